@@ -1,0 +1,689 @@
+/**
+ * The vocabulary of lock-torture: types only, no code. Every folder may import this file, and most import nothing else.
+ *
+ * Time. `...Ns` is CLOCK_MONOTONIC in integer nanoseconds since the run's epoch: every host of a run shares one kernel
+ * and so one monotonic clock, which no fault touches. `...WallMs` is a wall clock (CLOCK_REALTIME) in milliseconds
+ * since 1970, which faults do change. On the wire between harness and lock client, stamps are raw CLOCK_MONOTONIC
+ * nanoseconds (what `process.hrtime`, Python's `time.monotonic_ns` and Go's `unix.ClockGettime` give); the harness
+ * subtracts the epoch before it records them.
+ */
+import type { Readable, Writable, Duplex } from 'node:stream';
+import type { Redis } from 'ioredis';
+
+// ---------------------------------------------------------------------------------------------- time and randomness
+
+/** Time as a parameter: real under `netns`, virtual in a simulation. Nothing above `runtimes/` reads a clock itself. */
+export interface Clock {
+  /** Nanoseconds since the run's epoch, monotonic. */
+  nowNs(): number;
+  /** The machine's own wall clock, milliseconds since 1970. */
+  wallMs(): number;
+  /** Resolves after `ms`, or as soon as `signal` aborts (it never rejects; look at the signal if it matters). */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Randomness as a parameter. The same seed and the same forks give the same numbers. */
+export interface Random {
+  /** An integer in [min, max], both included. */
+  int(min: number, max: number): number;
+  /** A number in [0, 1). */
+  float(): number;
+  /** One of `items`, which must not be empty. */
+  pick<T>(items: readonly T[]): T;
+  /** An independent stream that depends on this one's seed and on `label` only, not on how much was drawn. */
+  fork(label: string): Random;
+}
+
+// ------------------------------------------------------------------------------------------------ hosts and runtimes
+
+export interface ExecResult {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface ProcessExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A process on a host. */
+export interface HostProcess {
+  readonly pid: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly exited: Promise<ProcessExit>;
+  signal(signal: NodeJS.Signals): void;
+  /** Read from the kernel, not from memory: this is what proves a kill or a pause. */
+  state(): Promise<'running' | 'stopped' | 'dead'>;
+}
+
+export interface SpawnOptions {
+  env?: Record<string, string>;
+  /** Working directory; the host's own folder unless given. */
+  cwd?: string;
+  /** Where standard error goes (and standard output, with `logStdout`); `logs/<host>.log` of the run. */
+  logStdout?: boolean;
+}
+
+/** A clock's distance from the machine's: offset now, and how much it gains each second (drift). */
+export interface ClockSkew {
+  offsetMs: number;
+  /** Parts per million gained against the machine's clock; 0 for a jump. */
+  ratePpm: number;
+}
+
+/**
+ * A place with its own network identity in which commands run. A Redis node, a Sentinel and a lock client are
+ * processes on hosts; a fault is a command on a host.
+ */
+export interface Host {
+  readonly name: string;
+  /** IPv4 address in the run's private network. */
+  readonly address: string;
+  /** The host's own folder below the run's folder, created. */
+  readonly folder: string;
+  /** Runs a command to its end. `argv` is never given to a shell. Rejects only if it could not be started or timed out. */
+  exec(argv: readonly string[], options?: { timeoutMs?: number; cwd?: string }): Promise<ExecResult>;
+  /** Starts a long-running process, with the host's (possibly skewed) clock. */
+  spawn(argv: readonly string[], options?: SpawnOptions): HostProcess;
+  /** Opens a unix socket of the host through a channel that no fault cuts. */
+  dial(socketPath: string): Promise<Duplex>;
+  /** Sets the wall clock that processes of this host see. Rejects where `Runtime.unavailable.clock` is set. */
+  setClock(skew: ClockSkew): Promise<void>;
+}
+
+/** What a fault may need of a runtime. */
+export type Capability = 'clock' | 'network' | 'process';
+
+/** Makes hosts; disposing it ends every process and removes every host. */
+export interface Runtime extends AsyncDisposable {
+  readonly name: string;
+  readonly clock: Clock;
+  /** Capabilities that cannot be had here, each with the reason and the remedy. */
+  readonly unavailable: Partial<Record<Capability, string>>;
+  createHosts(names: readonly string[]): Promise<Host[]>;
+}
+
+// -------------------------------------------------------------------------------------------------------- topologies
+
+export type Persistence = 'none' | 'rdb' | 'aof-everysec' | 'aof-always';
+
+export interface TopologyOptions {
+  nodes: number;
+  persistence: Persistence;
+  /** Extra `redis.conf` directives, applied last to every Redis node (not to Sentinels). */
+  redisConf: readonly (readonly [key: string, value: string])[];
+}
+
+/** One redis-server process, data node or Sentinel, on a host of its own. */
+export interface RedisNode {
+  readonly name: string;
+  readonly kind: 'redis' | 'sentinel';
+  readonly host: Host;
+  readonly port: number;
+  /** The process that runs now or ran last. */
+  readonly process: HostProcess;
+  /** Starts the server again with what is on its disk; resolves when it answers PING. Rejects if it does not in time. */
+  start(): Promise<void>;
+  /** Removes everything the server has on its disk. The server must be dead. */
+  forget(): Promise<void>;
+  /** One command through the channel that no fault cuts; bounded in time. Rejects when the server is dead or stopped. */
+  command(...argv: (string | number)[]): Promise<unknown>;
+  /** Opens a dedicated client over that channel (for MONITOR). The caller quits it. */
+  connect(): Promise<Redis>;
+}
+
+/** What a lock client is told about the deployment: plain data, `init`'s `topology`. */
+export type TopologyDescription =
+  | { kind: 'single'; node: Endpoint }
+  | { kind: 'sentinel'; masterName: string; sentinels: Endpoint[] }
+  | { kind: 'redlock'; nodes: Endpoint[] };
+
+export interface Endpoint {
+  name: string;
+  host: string;
+  port: number;
+}
+
+/** A setting that differs from what the server does by default, and why; shown in every report. */
+export interface Setting {
+  where: string;
+  name: string;
+  value: string;
+  why: string;
+}
+
+/** A running deployment. Disposing stops every server of it. */
+export interface Topology extends AsyncDisposable {
+  readonly name: string;
+  /** Data nodes. */
+  readonly nodes: readonly RedisNode[];
+  readonly sentinels: readonly RedisNode[];
+  readonly settings: readonly Setting[];
+  /** True where the data nodes replicate from a primary (so `primary`, `replica`, `lag` and `failover` mean something). */
+  readonly replicated: boolean;
+  /** The observed time from a primary's death to its replacement, where there is failover; milliseconds. */
+  readonly expectedFailoverMs?: number;
+  describe(): TopologyDescription;
+  /** Asked of the servers, never remembered: the node that the deployment agrees is the primary. */
+  primary(): Promise<RedisNode | undefined>;
+  /** What is still missing until the deployment is ready, in words; empty when it is. Observed from the servers. */
+  missing(): Promise<string[]>;
+}
+
+export interface TopologyKind {
+  readonly name: string;
+  readonly summary: string;
+  readonly defaultLock: string;
+  /** Names of the hosts that `start` needs, data nodes first. */
+  hosts(options: TopologyOptions): string[];
+  /** Starts every server and resolves when observed ready; rejects with what is missing after a time-out. */
+  start(hosts: readonly Host[], options: TopologyOptions, context: TopologyContext): Promise<Topology>;
+}
+
+export interface TopologyContext {
+  clock: Clock;
+  /** argv prefix and environment that run redis-server (the unpacked one needs its library path). */
+  redis: RedisBinary;
+  readyTimeoutMs: number;
+}
+
+export interface RedisBinary {
+  path: string;
+  env: Record<string, string>;
+  version: string;
+  /** Where it came from, for people: `--redis`, `PATH`, `downloaded`. */
+  origin: string;
+}
+
+// ------------------------------------------------------------------------------------------- the lock client protocol
+
+/** What the harness sends, one JSON object a line. */
+export type Request =
+  | { id: number; op: 'init'; topology: TopologyDescription; options: ClientOptions }
+  | { id: number; op: 'acquire'; key: string; leaseMs: number; waitMs: number }
+  | { id: number; op: 'extend'; hold: number; leaseMs: number }
+  | { id: number; op: 'release'; hold: number }
+  /** Reads the client's own wall clock: the proof that a skewed clock reached the program. Optional (feature `clock`). */
+  | { id: number; op: 'clock' };
+
+export interface ClientOptions {
+  client: string;
+  leaseMs: number;
+  /** Longest time that one Redis command may take before the lock gives up on it. */
+  commandTimeoutMs: number;
+  seed: number;
+}
+
+/** What a client answers, one JSON object a line; `began` and `ended` are raw CLOCK_MONOTONIC nanoseconds. */
+export type Response =
+  | { id: number; type: 'ok'; began?: number; ended?: number; value?: unknown }
+  | { id: number; type: 'fail'; began?: number; ended?: number; reason: string }
+  | { id: number; type: 'info'; began?: number; ended?: number; reason: string };
+
+/** What a client may say unasked. `hold` is the id of the acquire that granted it; `at` raw nanoseconds. */
+export type Notice =
+  /** A background renewal succeeded; `at` is when the renewal was sent. */
+  | { type: 'renewed'; hold: number; at: number; leaseMs?: number }
+  /** The library noticed that it no longer holds. */
+  | { type: 'lost'; hold: number; at: number; reason?: string }
+  /** A named point inside the lock's own code, at which a scenario can strike. */
+  | { type: 'step'; name: string; at: number; hold?: number };
+
+export interface HandshakeValue {
+  lock: string;
+  features: string[];
+  /** Topologies on which the lock makes sense; absent: any. */
+  topologies?: string[];
+}
+
+export interface AcquireValue {
+  /** A fencing token, where the lock gives one. */
+  token?: number;
+  /** How long the lock says the grant is good for, counted from `ended`; absent: it does not say. */
+  validForMs?: number;
+  /** When the attempt that was granted left the client; the lease runs from here. Absent: `began` is taken. */
+  grantSent?: number;
+}
+
+export interface ExtendValue {
+  validForMs?: number;
+  /** When the successful extension left the client. Absent: `began` is taken. */
+  sent?: number;
+}
+
+// ------------------------------------------------------------------------------- what a lock author writes (TypeScript)
+
+export interface LockDefinition {
+  name: string;
+  /** Topologies on which this lock makes sense; absent: any. */
+  topologies?: readonly string[];
+  /** What it can do beyond acquire and release: `extend`, `fencing`, `renews`, ... */
+  features?: readonly string[];
+  connect(topology: TopologyAccess): Promise<LockClient>;
+}
+
+export interface LockClient {
+  /** A hold, or null: certainly not held. Throws when it cannot tell. */
+  acquire(key: string, options: AcquireOptions): Promise<LockHold | null>;
+  close?(): Promise<void>;
+}
+
+export interface AcquireOptions {
+  leaseMs: number;
+  /** How long to wait for a lock that somebody else holds; 0: one try. */
+  waitMs: number;
+  /** Aborts when the harness gives up on the operation. */
+  signal: AbortSignal;
+}
+
+export interface LockHold {
+  /** Resolves when released; return false for "was not ours any more"; throw when it cannot tell. */
+  release(): Promise<void | boolean>;
+  /** Starts a new lease; return null when certainly not extended. Throws when it cannot tell. */
+  extend?(leaseMs: number): Promise<{ validForMs?: number } | null>;
+  token?: number;
+  validForMs?: number;
+  /** Overrides the harness's own stamp of the granted attempt: raw CLOCK_MONOTONIC ns (`access.nowNs()`). */
+  grantSentNs?: number;
+  /** Aborts when the library notices that it no longer holds. */
+  lost?: AbortSignal;
+}
+
+/** How a lock reaches Redis. Every client from here is ready, is stamped, never resends and is bounded in time. */
+export interface TopologyAccess {
+  readonly description: TopologyDescription;
+  readonly options: ClientOptions;
+  /** The one logical server: the node itself, or the primary found through Sentinel. Throws on `redlock`. */
+  redis(): Promise<Redis>;
+  /** Clients of all independent nodes (`redlock`); one client on `single`. Throws elsewhere. Nodes may be down. */
+  nodes(): Promise<Redis[]>;
+  /** Raw CLOCK_MONOTONIC nanoseconds. */
+  nowNs(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** A random value that nobody else has: 160 bits, hex. */
+  randomValue(): string;
+  /** Marks a point inside the lock at which a scenario can strike. */
+  step(name: string): Promise<void>;
+  /** Tells the harness that a background renewal of the grant of `key` succeeded; `sentNs`: when it was sent. */
+  renewed(hold: LockHold, sentNs: number, leaseMs: number): void;
+}
+
+// ----------------------------------------------------------------------------------------------------------- history
+
+export type OpName = 'acquire' | 'release' | 'extend' | 'clock';
+
+/**
+ * One line of `history.jsonl`. `i` is the line number from 0; `atNs` is when the harness sent, read or did it. The
+ * history never changes once written, and is all that the verdict depends on together with `observations.jsonl`.
+ */
+export type HistoryEvent = { i: number; atNs: number } & HistoryBody;
+
+export type HistoryBody =
+  | { type: 'run'; version: 1; runId: string; seed: number; epochWallMs: number }
+  | { type: 'phase'; phase: Phase }
+  /** A client process came up (after its handshake). `slot` names the place that it fills: c1, c1.2, c1.3 share slot c1. */
+  | { type: 'client-up'; client: string; slot: string; host: string; address: string; lock: string; features: string[] }
+  /**
+   * A client process is gone. `endNs` is the last instant at which it may still have acted (before the kill was sent,
+   * or when its death was noticed if nobody sent one): its holds end there.
+   */
+  | { type: 'client-down'; client: string; endNs: number; reason: string }
+  | { type: 'invoke'; client: string; id: number; op: OpName; key: string; hold?: number; leaseMs?: number; waitMs?: number }
+  | ({ type: 'ok' | 'fail' | 'info'; client: string; id: number; op: OpName; key: string; hold?: number } & Completion)
+  | { type: 'renewed'; client: string; hold: number; key: string; sentNs: number; leaseMs: number }
+  | { type: 'lost'; client: string; hold: number; key: string; clientNs: number; reason?: string }
+  | { type: 'step'; client: string; name: string; clientNs: number; hold?: number }
+  /** A fault's life: `strike` when it was done and read back, `refused`/`failed` when it was not, `heal` when undone. */
+  | ({ type: 'fault' } & FaultRecord)
+  /** Something about the machine or the harness that a verdict must know of. */
+  | { type: 'disturbance'; disturbance: 'harness-stall' | 'wall-clock-step'; ms: number; beganNs: number }
+  | { type: 'recovered'; afterMs: number; missing: string[] }
+  /** The liveness probe's result for one key. */
+  | { type: 'probe'; key: string; client: string; acquired: boolean; afterMs: number; reason?: string };
+
+export type Phase = 'warm-up' | 'torture' | 'heal' | 'recovery' | 'probe' | 'end';
+
+export interface Completion {
+  /** The client's own stamps; absent where the client does not stamp or never answered. */
+  beganNs?: number;
+  endedNs?: number;
+  reason?: string;
+  /** Of an acquire. */
+  token?: number;
+  validForMs?: number;
+  grantSentNs?: number;
+  /** Of an extend: when the successful extension was sent. */
+  sentNs?: number;
+  /** Of a clock reading. */
+  wallMs?: number;
+}
+
+/** A run's whole history in memory, as the checkers get it. `events[i].i === i`. */
+export interface History {
+  events: readonly HistoryEvent[];
+  /** True when the last line was torn (the harness was killed while writing); that line is left out. */
+  torn: boolean;
+}
+
+// ------------------------------------------------------------------------------------------------------ observations
+
+/** One line of `observations.jsonl`: what a *server* believed. Only ever used to say why, never to accuse. */
+export type Observation = { atNs: number; node: string } & ObservationBody;
+
+export type ObservationBody =
+  /**
+   * A command on one of the run's keys, in the server's own order (MONITOR). `client` is the lock client process whose
+   * address sent it (absent: a script's inner command, the replication link, or somebody unknown; see `source`).
+   */
+  | { type: 'command'; serverWallMs: number; source: string; client?: string; argv: string[] }
+  | {
+      type: 'sample';
+      role: 'primary' | 'replica' | 'unknown';
+      /** Replication offset; and, on a replica, whether its link to the primary is up. */
+      offset: number;
+      linkUp?: boolean;
+      /** A new run id means a restarted process. */
+      runId: string;
+      /** The server's wall clock minus the machine's, milliseconds. */
+      skewMs: number;
+      /** Each workload key that exists: what is stored (a string, or a hash as JSON) and its PTTL (-1: no expiry). */
+      keys: Record<string, { owner: string; pttlMs: number }>;
+    }
+  /** The observer's own channel: while it is down (dead or stopped server) commands may be missed. */
+  | { type: 'watch'; watching: boolean; reason?: string };
+
+// ----------------------------------------------------------------------------------------------------------- nemesis
+
+export type TargetRole = 'primary' | 'replica' | 'one' | 'minority' | 'majority' | 'holder' | 'client' | 'sentinel' | 'all';
+
+/** Whom a fault strikes: a role resolved when it fires, or names of nodes, Sentinels, or client slots. */
+export type Target = TargetRole | { names: string[] };
+
+export type When =
+  /** Milliseconds after the torture phase began. */
+  | { atMs: number }
+  /** After the `count`th such event since the torture phase began. `step` names a step point for `event: 'step'`. */
+  | { after: { event: 'acquire' | 'release' | 'step'; count: number; client?: string; step?: string } };
+
+/** One step of a nemesis plan: plain data. */
+export type PlanStep = When & {
+  fault: string;
+  target: Target;
+  /** How long the fault stays in force. */
+  forMs: number;
+  /** Fault-specific parameters: `offsetMs` (clock), `mode` (partition), `then` (failover), ... */
+  args?: Record<string, number | string>;
+};
+
+export interface Plan {
+  version: 1;
+  seed: number;
+  steps: PlanStep[];
+}
+
+export interface FaultRecord {
+  /** Index of the step in the plan. */
+  step: number;
+  fault: string;
+  state: 'strike' | 'phase' | 'heal' | 'refused' | 'failed';
+  /** Whom it resolved to: host names of nodes and Sentinels, client process names. */
+  targets: string[];
+  /** What was done, in words: "SIGKILL to r1", "cut r1 -x- r2, r3, s1". */
+  did: string;
+  /** What was read back to prove it, in words; `failed` says what was read instead. */
+  proof?: string;
+  /** Wall-clock offset given to the targets, for clock faults. */
+  offsetMs?: number;
+  /** Directed pairs of host names whose traffic is cut, for network faults. */
+  cut?: [from: string, to: string][];
+  /** Nodes that lost their memory through it. */
+  forgot?: string[];
+}
+
+/** A lock client as a fault sees it. */
+export interface ClientTarget {
+  readonly name: string;
+  readonly slot: string;
+  readonly host: Host;
+  readonly process: HostProcess;
+  /** Keys held right now, as far as the harness knows. */
+  readonly holding: readonly string[];
+  /** Kills the process; a new one comes up under a new name when the fault is healed (`resume`). */
+  kill(): Promise<void>;
+  resume(): void;
+  /** Asks the program for its own wall clock; undefined where it cannot tell. */
+  wallMs(): Promise<number | undefined>;
+}
+
+/** What a fault works with. */
+export interface FaultContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly runtime: Runtime;
+  readonly topology: Topology;
+  readonly leaseMs: number;
+  /** The client processes alive now. */
+  clients(): readonly ClientTarget[];
+  /** Every history event from now on, as it is recorded. Call the result to stop. */
+  subscribe(listener: (event: HistoryEvent) => void): () => void;
+  /** Recorded as a `fault` event of this step. */
+  note(record: Omit<FaultRecord, 'step' | 'fault'>): void;
+  /** Aborts when the run ends early: waits inside a composite fault must heed it. */
+  readonly signal: AbortSignal;
+}
+
+/** A fault in force. */
+export interface ActiveFault {
+  /** What was done, to whom, and the proof that was read back. */
+  record: Omit<FaultRecord, 'step' | 'fault' | 'state'>;
+  /** Undoes it; resolves with what was read back to show that it is undone. Rejects if it cannot be undone. */
+  heal(): Promise<string>;
+}
+
+/** Thrown by a fault for a strike that cannot or must not be made now: recorded as `refused`, with the reason. */
+export interface FaultRefusal extends Error {
+  readonly refused: true;
+}
+
+export interface Fault {
+  readonly name: string;
+  /** One line for `list` and `--help`. */
+  readonly summary: string;
+  /** Sensible targets; the first is the default. */
+  readonly targets: readonly TargetRole[];
+  readonly needs: readonly Capability[];
+  /** Why it makes no sense on this topology, or undefined. */
+  unfit(topology: { name: string; replicated: boolean }): string | undefined;
+  /**
+   * Strikes: resolves once the fault is in force *and read back*. Rejects with a FaultRefusal, or with an Error where
+   * it was tried and the read-back does not show it (recorded as `failed`). Nothing is left in force by a rejection.
+   */
+  strike(step: PlanStep, context: FaultContext): Promise<ActiveFault>;
+}
+
+// --------------------------------------------------------------------------------------------------------- workloads
+
+export interface WorkloadOptions {
+  keys: readonly string[];
+  leaseMs: number;
+  waitMs: number;
+  /** Bounds of how long a client works under the lock, in parts of the lease. */
+  hold: { min: number; max: number };
+  /** Careless clients ignore the validity that the lock told them, and `lost`. */
+  careless: boolean;
+}
+
+/** What a client is to do next. `idle` ends early when `until` names a hold and that hold is reported lost. */
+export type Instruction =
+  | { do: 'acquire'; key: string; leaseMs: number; waitMs: number }
+  | { do: 'extend'; hold: number; leaseMs: number }
+  | { do: 'release'; hold: number }
+  | { do: 'idle'; ms: number; untilLost?: number };
+
+/** How an instruction ended, as the script sees it. */
+export type Outcome =
+  | ({ type: 'ok' | 'fail' | 'info'; id: number } & Completion)
+  /** After `idle`. */
+  | { type: 'woke'; lost: boolean };
+
+/** A client's behaviour: yields instructions, is sent their outcomes. Pure; ends when it returns. */
+export type ClientScript = Generator<Instruction, void, Outcome>;
+
+export interface Workload {
+  readonly name: string;
+  readonly summary: string;
+  script(options: WorkloadOptions, random: Random): ClientScript;
+  /** Names of the checkers that judge it, in order. */
+  readonly checkers: readonly string[];
+}
+
+// ---------------------------------------------------------------------------------------------------------- verdicts
+
+export type ViolationClass = 'exclusion' | 'stale' | 'harm' | 'liveness';
+
+/**
+ * The time during which one client acted as the holder, and what its lease covered. All in ns since the epoch.
+ * `[fromNs, leaseEndNs)` is held with a running lease, `[leaseEndNs, untilNs)` (if any) is stale.
+ */
+export interface Hold {
+  client: string;
+  key: string;
+  /** Id of the acquire. */
+  id: number;
+  /** Acquire's `ended`. */
+  fromNs: number;
+  /** The earliest of release began, client killed, `lost`; the history's end if none. */
+  untilNs: number;
+  endedBy: 'release' | 'client-down' | 'lost' | 'history-end';
+  /** Last successful grant or renewal sent + lease. */
+  leaseEndNs: number;
+  grantSentNs: number;
+  leaseMs: number;
+  token?: number;
+  validForMs?: number;
+  /** History indexes of everything that made it: acquire invoke and ok, renewals, release invoke, client-down. */
+  evidence: number[];
+  /** Result of the release, where it is known. */
+  released?: 'ok' | 'fail' | 'info';
+}
+
+export type CauseName =
+  | 'failover-lost-write'
+  | 'node-forgot'
+  | 'clock-jumped'
+  | 'released-by-other'
+  | 'client-paused'
+  | 'client-cut-off'
+  | 'client-slow'
+  | 'granted-late'
+  | 'unexplained'
+  | (string & {});
+
+/** Why it happened, as a chain of evidence; each link says when, who and which line shows it. */
+export interface Cause {
+  name: CauseName;
+  /** One sentence for people. */
+  sentence: string;
+  chain: CauseLink[];
+}
+
+export interface CauseLink {
+  atNs: number;
+  text: string;
+  /** History line, or line of observations.jsonl. */
+  history?: number;
+  observation?: number;
+}
+
+export interface Violation {
+  class: ViolationClass;
+  /** `overlap`, `deadlock`, ... */
+  kind: string;
+  key: string;
+  /** The overlap itself; for other kinds both bounds of what was wrong. */
+  fromNs: number;
+  untilNs: number;
+  /** The two holds of an overlap, earlier grant first. */
+  holds: Hold[];
+  /** History indexes. */
+  evidence: number[];
+  /** The proof in one sentence. */
+  proof: string;
+  cause: Cause;
+}
+
+/** What one checker found. A checker is a pure function. */
+export interface CheckerResult {
+  checker: string;
+  verdict: 'valid' | 'invalid' | 'unknown';
+  /** Why it is unknown, or which procedure decided. */
+  notes: string[];
+  violations: Violation[];
+  /** Counters and measurements for the report. */
+  stats: Record<string, number>;
+}
+
+export interface CheckInput {
+  history: History;
+  observations: readonly Observation[];
+  config: RunConfig;
+  plan: Plan;
+}
+
+export type Checker = (input: CheckInput) => CheckerResult;
+
+export interface Results {
+  version: 1;
+  runId: string;
+  verdict: 'held' | 'violated' | 'unknown';
+  exitStatus: 0 | 1 | 2;
+  /** One sentence. */
+  headline: string;
+  /** Why unknown, what weakens the verdict, what was left out. */
+  reasons: string[];
+  violations: Violation[];
+  checkers: CheckerResult[];
+  /** Violations by class, all of them, failing or not. */
+  found: Partial<Record<ViolationClass, number>>;
+  /** How much a pass is worth: "0 of 41 struck holds; at most 7 % at 95 %". */
+  strength?: string;
+  stats: Record<string, number>;
+  /** The command that runs it again. */
+  again: string;
+}
+
+// ------------------------------------------------------------------------------------------------------------- a run
+
+/** Everything that decides what a run does: `config.json`. */
+export interface RunConfig {
+  version: 1;
+  runId: string;
+  startedAt: string;
+  seed: number;
+  topology: string;
+  topologyOptions: TopologyOptions;
+  runtime: string;
+  /** As the user gave it. */
+  lock: string;
+  workload: string;
+  clients: number;
+  keys: string[];
+  leaseMs: number;
+  waitMs: number;
+  hold: { min: number; max: number };
+  careless: boolean;
+  timeLimitMs: number;
+  /** Faults asked for, as given (`failover`, `pause:client`); empty for none. */
+  nemesis: string[];
+  nemesisIntervalMs: number;
+  failOn: ViolationClass[];
+  redis: RedisBinary;
+  /** argv that starts one lock client process; the handshake tells its name. */
+  clientArgv: string[];
+  /** Capabilities missing on this machine, with remedies, as probed before the run. */
+  unavailable: Partial<Record<Capability, string>>;
+  /** The command line that repeats this run, without the seed of chance. */
+  again: string;
+}
