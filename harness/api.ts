@@ -7,7 +7,7 @@
  * nanoseconds (what `process.hrtime`, Python's `time.monotonic_ns` and Go's `unix.ClockGettime` give); the harness
  * subtracts the epoch before it records them.
  */
-import type { Readable, Writable, Duplex } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Redis } from 'ioredis';
 
 // ---------------------------------------------------------------------------------------------- time and randomness
@@ -62,7 +62,7 @@ export interface SpawnOptions {
   env?: Record<string, string>;
   /** Working directory; the host's own folder unless given. */
   cwd?: string;
-  /** Where standard error goes (and standard output, with `logStdout`); `logs/<host>.log` of the run. */
+  /** Standard error goes to `logs/<host>.log` of the run; with this, standard output too. */
   logStdout?: boolean;
 }
 
@@ -87,7 +87,9 @@ export interface Host {
   exec(argv: readonly string[], options?: { timeoutMs?: number; cwd?: string }): Promise<ExecResult>;
   /** Starts a long-running process, with the host's (possibly skewed) clock. */
   spawn(argv: readonly string[], options?: SpawnOptions): HostProcess;
-  /** Opens a unix socket of the host through a channel that no fault cuts. */
+  /** Writes a file below the host's folder and resolves with its path as processes of the host see it. */
+  writeFile(name: string, data: string): Promise<string>;
+  /** Opens a unix socket, named relative to the host's folder, through a channel that no fault cuts. */
   dial(socketPath: string): Promise<Duplex>;
   /** Sets the wall clock that processes of this host see. Rejects where `Runtime.unavailable.clock` is set. */
   setClock(skew: ClockSkew): Promise<void>;
@@ -163,8 +165,6 @@ export interface Topology extends AsyncDisposable {
   readonly settings: readonly Setting[];
   /** True where the data nodes replicate from a primary (so `primary`, `replica`, `lag` and `failover` mean something). */
   readonly replicated: boolean;
-  /** The observed time from a primary's death to its replacement, where there is failover; milliseconds. */
-  readonly expectedFailoverMs?: number;
   describe(): TopologyDescription;
   /** Asked of the servers, never remembered: the node that the deployment agrees is the primary. */
   primary(): Promise<RedisNode | undefined>;
@@ -176,9 +176,12 @@ export interface TopologyKind {
   readonly name: string;
   readonly summary: string;
   readonly defaultLock: string;
-  /** Names of the hosts that `start` needs, data nodes first. */
-  hosts(options: TopologyOptions): string[];
-  /** Starts every server and resolves when observed ready; rejects with what is missing after a time-out. */
+  readonly replicated: boolean;
+  /** The usual time from a primary's death to its replacement, where there is failover; milliseconds. */
+  readonly expectedFailoverMs?: number;
+  /** Names of the hosts that `start` needs. */
+  hosts(options: TopologyOptions): { nodes: string[]; sentinels: string[] };
+  /** Starts every server on `hosts` (nodes first, then Sentinels) and resolves when observed ready; rejects with what is missing after a time-out. */
   start(hosts: readonly Host[], options: TopologyOptions, context: TopologyContext): Promise<Topology>;
 }
 
@@ -322,6 +325,8 @@ export type HistoryEvent = { i: number; atNs: number } & HistoryBody;
 
 export type HistoryBody =
   | { type: 'run'; version: 1; runId: string; seed: number; epochWallMs: number }
+  /** What was really started, as the servers tell it. */
+  | { type: 'deployment'; topology: string; runtime: string; serverVersion: string; settings: Setting[] }
   | { type: 'phase'; phase: Phase }
   /** A client process came up (after its handshake). `slot` names the place that it fills: c1, c1.2, c1.3 share slot c1. */
   | { type: 'client-up'; client: string; slot: string; host: string; address: string; lock: string; features: string[] }
@@ -330,7 +335,16 @@ export type HistoryBody =
    * or when its death was noticed if nobody sent one): its holds end there.
    */
   | { type: 'client-down'; client: string; endNs: number; reason: string }
-  | { type: 'invoke'; client: string; id: number; op: OpName; key: string; hold?: number; leaseMs?: number; waitMs?: number }
+  | {
+      type: 'invoke';
+      client: string;
+      id: number;
+      op: OpName;
+      key: string;
+      hold?: number;
+      leaseMs?: number;
+      waitMs?: number;
+    }
   | ({ type: 'ok' | 'fail' | 'info'; client: string; id: number; op: OpName; key: string; hold?: number } & Completion)
   | { type: 'renewed'; client: string; hold: number; key: string; sentNs: number; leaseMs: number }
   | { type: 'lost'; client: string; hold: number; key: string; clientNs: number; reason?: string }
@@ -396,7 +410,16 @@ export type ObservationBody =
 
 // ----------------------------------------------------------------------------------------------------------- nemesis
 
-export type TargetRole = 'primary' | 'replica' | 'one' | 'minority' | 'majority' | 'holder' | 'client' | 'sentinel' | 'all';
+export type TargetRole =
+  | 'primary'
+  | 'replica'
+  | 'one'
+  | 'minority'
+  | 'majority'
+  | 'holder'
+  | 'client'
+  | 'sentinel'
+  | 'all';
 
 /** Whom a fault strikes: a role resolved when it fires, or names of nodes, Sentinels, or client slots. */
 export type Target = TargetRole | { names: string[] };
@@ -463,13 +486,17 @@ export interface FaultContext {
   readonly random: Random;
   readonly runtime: Runtime;
   readonly topology: Topology;
+  /** Every host of the run: nodes, Sentinels and all client slots, also those whose process is being replaced. */
+  readonly hosts: readonly Host[];
   readonly leaseMs: number;
+  /** Says what a killed server has forgotten when it comes back. */
+  readonly persistence: Persistence;
   /** The client processes alive now. */
   clients(): readonly ClientTarget[];
   /** Every history event from now on, as it is recorded. Call the result to stop. */
   subscribe(listener: (event: HistoryEvent) => void): () => void;
-  /** Recorded as a `fault` event of this step. */
-  note(record: Omit<FaultRecord, 'step' | 'fault'>): void;
+  /** Recorded as a `fault` event. */
+  note(record: FaultRecord): void;
   /** Aborts when the run ends early: waits inside a composite fault must heed it. */
   readonly signal: AbortSignal;
 }
@@ -480,6 +507,16 @@ export interface ActiveFault {
   record: Omit<FaultRecord, 'step' | 'fault' | 'state'>;
   /** Undoes it; resolves with what was read back to show that it is undone. Rejects if it cannot be undone. */
   heal(): Promise<string>;
+}
+
+/** A plan being carried out. */
+export interface NemesisRun {
+  /** Resolves when every step has been fired and healed. */
+  readonly done: Promise<void>;
+  /** Heals everything still in force and starts nothing more; resolves when that is done. */
+  stop(): Promise<void>;
+  /** Asked of the hosts themselves: what is not healed, in words; empty when all is. */
+  unhealed(): Promise<string[]>;
 }
 
 /** Thrown by a fault for a strike that cannot or must not be made now: recorded as `refused`, with the reason. */
@@ -680,6 +717,8 @@ export interface RunConfig {
   nemesisIntervalMs: number;
   failOn: ViolationClass[];
   redis: RedisBinary;
+  /** The compiled clock shim; absent: clocks cannot be skewed (see `unavailable`). */
+  clockShim?: string;
   /** argv that starts one lock client process; the handshake tells its name. */
   clientArgv: string[];
   /** Capabilities missing on this machine, with remedies, as probed before the run. */

@@ -1,0 +1,112 @@
+/**
+ * Names the cause of an overlap, through a chain of evidence from what servers believed and what faults were in force; and
+ * `unexplained` where no chain is complete. Something that merely happened at the same time is never blamed.
+ *
+ * Causes only ever explain: whether there was a violation is decided without them.
+ */
+import type { Cause, CauseName, CheckInput } from '../harness/api.js';
+import { type Contest, contestsOf, type Explanation, type Reason } from './causes/contest.js';
+import { expiredEarly } from './causes/expired-early.js';
+import { failoverLostWrite, splitBrain } from './causes/failover.js';
+import { minorityGranted } from './causes/minority-granted.js';
+import { nodeForgot } from './causes/node-forgot.js';
+import { overwritten } from './causes/overwritten.js';
+import { releasedByOther } from './causes/released-by-other.js';
+import { staleReasons } from './causes/stale.js';
+import type { Evidence } from './evidence.js';
+import type { Overlap } from './overlaps.js';
+
+/** Why a node that had granted one client granted another, in the order in which the explanations are tried. */
+const reasons: readonly Reason[] = [
+  releasedByOther,
+  nodeForgot,
+  failoverLostWrite,
+  splitBrain,
+  expiredEarly,
+  overwritten,
+];
+
+export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause {
+  const cause =
+    overlap.class === 'stale'
+      ? staleCause(overlap, evidence, input)
+      : (minorityGranted(overlap, evidence) ?? brokenCause(overlap, evidence));
+  return cause ?? unexplained(overlap);
+}
+
+/** A few words for each cause, to follow a comma in a headline. */
+export function causePhrase(name: CauseName): string {
+  return phrases[name] ?? name.replaceAll('-', ' ');
+}
+
+const phrases: Record<string, string> = {
+  'failover-lost-write': 'failover lost the write',
+  'split-brain': 'two nodes took themselves for primary',
+  'node-forgot': 'a node forgot it',
+  'clock-jumped': 'a clock jumped',
+  'released-by-other': 'somebody else released it',
+  'shared-owner': 'both used the same owner value',
+  overwritten: 'it was overwritten',
+  'lease-too-short': 'the server was asked for a shorter lease',
+  'minority-granted': 'a minority granted it',
+  'client-paused': 'the client was paused',
+  'client-cut-off': 'the client was cut off',
+  'client-slow': 'the client took longer than its lease',
+  'granted-late': 'the acquire outlived its lease',
+  'key-never-expires': 'the key never expires',
+  unexplained: 'unexplained',
+};
+
+function staleCause(
+  overlap: Extract<Overlap, { class: 'stale' }>,
+  evidence: Evidence,
+  input: CheckInput,
+): Cause | undefined {
+  for (const explain of staleReasons) {
+    const cause = explain(overlap.stale, evidence, input);
+    if (cause) return cause;
+  }
+  return undefined;
+}
+
+/**
+ * Every node that may have granted both must be explained: two majorities share a node, and if one of those that they share
+ * has no reason, that one is how it happened, whatever befell the others.
+ */
+function brokenCause(overlap: Overlap, evidence: Evidence): Cause | undefined {
+  const explanations: Explanation[] = [];
+  for (const contest of contestsOf(overlap, evidence)) {
+    const explanation = explain(contest, evidence);
+    if (!explanation) return undefined;
+    explanations.push(explanation);
+  }
+  const [first] = explanations;
+  if (!first) return undefined;
+  const seen = new Set<string>();
+  const chain = explanations
+    .flatMap((explanation) => explanation.chain)
+    .filter(({ text, atNs }) => !seen.has(`${atNs} ${text}`) && seen.add(`${atNs} ${text}`))
+    .sort((a, b) => a.atNs - b.atNs);
+  return { name: first.name, sentence: explanations.map(({ sentence }) => sentence).join(' '), chain };
+}
+
+function explain(contest: Contest, evidence: Evidence): Explanation | undefined {
+  for (const reason of reasons) {
+    const explanation = reason(contest, evidence);
+    if (explanation) return explanation;
+  }
+  return undefined;
+}
+
+function unexplained(overlap: Overlap): Cause {
+  const holds = [overlap.first, overlap.second];
+  return {
+    name: 'unexplained',
+    sentence: 'No complete chain of evidence shows why.',
+    chain: holds.map((hold) => ({
+      atNs: hold.fromNs,
+      text: `${hold.client} was granted ${hold.key}`,
+      history: hold.evidence.at(1),
+    })),
+  };
+}

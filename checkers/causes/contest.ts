@@ -1,0 +1,128 @@
+/**
+ * Two leases over one key on the same servers: for every node that granted the second holder, why did the first holder's
+ * grant not stand in its way? That is a contest, and each `Reason` beside this file may explain it.
+ */
+import type { CauseLink, CauseName, Hold } from '../../harness/api.js';
+import type { Evidence, Grant } from '../evidence.js';
+import type { KeyWrite } from '../key-writes.js';
+import type { Overlap } from '../overlaps.js';
+import { moment } from '../words.js';
+
+export interface Party {
+  hold: Hold;
+  /** Where and how it was granted. */
+  write: KeyWrite;
+}
+
+export interface Contest {
+  key: string;
+  /** Whose grant was there first, and where it was made. */
+  earlier: Party;
+  /** Who was granted all the same. */
+  later: Party;
+  /** The earlier grant as the later one's node saw it: itself on the same node, or its replica; undefined if it never came. */
+  reached: KeyWrite | undefined;
+  /** The first write that took the key from the earlier grant on the later one's node: mostly the later grant itself. */
+  gone: KeyWrite;
+  /** What removed the earlier holder's key from that node before `gone`, if anything was seen to. */
+  removal: KeyWrite | undefined;
+}
+
+/** Why an earlier grant did not stand in the way of a later one on one node. */
+export interface Explanation {
+  name: CauseName;
+  sentence: string;
+  chain: CauseLink[];
+}
+
+/** Explains a contest if the observations show every link of it; otherwise undefined. Coincidence explains nothing. */
+export type Reason = (contest: Contest, evidence: Evidence) => Explanation | undefined;
+
+/**
+ * The contests of an overlap: on independent nodes, one on each node that may have granted both; elsewhere the one between
+ * the two grants, wherever they were made. Empty where a grant was not observed.
+ */
+export function contestsOf(overlap: Overlap, evidence: Evidence): Contest[] {
+  const [first, second] = [evidence.grantsOf(overlap.first), evidence.grantsOf(overlap.second)];
+  const party = (hold: Hold, { write }: Grant): Party => ({ hold, write });
+  if (evidence.majority === undefined) {
+    const [a, b] = [first.at(-1), second.at(-1)];
+    if (!a || !b) return [];
+    return [contest(party(overlap.first, a), party(overlap.second, b), evidence)];
+  }
+  return first.flatMap((a) => {
+    const b = second.find((grant) => grant.node === a.node);
+    if (!b || a.took === false || b.took === false) return [];
+    return [contest(party(overlap.first, a), party(overlap.second, b), evidence)];
+  });
+}
+
+function contest(one: Party, other: Party, evidence: Evidence): Contest {
+  const sameNode = one.write.node === other.write.node;
+  // On one node its own order counts; between nodes, who had the answer first.
+  const oneFirst = sameNode ? one.write.observation < other.write.observation : one.hold.fromNs <= other.hold.fromNs;
+  const [earlier, later] = oneFirst ? [one, other] : [other, one];
+  const key = later.hold.key;
+  const { node, value } = earlier.write;
+  const reached =
+    node === later.write.node
+      ? earlier.write
+      : evidence.replicated(later.write.node, key, value, earlier.hold.grantSentNs, later.write);
+  return {
+    key,
+    earlier,
+    later,
+    reached,
+    ...(reached ? fate(reached, later.write, key, evidence) : { gone: later.write, removal: undefined }),
+  };
+}
+
+/**
+ * What became of a key. Say c1's was forgotten in a restart, c2 took it and released it again, and c3 took it: c1 lost it to
+ * c2, and c2's release removed c2's own key. So a removal counts only if nobody else may have taken the key before it.
+ */
+function fate(
+  reached: KeyWrite,
+  later: KeyWrite,
+  key: string,
+  evidence: Evidence,
+): { gone: KeyWrite; removal: KeyWrite | undefined } {
+  const takes = evidence.takes(later.node, key);
+  let removal: KeyWrite | undefined;
+  let mayBeTaken = false;
+  for (const write of evidence.writesBetween(reached, later, key)) {
+    if (write.effect === 'remove' && !mayBeTaken) removal ??= write;
+    const anew = write.effect === 'take' && !(write.client === reached.client && write.value === reached.value);
+    if (!anew || takes.get(write) === false) continue;
+    if (takes.get(write)) return { gone: write, removal };
+    mayBeTaken = true;
+  }
+  return { gone: later, removal };
+}
+
+/** The link that shows a grant. */
+export function grantLink({ hold, write }: Party): CauseLink {
+  return {
+    atNs: write.atNs,
+    text: `${write.node} granted ${hold.key} to ${hold.client} (${write.command})`,
+    observation: write.observation,
+  };
+}
+
+/** The link that shows to whom the key went first, if that was a third one. */
+export function goneLink({ gone, later, key }: Contest): CauseLink[] {
+  if (gone === later.write) return [];
+  const to = gone.client ?? `somebody at ${gone.source}`;
+  return [
+    { atNs: gone.atNs, text: `${gone.node} let ${to} have ${key} (${gone.command})`, observation: gone.observation },
+  ];
+}
+
+/** The link that shows until when the earlier lease ran. */
+export function leaseLink({ hold }: Party): CauseLink {
+  return {
+    atNs: hold.leaseEndNs,
+    text: `until ${moment(hold.leaseEndNs)} ${hold.client}'s lease would have run`,
+    history: hold.evidence.at(1),
+  };
+}

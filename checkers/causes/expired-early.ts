@@ -1,0 +1,100 @@
+/**
+ * The key ran out on the node before the lease did: by a clock that had moved (`clock-jumped`), or because the node had
+ * been asked to keep it for less than the lease (`lease-too-short`).
+ *
+ * Both are read from the node's own clock, which MONITOR prints with every command: by it the key's time was over when the
+ * node granted the next client. How much that clock moved between the two grants tells one from the other.
+ */
+import type { CauseLink } from '../../harness/api.js';
+import type { Evidence } from '../evidence.js';
+import type { KeyWrite } from '../key-writes.js';
+import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
+
+/** Redis reckons in whole milliseconds. */
+const BLUR_MS = 2;
+/** A command is read within this time of running, so a clock that moved by less cannot be told from one that did not. */
+const READING_MS = 50;
+
+export const expiredEarly: Reason = (contest, evidence) => {
+  const { earlier, reached, gone, removal, key } = contest;
+  if (!reached || removal) return undefined;
+  const ownOrReplicated = (write: KeyWrite) => write.client === undefined || write.client === earlier.hold.client;
+  const last =
+    evidence
+      .writesBetween(reached, gone, key)
+      .findLast((write) => write.effect === 'prolong' && ownOrReplicated(write)) ?? reached;
+  if (gone.serverWallMs < last.expiresWallMs - BLUR_MS) return undefined;
+
+  const origin = last.client === undefined ? earlier.write : last;
+  const missingMs = (earlier.hold.leaseEndNs - gone.atNs) / 1e6;
+  const movedMs = movedBetween(origin, gone);
+  if (movedMs > Math.max(READING_MS, missingMs - READING_MS)) return jumped(contest, movedMs, evidence);
+  if (origin.ttlMs !== undefined && origin.ttlMs < earlier.hold.leaseMs * 0.9)
+    return tooShort(contest, origin, origin.ttlMs);
+  return undefined;
+};
+
+/** How much a node's clock gained on the machine's between two commands. */
+function movedBetween(first: KeyWrite, second: KeyWrite): number {
+  return second.serverWallMs - first.serverWallMs - (second.atNs - first.atNs) / 1e6;
+}
+
+function jumped(contest: Contest, movedMs: number, evidence: Evidence): Explanation {
+  const { earlier, later, key } = contest;
+  const { node } = later.write;
+  return {
+    name: 'clock-jumped',
+    sentence: `${node}'s clock was ${seconds(movedMs)} ahead of where it was at the first grant, so ${earlier.hold.client}'s ${key} had expired there before its lease had, and ${later.hold.client} was granted it.`,
+    chain: [
+      grantLink(earlier),
+      ...jumpLinks(contest, movedMs, evidence),
+      ...goneLink(contest),
+      grantLink(later),
+      leaseLink(earlier),
+    ],
+  };
+}
+
+/** What else shows the jump: the fault that made it, and the samples on its two sides. */
+function jumpLinks({ earlier, gone }: Contest, movedMs: number, evidence: Evidence): CauseLink[] {
+  const { node } = gone;
+  const links: CauseLink[] = [];
+  for (const { records } of evidence.faults) {
+    for (const record of records) {
+      if (record.state === 'heal' || record.offsetMs === undefined || !record.targets.includes(node)) continue;
+      if (record.atNs < earlier.write.atNs || record.atNs > gone.atNs) continue;
+      links.push({ atNs: record.atNs, text: record.did, history: record.i });
+    }
+  }
+  const before = evidence.lastSample(node, earlier.write.atNs);
+  const after = evidence
+    .samples(node, earlier.write.atNs, gone.atNs)
+    .find(([, sample]) => before !== undefined && sample.skewMs - before[1].skewMs >= movedMs / 2);
+  if (after)
+    links.push({
+      atNs: after[1].atNs,
+      text: `${node}'s clock was read ${after[1].skewMs} ms off the machine's`,
+      observation: after[0],
+    });
+  return links.sort((a, b) => a.atNs - b.atNs);
+}
+
+function tooShort(contest: Contest, origin: KeyWrite, ttlMs: number): Explanation {
+  const { earlier, later, key } = contest;
+  const asked = `${earlier.hold.client} asked ${origin.node} to keep ${key} for ${Math.round(ttlMs)} ms only, of a lease of ${earlier.hold.leaseMs} ms`;
+  return {
+    name: 'lease-too-short',
+    sentence: `${asked}; it had expired when ${later.hold.client} was granted it.`,
+    chain: [
+      grantLink(earlier),
+      { atNs: origin.atNs, text: asked, observation: origin.observation },
+      ...goneLink(contest),
+      grantLink(later),
+      leaseLink(earlier),
+    ],
+  };
+}
+
+function seconds(ms: number): string {
+  return ms >= 1_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms)} ms`;
+}

@@ -1,0 +1,120 @@
+/**
+ * Two grants by two nodes of one replicated deployment, the second by one that had never heard of the first.
+ *
+ * - `failover-lost-write`: the first grant's node was replaced by one that had been its replica and did not have the write.
+ * - `split-brain`: the other way about; a replaced primary that did not know it yet granted what the new one had granted.
+ *
+ * Both need the change of roles and the missing write to be observed. A failover that happened meanwhile, but whose new
+ * primary had the write, or that concerned neither grant, explains nothing.
+ */
+import type { CauseLink } from '../../harness/api.js';
+import type { Evidence } from '../evidence.js';
+import { ownerIs } from '../key-writes.js';
+import { moment } from '../words.js';
+import { type Contest, grantLink, leaseLink, type Reason } from './contest.js';
+
+export const failoverLostWrite: Reason = (contest, evidence) => {
+  const { earlier, later, key } = contest;
+  const [from, to] = [earlier.write.node, later.write.node];
+  const returned = from === to;
+  if (!returned && contest.reached) return undefined;
+  const asReplica = evidence.lastAsReplica(to, later.write.atNs);
+  // The same node may have granted both, if in between it was made a replica of one that did not have the write.
+  if (!asReplica || (returned && asReplica[1].atNs <= earlier.write.atNs)) return undefined;
+  // If the first one was itself a replica more lately, it was the one that did the replacing: see split-brain.
+  const wasReplica = evidence.lastAsReplica(from, earlier.write.atNs);
+  if (!returned && wasReplica && wasReplica[1].atNs >= asReplica[1].atNs) return undefined;
+  const without = withoutWrite(contest, evidence, asReplica[1].atNs);
+  if (!without) return undefined;
+  const promoted = evidence
+    .samples(to, asReplica[1].atNs, later.write.atNs)
+    .find(([, sample]) => sample.role === 'primary');
+  const replaced = returned ? `${from} was made a replica and primary again` : `${to} replaced ${from} as primary`;
+  return {
+    name: 'failover-lost-write',
+    sentence: `${replaced} without ${earlier.hold.client}'s ${key}, and granted it to ${later.hold.client}.`,
+    chain: [
+      grantLink(earlier),
+      ...cutLink(contest, evidence),
+      { atNs: asReplica[1].atNs, text: `${to} was a replica`, observation: asReplica[0] },
+      promoted
+        ? { atNs: promoted[1].atNs, text: `${to} was primary`, observation: promoted[0] }
+        : { atNs: later.write.atNs, text: `${to} served a write as primary`, observation: later.write.observation },
+      without,
+      grantLink(later),
+      leaseLink(earlier),
+    ].sort((a, b) => a.atNs - b.atNs),
+  };
+};
+
+export const splitBrain: Reason = (contest, evidence) => {
+  const { earlier, later, key } = contest;
+  const [fresh, old] = [earlier.write.node, later.write.node];
+  if (fresh === old || contest.reached) return undefined;
+  const asReplica = evidence.lastAsReplica(fresh, earlier.write.atNs);
+  if (!asReplica) return undefined;
+  const oldAsReplica = evidence.lastAsReplica(old, later.write.atNs);
+  if (oldAsReplica && oldAsReplica[1].atNs >= asReplica[1].atNs) return undefined;
+  const believed = evidence.lastSample(old, later.write.atNs);
+  // It still took itself for primary after the other had been its replica for the last time.
+  if (believed?.[1].role !== 'primary' || believed[1].atNs < asReplica[1].atNs) return undefined;
+  const without = withoutWrite(contest, evidence, asReplica[1].atNs);
+  if (!without) return undefined;
+  return {
+    name: 'split-brain',
+    sentence: `${fresh} had replaced ${old} as primary and granted ${key} to ${earlier.hold.client}; ${old}, still taking itself for primary, granted it to ${later.hold.client}.`,
+    chain: [
+      { atNs: asReplica[1].atNs, text: `${fresh} was a replica for the last time`, observation: asReplica[0] },
+      ...cutLink(contest, evidence),
+      grantLink(earlier),
+      { atNs: believed[1].atNs, text: `${old} took itself for primary`, observation: believed[0] },
+      without,
+      grantLink(later),
+      leaseLink(earlier),
+    ].sort((a, b) => a.atNs - b.atNs),
+  };
+};
+
+/**
+ * What shows that the later grant's node did not have the earlier write: a sample of it as primary without the value, while
+ * the lease ran; or every command that it ran since, none of them that write. A sample that does show it refutes.
+ */
+function withoutWrite({ earlier, later, key }: Contest, evidence: Evidence, sinceNs: number): CauseLink | undefined {
+  const { value } = earlier.write;
+  const { node } = later.write;
+  const fromNs = Math.max(earlier.write.atNs, sinceNs);
+  const untilNs = Math.min(later.write.atNs, earlier.hold.leaseEndNs);
+  const returned = node === earlier.write.node;
+  if (evidence.seenStored(node, key, value, returned ? fromNs : earlier.write.atNs, untilNs)) return undefined;
+  const sample = evidence
+    .samples(node, fromNs, untilNs)
+    .find(
+      ([, { role, keys }]) =>
+        role === 'primary' && (keys[key] === undefined || (value !== undefined && !ownerIs(keys[key].owner, value))),
+    );
+  if (sample) {
+    const instead = sample[1].keys[key] === undefined ? `had no ${key}` : `had another owner for ${key}`;
+    return { atNs: sample[1].atNs, text: `${node}, as primary, ${instead}`, observation: sample[0] };
+  }
+  if (returned || value === undefined || !evidence.watchedThroughout(node, earlier.hold.grantSentNs, later.write.atNs))
+    return undefined;
+  return {
+    atNs: later.write.atNs,
+    text: `${node} was watched from ${moment(earlier.hold.grantSentNs)} on and never got ${earlier.hold.client}'s write`,
+    observation: later.write.observation,
+  };
+}
+
+/** The fault that kept the write from travelling: the two nodes were cut from each other when it was made. */
+function cutLink({ earlier, later }: Contest, evidence: Evidence): CauseLink[] {
+  const [from, to] = [earlier.write.node, later.write.node];
+  for (const fault of evidence.faults) {
+    if (fault.fromNs > earlier.hold.fromNs || fault.untilNs < earlier.hold.grantSentNs) continue;
+    const record = fault.records.find((one) => one.cut?.some((pair) => pair[0] === from && pair[1] === to));
+    if (record)
+      return [
+        { atNs: record.atNs, text: `${from} could not reach ${to} (${fault.fault}: ${record.did})`, history: record.i },
+      ];
+  }
+  return [];
+}

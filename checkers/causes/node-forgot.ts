@@ -1,0 +1,81 @@
+/**
+ * The node restarted without the key that it had granted: it came back under a new run id (or a fault record says that it
+ * forgot), between the two grants, and the key was not there.
+ *
+ * Excludes a restart before the first grant or after the second, one that kept the key, and a removal by anybody.
+ */
+import type { CauseLink } from '../../harness/api.js';
+import type { Evidence } from '../evidence.js';
+import { goneLink, grantLink, type Reason } from './contest.js';
+
+export const nodeForgot: Reason = (contest, evidence) => {
+  const { earlier, later, reached, gone, removal, key } = contest;
+  if (!reached || removal) return undefined;
+  const { node } = gone;
+  const restart = restartBetween(node, reached.atNs, gone.atNs, evidence);
+  if (!restart || evidence.seenStored(node, key, reached.value, restart.backNs, gone.atNs)) return undefined;
+  const [empty] = evidence.samples(node, restart.backNs, gone.atNs);
+  return {
+    name: 'node-forgot',
+    sentence: `${node} restarted without ${key}, which it had granted to ${earlier.hold.client}, and granted it to ${later.hold.client}.`,
+    chain: [
+      grantLink(earlier),
+      ...restart.links,
+      ...(empty
+        ? [
+            {
+              atNs: empty[1].atNs,
+              text: `${node} did not have ${earlier.hold.client}'s ${key} any more`,
+              observation: empty[0],
+            },
+          ]
+        : []),
+      ...goneLink(contest),
+      grantLink(later),
+    ],
+  };
+};
+
+interface Restart {
+  /** From when on samples are the new process's. */
+  backNs: number;
+  links: CauseLink[];
+}
+
+/**
+ * A changed run id proves a restart between two samples. That it lay between the two *grants* is proven by the samples
+ * themselves, by the moment at which watching the node broke off, or, if nobody watched, by the record of a fault.
+ */
+function restartBetween(node: string, fromNs: number, untilNs: number, evidence: Evidence): Restart | undefined {
+  const before = evidence.lastSample(node, fromNs) ?? evidence.samples(node, fromNs, untilNs)[0];
+  if (!before) return undefined;
+  const after = evidence.firstSample(node, fromNs, ({ runId }) => runId !== before[1].runId);
+  if (!after) return undefined;
+  const [{ runId: oldId }, { runId: newId, atNs: backNs }] = [before[1], after[1]];
+  const oldRanOn = evidence.samples(node, fromNs, backNs).some(([, sample]) => sample.runId === oldId);
+  const lost = evidence.watchLost(node, fromNs, untilNs);
+  const fault = evidence.faults
+    .flatMap((one) => one.records)
+    .find(
+      (record) =>
+        (record.forgot ?? record.targets).includes(node) &&
+        record.atNs > fromNs &&
+        record.atNs < untilNs &&
+        record.state !== 'heal',
+    );
+  if (!(oldRanOn && backNs <= untilNs) && !lost && (!fault )) return undefined;
+  const links: CauseLink[] = [
+    {
+      atNs: Math.min(backNs, untilNs),
+      text: `${node} ran as another process (run id ${short(newId)} after ${short(oldId)})`,
+      observation: after[0],
+    },
+  ];
+  if (lost) links.push({ atNs: lost[1].atNs, text: `${node} could not be watched any more`, observation: lost[0] });
+  if (fault) links.push({ atNs: fault.atNs, text: fault.did, history: fault.i });
+  return { backNs, links: links.sort((a, b) => a.atNs - b.atNs) };
+}
+
+function short(runId: string): string {
+  return runId.slice(0, 8);
+}

@@ -1,0 +1,61 @@
+/**
+ * Somebody else removed the holder's key: the plain DEL of a holder whose lease had ended (`released-by-other`), or a
+ * compare-and-delete that was let through because both had stored the same value (`shared-owner`).
+ *
+ * Excludes a removal by the holder's own client, and one that came over the replication link unless the client's command
+ * that caused it is seen where the key was granted: a server also replicates the removal of a key that expired.
+ */
+import type { Evidence } from '../evidence.js';
+import type { KeyWrite } from '../key-writes.js';
+import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
+
+export const releasedByOther: Reason = (contest, evidence) => {
+  const removal = atItsOrigin(contest, evidence);
+  const { earlier, later, key } = contest;
+  if (!removal || removal.client === earlier.hold.client) return undefined;
+  const who = removal.client ?? `somebody at ${removal.source}`;
+  const shared = removal.script ? sharedValue(contest, removal, evidence) : undefined;
+  return {
+    name: shared ? 'shared-owner' : 'released-by-other',
+    sentence: shared
+      ? `${who} released ${key} although ${earlier.hold.client} held it: both had stored the same value as owner.`
+      : `${who} removed ${earlier.hold.client}'s ${key} from ${removal.node} (${removal.command}), which let ${later.hold.client} have it.`,
+    chain: [
+      ...(shared
+        ? [
+            {
+              atNs: shared.atNs,
+              text: `${who} had stored the same value as ${earlier.hold.client}`,
+              observation: shared.observation,
+            },
+          ]
+        : []),
+      grantLink(earlier),
+      {
+        atNs: removal.atNs,
+        text: `${who} removed it with ${removal.command}, before that lease had ended`,
+        observation: removal.observation,
+      },
+      ...goneLink(contest),
+      grantLink(later),
+    ],
+  };
+};
+
+/** The command that removed the key, where a client (or a stranger) gave it. */
+function atItsOrigin({ earlier, later, removal, key }: Contest, evidence: Evidence): KeyWrite | undefined {
+  if (!removal || !isReplicated(removal, evidence)) return removal;
+  if (removal.node === earlier.write.node) return undefined;
+  const origin = evidence.firstRemoval(earlier.write, key);
+  return origin && origin.atNs < later.write.atNs && !isReplicated(origin, evidence) ? origin : undefined;
+}
+
+function isReplicated(write: KeyWrite, evidence: Evidence): boolean {
+  return write.client === undefined && evidence.lastSample(write.node, write.atNs)?.[1].role !== 'primary';
+}
+
+/** The remover's own take, if it had stored the holder's value. */
+function sharedValue({ earlier, key }: Contest, removal: KeyWrite, evidence: Evidence): KeyWrite | undefined {
+  const take = removal.client === undefined ? undefined : evidence.lastTakeOf(removal.client, removal, key);
+  return take?.value !== undefined && take.value === earlier.write.value ? take : undefined;
+}

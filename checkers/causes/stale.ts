@@ -1,0 +1,148 @@
+/**
+ * Why a client acted on after its lease had ended. Looks at the stale holder alone: the other one was granted rightly.
+ *
+ * A fault explains it only if it was in force on that client when the lease ended, and could keep it from ending its hold
+ * in time: a pause can; being cut off can only where renewals had to travel, since a client needs no network to stop.
+ */
+import type { Cause, CauseLink, CheckInput, Hold } from '../../harness/api.js';
+import type { Evidence } from '../evidence.js';
+import { recordConcerning } from '../faults.js';
+import { length, moment } from '../words.js';
+
+/** The explanations in the order in which they are tried. */
+export const staleReasons: readonly ((hold: Hold, evidence: Evidence, input: CheckInput) => Cause | undefined)[] = [
+  grantedLate,
+  clientPaused,
+  clientCutOff,
+  clientSlow,
+];
+
+function grantedLate(hold: Hold, evidence: Evidence): Cause | undefined {
+  if (hold.fromNs <= hold.leaseEndNs) return undefined;
+  return {
+    name: 'granted-late',
+    sentence: `The acquire outlived its own lease: ${hold.client} was told ${length(hold.fromNs - hold.leaseEndNs)} after the lease had ended that it holds ${hold.key}.`,
+    chain: inOrder([
+      {
+        atNs: hold.grantSentNs,
+        text: `the attempt that was granted left ${hold.client}`,
+        history: hold.evidence.at(0),
+      },
+      ...pauseLinks(hold, evidence),
+      leaseEnd(hold),
+      { atNs: hold.fromNs, text: `${hold.client} was told that it holds the lock`, history: hold.evidence.at(1) },
+    ]),
+  };
+}
+
+function clientPaused(hold: Hold, evidence: Evidence): Cause | undefined {
+  const links = pauseLinks(hold, evidence);
+  if (links.length === 0) return undefined;
+  return {
+    name: 'client-paused',
+    sentence: `${hold.client} was paused when its lease ended at ${moment(hold.leaseEndNs)}, and went on when it ran again.`,
+    chain: inOrder([granted(hold), ...links, leaseEnd(hold), acted(hold)]),
+  };
+}
+
+function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
+  if (!renews(hold, evidence, input)) return undefined;
+  const host = evidence.hostOf(hold.client);
+  for (const fault of evidence.faults) {
+    if (fault.fromNs > hold.leaseEndNs || fault.untilNs < hold.leaseEndNs) continue;
+    const record = fault.records.find((one) => one.state !== 'heal' && one.cut?.some((pair) => pair.includes(host)));
+    if (!record) continue;
+    return {
+      name: 'client-cut-off',
+      sentence: `${hold.client} was cut off (${record.did}) when its lease ended at ${moment(hold.leaseEndNs)}, could not renew it, and did not notice.`,
+      chain: inOrder([
+        granted(hold),
+        { atNs: record.atNs, text: record.did, history: record.i },
+        leaseEnd(hold),
+        acted(hold),
+      ]),
+    };
+  }
+  return undefined;
+}
+
+/**
+ * No fault was in force on the client, so it just took longer than its lease. A lock that renews itself should not have let
+ * that happen, and why it did is another question.
+ */
+function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
+  if (renews(hold, evidence, input)) return undefined;
+  const struck = evidence.faults.some(
+    (fault) =>
+      fault.fromNs <= hold.leaseEndNs &&
+      fault.untilNs >= hold.grantSentNs &&
+      (recordConcerning(fault, hold.client) ?? recordConcerning(fault, evidence.hostOf(hold.client))) !== undefined,
+  );
+  if (struck) return undefined;
+  const told = releaseInvoke(hold, input);
+  const inTime = told !== undefined && told.atNs <= hold.leaseEndNs;
+  return {
+    name: 'client-slow',
+    sentence: inTime
+      ? `${hold.client} was told to release in time, but began only ${length(hold.untilNs - hold.leaseEndNs)} after its lease had ended; no fault was in force on it.`
+      : `${hold.client} worked ${length(hold.untilNs - hold.fromNs)} under a lease of ${hold.leaseMs} ms; no fault was in force on it.`,
+    chain: inOrder([
+      granted(hold),
+      leaseEnd(hold),
+      ...(told ? [{ atNs: told.atNs, text: `${hold.client} was told to release`, history: told.i }] : []),
+      acted(hold),
+    ]),
+  };
+}
+
+/** The pause that was in force over the lease's end. */
+function pauseLinks(hold: Hold, evidence: Evidence): CauseLink[] {
+  for (const fault of evidence.faults) {
+    if (fault.fault !== 'pause' || fault.fromNs > hold.leaseEndNs || fault.untilNs < hold.leaseEndNs) continue;
+    const strike = fault.records.find((record) => record.state !== 'heal' && record.targets.includes(hold.client));
+    if (!strike) continue;
+    const heal = fault.records.find((record) => record.state === 'heal');
+    return [
+      { atNs: strike.atNs, text: strike.did, history: strike.i },
+      ...(heal ? [{ atNs: heal.atNs, text: `${hold.client} ran again`, history: heal.i }] : []),
+    ];
+  }
+  return [];
+}
+
+/** Whether the lock was to be kept by renewing: it says so, it did so, or the client tried to. */
+function renews(hold: Hold, evidence: Evidence, { history }: CheckInput): boolean {
+  if (evidence.featuresOf(hold.client).includes('renews')) return true;
+  return hold.evidence.some((at) => {
+    const event = history.events[at];
+    return event?.type === 'renewed' || (event?.type === 'invoke' && event.op === 'extend');
+  });
+}
+
+function releaseInvoke(hold: Hold, { history }: CheckInput) {
+  for (const at of hold.evidence) {
+    const event = history.events[at];
+    if (event?.type === 'invoke' && event.op === 'release') return event;
+  }
+  return undefined;
+}
+
+function granted(hold: Hold): CauseLink {
+  return { atNs: hold.fromNs, text: `${hold.client} was granted ${hold.key}`, history: hold.evidence.at(1) };
+}
+
+function leaseEnd(hold: Hold): CauseLink {
+  return {
+    atNs: hold.leaseEndNs,
+    text: `${hold.client}'s lease of ${hold.leaseMs} ms ended`,
+    history: hold.evidence.at(1),
+  };
+}
+
+function acted(hold: Hold): CauseLink {
+  return { atNs: hold.untilNs, text: `until then ${hold.client} acted as the holder`, history: hold.evidence.at(-1) };
+}
+
+function inOrder(links: CauseLink[]): CauseLink[] {
+  return links.sort((a, b) => a.atNs - b.atNs);
+}

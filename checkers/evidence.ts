@@ -1,0 +1,277 @@
+/**
+ * What the observations and the fault records have to say about a run, indexed for looking for causes. Built once per
+ * verdict, and only when there is a violation to explain.
+ */
+import type { CheckInput, Hold } from '../harness/api.js';
+import { type FaultInForce, faultsInForce } from './faults.js';
+import {
+  type CommandObservation,
+  follow,
+  type KeyWrite,
+  ownerIs,
+  type SampleObservation,
+  type WatchObservation,
+  writesByKey,
+} from './key-writes.js';
+
+/** The write with which a node granted a hold, or was asked to. */
+export interface Grant {
+  node: string;
+  write: KeyWrite;
+  /** Undefined: cannot be told. */
+  took: boolean | undefined;
+}
+
+type At<T> = readonly [observation: number, item: T];
+
+interface NodeEvidence {
+  samples: At<SampleObservation>[];
+  watches: At<WatchObservation>[];
+  writes: Map<string, KeyWrite[]>;
+  /** By key and client, the client's own writes. */
+  byClient: Map<string, KeyWrite[]>;
+  took: Map<string, Map<KeyWrite, boolean>>;
+}
+
+/** A grant is seen at the latest so long after the client had the answer: the observer reads a little behind. */
+const OBSERVED_WITHIN_NS = 1e9;
+/** After the end of a hold even less: what comes then may belong to the client's next try. */
+const OBSERVED_AFTER_HOLD_NS = 100e6;
+
+export class Evidence {
+  /** Names of the data nodes that were observed. */
+  readonly nodes: readonly string[];
+  readonly faults: readonly FaultInForce[];
+  /** Whether a lock is held by a majority of independent nodes, and how many nodes make one. */
+  readonly majority: number | undefined;
+  private readonly byNode = new Map<string, NodeEvidence>();
+  private readonly hosts = new Map<string, string>();
+  private readonly features = new Map<string, readonly string[]>();
+  private readonly grants = new Map<Hold, Grant[]>();
+
+  constructor({ history, observations, config }: CheckInput) {
+    this.faults = faultsInForce(history);
+    const commands = new Map<string, At<CommandObservation>[]>();
+    const keys = new Set(config.keys);
+    observations.forEach((observation, at) => {
+      const node = this.nodeEvidence(observation.node);
+      if (observation.type === 'sample') node.samples.push([at, observation]);
+      else if (observation.type === 'watch') node.watches.push([at, observation]);
+      else {
+        const ofNode = commands.get(observation.node);
+        if (ofNode) ofNode.push([at, observation]);
+        else commands.set(observation.node, [[at, observation]]);
+      }
+    });
+    for (const event of history.events) {
+      if (event.type === 'invoke') keys.add(event.key);
+      if (event.type !== 'client-up') continue;
+      this.hosts.set(event.client, event.host);
+      this.features.set(event.client, event.features);
+    }
+    for (const [name, ofNode] of commands) {
+      const node = this.nodeEvidence(name);
+      node.writes = writesByKey(name, ofNode, [...keys]);
+      for (const [key, writes] of node.writes) {
+        for (const write of writes) {
+          if (write.client === undefined) continue;
+          const index = `${key}\n${write.client}`;
+          const ofClient = node.byClient.get(index);
+          if (ofClient) ofClient.push(write);
+          else node.byClient.set(index, [write]);
+        }
+      }
+    }
+    this.nodes = [...this.byNode.keys()].sort();
+    this.majority = config.topology === 'redlock' ? Math.floor(config.topologyOptions.nodes / 2) + 1 : undefined;
+  }
+
+  /** The host on which a client process runs. */
+  hostOf(client: string): string {
+    return this.hosts.get(client) ?? client;
+  }
+
+  featuresOf(client: string): readonly string[] {
+    return this.features.get(client) ?? [];
+  }
+
+  /** Everything that `node` was seen to do to `key`, in its own order. */
+  writes(node: string, key: string): readonly KeyWrite[] {
+    return this.byNode.get(node)?.writes.get(key) ?? [];
+  }
+
+  /** Writes after `after` and before `before`, in the node's own order. */
+  writesBetween(after: KeyWrite, before: KeyWrite, key: string): readonly KeyWrite[] {
+    const writes = this.writes(before.node, key);
+    return writes.slice(
+      firstIndex(writes, (write) => write.observation > after.observation),
+      firstIndex(writes, (write) => write.observation >= before.observation),
+    );
+  }
+
+  /** Which of the takes of `key` on `node` succeeded; those that are missing may have. */
+  takes(node: string, key: string): ReadonlyMap<KeyWrite, boolean> {
+    const evidence = this.nodeEvidence(node);
+    const known = evidence.took.get(key);
+    if (known) return known;
+    const took = follow(evidence.writes.get(key) ?? [], evidence.samples, evidence.watches, key);
+    evidence.took.set(key, took);
+    return took;
+  }
+
+  /** What the client itself last took on `node` before `write`, or tried to. */
+  lastTakeOf(client: string, write: KeyWrite, key: string): KeyWrite | undefined {
+    const writes = this.byNode.get(write.node)?.byClient.get(`${key}\n${client}`) ?? [];
+    return writes
+      .slice(
+        0,
+        firstIndex(writes, (one) => one.observation >= write.observation),
+      )
+      .findLast((one) => one.effect === 'take');
+  }
+
+  /** The first removal of `key` that the granting node ran after `grant`. */
+  firstRemoval(grant: KeyWrite, key: string): KeyWrite | undefined {
+    const writes = this.writes(grant.node, key);
+    for (let at = firstIndex(writes, (write) => write.observation > grant.observation); at < writes.length; at++) {
+      if (writes[at]!.effect === 'remove') return writes[at];
+    }
+    return undefined;
+  }
+
+  /** A node's samples that were read within the bounds, both included. */
+  samples(node: string, fromNs: number, untilNs: number): readonly At<SampleObservation>[] {
+    const samples = this.byNode.get(node)?.samples ?? [];
+    return samples.slice(
+      firstIndex(samples, ([, { atNs }]) => atNs >= fromNs),
+      firstIndex(samples, ([, { atNs }]) => atNs > untilNs),
+    );
+  }
+
+  lastSample(node: string, untilNs: number): At<SampleObservation> | undefined {
+    return this.samples(node, Number.NEGATIVE_INFINITY, untilNs).at(-1);
+  }
+
+  /** The first sample from then on of which `wanted` holds. */
+  firstSample(
+    node: string,
+    fromNs: number,
+    wanted: (sample: SampleObservation) => boolean,
+  ): At<SampleObservation> | undefined {
+    const samples = this.byNode.get(node)?.samples ?? [];
+    for (let at = firstIndex(samples, ([, { atNs }]) => atNs >= fromNs); at < samples.length; at++) {
+      if (wanted(samples[at]![1])) return samples[at];
+    }
+    return undefined;
+  }
+
+  /** The last sample up to then in which the node was a replica. */
+  lastAsReplica(node: string, untilNs: number): At<SampleObservation> | undefined {
+    return this.samples(node, Number.NEGATIVE_INFINITY, untilNs).findLast(([, { role }]) => role === 'replica');
+  }
+
+  /** Whether every command that the node ran between the two instants was seen. */
+  watchedThroughout(node: string, fromNs: number, untilNs: number): boolean {
+    let watching = false;
+    for (const [, watch] of this.byNode.get(node)?.watches ?? []) {
+      if (watch.atNs > untilNs) break;
+      if (!watch.watching && watch.atNs > fromNs) return false;
+      if (watch.atNs <= fromNs) watching = watch.watching;
+    }
+    return watching;
+  }
+
+  /** Whether MONITOR on `node` was recorded at all. */
+  wasWatched(node: string): boolean {
+    return (this.byNode.get(node)?.watches.length ?? 0) > 0;
+  }
+
+  /** The first time that watching `node` broke off between the two instants. */
+  watchLost(node: string, fromNs: number, untilNs: number): At<WatchObservation> | undefined {
+    return this.byNode
+      .get(node)
+      ?.watches.find(([, watch]) => !watch.watching && watch.atNs > fromNs && watch.atNs < untilNs);
+  }
+
+  /** Where the hold's client was seen to ask for the lock in the attempt that was granted: one write a node. */
+  grantsOf(hold: Hold): readonly Grant[] {
+    const known = this.grants.get(hold);
+    if (known) return known;
+    const grants = this.nodes.flatMap((node): Grant[] => {
+      const write = this.grantingWrite(node, hold);
+      if (!write) return [];
+      // One logical server: the client has its "ok" from this very write.
+      return [{ node, write, took: this.majority === undefined ? true : this.takes(node, hold.key).get(write) }];
+    });
+    this.grants.set(hold, grants);
+    return grants;
+  }
+
+  /** The write on `node` that carried `value` there from elsewhere (the replication link), seen between two instants. */
+  replicated(
+    node: string,
+    key: string,
+    value: string | undefined,
+    fromNs: number,
+    before: KeyWrite,
+  ): KeyWrite | undefined {
+    if (value === undefined) return undefined;
+    const writes = this.writes(node, key);
+    for (let at = firstIndex(writes, (write) => write.atNs >= fromNs); at < writes.length; at++) {
+      const write = writes[at]!;
+      if (write.observation >= before.observation) return undefined;
+      if (write.client === undefined && write.effect === 'take' && write.value === value) return write;
+    }
+    return undefined;
+  }
+
+  /** The sample of `node` that shows `value` stored under `key`, read between two instants. */
+  seenStored(
+    node: string,
+    key: string,
+    value: string | undefined,
+    fromNs: number,
+    untilNs: number,
+  ): At<SampleObservation> | undefined {
+    return this.samples(node, fromNs, untilNs).find(([, sample]) => {
+      const stored = sample.keys[key];
+      return stored !== undefined && ownerIs(stored.owner, value);
+    });
+  }
+
+  /**
+   * The client's first take since the granted attempt left, or the last of several in a row; a release or extension of the
+   * same client ends the search, so that the next acquire's take is not mistaken for it.
+   */
+  private grantingWrite(node: string, hold: Hold): KeyWrite | undefined {
+    const writes = this.byNode.get(node)?.byClient.get(`${hold.key}\n${hold.client}`) ?? [];
+    const byNs = Math.min(hold.fromNs + OBSERVED_WITHIN_NS, hold.untilNs + OBSERVED_AFTER_HOLD_NS);
+    let found: KeyWrite | undefined;
+    for (let at = firstIndex(writes, (write) => write.atNs >= hold.grantSentNs); at < writes.length; at++) {
+      const write = writes[at]!;
+      if (write.atNs > byNs) break;
+      if (write.effect === 'take') found = write;
+      else if (found && write.effect !== 'none') break;
+    }
+    return found;
+  }
+
+  private nodeEvidence(name: string): NodeEvidence {
+    const known = this.byNode.get(name);
+    if (known) return known;
+    const node: NodeEvidence = { samples: [], watches: [], writes: new Map(), byClient: new Map(), took: new Map() };
+    this.byNode.set(name, node);
+    return node;
+  }
+}
+
+/** The first index from which on `reached` holds, in a list where it holds from some point on. */
+function firstIndex<T>(items: readonly T[], reached: (item: T) => boolean): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (reached(items[middle]!)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,242 @@
+/**
+ * What one node did to one key, as MONITOR showed it: a script and the commands that it ran are put together, and it is
+ * worked out which conditional writes can have succeeded. Understands string locks (SET, SETNX) and hash locks (HSET,
+ * HINCRBY); of anything else it says `none`, and then no cause is built on it.
+ */
+import type { Observation } from '../harness/api.js';
+
+export type CommandObservation = Extract<Observation, { type: 'command' }>;
+export type SampleObservation = Extract<Observation, { type: 'sample' }>;
+export type WatchObservation = Extract<Observation, { type: 'watch' }>;
+
+/** One command or script on one key, in the node's own order. */
+export interface KeyWrite {
+  node: string;
+  /** Line of observations.jsonl, from 0. */
+  observation: number;
+  /** When the harness read it: at or a little after it ran. */
+  atNs: number;
+  /** The server's own clock when it ran. */
+  serverWallMs: number;
+  /** The lock client process that sent it; absent for the replication link and for strangers. */
+  client?: string;
+  source: string;
+  /** `SET`, `EVALSHA`, ... */
+  command: string;
+  script: boolean;
+  /** `take` may be a try that was refused: see `took`. */
+  effect: 'take' | 'prolong' | 'remove' | 'none';
+  /** A take that the server refuses while the key exists. */
+  conditional: boolean;
+  /** What was stored to name the owner. */
+  value?: string;
+  /** The time to live that was asked for; undefined: none. */
+  ttlMs?: number;
+  /** By the server's clock; Infinity: never. */
+  expiresWallMs: number;
+}
+
+/** Groups a node's commands by key, in order. */
+export function writesByKey(
+  node: string,
+  commands: readonly (readonly [observation: number, CommandObservation])[],
+  keys: readonly string[],
+): Map<string, KeyWrite[]> {
+  const byKey = new Map<string, KeyWrite[]>();
+  const wanted = new Set(keys);
+  let script: Map<string, KeyWrite> | undefined;
+  for (const [observation, command] of commands) {
+    const name = command.argv[0]?.toUpperCase() ?? '';
+    const inner = command.source === 'lua';
+    const isScript = /^(EVAL|FCALL)/.test(name);
+    if (!inner) script = isScript ? new Map() : undefined;
+    for (const key of new Set(command.argv.slice(1).filter((argument) => wanted.has(argument)))) {
+      const caller = inner ? script?.get(key) : undefined;
+      if (caller) {
+        ran(caller, command.argv, command.serverWallMs);
+        continue;
+      }
+      const write = blank(node, observation, command, name);
+      if (isScript && !inner) {
+        write.script = true;
+        script?.set(key, write);
+      } else {
+        ran(write, command.argv, command.serverWallMs);
+      }
+      const ofKey = byKey.get(key);
+      if (ofKey) ofKey.push(write);
+      else byKey.set(key, [write]);
+    }
+  }
+  return byKey;
+}
+
+function blank(node: string, observation: number, command: CommandObservation, name: string): KeyWrite {
+  const { atNs, serverWallMs, source, client } = command;
+  const write: KeyWrite = {
+    node,
+    observation,
+    atNs,
+    serverWallMs,
+    source,
+    command: name,
+    script: false,
+    effect: 'none',
+    conditional: false,
+    expiresWallMs: Number.POSITIVE_INFINITY,
+  };
+  if (client !== undefined) write.client = client;
+  return write;
+}
+
+/** Adds what one command does to the write that it is (part of). */
+function ran(write: KeyWrite, argv: readonly string[], wallMs: number): void {
+  const name = argv[0]!.toUpperCase();
+  const options = argv.slice(3).map((option) => option.toUpperCase());
+  switch (name) {
+    case 'SET':
+      write.effect = options.includes('XX') ? 'prolong' : 'take';
+      write.conditional = options.includes('NX') || write.script;
+      write.value = argv[2];
+      expires(write, wallMs, options);
+      break;
+    case 'SETNX':
+    case 'GETSET':
+    case 'HSET':
+    case 'HSETNX':
+    case 'HINCRBY':
+      write.effect = 'take';
+      // A hash lock asks, in its script, whether the key exists.
+      write.conditional = name === 'SETNX' || write.script;
+      write.value = argv[2];
+      break;
+    case 'PSETEX':
+    case 'SETEX':
+      write.effect = 'take';
+      write.conditional = write.script;
+      write.value = argv[3];
+      expires(write, wallMs, [name === 'PSETEX' ? 'PX' : 'EX', argv[2]!]);
+      break;
+    case 'PEXPIRE':
+    case 'EXPIRE':
+    case 'PEXPIREAT':
+    case 'EXPIREAT':
+      if (write.effect !== 'take') write.effect = 'prolong';
+      expires(write, wallMs, [{ PEXPIRE: 'PX', EXPIRE: 'EX', PEXPIREAT: 'PXAT', EXPIREAT: 'EXAT' }[name], argv[2]!]);
+      break;
+    case 'DEL':
+    case 'UNLINK':
+    case 'GETDEL':
+      write.effect = 'remove';
+      break;
+    default:
+      break;
+  }
+}
+
+function expires(write: KeyWrite, wallMs: number, options: readonly string[]): void {
+  for (const [unit, factor, absolute] of [
+    ['PX', 1, false],
+    ['EX', 1_000, false],
+    ['PXAT', 1, true],
+    ['EXAT', 1_000, true],
+  ] as const) {
+    const at = options.indexOf(unit);
+    const ms = at < 0 ? Number.NaN : Number(options[at + 1]) * factor;
+    if (Number.isNaN(ms)) continue;
+    write.expiresWallMs = absolute ? ms : wallMs + ms;
+    write.ttlMs = absolute ? ms - wallMs : ms;
+  }
+}
+
+type KeyState =
+  | { known: false /** Takes whose success a sample may tell. */; pending: KeyWrite[] }
+  | { known: true; owned?: { value?: string; expiresWallMs: number } };
+
+/** A sample is answered on another connection than MONITOR's: nearer to a command than this, it may be older. */
+const SETTLED_NS = 20e6;
+/** Redis reckons in whole milliseconds: nearer to its expiry than this, a key may be there or not. */
+const EXPIRY_BLUR_MS = 2;
+
+/**
+ * Which takes succeeded, by following the key through everything that the node was seen to do. A take that is not in the
+ * result may have succeeded or not.
+ */
+export function follow(
+  writes: readonly KeyWrite[],
+  samples: readonly (readonly [observation: number, SampleObservation])[],
+  watches: readonly (readonly [observation: number, WatchObservation])[],
+  key: string,
+): Map<KeyWrite, boolean> {
+  const took = new Map<KeyWrite, boolean>();
+  let state: KeyState = { known: false, pending: [] };
+  let latestNs = Number.NEGATIVE_INFINITY;
+  let runId: string | undefined;
+  const forget = () => {
+    state = { known: false, pending: [] };
+  };
+
+  const onSample = (sample: SampleObservation) => {
+    if (runId !== undefined && sample.runId !== runId) forget();
+    runId = sample.runId;
+    if (state.known || sample.atNs - latestNs < SETTLED_NS) return;
+    const stored = sample.keys[key];
+    if (stored) for (const write of state.pending) took.set(write, ownerIs(stored.owner, write.value));
+    // The sample's own wall clock is not recorded; the next command's decides whether the key has expired by then.
+    state = stored ? { known: false, pending: [] } : { known: true };
+  };
+
+  const onTake = (write: KeyWrite) => {
+    const after = { value: write.value, expiresWallMs: write.expiresWallMs };
+    if (!write.conditional) {
+      took.set(write, true);
+      state = { known: true, owned: after };
+      return;
+    }
+    if (!state.known) {
+      state.pending.push(write);
+      return;
+    }
+    const leftMs = state.owned ? state.owned.expiresWallMs - write.serverWallMs : Number.NEGATIVE_INFINITY;
+    if (Math.abs(leftMs) <= EXPIRY_BLUR_MS) {
+      state = { known: false, pending: [write] };
+      return;
+    }
+    took.set(write, leftMs < 0);
+    if (leftMs < 0) state = { known: true, owned: after };
+  };
+
+  for (const [what, item] of inOrder(writes, samples, watches)) {
+    if (what === 'watch') forget();
+    else if (what === 'sample') onSample(item);
+    else {
+      latestNs = item.atNs;
+      if (item.effect === 'remove') state = { known: true };
+      else if (item.effect === 'take') onTake(item);
+      else if (item.effect === 'prolong' && state.known && state.owned) state.owned.expiresWallMs = item.expiresWallMs;
+    }
+  }
+  return took;
+}
+
+type Item = ['write', KeyWrite] | ['sample', SampleObservation] | ['watch', WatchObservation];
+
+function inOrder(
+  writes: readonly KeyWrite[],
+  samples: readonly (readonly [number, SampleObservation])[],
+  watches: readonly (readonly [number, WatchObservation])[],
+): Item[] {
+  const items: [number, Item][] = [
+    ...writes.map((write): [number, Item] => [write.observation, ['write', write]]),
+    ...samples.map(([at, sample]): [number, Item] => [at, ['sample', sample]]),
+    ...watches.map(([at, watch]): [number, Item] => [at, ['watch', watch]]),
+  ];
+  return items.sort(([a], [b]) => a - b).map(([, item]) => item);
+}
+
+/** Whether what a sample shows as stored is this owner: the string itself, or a hash (as JSON) that has it as a field. */
+export function ownerIs(stored: string, value: string | undefined): boolean {
+  return (
+    value !== undefined && (stored === value || (stored.startsWith('{') && stored.includes(JSON.stringify(value))))
+  );
+}

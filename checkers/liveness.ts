@@ -1,0 +1,101 @@
+/**
+ * Could every lock be had again, within its lease and a grace, once all faults were healed? Decides from the probe that the
+ * harness makes at the end of a run.
+ *
+ * A deployment that had not recovered by itself is not the lock's fault: then it cannot be told. Excludes how long a lock
+ * was unavailable while faults were in force.
+ */
+import type { Cause, Checker, CheckInput, HistoryEvent, Violation } from '../harness/api.js';
+import type { SampleObservation } from './key-writes.js';
+import { listed, moment } from './words.js';
+
+type Probe = Extract<HistoryEvent, { type: 'probe' }>;
+type Recovered = Extract<HistoryEvent, { type: 'recovered' }>;
+
+export const liveness: Checker = (input) => {
+  const { events } = input.history;
+  const probes = events.filter((event): event is Probe => event.type === 'probe');
+  const recovered = events.findLast((event): event is Recovered => event.type === 'recovered');
+  const stuck = probes.filter((probe) => !probe.acquired);
+  const deployed = recovered !== undefined && recovered.missing.length === 0;
+  const violations = deployed ? stuck.map((probe) => deadlock(probe, recovered, input)) : [];
+  const unknown = reasonsForDoubt(input, probes, stuck, recovered);
+  return {
+    checker: 'liveness',
+    verdict: violations.length > 0 ? 'invalid' : unknown.length > 0 ? 'unknown' : 'valid',
+    notes: unknown,
+    violations,
+    stats: {
+      probes: probes.length,
+      deadlocks: violations.length,
+      ...(recovered && { recoveredAfterMs: recovered.afterMs }),
+      ...(probes.length > 0 && { hadAgainAfterMsMax: Math.max(...probes.map((probe) => probe.afterMs)) }),
+    },
+  };
+};
+
+function reasonsForDoubt(
+  { config }: CheckInput,
+  probes: readonly Probe[],
+  stuck: readonly Probe[],
+  recovered: Recovered | undefined,
+): string[] {
+  if (probes.length === 0) return ['the run ended before it was tried whether the locks can be had again'];
+  const reasons: string[] = [];
+  const probed = new Set(probes.map((probe) => probe.key));
+  const missed = config.keys.filter((key) => !probed.has(key));
+  if (missed.length > 0) reasons.push(`the run ended before ${listed(missed)} could be tried again`);
+  if (recovered?.missing.length !== 0) {
+    const missing = recovered ? listed(recovered.missing) : 'no record of its recovery';
+    const keys =
+      stuck.length > 0
+        ? `, so it is not the lock's fault that ${listed(stuck.map(({ key }) => key))} could not be had`
+        : '';
+    reasons.push(`the deployment had not recovered when the locks were tried again (${missing})${keys}`);
+  }
+  return reasons;
+}
+
+function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violation {
+  const why = probe.reason ? `: ${probe.reason}` : '';
+  return {
+    class: 'liveness',
+    kind: 'deadlock',
+    key: probe.key,
+    fromNs: recovered.atNs,
+    untilNs: probe.atNs,
+    holds: [],
+    evidence: [recovered.i, probe.i],
+    proof: `Everything was healed and recovered at ${moment(recovered.atNs)}, but ${probe.client} could not have ${probe.key} by ${moment(probe.atNs)} (${probe.afterMs} ms of trying${why}).`,
+    cause: neverExpires(probe, input) ?? {
+      name: 'unexplained',
+      sentence: 'No complete chain of evidence shows why.',
+      chain: [{ atNs: probe.atNs, text: `${probe.key} could not be had${why}`, history: probe.i }],
+    },
+  };
+}
+
+/** The key stands without expiry on the primary, or on so many of the independent nodes that no majority is left. */
+function neverExpires({ key, atNs, i }: Probe, { observations, config }: CheckInput): Cause | undefined {
+  const last = new Map<string, readonly [observation: number, sample: SampleObservation]>();
+  observations.forEach((observation, at) => {
+    if (observation.type === 'sample' && observation.atNs <= atNs) last.set(observation.node, [at, observation]);
+  });
+  const primaries = [...last.values()].filter(([, sample]) => sample.role === 'primary');
+  const standing = primaries.filter(([, sample]) => sample.keys[key]?.pttlMs === -1);
+  const others = (config.topology === 'redlock' ? config.topologyOptions.nodes : primaries.length) - standing.length;
+  const enough = config.topology === 'redlock' ? Math.floor(config.topologyOptions.nodes / 2) + 1 : 1;
+  if (standing.length === 0 || others >= enough) return undefined;
+  return {
+    name: 'key-never-expires',
+    sentence: `${key} stands on ${listed(standing.map(([, sample]) => sample.node))} without expiry, and whoever owns it is gone.`,
+    chain: [
+      ...standing.map(([at, sample]) => ({
+        atNs: sample.atNs,
+        text: `${sample.node} has ${key} with owner ${sample.keys[key]!.owner} and no expiry`,
+        observation: at,
+      })),
+      { atNs, text: `${key} could not be had`, history: i },
+    ],
+  };
+}

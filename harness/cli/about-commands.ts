@@ -1,0 +1,48 @@
+/** `list` and `doctor`: what there is, and what this machine can do. */
+import { checkers } from '../../checkers/index.js';
+import { locks } from '../../lock-impl/index.js';
+import { faults } from '../../nemesis/index.js';
+import { workloads } from '../../workloads/index.js';
+import { diagnose, formatFindings } from '../doctor.js';
+import { cacheFolder } from '../redis-binary.js';
+import { topologies } from '../topologies/index.js';
+import { EXIT_COULD_NOT_RUN, UsageError } from './errors.js';
+
+type Row = readonly [name: string, text: string];
+
+const LISTS: Record<string, () => Row[]> = {
+  topologies: () =>
+    Object.values(topologies).map((kind) => [kind.name, `${kind.summary}; default lock ${kind.defaultLock}`]),
+  locks: () =>
+    Object.entries(locks).map(([name, lock]) => [
+      name,
+      `${lock.summary} [${lock.topologies.join(', ')}] claims: ${lock.claims}`,
+    ]),
+  faults: () => Object.values(faults).map((fault) => [fault.name, `${fault.summary} [${fault.targets.join(', ')}]`]),
+  workloads: () =>
+    Object.values(workloads).map((workload) => [
+      workload.name,
+      `${workload.summary}; judged by ${workload.checkers.join(', ')}`,
+    ]),
+  checkers: () => Object.keys(checkers).map((name) => [name, '']),
+};
+
+export function runList(what: string | undefined): number {
+  if (what !== undefined && !LISTS[what])
+    throw new UsageError(`nothing is called "${what}"; list knows ${Object.keys(LISTS).join(', ')}`);
+  for (const [title, rows] of Object.entries(LISTS)) {
+    if (what !== undefined && what !== title) continue;
+    process.stdout.write(`${title}\n${rows().map(formatRow).join('')}\n`);
+  }
+  return 0;
+}
+
+function formatRow([name, text]: Row): string {
+  return `  ${name.padEnd(24)} ${text}`.trimEnd().concat('\n');
+}
+
+export async function runDoctor(flags: { redis?: string }): Promise<number> {
+  const findings = await diagnose({ cacheFolder: cacheFolder(), redis: flags.redis });
+  process.stdout.write(`${formatFindings(findings)}\n`);
+  return findings.some((finding) => finding.ok === false) ? EXIT_COULD_NOT_RUN : 0;
+}

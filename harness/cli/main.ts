@@ -1,0 +1,129 @@
+/** The command line: parses, calls the command, turns every error into one line and an exit status. */
+
+import { fileURLToPath } from 'node:url';
+import { Command, CommanderError, Option } from 'commander';
+import type { Persistence } from '../api.js';
+import { topologies } from '../topologies/index.js';
+import { runDoctor, runList } from './about-commands.js';
+import { couldNotRun, EXIT_COULD_NOT_RUN } from './errors.js';
+import { checkCommand, reportCommand } from './judge-commands.js';
+import { type RunFlags, runCommand } from './run-command.js';
+import { runtimeNames } from './runtimes.js';
+import { count, duration, failOn, holdRange, keyValue, oneOf, positiveDuration } from './values.js';
+
+const PERSISTENCE: Persistence[] = ['none', 'rdb', 'aof-everysec', 'aof-always'];
+const PROJECT_RUNS = fileURLToPath(new URL('../../../runs', import.meta.url));
+
+/** Runs one command; resolves with the process's exit status and never rejects. */
+export async function main(argv: readonly string[]): Promise<number> {
+  try {
+    return await parseAndRun(argv);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_COULD_NOT_RUN;
+    return couldNotRun(error);
+  }
+}
+
+async function parseAndRun(argv: readonly string[]): Promise<number> {
+  // npm changes into the project's folder; what a user types is relative to where they stood.
+  const cwd = process.env.INIT_CWD ?? process.cwd();
+  let status = 0;
+  const program = new Command('lock-torture')
+    .description(
+      'Tortures a distributed lock on real Redis and says, with evidence, whether two clients ever held it at once.',
+    )
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(`lock-torture: ${text.replace(/^error: /, '').trim()}\n`) })
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .addHelpText('after', EXAMPLES);
+
+  addRunFlags(program.command('run', { isDefault: true }).description('run a torture (the default command)')).action(
+    async (flags: RunFlags) => {
+      status = await runCommand(flags, { argv, cwd });
+    },
+  );
+  program
+    .command('check')
+    .description('judge a recorded run again, whatever became of it')
+    .argument('[run]', 'a run folder, its id, or latest', 'latest')
+    .option('--json', 'print the verdict as one JSON object', false)
+    .action(async (run: string, flags: { json: boolean }) => {
+      status = await checkCommand(run, { ...flags, cwd, base: PROJECT_RUNS });
+    });
+  program
+    .command('report')
+    .description('write report.html and junit.xml of a run again and print where they are')
+    .argument('[run]', 'a run folder, its id, or latest', 'latest')
+    .action(async (run: string) => {
+      status = await reportCommand(run, { cwd, base: PROJECT_RUNS });
+    });
+  program
+    .command('list')
+    .description('what there is: topologies, locks, faults, workloads, checkers')
+    .argument('[what]', 'only this: topologies, locks, faults, workloads or checkers')
+    .action((what: string | undefined) => {
+      status = runList(what);
+    });
+  program
+    .command('doctor')
+    .description('what this machine can do, and the remedy for what it cannot')
+    .option('--redis <path>', 'a redis-server to look at')
+    .action(async (flags: { redis?: string }) => {
+      status = await runDoctor(flags);
+    });
+  for (const command of program.commands) command.exitOverride().showHelpAfterError('(--help lists every option)');
+  await program.parseAsync([...argv], { from: 'user' });
+  return status;
+}
+
+function addRunFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--topology <name>', 'what to start').argParser(oneOf(Object.keys(topologies))).default('single'),
+    )
+    .option(
+      '--lock <lock>',
+      "a name from `list locks`, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
+    )
+    .option('--workload <name>', 'what the clients do', 'mutex')
+    .addOption(new Option('--runtime <name>', 'where hosts live').argParser(oneOf(runtimeNames)).default('auto'))
+    .option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded)')
+    .option('--clients <n>', 'lock clients, one process each', count(1, 200), 6)
+    .option('--keys <n>', 'locks they contend for', count(1, 1000), 3)
+    .option('--lease <duration>', 'lease of every lock', positiveDuration, 5_000)
+    .option('--wait <duration>', 'how long an acquire waits for a lock that is held', duration, 1_000)
+    .option('--hold <range>', 'how long clients work under the lock, in parts of the lease', holdRange, {
+      min: 0.02,
+      max: 0.7,
+    })
+    .option('--careless', 'clients ignore how long the lock says it is valid, and `lost`', false)
+    .option('--time-limit <duration>', 'how long to torture, warm-up included', positiveDuration, 20_000)
+    .option('--nemesis <list>', 'faults, as in kill,pause:client; or default, all, none', 'default')
+    .option('--nemesis-interval <duration>', 'mean time between the starts of two faults', positiveDuration)
+    .option('--plan <file>', 'a nemesis plan (plan.json of another run, say) instead of --nemesis')
+    .option('--seed <n>', 'repeats the plan and the choices of another run', count(0, 2 ** 31 - 1))
+    .option('--nodes <n>', 'nodes of the redlock topology', count(1, 25), 5)
+    .addOption(new Option('--persistence <mode>', PERSISTENCE.join(' | ')).argParser(oneOf(PERSISTENCE)).default('rdb'))
+    .option('--redis-conf <key=value>', 'a directive for every Redis node (repeatable)', keyValue, [])
+    .option('--fail-on <classes>', 'findings that fail a run: exclusion,stale,harm,liveness; or none', failOn, [
+      'exclusion',
+      'stale',
+      'harm',
+      'liveness',
+    ])
+    .option('--out <folder>', 'where run folders go', PROJECT_RUNS)
+    .option('--json', 'progress and verdict as JSON lines', false)
+    .addHelpText('after', EXAMPLES);
+}
+
+const EXAMPLES = `
+Examples:
+  npm run torture -- --topology sentinel                 six clients, failovers: does set-nx-px survive?
+  npm run torture -- --topology redlock --nemesis kill --persistence aof-always
+  npm run torture -- --lock ./my-lock.ts --nemesis pause:client --time-limit 30s
+  npm run torture -- --lock 'cmd:python3 my_lock.py'     any program that speaks docs/protocol.md
+  npm run torture -- check latest                        judge the last run again
+
+Exit status: 0 the lock held, 1 a property was violated, 2 cannot tell, 3 could not run.
+`;

@@ -1,0 +1,42 @@
+/** Finds the lock in a module that a user wrote, and says in one line what is wrong with it if there is none. */
+import type { LockDefinition } from '../api.js';
+
+/** The module is there but holds no lock, or one that does not fit. */
+export class BadLockError extends Error {
+  override readonly name = 'BadLockError';
+}
+
+/** The lock that `module` exports by default. `path` is for the message only. */
+export function lockOf(module: Record<string, unknown>, path: string): LockDefinition {
+  // A CommonJS module compiled from `export default` arrives as { default: { default: lock } }.
+  const exported = module.default;
+  const candidate = hasDefault(exported) && !hasConnect(exported) ? exported.default : exported;
+  const wrong = whatIsWrong(candidate);
+  if (wrong) throw new BadLockError(`${path}: ${wrong}; a lock module ends in \`export default defineLock({ ... })\``);
+  return candidate as LockDefinition;
+}
+
+function whatIsWrong(candidate: unknown): string | undefined {
+  if (candidate === undefined) return 'there is no default export';
+  if (typeof candidate !== 'object' || candidate === null) {
+    return `the default export is ${candidate === null ? 'null' : `a ${typeof candidate}`}, not a lock`;
+  }
+  if (!hasConnect(candidate)) return 'the default export has no function `connect`';
+  const { name, topologies, features } = candidate as Record<string, unknown>;
+  if (typeof name !== 'string' || name === '') return 'the lock has no `name`';
+  if (topologies !== undefined && !isTexts(topologies)) return '`topologies` is not an array of strings';
+  if (features !== undefined && !isTexts(features)) return '`features` is not an array of strings';
+  return undefined;
+}
+
+function hasDefault(value: unknown): value is { default: unknown } {
+  return typeof value === 'object' && value !== null && 'default' in value;
+}
+
+function hasConnect(value: unknown): boolean {
+  return typeof (value as { connect?: unknown } | null)?.connect === 'function';
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

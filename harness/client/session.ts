@@ -1,0 +1,261 @@
+/**
+ * The client's side of the protocol (`docs/protocol.md`): takes requests, calls the lock, answers, passes on notices.
+ *
+ * It stamps as close to the lock's own code as it can. `ended` of an acquire is taken when the lock's promise resolves
+ * and `began` of a release right before the lock is called, so that a process stopped in between shows as a long hold.
+ * Reading lines, ending the process and reaching Redis are the caller's.
+ */
+import type {
+  AcquireValue,
+  ClientOptions,
+  ExtendValue,
+  HandshakeValue,
+  LockClient,
+  LockDefinition,
+  LockHold,
+  Notice,
+  Request,
+  Response,
+  TopologyAccess,
+  TopologyDescription,
+} from '../api.js';
+import { type CommandLog, grantSentNs, type OpCommands } from './command-log.js';
+import { BadLockError } from './load-lock.js';
+import { firstLine, judge, type Outcome, type Settled } from './outcome.js';
+import type { LockNotices } from './topology-access.js';
+
+/** What a session needs of the process around it. */
+export interface SessionPorts {
+  nowNs(): number;
+  wallMs(): number;
+  /** Calls `then` after `ms` unless the result was called first. */
+  after(ms: number, then: () => void): () => void;
+  /** Resolves once the line is in the pipe. */
+  write(line: Response | Notice): Promise<void>;
+  log: CommandLog;
+  loadLock(): Promise<LockDefinition>;
+  access(topology: TopologyDescription, options: ClientOptions, notices: LockNotices): TopologyAccess;
+}
+
+interface HeldLock {
+  readonly id: number;
+  readonly key: string;
+  readonly hold: LockHold;
+  stopListening(): void;
+}
+
+type Answer = Outcome<object | undefined> & { began?: number; ended?: number };
+
+export class Session {
+  readonly #ports: SessionPorts;
+  #connected: { client: LockClient; options: ClientOptions } | undefined;
+  #initialised = false;
+  readonly #held = new Map<number, HeldLock>();
+  readonly #idOfHold = new WeakMap<LockHold, number>();
+  /** Renewals of holds whose grant has not been answered yet: the harness does not know those. */
+  readonly #early = new WeakMap<LockHold, { sentNs: number; leaseMs: number }[]>();
+  /** Ids of the acquires to which the running operations belong; a step belongs to one only if it is the only one. */
+  readonly #inside = new Map<number, number | undefined>();
+
+  constructor(ports: SessionPorts) {
+    this.#ports = ports;
+  }
+
+  /** Carries out one request and answers it. Rejects only if the answer cannot be written. */
+  async handle(request: Request): Promise<void> {
+    let answer: Answer;
+    try {
+      answer = await this.#carryOut(request);
+    } catch (error) {
+      // Not the lock's doing (that is judged below), so nothing is known of what happened.
+      answer = { type: 'info', reason: `client: ${firstLine(error)}` };
+    }
+    await this.#ports.write({ id: request.id, ...answer } as Response);
+    if (request.op === 'acquire') this.#listen(request.id);
+  }
+
+  #carryOut(request: Request): Promise<Answer> | Answer {
+    switch (request.op) {
+      case 'init':
+        return this.#init(request);
+      case 'acquire':
+        return this.#acquire(request);
+      case 'extend':
+        return this.#extend(request);
+      case 'release':
+        return this.#release(request);
+      case 'clock':
+        return { type: 'ok', value: { wallMs: this.#ports.wallMs() } };
+      default:
+        return { type: 'fail', reason: `unsupported: operation "${(request as { op?: unknown }).op}"` };
+    }
+  }
+
+  async #init({ topology, options }: Extract<Request, { op: 'init' }>): Promise<Answer> {
+    if (this.#initialised) return { type: 'fail', reason: 'init came twice' };
+    this.#initialised = true;
+    const { access, loadLock } = this.#ports;
+    try {
+      const lock = await loadLock();
+      if (lock.topologies && !lock.topologies.includes(topology.kind)) {
+        throw new BadLockError(
+          `${lock.name} makes no sense on ${topology.kind}, only on ${lock.topologies.join(', ')}`,
+        );
+      }
+      const notices = { step: (name: string) => this.#step(name), renewed: this.#renewed.bind(this) };
+      const client = await lock.connect(access(topology, options, notices));
+      if (typeof client?.acquire !== 'function') {
+        throw new BadLockError(`${lock.name}: connect() returned no object with a function \`acquire\``);
+      }
+      this.#connected = { client, options };
+      const value: HandshakeValue = { lock: lock.name, features: [...new Set([...(lock.features ?? []), 'clock'])] };
+      if (lock.topologies) value.topologies = [...lock.topologies];
+      return { type: 'ok', value };
+    } catch (error) {
+      return { type: 'fail', reason: handshakeReason(error) };
+    }
+  }
+
+  async #acquire({ id, key, leaseMs, waitMs }: Extract<Request, { op: 'acquire' }>): Promise<Answer> {
+    if (!this.#connected) return notConnected;
+    const { client, options } = this.#connected;
+    const gaveUp = new AbortController();
+    // Twice the bound of a command: the try that runs when the wait is over, and its undoing.
+    const cancel = this.#ports.after(waitMs + 2 * options.commandTimeoutMs, () => gaveUp.abort());
+    const call = () => client.acquire(key, { leaseMs, waitMs, signal: gaveUp.signal });
+    const { settled, commands, began, ended } = await this.#run(id, id, call);
+    cancel();
+    const outcome = judge<LockHold | null, LockHold>(settled, commands, (hold) => (hold === null ? 'held' : undefined));
+    if (outcome.type !== 'ok') return { ...outcome, began, ended };
+
+    const hold = outcome.value;
+    const wrong = whatIsWrongWith(hold);
+    if (wrong) return { type: 'info', reason: `acquire ${wrong}`, began, ended };
+    this.#held.set(id, { id, key, hold, stopListening: () => {} });
+    const value: AcquireValue = {};
+    if (hold.token !== undefined) value.token = hold.token;
+    if (hold.validForMs !== undefined) value.validForMs = hold.validForMs;
+    const grantSent = hold.grantSentNs ?? grantSentNs(commands, key);
+    if (grantSent !== undefined) value.grantSent = grantSent;
+    return { type: 'ok', value, began, ended };
+  }
+
+  async #extend({ id, hold: holdId, leaseMs }: Extract<Request, { op: 'extend' }>): Promise<Answer> {
+    const held = this.#held.get(holdId);
+    if (!held) return unknownHold(holdId);
+    const { hold, key } = held;
+    if (!hold.extend) return { type: 'fail', reason: 'unsupported: this hold has no extend()' };
+    const call = () => hold.extend!(leaseMs);
+    const { settled, commands, began, ended } = await this.#run(id, holdId, call);
+    type Extended = { validForMs?: number };
+    const outcome = judge<Extended | null, Extended>(settled, commands, (r) => (r === null ? 'not-owner' : undefined));
+    if (outcome.type !== 'ok') return { ...outcome, began, ended };
+    const value: ExtendValue = {};
+    // A lock may well return nothing to say "extended".
+    if (outcome.value?.validForMs !== undefined) value.validForMs = outcome.value.validForMs;
+    const sent = grantSentNs(commands, key);
+    if (sent !== undefined) value.sent = sent;
+    return { type: 'ok', value, began, ended };
+  }
+
+  async #release({ id, hold: holdId }: Extract<Request, { op: 'release' }>): Promise<Answer> {
+    const held = this.#held.get(holdId);
+    if (!held) return unknownHold(holdId);
+    held.stopListening();
+    const call = () => held.hold.release();
+    const { settled, commands, began, ended } = await this.#run(id, holdId, call);
+    const outcome = judge<void | boolean, void | true>(settled, commands, (r) =>
+      r === false ? 'not-owner' : undefined,
+    );
+    const over = outcome.type === 'ok' || (outcome.type === 'fail' && outcome.reason === 'not-owner');
+    if (over) this.#held.delete(holdId);
+    return outcome.type === 'ok' ? { type: 'ok', value: undefined, began, ended } : { ...outcome, began, ended };
+  }
+
+  /** Calls the lock's code with its commands logged and stamps taken right before and right after. */
+  async #run<T>(
+    id: number,
+    holdId: number | undefined,
+    call: () => Promise<T>,
+  ): Promise<{ settled: Settled<T>; commands: OpCommands; began: number; ended: number }> {
+    const { log, nowNs } = this.#ports;
+    const commands = log.begin();
+    this.#inside.set(id, holdId);
+    let settled: Settled<T>;
+    let ended: number;
+    const began = nowNs();
+    try {
+      const returned = await call();
+      ended = nowNs();
+      settled = { returned };
+    } catch (threw) {
+      ended = nowNs();
+      settled = { threw };
+    } finally {
+      log.end(commands);
+      this.#inside.delete(id);
+    }
+    return { settled, commands, began, ended };
+  }
+
+  /** From now on the hold's own news go out: after its grant was answered, so that the harness knows the hold. */
+  #listen(id: number): void {
+    const held = this.#held.get(id);
+    if (!held) return;
+    this.#idOfHold.set(held.hold, id);
+    for (const { sentNs, leaseMs } of this.#early.get(held.hold) ?? [])
+      this.#notify({ type: 'renewed', hold: id, at: sentNs, leaseMs });
+    this.#early.delete(held.hold);
+    const { lost } = held.hold;
+    if (!lost) return;
+    const tell = () => {
+      const notice: Notice = { type: 'lost', hold: id, at: this.#ports.nowNs() };
+      // An AbortController that is aborted without a reason gives a DOMException that says nothing.
+      if (lost.reason !== undefined && lost.reason?.name !== 'AbortError') notice.reason = firstLine(lost.reason);
+      this.#notify(notice);
+    };
+    if (lost.aborted) tell();
+    lost.addEventListener('abort', tell, { once: true });
+    held.stopListening = () => lost.removeEventListener('abort', tell);
+  }
+
+  #renewed(hold: LockHold, sentNs: number, leaseMs: number): void {
+    const id = this.#idOfHold.get(hold);
+    // `#listen` sends those that came before the hold was answered.
+    if (id === undefined) this.#early.set(hold, [...(this.#early.get(hold) ?? []), { sentNs, leaseMs }]);
+    else this.#notify({ type: 'renewed', hold: id, at: sentNs, leaseMs });
+  }
+
+  async #step(name: string): Promise<void> {
+    const notice: Notice = { type: 'step', name, at: this.#ports.nowNs() };
+    const holds = [...this.#inside.values()];
+    if (holds.length === 1 && holds[0] !== undefined) notice.hold = holds[0];
+    await this.#ports.write(notice);
+  }
+
+  #notify(notice: Notice): void {
+    void this.#ports.write(notice);
+  }
+}
+
+const notConnected: Answer = { type: 'fail', reason: 'not-initialised: init has not succeeded' };
+
+function unknownHold(id: number): Answer {
+  return { type: 'fail', reason: `unknown-hold: ${id}` };
+}
+
+/** `unreachable: ...` where a server could not be reached (trying again may help), `lock: ...` where the lock is wrong. */
+function handshakeReason(error: unknown): string {
+  const kind = (error as Error | undefined)?.name === 'UnreachableError' ? 'unreachable' : 'lock';
+  return `${kind}: ${firstLine(error)}`;
+}
+
+function whatIsWrongWith(hold: unknown): string | undefined {
+  if (typeof hold !== 'object' || hold === null) return `returned ${typeof hold}, not a hold or null`;
+  const { release, token, validForMs, grantSentNs: stamp } = hold as Record<string, unknown>;
+  if (typeof release !== 'function') return 'returned a hold without a function `release`';
+  for (const [name, value] of Object.entries({ token, validForMs, grantSentNs: stamp })) {
+    if (value !== undefined && !Number.isFinite(value)) return `returned a hold whose ${name} is not a number`;
+  }
+  return undefined;
+}

@@ -1,0 +1,190 @@
+/**
+ * How a lock reaches Redis: clients for what a `TopologyDescription` describes, set so that an operation that is lost
+ * is *known* to be lost. Nothing is queued while offline, nothing is sent twice, everything is bounded in time.
+ *
+ * It excludes clients that a lock makes itself (`new Redis(...)`): those are neither stamped nor bounded.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Redis, RedisOptions } from 'ioredis';
+import type { ClientOptions, Endpoint, LockHold, TopologyAccess, TopologyDescription } from '../api.js';
+import type { CommandLog } from './command-log.js';
+import { StampedRedis } from './stamped-redis.js';
+import { nowNs, sleep } from './time.js';
+
+const READY_WITHIN_MS = 5_000;
+/** Once a majority of independent nodes is up, the others get this long before the lock starts without them. */
+const STRAGGLERS_MS = 300;
+
+/** What a lock tells the harness through its access. */
+export interface LockNotices {
+  step(name: string): Promise<void>;
+  renewed(hold: LockHold, sentNs: number, leaseMs: number): void;
+}
+
+/** A server could not be reached while the lock was being connected. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
+
+export function topologyAccess(
+  description: TopologyDescription,
+  options: ClientOptions,
+  log: CommandLog,
+  notices: LockNotices,
+): TopologyAccess {
+  const open = (node: string, target: RedisOptions) => {
+    const client = new StampedRedis({ ...clientOptions(options.commandTimeoutMs), ...target }, { log, nowNs, node });
+    const watched: WatchedClient = { client, node, lastError: 'no answer' };
+    // Without a listener ioredis prints; every failure reaches the lock through the command that it failed.
+    client.on('error', (error: Error) => {
+      watched.lastError = error.message;
+    });
+    return watched;
+  };
+
+  const openOne = async (): Promise<Redis> => {
+    if (description.kind === 'redlock') {
+      throw new Error('redis() has no meaning on redlock, whose nodes are independent: use nodes()');
+    }
+    const one =
+      description.kind === 'single'
+        ? open(description.node.name, endpointOptions(description.node))
+        : open('primary', sentinelOptions(description, options.commandTimeoutMs));
+    if (await isReady(one, READY_WITHIN_MS)) return one.client;
+    one.client.disconnect();
+    const what =
+      description.kind === 'single'
+        ? `Redis at ${where(description.node)}`
+        : `the primary "${description.masterName}" through Sentinels ${description.sentinels.map(where).join(', ')}`;
+    throw new UnreachableError(`${what} was not ready within ${READY_WITHIN_MS} ms: ${one.lastError}`);
+  };
+
+  const openAll = async (): Promise<Redis[]> => {
+    if (description.kind === 'sentinel') {
+      throw new Error('nodes() has no meaning with Sentinel, whose nodes are one logical server: use redis()');
+    }
+    if (description.kind === 'single') return [await access.redis()];
+    const all = description.nodes.map((node) => open(node.name, endpointOptions(node)));
+    const majority = Math.floor(all.length / 2) + 1;
+    const enough = await majorityReady(all, majority);
+    if (enough) return all.map((one) => one.client);
+    const missing = all.flatMap((one, i) =>
+      one.client.status === 'ready' ? [] : [`${where(description.nodes[i]!)} (${one.lastError})`],
+    );
+    for (const one of all) one.client.disconnect();
+    throw new UnreachableError(
+      `no majority of the ${all.length} nodes was ready within ${READY_WITHIN_MS} ms; missing: ${missing.join(', ')}`,
+    );
+  };
+
+  let one: Promise<Redis> | undefined;
+  let all: Promise<Redis[]> | undefined;
+  const access: TopologyAccess = {
+    description,
+    options,
+    redis: () => {
+      one ??= openOne();
+      return one;
+    },
+    nodes: () => {
+      all ??= openAll();
+      return all;
+    },
+    nowNs,
+    sleep,
+    randomValue: () => randomBytes(20).toString('hex'),
+    step: notices.step,
+    renewed: notices.renewed,
+  };
+  return access;
+}
+
+interface WatchedClient {
+  client: StampedRedis;
+  node: string;
+  lastError: string;
+}
+
+/** What every client has, whatever it connects to. `docs/write-your-own-lock.md` describes it to authors. */
+function clientOptions(commandTimeoutMs: number): RedisOptions {
+  return {
+    // A resent SET NX that was applied the first time answers nil, a resent release answers 0: never resend, never queue.
+    autoResendUnfulfilledCommands: false,
+    enableOfflineQueue: false,
+    // With 0, commands in flight are rejected as soon as their connection closes, not after some reconnects.
+    maxRetriesPerRequest: 0,
+    commandTimeout: commandTimeoutMs,
+    // A cut link swallows everything and never closes: without this the client would stay on the dead socket, also when
+    // a failover has long made another server the primary. Destroys the socket when nothing at all came back in time.
+    socketTimeout: commandTimeoutMs,
+    // connect() to a cut host hangs; every host of a run answers in well under a millisecond.
+    connectTimeout: 250,
+    // How long a closed connection may linger before it is destroyed: a stopped server never answers our FIN.
+    disconnectTimeout: 100,
+    // Finds an idle dead connection within about ten seconds.
+    keepAlive: 1_000,
+    retryStrategy: (times) => Math.min(25 * times, 50),
+    maxLoadingRetryTime: 50,
+    // A demoted primary answers READONLY: look for the new one, and let the lock see the error (2 would resend).
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    disableClientInfo: true,
+  };
+}
+
+function endpointOptions(endpoint: Endpoint): RedisOptions {
+  return { host: endpoint.host, port: endpoint.port };
+}
+
+function sentinelOptions(
+  description: Extract<TopologyDescription, { kind: 'sentinel' }>,
+  commandTimeoutMs: number,
+): RedisOptions {
+  return {
+    name: description.masterName,
+    role: 'master',
+    sentinels: description.sentinels.map(({ host, port }) => ({ host, port })),
+    // The harness knows all Sentinels. Asking each for the others costs a round trip with every reconnect.
+    updateSentinels: false,
+    sentinelRetryStrategy: (times) => Math.min(times * 10, 100),
+    sentinelCommandTimeout: Math.min(commandTimeoutMs, 250),
+    // Off, as it is by default and so in almost every application: a client then stays on an isolated old primary for
+    // as long as that answers, which is the split brain that a run is to show.
+    failoverDetector: false,
+  };
+}
+
+async function isReady(watched: WatchedClient, withinMs: number, signal?: AbortSignal): Promise<boolean> {
+  const { client } = watched;
+  if (client.status === 'ready') return true;
+  const settled = new AbortController();
+  const settle = () => settled.abort();
+  client.once('ready', settle);
+  client.once('end', settle);
+  await sleep(withinMs, signal ? AbortSignal.any([signal, settled.signal]) : settled.signal);
+  client.off('ready', settle);
+  client.off('end', settle);
+  return (client.status as string) === 'ready';
+}
+
+/** True once all are ready, or a majority is and the rest had its chance; false when no majority came up in time. */
+async function majorityReady(all: readonly WatchedClient[], majority: number): Promise<boolean> {
+  const stop = new AbortController();
+  let ready = 0;
+  let enough = () => {};
+  const majorityUp = new Promise<void>((resolve) => {
+    enough = resolve;
+  });
+  const each = Promise.all(
+    all.map(async (one) => {
+      if (await isReady(one, READY_WITHIN_MS, stop.signal)) ready += 1;
+      if (ready >= majority) enough();
+    }),
+  );
+  await Promise.race([each, majorityUp.then(() => Promise.race([each, sleep(STRAGGLERS_MS, stop.signal)]))]);
+  stop.abort();
+  return all.filter((one) => one.client.status === 'ready').length >= majority;
+}
+
+function where(endpoint: Endpoint): string {
+  return `${endpoint.name} ${endpoint.host}:${endpoint.port}`;
+}

@@ -1,0 +1,171 @@
+/**
+ * Watches what every Redis node believes, through a channel that no fault cuts: the exact order of commands on the
+ * run's keys (MONITOR) and samples of role, offset, owner, PTTL and wall clock.
+ *
+ * Observations never accuse anybody; they are what lets a report say why. While a node is dead or stopped nothing can be
+ * seen of it, and that too is recorded.
+ */
+import type { Redis } from 'ioredis';
+import type { Clock, Observation, ObservationBody, RedisNode } from './api.js';
+
+export interface ObserverOptions {
+  clock: Clock;
+  keys: readonly string[];
+  record(observation: Observation): void;
+  clientByAddress(address: string): string | undefined;
+}
+
+const SAMPLE_EVERY_MS = 100;
+const RECONNECT_PAUSE_MS = 20;
+
+/** Starts watching `nodes`; disposing stops. Resolves once every node that is alive is being watched. */
+export async function observe(nodes: readonly RedisNode[], options: ObserverOptions): Promise<AsyncDisposable> {
+  const stop = new AbortController();
+  const watches = nodes.map((node) => new NodeWatch(node, options, stop.signal));
+  const loops = watches.flatMap((watch) => [watch.commands(), watch.samples()]);
+  await Promise.race([Promise.all(watches.map((watch) => watch.watching)), Promise.all(loops)]);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await Promise.all(loops);
+    },
+  };
+}
+
+class NodeWatch {
+  readonly watching: Promise<void>;
+  private nowWatching: () => void = () => {};
+
+  constructor(
+    private readonly node: RedisNode,
+    private readonly options: ObserverOptions,
+    private readonly stop: AbortSignal,
+  ) {
+    this.watching = new Promise((resolve) => {
+      this.nowWatching = resolve;
+    });
+  }
+
+  /** Keeps a MONITOR connection open, and says when it is not. */
+  async commands(): Promise<void> {
+    let known = true;
+    while (!this.stop.aborted) {
+      let reason: string;
+      try {
+        const connection = await this.node.connect();
+        const monitor = await monitorOver(connection);
+        this.record({ type: 'watch', watching: true });
+        known = true;
+        this.nowWatching();
+        reason = await this.readUntilClosed(monitor);
+        connection.disconnect();
+      } catch (error) {
+        reason = (error as Error).message;
+      }
+      if (known && !this.stop.aborted) this.record({ type: 'watch', watching: false, reason });
+      known = false;
+      await this.options.clock.sleep(RECONNECT_PAUSE_MS, this.stop);
+    }
+  }
+
+  async samples(): Promise<void> {
+    while (!this.stop.aborted) {
+      try {
+        this.record(await this.sample());
+      } catch {
+        // Dead or stopped: `commands` says so, and a sample that could not be taken is simply absent.
+      }
+      await this.options.clock.sleep(SAMPLE_EVERY_MS, this.stop);
+    }
+  }
+
+  private readUntilClosed(monitor: Redis): Promise<string> {
+    return new Promise((resolve) => {
+      const close = () => monitor.disconnect();
+      this.stop.addEventListener('abort', close, { once: true });
+      monitor.on('error', () => {}); // 'end' follows
+      monitor.on('monitor', (time: string, argv: string[], source: string) => this.command(time, argv, source));
+      monitor.once('end', () => {
+        this.stop.removeEventListener('abort', close);
+        resolve('the connection was closed');
+      });
+    });
+  }
+
+  private command(time: string, argv: string[], source: string): void {
+    // The observer's own commands come through the unix socket.
+    if (source.startsWith('unix:') || !argv.some((argument) => this.concernsRun(argument))) return;
+    const client = this.options.clientByAddress(source.slice(0, source.lastIndexOf(':')));
+    this.record({
+      type: 'command',
+      serverWallMs: Number(time) * 1_000,
+      source,
+      ...(client !== undefined && { client }),
+      argv: argv.map((argument) => (argument.length > 200 ? `${argument.slice(0, 200)}…` : argument)),
+    });
+  }
+
+  private concernsRun(argument: string): boolean {
+    return this.options.keys.some((key) => argument.includes(key));
+  }
+
+  private async sample(): Promise<ObservationBody> {
+    const { clock, keys } = this.options;
+    const askedWallMs = clock.wallMs();
+    const [time, server, replication, ...values] = await Promise.all([
+      this.node.command('TIME'),
+      this.node.command('INFO', 'server'),
+      this.node.command('INFO', 'replication'),
+      ...keys.flatMap((key) => [this.owner(key), this.node.command('PTTL', key)]),
+    ]);
+    const answeredWallMs = clock.wallMs();
+    const [seconds, micros] = time as [string, string];
+    const serverMs = Number(seconds) * 1_000 + Number(micros) / 1_000;
+    const facts = infoFields(`${server}\n${replication}`);
+    const role = facts.get('role');
+    const sample: Extract<ObservationBody, { type: 'sample' }> = {
+      type: 'sample',
+      role: role === 'master' ? 'primary' : role === 'slave' ? 'replica' : 'unknown',
+      offset: Number(facts.get(role === 'slave' ? 'slave_repl_offset' : 'master_repl_offset') ?? 0),
+      runId: facts.get('run_id') ?? '',
+      // TIME was taken somewhere between question and answer.
+      skewMs: Math.round(serverMs < askedWallMs ? serverMs - askedWallMs : Math.max(0, serverMs - answeredWallMs)),
+      keys: {},
+    };
+    if (role === 'slave') sample.linkUp = facts.get('master_link_status') === 'up';
+    keys.forEach((key, n) => {
+      const owner = values[2 * n] as string | undefined;
+      if (owner !== undefined) sample.keys[key] = { owner, pttlMs: Number(values[2 * n + 1]) };
+    });
+    return sample;
+  }
+
+  /** What is stored under a key: a string as it is, a hash as JSON, anything else by its type. */
+  private async owner(key: string): Promise<string | undefined> {
+    try {
+      const value = await this.node.command('GET', key);
+      return value === null ? undefined : String(value);
+    } catch (error) {
+      if (!(error as Error).message.startsWith('WRONGTYPE')) throw error;
+      return JSON.stringify(await this.node.command('HGETALL', key).catch(() => '(not a string or hash)'));
+    }
+  }
+
+  private record(body: ObservationBody): void {
+    this.options.record({ atNs: this.options.clock.nowNs(), node: this.node.name, ...body });
+  }
+}
+
+async function monitorOver(connection: Redis): Promise<Redis> {
+  const monitor = await connection.monitor();
+  return monitor;
+}
+
+function infoFields(info: string): Map<string, string> {
+  return new Map(
+    info.split('\n').flatMap((line) => {
+      const at = line.indexOf(':');
+      return at > 0 ? [[line.slice(0, at), line.slice(at + 1).trim()] as const] : [];
+    }),
+  );
+}

@@ -1,0 +1,241 @@
+/**
+ * One run, from an empty runtime to a closed history:
+ *
+ *     setup → ready → clean warm-up → faults on a plan → heal everything → recovery → liveness probe → teardown
+ *
+ * It decides nothing about the lock: it only makes sure that what happened is recorded, whatever happens. Judging is
+ * the checkers', from the history on disk.
+ */
+import type {
+  FaultContext,
+  HistoryEvent,
+  Host,
+  NemesisRun,
+  Phase,
+  Plan,
+  Random,
+  RunConfig,
+  Runtime,
+  Topology,
+  TopologyKind,
+  Workload,
+} from './api.js';
+import { watchDisturbances } from './disturbances.js';
+import { observe } from './observer.js';
+import { Recorder } from './recorder.js';
+import { Scheduler } from './scheduler.js';
+import { waitUntilComplete } from './topologies/ready.js';
+
+export interface RunParts {
+  runtime: Runtime;
+  kind: TopologyKind;
+  workload: Workload;
+  random: Random;
+  /** Raw CLOCK_MONOTONIC nanoseconds at which the run's clock is 0. */
+  epochNs: number;
+  /** Starts carrying out the plan; called when the torture phase begins. */
+  startNemesis(plan: Plan, context: FaultContext): NemesisRun;
+  /** One line of progress for people. */
+  say(line: string): void;
+  /** Every recorded event, for whoever counts along. */
+  onEvent?(event: HistoryEvent): void;
+  /** Aborts when the user wants the run to end early, with everything healed and reported. */
+  interrupt: AbortSignal;
+}
+
+export const WARM_UP_MS = 1_500;
+const READY_TIMEOUT_MS = 20_000;
+const RECOVERY_TIMEOUT_MS = 20_000;
+/** What a lock may take beyond its lease until it can be had again. */
+const LIVENESS_GRACE_MS = 2_000;
+const PROBE_WAIT_MS = 500;
+const COMMAND_TIMEOUT_MS = 500;
+/** What a lock may take that tries five nodes, twice, some of them dead. */
+const OPERATION_GRACE_MS = 4_000;
+
+/** The host name of the nth client, which is also the name of its first process. */
+export const clientSlot = (n: number) => `c${n + 1}`;
+
+/** Runs to the end and leaves a closed history in `folder`. Rejects if the deployment or the lock could not be started. */
+export async function torture(config: RunConfig, plan: Plan, folder: string, parts: RunParts): Promise<void> {
+  const { runtime, kind, say } = parts;
+  const { clock } = runtime;
+  const beganNs = clock.nowNs();
+  const recorder = new Recorder(folder, clock);
+  if (parts.onEvent) recorder.subscribe(parts.onEvent);
+  const phase = (name: Phase) => recorder.record({ type: 'phase', phase: name });
+  try {
+    recorder.record({
+      type: 'run',
+      version: 1,
+      runId: config.runId,
+      seed: config.seed,
+      epochWallMs: clock.wallMs() - clock.nowNs() / 1e6,
+    });
+    await using _disturbances = watchDisturbances(clock, (body) => recorder.record(body));
+    const names = kind.hosts(config.topologyOptions);
+    const servers = await runtime.createHosts([...names.nodes, ...names.sentinels]);
+    await using topology = await startTopology(config, parts, recorder, servers, beganNs);
+    const places = await runtime.createHosts(Array.from({ length: config.clients }, (_, n) => clientSlot(n)));
+    await using scheduler = createScheduler(config, parts, recorder, topology, places);
+    const hands = await scheduler.start();
+    say(`${config.clients} clients of lock "${hands.lock}" on ${config.keys.length} keys, lease ${config.leaseMs} ms`);
+    await using _observer = await observe(topology.nodes, {
+      clock,
+      keys: config.keys,
+      record: (observation) => recorder.observe(observation),
+      clientByAddress: (address) => scheduler.clientByAddress(address),
+    });
+
+    phase('warm-up');
+    scheduler.runScripts();
+    await clock.sleep(WARM_UP_MS, parts.interrupt);
+
+    phase('torture');
+    const nemesis = parts.startNemesis(
+      plan,
+      faultContext(config, parts, recorder, topology, scheduler, [...servers, ...places]),
+    );
+    await clock.sleep(config.timeLimitMs - WARM_UP_MS, parts.interrupt);
+
+    phase('heal');
+    await nemesis.stop();
+    for (const trouble of await nemesis.unhealed()) recordUnhealed(recorder, trouble);
+
+    phase('recovery');
+    const healedNs = clock.nowNs();
+    const missing = await waitUntilComplete(topology, clock, RECOVERY_TIMEOUT_MS);
+    recorder.record({ type: 'recovered', afterMs: Math.round((clock.nowNs() - healedNs) / 1e6), missing });
+    await scheduler.finish();
+
+    phase('probe');
+    say(
+      missing.length === 0
+        ? 'healed and recovered; probing that every lock can be had again'
+        : `not recovered: ${missing.join('; ')}`,
+    );
+    await probeLiveness(config, parts, recorder, scheduler);
+    phase('end');
+  } finally {
+    recorder.close();
+  }
+}
+
+async function startTopology(
+  config: RunConfig,
+  parts: RunParts,
+  recorder: Recorder,
+  hosts: readonly Host[],
+  beganNs: number,
+): Promise<Topology> {
+  const { runtime, kind, say } = parts;
+  const topology = await kind.start(hosts, config.topologyOptions, {
+    clock: runtime.clock,
+    redis: config.redis,
+    readyTimeoutMs: READY_TIMEOUT_MS,
+  });
+  const readySeconds = ((runtime.clock.nowNs() - beganNs) / 1e9).toFixed(2);
+  const serverVersion = await versionOf(topology);
+  recorder.record({
+    type: 'deployment',
+    topology: kind.name,
+    runtime: runtime.name,
+    serverVersion,
+    settings: [...topology.settings],
+  });
+  say(`${kind.name} ready after ${readySeconds} s: ${describe(topology)}, Redis ${serverVersion}`);
+  return topology;
+}
+
+function createScheduler(
+  config: RunConfig,
+  parts: RunParts,
+  recorder: Recorder,
+  topology: Topology,
+  hosts: readonly Host[],
+): Scheduler {
+  return new Scheduler(hosts, {
+    clock: parts.runtime.clock,
+    recorder,
+    random: parts.random,
+    epochNs: parts.epochNs,
+    clientArgv: config.clientArgv,
+    topology: topology.describe(),
+    topologyName: topology.name,
+    leaseMs: config.leaseMs,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    operationGraceMs: OPERATION_GRACE_MS,
+    script: (random) => parts.workload.script(config, random),
+    say: parts.say,
+  });
+}
+
+function faultContext(
+  config: RunConfig,
+  parts: RunParts,
+  recorder: Recorder,
+  topology: Topology,
+  scheduler: Scheduler,
+  hosts: readonly Host[],
+): FaultContext {
+  return {
+    clock: parts.runtime.clock,
+    random: parts.random.fork('nemesis'),
+    runtime: parts.runtime,
+    topology,
+    hosts,
+    leaseMs: config.leaseMs,
+    persistence: config.topologyOptions.persistence,
+    clients: () => scheduler.targets(),
+    subscribe: (listener) => recorder.subscribe(listener),
+    note: (record) => recorder.record({ type: 'fault', ...record }),
+    signal: parts.interrupt,
+  };
+}
+
+function recordUnhealed(recorder: Recorder, trouble: string): void {
+  recorder.record({
+    type: 'fault',
+    step: -1,
+    fault: 'heal',
+    state: 'failed',
+    targets: [],
+    did: 'heal everything',
+    proof: trouble,
+  });
+}
+
+/** Every key must be had again within a lease and a grace of the healing: each is tried by one client, several at once. */
+async function probeLiveness(
+  config: RunConfig,
+  parts: RunParts,
+  recorder: Recorder,
+  scheduler: Scheduler,
+): Promise<void> {
+  const { clock } = parts.runtime;
+  const beganNs = clock.nowNs();
+  const giveUpNs = beganNs + (config.leaseMs + LIVENESS_GRACE_MS) * 1e6;
+  const bySlot = new Map<number, string[]>();
+  config.keys.forEach((key, n) => {
+    const slot = n % config.clients;
+    bySlot.set(slot, [...(bySlot.get(slot) ?? []), key]);
+  });
+  await Promise.all(
+    [...bySlot].map(async ([slot, keys]) => {
+      for (const key of keys) {
+        const result = await scheduler.probe(slot, key, PROBE_WAIT_MS, giveUpNs);
+        recorder.record({ type: 'probe', key, ...result, afterMs: Math.round((clock.nowNs() - beganNs) / 1e6) });
+      }
+    }),
+  );
+}
+
+async function versionOf(topology: Topology): Promise<string> {
+  const info = String(await topology.nodes[0]!.command('INFO', 'server'));
+  return /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown';
+}
+
+function describe(topology: Topology): string {
+  const count = (nodes: number, what: string) => (nodes === 0 ? [] : [`${nodes} ${what}${nodes === 1 ? '' : 's'}`]);
+  return [...count(topology.nodes.length, 'Redis node'), ...count(topology.sentinels.length, 'Sentinel')].join(', ');
+}

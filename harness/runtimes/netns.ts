@@ -1,0 +1,273 @@
+/**
+ * The `netns` runtime: each host is a network namespace of its own on a bridge that only this run can see.
+ *
+ * It must run inside the run's private network and process namespaces (see `cli/enter-namespaces.ts`): then nothing
+ * that it does can reach the machine's network, and the kernel ends every process and removes every namespace when the
+ * run's first process dies, whatever the reason. Needs util-linux and iproute2 only; no iptables, tc or nft.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createConnection, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import type {
+  Capability,
+  Clock,
+  ClockSkew,
+  ExecResult,
+  Host,
+  HostProcess,
+  ProcessExit,
+  Runtime,
+  SpawnOptions,
+} from '../api.js';
+import { clockEnv, encodeSkew } from '../clock-shim.js';
+import { monotonicNs } from './real-clock.js';
+
+export interface NetnsOptions {
+  /** The run's folder: hosts get `hosts/<name>/` and `logs/<name>.log` below it. */
+  folder: string;
+  clock: Clock;
+  /** The compiled clock shim; without it clocks cannot be skewed. */
+  clockShim?: string;
+  unavailable: Partial<Record<Capability, string>>;
+}
+
+const BRIDGE = 'torture0';
+/** Any private range will do: the namespace has no route to anywhere else. */
+const address = (index: number) => `10.77.${index >> 8}.${index & 255}`;
+const EXEC_TIMEOUT_MS = 5_000;
+const HOLDER_TIMEOUT_MS = 10_000;
+
+/** Opens the runtime inside the run's own namespaces; rejects when it finds itself on the machine's network. */
+export async function netnsRuntime(options: NetnsOptions): Promise<Runtime> {
+  assertPrivateNetwork();
+  await ip([
+    ['link', 'set', 'lo', 'up'],
+    ['link', 'add', BRIDGE, 'type', 'bridge'],
+    ['link', 'set', BRIDGE, 'up'],
+  ]);
+  return new NetnsRuntime(options);
+}
+
+class NetnsRuntime implements Runtime {
+  readonly name = 'netns';
+  readonly clock: Clock;
+  readonly unavailable: Partial<Record<Capability, string>>;
+  private readonly hosts: NetnsHost[] = [];
+
+  constructor(private readonly options: NetnsOptions) {
+    this.clock = options.clock;
+    this.unavailable = options.unavailable;
+  }
+
+  async createHosts(names: readonly string[]): Promise<Host[]> {
+    const first = this.hosts.length + 2;
+    const created = names.map((name, n) => new NetnsHost(name, first + n, this.options));
+    this.hosts.push(...created);
+    await Promise.all(created.map((host) => host.namespaceReady(this.clock)));
+    await ip(created.flatMap((host) => host.plugIn()));
+    await Promise.all(created.map((host) => host.configureNetwork()));
+    return created;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.hosts.map((host) => host.close()));
+  }
+}
+
+class NetnsHost implements Host {
+  readonly address: string;
+  readonly folder: string;
+  private readonly holder: ChildProcess;
+  private readonly children = new Set<NetnsProcess>();
+  private readonly folderFd: number;
+  private readonly clockFd: number;
+  private readonly clockFile: string;
+  private readonly logFd: number;
+
+  constructor(
+    readonly name: string,
+    private readonly index: number,
+    private readonly options: NetnsOptions,
+  ) {
+    this.address = address(index);
+    this.folder = join(options.folder, 'hosts', name);
+    mkdirSync(this.folder, { recursive: true });
+    mkdirSync(join(options.folder, 'logs'), { recursive: true });
+    this.logFd = openSync(join(options.folder, 'logs', `${name}.log`), 'a');
+    this.folderFd = openSync(this.folder, constants.O_RDONLY | constants.O_DIRECTORY);
+    this.clockFile = join(this.folder, 'clock');
+    this.clockFd = openSync(this.clockFile, 'w+');
+    writeSync(this.clockFd, encodeSkew({ offsetMs: 0, ratePpm: 0 }, monotonicNs()), 0, undefined, 0);
+    // The holder keeps the namespace alive while processes in it come and go.
+    this.holder = spawn('unshare', ['--net', '--', 'sleep', 'infinity'], { stdio: ['ignore', 'ignore', this.logFd] });
+  }
+
+  /** Resolves once the holder has left our network namespace: until then `netns <pid>` would move devices to ourselves. */
+  async namespaceReady(clock: Clock): Promise<void> {
+    const own = readlinkSync('/proc/self/ns/net');
+    const giveUpNs = clock.nowNs() + HOLDER_TIMEOUT_MS * 1e6;
+    while (networkNamespaceOf(this.holder.pid) === own || networkNamespaceOf(this.holder.pid) === undefined) {
+      if (this.holder.exitCode !== null)
+        throw new Error(`host ${this.name}: unshare --net exited with ${this.holder.exitCode}`);
+      if (clock.nowNs() > giveUpNs)
+        throw new Error(`host ${this.name}: no network namespace after ${HOLDER_TIMEOUT_MS} ms`);
+      await clock.sleep(2);
+    }
+  }
+
+  /** Commands for the run's own namespace that connect this host to the bridge. */
+  plugIn(): string[][] {
+    const device = `veth${this.index}`;
+    return [
+      ['link', 'add', device, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(this.holder.pid)],
+      ['link', 'set', device, 'master', BRIDGE, 'up'],
+    ];
+  }
+
+  async configureNetwork(): Promise<void> {
+    await ip(
+      [
+        ['link', 'set', 'lo', 'up'],
+        ['addr', 'add', `${this.address}/16`, 'dev', 'eth0'],
+        ['link', 'set', 'eth0', 'up'],
+      ],
+      this.inside(),
+    );
+  }
+
+  async exec(argv: readonly string[], options: { timeoutMs?: number; cwd?: string } = {}): Promise<ExecResult> {
+    const [command, ...args] = [...this.inside(), ...argv];
+    const result = await execa(command!, args, {
+      reject: false,
+      cwd: options.cwd ?? this.folder,
+      timeout: options.timeoutMs ?? EXEC_TIMEOUT_MS,
+      stdin: 'ignore',
+    });
+    if (result.exitCode === undefined) throw new Error(`on ${this.name}: ${argv.join(' ')}: ${result.shortMessage}`);
+    return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };
+  }
+
+  spawn(argv: readonly string[], options: SpawnOptions = {}): HostProcess {
+    const shim = this.options.clockShim ? clockEnv(this.options.clockShim, this.clockFile) : {};
+    const env = { ...shim, ...options.env };
+    // `env` sets the variables only after nsenter, so that a preloaded clock or library path never reaches nsenter itself.
+    const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const [command, ...args] = [...this.inside(), 'env', ...assignments, ...argv];
+    const child = spawn(command!, args, {
+      cwd: options.cwd ?? this.folder,
+      stdio: ['pipe', options.logStdout ? this.logFd : 'pipe', this.logFd],
+    });
+    const started = new NetnsProcess(child);
+    this.children.add(started);
+    void started.exited.then(() => this.children.delete(started));
+    return started;
+  }
+
+  dial(socketPath: string): Promise<Socket> {
+    // Through the folder's descriptor, because a unix socket's path may be no longer than 107 bytes.
+    const socket = createConnection(`/proc/self/fd/${this.folderFd}/${socketPath}`);
+    return new Promise((resolve, reject) => {
+      socket.once('connect', () => {
+        socket.removeListener('error', reject);
+        resolve(socket);
+      });
+      socket.once('error', reject);
+    });
+  }
+
+  async setClock(skew: ClockSkew): Promise<void> {
+    if (this.options.unavailable.clock) throw new Error(this.options.unavailable.clock);
+    writeSync(this.clockFd, encodeSkew(skew, monotonicNs()), 0, undefined, 0);
+  }
+
+  async writeFile(name: string, data: string): Promise<string> {
+    const path = join(this.folder, name);
+    await writeFile(path, data);
+    return path;
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.children) child.signal('SIGKILL');
+    await Promise.all([...this.children].map((child) => child.exited));
+    this.holder.kill('SIGKILL');
+    for (const fd of [this.folderFd, this.clockFd, this.logFd]) closeSync(fd);
+  }
+
+  private inside(): string[] {
+    return ['nsenter', '--target', String(this.holder.pid), '--net', '--'];
+  }
+}
+
+/** nsenter and env replace themselves with the command, so the child's pid is the command's own. */
+class NetnsProcess implements HostProcess {
+  readonly pid: number;
+  readonly exited: Promise<ProcessExit>;
+
+  constructor(private readonly child: ChildProcess) {
+    this.pid = child.pid ?? -1;
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+      child.once('error', () => resolve({ code: 127, signal: null }));
+    });
+    // A write to a dead client's pipe is no news: its exit is.
+    child.stdin?.on('error', () => {});
+  }
+
+  get stdin() {
+    return this.child.stdin!;
+  }
+
+  get stdout() {
+    return this.child.stdout!;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async state(): Promise<'running' | 'stopped' | 'dead'> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return 'dead';
+    let stat: string;
+    try {
+      stat = readFileSync(`/proc/${this.pid}/stat`, 'utf8');
+    } catch {
+      return 'dead'; // no such process any more
+    }
+    // "pid (comm) S ...": comm may hold anything, so read after the last parenthesis.
+    const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
+    if (state === 'Z' || state === 'X') return 'dead';
+    return state === 'T' || state === 't' ? 'stopped' : 'running';
+  }
+}
+
+/** Runs a batch of `ip` commands in one process; rejects with the first that failed. */
+async function ip(commands: readonly (readonly string[])[], inside: readonly string[] = []): Promise<void> {
+  const [command, ...args] = [...inside, 'ip', '-batch', '-'];
+  const result = await execa(command!, args, {
+    reject: false,
+    timeout: EXEC_TIMEOUT_MS,
+    input: `${commands.map((words) => words.join(' ')).join('\n')}\n`,
+  });
+  if (result.exitCode !== 0) throw new Error(`ip: ${result.stderr || result.shortMessage}`);
+}
+
+function networkNamespaceOf(pid: number | undefined): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/net`);
+  } catch {
+    return undefined; // not started yet, or gone
+  }
+}
+
+/** The last guard against a fault that strikes the machine itself: a fresh network namespace has no route to anywhere. */
+function assertPrivateNetwork(): void {
+  const routes = readFileSync('/proc/net/route', 'utf8').trim().split('\n').slice(1);
+  if (routes.length > 0) {
+    throw new Error(
+      `refusing to run on a network that is not the run's own: it has routes (${routes[0]!.split('\t')[0]})`,
+    );
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * One redis-server process on a host of its own: started, killed, started again with its data or without.
+ *
+ * The harness talks to it through a unix socket that no network fault reaches, so that what a fault did can be read
+ * back, and so that the observer keeps watching a node that everybody else has lost.
+ */
+import type { Duplex } from 'node:stream';
+import { Redis, type RedisOptions } from 'ioredis';
+import type { Clock, Host, HostProcess, Persistence, RedisBinary, RedisNode } from '../api.js';
+
+export interface RedisServerOptions {
+  kind: 'redis' | 'sentinel';
+  host: Host;
+  port: number;
+  /** Lines of the configuration file, without port, bind, dir and unixsocket. */
+  config: readonly string[];
+  redis: RedisBinary;
+  clock: Clock;
+}
+
+const SOCKET = 'redis.sock';
+const COMMAND_TIMEOUT_MS = 1_000;
+const START_TIMEOUT_MS = 10_000;
+
+export const REDIS_PORT = 6379;
+export const SENTINEL_PORT = 26379;
+
+export class RedisServer implements RedisNode {
+  readonly name: string;
+  readonly kind: 'redis' | 'sentinel';
+  readonly host: Host;
+  readonly port: number;
+  private current: HostProcess | undefined;
+  private admin: Redis | undefined;
+  private configured: Promise<unknown> | undefined;
+
+  constructor(private readonly options: RedisServerOptions) {
+    this.name = options.host.name;
+    this.kind = options.kind;
+    this.host = options.host;
+    this.port = options.port;
+  }
+
+  get process(): HostProcess {
+    if (!this.current) throw new Error(`${this.name} has not been started`);
+    return this.current;
+  }
+
+  async start(): Promise<void> {
+    // Written once: Redis and Sentinel rewrite the file themselves when roles change, and read it back after a restart.
+    this.configured ??= this.host.writeFile('redis.conf', `${this.configLines().join('\n')}\n`);
+    await this.configured;
+    this.dropAdmin();
+    const mode = this.kind === 'sentinel' ? ['--sentinel'] : [];
+    this.current = this.host.spawn([this.options.redis.path, 'redis.conf', ...mode], {
+      env: this.options.redis.env,
+      logStdout: true,
+    });
+    await this.answering(this.current);
+  }
+
+  async forget(): Promise<void> {
+    if ((await this.process.state()) !== 'dead') throw new Error(`${this.name} must be dead before it can forget`);
+    const result = await this.host.exec(['rm', '-rf', 'dump.rdb', 'appendonlydir', 'appendonly.aof']);
+    if (result.exitCode !== 0) throw new Error(`${this.name}: ${result.stderr}`);
+  }
+
+  async command(...argv: (string | number)[]): Promise<unknown> {
+    this.admin ??= await this.connect();
+    const admin = this.admin;
+    const [name, ...args] = argv;
+    try {
+      return await admin.call(String(name), ...args);
+    } catch (error) {
+      // A server that was stopped or killed leaves a dead connection behind; the next command opens another.
+      if (!(error instanceof Error && error.name === 'ReplyError') && this.admin === admin) this.dropAdmin();
+      throw error;
+    }
+  }
+
+  async connect(): Promise<Redis> {
+    const dial = () => this.host.dial(SOCKET);
+    const redis = new Redis({ ...OBSERVER_OPTIONS, Connector: dialConnector(dial) });
+    redis.on('error', () => {}); // reported by the command that meets it
+    await redis.connect();
+    return redis;
+  }
+
+  private configLines(): string[] {
+    return [
+      `port ${this.port}`,
+      `bind ${this.host.address} 127.0.0.1`,
+      'protected-mode no',
+      'daemonize no',
+      'dir .',
+      `unixsocket ${SOCKET}`,
+      'unixsocketperm 700',
+      ...this.options.config,
+    ];
+  }
+
+  private async answering(process: HostProcess): Promise<void> {
+    const { clock } = this.options;
+    const giveUpNs = clock.nowNs() + START_TIMEOUT_MS * 1e6;
+    for (;;) {
+      try {
+        // A server that loads its data answers -LOADING: not ready yet.
+        if ((await this.command('PING')) === 'PONG') return;
+      } catch (error) {
+        if ((await process.state()) === 'dead') {
+          throw new Error(
+            `${this.name}: redis-server exited at once; its last words are in logs/${this.host.name}.log`,
+          );
+        }
+        if (clock.nowNs() > giveUpNs) {
+          throw new Error(`${this.name}: no PONG within ${START_TIMEOUT_MS} ms (${(error as Error).message})`);
+        }
+      }
+      await clock.sleep(5);
+    }
+  }
+
+  private dropAdmin(): void {
+    this.admin?.disconnect();
+    this.admin = undefined;
+  }
+}
+
+/** Nothing is queued, resent or waited for: an observer that retries would report the past as the present. */
+const OBSERVER_OPTIONS: RedisOptions = {
+  lazyConnect: true,
+  protocol: 2,
+  enableReadyCheck: false,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  disableClientInfo: true,
+  maxRetriesPerRequest: 0,
+  retryStrategy: null,
+  connectTimeout: COMMAND_TIMEOUT_MS,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+};
+
+function dialConnector(dial: () => Promise<Duplex>): NonNullable<RedisOptions['Connector']> {
+  return class {
+    private stream: Duplex | undefined;
+    check() {
+      return true;
+    }
+    disconnect() {
+      this.stream?.destroy();
+    }
+    async connect() {
+      this.stream = await dial();
+      return this.stream;
+    }
+  } as unknown as NonNullable<RedisOptions['Connector']>;
+}
+
+/** The persistence part of a configuration file. */
+export function persistenceConfig(persistence: Persistence): string[] {
+  switch (persistence) {
+    case 'none':
+      return ['save ""', 'appendonly no'];
+    case 'rdb':
+      return ['save 3600 1', 'save 300 100', 'save 60 10000', 'appendonly no'];
+    case 'aof-everysec':
+      return ['save ""', 'appendonly yes', 'appendfsync everysec'];
+    case 'aof-always':
+      return ['save ""', 'appendonly yes', 'appendfsync always'];
+  }
+}
+
+/** The user's own directives; Redis takes the last of two that contradict each other. */
+export function userConfig(redisConf: readonly (readonly [string, string])[]): string[] {
+  return redisConf.map(([key, value]) => `${key} ${value}`);
+}

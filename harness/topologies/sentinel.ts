@@ -1,0 +1,190 @@
+/**
+ * A primary with two replicas, watched by three Sentinels; clients find the primary through the Sentinels.
+ *
+ * Sentinel's own periods are shortened so that a deployment is ready in about a second and a failover takes little more
+ * than `down-after-milliseconds`; every such setting is reported. None of them changes what a failover can lose.
+ */
+import type { RedisNode, Setting, Topology, TopologyKind, TopologyOptions } from '../api.js';
+import { dataSettings, endpoint, killAll } from './independent.js';
+import { notAnswering, startedOrThrow } from './ready.js';
+import { persistenceConfig, REDIS_PORT, RedisServer, SENTINEL_PORT, userConfig } from './redis-server.js';
+
+const MASTER_NAME = 'mymaster';
+const DATA_NODES = ['r1', 'r2', 'r3'];
+const SENTINELS = ['s1', 's2', 's3'];
+const QUORUM = 2;
+/**
+ * One for each Sentinel. Three Sentinels on one machine find the primary dead in the same millisecond, each votes for
+ * itself, and the election is lost more often than won (seen: 8 s without a primary). A little apart, the second to
+ * notice has its quorum and all votes before the third wakes up.
+ */
+const DOWN_AFTER_MS: Record<string, number> = { s1: 400, s2: 500, s3: 650 };
+const FAILOVER_TIMEOUT_MS = 1_500;
+/**
+ * `SENTINEL DEBUG` periods, milliseconds. By default a deployment needs 5-10 s to know itself, and a returning primary
+ * stays one for 10 s. The ping period must be well below `down-after`, or a server that is fine is taken for dead before
+ * its first PONG; and above 200, because a replica whose INFO is older than five of them is no candidate, and while the
+ * primary is down INFO is asked for only once a second.
+ */
+const DEBUG_PERIODS_MS = { 'info-period': 100, 'publish-period': 100, 'ping-period': 250 };
+/** Measured: 1.3 to 2 s from the primary's death until the Sentinels agree on another. */
+const EXPECTED_FAILOVER_MS = 1_600;
+
+export const sentinel: TopologyKind = {
+  name: 'sentinel',
+  summary: 'one primary, two replicas, three Sentinels',
+  defaultLock: 'set-nx-px',
+  replicated: true,
+  expectedFailoverMs: EXPECTED_FAILOVER_MS,
+  hosts: () => ({ nodes: DATA_NODES, sentinels: SENTINELS }),
+  async start(hosts, options, context) {
+    const byName = new Map(hosts.map((host) => [host.name, host]));
+    const [first, ...others] = DATA_NODES.map((name) => byName.get(name)!);
+    const replicaOf = [`replicaof ${first!.address} ${REDIS_PORT}`];
+    const server = (kind: 'redis' | 'sentinel', host: (typeof hosts)[number], config: string[]) =>
+      new RedisServer({
+        kind,
+        host,
+        port: kind === 'redis' ? REDIS_PORT : SENTINEL_PORT,
+        config,
+        redis: context.redis,
+        clock: context.clock,
+      });
+    const primary = server('redis', first!, dataConfig(options));
+    const replicas = others.map((host) => server('redis', host, [...dataConfig(options), ...replicaOf]));
+    const sentinels = SENTINELS.map((name) =>
+      server('sentinel', byName.get(name)!, sentinelConfig(name, first!.address)),
+    );
+
+    // A replica that starts before its primary listens tries again only after a second.
+    await primary.start();
+    await Promise.all([...replicas, ...sentinels].map((node) => node.start()));
+    await Promise.all(sentinels.map(setDebugPeriods));
+    return startedOrThrow(
+      sentinelTopology([primary, ...replicas], sentinels, options),
+      context.clock,
+      context.readyTimeoutMs,
+    );
+  },
+};
+
+function sentinelTopology(nodes: RedisServer[], sentinels: RedisServer[], options: TopologyOptions): Topology {
+  return {
+    name: 'sentinel',
+    nodes,
+    // A Sentinel that comes back has forgotten its debug periods; without them a returning primary stays one for 10 s.
+    sentinels: sentinels.map(withDebugPeriodsOnStart),
+    settings: [...dataSettings(options), ...SETTINGS],
+    replicated: true,
+    describe: () => ({ kind: 'sentinel', masterName: MASTER_NAME, sentinels: sentinels.map(endpoint) }),
+    primary: () => agreedPrimary(nodes, sentinels),
+    missing: () => whatIsMissing(nodes, sentinels),
+    [Symbol.asyncDispose]: () => killAll([...nodes, ...sentinels]),
+  };
+}
+
+/** The node that a majority of Sentinels names and that itself says it is a primary. */
+async function agreedPrimary(
+  nodes: readonly RedisNode[],
+  sentinels: readonly RedisNode[],
+): Promise<RedisNode | undefined> {
+  const answers = await Promise.all(
+    sentinels.map((node) => node.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER_NAME).catch(() => undefined)),
+  );
+  const votes = new Map<string, number>();
+  for (const answer of answers) {
+    if (Array.isArray(answer)) votes.set(String(answer[0]), (votes.get(String(answer[0])) ?? 0) + 1);
+  }
+  const elected = [...votes].find(([, count]) => count > sentinels.length / 2)?.[0];
+  const node = nodes.find((candidate) => candidate.host.address === elected);
+  if (!node) return undefined;
+  const role = await node.command('ROLE').catch(() => undefined);
+  return Array.isArray(role) && role[0] === 'master' ? node : undefined;
+}
+
+async function whatIsMissing(nodes: readonly RedisNode[], sentinels: readonly RedisNode[]): Promise<string[]> {
+  const silent = await notAnswering([...nodes, ...sentinels]);
+  if (silent.length > 0) return silent;
+  const primary = await agreedPrimary(nodes, sentinels);
+  if (!primary) return ['no primary on which the Sentinels agree'];
+  const perReplica = nodes.filter((node) => node !== primary).map((node) => replicaTrouble(node, primary));
+  const perSentinel = sentinels.map((node) => sentinelTrouble(node, nodes.length - 1, sentinels.length - 1));
+  return (await Promise.all([...perReplica, ...perSentinel])).filter((trouble) => trouble !== undefined);
+}
+
+async function replicaTrouble(node: RedisNode, primary: RedisNode): Promise<string | undefined> {
+  const role = await node.command('ROLE').catch((error: Error) => [error.message]);
+  if (!Array.isArray(role) || role[0] !== 'slave') return `${node.name} is not a replica yet`;
+  if (role[1] !== primary.host.address) return `${node.name} replicates from ${role[1]}, not from ${primary.name}`;
+  return role[3] === 'connected' ? undefined : `${node.name}'s link to ${primary.name} is "${role[3]}"`;
+}
+
+async function sentinelTrouble(node: RedisNode, replicas: number, others: number): Promise<string | undefined> {
+  const reply = await node.command('SENTINEL', 'MASTER', MASTER_NAME).catch((error: Error) => [error.message]);
+  const facts = pairs(reply);
+  if (facts.get('flags') !== 'master') return `${node.name} sees the primary as "${facts.get('flags')}"`;
+  if (facts.get('num-slaves') !== String(replicas))
+    return `${node.name} knows ${facts.get('num-slaves')} of ${replicas} replicas`;
+  const known = facts.get('num-other-sentinels');
+  if (known !== String(others)) return `${node.name} knows ${known} of ${others} other Sentinels`;
+  const quorum = await node.command('SENTINEL', 'CKQUORUM', MASTER_NAME).catch((error: Error) => error.message);
+  return String(quorum).startsWith('OK') ? undefined : `${node.name}: ${String(quorum)}`;
+}
+
+function pairs(reply: unknown): Map<string, string> {
+  const flat = Array.isArray(reply) ? reply.map(String) : [];
+  return new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])));
+}
+
+function withDebugPeriodsOnStart(node: RedisServer): RedisServer {
+  const start = node.start.bind(node);
+  node.start = async () => {
+    await start();
+    await setDebugPeriods(node);
+  };
+  return node;
+}
+
+async function setDebugPeriods(node: RedisNode): Promise<void> {
+  await node.command('SENTINEL', 'DEBUG', ...Object.entries(DEBUG_PERIODS_MS).flat());
+}
+
+function dataConfig(options: TopologyOptions): string[] {
+  return [...persistenceConfig(options.persistence), 'repl-diskless-sync-delay 0', ...userConfig(options.redisConf)];
+}
+
+function sentinelConfig(name: string, primaryAddress: string): string[] {
+  return [
+    `sentinel monitor ${MASTER_NAME} ${primaryAddress} ${REDIS_PORT} ${QUORUM}`,
+    `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS[name]}`,
+    `sentinel failover-timeout ${MASTER_NAME} ${FAILOVER_TIMEOUT_MS}`,
+  ];
+}
+
+const SETTINGS: Setting[] = [
+  {
+    where: 'redis',
+    name: 'repl-diskless-sync-delay',
+    value: '0',
+    why: 'replicas synchronise at once instead of after 5 s',
+  },
+  { where: 'sentinel', name: 'quorum', value: String(QUORUM), why: 'a majority of three' },
+  {
+    where: 'sentinel',
+    name: 'down-after-milliseconds',
+    value: Object.values(DOWN_AFTER_MS).join(', '),
+    why: 'failover in about 1.5 s (default 30000); apart, so that votes are not split',
+  },
+  {
+    where: 'sentinel',
+    name: 'failover-timeout',
+    value: String(FAILOVER_TIMEOUT_MS),
+    why: 'a lost election is repeated soon (default 180000)',
+  },
+  ...Object.entries(DEBUG_PERIODS_MS).map(([name, value]) => ({
+    where: 'sentinel debug',
+    name,
+    value: String(value),
+    why: 'ready, and a returning primary demoted, in about a second',
+  })),
+];

@@ -1,0 +1,54 @@
+/** What the locks here share: trying until the wait is over, and telling certain failures from doubtful ones. */
+import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/api.js';
+import { refused } from './define-lock.js';
+
+/** One try: a hold, or why it was certainly not granted. A try that cannot tell throws. */
+export type Attempt = { hold: LockHold } | { refusedBecause: string };
+
+/** Pauses between tries, milliseconds; a random one of them each time, so that contenders do not stay in step. */
+export interface Pause {
+  minMs: number;
+  maxMs: number;
+}
+
+/** Tries until granted or until `waitMs` is over; at least once. Throws a refusal with the last try's reason. */
+export async function tryUntilGranted(
+  access: TopologyAccess,
+  { waitMs, signal }: Pick<AcquireOptions, 'waitMs' | 'signal'>,
+  pause: Pause,
+  attempt: () => Promise<Attempt>,
+): Promise<LockHold> {
+  const giveUpNs = access.nowNs() + waitMs * 1e6;
+  for (;;) {
+    const result = await attempt();
+    if ('hold' in result) return result.hold;
+    const leftMs = (giveUpNs - access.nowNs()) / 1e6;
+    if (leftMs <= 0 || signal.aborted) throw refused(result.refusedBecause);
+    const pauseMs = pause.minMs + randomPart(access) * (pause.maxMs - pause.minMs);
+    await access.sleep(Math.min(pauseMs, leftMs), signal);
+  }
+}
+
+/**
+ * Why a command was certainly not executed, or undefined if it may have been: it was never sent, or the server answered
+ * with an error instead (`READONLY`, `LOADING`, `OOM`, ...). A script that fails before its last call counts as well,
+ * because the scripts here write at most once, at their end.
+ */
+export function whyNotDone(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'NeverSentError') return 'unreachable';
+  if (error.name === 'ReplyError') return error.message.split(' ', 1)[0]!.toLowerCase();
+  return undefined;
+}
+
+/** How long a lease that began at `sentNs` is good for: less what has passed, less what two clocks may differ by. */
+export function validForMs(access: TopologyAccess, sentNs: number, leaseMs: number): number {
+  const elapsedMs = (access.nowNs() - sentNs) / 1e6;
+  const driftMs = leaseMs * 0.01 + 2;
+  return leaseMs - elapsedMs - driftMs;
+}
+
+/** A number in [0, 1). */
+function randomPart(access: TopologyAccess): number {
+  return Number.parseInt(access.randomValue().slice(0, 8), 16) / 2 ** 32;
+}

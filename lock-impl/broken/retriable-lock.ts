@@ -1,0 +1,53 @@
+/**
+ * A lock whose acquire may be repeated: a key that already carries the caller's own owner id counts as granted, so that
+ * a try whose answer was lost can simply be made again. Sound as long as owner ids differ.
+ */
+import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/api.js';
+import { tryUntilGranted, validForMs, whyNotDone } from '../attempts.js';
+import { defineLock } from '../define-lock.js';
+import { releaseByScript } from './release.js';
+
+/**
+ * KEYS[1]  the lock
+ * ARGV[1]  the owner id
+ * ARGV[2]  the lease in milliseconds
+ *
+ * Returns 1 if the lock is now this owner's with a whole lease, 0 if it is another's.
+ */
+const acquireOrConfirm = `
+local owner = redis.call('get', KEYS[1])
+if owner == false or owner == ARGV[1] then
+  redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2])
+  return 1
+end
+return 0
+`;
+
+/** The lock with owner ids made by `ownerOf`, once per client. */
+export function retriableLock(name: string, ownerOf: (access: TopologyAccess) => string): LockDefinition {
+  return defineLock({
+    name,
+    topologies: ['single', 'sentinel'],
+    async connect(access) {
+      const redis = await access.redis();
+      const owner = ownerOf(access);
+      const attempt = async (key: string, leaseMs: number) => {
+        const sentNs = access.nowNs();
+        try {
+          const granted = await redis.eval(acquireOrConfirm, 1, key, owner, leaseMs);
+          if (granted === 0) return { refusedBecause: 'held' };
+        } catch (error) {
+          const reason = whyNotDone(error);
+          if (reason === undefined) throw error;
+          return { refusedBecause: reason };
+        }
+        const release = () => releaseByScript(redis, key, owner);
+        return { hold: { release, grantSentNs: sentNs, validForMs: validForMs(access, sentNs, leaseMs) } };
+      };
+      return {
+        acquire: (key: string, options: AcquireOptions) =>
+          tryUntilGranted(access, options, { minMs: 10, maxMs: 30 }, () => attempt(key, options.leaseMs)),
+      };
+    },
+  });
+}

@@ -1,0 +1,34 @@
+/** Kills a node, wipes its disk and starts it empty when the fault is healed. Refused for more than a minority at once. */
+import { type NemesisFault, Refusal } from '../context.js';
+import { InForce } from '../in-force.js';
+import { isNode, namesOf, resolveTarget } from '../targets.js';
+import { killDown } from './take-down.js';
+
+export const amnesia: NemesisFault = {
+  name: 'amnesia',
+  summary: 'SIGKILL and wipe the disk; the node starts again without its data',
+  targets: ['one', 'primary', 'replica', 'minority'],
+  strikes: ['node'],
+  needs: ['process'],
+  args: {},
+  unfit: () => undefined,
+  shape: () => ({ lane: 'servers', forMs: { min: 1_000, max: 3_000 }, leastMs: 300, settleMs: 1_500 }),
+  async strike(step, context) {
+    const struck = (await resolveTarget(step, context)).filter(isNode);
+    const data = struck.filter(({ node }) => node.kind === 'redis');
+    if (data.length === 0) throw new Refusal('only data nodes can forget');
+    return InForce.strike(async (inForce) => {
+      const down = await inForce.add(killDown(data, true, context));
+      await Promise.all(data.map(({ node }) => node.forget()));
+      return {
+        record: {
+          targets: namesOf(data),
+          did: `SIGKILL to ${namesOf(data).join(', ')}, data removed`,
+          proof: `${down.proof}; nothing is left on its disk`,
+          forgot: namesOf(data),
+        },
+        heal: () => inForce.heal(),
+      };
+    });
+  },
+};

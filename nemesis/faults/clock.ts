@@ -1,0 +1,64 @@
+/**
+ * A wall clock jumps by `offsetMs`, forward or back, and jumps back when the fault is healed. Keys on a node whose clock
+ * jumps forward expire early: for independent nodes that is forgetting, and the minority rule applies.
+ */
+import { type NemesisContext, type NemesisFault, Refusal } from '../context.js';
+import { InForce } from '../in-force.js';
+import { redisWallMs, signed } from '../levers/clock.js';
+import { isNode, namesOf, resolveTarget, type Struck } from '../targets.js';
+import { clockOffset } from './args.js';
+import { countLoss } from './take-down.js';
+
+export const clock: NemesisFault = {
+  name: 'clock',
+  summary: 'a wall clock jumps forward or back by offsetMs, and back again when healed',
+  targets: ['one', 'primary', 'replica', 'minority', 'client', 'holder', 'sentinel', 'majority', 'all'],
+  strikes: ['node', 'sentinel', 'client'],
+  needs: ['clock'],
+  args: { offsetMs: { required: true, check: clockOffset } },
+  unfit: () => undefined,
+  shape: (_topology, target, leaseMs) => ({
+    lane: target === 'client' || target === 'holder' ? 'clients' : 'servers',
+    forMs: { min: 1_000, max: Math.max(1_500, leaseMs) },
+    leastMs: 500,
+    settleMs: 500,
+    args: { offsetMs: [0.4, 1.2, 2, -0.4, -1.2].map((part) => Math.round(part * leaseMs)) },
+  }),
+  async strike(step, context) {
+    const offsetMs = step.args?.offsetMs;
+    if (typeof offsetMs !== 'number') throw new Refusal('offsetMs says how far the clock jumps; it is missing');
+    const struck = await resolveTarget(step, context);
+    const data = struck.filter(isNode).filter(({ node }) => node.kind === 'redis');
+    // A jump back is undone by a jump forward: then it is the heal that makes keys expire early.
+    const loss = countLoss(context.topology.replicated ? [] : namesOf(data), context);
+    try {
+      return await InForce.strike(async (inForce) => {
+        const holds = await inForce.addAll(struck.map((one) => jump(one, offsetMs, context)));
+        if (offsetMs > 0) loss.end();
+        return {
+          record: {
+            targets: namesOf(struck),
+            did: `clock of ${namesOf(struck).join(', ')} set ${offsetMs > 0 ? 'forward' : 'back'} by ${Math.abs(offsetMs)} ms`,
+            proof: holds.map((hold) => hold.proof).join('; '),
+            offsetMs,
+          },
+          heal: async () => {
+            const said = await inForce.heal();
+            if (offsetMs < 0) loss.end();
+            return said;
+          },
+        };
+      });
+    } catch (error) {
+      loss.cancel();
+      throw error;
+    }
+  },
+};
+
+function jump(struck: Struck, offsetMs: number, context: NemesisContext) {
+  const read = struck.kind === 'node' ? redisWallMs(struck.node) : () => struck.client.wallMs();
+  return context.levers.clock.skew(struck.host, offsetMs, read).catch((error: Error) => {
+    throw new Error(`${signed(offsetMs)} ms: ${error.message}`);
+  });
+}

@@ -1,0 +1,192 @@
+/**
+ * What `forget-granted` and `skew-granted` share. In a quiet Redlock nearly every grant stands on all nodes, and one
+ * node that forgets changes nothing. So: cut a minority of nodes from all clients, wait for a grant, which can only
+ * stand on the bare majority that is left, heal the cut, and at once make one of its grantors lose it. Repeated for as
+ * long as the step lasts, as often as the minority rule allows.
+ */
+import type { Host, PlanStep, RedisNode } from '../../harness/api.js';
+import {
+  type ActiveNemesis,
+  Interrupted,
+  message,
+  minorityOf,
+  type NemesisContext,
+  Refusal,
+  words,
+} from '../context.js';
+import { GrantWatch } from '../grants.js';
+import { InForce } from '../in-force.js';
+import { oneWay, pairNames } from '../levers/network.js';
+import { isNode, namesOf, resolveTarget } from '../targets.js';
+
+/** Makes one node lose what it granted; resolves with what was read back. */
+export type Lose = (
+  node: RedisNode,
+  inForce: InForce,
+  context: NemesisContext,
+) => Promise<{ did: string; proof: string }>;
+
+export interface Losing {
+  lose: Lose;
+  /** What of the record says how it was lost. */
+  record(node: RedisNode): { forgot?: string[]; offsetMs?: number };
+}
+
+/** Time at the end of a step in which no new cycle begins: it would be cut off by the heal. */
+const LAST_CYCLE_MS = 800;
+/** Between cycles, so that clients reconnect and contend before the next cut. */
+const BREATH_MS = 1_000;
+const POLL_MS = 50;
+
+interface Cycle {
+  targets: string[];
+  did: string;
+  proof: string;
+}
+
+/** Strikes at the first grant; goes on in the background until it is healed. */
+export async function strikeGranted(step: PlanStep, context: NemesisContext, losing: Losing): Promise<ActiveNemesis> {
+  const sinceNs = context.clock.nowNs();
+  const untilNs = sinceNs + step.forMs * 1e6;
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  context.signal.addEventListener('abort', end, { once: true });
+  return InForce.strike(async (inForce) => {
+    const first = await cycle(step, context, losing, inForce, untilNs, stop.signal);
+    const more = goOn(step, context, losing, inForce, untilNs, stop.signal);
+    return {
+      sinceNs,
+      record: first,
+      heal: async () => {
+        end();
+        context.signal.removeEventListener('abort', end);
+        await more;
+        return (await inForce.heal()) || 'nothing was left in force';
+      },
+    };
+  });
+}
+
+/** The cycles after the first; each is recorded as a phase of the step. Never rejects. */
+async function goOn(
+  step: PlanStep,
+  context: NemesisContext,
+  losing: Losing,
+  inForce: InForce,
+  untilNs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for (;;) {
+      await context.clock.sleep(BREATH_MS, signal);
+      if (signal.aborted || context.clock.nowNs() + LAST_CYCLE_MS * 1e6 > untilNs) return;
+      context.note({ state: 'phase', ...(await cycle(step, context, losing, inForce, untilNs, signal)) });
+    }
+  } catch (error) {
+    if (error instanceof Interrupted) return;
+    context.note({ state: 'phase', targets: [], did: 'no further cycle', proof: message(error) });
+  }
+}
+
+async function cycle(
+  step: PlanStep,
+  context: NemesisContext,
+  losing: Losing,
+  inForce: InForce,
+  untilNs: number,
+  signal: AbortSignal,
+): Promise<Cycle & { forgot?: string[]; offsetMs?: number }> {
+  const away = await whomToCut(step, context);
+  const grantors = context.topology.nodes.filter((node) => !away.includes(node));
+  const victim = await pickVictim(grantors, context, untilNs, signal);
+  const clients = clientHosts(context);
+  // Only what clients send is cut: a node that hears nothing grants nothing, and its goodbyes still arrive.
+  const pairs = oneWay(
+    clients,
+    away.map((node) => node.host),
+  );
+  const names = words(away.map((node) => node.name));
+  const cut = await inForce.add(context.levers.network.cut(pairs));
+  try {
+    // Else what clients send meanwhile would wait in their kernels, arrive when the cut is healed, and complete the
+    // grant on these nodes after all. It also lets clients fail at once instead of waiting for a silent node.
+    await Promise.all(away.map((node) => dropConnections(node, clients)));
+    context.note({
+      state: 'phase',
+      targets: away.map((node) => node.name),
+      did: `cut what all clients send to ${names}, and ended their connections`,
+      proof: cut.proof,
+      cut: pairNames(pairs),
+    });
+    using grants = new GrantWatch(context, context.clock.nowNs());
+    const held = await grants.settled(untilNs, async () => true, signal);
+    if (held.length === 0) throw new Error(`no lock was granted while ${names} were cut off`);
+    const [loss] = await Promise.all([strikeOne(victim, losing, inForce, context), cut.heal()]);
+    const who = held.map((grant) => `${grant.client} holds ${grant.key}`).join(', ');
+    return {
+      targets: [victim.name],
+      did: `${who}, granted by ${words(grantors.map((node) => node.name))} only; cut healed; ${loss.did}`,
+      proof: loss.proof,
+      ...losing.record(victim),
+    };
+  } finally {
+    await cut.heal();
+  }
+}
+
+async function strikeOne(victim: RedisNode, losing: Losing, inForce: InForce, context: NemesisContext) {
+  const objection = context.levers.memory.objection([victim.name]);
+  if (objection) throw new Refusal(objection);
+  const loss = context.levers.memory.count([victim.name]);
+  try {
+    return await losing.lose(victim, inForce, context);
+  } finally {
+    loss.end();
+  }
+}
+
+/** As many nodes as can be missing while a lock can still be had. */
+async function whomToCut(step: PlanStep, context: NemesisContext): Promise<RedisNode[]> {
+  const { nodes } = context.topology;
+  const down = nodes.filter((node) => context.levers.kill.isDown(node) || context.levers.pause.isPaused(node.process));
+  if (down.length > 0) throw new Refusal(`${words(down.map((node) => node.name))} must run for this`);
+  const struck = (await resolveTarget(step, context)).filter(isNode);
+  if (struck.length !== minorityOf(nodes.length)) {
+    throw new Refusal(`${words(namesOf(struck))} cut off does not leave a bare majority of ${nodes.length}`);
+  }
+  return struck.map(({ node }) => node);
+}
+
+/** One of the grantors that may forget by the minority rule; waits until one may. */
+async function pickVictim(
+  grantors: readonly RedisNode[],
+  context: NemesisContext,
+  untilNs: number,
+  signal: AbortSignal,
+): Promise<RedisNode> {
+  for (;;) {
+    const allowed = grantors.filter((node) => !context.levers.memory.objection([node.name]));
+    if (allowed.length > 0) return context.random.pick(allowed);
+    if (signal.aborted) throw new Interrupted('while too many nodes had forgotten lately');
+    if (context.clock.nowNs() > untilNs)
+      throw new Refusal(context.levers.memory.objection([grantors[0]!.name]) ?? 'too late');
+    await context.clock.sleep(POLL_MS, signal);
+  }
+}
+
+/** Ends the connections that clients have to a node. */
+async function dropConnections(node: RedisNode, clients: readonly Host[]): Promise<void> {
+  const listed = String(await node.command('CLIENT', 'LIST', 'TYPE', 'normal'));
+  const addresses = new Set(clients.map((host) => host.address));
+  for (const line of listed.split('\n')) {
+    const [, id] = /\bid=(\d+)/.exec(line) ?? [];
+    const [, address] = /\baddr=([\d.]+):/.exec(line) ?? [];
+    // It may have gone by itself since it was listed: CLIENT KILL then kills nobody and says so.
+    if (id && address && addresses.has(address)) await node.command('CLIENT', 'KILL', 'ID', id);
+  }
+}
+
+function clientHosts(context: NemesisContext): Host[] {
+  const servers = new Set([...context.topology.nodes, ...context.topology.sentinels].map((node) => node.host.name));
+  return context.hosts.filter((host) => !servers.has(host.name));
+}

@@ -1,0 +1,82 @@
+/**
+ * SIGKILL. A server comes back with what is on its disk when the fault is healed, a client as a new process under a new
+ * name. A server without a durable log forgets by this, so the minority rule applies to it.
+ */
+import { killForgets, type NemesisContext, type NemesisFault, waitFor } from '../context.js';
+import { InForce } from '../in-force.js';
+import type { Hold } from '../levers/network.js';
+import { isNode, namesOf, resolveTarget, type Struck, type StruckClient, type StruckNode } from '../targets.js';
+import { killDown } from './take-down.js';
+
+const COMES_BACK_TIMEOUT_MS = 10_000;
+const POLL_MS = 20;
+
+export const kill: NemesisFault = {
+  name: 'kill',
+  summary: 'SIGKILL; a server starts again with what is on its disk, a client as a new process',
+  targets: ['primary', 'one', 'minority', 'replica', 'client', 'holder', 'sentinel', 'majority', 'all'],
+  strikes: ['node', 'sentinel', 'client'],
+  needs: ['process'],
+  args: {},
+  unfit: () => undefined,
+  shape: (_topology, target) =>
+    target === 'client' || target === 'holder'
+      ? { lane: 'clients', forMs: { min: 200, max: 800 }, leastMs: 100, settleMs: 0 }
+      : { lane: 'servers', forMs: { min: 1_000, max: 3_000 }, leastMs: 500, settleMs: 1_500 },
+  async strike(step, context) {
+    const struck = await resolveTarget(step, context);
+    const nodes = struck.filter(isNode);
+    const clients = struck.filter((one): one is StruckClient => one.kind === 'client');
+    return InForce.strike(async (inForce) => {
+      const forgets = killForgets(context.persistence);
+      const down = nodes.length > 0 ? [inForce.add(killDown(nodes, forgets, context))] : [];
+      const done = await Promise.all([...down, inForce.addAll(clients.map((one) => killClient(one, context)))]);
+      const forgot = forgets ? namesOf(nodes.filter(isDataNode)) : [];
+      return {
+        record: {
+          targets: namesOf(struck),
+          did: `SIGKILL to ${namesOf(struck).join(', ')}`,
+          proof: done
+            .flat()
+            .map((hold) => hold.proof)
+            .join('; '),
+          ...(forgot.length > 0 && { forgot }),
+        },
+        heal: () => inForce.heal(),
+      };
+    });
+  },
+};
+
+async function killClient({ client, name }: StruckClient, context: NemesisContext): Promise<Hold> {
+  const { pid } = client.process;
+  await client.kill();
+  const state = await client.process.state();
+  if (state !== 'dead') {
+    client.resume();
+    throw new Error(`${name} (pid ${pid}) got SIGKILL but is ${state}`);
+  }
+  return { proof: `${name} (pid ${pid}) is dead`, heal: () => comeBack(client.slot, () => client.resume(), context) };
+}
+
+/** The harness starts another process in the slot; it is back when it has shaken hands. */
+async function comeBack(slot: string, resume: () => void, context: NemesisContext): Promise<string> {
+  resume();
+  const next = await waitFor(async () => living(slot, context), {
+    timeoutMs: COMES_BACK_TIMEOUT_MS,
+    pollMs: POLL_MS,
+    doing: `before ${slot} was back`,
+    context: { clock: context.clock, signal: new AbortController().signal },
+  });
+  if (!next) throw new Error(`no new process in ${slot} after ${COMES_BACK_TIMEOUT_MS} ms`);
+  return `${slot} is back as ${next.name} (pid ${next.process.pid})`;
+}
+
+async function living(slot: string, context: NemesisContext) {
+  const found = context.clients().find((client) => client.slot === slot);
+  return found && (await found.process.state()) !== 'dead' ? found : undefined;
+}
+
+function isDataNode(struck: Struck): struck is StruckNode {
+  return struck.kind === 'node' && struck.node.kind === 'redis';
+}

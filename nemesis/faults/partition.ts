@@ -1,0 +1,153 @@
+/**
+ * Cuts hosts from each other. Established connections stall and recover when healed; nobody is told.
+ *
+ * | mode       | what is cut |
+ * | ---------- | ----------- |
+ * | `both`     | the targets from everybody else, both ways |
+ * | `out`      | what the targets send |
+ * | `in`       | what is sent to the targets |
+ * | `link`     | one link, both ways: between the two names given, or from one target to somebody it talks to |
+ * | `minority` | the targets, a minority of the Sentinels and half of the clients from all the rest, both ways |
+ * | `off`      | the targets' own network: their link is down |
+ */
+import type { Host, PlanStep } from '../../harness/api.js';
+import { minorityOf, type NemesisContext, type NemesisFault, Refusal, words } from '../context.js';
+import { InForce } from '../in-force.js';
+import { bothWays, oneWay, type Pair, pairNames } from '../levers/network.js';
+import { isNode, namesOf, resolveTarget, type Struck } from '../targets.js';
+import { oneOf } from './args.js';
+
+const MODES = ['both', 'out', 'in', 'link', 'minority', 'off'] as const;
+type Mode = (typeof MODES)[number];
+
+export const partition: NemesisFault = {
+  name: 'partition',
+  summary:
+    'cut hosts from each other: both ways, one way, a single link, a minority with its clients, or a host off the network',
+  targets: ['minority', 'one', 'primary', 'replica', 'client', 'holder', 'sentinel', 'majority', 'all'],
+  strikes: ['node', 'sentinel', 'client'],
+  needs: ['network'],
+  args: { mode: { check: oneOf(MODES) } },
+  unfit: () => undefined,
+  shape: (_topology, target) =>
+    target === 'client' || target === 'holder'
+      ? {
+          lane: 'clients',
+          forMs: { min: 800, max: 3_000 },
+          leastMs: 300,
+          settleMs: 0,
+          args: { mode: ['both', 'both', 'out', 'in', 'link', 'off'] },
+        }
+      : {
+          lane: 'servers',
+          forMs: { min: 1_500, max: 4_000 },
+          leastMs: 500,
+          settleMs: 2_000,
+          args: { mode: ['both', 'both', 'out', 'in', 'link', 'minority', 'off'] },
+        },
+  async strike(step, context) {
+    const mode = modeOf(step);
+    const struck = await resolveTarget(step, context);
+    if (mode === 'off') return takeOff(struck, context);
+    const { pairs, did } = whatToCut(mode, struck, context);
+    if (pairs.length === 0) throw new Refusal(`there is nobody else to cut ${words(namesOf(struck))} from`);
+    if (mode === 'out' || mode === 'in') await requireOneWay(pairs, context);
+    const cut = await context.levers.network.cut(pairs);
+    return { record: { targets: namesOf(struck), did, proof: cut.proof, cut: pairNames(pairs) }, heal: cut.heal };
+  },
+};
+
+function modeOf(step: PlanStep): Mode {
+  return MODES.find((mode) => mode === step.args?.mode) ?? 'both';
+}
+
+async function takeOff(struck: readonly Struck[], context: NemesisContext) {
+  return InForce.strike(async (inForce) => {
+    const holds = await inForce.addAll(struck.map(({ host }) => context.levers.network.off(host)));
+    const hosts = struck.map(({ host }) => host);
+    return {
+      record: {
+        targets: namesOf(struck),
+        did: `${words(namesOf(struck))} off the network`,
+        proof: holds.map((hold) => hold.proof).join('; '),
+        cut: pairNames(bothWays(hosts, peersOf(struck, context))),
+      },
+      heal: () => inForce.heal(),
+    };
+  });
+}
+
+function whatToCut(
+  mode: Exclude<Mode, 'off'>,
+  struck: readonly Struck[],
+  context: NemesisContext,
+): { pairs: Pair[]; did: string } {
+  const hosts = struck.map(({ host }) => host);
+  const names = words(namesOf(struck));
+  switch (mode) {
+    case 'both':
+      return { pairs: bothWays(hosts, peersOf(struck, context)), did: `cut ${names} from everybody else` };
+    case 'out':
+      return {
+        pairs: oneWay(hosts, peersOf(struck, context)),
+        did: `cut what ${names} send${struck.length === 1 ? 's' : ''}`,
+      };
+    case 'in':
+      return { pairs: oneWay(peersOf(struck, context), hosts), did: `cut what is sent to ${names}` };
+    case 'link': {
+      const [from, to] = linkOf(struck, context);
+      return { pairs: bothWays([from], [to]), did: `cut the link ${from.name} -x- ${to.name}` };
+    }
+    case 'minority': {
+      const side = minoritySide(hosts, context);
+      const rest = context.hosts.filter((host) => !side.includes(host));
+      return { pairs: bothWays(side, rest), did: `cut ${words(side.map((host) => host.name))} from all the rest` };
+    }
+  }
+}
+
+/** Everybody whom the targets talk to: clients never talk to each other. */
+function peersOf(struck: readonly Struck[], context: NemesisContext): Host[] {
+  const servers = new Set(serverHosts(context));
+  const targets = new Set(struck.map(({ host }) => host.name));
+  const onlyClients = !struck.some(isNode);
+  return context.hosts.filter((host) => !targets.has(host.name) && (!onlyClients || servers.has(host.name)));
+}
+
+function linkOf(struck: readonly Struck[], context: NemesisContext): [Host, Host] {
+  if (struck.length === 2) return [struck[0]!.host, struck[1]!.host];
+  const one = context.random.pick(struck);
+  const peers = peersOf([one], context);
+  if (peers.length === 0) throw new Refusal(`there is nobody to cut ${one.name} from`);
+  return [one.host, context.random.pick(peers)];
+}
+
+function minoritySide(targets: readonly Host[], context: NemesisContext): Host[] {
+  const sentinels = context.topology.sentinels.map((node) => node.host);
+  const servers = new Set(serverHosts(context));
+  const clients = context.hosts.filter((host) => !servers.has(host.name));
+  const joined = [
+    ...take(minorityOf(sentinels.length), sentinels, context),
+    ...take(Math.floor(clients.length / 2), clients, context),
+  ];
+  return context.hosts.filter((host) => targets.includes(host) || joined.includes(host));
+}
+
+function take(count: number, hosts: readonly Host[], context: NemesisContext): Host[] {
+  const left = [...hosts];
+  return Array.from({ length: Math.max(0, count) }, () => left.splice(context.random.int(0, left.length - 1), 1)[0]!);
+}
+
+function serverHosts(context: NemesisContext): string[] {
+  return [...context.topology.nodes, ...context.topology.sentinels].map((node) => node.host.name);
+}
+
+/** With reverse path filtering a one-way cut is a cut both ways; to call it one-way would be a lie. */
+async function requireOneWay(pairs: readonly Pair[], context: NemesisContext): Promise<void> {
+  const senders = [...new Map(pairs.map(([from]) => [from.name, from])).values()];
+  const trouble = await context.levers.network.oneWayTrouble(senders);
+  if (trouble.length === 0) return;
+  throw new Refusal(
+    `a one-way cut would cut both ways here: ${trouble.join('; ')}; remedy: sysctl net.ipv4.conf.all.rp_filter=0 and default.rp_filter=0`,
+  );
+}

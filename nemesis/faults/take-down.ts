@@ -1,0 +1,67 @@
+/**
+ * Killing servers by the rules: never more than a minority forgets at once, and a primary that forgot stays down until
+ * it has been replaced (started earlier, it would hand its emptiness to its replicas).
+ */
+import type { RedisNode } from '../../harness/api.js';
+import { type NemesisContext, Refusal, waitFor } from '../context.js';
+import { InForce } from '../in-force.js';
+import type { CountedLoss } from '../levers/memory.js';
+import type { Hold } from '../levers/network.js';
+import { namesOf, type StruckNode } from '../targets.js';
+
+/** Two elections of Sentinels that take three seconds to try again. */
+const PATIENCE_MS = 6_000;
+
+/** Kills the servers; `forgets`: they come back without (some of) their data, which is counted and may be refused. */
+export async function killDown(
+  struck: readonly StruckNode[],
+  forgets: boolean,
+  context: NemesisContext,
+): Promise<Hold> {
+  const nodes = struck.map(({ node }) => node);
+  const losing = forgets ? struck.filter(({ node }) => node.kind === 'redis') : [];
+  const loss = countLoss(namesOf(losing), context);
+  try {
+    const primary = losing.length > 0 && context.topology.replicated ? await context.topology.primary() : undefined;
+    return await InForce.strike(async (inForce) => {
+      const holds = await inForce.addAll(nodes.map((node) => context.levers.kill.kill(node)));
+      return {
+        proof: holds.map((hold) => hold.proof).join('; '),
+        heal: async () => {
+          const warning = primary && nodes.includes(primary) ? await replaced(primary, context) : undefined;
+          const said = await inForce.heal();
+          // A replica fetches everything from its primary again; independent nodes have lost it for good.
+          if (context.topology.replicated) loss.cancel();
+          else loss.end();
+          return warning ? `${said}; ${warning}` : said;
+        },
+      };
+    });
+  } catch (error) {
+    loss.cancel();
+    throw error;
+  }
+}
+
+/** Counts a loss, or refuses it. */
+export function countLoss(names: readonly string[], context: NemesisContext): CountedLoss {
+  const objection = names.length > 0 ? context.levers.memory.objection(names) : undefined;
+  if (objection) throw new Refusal(objection);
+  return context.levers.memory.count(names);
+}
+
+/** Waits until the servers name another primary; resolves with a warning when they do not in time. */
+async function replaced(primary: RedisNode, context: NemesisContext): Promise<string | undefined> {
+  const { clock, topology } = context;
+  const next = await waitFor(
+    async () => {
+      const now = await topology.primary();
+      return now && now !== primary ? now : undefined;
+    },
+    // Healing goes on when the run has ended: that is when most of it is done.
+    { timeoutMs: PATIENCE_MS, pollMs: 50, doing: '', context: { clock, signal: new AbortController().signal } },
+  );
+  return next
+    ? undefined
+    : `nobody had replaced ${primary.name} after ${PATIENCE_MS} ms: its replicas may have copied its empty data set`;
+}

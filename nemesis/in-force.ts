@@ -1,0 +1,64 @@
+/**
+ * What one strike has done so far, so that a strike that fails half-way undoes it, and a heal undoes it in reverse.
+ */
+import { message } from './context.js';
+import type { Hold } from './levers/network.js';
+
+/** A strike failed and could not be undone either: the runner keeps `heal` and tries it again. */
+export class LeftInForce extends Error {
+  override name = 'LeftInForce';
+  constructor(
+    text: string,
+    readonly heal: () => Promise<string>,
+  ) {
+    super(text);
+  }
+}
+
+export class InForce {
+  private readonly holds: Pick<Hold, 'heal'>[] = [];
+
+  /** Waits for something that takes force, and remembers how to undo it. */
+  async add<T extends Pick<Hold, 'heal'>>(pending: Promise<T> | T): Promise<T> {
+    const hold = await pending;
+    this.holds.push(hold);
+    return hold;
+  }
+
+  /** As `add`, for several at once: all are remembered that took force, even if another of them fails. */
+  async addAll<T extends Pick<Hold, 'heal'>>(pending: readonly Promise<T>[]): Promise<T[]> {
+    const results = await Promise.allSettled(pending.map((one) => this.add(one)));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+    return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  }
+
+  /** Undoes everything, last first; resolves with what was read back. Rejects when a part cannot be undone, after trying all. */
+  async heal(): Promise<string> {
+    const said: string[] = [];
+    const failed: string[] = [];
+    for (const hold of [...this.holds].reverse()) {
+      await hold.heal().then(
+        (text) => text && said.push(text),
+        (error) => failed.push(message(error)),
+      );
+    }
+    if (failed.length > 0) throw new Error(failed.join('; '));
+    return said.join('; ');
+  }
+
+  /** Runs a strike; undoes what it did if it fails. */
+  static async strike<T>(act: (inForce: InForce) => Promise<T>): Promise<T> {
+    const inForce = new InForce();
+    try {
+      return await act(inForce);
+    } catch (error) {
+      try {
+        await inForce.heal();
+      } catch (left) {
+        throw new LeftInForce(`${message(error)}; and it could not be undone: ${message(left)}`, () => inForce.heal());
+      }
+      throw error;
+    }
+  }
+}

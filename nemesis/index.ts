@@ -1,0 +1,14 @@
+/** The nemesis: faults, the plans that say when they strike, and the runner that carries a plan out. */
+export type { NemesisFault, PlanTopology } from './context.js';
+export { faults } from './faults/index.js';
+export { parsePlan } from './parse-plan.js';
+export { defaultIntervalMs, type MadePlan, makePlan, type PlanOptions, planArbitrary } from './plan.js';
+export {
+  allFaults,
+  defaultFaults,
+  type FaultRequest,
+  type ParsedRequests,
+  PlanError,
+  parseNemesis,
+} from './requests.js';
+export { runNemesis } from './runner.js';

@@ -1,0 +1,119 @@
+/**
+ * Processes stopped, continued, killed and started again, with reference counts: a node that two faults keep down comes
+ * back when both are healed. Read back from the kernel (`HostProcess.state`), and a started server by its PONG.
+ */
+import type { Clock, HostProcess, RedisNode } from '../../harness/api.js';
+import { Refusal } from '../context.js';
+import { type Hold, healOnce } from './network.js';
+import { Serial } from './serial.js';
+
+/** A signal takes effect when the kernel next looks; far less than this on any machine that works. */
+const STATE_TIMEOUT_MS = 1_000;
+const STATE_POLL_MS = 1;
+
+type State = Awaited<ReturnType<HostProcess['state']>>;
+
+export class PauseLever {
+  private readonly serial = new Serial();
+  private readonly counts = new Map<HostProcess, number>();
+
+  constructor(private readonly clock: Clock) {}
+
+  isPaused(process: HostProcess): boolean {
+    return (this.counts.get(process) ?? 0) > 0;
+  }
+
+  /** SIGSTOP; resolves when the kernel says it is stopped. */
+  async pause(name: string, process: HostProcess): Promise<Hold> {
+    await this.serial.run(name, async () => {
+      if (!this.isPaused(process)) {
+        if ((await process.state()) === 'dead') throw new Refusal(`${name} is not running`);
+        process.signal('SIGSTOP');
+        const state = await settles(process, 'stopped', this.clock);
+        if (state !== 'stopped') {
+          process.signal('SIGCONT');
+          throw new Error(`${name} (pid ${process.pid}) got SIGSTOP but is ${state}`);
+        }
+      }
+      this.counts.set(process, (this.counts.get(process) ?? 0) + 1);
+    });
+    return {
+      proof: `${name} (pid ${process.pid}) is stopped`,
+      heal: healOnce([process], () => this.resume(name, process)),
+    };
+  }
+
+  private resume(name: string, process: HostProcess): Promise<string> {
+    return this.serial.run(name, async () => {
+      const count = this.counts.get(process) ?? 1;
+      if (count > 1) {
+        this.counts.set(process, count - 1);
+        return `${name} is kept stopped by another fault`;
+      }
+      process.signal('SIGCONT');
+      const state = await settles(process, 'running', this.clock);
+      if (state === 'stopped') throw new Error(`${name} (pid ${process.pid}) got SIGCONT but is still stopped`);
+      this.counts.delete(process);
+      return state === 'dead'
+        ? `${name} (pid ${process.pid}) was killed meanwhile`
+        : `${name} (pid ${process.pid}) is running`;
+    });
+  }
+}
+
+export class KillLever {
+  private readonly serial = new Serial();
+  private readonly counts = new Map<RedisNode, number>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** True while a fault keeps the node down. */
+  isDown(node: RedisNode): boolean {
+    return (this.counts.get(node) ?? 0) > 0;
+  }
+
+  /** SIGKILL; resolves when the process is dead. Healing starts the server again with what is on its disk. */
+  async kill(node: RedisNode): Promise<Hold> {
+    const pid = node.process.pid;
+    await this.serial.run(node.name, async () => {
+      if (!this.isDown(node)) {
+        if ((await node.process.state()) === 'dead') throw new Refusal(`${node.name} is not running`);
+        await killed(node.name, node.process, this.clock);
+      }
+      this.counts.set(node, (this.counts.get(node) ?? 0) + 1);
+    });
+    return { proof: `${node.name} (pid ${pid}) is dead`, heal: healOnce([node], () => this.revive(node)) };
+  }
+
+  private revive(node: RedisNode): Promise<string> {
+    return this.serial.run(node.name, async () => {
+      const count = this.counts.get(node) ?? 1;
+      if (count > 1) {
+        this.counts.set(node, count - 1);
+        return `${node.name} is kept down by another fault`;
+      }
+      // A start that failed half-way may have left a process behind that still loads its data.
+      if ((await node.process.state()) === 'dead') await node.start();
+      const answer = await node.command('PING');
+      if (answer !== 'PONG') throw new Error(`${node.name} answers PING with ${String(answer)}`);
+      this.counts.delete(node);
+      return `${node.name} runs again (pid ${node.process.pid}) and answers PING`;
+    });
+  }
+}
+
+/** Kills a process and waits for the kernel to say so. */
+export async function killed(name: string, process: HostProcess, clock: Clock): Promise<void> {
+  process.signal('SIGKILL');
+  const state = await settles(process, 'dead', clock);
+  if (state !== 'dead') throw new Error(`${name} (pid ${process.pid}) got SIGKILL but is ${state}`);
+}
+
+async function settles(process: HostProcess, wanted: State, clock: Clock): Promise<State> {
+  const giveUpNs = clock.nowNs() + STATE_TIMEOUT_MS * 1e6;
+  for (;;) {
+    const state = await process.state();
+    if (state === wanted || state === 'dead' || clock.nowNs() > giveUpNs) return state;
+    await clock.sleep(STATE_POLL_MS);
+  }
+}

@@ -1,0 +1,174 @@
+/** What a user asks for with `--nemesis`, and what each topology is given when nothing is asked for. */
+import type { Capability, Target, TargetRole } from '../harness/api.js';
+import { type NemesisFault, type PlanTopology, type Struckable, words } from './context.js';
+import { faults } from './faults/index.js';
+import { unfitRole } from './targets.js';
+
+/** Bad input of a user: one line that says what is wrong and what is possible. */
+export class PlanError extends Error {
+  override name = 'PlanError';
+}
+
+/** A fault that is to occur in a run. */
+export interface FaultRequest {
+  fault: string;
+  /** A role, or the name of a node, a Sentinel or a client slot; absent: what suits the fault. */
+  target?: string;
+  /** How often at least, as far as time allows; 0: only where time is left. 1 unless given. */
+  atLeast?: number;
+}
+
+export type Unavailable = Partial<Record<Capability, string>>;
+
+export interface ParsedRequests {
+  requests: FaultRequest[];
+  /** Faults that were left out of a group, each with the reason. */
+  warnings: string[];
+}
+
+const ROLES: readonly TargetRole[] = [
+  'primary',
+  'replica',
+  'one',
+  'minority',
+  'majority',
+  'holder',
+  'client',
+  'sentinel',
+  'all',
+];
+const GROUPS = ['none', 'default', 'all'];
+
+/** Parses `none`, `default`, `all`, or a list of `fault[:target]`. Throws PlanError. */
+export function parseNemesis(list: string, topology: PlanTopology, unavailable: Unavailable = {}): ParsedRequests {
+  const items = list.split(',').map((item) => item.trim());
+  const group = items.find((item) => GROUPS.includes(item));
+  if (group !== undefined) {
+    if (items.length > 1) throw new PlanError(`--nemesis: "${group}" stands alone, not in a list (${list})`);
+    if (group === 'none') return { requests: [], warnings: [] };
+    return available(group === 'all' ? allFaults(topology) : defaultFaults(topology), unavailable);
+  }
+  return { requests: items.map((item) => parseItem(item, topology, unavailable)), warnings: [] };
+}
+
+/** What a run of this topology is given by default. */
+export function defaultFaults(topology: PlanTopology): FaultRequest[] {
+  if (topology.replicated) {
+    return [
+      // Twice, because one failover finds nothing now and then: whoever held what was lost may just have released it.
+      { fault: 'failover', atLeast: 2 },
+      { fault: 'pause', target: 'client' },
+      { fault: 'partition', target: 'client' },
+      { fault: 'kill', target: 'client' },
+      { fault: 'kill', target: 'primary', atLeast: 0 },
+      { fault: 'partition', target: 'minority', atLeast: 0 },
+    ];
+  }
+  if (topology.name === 'redlock') {
+    return [
+      { fault: 'forget-granted' },
+      { fault: 'skew-granted' },
+      { fault: 'partition', target: 'minority' },
+      { fault: 'pause', target: 'holder' },
+      { fault: 'kill', target: 'one', atLeast: 0 },
+    ];
+  }
+  return [{ fault: 'kill' }, { fault: 'pause', target: 'holder' }, { fault: 'partition' }, { fault: 'clock' }];
+}
+
+/** Every fault that makes sense on this topology, with its default target. */
+export function allFaults(topology: PlanTopology): FaultRequest[] {
+  return Object.values(faults)
+    .filter((fault) => fault.unfit(topology) === undefined && defaultRole(fault, topology) !== undefined)
+    .map((fault) => ({ fault: fault.name }));
+}
+
+/** The first of the fault's targets that means something on this topology. */
+export function defaultRole(fault: NemesisFault, topology: PlanTopology): TargetRole | undefined {
+  return fault.targets.find((role) => unfitRole(role, topology) === undefined);
+}
+
+/** The target of a request, which was checked when it was parsed. */
+export function targetOf(request: FaultRequest, topology: PlanTopology): Target {
+  const fault = faults[request.fault]!;
+  if (request.target === undefined) return defaultRole(fault, topology)!;
+  return isRole(request.target) ? request.target : { names: [request.target] };
+}
+
+export function isRole(text: unknown): text is TargetRole {
+  return ROLES.some((role) => role === text);
+}
+
+/** What is wrong with this target for this fault on this topology, with what is possible; undefined if nothing is. */
+export function targetTrouble(fault: NemesisFault, target: Target, topology: PlanTopology): string | undefined {
+  const trouble =
+    typeof target === 'string' ? roleTrouble(fault, target, topology) : namesTrouble(fault, target.names, topology);
+  return trouble && `${trouble}; it can strike ${words(possibleTargets(fault, topology))}`;
+}
+
+export function kindOf(name: string, topology: PlanTopology): Struckable | undefined {
+  if (topology.nodes.includes(name)) return 'node';
+  if (topology.sentinels.includes(name)) return 'sentinel';
+  return topology.clients.includes(name) ? 'client' : undefined;
+}
+
+export function unknownFault(name: string): string {
+  return `"${name}" is not a fault; there are ${words(Object.keys(faults))}`;
+}
+
+/** Why a fault cannot be had on this machine, with the remedy; undefined if it can. */
+export function incapable(fault: NemesisFault, unavailable: Unavailable): string | undefined {
+  return fault.needs.map((need) => unavailable[need]).find((reason) => reason !== undefined);
+}
+
+function parseItem(item: string, topology: PlanTopology, unavailable: Unavailable): FaultRequest {
+  const [name = '', target, ...rest] = item.split(':');
+  const fault = faults[name];
+  if (!fault || !Object.hasOwn(faults, name))
+    throw new PlanError(`--nemesis: ${unknownFault(name)}, or one of ${words(GROUPS)}`);
+  if (rest.length > 0) throw new PlanError(`--nemesis: "${item}" is not of the form fault:target`);
+  const unfit = fault.unfit(topology);
+  if (unfit) throw new PlanError(`--nemesis: ${name} makes no sense here: ${unfit}`);
+  const cannot = incapable(fault, unavailable);
+  if (cannot) throw new PlanError(`--nemesis: ${name} cannot be had here: ${cannot}`);
+  if (target === undefined) {
+    if (defaultRole(fault, topology) === undefined)
+      throw new PlanError(`--nemesis: ${name} has nobody to strike on ${topology.name}`);
+    return { fault: name };
+  }
+  const trouble = targetTrouble(fault, isRole(target) ? target : { names: [target] }, topology);
+  if (trouble) throw new PlanError(`--nemesis: ${name}: ${trouble}`);
+  return { fault: name, target };
+}
+
+function available(requests: readonly FaultRequest[], unavailable: Unavailable): ParsedRequests {
+  const warnings: string[] = [];
+  const kept = requests.filter((request) => {
+    const reason = incapable(faults[request.fault]!, unavailable);
+    if (reason) warnings.push(`left out ${request.fault}: ${reason}`);
+    return reason === undefined;
+  });
+  return { requests: kept, warnings };
+}
+
+function roleTrouble(fault: NemesisFault, role: TargetRole, topology: PlanTopology): string | undefined {
+  if (!fault.targets.includes(role)) return `${fault.name} does not strike "${role}"`;
+  return unfitRole(role, topology);
+}
+
+function namesTrouble(fault: NemesisFault, names: readonly string[], topology: PlanTopology): string | undefined {
+  for (const name of names) {
+    const kind = kindOf(name, topology);
+    if (!kind) return `there is no "${name}"`;
+    if (!fault.strikes.includes(kind))
+      return `${fault.name} does not strike ${kind === 'node' ? 'data nodes' : `${kind}s`} (${name})`;
+  }
+  return undefined;
+}
+
+function possibleTargets(fault: NemesisFault, topology: PlanTopology): string[] {
+  const roles = fault.targets.filter((role) => unfitRole(role, topology) === undefined);
+  const { nodes, sentinels, clients } = topology;
+  const names = [...nodes, ...sentinels, ...clients].filter((name) => fault.strikes.includes(kindOf(name, topology)!));
+  return [...roles, ...names];
+}

@@ -1,0 +1,165 @@
+/**
+ * Carries out a plan: fires each step when it is due, records what became of it, heals it when its time is over.
+ *
+ * Every step of the plan ends in the history: struck and healed, refused, or failed. Nothing is skipped silently.
+ */
+import type { FaultContext, FaultRecord, HistoryEvent, NemesisRun, Plan, PlanStep, When } from '../harness/api.js';
+import { type ActiveNemesis, Interrupted, isRefusal, message, type NemesisContext } from './context.js';
+import { faults } from './faults/index.js';
+import { LeftInForce } from './in-force.js';
+import { createLevers, type Levers } from './levers/index.js';
+import { findUnhealed } from './unhealed.js';
+
+/** Starts carrying out the plan; its times count from now. */
+export function runNemesis(plan: Plan, context: FaultContext): NemesisRun {
+  const levers = createLevers(context.clock, context.topology, context.leaseMs);
+  const stopping = new AbortController();
+  const whole = { ...context, signal: AbortSignal.any([context.signal, stopping.signal]) };
+  const left: StepRun[] = [];
+  const startNs = context.clock.nowNs();
+  const steps = plan.steps.map((step, index) => new StepRun(index, step, whole, levers));
+  const carried = Promise.all(
+    steps.map(async (step) => {
+      await step.carryOut(startNs);
+      if (step.isInForce) left.push(step);
+    }),
+  );
+  const done = carried.then(() => {});
+  return {
+    done,
+    async stop() {
+      stopping.abort();
+      await done;
+      // What could not be healed then may be healable now, when nothing else is in force any more.
+      for (const step of left.splice(0)) {
+        await step.heal();
+        if (step.isInForce) left.push(step);
+      }
+    },
+    unhealed: () => findUnhealed(context, levers),
+  };
+}
+
+class StepRun {
+  private readonly context: NemesisContext;
+  private readonly whole: FaultContext;
+  private undo: (() => Promise<string>) | undefined;
+  private targets: string[] = [];
+
+  constructor(
+    private readonly index: number,
+    private readonly step: PlanStep,
+    whole: FaultContext,
+    levers: Levers,
+  ) {
+    this.whole = whole;
+    this.context = {
+      ...whole,
+      levers,
+      random: whole.random.fork(`step ${index}`),
+      note: (record) => this.note(record),
+    };
+  }
+
+  /** True while something of it could not be undone. */
+  get isInForce(): boolean {
+    return this.undo !== undefined;
+  }
+
+  /** Never rejects: whatever happens is recorded. */
+  async carryOut(startNs: number): Promise<void> {
+    const { clock, signal } = this.context;
+    const notDue = await due(this.step, startNs, this.context);
+    if (notDue) return this.notStruck('refused', notDue);
+    const active = await this.strike();
+    if (!active) return;
+    const healNs = (active.sinceNs ?? clock.nowNs()) + this.step.forMs * 1e6;
+    await clock.sleep(Math.max(0, (healNs - clock.nowNs()) / 1e6), signal);
+    await this.heal();
+  }
+
+  async heal(): Promise<void> {
+    if (!this.undo) return;
+    try {
+      const proof = await this.undo();
+      this.undo = undefined;
+      this.note({ state: 'heal', targets: this.targets, did: `healed ${this.step.fault}`, proof });
+    } catch (error) {
+      this.note({
+        state: 'failed',
+        targets: this.targets,
+        did: `tried to heal ${this.step.fault}`,
+        proof: message(error),
+      });
+    }
+  }
+
+  private async strike(): Promise<ActiveNemesis | undefined> {
+    const fault = faults[this.step.fault];
+    if (!fault) {
+      this.notStruck('refused', `there is no fault "${this.step.fault}"`);
+      return undefined;
+    }
+    try {
+      const active = await fault.strike(this.step, this.context);
+      this.undo = active.heal;
+      this.targets = active.record.targets;
+      this.note({ state: 'strike', ...active.record });
+      return active;
+    } catch (error) {
+      if (error instanceof LeftInForce) this.undo = error.heal;
+      this.notStruck(isRefusal(error) || error instanceof Interrupted ? 'refused' : 'failed', message(error));
+      return undefined;
+    }
+  }
+
+  private notStruck(state: 'refused' | 'failed', reason: string): void {
+    const target = this.step.target;
+    const whom = typeof target === 'string' ? target : target.names.join(', ');
+    const did = state === 'refused' ? `did not strike ${whom}` : `tried to strike ${whom}`;
+    this.note({ state, targets: [], did, proof: reason });
+  }
+
+  private note(record: Omit<FaultRecord, 'step' | 'fault'>): void {
+    this.whole.note({ step: this.index, fault: this.step.fault, ...record });
+  }
+}
+
+/** Resolves when the step is due; with the reason when the run ended before. */
+async function due(when: When, startNs: number, context: NemesisContext): Promise<string | undefined> {
+  const { clock, signal } = context;
+  if ('after' in when) return triggered(when.after, context);
+  await clock.sleep(Math.max(0, when.atMs - (clock.nowNs() - startNs) / 1e6), signal);
+  return signal.aborted ? 'the run ended before it was due' : undefined;
+}
+
+type Trigger = Extract<When, { after: unknown }>['after'];
+
+function triggered(after: Trigger, context: NemesisContext): Promise<string | undefined> {
+  const { signal } = context;
+  let count = 0;
+  return new Promise((resolve) => {
+    const end = (reason: string | undefined) => {
+      unsubscribe();
+      signal.removeEventListener('abort', ended);
+      resolve(reason);
+    };
+    const ended = () => end(`its trigger never came: ${count} of ${after.count} times "${after.step ?? after.event}"`);
+    const unsubscribe = context.subscribe((event) => {
+      if (!matches(event, after)) return;
+      count++;
+      if (count === after.count) end(undefined);
+    });
+    if (signal.aborted) ended();
+    else signal.addEventListener('abort', ended, { once: true });
+  });
+}
+
+/** `client` in a trigger names a slot: c1 also means the processes c1.2, c1.3, ... that follow c1 in it. */
+function matches(event: HistoryEvent, after: Trigger): boolean {
+  if (event.type !== 'ok' && event.type !== 'step') return false;
+  if (after.client !== undefined && event.client !== after.client && !event.client.startsWith(`${after.client}.`))
+    return false;
+  if (event.type === 'step') return after.event === 'step' && event.name === after.step;
+  return event.op === after.event;
+}

@@ -1,0 +1,180 @@
+/**
+ * Whom a fault strikes, resolved at the moment it fires: roles are asked of the servers and of the clients' holds, never
+ * remembered. What cannot be resolved is refused with the reason.
+ */
+import type { ClientTarget, Host, HostProcess, PlanStep, RedisNode, Target, TargetRole } from '../harness/api.js';
+import { minorityOf, type NemesisContext, type PlanTopology, Refusal, waitFor, words } from './context.js';
+
+export type Struck = StruckNode | StruckClient;
+
+export interface StruckNode {
+  kind: 'node';
+  name: string;
+  host: Host;
+  node: RedisNode;
+}
+
+export interface StruckClient {
+  kind: 'client';
+  name: string;
+  host: Host;
+  client: ClientTarget;
+}
+
+/** An election is over long before this. */
+const PRIMARY_TIMEOUT_MS = 3_000;
+const POLL_MS = 10;
+
+/** Why the role means nothing on this topology, or undefined. */
+export function unfitRole(role: TargetRole, topology: PlanTopology): string | undefined {
+  const { name, nodes } = topology;
+  switch (role) {
+    case 'primary':
+      return topology.replicated || nodes.length === 1 ? undefined : `${name} has no primary`;
+    case 'replica':
+      return topology.replicated ? undefined : `${name} has no replicas`;
+    case 'minority':
+      return minorityOf(nodes.length) > 0
+        ? undefined
+        : `${nodes.length} node${nodes.length === 1 ? ' has' : 's have'} no minority`;
+    case 'sentinel':
+      return minorityOf(topology.sentinels.length) > 0 ? undefined : `${name} has no minority of Sentinels`;
+    default:
+      return undefined;
+  }
+}
+
+export function hostProcess(struck: Struck): HostProcess {
+  return struck.kind === 'node' ? struck.node.process : struck.client.process;
+}
+
+export function namesOf(struck: readonly Struck[]): string[] {
+  return struck.map(({ name }) => name);
+}
+
+export function isNode(struck: Struck): struck is StruckNode {
+  return struck.kind === 'node';
+}
+
+/** Resolves a step's target. Rejects with a Refusal when nobody fits it now. */
+export async function resolveTarget(step: Pick<PlanStep, 'target'>, context: NemesisContext): Promise<Struck[]> {
+  const { target } = step;
+  return typeof target === 'string' ? resolveRole(target, context) : resolveNames(target.names, context);
+}
+
+/** The node that the servers name as primary; waits for a running election to end. */
+export async function findPrimary(context: NemesisContext): Promise<RedisNode> {
+  const { topology } = context;
+  if (!topology.replicated && topology.nodes.length > 1) throw new Refusal(`${topology.name} has no primary`);
+  const primary = await waitFor(() => topology.primary(), {
+    timeoutMs: PRIMARY_TIMEOUT_MS,
+    pollMs: 50,
+    doing: 'while the servers named no primary',
+    context,
+  });
+  if (!primary) throw new Refusal(`the servers named no primary for ${PRIMARY_TIMEOUT_MS} ms`);
+  return primary;
+}
+
+async function resolveRole(role: Exclude<Target, object>, context: NemesisContext): Promise<Struck[]> {
+  const { topology, random } = context;
+  const nodes = topology.nodes.filter((node) => !context.levers.kill.isDown(node));
+  switch (role) {
+    case 'primary':
+      return [struckNode(await findPrimary(context))];
+    case 'replica': {
+      const primary = await findPrimary(context);
+      return [
+        struckNode(
+          pickFrom(
+            nodes.filter((node) => node !== primary),
+            'running replica',
+            context,
+          ),
+        ),
+      ];
+    }
+    case 'one':
+      return [struckNode(pickFrom(nodes, 'running node', context))];
+    case 'minority':
+      return sample(nodes, minorityOf(topology.nodes.length), 'minority of nodes', context).map(struckNode);
+    case 'majority':
+      return sample(nodes, Math.floor(topology.nodes.length / 2) + 1, 'majority of running nodes', context).map(
+        struckNode,
+      );
+    case 'all':
+      return sample(nodes, nodes.length, 'running node', context).map(struckNode);
+    case 'sentinel':
+      // A Sentinel that was stopped for over 2 s distrusts its clock for half a minute: never a quorum of them.
+      return sample(topology.sentinels, minorityOf(topology.sentinels.length), 'minority of Sentinels', context).map(
+        struckNode,
+      );
+    case 'client':
+      return [struckClient(random.pick(unstruck(context, () => true, 'client that is not struck already')))];
+    case 'holder':
+      return [struckClient(await findHolder(context))];
+  }
+}
+
+function resolveNames(names: readonly string[], context: NemesisContext): Struck[] {
+  const { topology } = context;
+  return names.map((name) => {
+    const node = [...topology.nodes, ...topology.sentinels].find((candidate) => candidate.name === name);
+    if (node) return struckNode(node);
+    const client = context.clients().find((candidate) => candidate.slot === name || candidate.name === name);
+    if (client) return struckClient(client);
+    if (context.hosts.some((host) => host.name === name)) throw new Refusal(`${name} has no running client now`);
+    const known = [...topology.nodes, ...topology.sentinels].map((candidate) => candidate.name);
+    throw new Refusal(
+      `there is no "${name}"; there are ${words([...known, ...context.clients().map((client) => client.slot)])}`,
+    );
+  });
+}
+
+/** A client that holds a lock now; waits up to one lease for one. */
+async function findHolder(context: NemesisContext): Promise<ClientTarget> {
+  const read = () => {
+    const holders = candidates(context, (client) => client.holding.length > 0);
+    return holders.length > 0 ? context.random.pick(holders) : undefined;
+  };
+  const waitMs = context.leaseMs;
+  const holder = await waitFor(read, {
+    timeoutMs: waitMs,
+    pollMs: POLL_MS,
+    doing: 'before anybody held a lock',
+    context,
+  });
+  if (!holder) throw new Refusal(`no client held a lock within ${waitMs} ms`);
+  return holder;
+}
+
+function candidates(context: NemesisContext, fits: (client: ClientTarget) => boolean): ClientTarget[] {
+  return context.clients().filter((client) => !context.levers.pause.isPaused(client.process) && fits(client));
+}
+
+function unstruck(context: NemesisContext, fits: (client: ClientTarget) => boolean, what: string): ClientTarget[] {
+  const found = candidates(context, fits);
+  if (found.length === 0) throw new Refusal(`there is no ${what} now`);
+  return found;
+}
+
+function pickFrom(nodes: readonly RedisNode[], what: string, context: NemesisContext): RedisNode {
+  if (nodes.length === 0) throw new Refusal(`there is no ${what} now`);
+  return context.random.pick(nodes);
+}
+
+/** `count` different nodes, at random, in the deployment's own order. */
+function sample(nodes: readonly RedisNode[], count: number, what: string, context: NemesisContext): RedisNode[] {
+  if (count === 0 || nodes.length < count) throw new Refusal(`there is no ${what} now`);
+  const left = [...nodes];
+  const chosen = Array.from({ length: count }, () => left.splice(context.random.int(0, left.length - 1), 1)[0]!);
+  return nodes.filter((node) => chosen.includes(node));
+}
+
+export function struckNode(node: RedisNode): StruckNode {
+  return { kind: 'node', name: node.name, host: node.host, node };
+}
+
+export function struckClient(client: ClientTarget): StruckClient {
+  return { kind: 'client', name: client.name, host: client.host, client };
+}

@@ -1,0 +1,119 @@
+/**
+ * A drawing in the making: its scale, its lanes and its three layers. The files beside this one each draw one part of
+ * it, from the top down, and move `y` on.
+ */
+import type { Hold, Violation } from '../../harness/api.js';
+import type { Markup } from '../markup.js';
+import type { Slot } from '../story/slots.js';
+import type { Story } from '../story/story.js';
+import { label } from './pieces.js';
+import { type Scale, within, xOf } from './scale.js';
+
+/** A violation by the number that it has everywhere in the report. */
+export interface Mark {
+  number: number;
+  violation: Violation;
+  /** Where the report tells of it: `#violation-1`. */
+  href: string;
+}
+
+/** A numbered moment of a cause's chain. */
+export interface Flag {
+  number: number;
+  atNs: number;
+  text: string;
+}
+
+export interface SheetOptions {
+  story: Story;
+  fromNs: number;
+  untilNs: number;
+  slots: readonly Slot[];
+  /** Rows in each node's lane. */
+  keys: readonly string[];
+  marks: readonly Mark[];
+  flags: readonly Flag[];
+  /** A close-up has taller lanes with words in them, and draws the leases of the violation's holds. */
+  size: 'whole' | 'close';
+  /** Most bars of each sort: holds, refusals, beliefs. */
+  budget: number;
+  /** What the drawing shows, for readers who cannot see it. */
+  name: string;
+  /** Prefix of the ids that links lead to; absent in drawings that nothing links into. */
+  anchor?: string;
+}
+
+export const WIDTH = 1200;
+export const LEFT = 118;
+export const RIGHT = 1190;
+
+export interface Sizes {
+  bar: number;
+  ticks: number;
+  role: number;
+  key: number;
+  gap: number;
+}
+
+const SIZES: Record<SheetOptions['size'], Sizes> = {
+  whole: { bar: 13, ticks: 6, role: 11, key: 11, gap: 5 },
+  close: { bar: 22, ticks: 10, role: 15, key: 19, gap: 8 },
+};
+
+export interface Lane {
+  y: number;
+  height: number;
+  /** Where several hosts share a lane: whose bands are drawn in it. */
+  sharedBy?: string;
+}
+
+/** A drawing in the making. Bands lie behind everything, marks in front. */
+export class Canvas {
+  readonly behind: Markup[] = [];
+  readonly main: Markup[] = [];
+  readonly front: Markup[] = [];
+  readonly notes: string[] = [];
+  readonly lanes = new Map<string, Lane>();
+  readonly scale: Scale;
+  readonly sizes: Sizes;
+  /** By client and id, since violations and holds may come from different files. */
+  private readonly highlightedNames: ReadonlySet<string>;
+  y = 2;
+
+  constructor(readonly options: SheetOptions) {
+    this.scale = { fromNs: options.fromNs, untilNs: options.untilNs, left: LEFT, right: RIGHT };
+    this.sizes = SIZES[options.size];
+    const holds = options.marks.flatMap((mark) => mark.violation.holds);
+    this.highlightedNames = new Set(holds.map((hold) => `${hold.client} ${hold.id}`));
+  }
+
+  get close(): boolean {
+    return this.options.size === 'close';
+  }
+
+  x(ns: number): number {
+    return xOf(this.scale, ns);
+  }
+
+  sees(fromNs: number, untilNs: number): boolean {
+    return within(this.scale, fromNs, untilNs);
+  }
+
+  /** True for the holds of a violation. */
+  highlights(hold: Hold): boolean {
+    return this.highlightedNames.has(`${hold.client} ${hold.id}`);
+  }
+
+  colour(key: string): string {
+    const at = this.options.story.keys.indexOf(key);
+    return at < 0 ? 'k-other' : `k${at % KEY_COLOURS}`;
+  }
+}
+
+export const KEY_COLOURS = 8;
+
+export function drawHeading(canvas: Canvas, text: string): void {
+  canvas.y += 3;
+  canvas.main.push(label('heading', 4, canvas.y + 11, text));
+  canvas.y += 19;
+}

@@ -1,0 +1,223 @@
+/** The lanes of the client slots: what each held, what it was refused, and when no process filled it. */
+import type { Hold } from '../../harness/api.js';
+import { clipped, type Markup, markup } from '../markup.js';
+import type { Miss, Slot } from '../story/slots.js';
+import { count, duration, durationOfMs, exactMoment, holdName, plural } from '../words.js';
+import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
+import { MOST_MARKS } from './marks.js';
+import { fullness, type Merged, mergeRows, type Span } from './merge.js';
+import { box, fitted, hover, label, line, packed } from './pieces.js';
+
+/** Holds of one slot at the same time that get a row each; more share the last. */
+const MOST_ROWS = 4;
+
+export function drawSlots(canvas: Canvas): void {
+  const { slots } = canvas.options;
+  if (slots.length === 0) return;
+  drawHeading(canvas, 'CLIENTS: what each held');
+  const holdRows: { y: number; spans: Span<Hold>[] }[] = [];
+  const missRows: { y: number; spans: Span<Miss>[] }[] = [];
+  for (const slot of slots) {
+    const holds = slot.holds.filter((hold) => canvas.sees(Math.min(hold.fromNs, hold.grantSentNs), endOf(hold)));
+    const rows = packed(
+      holds.map((hold) => ({ from: hold.fromNs, until: endOf(hold) })),
+      MOST_ROWS,
+    );
+    const rowCount = rows.reduce((most, row) => Math.max(most, row + 1), 1);
+    const y = canvas.y;
+    const height = rowCount * (canvas.sizes.bar + 1) + canvas.sizes.ticks;
+    canvas.lanes.set(`slot ${slot.name}`, { y, height });
+    canvas.behind.push(box('lane', { x: LEFT, y, width: RIGHT - LEFT, height }));
+    canvas.main.push(...slotLabel(slot, y + canvas.sizes.bar - 2, canvas), ...absences(canvas, slot, y, height));
+    for (let row = 0; row < rowCount; row++) {
+      const spans = holds.filter((_, at) => rows[at] === row).map((hold) => holdSpan(canvas, hold));
+      holdRows.push({ y: y + row * (canvas.sizes.bar + 1), spans });
+    }
+    const misses = slot.misses.filter((miss) => canvas.sees(miss.atNs, miss.atNs)).sort((a, b) => a.atNs - b.atNs);
+    missRows.push({
+      y: y + height - canvas.sizes.ticks + 1,
+      spans: misses.map((miss) => ({
+        fromX: canvas.x(miss.atNs),
+        untilX: canvas.x(miss.atNs),
+        apart: false,
+        item: miss,
+      })),
+    });
+    canvas.y += height + canvas.sizes.gap;
+  }
+  drawHolds(canvas, holdRows);
+  drawMisses(canvas, missRows);
+}
+
+function endOf(hold: Hold): number {
+  return Number.isFinite(hold.untilNs) ? hold.untilNs : Number.POSITIVE_INFINITY;
+}
+
+function holdSpan(canvas: Canvas, hold: Hold): Span<Hold> {
+  // Where violations are so many that they share their marks, their holds may share bars too.
+  const apart = canvas.options.marks.length <= MOST_MARKS && canvas.highlights(hold);
+  return { fromX: canvas.x(hold.fromNs), untilX: canvas.x(endOf(hold)), apart, item: hold };
+}
+
+function slotLabel(slot: Slot, y: number, canvas: Canvas): Markup[] {
+  const names = slot.lives.map((life) => life.client).join(', ');
+  const about = `${plural(slot.holds.length, 'hold')}${slot.lives.length > 1 ? `, ${slot.lives.length} processes` : ''}`;
+  return [
+    markup`<text class="lane-name" x="4" y="${y}">${hover(`slot ${slot.name}: ${about}`, clipped(names, 300))}${fitted(slot.name, 50, 11)}</text>`,
+    canvas.close
+      ? markup``
+      : markup`<text class="lane-about" text-anchor="end" x="${LEFT - 6}" y="${y}">${plural(slot.holds.length, 'hold')}</text>`,
+  ];
+}
+
+/** When no process filled the slot, and the moments at which one ended. */
+function absences(canvas: Canvas, slot: Slot, y: number, height: number): Markup[] {
+  if (slot.lives.length === 0) {
+    const known = slot.holds.length > 0 || slot.misses.length > 0;
+    const text = known ? 'when it came up is not in the record' : 'never came up';
+    return [
+      known ? markup`` : box('absent', { x: LEFT, y, width: RIGHT - LEFT, height }),
+      label('absent-name', LEFT + 6, y + 11, text),
+    ];
+  }
+  const out: Markup[] = [];
+  let goneNs = canvas.options.story.fromNs;
+  for (const life of [...slot.lives, undefined]) {
+    const backNs = life?.fromNs ?? canvas.options.story.untilNs;
+    if (backNs > goneNs && canvas.sees(goneNs, backNs)) {
+      const x = canvas.x(goneNs);
+      out.push(
+        box(
+          'absent',
+          { x, y, width: canvas.x(backNs) - x, height },
+          hover(`no process in slot ${slot.name}`, `${exactMoment(goneNs)} – ${exactMoment(backNs)}`),
+        ),
+      );
+    }
+    goneNs = life?.down?.atNs ?? Number.POSITIVE_INFINITY;
+    if (life?.down === undefined || !canvas.sees(goneNs, goneNs)) continue;
+    const x = canvas.x(goneNs);
+    const title = hover(
+      `${life.client} was gone at ${exactMoment(goneNs)}`,
+      clipped(life.down.reason, 300),
+      `history line ${life.down.line}`,
+    );
+    out.push(
+      markup`<g class="down">${title}<line x1="${x}" y1="${y - 2}" x2="${x}" y2="${y + height + 2}"/><path d="M${x - 3.5} ${y - 3.5}l7 7m0 -7l-7 7"/></g>`,
+    );
+  }
+  return out;
+}
+
+function drawHolds(canvas: Canvas, rows: readonly { y: number; spans: Span<Hold>[] }[]): void {
+  const merged = mergeRows(
+    rows.map((row) => row.spans),
+    canvas.options.budget,
+  );
+  const total = rows.reduce((sum, row) => sum + row.spans.length, 0);
+  const shared = merged.rows.flat().filter((bar) => bar.items.length > 1);
+  if (shared.length > 0) {
+    const inside = shared.reduce((sum, bar) => sum + bar.items.length, 0);
+    canvas.notes.push(
+      `${count(inside)} of ${count(total)} holds are too close together to draw apart (${merged.tolerancePx} px) and share ${plural(shared.length, 'paler bar')}${canvas.options.marks.length <= MOST_MARKS ? '; those of a violation are always drawn by themselves' : ''}`,
+    );
+  }
+  merged.rows.forEach((row, at) => {
+    for (const bar of row)
+      canvas.main.push(
+        bar.items.length > 1 ? crowd(canvas, bar, rows[at]!.y) : holdBar(canvas, bar.items[0]!, rows[at]!.y),
+      );
+  });
+}
+
+/** Several holds in the width of a pixel or two; the fuller their time was, the darker. */
+function crowd(canvas: Canvas, bar: Merged<Hold>, y: number): Markup {
+  const byKey = new Map<string, number>();
+  for (const hold of bar.items) byKey.set(hold.key, (byKey.get(hold.key) ?? 0) + 1);
+  const keys = [...byKey].slice(0, 5).map(([key, holds]) => `${key} ×${holds}`);
+  const until = bar.items.reduce((latest, hold) => Math.max(latest, hold.untilNs), 0);
+  const part = fullness(bar.items.map((hold) => [hold.fromNs, endOf(hold)]));
+  const title = hover(
+    `${bar.items.length} holds, ${exactMoment(bar.items[0]!.fromNs)} – ${exactMoment(until)}, ${Math.round(part * 100)} % of that time`,
+    clipped(keys.join(', '), 200),
+  );
+  const colour = byKey.size === 1 ? canvas.colour(bar.items[0]!.key) : 'k-other';
+  const [width, height] = [Math.max(1, bar.untilX - bar.fromX), canvas.sizes.bar - 2];
+  return markup`<rect class="crowd ${colour}" opacity="${0.25 + 0.75 * part}" x="${bar.fromX}" y="${y + 1}" width="${width}" height="${height}">${title}</rect>`;
+}
+
+function holdBar(canvas: Canvas, hold: Hold, y: number): Markup {
+  const { bar } = canvas.sizes;
+  const loud = canvas.highlights(hold);
+  const dim = canvas.close && hold.key !== canvas.options.marks[0]?.violation.key ? 'dim' : '';
+  const colour = canvas.colour(hold.key);
+  const height = canvas.close ? bar - 5 : bar;
+  const [x, untilX] = [canvas.x(hold.fromNs), canvas.x(endOf(hold))];
+  const leaseX = Math.min(untilX, Math.max(x, canvas.x(hold.leaseEndNs)));
+  const stale = untilX - leaseX;
+  const parts = [
+    leaseX > x || stale === 0 ? box(`hold ${colour}`, { x, y, width: Math.max(1, leaseX - x), height }) : undefined,
+    stale > 0 ? box(`hold-edge ${colour}`, { x: leaseX, y, width: Math.max(1, stale), height }) : undefined,
+    stale > 0
+      ? markup`<rect class="stale ${colour}" fill="url(#${`stale-${colour}`})" x="${leaseX}" y="${y}" width="${Math.max(1, stale)}" height="${height}"/>`
+      : undefined,
+    loud && canvas.close ? leaseLine(canvas, hold, colour, y + bar - 3) : undefined,
+    canvas.close ? holdLabel(hold, x, untilX, y + height - 4.5) : undefined,
+  ];
+  return markup`<g class="hold-group ${dim}" data-hold="${`${hold.client}#${hold.id}`}">${holdHover(hold)}${parts}</g>`;
+}
+
+function holdLabel(hold: Hold, x: number, untilX: number, y: number): Markup | undefined {
+  const token = hold.token === undefined ? '' : ` · token ${hold.token}`;
+  const text = fitted(`${hold.client} #${hold.id} · ${hold.key}${token}`, untilX - x - 6, 10.5);
+  return text === '' ? undefined : label('on-bar', x + 4, y, text);
+}
+
+/** From the grant's request to the end of the lease: what the lock promised, under what the client did. */
+function leaseLine(canvas: Canvas, hold: Hold, colour: string, y: number): Markup {
+  const [x, untilX] = [canvas.x(hold.grantSentNs), canvas.x(hold.leaseEndNs)];
+  const end = Number.isFinite(hold.leaseEndNs) && hold.leaseEndNs <= canvas.scale.untilNs;
+  return markup`${box(`lease ${colour}`, { x, y, width: Math.max(1, untilX - x), height: 2.5 })}${end ? line(`lease-end ${colour}`, untilX, y - 4, untilX, y + 4) : undefined}`;
+}
+
+function holdHover(hold: Hold): Markup {
+  const staleNs = hold.untilNs - hold.leaseEndNs;
+  return hover(
+    `${holdName(hold)} held ${clipped(hold.key, 200)}`,
+    `${exactMoment(hold.fromNs)} – ${exactMoment(hold.untilNs)} (${duration(hold.untilNs - hold.fromNs)}), ended by ${hold.endedBy}${hold.released === undefined ? '' : ` (${hold.released})`}`,
+    `granted by a request sent at ${exactMoment(hold.grantSentNs)}; lease of ${durationOfMs(hold.leaseMs)} until ${exactMoment(hold.leaseEndNs)}`,
+    staleNs > 0 ? `stale for the last ${duration(staleNs)}` : undefined,
+    hold.token === undefined ? undefined : `token ${hold.token}`,
+    `history lines ${clipped(hold.evidence.join(', '), 120)}`,
+  );
+}
+
+function drawMisses(canvas: Canvas, rows: readonly { y: number; spans: Span<Miss>[] }[]): void {
+  const merged = mergeRows(
+    rows.map((row) => row.spans),
+    canvas.options.budget,
+  );
+  const shared = merged.rows.flat().filter((tick) => tick.items.length > 1);
+  if (shared.length > 0) {
+    const inside = shared.reduce((sum, tick) => sum + tick.items.length, 0);
+    canvas.notes.push(`${count(inside)} refused or unclear operations share ${plural(shared.length, 'tick')}`);
+  }
+  merged.rows.forEach((row, at) => {
+    for (const tick of row) {
+      const [miss] = tick.items as [Miss];
+      const unclear = tick.items.find((one) => one.outcome === 'info');
+      const shown = unclear ?? miss;
+      const what = shown.outcome === 'info' ? 'cannot tell' : 'did not succeed';
+      const title = hover(
+        tick.items.length > 1
+          ? `${tick.items.length} operations from ${exactMoment(miss.atNs)} on, for example:`
+          : undefined,
+        `${exactMoment(shown.atNs)} ${shown.client}: ${shown.op} of ${clipped(shown.key, 100)} ${what}: ${clipped(shown.reason, 200)}`,
+        `history line ${shown.line}`,
+      );
+      const height = canvas.sizes.ticks - 1;
+      const width = Math.max(1.2, tick.untilX - tick.fromX);
+      canvas.main.push(box(`tick ${shown.outcome}`, { x: tick.fromX, y: rows[at]!.y, width, height }, title));
+    }
+  });
+}

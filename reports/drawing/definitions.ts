@@ -1,0 +1,40 @@
+/** Patterns that every drawing of a page refers to, and the legend that explains them. */
+import { type Markup, markup } from '../markup.js';
+import { KEY_COLOURS } from './canvas.js';
+
+/** Once per page, before the first drawing. */
+export function sharedDefinitions(): Markup {
+  const names = [...Array.from({ length: KEY_COLOURS }, (_, at) => `k${at}`), 'k-other'];
+  const hatches = names.map(
+    (name) =>
+      markup`<pattern id="${`stale-${name}`}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch ${name}" width="2" height="5"/></pattern>`,
+  );
+  const grey = markup`<pattern id="unwatched" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-grey" width="1.5" height="6"/></pattern>`;
+  const red = markup`<pattern id="stale-mark" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)"><rect class="hatch-red" width="2" height="6"/></pattern>`;
+  return markup`<svg class="definitions" width="0" height="0" aria-hidden="true"><defs>${hatches}${grey}${red}</defs></svg>`;
+}
+
+function swatch(inside: Markup, text: string): Markup {
+  return markup`<span class="swatch"><svg width="26" height="14" viewBox="0 0 26 14" aria-hidden="true">${inside}</svg>${text}</span>`;
+}
+
+/** What the colours and shapes mean. */
+export function legend(keys: readonly string[]): Markup {
+  const keySwatches = keys
+    .slice(0, KEY_COLOURS)
+    .map((key, at) => swatch(markup`<rect class="hold k${at}" x="0" y="1" width="26" height="12"/>`, key));
+  const shared =
+    keys.length > KEY_COLOURS
+      ? markup`<span class="swatch">${`and ${keys.length - KEY_COLOURS} more keys, which share these colours`}</span>`
+      : undefined;
+  return markup`<p class="legend">${keySwatches}${shared}
+${swatch(markup`<rect class="hold k0" x="0" y="1" width="12" height="12"/><rect class="hold-edge k0" x="12" y="1" width="14" height="12"/><rect fill="url(#stale-k0)" x="12" y="1" width="14" height="12"/>`, 'held: lease running, then hatched once it had ended')}
+${swatch(markup`<rect class="tick fail" x="6" y="4" width="1.5" height="9"/><rect class="tick info" x="18" y="4" width="1.5" height="9"/>`, 'refused; cannot tell')}
+${swatch(markup`<g class="down"><line x1="13" y1="2" x2="13" y2="14"/><path d="M9.500 1l7 7m0 -7l-7 7"/></g>`, 'client process gone')}
+${swatch(markup`<rect class="fault-band" x="0" y="0" width="26" height="14"/><line class="fault-edge" x1="0.7" y1="0" x2="0.7" y2="14"/>`, 'struck by a fault')}
+${swatch(markup`<rect class="mark-span exclusion" x="1" y="1" width="24" height="12"/>`, 'exclusion broken')}
+${swatch(markup`<rect class="mark-span stale" x="1" y="1" width="24" height="12"/>`, 'stale holder')}
+${swatch(markup`<rect class="role primary" x="0" y="1" width="13" height="12"/><rect class="role replica" x="13" y="1" width="13" height="12"/>`, 'primary; replica')}
+${swatch(markup`<rect class="role unwatched" x="0" y="1" width="26" height="12"/>`, 'not watched: dead or stopped')}
+${swatch(markup`<rect class="crowd k0" opacity="0.5" x="4" y="1" width="6" height="12"/><rect class="crowd k-other" opacity="0.5" x="14" y="1" width="6" height="12"/>`, 'several (of one key, of several) too close together to draw apart: darker where held for more of the time')}</p>`;
+}

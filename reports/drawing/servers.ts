@@ -1,0 +1,180 @@
+/** The lanes of the servers: what each node believed, and the hosts that only a fault brings into the drawing. */
+import { clipped, type Markup, markup } from '../markup.js';
+import type { NodeBelief, OwnerSpan, RoleSpan } from '../story/beliefs.js';
+import { count, duration, durationOfMs, exactMoment, plural } from '../words.js';
+import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
+import { fullness, mergeRows, type Span } from './merge.js';
+import { box, fitted, hover, label, line } from './pieces.js';
+
+const ROLE_WORDS: Record<RoleSpan['state'], string> = {
+  primary: 'primary',
+  replica: 'replica',
+  'replica-cut': 'replica, link to its primary down',
+  unknown: 'role unknown',
+  unwatched: 'not watched',
+};
+
+export function drawNodes(canvas: Canvas): void {
+  const { story, keys } = canvas.options;
+  if (story.nodes.length === 0) {
+    drawHeading(canvas, 'SERVERS: nothing was observed');
+    return;
+  }
+  drawHeading(canvas, 'SERVERS: what each node believed (its role; then, by key, which client owned it)');
+  const ownerRows: { y: number; key: string; spans: Span<OwnerSpan>[] }[] = [];
+  for (const node of story.nodes) {
+    const y = canvas.y;
+    const height = canvas.sizes.role + 1 + keys.length * (canvas.sizes.key + 1);
+    canvas.lanes.set(`host ${node.node}`, { y, height });
+    canvas.behind.push(box('lane', { x: LEFT, y, width: RIGHT - LEFT, height }));
+    canvas.main.push(
+      label('lane-name', 4, y + canvas.sizes.role - 1, fitted(node.node, 50, 11)),
+      ...roleBand(canvas, node, y),
+    );
+    keys.forEach((key, at) => {
+      const rowY = y + canvas.sizes.role + 1 + at * (canvas.sizes.key + 1);
+      canvas.main.push(
+        markup`<text class="key-name" text-anchor="end" x="${LEFT - 6}" y="${rowY + canvas.sizes.key - 2.5}">${fitted(key, 60, 9)}</text>`,
+      );
+      const spans = (node.owners.get(key) ?? []).filter((span) => canvas.sees(span.fromNs, span.untilNs));
+      ownerRows.push({
+        y: rowY,
+        key,
+        spans: spans.map((span) => ({
+          fromX: canvas.x(span.fromNs),
+          untilX: canvas.x(span.untilNs),
+          apart: false,
+          item: span,
+        })),
+      });
+    });
+    canvas.y += height + canvas.sizes.gap;
+  }
+  drawOwners(canvas, ownerRows);
+}
+
+function roleBand(canvas: Canvas, node: NodeBelief, y: number): Markup[] {
+  const out: Markup[] = [];
+  for (const role of node.roles) {
+    if (!canvas.sees(role.fromNs, role.untilNs)) continue;
+    const x = canvas.x(role.fromNs);
+    const width = canvas.x(role.untilNs) - x;
+    if (width <= 0) continue;
+    const skew =
+      role.skewMs === 0 ? '' : `, clock ${role.skewMs > 0 ? '+' : '−'}${durationOfMs(Math.abs(role.skewMs))}`;
+    const words = `${ROLE_WORDS[role.state]}${role.reason === undefined ? '' : `: ${clipped(role.reason, 120)}`}${skew}`;
+    const title = hover(
+      `${node.node}: ${words}`,
+      `${exactMoment(role.fromNs)} – ${exactMoment(role.untilNs)} (${duration(role.untilNs - role.fromNs)})`,
+      role.line === undefined ? undefined : `observations line ${role.line}`,
+    );
+    const height = canvas.sizes.role;
+    out.push(box(`role ${role.state}`, { x, y, width, height }, title));
+    if (role.skewMs !== 0) out.push(box('skewed', { x, y: y + height - 2, width, height: 2 }, title));
+    const font = canvas.close ? 10.5 : 9;
+    const text = fitted(words, width - 6, font);
+    if (text !== '')
+      out.push(label(`role-name ${role.state}`, Math.max(x, LEFT) + 4, y + height - (canvas.close ? 4 : 2.5), text));
+  }
+  for (const restart of node.restarts) {
+    if (!canvas.sees(restart.atNs, restart.atNs)) continue;
+    const x = canvas.x(restart.atNs);
+    out.push(
+      line(
+        'restart',
+        x,
+        y - 2,
+        x,
+        y + canvas.sizes.role + 2,
+        hover(
+          `${node.node} came back as a new process by ${exactMoment(restart.atNs)}`,
+          `observations line ${restart.line}`,
+        ),
+      ),
+    );
+  }
+  return out;
+}
+
+function drawOwners(canvas: Canvas, rows: readonly { y: number; key: string; spans: Span<OwnerSpan>[] }[]): void {
+  const merged = mergeRows(
+    rows.map((row) => row.spans),
+    canvas.options.budget,
+  );
+  const shared = merged.rows.flat().filter((bar) => bar.items.length > 1);
+  if (shared.length > 0) {
+    const inside = shared.reduce((sum, bar) => sum + bar.items.length, 0);
+    canvas.notes.push(`${count(inside)} owners that servers believed in share ${plural(shared.length, 'paler bar')}`);
+  }
+  merged.rows.forEach((row, at) => {
+    const { y, key } = rows[at]!;
+    for (const bar of row) {
+      const width = Math.max(1, bar.untilX - bar.fromX);
+      const height = canvas.sizes.key;
+      if (bar.items.length > 1) {
+        const part = fullness(bar.items.map((span) => [span.fromNs, span.untilNs]));
+        const title = hover(
+          `${bar.items.length} owners of ${clipped(key, 100)} one after the other, from ${exactMoment(bar.items[0]!.fromNs)} on`,
+          `it belonged to somebody for ${Math.round(part * 100)} % of that time`,
+        );
+        canvas.main.push(
+          markup`<rect class="crowd ${canvas.colour(key)}" opacity="${0.25 + 0.75 * part}" x="${bar.fromX}" y="${y}" width="${width}" height="${height}">${title}</rect>`,
+        );
+        continue;
+      }
+      const [span] = bar.items as [OwnerSpan];
+      const owner = span.client ?? `? ${clipped(span.value, 60)}`;
+      const seen = span.shownBy === 'command' ? 'from the command that stored it' : 'first seen in a sample';
+      const title = hover(
+        `${clipped(key, 100)} belonged to ${owner}`,
+        `${exactMoment(span.fromNs)} – ${exactMoment(span.untilNs)} (${duration(span.untilNs - span.fromNs)})`,
+        `stored: ${clipped(span.value, 120)}`,
+        `${seen}, observations line ${span.line}`,
+      );
+      const text = fitted(owner, width - 4, canvas.close ? 10.5 : 9);
+      canvas.main.push(
+        box(
+          `owner ${canvas.colour(key)} ${span.client === undefined ? 'nobody' : ''}`,
+          { x: bar.fromX, y, width, height },
+          title,
+        ),
+      );
+      if (text !== '')
+        canvas.main.push(
+          label(
+            canvas.close ? 'on-bar' : 'on-bar small',
+            Math.max(bar.fromX, LEFT) + 3,
+            y + height - (canvas.close ? 5.5 : 2.5),
+            text,
+          ),
+        );
+    }
+  });
+}
+
+/** More lanes than these would push what matters off the screen. */
+const MOST_OTHERS = 12;
+
+/** Hosts that have no lane of their own otherwise, so that a fault on a Sentinel is seen where it struck. */
+export function drawOtherHosts(canvas: Canvas): void {
+  const { story } = canvas.options;
+  const touches = story.faults
+    .flatMap((fault) => fault.spans.flatMap((span) => span.touches))
+    .filter((touch) => canvas.sees(touch.fromNs, touch.untilNs));
+  // Sentinels are mostly struck together, and then one lane says as much as three.
+  const together = new Map<string, string[]>();
+  for (const host of story.otherHosts) {
+    const times = touches.filter((touch) => touch.target === host).map((touch) => `${touch.fromNs}-${touch.untilNs}`);
+    if (times.length > 0) together.set(times.join(), [...(together.get(times.join()) ?? []), host]);
+  }
+  if (together.size === 0) return;
+  drawHeading(canvas, 'OTHER HOSTS that a fault touched');
+  for (const hosts of [...together.values()].slice(0, MOST_OTHERS)) {
+    for (const host of hosts) canvas.lanes.set(`host ${host}`, { y: canvas.y, height: 11, sharedBy: hosts[0]! });
+    canvas.behind.push(box('lane', { x: LEFT, y: canvas.y, width: RIGHT - LEFT, height: 11 }));
+    canvas.main.push(label('lane-name', 4, canvas.y + 10, fitted(hosts.join(', '), LEFT - 8, 11)));
+    canvas.y += 11 + canvas.sizes.gap;
+  }
+  if (together.size > MOST_OTHERS)
+    canvas.notes.push(`${plural(together.size - MOST_OTHERS, 'more struck host')} without a lane`);
+}

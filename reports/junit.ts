@@ -1,0 +1,121 @@
+/**
+ * JUnit XML for CI: a suite for the run, a case for each checker and one for the run's verdict. `unknown` is an
+ * `<error>`: a run that proves nothing must not look green, and `<skipped>` does in most viewers. Findings that the
+ * run was told to allow are printed, and do not fail their case.
+ */
+import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/api.js';
+import { clipped } from './markup.js';
+import { className, whatHappened } from './words.js';
+
+const ALL_CLASSES: readonly ViolationClass[] = ['exclusion', 'stale', 'harm', 'liveness'];
+/** Failures written out for one checker; a viewer shows the first few. */
+const MOST_FAILURES = 100;
+
+interface Case {
+  name: string;
+  failures: { message: string; type: string; text: string }[];
+  error?: { message: string; text: string };
+  output: string[];
+}
+
+export function junitXml(results: Results, failOn: readonly ViolationClass[] = ALL_CLASSES): string {
+  const checkers = results.checkers.map((one) => checkerCase(one, results, failOn));
+  const cases = [...checkers, verdictCase(results, checkers)];
+  const failed = cases.filter((one) => one.failures.length > 0).length;
+  const errors = cases.filter((one) => one.failures.length === 0 && one.error !== undefined).length;
+  const counts = `tests="${cases.length}" failures="${failed}" errors="${errors}" skipped="0"`;
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="lock-torture" ${counts}>
+<testsuite name="${xml(`lock-torture ${results.runId}`)}" ${counts}>
+${cases.map(caseXml).join('\n')}
+</testsuite>
+</testsuites>
+`;
+}
+
+function checkerCase(one: CheckerResult, results: Results, failOn: readonly ViolationClass[]): Case {
+  const failing = one.violations.filter((violation) => failOn.includes(violation.class));
+  const allowed = one.violations.filter((violation) => !failOn.includes(violation.class));
+  const failures: Case['failures'] = failing.slice(0, MOST_FAILURES).map((violation) => ({
+    message: `${className(violation)}: ${whatHappened(violation)}`,
+    type: violation.class,
+    text: violationText(violation, results.again),
+  }));
+  if (failing.length > MOST_FAILURES) {
+    const message = `${failing.length - MOST_FAILURES} more violations are in results.json`;
+    failures.push({ message, type: 'more', text: message });
+  }
+  const notes = one.notes.join('\n');
+  return {
+    name: one.checker,
+    failures,
+    // A violation outranks unknown; the notes are printed either way.
+    ...(one.verdict === 'unknown' && failures.length === 0
+      ? {
+          error: {
+            message: `unknown: ${one.notes[0] ?? 'the checker gave no reason'}`,
+            text: `${notes}\n${results.again}`,
+          },
+        }
+      : {}),
+    output: [
+      ...one.notes,
+      ...allowed.map((violation) => `allowed, does not fail this run: ${violationText(violation, results.again)}`),
+    ],
+  };
+}
+
+/** Turns red whenever the run's exit status is not 0 and no checker's case says why. */
+function verdictCase(results: Results, checkers: readonly Case[]): Case {
+  const text = [
+    results.headline,
+    ...results.reasons,
+    ...(results.strength === undefined ? [] : [results.strength]),
+    results.again,
+  ].join('\n');
+  const red = checkers.some((one) => one.failures.length > 0);
+  const base: Case = { name: 'verdict', failures: [], output: [text] };
+  if (results.verdict === 'held' && results.exitStatus === 0) return base;
+  if (results.verdict === 'violated')
+    return red ? base : { ...base, failures: [{ message: results.headline, type: 'violated', text }] };
+  return { ...base, error: { message: `unknown: ${results.reasons[0] ?? results.headline}`, text } };
+}
+
+function violationText(violation: Violation, again: string): string {
+  const chain = violation.cause.chain.map((link) => `  ${(link.atNs / 1e9).toFixed(6)} s ${link.text}`);
+  return [
+    `${className(violation)}: ${whatHappened(violation)}`,
+    `Proof: ${violation.proof}`,
+    `Why: ${violation.cause.sentence} [${violation.cause.name}]`,
+    ...chain,
+    `History lines: ${violation.evidence.slice(0, 60).join(', ')}`,
+    `Again: ${again}`,
+  ].join('\n');
+}
+
+function caseXml(one: Case): string {
+  const failures = one.failures.map(
+    ({ message, type, text }) =>
+      `<failure message="${xml(clipped(message, 500))}" type="${xml(type)}">${xml(text)}</failure>`,
+  );
+  const error =
+    one.error === undefined
+      ? []
+      : [`<error message="${xml(clipped(one.error.message, 500))}" type="unknown">${xml(one.error.text)}</error>`];
+  const output =
+    one.output.length === 0 ? [] : [`<system-out>${xml(clipped(one.output.join('\n'), 20_000))}</system-out>`];
+  return `<testcase classname="lock-torture" name="${xml(one.name)}">${[...failures, ...error, ...output].join('')}</testcase>`;
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+
+/** Escaped for text and attributes, without the characters that XML 1.0 forbids even as references. */
+function xml(text: string): string {
+  return (
+    text
+      .replace(/\p{Surrogate}/gu, '\ufffd')
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what XML forbids
+      .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
+      .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+  );
+}

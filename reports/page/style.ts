@@ -1,0 +1,123 @@
+/** The page's own style: light, dark and on paper, with nothing fetched. */
+import { Markup } from '../markup.js';
+
+const KEYS_LIGHT = ['#2f6fde', '#16876a', '#8250df', '#0b7f9c', '#6a7a12', '#a8478f', '#5a6b8c', '#80592f'];
+const KEYS_DARK = ['#6ea8ff', '#4cc2a0', '#b692f6', '#4fc0dc', '#b5c250', '#e08cc8', '#a3b2cf', '#cda377'];
+
+function variables(keys: readonly string[]): string {
+  return keys.map((colour, at) => `--k${at}:${colour};`).join('');
+}
+
+function keyRules(keys: readonly string[]): string {
+  return keys.map((_, at) => `.k${at}{--key:var(--k${at})}`).join('');
+}
+
+const LIGHT = `--page:#fff;--card:#f6f8fa;--text:#1f2328;--muted:#59636e;--edge:#d1d9e0;--lane:#f3f5f8;--grid:#e1e6eb;
+--bad:#c8102e;--bad-soft:rgba(200,16,46,.17);--good:#1a7f37;--doubt:#9a6700;--fault:#b35900;--fault-soft:rgba(255,170,40,.3);
+--primary:#3d4752;--on-primary:#fff;--replica:#cfd8e1;--on-replica:#333d47;--absent:#dde2e8;--crowd:#7d8894;--on-bar:#fff;--other:#6e7781;--skew:#8250df;
+${variables(KEYS_LIGHT)}`;
+
+const DARK = `--page:#0d1117;--card:#151b23;--text:#e6edf3;--muted:#9198a1;--edge:#3d444d;--lane:#161c24;--grid:#262d36;
+--bad:#ff6b6b;--bad-soft:rgba(255,80,80,.25);--good:#3fb950;--doubt:#d29922;--fault:#f0a04b;--fault-soft:rgba(240,160,60,.24);
+--primary:#c9d3de;--on-primary:#10161d;--replica:#39434e;--on-replica:#d5dde5;--absent:#2a313a;--crowd:#8b95a0;--on-bar:#0b1016;--other:#9aa4ae;--skew:#b692f6;
+${variables(KEYS_DARK)}`;
+
+const PAGE = `
+*{box-sizing:border-box}
+html{scroll-behavior:smooth}
+body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI","Liberation Sans",Arial,sans-serif}
+main{max-width:1360px;margin:0 auto;padding:20px}
+h1,h2,h3{line-height:1.25}
+h2{margin:40px 0 10px;font-size:21px}
+h3{margin:20px 0 8px;font-size:17px}article h3{margin-top:0}
+p{margin:6px 0}
+a{color:inherit;text-decoration-color:var(--muted)}
+code,pre,.mono{font-family:ui-monospace,"SFMono-Regular","Liberation Mono",Menlo,monospace;font-size:13px}
+pre{margin:6px 0;padding:10px 12px;background:var(--card);border:1px solid var(--edge);border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere;user-select:all}
+.muted{color:var(--muted)}
+.verdict{border:1px solid var(--edge);border-left:10px solid var(--state);border-radius:6px;background:var(--card);padding:16px 20px}
+.verdict h1{margin:0;font-size:30px;color:var(--state);letter-spacing:.02em}
+.verdict h1 span{font-size:16px;font-weight:400;color:var(--muted);letter-spacing:0}
+.verdict .headline{font-size:18px;margin:6px 0 10px}
+.held{--state:var(--good)}.violated{--state:var(--bad)}.unknown{--state:var(--doubt)}
+.verdict ul{margin:6px 0;padding-left:20px}
+.tags{display:flex;flex-wrap:wrap;gap:8px;margin:8px 0}
+.tag{display:inline-block;border:1px solid currentColor;border-radius:12px;padding:0 10px;font-size:13px}
+.tag.bad{color:var(--bad);font-weight:600}.tag.soft{color:var(--muted)}
+.violation{border:1px solid var(--edge);border-left:6px solid var(--bad);border-radius:6px;padding:14px 16px;margin:16px 0}
+.violation.lenient{border-left-color:var(--muted)}
+.violation:target,tr:target{outline:3px solid var(--bad)}
+.cited li:target{outline:2px solid var(--doubt)}
+dl.lines{display:grid;grid-template-columns:5.5em 1fr;gap:4px 10px;margin:8px 0}
+dl.lines dt{color:var(--muted)}dl.lines dd{margin:0;overflow-wrap:anywhere}
+ol.chain{margin:4px 0;padding-left:26px}ol.chain li{margin:2px 0;overflow-wrap:anywhere}
+.when{font-variant-numeric:tabular-nums;white-space:nowrap;font-weight:600}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-size:14px}
+th,td{border-bottom:1px solid var(--edge);padding:6px 10px 6px 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}
+.nowrap{white-space:nowrap}
+.faults td:nth-child(2){min-width:16em}
+th{color:var(--muted);font-weight:600;font-size:13px}
+td p{margin:0 0 3px}
+.faults th:first-child{white-space:nowrap}
+.facts th{width:13em;white-space:nowrap}
+.state{font-weight:700}.state.good{color:var(--good)}.state.bad{color:var(--bad)}.state.doubt{color:var(--doubt)}
+.cited{list-style:none;margin:0;padding:0}.cited li{padding:1px 0;word-break:break-all}
+.legend{display:flex;flex-wrap:wrap;gap:4px 18px;font-size:13px;color:var(--muted)}
+.swatch{display:inline-flex;align-items:center;gap:6px;max-width:100%;overflow-wrap:anywhere}
+nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin:14px 0 0}
+.note{font-size:13px;color:var(--muted)}
+details summary{cursor:pointer;color:var(--muted)}`;
+
+const DRAWING = `
+.definitions{position:absolute}
+svg.sheet{display:block;width:100%;min-width:700px;height:auto;font-family:system-ui,"Liberation Sans",Arial,sans-serif;font-size:11px;fill:var(--text)}
+.lane{fill:var(--lane)}.grid{stroke:var(--grid);stroke-width:1}
+.heading{font-size:10px;letter-spacing:.05em;fill:var(--muted)}
+.lane-name{font-size:11px;font-weight:600}.lane-name.bad{fill:var(--bad)}
+text.muted,.lane-about,.key-name,.axis,.in-band{fill:var(--muted)}
+text.muted{font-weight:400}.lane-about,.key-name{font-size:9px}.axis{font-size:10.5px}.in-band{font-size:10px}
+.phase{fill:var(--lane);stroke:var(--edge);stroke-width:.5}.phase.odd{fill:var(--absent)}
+.hold,.hold-edge,.owner,.hatch,.lease{fill:var(--key)}
+.hold-edge{fill:var(--page);stroke:var(--key);stroke-width:1}
+.hold-group.dim{opacity:.38}
+.lease{opacity:.75}.lease-end{stroke:var(--key);stroke-width:2}
+.owner{stroke:var(--lane);stroke-width:1}.owner.nobody{opacity:.55}
+.k-other{--key:var(--other)}
+.on-bar{fill:var(--on-bar);font-size:10.5px;pointer-events:none}.on-bar.small{font-size:9px}
+.crowd{fill:var(--key)}
+.tick.fail{fill:var(--muted);opacity:.65}.tick.info{fill:var(--fault)}
+.absent{fill:var(--absent)}.absent-name{fill:var(--muted);font-style:italic}
+.down line,.down path{stroke:var(--text);stroke-width:1.6;fill:none}
+.role.primary{fill:var(--primary)}.role.replica,.role.replica-cut{fill:var(--replica)}.role.unknown{fill:var(--absent)}
+.role.replica-cut{stroke:var(--fault);stroke-width:1;stroke-dasharray:4 2}
+.role.unwatched{fill:url(#unwatched)}.hatch-grey{fill:var(--crowd)}
+.role-name{font-size:9px;pointer-events:none;fill:var(--on-replica)}.role-name.primary{fill:var(--on-primary)}
+.close .role-name{font-size:10.5px}
+.role-name.unwatched{fill:var(--text);paint-order:stroke;stroke:var(--page);stroke-width:3}
+.skewed{fill:var(--skew)}.restart{stroke:var(--good);stroke-width:2.5}
+.fault-bar{fill:var(--fault-soft);stroke:var(--fault);stroke-width:1}.fault-bar.unhealed{stroke-dasharray:4 2}
+.fault-moment{stroke:var(--fault);stroke-width:2}.miss-fault{stroke:var(--muted);stroke-width:2}
+.fault-name{font-size:10.5px;fill:var(--text);paint-order:stroke;stroke:var(--page);stroke-width:2.5;stroke-opacity:.7}.fault-name.missed{fill:var(--muted)}
+.fault-band{fill:var(--fault-soft)}.fault-edge{stroke:var(--fault);stroke-width:1.5}
+.mark-bar{fill:var(--bad)}.mark-name{font-size:11px;font-weight:700;fill:var(--bad);paint-order:stroke;stroke:var(--page);stroke-width:3}
+.mark-fill{fill:var(--bad-soft)}.mark-fill.stale{fill:url(#stale-mark)}
+.mark-span{fill:none;stroke:var(--bad);stroke-width:2}.mark-span.stale{stroke-dasharray:4 2}.hatch-red{fill:var(--bad-soft)}
+.mark-frame{fill:none;stroke:var(--bad);stroke-width:.6;stroke-dasharray:2 3;pointer-events:none}
+a:target .mark-span,a:hover .mark-span{stroke-width:4}
+.flag circle{fill:var(--text)}.flag text{font-size:10px;font-weight:700;fill:var(--page)}
+.flag-line{stroke:var(--text);stroke-width:.8;stroke-dasharray:2 3;pointer-events:none}
+@media (max-width:1100px){svg.sheet,.lane-name,.mark-name{font-size:13px}.axis,.in-band,.on-bar,.fault-name,.close .role-name{font-size:12.5px}.key-name,.lane-about,.on-bar.small,.role-name{font-size:10.5px}}`;
+
+const PAPER = `
+@media print{
+*{-webkit-print-color-adjust:exact;print-color-adjust:exact}
+:root{${LIGHT}}
+main{max-width:none;padding:0}
+.violation,.verdict,svg.sheet,tr{break-inside:avoid}h2,h3{break-after:avoid}
+svg.sheet{min-width:0}.scroll{overflow:visible}
+}`;
+
+export const STYLE = new Markup(
+  `:root{color-scheme:light dark;${LIGHT}}@media (prefers-color-scheme:dark){:root{${DARK}}}${PAGE}${keyRules(KEYS_LIGHT)}${DRAWING}${PAPER}`,
+);

@@ -1,0 +1,306 @@
+/**
+ * What each Redis node believed: its role, and who owned each key. Put together from the observer's samples and from
+ * the node's own order of commands, which places a change that happened between two samples.
+ *
+ * Excludes judging: beliefs are drawn beside the holds and never decide anything. Where the node was not watched,
+ * nothing is claimed.
+ */
+import type { Observation } from '../../harness/api.js';
+
+export type RoleState = 'primary' | 'replica' | 'replica-cut' | 'unknown' | 'unwatched';
+
+export interface RoleSpan {
+  state: RoleState;
+  fromNs: number;
+  untilNs: number;
+  /** Line of observations.jsonl that began it, where one did. */
+  line?: number;
+  /** Wall clock against the machine's, where it is far off. */
+  skewMs: number;
+  reason?: string;
+}
+
+export interface OwnerSpan {
+  fromNs: number;
+  untilNs: number;
+  /** What is stored. */
+  value: string;
+  /** The client that the value, or the command that stored it, belongs to; absent: nobody can tell. */
+  client?: string;
+  line: number;
+  /** A command places the moment exactly; a sample only says that by then it was so. */
+  shownBy: 'command' | 'sample';
+}
+
+export interface NodeBelief {
+  node: string;
+  roles: RoleSpan[];
+  owners: Map<string, OwnerSpan[]>;
+  /** The process came back with a new run id. */
+  restarts: { atNs: number; line: number }[];
+}
+
+type Line<T extends Observation['type']> = Extract<Observation, { type: T }> & { line: number };
+type AnyLine = Line<'command'> | Line<'sample'> | Line<'watch'>;
+
+/** A sample was taken somewhat before it was stamped, so it does not overrule a command of the last moments. */
+const SAMPLE_LAG_NS = 20e6;
+/** Below this a skew is measurement noise. */
+const SKEW_SHOWN_MS = 100;
+
+/** The beliefs of every node that was observed, in natural order of their names. */
+export function beliefsOf(observations: readonly Observation[], endNs: number): NodeBelief[] {
+  const byNode = new Map<string, AnyLine[]>();
+  observations.forEach((observation, line) => {
+    const lines = byNode.get(observation.node) ?? [];
+    lines.push({ ...observation, line });
+    byNode.set(observation.node, lines);
+  });
+  const authors = authorsOf(observations);
+  const natural = new Intl.Collator('en', { numeric: true });
+  return [...byNode]
+    .sort(([a], [b]) => natural.compare(a, b))
+    .map(([node, lines]) =>
+      nodeBelief(
+        node,
+        lines.sort((a, b) => a.atNs - b.atNs),
+        authors,
+        endNs,
+      ),
+    );
+}
+
+/** Which single client ever sent a value; values that several sent identify nobody. */
+function authorsOf(observations: readonly Observation[]): Map<string, string | undefined> {
+  const authors = new Map<string, string | undefined>();
+  for (const one of observations) {
+    if (one.type !== 'command' || one.client === undefined) continue;
+    for (const argument of one.argv.slice(1)) {
+      if (authors.has(argument) && authors.get(argument) !== one.client) authors.set(argument, undefined);
+      else authors.set(argument, one.client);
+    }
+  }
+  return authors;
+}
+
+function nodeBelief(
+  node: string,
+  lines: readonly AnyLine[],
+  authors: ReadonlyMap<string, string | undefined>,
+  endNs: number,
+): NodeBelief {
+  const belief: NodeBelief = { node, roles: [], owners: new Map(), restarts: [] };
+  const silenceNs = longestQuiet(lines);
+  const owners = new Owners(authors, belief.owners);
+  let runId: string | undefined;
+  let lastSampleNs: number | undefined;
+  let watched = true;
+  const goDark = (atNs: number, reason: string, line?: number) => {
+    extendRole(belief.roles, { state: 'unwatched', fromNs: atNs, untilNs: atNs, skewMs: 0, reason, line });
+    owners.forget(atNs);
+    lastSampleNs = undefined;
+  };
+  for (const one of lines) {
+    if (lastSampleNs !== undefined && one.atNs - lastSampleNs > silenceNs) {
+      goDark(lastSampleNs + silenceNs, 'no sample for long');
+    }
+    closeRole(belief.roles, one.atNs);
+    switch (one.type) {
+      case 'watch':
+        watched = one.watching;
+        if (!one.watching) goDark(one.atNs, one.reason ?? 'the observer lost the server', one.line);
+        break;
+      case 'command':
+        if (watched) owners.command(one);
+        break;
+      case 'sample':
+        if (runId !== undefined && one.runId !== runId) {
+          belief.restarts.push({ atNs: one.atNs, line: one.line });
+          owners.forget(one.atNs);
+        }
+        runId = one.runId;
+        lastSampleNs = one.atNs;
+        watched = true;
+        extendRole(belief.roles, {
+          state: one.role === 'replica' && one.linkUp === false ? 'replica-cut' : one.role,
+          fromNs: one.atNs,
+          untilNs: one.atNs,
+          line: one.line,
+          skewMs: Math.abs(one.skewMs) >= SKEW_SHOWN_MS ? one.skewMs : 0,
+        });
+        owners.sample(one);
+        break;
+    }
+  }
+  if (lastSampleNs !== undefined && endNs - lastSampleNs > silenceNs) {
+    goDark(lastSampleNs + silenceNs, 'no sample after this');
+  }
+  closeRole(belief.roles, endNs);
+  owners.forget(endNs);
+  return belief;
+}
+
+/** A pause between samples that says the node was not being watched, whatever the observer reported. */
+function longestQuiet(lines: readonly AnyLine[]): number {
+  const gaps: number[] = [];
+  let previous: number | undefined;
+  for (const one of lines) {
+    if (one.type !== 'sample') continue;
+    if (previous !== undefined) gaps.push(one.atNs - previous);
+    previous = one.atNs;
+  }
+  gaps.sort((a, b) => a - b);
+  return Math.max(1e9, 5 * (gaps[(gaps.length - 1) >> 1] ?? 0));
+}
+
+function closeRole(roles: RoleSpan[], atNs: number): void {
+  const last = roles.at(-1);
+  if (last !== undefined) last.untilNs = Math.max(last.untilNs, atNs);
+}
+
+function extendRole(roles: RoleSpan[], next: RoleSpan): void {
+  const last = roles.at(-1);
+  if (last !== undefined) last.untilNs = Math.max(last.fromNs, next.fromNs);
+  // Drift moves the skew a little with every sample; only a real change begins a new span.
+  const same = last !== undefined && last.state === next.state && Math.abs(last.skewMs - next.skewMs) < SKEW_SHOWN_MS;
+  if (!same) roles.push(next);
+}
+
+interface Owned {
+  value: string;
+  client?: string;
+  fromNs: number;
+  expiresNs: number;
+  line: number;
+  shownBy: 'command' | 'sample';
+}
+
+/** The keys of one node: commands applied in the server's order, put right by every sample. */
+class Owners {
+  private readonly now = new Map<string, Owned>();
+  private readonly lastCommandNs = new Map<string, number>();
+
+  constructor(
+    private readonly authors: ReadonlyMap<string, string | undefined>,
+    private readonly spans: Map<string, OwnerSpan[]>,
+  ) {}
+
+  command(one: Line<'command'>): void {
+    const [name = '', key = '', value = '', ...rest] = one.argv;
+    switch (name.toUpperCase()) {
+      case 'SET': {
+        const options = rest.map((word) => word.toUpperCase());
+        this.expire(key, one.atNs);
+        this.lastCommandNs.set(key, one.atNs);
+        if (options.includes('NX') && this.now.has(key)) return;
+        if (options.includes('XX') && !this.now.has(key)) return;
+        this.own(key, { value, client: one.client, ...from(one), expiresNs: expiryOf(options, one) });
+        return;
+      }
+      case 'SETNX':
+        this.expire(key, one.atNs);
+        this.lastCommandNs.set(key, one.atNs);
+        if (!this.now.has(key)) this.own(key, { value, client: one.client, ...from(one), expiresNs: Infinity });
+        return;
+      case 'DEL':
+      case 'UNLINK':
+        for (const gone of one.argv.slice(1)) {
+          this.lastCommandNs.set(gone, one.atNs);
+          this.end(gone, one.atNs);
+        }
+        return;
+      case 'PEXPIRE':
+      case 'EXPIRE': {
+        const owned = this.now.get(key);
+        const ns = Number(value) * (name.toUpperCase() === 'EXPIRE' ? 1e9 : 1e6);
+        if (owned !== undefined && Number.isFinite(ns)) owned.expiresNs = one.atNs + ns;
+        return;
+      }
+    }
+  }
+
+  sample(one: Line<'sample'>): void {
+    const recent = (key: string) => one.atNs - (this.lastCommandNs.get(key) ?? -Infinity) < SAMPLE_LAG_NS;
+    for (const key of [...this.now.keys()]) {
+      // The sample knows better than the PX of the command whether a key is still there.
+      if (one.keys[key] === undefined && !recent(key)) {
+        this.expire(key, one.atNs);
+        this.end(key, one.atNs);
+      }
+    }
+    for (const [key, { owner, pttlMs }] of Object.entries(one.keys)) {
+      const expiresNs = pttlMs < 0 ? Infinity : one.atNs + pttlMs * 1e6;
+      const owned = this.now.get(key);
+      if (owned?.value === owner) owned.expiresNs = expiresNs;
+      else if (!recent(key)) this.own(key, { value: owner, ...from(one), expiresNs });
+    }
+  }
+
+  /** From here on nothing is known of any key. */
+  forget(atNs: number): void {
+    for (const key of [...this.now.keys()]) {
+      this.expire(key, atNs);
+      this.end(key, atNs);
+    }
+  }
+
+  private own(key: string, owned: Owned): void {
+    this.end(key, owned.fromNs);
+    this.now.set(key, { ...owned, client: owned.client ?? this.author(owned.value) });
+  }
+
+  /** Ends a key whose expiry has passed, at its expiry. */
+  private expire(key: string, atNs: number): void {
+    const owned = this.now.get(key);
+    if (owned !== undefined && owned.expiresNs <= atNs) this.end(key, owned.expiresNs);
+  }
+
+  private end(key: string, atNs: number): void {
+    const owned = this.now.get(key);
+    if (owned === undefined) return;
+    this.now.delete(key);
+    const { expiresNs: _, ...span } = owned;
+    const untilNs = Math.max(owned.fromNs, atNs);
+    const list = this.spans.get(key) ?? [];
+    list.push({ ...span, untilNs });
+    this.spans.set(key, list);
+  }
+
+  private author(value: string): string | undefined {
+    return (
+      this.authors.get(value) ??
+      hashFields(value)
+        .map((field) => this.authors.get(field))
+        .find((one) => one)
+    );
+  }
+}
+
+function from(one: AnyLine): { fromNs: number; line: number; shownBy: 'command' | 'sample' } {
+  return { fromNs: one.atNs, line: one.line, shownBy: one.type === 'sample' ? 'sample' : 'command' };
+}
+
+function expiryOf(options: readonly string[], one: Line<'command'>): number {
+  const units: Record<string, (amount: number) => number> = {
+    PX: (ms) => one.atNs + ms * 1e6,
+    EX: (s) => one.atNs + s * 1e9,
+    // Absolute expiries are by the server's own wall clock.
+    PXAT: (wallMs) => one.atNs + (wallMs - one.serverWallMs) * 1e6,
+    EXAT: (wallS) => one.atNs + (wallS * 1e3 - one.serverWallMs) * 1e6,
+  };
+  for (const [at, word] of options.entries()) {
+    const ns = units[word]?.(Number(options[at + 1]));
+    if (ns !== undefined && Number.isFinite(ns)) return ns;
+  }
+  return Infinity;
+}
+
+/** Reentrant locks store a hash of owner → count, which a sample gives as JSON. */
+function hashFields(value: string): string[] {
+  if (!value.startsWith('{')) return [];
+  try {
+    return Object.keys(JSON.parse(value) as object);
+  } catch {
+    return []; // a lock may store whatever it likes; then it names nobody
+  }
+}

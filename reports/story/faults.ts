@@ -1,0 +1,154 @@
+/** What became of each planned fault, put together from the history's fault records. */
+import type { FaultRecord, History, Plan, PlanStep } from '../../harness/api.js';
+
+export interface FaultMoment {
+  /** History line. */
+  line: number;
+  atNs: number;
+  record: FaultRecord;
+}
+
+/** One time during which a fault was in force. */
+export interface FaultSpan {
+  /** The first thing that was done: a composite works before it counts as struck. */
+  fromNs: number;
+  untilNs: number;
+  /** False where the record ends before it was undone. */
+  healed: boolean;
+  moments: FaultMoment[];
+  touches: Touch[];
+}
+
+/**
+ * One host or client under a fault. Whom a strike names is touched until the heal. A composite's phases name others in
+ * passing (a minority that is cut only until a lock is granted): those only until the step's next record leaves them
+ * out, unless their clock was moved, which lasts.
+ */
+export interface Touch {
+  target: string;
+  fromNs: number;
+  untilNs: number;
+}
+
+export interface FaultStory {
+  step: number;
+  fault: string;
+  /** Absent where the plan has no such step. */
+  planned?: PlanStep;
+  moments: FaultMoment[];
+  spans: FaultSpan[];
+  /** Refused or failed strikes. */
+  misses: FaultMoment[];
+  outcome: 'struck' | 'refused' | 'failed' | 'never struck';
+}
+
+/** Every planned step, and every recorded one that the plan does not know, in the plan's order. */
+export function faultStories(plan: Plan, history: History, endNs: number): FaultStory[] {
+  const moments = new Map<number, FaultMoment[]>();
+  for (const event of history.events) {
+    if (event.type !== 'fault') continue;
+    const list = moments.get(event.step) ?? [];
+    list.push({ line: event.i, atNs: event.atNs, record: event });
+    moments.set(event.step, list);
+  }
+  const steps = new Set([...plan.steps.keys(), ...moments.keys()]);
+  return [...steps]
+    .sort((a, b) => a - b)
+    .map((step) => faultStory(step, plan.steps[step], moments.get(step) ?? [], endNs));
+}
+
+function faultStory(step: number, planned: PlanStep | undefined, moments: FaultMoment[], endNs: number): FaultStory {
+  const spans = faultSpans(moments, endNs);
+  const misses = moments.filter(({ record }) => record.state === 'refused' || record.state === 'failed');
+  const struck = moments.some(({ record }) => record.state === 'strike');
+  const outcome = struck ? 'struck' : (misses.at(-1)?.record.state ?? 'never struck');
+  return {
+    step,
+    fault: moments[0]?.record.fault ?? planned?.fault ?? '?',
+    ...(planned === undefined ? {} : { planned }),
+    moments,
+    spans,
+    misses,
+    outcome: outcome as FaultStory['outcome'],
+  };
+}
+
+function faultSpans(moments: readonly FaultMoment[], endNs: number): FaultSpan[] {
+  const spans: FaultSpan[] = [];
+  let open: OpenSpan | undefined;
+  for (const moment of moments) {
+    const { state } = moment.record;
+    const last = spans.at(-1);
+    if (state === 'phase' || state === 'strike') {
+      if (open === undefined) {
+        open = new OpenSpan(moment.atNs, endNs);
+        spans.push(open.span);
+      }
+      open.touch(moment);
+    } else if (open !== undefined && (state === 'heal' || !open.struck)) {
+      open.end(moment, state === 'heal');
+      open = undefined;
+    } else if (open !== undefined) {
+      // A heal that was tried in vain: it is still in force.
+      open.span.moments.push(moment);
+    } else if (state === 'heal' && last !== undefined) {
+      // A strike that failed and left something in force, until now.
+      last.moments.push(moment);
+      last.healed = true;
+      last.untilNs = moment.atNs;
+    }
+  }
+  return spans;
+}
+
+class OpenSpan {
+  readonly span: FaultSpan;
+  struck = false;
+  private readonly passing = new Map<string, Touch>();
+  private readonly lasting = new Map<string, Touch>();
+
+  constructor(fromNs: number, endNs: number) {
+    this.span = { fromNs, untilNs: endNs, healed: false, moments: [], touches: [] };
+  }
+
+  touch(moment: FaultMoment): void {
+    const { state, targets, offsetMs } = moment.record;
+    this.span.moments.push(moment);
+    this.struck ||= state === 'strike';
+    for (const [target, touch] of this.passing) {
+      if (targets.includes(target)) continue;
+      touch.untilNs = moment.atNs;
+      this.passing.delete(target);
+    }
+    for (const target of targets) {
+      const known = this.lasting.get(target) ?? this.passing.get(target);
+      const touch = known ?? { target, fromNs: moment.atNs, untilNs: this.span.untilNs };
+      if (known === undefined) this.span.touches.push(touch);
+      const lasts = state === 'strike' || offsetMs !== undefined;
+      if (lasts) this.passing.delete(target);
+      if (lasts || this.lasting.has(target)) this.lasting.set(target, touch);
+      else this.passing.set(target, touch);
+    }
+  }
+
+  end(moment: FaultMoment, healed: boolean): void {
+    this.span.moments.push(moment);
+    this.span.healed = healed;
+    this.span.untilNs = moment.atNs;
+    for (const touch of [...this.passing.values(), ...this.lasting.values()]) touch.untilNs = moment.atNs;
+  }
+}
+
+/** A planned step in words. */
+export function plannedWords(step: PlanStep): string {
+  const target = typeof step.target === 'string' ? step.target : step.target.names.join(', ');
+  const args = Object.entries(step.args ?? {}).map(([name, value]) => `${name}=${value}`);
+  return [`${step.fault} on ${target}`, ...args].join(', ');
+}
+
+export function whenWords(step: PlanStep): string {
+  if ('atMs' in step) return `${(step.atMs / 1000).toFixed(3)} s into torture`;
+  const { event, count, client, step: point } = step.after;
+  const what = event === 'step' ? `step ${point ?? '?'}` : event;
+  return `after ${what} no. ${count} by ${client ?? 'any client'}`;
+}

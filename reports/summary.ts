@@ -1,0 +1,131 @@
+/** What the terminal says at the end of a run, and the object that `--json` prints. Plain text unless colour is asked for. */
+import type { Results, Violation, ViolationClass } from '../harness/api.js';
+import { clipped, visible } from './markup.js';
+import { className, count, EXIT_MEANING, plural, whatHappened } from './words.js';
+
+export interface SummaryInput {
+  results: Results;
+  /** Findings that fail a run; the others are shown as allowed. */
+  failOn: readonly ViolationClass[];
+  /** Where the HTML report is; absent: none was written. */
+  reportPath?: string;
+  /** ANSI colour. */
+  colour?: boolean;
+}
+
+/** Violations told in full; the report has all. */
+const MOST_TOLD = 5;
+const LONGEST_LINE = 600;
+
+type Paint = (code: string, text: string) => string;
+
+/** Several lines without a newline at the end. What locks and users said is made harmless for a terminal. */
+export function closingSummary(input: SummaryInput): string {
+  const { results, failOn } = input;
+  const paint: Paint = input.colour === true ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text;
+  const { verdict, exitStatus } = results;
+  const verdictCode = { held: '1;32', violated: '1;31', unknown: '1;33' }[verdict] ?? '1;33';
+  // What fails the run is told first; the numbers are those of the report.
+  const numbered = results.violations.map((violation, at) => ({
+    violation,
+    number: at + 1,
+    fails: failOn.includes(violation.class),
+  }));
+  const told = [...numbered.filter((one) => one.fails), ...numbered.filter((one) => !one.fails)].slice(0, MOST_TOLD);
+  const untold = results.violations.length - told.length;
+  return [
+    `${paint(verdictCode, verdict.toUpperCase())} (exit status ${exitStatus}: ${EXIT_MEANING[exitStatus]})`,
+    plain(results.headline),
+    ...(results.strength === undefined ? [] : [`Strength: ${plain(results.strength)}`]),
+    ...foundLine(results, failOn),
+    ...results.reasons.map((reason) => `${paint('33', 'Note:')} ${plain(reason)}`),
+    ...told.flatMap((one) => ['', ...violationLines(one, paint)]),
+    ...(untold > 0 ? ['', `${plural(untold, 'more violation')} in the report.`] : []),
+    '',
+    ...(input.reportPath === undefined ? [] : [`Report: ${plain(input.reportPath)}`]),
+    `Again:  ${plain(results.again, Number.POSITIVE_INFINITY)}`,
+  ].join('\n');
+}
+
+/** On one line, without anything that a terminal would act on. */
+function plain(text: string, longest = LONGEST_LINE): string {
+  return visible(clipped(text, longest));
+}
+
+function foundLine(results: Results, failOn: readonly ViolationClass[]): string[] {
+  const found = Object.entries(results.found).filter(([, times]) => (times ?? 0) > 0);
+  if (found.length === 0) return [];
+  const words = found.map(([name, times]) => {
+    const one = name as ViolationClass;
+    return `${className({ class: one })} ${count(times ?? 0)}${failOn.includes(one) ? '' : ' (does not fail this run)'}`;
+  });
+  return [`Found: ${words.join(', ')}`];
+}
+
+function violationLines(one: { violation: Violation; number: number; fails: boolean }, paint: Paint): string[] {
+  const { violation, number, fails } = one;
+  const name = `${number}. ${className(violation)}${fails ? '' : ' (allowed: does not fail this run)'}`;
+  return [
+    `${paint(fails ? '31' : '33', name)}: ${plain(whatHappened(violation))}`,
+    `   Proof: ${plain(violation.proof)}`,
+    `   Why:   ${plain(violation.cause.sentence)}${violation.cause.name === 'unexplained' ? '' : ` [${plain(violation.cause.name)}]`}`,
+  ];
+}
+
+/** What `--json` prints: the verdict and each violation without its line-by-line evidence, which results.json has. */
+export interface JsonSummary {
+  version: 1;
+  runId: string;
+  verdict: Results['verdict'];
+  exitStatus: Results['exitStatus'];
+  headline: string;
+  reasons: string[];
+  strength: string | null;
+  found: Results['found'];
+  violations: {
+    class: ViolationClass;
+    kind: string;
+    key: string;
+    fromNs: number;
+    untilNs: number;
+    clients: string[];
+    what: string;
+    proof: string;
+    cause: string;
+    why: string;
+  }[];
+  checkers: Record<string, 'valid' | 'invalid' | 'unknown'>;
+  stats: Record<string, number>;
+  report: string | null;
+  again: string;
+}
+
+/** One object, for machines; every violation is in it. */
+export function jsonSummary(results: Results, reportPath?: string): JsonSummary {
+  return {
+    version: 1,
+    runId: results.runId,
+    verdict: results.verdict,
+    exitStatus: results.exitStatus,
+    headline: results.headline,
+    reasons: results.reasons,
+    strength: results.strength ?? null,
+    found: results.found,
+    violations: results.violations.map((violation) => ({
+      class: violation.class,
+      kind: violation.kind,
+      key: violation.key,
+      fromNs: violation.fromNs,
+      untilNs: violation.untilNs,
+      clients: violation.holds.map((hold) => hold.client),
+      what: whatHappened(violation),
+      proof: violation.proof,
+      cause: violation.cause.name,
+      why: violation.cause.sentence,
+    })),
+    checkers: Object.fromEntries(results.checkers.map((one) => [one.checker, one.verdict])),
+    stats: results.stats,
+    report: reportPath ?? null,
+    again: results.again,
+  };
+}

@@ -1,0 +1,107 @@
+/** Every malformed flag, plan and lock file: one clear line, exit status 3, nothing started. */
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { freshFolder, torture } from './torture.js';
+
+const folder = freshFolder();
+const file = (name: string, text: string) => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+const plan = (steps: unknown) => file(`plan-${Math.random()}.json`, JSON.stringify({ version: 1, seed: 1, steps }));
+const step = { atMs: 100, forMs: 500, fault: 'pause', target: 'primary' };
+
+const BAD: [what: string, args: () => string[], says: RegExp][] = [
+  ['an unknown flag', () => ['--frobnicate'], /unknown option.*--frobnicate/],
+  ['an unknown command', () => ['tortoise'], /too many arguments|unknown command/],
+  ['an unknown topology', () => ['--topology', 'ring'], /"ring" is not known; choose from: single, sentinel, redlock/],
+  ['a duration without unit', () => ['--time-limit', '20'], /"20" is not a duration; write 500ms/],
+  ['a time limit that is no time', () => ['--time-limit', '1s'], /at least 2000 ms/],
+  ['a count that is none', () => ['--clients', 'six'], /"six" is not a whole number from 1 to 200/],
+  ['no clients', () => ['--clients', '0'], /from 1 to 200/],
+  ['a hold without x', () => ['--hold', '0.5'], /write 0\.5x/],
+  ['a seed that is none', () => ['--seed', '-1'], /--seed/],
+  ['an unknown persistence', () => ['--persistence', 'tape'], /none, rdb, aof-everysec, aof-always/],
+  ['a directive without value', () => ['--redis-conf', 'maxmemory'], /KEY=VALUE/],
+  ['a class that is none', () => ['--fail-on', 'everything'], /exclusion, stale, harm, liveness/],
+  ['an unknown runtime', () => ['--runtime', 'cloud'], /choose from: auto, netns/],
+  ['an unknown workload', () => ['--workload', 'sleep'], /no workload "sleep"; known: mutex/],
+  ['an unknown fault', () => ['--nemesis', 'meteor'], /meteor/],
+  ['a target that makes no sense', () => ['--topology', 'redlock', '--nemesis', 'kill:primary'], /primary/],
+  ['a fault that makes no sense here', () => ['--topology', 'single', '--nemesis', 'failover'], /failover/],
+  ['nodes without redlock', () => ['--topology', 'single', '--nodes', '3'], /--nodes is for the redlock topology/],
+  ['a plan and a nemesis', () => ['--plan', plan([step]), '--nemesis', 'kill'], /leave out --nemesis/],
+  ['a plan that is missing', () => ['--plan', '/nowhere/plan.json'], /cannot read \/nowhere\/plan\.json/],
+  ['a plan that is no JSON', () => ['--plan', file('a.json', '{')], /a\.json/],
+  ['a plan that is no plan', () => ['--plan', file('b.json', '[]')], /b\.json/],
+  ['an unknown fault in a plan', () => ['--plan', plan([{ ...step, fault: 'meteor' }])], /step 0.*meteor/],
+  ['a time that is none', () => ['--plan', plan([{ ...step, atMs: -5 }])], /step 0.*atMs/],
+  ['a target that is unknown', () => ['--plan', plan([step, { ...step, target: 'moon' }])], /step 1.*moon/],
+  ['a node that is unknown', () => ['--plan', plan([{ ...step, target: { names: ['r9'] } }])], /r9/],
+  ['a field that is unknown', () => ['--plan', plan([{ ...step, color: 'red' }])], /color/],
+  ['an unknown lock', () => ['--lock', 'set-nx-xp'], /set-nx-xp.*set-nx-px/],
+  [
+    'a lock for another topology',
+    () => ['--lock', 'redlock', '--topology', 'sentinel'],
+    /redlock makes no sense on topology sentinel/,
+  ],
+  ['a lock file that is missing', () => ['--lock', './nowhere.ts'], /nowhere\.ts/],
+  ['a lock file with an error', () => ['--lock', file('syntax.ts', 'const = 1')], /syntax\.ts:1:/],
+  ['a lock file without default export', () => ['--lock', file('nothing.ts', 'export const x = 1')], /default/],
+  ['a lock file that throws', () => ['--lock', file('throws.ts', 'throw new Error("no config")')], /no config/],
+  ['a program that is missing', () => ['--lock', 'cmd:./nowhere'], /nowhere/],
+  ['a program that cannot be run', () => ['--lock', `cmd:${file('plain.txt', 'x')}`], /plain\.txt/],
+  ['no program', () => ['--lock', 'cmd:'], /cmd/],
+  ['a redis that is missing', () => ['--redis', '/nowhere/redis-server'], /\/nowhere\/redis-server/],
+  ['a redis that is none', () => ['--redis', '/bin/true'], /\/bin\/true/],
+  ['a directive that Redis refuses', () => ['--redis-conf', 'frobnicate=1'], /r1.*logs\/r1\.log/],
+];
+
+describe('bad input', () => {
+  test.each(BAD)('%s', async (_, args, says) => {
+    const run = await torture(
+      [...args(), '--time-limit', '5s'].filter((arg, n, all) => !(arg === '--time-limit' && all.indexOf(arg) !== n)),
+    );
+    const lines = run.errors.trim().split('\n');
+    expect(run.errors).toMatch(says);
+    expect(run.errors).not.toMatch(/\n\s+at /);
+    expect(lines.filter((line) => !line.startsWith('(--help'))).toHaveLength(1);
+    expect(run.status).toBe(3);
+  });
+});
+
+describe('programs that misbehave in the handshake', () => {
+  const script = (name: string, text: string) => {
+    const path = file(name, `#!/bin/sh\n${text}\n`);
+    chmodSync(path, 0o755);
+    return `cmd:${path}`;
+  };
+
+  test.each([
+    ['prints garbage', 'echo "hello world"; cat >/dev/null', /first line is not protocol: hello world/],
+    ['dies', 'exit 7', /could not start: client exited \(7\)/],
+    [
+      'refuses',
+      `read line; echo '{"id":0,"type":"fail","reason":"no licence"}'; cat >/dev/null`,
+      /could not start: no licence/,
+    ],
+    [
+      'names another topology',
+      `read line; echo '{"id":0,"type":"ok","value":{"lock":"x","features":[],"topologies":["redlock"]}}'; cat >/dev/null`,
+      /makes no sense on topology single/,
+    ],
+  ])('%s: exit 3 and the offending line', async (_, text, says) => {
+    const run = await torture([
+      '--lock',
+      script(`s${Math.random()}.sh`, text),
+      '--nemesis',
+      'none',
+      '--time-limit',
+      '5s',
+    ]);
+    expect(run.errors).toMatch(says);
+    expect(run.errors).not.toMatch(/\n\s+at /);
+    expect(run.status).toBe(3);
+  });
+});

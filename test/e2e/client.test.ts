@@ -1,0 +1,346 @@
+/**
+ * The lock client process against real Redis servers: the handshake, the stamps, and above all what it says when a
+ * connection, a server or the process itself is struck.
+ */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Endpoint, TopologyDescription } from '../../harness/api.js';
+import { connectedClient, projectFolder, startClient } from './lock-client.js';
+import { freePort, startRedis, until } from './redis-server.js';
+import { startProxy } from './tcp-proxy.js';
+
+const fixture = (name: string) => resolve(projectFolder, 'test/fixtures/locks', name);
+const single = (node: Endpoint): TopologyDescription => ({ kind: 'single', node });
+const nowhere = single({ name: 'r1', host: '127.0.0.1', port: 1 });
+
+describe('handshake', () => {
+  test('names the lock, its features and topologies', async () => {
+    await using server = await startRedis();
+    await using client = startClient('set-nx-px');
+    const { type, value } = await client.init(single(server.endpoint));
+    expect({ type, value }).toEqual({
+      type: 'ok',
+      value: { lock: 'set-nx-px', features: ['extend', 'clock'], topologies: ['single', 'sentinel'] },
+    });
+  });
+
+  test.each([
+    ['no-default.mjs', /^lock: .*no-default\.mjs: there is no default export; a lock module ends in/],
+    ['no-connect.mjs', /no function `connect`/],
+    ['bad-topologies.mjs', /`topologies` is not an array of strings/],
+    ['throws-while-loading.mjs', /cannot be loaded: cannot even load/],
+    ['not-there.mjs', /cannot be loaded: Cannot find module/],
+    ['connect-fails.mjs', /^lock: no licence key$/],
+  ])('fails with a clear reason: %s', async (file, reason) => {
+    await using client = startClient(fixture(file));
+    const answer = await client.init(nowhere);
+    expect(answer.type).toBe('fail');
+    expect(answer.reason).toMatch(reason);
+  });
+
+  test('fails on a topology on which the lock makes no sense', async () => {
+    await using client = startClient('redlock');
+    expect(await client.init(nowhere)).toMatchObject({
+      type: 'fail',
+      reason: 'lock: redlock makes no sense on single, only on redlock',
+    });
+  });
+
+  test('names the server that cannot be reached', async () => {
+    await using client = startClient('set-nx-px');
+    const port = await freePort();
+    const answer = await client.init(single({ name: 'r1', host: '127.0.0.1', port }));
+    expect(answer.type).toBe('fail');
+    expect(answer.reason).toMatch(
+      new RegExp(`^unreachable: Redis at r1 127\\.0\\.0\\.1:${port} was not ready .*ECONNREFUSED`),
+    );
+  });
+
+  test('operations before init and a second init fail', async () => {
+    await using client = startClient(fixture('misbehaving.mjs'));
+    expect((await client.acquire('throws')).reason).toMatch(/^not-initialised/);
+    expect((await client.init(nowhere)).type).toBe('ok');
+    expect(await client.init(nowhere)).toMatchObject({ type: 'fail', reason: 'init came twice' });
+  });
+});
+
+describe('what the lock does becomes what the client says', () => {
+  test.each([
+    ['throws', 'info', 'first line'],
+    ['throws-undefined', 'info', 'undefined'],
+    ['no-release', 'info', 'acquire returned a hold without a function `release`'],
+    ['no-object', 'info', 'acquire returned string, not a hold or null'],
+    ['bad-token', 'info', 'acquire returned a hold whose token is not a number'],
+    ['bigint-token', 'info', 'acquire returned a hold whose token is not a number'],
+  ])('acquire: %s', async (key, type, reason) => {
+    await using client = await connectedClient(fixture('misbehaving.mjs'), nowhere);
+    expect(await client.acquire(key)).toMatchObject({ type, reason });
+  });
+
+  test('release: false is not-owner, an error is info; extend: null is a failure', async () => {
+    await using client = await connectedClient(fixture('misbehaving.mjs'), nowhere);
+    const notMine = await client.acquire('not-mine');
+    expect(await client.release(notMine.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+    expect(await client.release(notMine.id)).toMatchObject({ type: 'fail', reason: `unknown-hold: ${notMine.id}` });
+    const throwing = await client.acquire('release-throws');
+    expect(await client.extend(throwing.id, 1_000)).toMatchObject({
+      type: 'fail',
+      reason: expect.stringMatching(/^unsupported/),
+    });
+    expect(await client.release(throwing.id)).toMatchObject({ type: 'info', reason: 'lost the server' });
+    const notExtended = await client.acquire('extend-null');
+    expect(await client.extend(notExtended.id, 1_000)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+    expect((await client.release(notExtended.id)).type).toBe('ok');
+    expect(await client.extend(99, 1)).toMatchObject({ type: 'fail', reason: 'unknown-hold: 99' });
+  });
+
+  test('the signal aborts when the wait and two command time-outs are over', async () => {
+    await using client = await connectedClient(fixture('misbehaving.mjs'), nowhere, { commandTimeoutMs: 50 });
+    const answer = await client.acquire('until-aborted', 5_000, 100);
+    expect(answer).toMatchObject({ type: 'fail', reason: 'held' });
+    expect(answer.ended! - answer.began!).toBeGreaterThanOrEqual(195e6);
+  });
+
+  test('the clock is the wall clock', async () => {
+    await using client = await connectedClient(fixture('misbehaving.mjs'), nowhere);
+    const { value } = await client.request({ op: 'clock' });
+    expect(Math.abs(value.wallMs - Date.now())).toBeLessThan(5_000);
+  });
+
+  test('an operation nobody knows fails', async () => {
+    await using client = await connectedClient(fixture('misbehaving.mjs'), nowhere);
+    expect(await client.request({ op: 'conquer' } as never)).toMatchObject({
+      type: 'fail',
+      reason: expect.stringMatching(/^unsupported/),
+    });
+  });
+});
+
+describe('notices', () => {
+  test('step inside the operation; renewed and lost only after the grant was answered', async () => {
+    await using client = await connectedClient(fixture('notices.mjs'), nowhere);
+    const grant = await client.acquire('k');
+    expect(grant.value.token).toBe(34);
+    const early = await client.notice('renewed');
+    expect(early).toMatchObject({ hold: grant.id, leaseMs: 5_000 });
+    expect(client.order).toEqual(['0', 'step', '1', 'renewed']);
+    expect(client.notices[0]).toMatchObject({ type: 'step', name: 'before-grant', hold: grant.id });
+
+    await client.extend(grant.id, 5_000);
+    const lost = await client.notice('lost');
+    expect(lost).toMatchObject({ hold: grant.id, reason: 'renewal refused' });
+    expect(lost.at).toBeGreaterThan(grant.ended!);
+  });
+
+  test('whatever the lock prints goes to standard error', async () => {
+    await using client = await connectedClient(fixture('noisy.mjs'), nowhere);
+    expect(await client.acquire('k')).toMatchObject({ type: 'fail', reason: 'held' });
+    expect(client.lines).toHaveLength(2);
+    await until('everything is printed', () => client.stderr.includes('acquiring'));
+    for (const printed of ['printed while loading', "connecting { some: 'object' }", 'written to standard output']) {
+      expect(client.stderr).toContain(printed);
+    }
+  });
+});
+
+describe('stamps', () => {
+  test('lie between sending and reading, with the grant in between', async () => {
+    await using server = await startRedis();
+    await using client = await connectedClient('set-nx-px', single(server.endpoint));
+    const grant = await client.acquire('k', 5_000);
+    const inOrder = [grant.sent, grant.began!, grant.value.grantSent, grant.ended!, grant.read];
+    expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b));
+    const spentMs = (grant.ended! - grant.value.grantSent) / 1e6;
+    expect(grant.value.validForMs).toBeLessThan(5_000 - 52);
+    expect(grant.value.validForMs).toBeGreaterThan(5_000 - 53 - spentMs);
+  });
+
+  test('grantSent is that of the try that was granted, not of the first', async () => {
+    await using server = await startRedis();
+    await using client = await connectedClient('set-nx-px', single(server.endpoint));
+    await server.redis.set('k', 'somebody', 'PX', 300);
+    const grant = await client.acquire('k', 5_000, 10_000);
+    expect(grant.type).toBe('ok');
+    expect(grant.value.grantSent - grant.began!).toBeGreaterThan(200e6);
+  });
+
+  test('a holder that slept through its lease begins its release when it wakes', async () => {
+    await using server = await startRedis();
+    await using client = await connectedClient('set-nx-px', single(server.endpoint));
+    const grant = await client.acquire('k', 200);
+    client.process.kill('SIGSTOP');
+    await until('the client is stopped', () => state(client.process.pid!) === 'T');
+    const answer = client.release(grant.id);
+    await until('the lease is over', async () => (await server.redis.exists('k')) === 0);
+    const woken = Number(process.hrtime.bigint());
+    client.process.kill('SIGCONT');
+    const release = await answer;
+    expect(release).toMatchObject({ type: 'fail', reason: 'not-owner' });
+    expect(release.began!).toBeGreaterThan(woken);
+    expect(release.sent).toBeLessThan(woken);
+  });
+});
+
+describe('a connection is lost', () => {
+  test('with the command unanswered: info, though the server did it', async () => {
+    await using server = await startRedis();
+    await using proxy = await startProxy(server.endpoint);
+    await using client = await connectedClient('set-nx-px', single(proxy.endpoint), { commandTimeoutMs: 10_000 });
+    proxy.mode = 'no-replies';
+    const answer = client.acquire('k', 60_000);
+    await until('the server has granted it', async () => (await server.redis.exists('k')) === 1);
+    proxy.mode = 'pass';
+    proxy.closeAll();
+    expect(await answer).toMatchObject({ type: 'info', reason: 'reconnect' });
+    // Nothing was sent again: on the new connection the client's own grant is in its way.
+    const again = await until('connected again', async () => {
+      const next = await client.acquire('k', 60_000);
+      return next.reason !== 'unreachable' && next;
+    });
+    expect(again).toMatchObject({ type: 'fail', reason: 'held' });
+    const sets = Buffer.concat(proxy.forwarded)
+      .toString()
+      .match(/\$3\r\nset\r\n/g);
+    expect(sets).toHaveLength(2);
+  });
+
+  test('so is a release', async () => {
+    await using server = await startRedis();
+    await using proxy = await startProxy(server.endpoint);
+    await using client = await connectedClient('set-nx-px', single(proxy.endpoint), { commandTimeoutMs: 10_000 });
+    const grant = await client.acquire('k', 60_000);
+    proxy.mode = 'no-replies';
+    const answer = client.release(grant.id);
+    await until('the server has released it', async () => (await server.redis.exists('k')) === 0);
+    proxy.closeAll();
+    expect(await answer).toMatchObject({ type: 'info', reason: 'reconnect' });
+  });
+
+  test('with nothing under way: nobody notices', async () => {
+    await using server = await startRedis();
+    await using proxy = await startProxy(server.endpoint);
+    await using client = await connectedClient('set-nx-px', single(proxy.endpoint));
+    const grant = await client.acquire('k', 60_000);
+    proxy.closeAll();
+    await until('connected again', () => proxy.opened > 1);
+    const release = await until('ready again', async () => {
+      const answer = await client.release(grant.id);
+      return answer.reason !== 'unreachable' && answer;
+    });
+    expect(release.type).toBe('ok');
+  });
+
+  test('silently: info after the time-out, and the client gets off the dead socket', async () => {
+    await using server = await startRedis();
+    await using proxy = await startProxy(server.endpoint);
+    await using client = await connectedClient('set-nx-px', single(proxy.endpoint), { commandTimeoutMs: 200 });
+    proxy.mode = 'cut';
+    expect(await client.acquire('k')).toMatchObject({ type: 'info' });
+    expect(await client.acquire('k')).toMatchObject({ type: 'fail', reason: 'unreachable' });
+    proxy.mode = 'pass';
+    const later = await until('connected again', async () => {
+      const answer = await client.acquire('k');
+      return answer.type === 'ok' && answer;
+    });
+    expect(later.value.validForMs).toBeGreaterThan(4_000);
+  });
+});
+
+describe('a server is struck', () => {
+  test('dead: certainly not held; back: the client finds it by itself', async () => {
+    await using server = await startRedis();
+    await using client = await connectedClient('set-nx-px', single(server.endpoint));
+    await server.kill();
+    const refused = await until('the client has noticed', async () => {
+      const answer = await client.acquire('k');
+      expect(answer.type).not.toBe('ok');
+      return answer.type === 'fail' && answer;
+    });
+    expect(refused.reason).toBe('unreachable');
+    await server.restart();
+    await until('granted again', async () => (await client.acquire('k')).type === 'ok');
+  });
+
+  test('demoted: READONLY is a certain answer, and the client looks for the primary anew', async () => {
+    await using server = await startRedis();
+    await using client = await connectedClient('set-nx-px', single(server.endpoint));
+    const connections = async () => ((await server.redis.client('LIST')) as string).match(/\bid=\d+/g)!;
+    const before = await connections();
+    await server.redis.replicaof('127.0.0.1', '1');
+    expect(await client.acquire('k')).toMatchObject({ type: 'fail', reason: 'readonly' });
+    await until('it reconnected', async () => (await connections()).some((id) => !before.includes(id)));
+    await server.redis.replicaof('NO', 'ONE');
+    await until('granted again', async () => (await client.acquire('k')).type === 'ok');
+  });
+
+  test('Sentinel: the client follows a failover within a moment of the promotion', async () => {
+    await using primary = await startRedis('r1');
+    const { port } = primary.endpoint;
+    await using replica = await startRedis('r2', [
+      '--replicaof',
+      '127.0.0.1',
+      `${port}`,
+      '--repl-diskless-sync-delay',
+      '0',
+    ]);
+    await until('replicating', async () => (await replica.redis.info('replication')).includes('master_link_status:up'));
+    await using sentinel = await startRedis(
+      's1',
+      [],
+      `sentinel monitor m 127.0.0.1 ${port} 1\nsentinel down-after-milliseconds m 300\nsentinel failover-timeout m 3000`,
+    );
+    await sentinel.redis.call('SENTINEL', 'DEBUG', 'INFO-PERIOD', '100');
+    await until('Sentinel knows the replica', async () => {
+      const known = (await sentinel.redis.call('SENTINEL', 'REPLICAS', 'm')) as unknown[];
+      return known.length === 1;
+    });
+    const topology: TopologyDescription = { kind: 'sentinel', masterName: 'm', sentinels: [sentinel.endpoint] };
+    await using client = await connectedClient('set-nx-px', topology);
+    expect((await client.acquire('before')).type).toBe('ok');
+    await primary.kill();
+    const promoted = until('promoted', async () => {
+      const [, newPort] = (await sentinel.redis.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'm')) as string[];
+      return newPort === `${replica.endpoint.port}` && Number(process.hrtime.bigint());
+    });
+    const followed = until('followed', async () => {
+      const answer = await client.acquire('after');
+      return answer.type === 'ok' && answer.ended!;
+    });
+    const delayMs = ((await followed) - (await promoted)) / 1e6;
+    console.log(`followed the failover ${delayMs.toFixed(0)} ms after the promotion`);
+    // About 100 ms on an idle machine.
+    expect(delayMs).toBeLessThan(500);
+    expect(await replica.redis.exists('after')).toBe(1);
+  });
+});
+
+describe('the end', () => {
+  test('the process ends with its standard input, in the middle of a wait', async () => {
+    await using server = await startRedis();
+    await using client = await connectedClient('set-nx-px', single(server.endpoint));
+    await server.redis.set('k', 'somebody');
+    void client.acquire('k', 5_000, 60_000).catch(() => {});
+    await until(
+      'it is waiting',
+      async () => Number((await server.redis.info('commandstats')).match(/cmdstat_set:calls=(\d+)/)?.[1]) > 2,
+    );
+    const exited = once(client.process, 'exit');
+    client.process.stdin.end();
+    expect((await exited)[0]).toBe(0);
+  });
+
+  test('a line that is no request ends it with an error on standard error', async () => {
+    await using client = startClient('set-nx-px');
+    const exited = once(client.process, 'exit');
+    client.process.stdin.write('hello\n');
+    expect((await exited)[0]).toBe(2);
+    expect(client.stderr).toContain('not a request');
+  });
+});
+
+/** R, S, T, Z: the kernel's word. */
+function state(pid: number): string {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]![0]!;
+}

@@ -1,0 +1,409 @@
+/**
+ * The locks themselves, each client a process of its own, against real Redis servers: what they promise, and that every
+ * canary breaks it where its mended twin does not.
+ */
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Endpoint, TopologyDescription } from '../../harness/api.js';
+import { resolveLock } from '../../harness/lock-source.js';
+import { clientMain, connectedClient, LockClientProcess, projectFolder } from './lock-client.js';
+import { startRedis, type TestRedis, until } from './redis-server.js';
+
+const single = (node: Endpoint): TopologyDescription => ({ kind: 'single', node });
+
+let server: TestRedis;
+let nodes: TestRedis[];
+beforeAll(async () => {
+  server = await startRedis();
+  nodes = await Promise.all(['r1', 'r2', 'r3', 'r4', 'r5'].map((name) => startRedis(name)));
+});
+afterAll(async () => {
+  await Promise.all([server, ...nodes].map((one) => one[Symbol.asyncDispose]()));
+});
+
+let lastKey = 0;
+const freshKey = () => `key:${lastKey++}`;
+const redlockTopology = (): TopologyDescription => ({ kind: 'redlock', nodes: nodes.map((node) => node.endpoint) });
+const goneFrom = (redis: TestRedis, key: string) =>
+  until(`${key} is gone`, async () => (await redis.redis.exists(key)) === 0);
+
+const pythonClient = resolve(projectFolder, 'lock-impl/external/python/lock_client.py');
+
+async function connectedPython(topology: TopologyDescription, commandTimeoutMs = 1_000): Promise<LockClientProcess> {
+  const client = new LockClientProcess(['python3', pythonClient]);
+  expect(await client.init(topology, { commandTimeoutMs })).toMatchObject({ type: 'ok' });
+  return client;
+}
+
+/** What any sound lease lock on one server does. */
+describe.each([
+  ['set-nx-px', (topology: TopologyDescription) => connectedClient('set-nx-px', topology)],
+  ['python', connectedPython],
+])('%s', (_name, connect) => {
+  test('excludes, and can be had again after the release', async () => {
+    await using a = await connect(single(server.endpoint));
+    await using b = await connect(single(server.endpoint));
+    const key = freshKey();
+    const grant = await a.acquire(key);
+    expect(grant.type).toBe('ok');
+    expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
+    expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
+    expect(grant.value.validForMs).toBeLessThan(4_948);
+    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+    expect((await a.release(grant.id)).type).toBe('ok');
+    expect(await a.release(grant.id)).toMatchObject({ type: 'fail', reason: `unknown-hold: ${grant.id}` });
+    expect((await b.acquire(key)).type).toBe('ok');
+  });
+
+  test('ends by itself; the late release fails and leaves the next holder alone', async () => {
+    await using a = await connect(single(server.endpoint));
+    await using b = await connect(single(server.endpoint));
+    const key = freshKey();
+    const late = await a.acquire(key, 100);
+    await goneFrom(server, key);
+    expect((await b.acquire(key)).type).toBe('ok');
+    expect(await a.extend(late.id, 5_000)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+    expect(await a.release(late.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+    expect(await server.redis.exists(key)).toBe(1);
+    expect(await server.redis.pttl(key)).toBeGreaterThan(3_000);
+  });
+
+  test('extends: a new lease from when the extension was sent', async () => {
+    await using a = await connect(single(server.endpoint));
+    const key = freshKey();
+    const grant = await a.acquire(key, 2_000);
+    const extended = await a.extend(grant.id, 60_000);
+    expect(extended.type).toBe('ok');
+    expect(extended.value.sent).toBeGreaterThanOrEqual(extended.began!);
+    expect(extended.value.sent).toBeLessThanOrEqual(extended.ended!);
+    expect(await server.redis.pttl(key)).toBeGreaterThan(50_000);
+  });
+
+  test('waits for a holder, and only as long as it was told', async () => {
+    await using a = await connect(single(server.endpoint));
+    await using b = await connect(single(server.endpoint));
+    const key = freshKey();
+    const grant = await a.acquire(key);
+    const refused = await b.acquire(key, 5_000, 200);
+    expect(refused).toMatchObject({ type: 'fail', reason: 'held' });
+    expect(refused.ended! - refused.began!).toBeGreaterThanOrEqual(200e6);
+    const waiting = b.acquire(key, 5_000, 10_000);
+    await a.release(grant.id);
+    expect((await waiting).type).toBe('ok');
+  });
+
+  test('says so when the server is gone', async () => {
+    await using own = await startRedis();
+    await using client = await connect(single(own.endpoint));
+    await own.kill();
+    await until('it has noticed', async () => {
+      const answer = await client.acquire(freshKey());
+      expect(answer.type).not.toBe('ok');
+      return answer.type === 'fail' && /^unreachable/.test(answer.reason!);
+    });
+  });
+});
+
+test('set-nx-px: a grant that comes when its lease is over is given back', async () => {
+  await using client = await connectedClient('set-nx-px', single(server.endpoint));
+  const key = freshKey();
+  // The answer takes longer than the lease.
+  await server.redis.call('CLIENT', 'PAUSE', '50', 'ALL');
+  expect(await client.acquire(key, 40)).toMatchObject({ type: 'fail', reason: 'granted-late' });
+});
+
+describe('redlock', () => {
+  const held = async (key: string) =>
+    (await Promise.all(nodes.map((node) => node.redis.exists(key)))).reduce((sum, n) => sum + n, 0);
+
+  test('excludes, on all nodes; releases everywhere', async () => {
+    await using a = await connectedClient('redlock', redlockTopology());
+    await using b = await connectedClient('redlock', redlockTopology());
+    const key = freshKey();
+    const grant = await a.acquire(key);
+    expect(grant.type).toBe('ok');
+    expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
+    expect(await held(key)).toBe(5);
+    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+    expect((await a.extend(grant.id, 60_000)).type).toBe('ok');
+    expect(await nodes[4]!.redis.pttl(key)).toBeGreaterThan(50_000);
+    expect((await a.release(grant.id)).type).toBe('ok');
+    expect(await held(key)).toBe(0);
+    expect((await b.acquire(key)).type).toBe('ok');
+  });
+
+  test('a split vote grants nobody and leaves nothing behind', async () => {
+    await using client = await connectedClient('redlock', redlockTopology());
+    const key = freshKey();
+    for (const node of nodes.slice(0, 3)) await node.redis.set(key, 'somebody');
+    expect(await client.acquire(key)).toMatchObject({ type: 'fail', reason: 'no-quorum' });
+    expect(await held(key)).toBe(3);
+  });
+
+  test('works with a minority dead, also from the start; not with a majority', async () => {
+    const own = await Promise.all(['r1', 'r2', 'r3'].map((name) => startRedis(name)));
+    try {
+      const topology: TopologyDescription = { kind: 'redlock', nodes: own.map((node) => node.endpoint) };
+      await own[2]!.kill();
+      await using client = await connectedClient('redlock', topology);
+      const grant = await client.acquire('k');
+      expect(grant.type).toBe('ok');
+      expect((await client.release(grant.id)).type).toBe('ok');
+      await own[1]!.kill();
+      // The first try may have met the dying connection.
+      const refused = await until('both are known to be gone', async () => {
+        const answer = await client.acquire('k');
+        expect(answer.type).not.toBe('ok');
+        return answer.type === 'fail' && answer;
+      });
+      expect(refused.reason).toBe('unreachable');
+      expect(await own[0]!.redis.exists('k')).toBe(0);
+    } finally {
+      await Promise.all(own.map((node) => node[Symbol.asyncDispose]()));
+    }
+  });
+
+  test('a stopped minority costs a little time, not the lock', async () => {
+    await using client = await connectedClient('redlock', redlockTopology(), { commandTimeoutMs: 3_000 });
+    const key = freshKey();
+    nodes[4]!.process.kill('SIGSTOP');
+    try {
+      const grant = await client.acquire(key);
+      expect(grant.type).toBe('ok');
+      expect(grant.ended! - grant.began!).toBeLessThan(1_000e6);
+      expect((await client.release(grant.id)).type).toBe('ok');
+    } finally {
+      nodes[4]!.process.kill('SIGCONT');
+    }
+  });
+});
+
+describe('canaries', () => {
+  test.each([
+    ['broken/blind-del', 'ok'],
+    ['broken/blind-del-mended', 'fail'],
+  ])('%s: an expired holder releases, while the next one holds, and a third comes: %s', async (lock, outcome) => {
+    await using a = await connectedClient(lock, single(server.endpoint));
+    await using b = await connectedClient(lock, single(server.endpoint));
+    await using c = await connectedClient(lock, single(server.endpoint));
+    const key = freshKey();
+    const expired = await a.acquire(key, 100);
+    await goneFrom(server, key);
+    expect((await b.acquire(key, 60_000)).type).toBe('ok');
+    await a.release(expired.id);
+    expect((await c.acquire(key, 60_000)).type).toBe(outcome);
+  });
+
+  test.each([
+    ['broken/lease-in-seconds', 'ok'],
+    ['broken/lease-in-seconds-mended', 'fail'],
+  ])('%s: somebody else within 50 ms of a lease of 20 s: %s', async (lock, outcome) => {
+    await using a = await connectedClient(lock, single(server.endpoint));
+    await using b = await connectedClient(lock, single(server.endpoint));
+    const key = freshKey();
+    const grant = await a.acquire(key, 20_000);
+    expect(grant.value.validForMs).toBeGreaterThan(10_000);
+    const answer = await b.acquire(key, 20_000, 50);
+    expect(answer.type).toBe(outcome);
+  });
+
+  test.each([
+    ['broken/shared-owner', 'ok'],
+    ['broken/shared-owner-mended', 'fail'],
+  ])('%s: somebody else while it is held: %s', async (lock, outcome) => {
+    await using a = await connectedClient(lock, single(server.endpoint));
+    await using b = await connectedClient(lock, single(server.endpoint));
+    const key = freshKey();
+    expect((await a.acquire(key)).type).toBe('ok');
+    expect((await b.acquire(key)).type).toBe(outcome);
+  });
+
+  test.each([
+    ['broken/half-quorum', 'ok'],
+    ['broken/half-quorum-mended', 'fail'],
+  ])('%s: two nodes of five are free: %s', async (lock, outcome) => {
+    await using a = await connectedClient(lock, redlockTopology());
+    await using b = await connectedClient(lock, redlockTopology());
+    const key = freshKey();
+    for (const node of nodes.slice(3)) await node.redis.set(key, 'somebody');
+    expect((await a.acquire(key, 60_000)).type).toBe('ok');
+    for (const node of nodes.slice(3)) await node.redis.del(key);
+    expect((await b.acquire(key, 60_000)).type).toBe(outcome);
+  });
+});
+
+describe('the Python client', () => {
+  test('shakes hands, tells its clock, refuses what it does not know', async () => {
+    await using client = new LockClientProcess(['python3', pythonClient]);
+    const hello = await client.init(single(server.endpoint));
+    expect(hello).toMatchObject({
+      type: 'ok',
+      value: { lock: 'python-set-nx-px', features: ['extend', 'clock'], topologies: ['single'] },
+    });
+    const { value } = await client.request({ op: 'clock' });
+    expect(Math.abs(value.wallMs - Date.now())).toBeLessThan(5_000);
+    const unsupported = await client.request({ op: 'conquer' } as never);
+    expect(unsupported).toMatchObject({ type: 'fail', reason: 'unsupported: operation conquer' });
+  });
+
+  test('excludes clients in other languages', async () => {
+    await using python = await connectedPython(single(server.endpoint));
+    await using node = await connectedClient('set-nx-px', single(server.endpoint));
+    const key = freshKey();
+    const grant = await python.acquire(key);
+    expect((await node.acquire(key)).type).toBe('fail');
+    await python.release(grant.id);
+    expect((await node.acquire(key)).type).toBe('ok');
+    expect((await python.acquire(key)).type).toBe('fail');
+  });
+
+  test('says info when the server does not answer', async () => {
+    await using own = await startRedis();
+    await using client = await connectedPython(single(own.endpoint), 200);
+    own.process.kill('SIGSTOP');
+    const answer = await client.acquire('k');
+    own.process.kill('SIGCONT');
+    expect(answer).toMatchObject({ type: 'info', reason: expect.stringMatching(/^Doubt: no answer/) });
+  });
+
+  test('ends with its standard input, in the middle of a wait', async () => {
+    await using client = await connectedPython(single(server.endpoint));
+    const key = freshKey();
+    await server.redis.set(key, 'somebody');
+    void client.acquire(key, 5_000, 60_000).catch(() => {});
+    const exited = once(client.process, 'exit');
+    client.process.stdin.end();
+    expect((await exited)[0]).toBe(0);
+  });
+});
+
+describe('a lock of the user, from wherever it lies', () => {
+  let outside: string;
+  beforeAll(() => {
+    outside = mkdtempSync(join(tmpdir(), 'lock-torture-user-'));
+  });
+  afterAll(() => rmSync(outside, { recursive: true, force: true }));
+
+  /** Writes the files, resolves `--lock ./<spec>` in their folder and lets two processes of it contend. */
+  async function contend(folder: string, files: Record<string, string>, spec: string): Promise<string[]> {
+    const cwd = join(outside, folder);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(cwd, name)), { recursive: true });
+      writeFileSync(join(cwd, name), text);
+    }
+    const outFolder = mkdtempSync(join(outside, 'run-'));
+    const context = { cwd, outFolder, builtin: () => undefined, builtinNames: [], clientMain, node: process.execPath };
+    const { clientArgv } = await resolveLock(spec, context);
+    await using a = new LockClientProcess(clientArgv);
+    await using b = new LockClientProcess(clientArgv);
+    const hello = await a.init(single(server.endpoint));
+    expect(hello, a.stderr).toMatchObject({ type: 'ok' });
+    await b.init(single(server.endpoint));
+    const key = freshKey();
+    const outcomes = [await a.acquire(key), await b.acquire(key)];
+    return [hello.value.lock, ...outcomes.map((outcome) => outcome.type)];
+  }
+
+  test('TypeScript without any package, with a module and a script file beside it', async () => {
+    const files = {
+      'my-lock.ts': `
+        import { readFileSync } from 'node:fs';
+        import { defineLock, type LockHold } from 'lock-torture';
+        import { ReplyError } from 'ioredis';
+        import { owner } from './owner';
+        const release: string = readFileSync(new URL('./release.lua', import.meta.url), 'utf8');
+        if (typeof ReplyError !== 'function') throw new Error('no ioredis');
+        export default defineLock({
+          name: 'mine',
+          async connect(topology) {
+            const redis = await topology.redis();
+            return {
+              async acquire(key, { leaseMs }): Promise<LockHold | null> {
+                const mine = owner(topology.randomValue());
+                if ((await redis.set(key, mine, 'PX', leaseMs, 'NX')) === null) return null;
+                return { release: async () => (await redis.eval(release, 1, key, mine)) === 1 };
+              },
+            };
+          },
+        });`,
+      'owner.ts': "export const owner = (value: string): string => 'owner-' + value;",
+      'release.lua': "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0",
+    };
+    expect(await contend('typescript', files, './my-lock.ts')).toEqual(['mine', 'ok', 'fail']);
+  });
+
+  test('the one in docs/write-your-own-lock.md', async () => {
+    const [, code] = /```ts\n(.*?)```/s.exec(
+      readFileSync(resolve(projectFolder, 'docs/write-your-own-lock.md'), 'utf8'),
+    )!;
+    expect(code!.trim().split('\n').length).toBeLessThanOrEqual(27);
+    expect(await contend('tutorial', { 'my-lock.ts': code! }, './my-lock.ts')).toEqual(['my-lock', 'ok', 'fail']);
+  });
+
+  test('CommonJS with a package of its own', async () => {
+    const files = {
+      'package.json': '{ "name": "app", "type": "commonjs" }',
+      'node_modules/short-lease/package.json': '{ "name": "short-lease", "main": "index.js" }',
+      'node_modules/short-lease/index.js':
+        "exports.where = __dirname; exports.set = (r, k, v, ms) => r.set(k, v, 'PX', ms, 'NX');",
+      'lib/lock.js': `
+        const path = require('node:path');
+        const { set, where } = require('short-lease');
+        const { refused } = require('lock-torture');
+        if (where !== path.resolve(__dirname, '../node_modules/short-lease')) throw new Error('moved: ' + where);
+        module.exports = {
+          name: 'common',
+          async connect(topology) {
+            const redis = await topology.redis();
+            return {
+              async acquire(key, { leaseMs }) {
+                if (!(await set(redis, key, 'me', leaseMs))) throw refused('somebody has it');
+                return { release: () => redis.del(key).then((n) => n === 1) };
+              },
+            };
+          },
+        };`,
+    };
+    expect(await contend('commonjs', files, 'lib/lock.js')).toEqual(['common', 'ok', 'fail']);
+  });
+});
+
+describe('the conversation in docs/protocol.md', () => {
+  const text = readFileSync(resolve(projectFolder, 'docs/protocol.md'), 'utf8');
+  const lines = [...text.matchAll(/^([→←]) (\{.*\})$/gm)].map(([, way, json]) => ({ way, message: JSON.parse(json!) }));
+  const requests = lines.filter(({ way }) => way === '→').map(({ message }) => message);
+  const answers = lines.filter(({ way }) => way === '←').map(({ message }) => message);
+  /** What a client may leave out or choose for itself. */
+  const shape = ({ id, type, value, reason }: Record<string, unknown>) => ({
+    id,
+    type,
+    reason,
+    fields: Object.keys((value as object | undefined) ?? {}).sort(),
+  });
+
+  test.each([
+    [
+      'set-nx-px',
+      () => new LockClientProcess([process.execPath, clientMain, `${projectFolder}/dist/lock-impl/set-nx-px.js`]),
+    ],
+    ['python', () => new LockClientProcess(['python3', pythonClient])],
+  ])('is how it goes with %s', async (_name, start) => {
+    expect(requests.map((request) => request.op)).toEqual(['init', 'acquire', 'extend', 'release', 'release', 'clock']);
+    await using client = start();
+    const heard: Record<string, unknown>[] = [];
+    for (const { id: _id, ...body } of requests) {
+      if (body.op === 'init') body.topology.node = server.endpoint;
+      heard.push((await client.request(body)) as unknown as Record<string, unknown>);
+    }
+    expect(heard.map(shape)).toEqual(answers.map(shape));
+  });
+});
+
+test('the compiled files that the clients need are there', () => {
+  const { status } = spawnSync(process.execPath, [clientMain], { input: '' });
+  expect(status).toBe(2);
+});

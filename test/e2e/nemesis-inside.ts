@@ -1,0 +1,198 @@
+/**
+ * Runs inside the run's own namespaces: starts a deployment with clients at work, strikes each fault of a list, and
+ * looks at what is really so while it is in force and after it was healed, by means that no fault shares: connections
+ * and datagrams between the hosts, /proc, and the servers' own answers over the network.
+ *
+ * Reads one JSON line (`Job`) on standard input, prints one JSON line (`Seen`) per case.
+ */
+import { readFileSync } from 'node:fs';
+import { createRandom } from '../../harness/random.js';
+import { Recorder } from '../../harness/recorder.js';
+import { netnsRuntime } from '../../harness/runtimes/netns.js';
+import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
+import { Scheduler } from '../../harness/scheduler.js';
+import { topologies } from '../../harness/topologies/index.js';
+import type { FaultRecord, Host, PlanStep, RedisBinary, RedisNode, Topology } from '../../harness/api.js';
+import { runNemesis } from '../../nemesis/index.js';
+import { workloads } from '../../workloads/index.js';
+
+export interface Job {
+  topology: string;
+  lock: string;
+  folder: string;
+  redis: RedisBinary;
+  clockShim?: string;
+  clientArgv: string[];
+  leaseMs: number;
+  cases: { name: string; step: PlanStep; probes: Probe[] }[];
+}
+
+/**
+ * `reach`: PING over TCP from one host to a server; `hear`: a datagram from one host to another; `state`: what /proc says
+ * of a server's or client's process; `skew`: TIME over TCP against the machine's clock, in whole seconds; `marker`: whether
+ * a key that was set before the fault is still there; `master`: whom the first Sentinel names.
+ */
+export type Probe =
+  | ['reach', from: string, to: string]
+  | ['hear', from: string, to: string]
+  | ['state' | 'skew' | 'marker', who: string]
+  | ['master'];
+
+export interface Seen {
+  name: string;
+  notes: FaultRecord[];
+  before: unknown[];
+  during: unknown[];
+  after: unknown[];
+  unhealed: string[];
+  missing: string[];
+}
+
+const HEALED_WITHIN_MS = 8_000;
+const PORT = { redis: 6379, sentinel: 26379 };
+
+const job = JSON.parse(readFileSync(0, 'utf8')) as Job;
+const epochNs = monotonicNs();
+const clock = realClock(epochNs);
+const random = createRandom(1);
+const kind = topologies[job.topology]!;
+const options = { nodes: 5, persistence: 'aof-always' as const, redisConf: [] };
+const unavailable = job.clockShim ? {} : { clock: 'no shim' };
+await using runtime = await netnsRuntime({ folder: job.folder, clock, clockShim: job.clockShim, unavailable });
+const names = kind.hosts(options);
+const servers = await runtime.createHosts([...names.nodes, ...names.sentinels]);
+await using topology = await kind.start(servers, options, { clock, redis: job.redis, readyTimeoutMs: 20_000 });
+const places = await runtime.createHosts(['c1', 'c2', 'c3', 'c4']);
+const hosts = [...servers, ...places];
+const recorder = new Recorder(job.folder, clock);
+const keys = ['lock:0', 'lock:1'];
+const work = { keys, leaseMs: job.leaseMs, waitMs: 300, hold: { min: 0.02, max: 0.7 }, careless: false };
+await using scheduler = new Scheduler(places, {
+  clock,
+  recorder,
+  random,
+  epochNs,
+  clientArgv: job.clientArgv,
+  topology: topology.describe(),
+  topologyName: topology.name,
+  leaseMs: job.leaseMs,
+  commandTimeoutMs: 300,
+  script: (fork) => workloads.mutex!.script(work, fork),
+  say: (line) => process.stderr.write(`${line}\n`),
+});
+await scheduler.start();
+scheduler.runScripts();
+
+for (const { name, step, probes } of job.cases) {
+  const notes: FaultRecord[] = [];
+  let struck = () => {};
+  const over = new Promise<void>((resolve) => {
+    struck = resolve;
+  });
+  await setMarkers(topology);
+  const look = () => Promise.all(probes.map((probe) => answer(probe)));
+  const before = await look();
+  const run = runNemesis(
+    { version: 1, seed: 1, steps: [step] },
+    {
+      clock,
+      random,
+      runtime,
+      topology,
+      hosts,
+      leaseMs: job.leaseMs,
+      persistence: options.persistence,
+      clients: () => scheduler.targets(),
+      subscribe: (listener) => recorder.subscribe(listener),
+      note: (record) => {
+        notes.push(record);
+        if (record.state !== 'phase') struck();
+      },
+      signal: new AbortController().signal,
+    },
+  );
+  await over;
+  const during = await look();
+  await run.stop();
+  const unhealed = await run.unhealed();
+  const missing = await settled(topology);
+  const after = await look();
+  process.stdout.write(`${JSON.stringify({ name, notes, before, during, after, unhealed, missing } satisfies Seen)}\n`);
+}
+await scheduler.finish();
+
+async function settled(deployment: Topology): Promise<string[]> {
+  const giveUpNs = clock.nowNs() + HEALED_WITHIN_MS * 1e6;
+  for (;;) {
+    const missing = await deployment.missing();
+    if (missing.length === 0 || clock.nowNs() > giveUpNs) return missing;
+    await clock.sleep(50);
+  }
+}
+
+async function setMarkers(deployment: Topology): Promise<void> {
+  const primary = await deployment.primary();
+  for (const node of primary ? [primary] : deployment.nodes) await node.command('SET', 'marker', 'here');
+}
+
+function answer(probe: Probe): Promise<unknown> {
+  switch (probe[0]) {
+    case 'reach':
+      return ask(host(probe[1]), server(probe[2]), ['PING']);
+    case 'hear':
+      return hears(host(probe[1]), host(probe[2]));
+    case 'state':
+      return Promise.resolve(stateOf(probe[1]));
+    case 'skew':
+      return skewOf(server(probe[1]));
+    case 'marker':
+      return ask(server(probe[1]).host, server(probe[1]), ['EXISTS', 'marker']);
+    case 'master':
+      return ask(host('s1'), server('s1'), ['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster']).then(
+        (address) => hosts.find((one) => address.includes(`${one.address}\r`))?.name,
+      );
+  }
+}
+
+const host = (wanted: string) => hosts.find((one) => one.name === wanted)!;
+const server = (wanted: string) => [...topology.nodes, ...topology.sentinels].find((node) => node.name === wanted)!;
+
+/** The reply's text, or what went wrong. */
+async function ask(from: Host, to: RedisNode, argv: string[]): Promise<string> {
+  const script = `
+    const s = require('net').connect(${PORT[to.kind]}, '${to.host.address}');
+    const end = (text) => { console.log(text); process.exit(); };
+    s.on('data', (d) => end(String(d))); s.on('error', () => end('unreachable')); setTimeout(end, 700, 'unreachable');
+    s.write(${JSON.stringify(`${argv.join(' ')}\r\n`)});`;
+  return (await from.exec([process.execPath, '-e', script])).stdout.trim();
+}
+
+async function hears(from: Host, to: Host): Promise<boolean> {
+  const listen = `
+    const s = require('dgram').createSocket('udp4');
+    s.on('message', () => { console.log('heard'); process.exit(); }); s.bind(7777); setTimeout(() => process.exit(), 1200);`;
+  const talk = `
+    const s = require('dgram').createSocket('udp4'); s.on('error', () => {});
+    setInterval(() => s.send('x', 7777, '${to.address}', () => {}), 50); setTimeout(() => process.exit(), 1000);`;
+  const [heard] = await Promise.all([
+    to.exec([process.execPath, '-e', listen]),
+    from.exec([process.execPath, '-e', talk]),
+  ]);
+  return heard.stdout.includes('heard');
+}
+
+function stateOf(who: string): string {
+  const client = scheduler.targets().find((target) => target.slot === who);
+  const pid = client ? client.process.pid : server(who).process.pid;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return { T: 'stopped', Z: 'dead' }[stat.slice(stat.lastIndexOf(')') + 2)[0]!] ?? 'running';
+  } catch {
+    return 'dead';
+  }
+}
+
+async function skewOf(node: RedisNode): Promise<number> {
+  const seconds = Number((await ask(node.host, node, ['TIME'])).split('\r\n')[2]);
+  return Math.round(seconds - clock.wallMs() / 1_000);
+}

@@ -1,0 +1,91 @@
+/** Real redis-servers on loopback for end-to-end tests; disposing kills them and removes their folders. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { Endpoint } from '../../harness/api.js';
+import { cacheFolder, findRedis } from '../../harness/redis-binary.js';
+
+export interface TestRedis extends AsyncDisposable {
+  readonly endpoint: Endpoint;
+  /** A client of the test's own. */
+  readonly redis: Redis;
+  readonly process: ChildProcess;
+  /** SIGKILL, and gone when it resolves. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port. */
+  restart(): Promise<void>;
+}
+
+const binary = findRedis({ cacheFolder: cacheFolder(), say: (line) => process.stderr.write(`${line}\n`) });
+
+/** Starts a server with these arguments after its port; resolves when it answers. */
+export async function startRedis(name = 'r1', args: readonly string[] = [], sentinelConf?: string): Promise<TestRedis> {
+  const { path, env } = await binary;
+  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-redis-'));
+  const port = await freePort();
+  const conf = join(folder, 'redis.conf');
+  writeFileSync(conf, `port ${port}\nbind 127.0.0.1\ndir ${folder}\n${sentinelConf ?? 'save ""'}\n`);
+  const start = () =>
+    spawn(path, [conf, ...(sentinelConf === undefined ? [] : ['--sentinel']), ...args], {
+      env: { ...process.env, ...env },
+      stdio: 'ignore',
+    });
+  let child = start();
+  // A test that ran out of time disposes nothing.
+  const atExit = () => child.kill('SIGKILL');
+  process.on('exit', atExit);
+  const redis = new Redis({ host: '127.0.0.1', port, retryStrategy: () => 10, maxRetriesPerRequest: null });
+  redis.on('error', () => {});
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  await redis.ping();
+  return {
+    endpoint: { name, host: '127.0.0.1', port },
+    redis,
+    get process() {
+      return child;
+    },
+    kill,
+    async restart() {
+      child = start();
+      await redis.ping();
+    },
+    async [Symbol.asyncDispose]() {
+      redis.disconnect();
+      await kill();
+      process.off('exit', atExit);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Resolves once `condition` holds; rejects with `what` after a generous bound, which no passing test comes near. */
+export async function until<T>(
+  what: string,
+  condition: () => Promise<T | false> | T | false,
+): Promise<Exclude<T, false>> {
+  const giveUpAt = Date.now() + 20_000;
+  for (;;) {
+    const result = await condition();
+    if (result !== false) return result as Exclude<T, false>;
+    if (Date.now() > giveUpAt) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

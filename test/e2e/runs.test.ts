@@ -1,0 +1,162 @@
+/** Whole runs, as a user starts them: what must be found is found, and nothing else. */
+import { appendFileSync, cpSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { freshFolder, ROOT, torture } from './torture.js';
+
+const classes = (results: { found: object }) => Object.keys(results.found);
+
+describe('no fault, no accusation', () => {
+  test.each([['single'], ['sentinel'], ['redlock']])('%s with its default lock', async (topology) => {
+    const run = await torture([
+      '--topology',
+      topology,
+      '--nemesis',
+      'none',
+      '--time-limit',
+      '8s',
+      '--hold',
+      '0.01x..0.05x',
+    ]);
+    expect(run.output + run.errors).toContain('HELD');
+    expect(run.status).toBe(0);
+    expect(run.results.violations).toEqual([]);
+    for (const file of [
+      'config.json',
+      'plan.json',
+      'history.jsonl',
+      'observations.jsonl',
+      'results.json',
+      'report.html',
+      'junit.xml',
+      'logs/r1.log',
+    ]) {
+      expect(existsSync(join(run.folder, file)), file).toBe(true);
+    }
+  });
+});
+
+describe('what a fault breaks is found', () => {
+  test('sentinel, failover: exclusion broken, and why', async () => {
+    const run = await torture(['--topology', 'sentinel', '--nemesis', 'failover', '--seed', '7']);
+    expect(run.status).toBe(1);
+    expect(classes(run.results)).toEqual(['exclusion']);
+    expect(run.results.violations.some((violation) => violation.cause.name === 'failover-lost-write')).toBe(true);
+    expect(run.output).toContain('--seed 7');
+  });
+
+  test('single, paused clients: a stale holder and nothing else', async () => {
+    const run = await torture(['--topology', 'single', '--nemesis', 'pause:client', '--lease', '2s', '--seed', '3']);
+    expect(run.status).toBe(1);
+    expect(classes(run.results)).toEqual(['stale']);
+    const allowed = await torture([run.folder], { command: 'check' });
+    expect(allowed.status).toBe(1);
+  });
+
+  test('--fail-on: what is known and accepted does not fail the run', async () => {
+    const run = await torture([
+      '--topology',
+      'single',
+      '--nemesis',
+      'pause:client',
+      '--lease',
+      '2s',
+      '--seed',
+      '3',
+      '--fail-on',
+      'exclusion,liveness',
+    ]);
+    expect(run.results.found.stale).toBeGreaterThan(0);
+    expect(run.status).toBe(0);
+  });
+
+  test('redlock, one of the granting nodes forgets: exclusion broken', async () => {
+    const run = await torture(['--topology', 'redlock', '--nemesis', 'forget-granted', '--seed', '5']);
+    expect(run.status).toBe(1);
+    expect(classes(run.results)).toEqual(['exclusion']);
+  });
+});
+
+describe('canaries are caught, their twins are not', () => {
+  // A careless holder outlives its lease: the only way to delete somebody else's lock.
+  const CANARIES: [string, string, string[]][] = [
+    ['blind-del', 'single', ['--careless', '--hold', '0.5x..1.5x', '--lease', '1s']],
+    ['lease-in-seconds', 'single', []],
+    ['half-quorum', 'redlock', []],
+    ['shared-owner', 'single', []],
+  ];
+  const common = ['--nemesis', 'none', '--time-limit', '8s', '--fail-on', 'exclusion,liveness'];
+
+  test.each(CANARIES)('%s on %s', async (name, topology, flags) => {
+    const broken = await torture(['--lock', `broken/${name}`, '--topology', topology, ...common, ...flags]);
+    expect(broken.status, broken.output).toBe(1);
+    expect(broken.results.found.exclusion).toBeGreaterThan(0);
+    const mended = await torture(['--lock', `broken/${name}-mended`, '--topology', topology, ...common, ...flags]);
+    expect(mended.status, mended.output).toBe(0);
+    expect(mended.results.found.exclusion ?? 0).toBe(0);
+  });
+});
+
+describe("a user's own lock", () => {
+  test('a TypeScript file outside the project', async () => {
+    const folder = freshFolder();
+    cpSync(join(ROOT, 'test/fixtures/locks/user-lock.ts'), join(folder, 'user-lock.ts'));
+    const run = await torture(
+      ['--lock', './user-lock.ts', '--nemesis', 'none', '--time-limit', '6s', '--hold', '0.01x..0.05x'],
+      { cwd: folder },
+    );
+    expect(run.status, run.output + run.errors).toBe(0);
+    expect(run.output).toContain('HELD');
+  });
+
+  test('a Python program that speaks the protocol', async () => {
+    const program = join(ROOT, 'lock-impl/external/python/lock_client.py');
+    const run = await torture([
+      '--lock',
+      `cmd:python3 ${program}`,
+      '--nemesis',
+      'none',
+      '--time-limit',
+      '6s',
+      '--hold',
+      '0.01x..0.05x',
+    ]);
+    expect(run.status, run.output + run.errors).toBe(0);
+  });
+});
+
+describe('what was recorded can be checked', () => {
+  test('a torn last line is mentioned, other damage is named by line', async () => {
+    const run = await torture([
+      '--topology',
+      'single',
+      '--nemesis',
+      'none',
+      '--time-limit',
+      '5s',
+      '--hold',
+      '0.01x..0.05x',
+    ]);
+    const folder = freshFolder();
+    cpSync(run.folder, folder, { recursive: true, dereference: true });
+    const history = join(folder, 'history.jsonl');
+    const whole = readFileSync(history, 'utf8');
+
+    truncateSync(history, statSync(history).size - 20);
+    const torn = await torture([folder], { command: 'check' });
+    expect(torn.status).toBe(2);
+    expect(torn.output).toContain('torn');
+
+    const lines = whole.split('\n');
+    lines[10] = 'garbage';
+    writeFileSync(history, lines.join('\n'));
+    const damaged = await torture([folder], { command: 'check' });
+    expect(damaged.status).toBe(3);
+    expect(damaged.errors.trim().split('\n')).toHaveLength(1);
+    expect(damaged.errors).toMatch(/history\.jsonl.*line 11/);
+
+    writeFileSync(history, whole);
+    appendFileSync(history, '');
+    expect((await torture([folder], { command: 'check' })).status).toBe(0);
+  });
+});

@@ -1,0 +1,270 @@
+/**
+ * The set-up step on a small project of its own: real npm, and a compiler that can be made to stop half-way.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const BIN = fileURLToPath(new URL('../../bin', import.meta.url));
+const INSTALLING = 'lock-torture: installing packages (first run)…\n';
+const COMPILING = 'lock-torture: compiling (first run)…\n';
+const WAITING = 'lock-torture: waiting for another lock-torture to finish its set-up…\n';
+
+/** A compiler: every src/*.ts becomes a .js in --outDir. While the file `hold` is there it stops after the first. */
+const COMPILER = `#!/usr/bin/env node
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+const out = process.argv[process.argv.indexOf('--outDir') + 1];
+appendFileSync('compiler-runs', process.pid + '\\n');
+mkdirSync(out, { recursive: true });
+for (const name of readdirSync('src').sort()) {
+  const text = readFileSync('src/' + name, 'utf8');
+  if (text.includes('MISTAKE')) { console.log('src/' + name + '(1,1): error: a mistake'); process.exitCode = 2; }
+  writeFileSync(out + '/' + name.replace('.ts', '.js'), text);
+  while (existsSync('hold')) { writeFileSync('held', ''); await new Promise((resolve) => setTimeout(resolve, 10)); }
+}
+`;
+
+let project: string;
+let children: ChildProcess[];
+
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'setup-test-'));
+  children = [];
+  cpSync(BIN, join(project, 'bin'), { recursive: true });
+  write('package.json', { name: 'small', type: 'module', dependencies: { typescript: 'file:./compiler' } });
+  write('package-lock.json', {
+    name: 'small',
+    lockfileVersion: 3,
+    requires: true,
+    packages: {
+      '': { name: 'small', dependencies: { typescript: 'file:./compiler' } },
+      compiler: { name: 'typescript', version: '1.0.0', bin: { tsc: 'bin/tsc' } },
+      'node_modules/typescript': { resolved: 'compiler', link: true },
+    },
+  });
+  write('tsconfig.json', { include: ['src'] });
+  write('compiler/package.json', { name: 'typescript', version: '1.0.0', type: 'module', bin: { tsc: 'bin/tsc' } });
+  write('compiler/bin/tsc', COMPILER);
+  write('src/a.ts', 'a');
+  write('src/b.ts', 'b');
+});
+
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(project, { recursive: true, force: true, maxRetries: 5 });
+});
+
+function write(path: string, content: unknown): void {
+  mkdirSync(dirname(join(project, path)), { recursive: true });
+  writeFileSync(join(project, path), typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+interface Start {
+  child: ChildProcess;
+  /** What it said until now. */
+  said: () => string;
+  exitCode: Promise<number | null>;
+}
+
+function start(env: Record<string, string | undefined> = {}, nodeFlags: string[] = []): Start {
+  const child = spawn(process.execPath, [...nodeFlags, join(project, 'bin', 'setup.mjs')], {
+    // Like a user's shell, not like the npm that runs these tests.
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  children.push(child);
+  let said = '';
+  child.stderr!.setEncoding('utf8').on('data', (text) => {
+    said += text;
+  });
+  return { child, said: () => said, exitCode: once(child, 'close').then(([code]) => code) };
+}
+
+async function setUp(env: Record<string, string | undefined> = {}, nodeFlags: string[] = []) {
+  const { said, exitCode } = start(env, nodeFlags);
+  return { exitCode: await exitCode, said: said() };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(5);
+}
+
+const compiled = () => readdirSync(join(project, 'dist')).sort();
+const leftovers = () => readdirSync(project).filter((name) => /^dist\./.test(name));
+const compilerPids = () => readFileSync(join(project, 'compiler-runs'), 'utf8').trim().split('\n').map(Number);
+
+/** Without npm, compiler or anything else to start. */
+const NOTHING_TO_START = { PATH: '/nonexistent' };
+
+function alive(pid: number): boolean {
+  // A killed process that nobody has reaped yet is a zombie.
+  return existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
+describe('set-up', () => {
+  it('installs and compiles on the first start, and does nothing on the second', async () => {
+    expect(await setUp()).toEqual({ exitCode: 0, said: INSTALLING + COMPILING });
+    expect(compiled()).toEqual(['.stamp', 'a.js', 'b.js']);
+    expect(await setUp(NOTHING_TO_START)).toEqual({ exitCode: 0, said: '' });
+  });
+
+  it('accepts what npm installed when the user ran it', async () => {
+    execFileSync('npm', ['ci'], { cwd: project, stdio: 'ignore' });
+    expect(await setUp()).toEqual({ exitCode: 0, said: COMPILING });
+  });
+
+  it('compiles again when a source changed, and leaves nothing of one that is gone', async () => {
+    await setUp();
+    write('src/a.ts', 'a, longer');
+    rmSync(join(project, 'src/b.ts'));
+    expect(await setUp()).toEqual({ exitCode: 0, said: 'lock-torture: compiling (sources have changed)…\n' });
+    expect(compiled()).toEqual(['.stamp', 'a.js']);
+    expect(readFileSync(join(project, 'dist/a.js'), 'utf8')).toBe('a, longer');
+    expect(leftovers()).toEqual([]);
+  });
+
+  it('installs again when the lockfile changed or node_modules is gone', async () => {
+    await setUp();
+    write('package-lock.json', `${readFileSync(join(project, 'package-lock.json'), 'utf8')}\n`);
+    expect((await setUp()).said).toContain('installing packages (package-lock.json has changed)…');
+    rmSync(join(project, 'node_modules'), { recursive: true });
+    expect(await setUp()).toEqual({ exitCode: 0, said: INSTALLING });
+  });
+
+  it("tells the compiler's errors, and does not take the failure for done", async () => {
+    write('src/a.ts', 'MISTAKE');
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const { exitCode, said } = await setUp();
+      expect(exitCode).toBe(3);
+      expect(said).toContain('the sources do not compile');
+      expect(said).toContain('src/a.ts(1,1): error: a mistake');
+    }
+    write('src/a.ts', 'mended');
+    expect(await setUp()).toEqual({ exitCode: 0, said: COMPILING });
+    expect(compiled()).toEqual(['.stamp', 'a.js', 'b.js']);
+  });
+});
+
+describe('two starts at once', () => {
+  it('take turns, and the second finds everything done', async () => {
+    write('hold', '');
+    const first = start();
+    await until(() => existsSync(join(project, 'held')));
+    const second = start();
+    await until(() => second.said() === WAITING);
+    rmSync(join(project, 'hold'));
+    expect(await first.exitCode).toBe(0);
+    expect(await second.exitCode).toBe(0);
+    expect(second.said()).toBe(WAITING);
+    expect(compilerPids()).toHaveLength(1);
+  });
+
+  it('the one that waits goes on when the other is killed', async () => {
+    write('hold', '');
+    const first = start();
+    await until(() => existsSync(join(project, 'held')));
+    const second = start();
+    await until(() => second.said() === WAITING);
+    first.child.kill('SIGKILL');
+    await until(() => second.said() === WAITING + COMPILING);
+    rmSync(join(project, 'hold'));
+    expect(await second.exitCode).toBe(0);
+    expect(compiled()).toEqual(['.stamp', 'a.js', 'b.js']);
+  });
+});
+
+describe('kill -9', () => {
+  it('while compiling takes the compiler along, and the next start compiles everything', async () => {
+    write('hold', '');
+    const { child } = start();
+    await until(() => existsSync(join(project, 'held')));
+    child.kill('SIGKILL');
+    await until(() => !alive(compilerPids()[0]!));
+    rmSync(join(project, 'hold'));
+    expect(existsSync(join(project, 'dist'))).toBe(false);
+    expect(await setUp()).toEqual({ exitCode: 0, said: COMPILING });
+    expect(compiled()).toEqual(['.stamp', 'a.js', 'b.js']);
+    expect(leftovers()).toEqual([]);
+  });
+
+  it('while replacing what was compiled leaves the old or nothing, and the next start compiles', async () => {
+    await setUp();
+    // Between the two renames: the new one is finished, the old one moved away.
+    cpSync(join(project, 'dist'), join(project, 'dist.old'), { recursive: true });
+    cpSync(join(project, 'dist'), join(project, 'dist.new'), { recursive: true });
+    rmSync(join(project, 'dist'), { recursive: true });
+    expect(await setUp()).toEqual({ exitCode: 0, said: COMPILING });
+    expect(leftovers()).toEqual([]);
+  });
+
+  it('while installing takes npm along, and the next start installs everything', async () => {
+    await setUp();
+    write('package-lock.json', `${readFileSync(join(project, 'package-lock.json'), 'utf8')}\n`);
+    // An npm that is killed when it has removed a package and not yet anything else.
+    const tools = join(project, 'tools');
+    const pidFile = join(project, 'npm-pid');
+    write('tools/npm', `#!/bin/sh\nrm node_modules/typescript; echo $$ > npm-pid; exec sleep 600\n`);
+    chmodSync(join(tools, 'npm'), 0o755);
+    const { child } = start({ PATH: `${tools}:${process.env.PATH}` });
+    await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'));
+    child.kill('SIGKILL');
+    await until(() => !alive(Number(readFileSync(pidFile, 'utf8'))));
+    const { exitCode, said } = await setUp();
+    expect(exitCode).toBe(0);
+    expect(said).toContain(INSTALLING);
+    expect(existsSync(join(project, 'node_modules/typescript/bin/tsc'))).toBe(true);
+  });
+});
+
+describe('what it cannot do', () => {
+  it('says to install npm where there is none', async () => {
+    const tools = join(project, 'tools');
+    mkdirSync(tools);
+    symlinkSync(process.execPath, join(tools, 'node'));
+    const { exitCode, said } = await setUp({ PATH: tools });
+    expect(exitCode).toBe(3);
+    expect(said).toMatch(/npm was not found.*install npm .*then run the same command again/);
+  });
+
+  it('says to check the network where the packages cannot be reached', async () => {
+    const integrity = `sha512-${Buffer.alloc(64).toString('base64')}`;
+    write('package.json', { name: 'small', dependencies: { 'is-far-away': '1.0.0' } });
+    write('package-lock.json', {
+      name: 'small',
+      lockfileVersion: 3,
+      packages: {
+        '': { name: 'small', dependencies: { 'is-far-away': '1.0.0' } },
+        'node_modules/is-far-away': { version: '1.0.0', integrity },
+      },
+    });
+    const nobody = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' };
+    const { exitCode, said } = await setUp({ ...nobody, npm_config_cache: join(project, 'npm-cache') });
+    expect(exitCode).toBe(3);
+    expect(said).toMatch(/registry cannot be reached: check the network .*then run the same command again/);
+    expect(said).toContain('ECONNREFUSED');
+  });
+
+  it('says to install a newer Node', async () => {
+    const older = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.19.0'}})";
+    const { exitCode, said } = await setUp({}, ['--import', `data:text/javascript,${older}`]);
+    expect(exitCode).toBe(3);
+    expect(said).toMatch(/^lock-torture: Node\.js 20 or newer is needed .*: install a current version/);
+    expect(existsSync(join(project, 'node_modules'))).toBe(false);
+  });
+});

@@ -1,0 +1,138 @@
+/** Runs the tool as a user does, and finds every process of a run whatever became of its parents. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { HistoryEvent, Results } from '../../harness/api.js';
+
+export const ROOT = resolve(import.meta.dirname, '../..');
+const MARK = 'LOCK_TORTURE_TEST_MARK';
+
+export interface Torture {
+  child: ChildProcess;
+  /** In the environment of every process of this run. */
+  mark: string;
+  /** Where its run folders go. */
+  out: string;
+  output(): string;
+  errors(): string;
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+export function freshFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'lock-torture-test-'));
+}
+
+/** Starts the tool; `viaNpm` as the README says, otherwise its bin file. */
+export function start(
+  args: readonly string[],
+  options: { viaNpm?: boolean; cwd?: string; command?: string } = {},
+): Torture {
+  const mark = randomUUID();
+  const out = freshFolder();
+  const command = options.command ?? 'run';
+  const all = command === 'run' ? ['--out', out, ...args] : [command, ...args];
+  const [program, ...argv] = options.viaNpm
+    ? ['npm', 'run', '--silent', 'torture', '--', ...all]
+    : [process.execPath, join(ROOT, 'bin/torture.mjs'), ...all];
+  const child = spawn(program!, argv, {
+    cwd: options.cwd ?? ROOT,
+    env: { ...process.env, [MARK]: mark, INIT_CWD: options.cwd ?? ROOT },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let errors = '';
+  child.stdout!.on('data', (chunk) => {
+    output += chunk;
+  });
+  child.stderr!.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done) => {
+    child.once('exit', (code, signal) => done({ code, signal }));
+  });
+  return { child, mark, out, output: () => output, errors: () => errors, ended };
+}
+
+export interface Ended {
+  status: number | null;
+  output: string;
+  errors: string;
+  /** The run's folder, if one was made. */
+  folder: string;
+  results: Results;
+}
+
+/** Runs the tool to its end. */
+export async function torture(args: readonly string[], options: Parameters<typeof start>[1] = {}): Promise<Ended> {
+  const run = start(args, options);
+  const { code } = await run.ended;
+  const folder = join(run.out, 'latest');
+  const file = join(folder, 'results.json');
+  const results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  return { status: code, output: run.output(), errors: run.errors(), folder, results };
+}
+
+export interface Found {
+  pid: number;
+  command: string;
+}
+
+/** Every living process of a run, by the mark in its environment. */
+export function processesOf(mark: string): Found[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        if (!readFileSync(`/proc/${name}/environ`, 'utf8').includes(mark)) return [];
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+        return command === '' ? [] : [{ pid: Number(name), command }]; // a zombie has no command line
+      } catch {
+        return []; // gone while we looked
+      }
+    });
+}
+
+/** Network namespaces other than our own in which a process of the run lives. */
+export function namespacesOf(mark: string): string[] {
+  const own = readlinkSync('/proc/self/ns/net');
+  const found = processesOf(mark).flatMap(({ pid }) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/ns/net`)];
+    } catch {
+      return [];
+    }
+  });
+  return [...new Set(found)].filter((namespace) => namespace !== own);
+}
+
+/** The recorded history so far; a line that is still being written is left out. */
+export function historyOf(run: Torture): HistoryEvent[] {
+  const file = join(run.out, 'latest', 'history.jsonl');
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.slice(0, -1).map((line) => JSON.parse(line));
+}
+
+/** Polls until `condition` gives something; throws when `limitMs` is over. */
+export async function until<T>(what: string, condition: () => T | undefined | false, limitMs = 60_000): Promise<T> {
+  const giveUp = Date.now() + limitMs;
+  for (;;) {
+    const value = condition();
+    if (value) return value;
+    if (Date.now() > giveUp) throw new Error(`not within ${limitMs} ms: ${what}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+/** Ends whatever is left of a run; for tests' clean-up. */
+export function endAll(run: Torture): void {
+  for (const { pid } of processesOf(run.mark)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // it ended by itself meanwhile
+    }
+  }
+}

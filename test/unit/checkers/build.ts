@@ -1,0 +1,312 @@
+/**
+ * Literal histories that read like the story they tell. Times are seconds since the epoch of the run, as in the reports.
+ *
+ *     const story = new Story().grant('c1', 1, 'lock:0').release('c1', 3).grant('c2', 3.5).release('c2', 4);
+ *     mutualExclusion(story.input())
+ *
+ * Unless told otherwise a granted attempt leaves 2 ms and begins 3 ms before the client has its answer, the harness reads
+ * a millisecond later, and leases are 5 s.
+ */
+import type {
+  CheckInput,
+  Completion,
+  FaultRecord,
+  History,
+  HistoryBody,
+  HistoryEvent,
+  Observation,
+  ObservationBody,
+  Plan,
+  RunConfig,
+} from '../../../harness/api.js';
+
+export const LEASE_MS = 5_000;
+export const KEY = 'lock:0';
+export const EPOCH_WALL_MS = 1_700_000_000_000;
+const MS = 0.001;
+
+export function ns(seconds: number): number {
+  return Math.round(seconds * 1e9);
+}
+
+export interface GrantOptions {
+  key?: string;
+  leaseMs?: number;
+  /** When the harness sent the operation, the client began it, and the granted attempt left. */
+  sent?: number;
+  began?: number;
+  grantSent?: number;
+  read?: number;
+  /** False: a client that does not stamp. */
+  stamps?: boolean;
+  validForMs?: number;
+}
+
+export interface EndOptions {
+  sent?: number;
+  /** How it ended; `never`: no completion is recorded. */
+  type?: 'ok' | 'fail' | 'info' | 'never';
+  stamps?: boolean;
+  read?: number;
+}
+
+type Sample = Extract<ObservationBody, { type: 'sample' }>;
+
+export class Story {
+  private readonly events: { atNs: number; body: HistoryBody }[] = [];
+  private readonly observations: Observation[] = [];
+  private readonly ids = new Map<string, number>();
+  private readonly current = new Map<string, { id: number; key: string }>();
+  private config: Partial<RunConfig> = {};
+  private steps: Plan['steps'] = [];
+  private isTorn = false;
+
+  constructor() {
+    this.event(0, { type: 'run', version: 1, runId: 'literal', seed: 1, epochWallMs: EPOCH_WALL_MS });
+  }
+
+  event(at: number, body: HistoryBody): this {
+    this.events.push({ atNs: ns(at), body });
+    return this;
+  }
+
+  up(client: string, features: string[] = []): this {
+    const host = client.split('.')[0]!;
+    return this.event(0.1, {
+      type: 'client-up',
+      client,
+      slot: host,
+      host,
+      address: '10.77.0.9',
+      lock: 'set-nx-px',
+      features,
+    });
+  }
+
+  down(client: string, at: number): this {
+    return this.event(at + MS, { type: 'client-down', client, endNs: ns(at), reason: 'killed by the nemesis' });
+  }
+
+  /** `client` has the answer "granted" at `at`. */
+  grant(client: string, at: number, options: GrantOptions = {}): this {
+    const { key = KEY, leaseMs = LEASE_MS, stamps = true, grantSent = at - 2 * MS, validForMs } = options;
+    const { began = grantSent - MS, read = at + MS } = options;
+    const { sent = began - MS } = options;
+    const id = this.next(client);
+    this.current.set(client, { id, key });
+    this.event(sent, { type: 'invoke', client, id, op: 'acquire', key, leaseMs, waitMs: 0 });
+    const own: Completion = stamps ? { beganNs: ns(began), endedNs: ns(at), grantSentNs: ns(grantSent) } : {};
+    return this.event(read, {
+      type: 'ok',
+      client,
+      id,
+      op: 'acquire',
+      key,
+      ...own,
+      ...(validForMs !== undefined && { validForMs }),
+    });
+  }
+
+  /** A try from `from` to `at` that was refused, or whose outcome nobody knows. */
+  refused(client: string, from: number, at: number, type: 'fail' | 'info' = 'fail', key = KEY): this {
+    const id = this.next(client);
+    this.event(from, { type: 'invoke', client, id, op: 'acquire', key, leaseMs: LEASE_MS, waitMs: 0 });
+    return this.event(at, {
+      type,
+      client,
+      id,
+      op: 'acquire',
+      key,
+      reason: type === 'fail' ? 'held' : 'timeout',
+      beganNs: ns(from),
+      endedNs: ns(at),
+    });
+  }
+
+  /** The client's last hold: its release begins at `at`. */
+  release(client: string, at: number, options: EndOptions = {}): this {
+    return this.operate('release', client, at, options, undefined);
+  }
+
+  /** An extension that leaves at `at`. */
+  extend(client: string, at: number, leaseMs = LEASE_MS, options: EndOptions = {}): this {
+    return this.operate('extend', client, at, options, leaseMs);
+  }
+
+  renewed(client: string, at: number, leaseMs = LEASE_MS): this {
+    const { id, key } = this.holdOf(client);
+    return this.event(at + MS, { type: 'renewed', client, hold: id, key, sentNs: ns(at), leaseMs });
+  }
+
+  lost(client: string, at: number, read = at + MS): this {
+    const { id, key } = this.holdOf(client);
+    return this.event(read, { type: 'lost', client, hold: id, key, clientNs: ns(at) });
+  }
+
+  fault(at: number, step: number, fault: string, state: FaultRecord['state'], record: Partial<FaultRecord> = {}): this {
+    return this.event(at, { type: 'fault', step, fault, state, targets: [], did: `${fault} ${state}`, ...record });
+  }
+
+  disturbed(at: number, disturbance: 'harness-stall' | 'wall-clock-step', ms: number): this {
+    return this.event(at + Math.max(0.02, ms / 1_000), { type: 'disturbance', disturbance, ms, beganNs: ns(at) });
+  }
+
+  recovered(at: number, missing: string[] = []): this {
+    return this.event(at, { type: 'recovered', afterMs: 10, missing });
+  }
+
+  probe(at: number, acquired: boolean, key = KEY): this {
+    return this.event(at, {
+      type: 'probe',
+      key,
+      client: 'c1',
+      acquired,
+      afterMs: 20,
+      ...(!acquired && { reason: 'held' }),
+    });
+  }
+
+  /** What every whole run ends with: recovered, every key had again, the end. */
+  whole(at: number): this {
+    this.recovered(at);
+    for (const key of this.keys()) this.probe(at + 0.1, true, key);
+    return this.event(at + 0.2, { type: 'phase', phase: 'end' });
+  }
+
+  torn(): this {
+    this.isTorn = true;
+    return this;
+  }
+
+  configured(config: Partial<RunConfig>): this {
+    this.config = { ...this.config, ...config };
+    return this;
+  }
+
+  planned(...faults: string[]): this {
+    this.steps = faults.map((fault, n) => ({ atMs: n * 1_000, forMs: 1_000, fault, target: 'all' }));
+    return this;
+  }
+
+  // ------------------------------------------------------------------------------------------------- observations
+
+  /** A command as MONITOR shows it; `by` is a client, `lua` for a script's inner command, or `link` for replication. */
+  command(at: number, node: string, by: string, argv: string[], skewMs = 0): this {
+    const source = by === 'lua' ? 'lua' : by === 'link' ? '10.77.0.1:6379' : '10.77.0.9:40000';
+    const client = by === 'lua' || by === 'link' || by === 'stranger' ? {} : { client: by };
+    const serverWallMs = EPOCH_WALL_MS + at * 1_000 + skewMs;
+    return this.observe(at, node, { type: 'command', serverWallMs, source, argv, ...client });
+  }
+
+  /** The take of a SET NX PX lock. */
+  take(at: number, node: string, client: string, value = `value-of-${client}`, skewMs = 0, ttlMs = LEASE_MS): this {
+    return this.command(at, node, client, ['SET', KEY, value, 'PX', String(ttlMs), 'NX'], skewMs);
+  }
+
+  /** A compare-and-delete that found its value. */
+  unlock(at: number, node: string, client: string, value = `value-of-${client}`, skewMs = 0): this {
+    this.command(at, node, client, ['EVALSHA', 'abc', '1', KEY, value], skewMs);
+    this.command(at, node, 'lua', ['get', KEY], skewMs);
+    return this.command(at, node, 'lua', ['del', KEY], skewMs);
+  }
+
+  sample(at: number, node: string, fields: Partial<Sample> & { owner?: string; pttlMs?: number } = {}): this {
+    const { owner, pttlMs = 1_000, ...rest } = fields;
+    const keys: Sample['keys'] = owner === undefined ? {} : { [KEY]: { owner, pttlMs } };
+    return this.observe(at, node, {
+      type: 'sample',
+      role: 'primary',
+      offset: 0,
+      runId: 'run-1',
+      skewMs: 0,
+      keys,
+      ...rest,
+    });
+  }
+
+  watch(at: number, node: string, watching = true): this {
+    return this.observe(at, node, { type: 'watch', watching });
+  }
+
+  private observe(at: number, node: string, body: ObservationBody): this {
+    this.observations.push({ atNs: ns(at), node, ...body });
+    return this;
+  }
+
+  // -------------------------------------------------------------------------------------------------- the finished story
+
+  history(): History {
+    const ordered = this.events.map((event, n) => ({ ...event, n })).sort((a, b) => a.atNs - b.atNs || a.n - b.n);
+    return { events: ordered.map(({ atNs, body }, i): HistoryEvent => ({ i, atNs, ...body })), torn: this.isTorn };
+  }
+
+  input(): CheckInput {
+    const observations = this.observations
+      .map((one, n) => ({ one, n }))
+      .sort((a, b) => a.one.atNs - b.one.atNs || a.n - b.n);
+    return {
+      history: this.history(),
+      observations: observations.map(({ one }) => one),
+      config: { ...literalConfig, keys: this.keys(), ...this.config },
+      plan: { version: 1, seed: 1, steps: this.steps },
+    };
+  }
+
+  private operate(
+    op: 'release' | 'extend',
+    client: string,
+    at: number,
+    options: EndOptions,
+    leaseMs: number | undefined,
+  ): this {
+    const { sent = at - MS, type = 'ok', stamps = true, read = at + 3 * MS } = options;
+    const { id: hold, key } = this.holdOf(client);
+    const id = this.next(client);
+    this.event(sent, { type: 'invoke', client, id, op, key, hold, ...(leaseMs !== undefined && { leaseMs }) });
+    if (type === 'never') return this;
+    const own: Completion = stamps ? { beganNs: ns(at), endedNs: ns(at + MS) } : {};
+    return this.event(read, { type, client, id, op, key, hold, ...own });
+  }
+
+  private next(client: string): number {
+    const id = (this.ids.get(client) ?? 0) + 1;
+    this.ids.set(client, id);
+    return id;
+  }
+
+  private holdOf(client: string) {
+    const hold = this.current.get(client);
+    if (!hold) throw new Error(`the story has no hold of ${client}`);
+    return hold;
+  }
+
+  private keys(): string[] {
+    return [...new Set(this.events.flatMap(({ body }) => (body.type === 'invoke' ? [body.key] : [])).concat(KEY))];
+  }
+}
+
+const literalConfig: RunConfig = {
+  version: 1,
+  runId: 'literal',
+  startedAt: '2026-01-01T00:00:00Z',
+  seed: 1,
+  topology: 'sentinel',
+  topologyOptions: { nodes: 3, persistence: 'none', redisConf: [] },
+  runtime: 'netns',
+  lock: 'set-nx-px',
+  workload: 'mutex',
+  clients: 2,
+  keys: [KEY],
+  leaseMs: LEASE_MS,
+  waitMs: 0,
+  hold: { min: 0.1, max: 0.8 },
+  careless: false,
+  timeLimitMs: 20_000,
+  nemesis: [],
+  nemesisIntervalMs: 1_000,
+  failOn: ['exclusion', 'stale', 'harm', 'liveness'],
+  redis: { path: 'redis-server', env: {}, version: '7.0.15', origin: 'PATH' },
+  clientArgv: [],
+  unavailable: {},
+  again: 'npm run torture -- --seed 1',
+};

@@ -1,0 +1,468 @@
+/** Each cause is named where its whole chain was observed, and not where something merely happened at the same time. */
+import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../checkers/mutual-exclusion.js';
+import type { Cause } from '../../../harness/api.js';
+import { KEY, Story } from './build.js';
+
+/** The causes of all violations, earliest first. */
+function causes(story: Story): Cause[] {
+  const input = story.input();
+  const found = mutualExclusion(input).violations.map(({ cause }) => cause);
+  for (const { chain } of found) {
+    expect(chain.length).toBeGreaterThan(0);
+    for (const { history, observation } of chain) {
+      if (history !== undefined) expect(input.history.events[history]).toBeDefined();
+      if (observation !== undefined) expect(input.observations[observation]).toBeDefined();
+    }
+    expect(chain.map(({ atNs }) => atNs)).toEqual(chain.map(({ atNs }) => atNs).sort((a, b) => a - b));
+  }
+  return found;
+}
+
+function only(story: Story): Cause {
+  const found = causes(story);
+  expect(found).toHaveLength(1);
+  return found[0]!;
+}
+
+/** c1 is granted at 1 s, c2 at 3 s, both until 4 s: broken. */
+function broken(): Story {
+  return new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 3).release('c1', 4).release('c2', 4);
+}
+
+const TAKEN = 0.999; // c1's take, as its node ran it
+const RETAKEN = 2.999;
+
+describe('failover-lost-write', () => {
+  /** c1 granted by r1; r2 was its replica until 2.0 s and primary from 2.5 s on. */
+  const failover = () =>
+    broken()
+      .watch(0, 'r1')
+      .watch(0, 'r2')
+      .sample(0.5, 'r1')
+      .sample(0.5, 'r2', { role: 'replica' })
+      .take(TAKEN, 'r1', 'c1')
+      .sample(1.1, 'r1', { owner: 'value-of-c1' })
+      .sample(2, 'r2', { role: 'replica' });
+
+  it('is named where the new primary never got the write', () => {
+    const cause = only(
+      failover()
+        .fault(0.8, 0, 'failover', 'phase', { targets: ['r1'], cut: [['r1', 'r2']], did: 'cut r1 -x- r2' })
+        .fault(2.6, 0, 'failover', 'strike', { targets: ['r1'] })
+        .sample(2.5, 'r2')
+        .take(RETAKEN, 'r2', 'c2'),
+    );
+    expect(cause.name).toBe('failover-lost-write');
+    expect(cause.sentence).toBe("r2 replaced r1 as primary without c1's lock:0, and granted it to c2.");
+    expect(cause.chain.map(({ text }) => text)).toEqual([
+      'r1 could not reach r2 (failover: cut r1 -x- r2)',
+      'r1 granted lock:0 to c1 (SET)',
+      'r2 was a replica',
+      'r2 was primary',
+      'r2, as primary, had no lock:0',
+      'r2 granted lock:0 to c2 (SET)',
+      "until 5.998 s c1's lease would have run",
+    ]);
+  });
+
+  it('is named where no sample was taken in time, but every command of the new primary was seen', () => {
+    const cause = only(failover().take(RETAKEN, 'r2', 'c2'));
+    expect(cause.name).toBe('failover-lost-write');
+    expect(cause.chain.map(({ text }) => text)).toContain("r2 was watched from 0.998 s on and never got c1's write");
+  });
+
+  it('is named where the old primary was made a replica, and primary again without the write', () => {
+    const story = failover().sample(1.5, 'r1', { role: 'replica' }).sample(2.5, 'r1').take(RETAKEN, 'r1', 'c2');
+    expect(only(story).name).toBe('failover-lost-write');
+  });
+
+  it('is not named where the new primary was not watched and no sample shows that it had nothing', () => {
+    const story = failover().watch(2.2, 'r2', false).watch(2.6, 'r2').take(RETAKEN, 'r2', 'c2');
+    expect(only(story).name).toBe('unexplained');
+  });
+
+  it('is not named where the new primary had the write', () => {
+    const replicated = ['SET', KEY, 'value-of-c1', 'PXAT', '1700000005999'];
+    expect(
+      only(failover().command(1.001, 'r2', 'link', replicated).sample(2.5, 'r2').take(RETAKEN, 'r2', 'c2')).name,
+    ).toBe('unexplained');
+    expect(
+      only(
+        failover()
+          .sample(2.1, 'r2', { role: 'replica', owner: 'value-of-c1' })
+          .sample(2.5, 'r2')
+          .take(RETAKEN, 'r2', 'c2'),
+      ).name,
+    ).toBe('unexplained');
+  });
+
+  it('is not named for a failover elsewhere: both were granted by the same primary', () => {
+    const story = failover()
+      .sample(2.5, 'r2')
+      .take(RETAKEN, 'r1', 'c2')
+      .fault(0.8, 0, 'failover', 'strike', { targets: ['r1'] });
+    expect(only(story).name).toBe('unexplained');
+  });
+
+  it('is not named where the second node was never seen to be a replica', () => {
+    const story = broken()
+      .watch(0, 'r1')
+      .watch(0, 'r2')
+      .sample(0.5, 'r2')
+      .take(TAKEN, 'r1', 'c1')
+      .take(RETAKEN, 'r2', 'c2');
+    expect(only(story).name).toBe('unexplained');
+  });
+
+  it('is not named where nothing of the grants was observed', () => {
+    expect(only(broken().sample(2, 'r2', { role: 'replica' }).sample(2.5, 'r2')).name).toBe('unexplained');
+  });
+
+  it('is called a split brain where the new primary granted first and the old one did not know yet', () => {
+    const story = broken()
+      .watch(0, 'r1')
+      .watch(0, 'r2')
+      .sample(0.5, 'r2', { role: 'replica' })
+      .sample(0.8, 'r2')
+      .take(TAKEN, 'r2', 'c1')
+      .sample(2.5, 'r1')
+      .take(RETAKEN, 'r1', 'c2');
+    expect(only(story).name).toBe('split-brain');
+    // Also where the old one had itself replaced the new one, once.
+    expect(only(story.sample(0.1, 'r1', { role: 'replica' }).sample(0.2, 'r1')).name).toBe('split-brain');
+  });
+});
+
+describe('node-forgot', () => {
+  const granted = () =>
+    broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').sample(1.2, 'r1', { owner: 'value-of-c1' });
+  const restarted = (at: number) =>
+    granted()
+      .watch(at, 'r1', false)
+      .watch(at + 0.3, 'r1');
+
+  it('is named where the node came back as another process without the key', () => {
+    const cause = only(restarted(2).sample(2.5, 'r1', { runId: 'run-2' }).take(RETAKEN, 'r1', 'c2'));
+    expect(cause.name).toBe('node-forgot');
+    expect(cause.chain.map(({ text }) => text)).toContain('r1 ran as another process (run id run-2 after run-1)');
+    expect(cause.chain.map(({ text }) => text)).toContain("r1 did not have c1's lock:0 any more");
+  });
+
+  it('is named where the next sample came only after the second grant', () => {
+    expect(
+      only(restarted(2).take(RETAKEN, 'r1', 'c2').sample(3.1, 'r1', { runId: 'run-2', owner: 'value-of-c2' })).name,
+    ).toBe('node-forgot');
+  });
+
+  it('is named although a third client took the key and released it in between', () => {
+    const story = restarted(2)
+      .sample(2.4, 'r1', { runId: 'run-2' })
+      .grant('c3', 2.5)
+      .take(2.499, 'r1', 'c3')
+      .release('c3', 2.8)
+      .unlock(2.801, 'r1', 'c3')
+      .take(RETAKEN, 'r1', 'c2');
+    expect(causes(story).map(({ name }) => name)).toEqual(['node-forgot', 'node-forgot']);
+  });
+
+  it('is not named where the restart lay before the first grant', () => {
+    const story = broken()
+      .watch(0, 'r1')
+      .sample(0.5, 'r1')
+      .watch(0.6, 'r1', false)
+      .watch(0.9, 'r1')
+      .take(TAKEN, 'r1', 'c1')
+      .sample(1.2, 'r1', { runId: 'run-2', owner: 'value-of-c1' })
+      .take(RETAKEN, 'r1', 'c2');
+    expect(only(story).name).toBe('unexplained');
+    expect(only(story.fault(1.1, 0, 'amnesia', 'strike', { targets: ['r1'], forgot: ['r1'] })).name).toBe(
+      'unexplained',
+    );
+  });
+
+  it('is not named where the node kept the key, or another node restarted', () => {
+    expect(
+      only(restarted(2).sample(2.5, 'r1', { runId: 'run-2', owner: 'value-of-c1' }).take(RETAKEN, 'r1', 'c2')).name,
+    ).toBe('unexplained');
+    expect(
+      only(
+        granted()
+          .sample(0.5, 'r2')
+          .watch(2, 'r2', false)
+          .sample(2.5, 'r2', { runId: 'run-2' })
+          .take(RETAKEN, 'r1', 'c2'),
+      ).name,
+    ).toBe('unexplained');
+  });
+
+  it('yields to a removal that was seen', () => {
+    const story = granted().command(1.5, 'r1', 'c3', ['DEL', KEY]).watch(2, 'r1', false).watch(2.3, 'r1');
+    expect(only(story.sample(2.5, 'r1', { runId: 'run-2' }).take(RETAKEN, 'r1', 'c2')).name).toBe('released-by-other');
+  });
+});
+
+describe('clock-jumped', () => {
+  const granted = () =>
+    broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').sample(1.2, 'r1', { owner: 'value-of-c1' });
+
+  it('is named where the node was ahead by the rest of the lease when it granted again', () => {
+    const story = granted().fault(2, 0, 'clock', 'strike', {
+      targets: ['r1'],
+      offsetMs: 6_000,
+      did: "set r1's clock forward by 6 s",
+    });
+    const cause = only(story.sample(2.2, 'r1', { skewMs: 6_000 }).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 6_000));
+    expect(cause.name).toBe('clock-jumped');
+    expect(cause.sentence).toContain("r1's clock was 6.0 s ahead");
+    expect(cause.chain.map(({ text }) => text)).toEqual(
+      expect.arrayContaining(["set r1's clock forward by 6 s", "r1's clock was read 6000 ms off the machine's"]),
+    );
+  });
+
+  it('is named where a replica with a fast clock was promoted and had the write', () => {
+    const story = granted()
+      .sample(0.5, 'r2', { role: 'replica', skewMs: 6_000 })
+      .command(1, 'r2', 'link', ['SET', KEY, 'value-of-c1', 'PXAT', '1700000005999'], 6_000)
+      .sample(2.5, 'r2', { skewMs: 6_000 })
+      .take(RETAKEN, 'r2', 'c2', 'value-of-c2', 6_000);
+    expect(only(story).name).toBe('clock-jumped');
+  });
+
+  it('is not named where the jump was too small to end the lease, was on another node, or came before the grant', () => {
+    expect(
+      only(granted().sample(2.2, 'r1', { skewMs: 2_000 }).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 2_000)).name,
+    ).toBe('unexplained');
+    const elsewhere = granted()
+      .fault(2, 0, 'clock', 'strike', { targets: ['r2'], offsetMs: 6_000 })
+      .sample(2.2, 'r2', { skewMs: 6_000 });
+    expect(only(elsewhere.take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
+    const before = broken()
+      .watch(0, 'r1')
+      .sample(0.5, 'r1', { skewMs: 6_000 })
+      .take(TAKEN, 'r1', 'c1', 'value-of-c1', 6_000);
+    expect(only(before.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 6_000)).name).toBe('unexplained');
+  });
+});
+
+describe('released-by-other', () => {
+  const granted = () => broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1');
+
+  it('is named where another client deleted the key', () => {
+    const cause = only(granted().command(2, 'r1', 'c3', ['DEL', KEY]).take(RETAKEN, 'r1', 'c2'));
+    expect(cause.name).toBe('released-by-other');
+    expect(cause.sentence).toBe("c3 removed c1's lock:0 from r1 (DEL), which let c2 have it.");
+  });
+
+  it('is named where somebody unknown did, on a primary', () => {
+    expect(only(granted().command(2, 'r1', 'stranger', ['UNLINK', KEY]).take(RETAKEN, 'r1', 'c2')).sentence).toContain(
+      'somebody at 10.77.0.9:40000',
+    );
+  });
+
+  it('is named through a failover: removed on the old primary, and there by another client', () => {
+    const story = granted()
+      .watch(0, 'r2')
+      .sample(0.5, 'r2', { role: 'replica' })
+      .command(1, 'r2', 'link', ['SET', KEY, 'value-of-c1', 'PXAT', '1700000005999'])
+      .command(2, 'r1', 'c3', ['DEL', KEY])
+      .command(2.001, 'r2', 'link', ['DEL', KEY])
+      .sample(2.5, 'r2')
+      .take(RETAKEN, 'r2', 'c2');
+    expect(only(story).name).toBe('released-by-other');
+  });
+
+  it('is not named for a removal that only came over the replication link', () => {
+    const story = granted()
+      .watch(0, 'r2')
+      .sample(0.5, 'r2', { role: 'replica' })
+      .command(1, 'r2', 'link', ['SET', KEY, 'value-of-c1', 'PXAT', '1700000005999'])
+      .command(2.001, 'r2', 'link', ['DEL', KEY])
+      .sample(2.5, 'r2')
+      .take(RETAKEN, 'r2', 'c2');
+    expect(only(story).name).toBe('unexplained');
+  });
+
+  it("is not named for the holder's own client, a script that removed nothing, another key, or a time before the grant", () => {
+    expect(only(granted().command(2, 'r1', 'c1', ['DEL', KEY]).take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
+    const refused = granted()
+      .command(2, 'r1', 'c3', ['EVALSHA', 'abc', '1', KEY, 'value-of-c3'])
+      .command(2, 'r1', 'lua', ['get', KEY]);
+    expect(only(refused.take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
+    expect(only(granted().command(2, 'r1', 'c3', ['DEL', 'lock:9']).take(RETAKEN, 'r1', 'c2')).name).toBe(
+      'unexplained',
+    );
+    expect(only(granted().command(0.9, 'r1', 'c3', ['DEL', KEY]).take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
+  });
+
+  it('is called a shared owner where a compare-and-delete was let through', () => {
+    const story = broken()
+      .watch(0, 'r1')
+      .sample(0.1, 'r1')
+      .take(0.2, 'r1', 'c3', 'locked', 0, 300)
+      .take(TAKEN, 'r1', 'c1', 'locked')
+      .unlock(2, 'r1', 'c3', 'locked')
+      .take(RETAKEN, 'r1', 'c2', 'locked');
+    expect(only(story).name).toBe('shared-owner');
+  });
+
+  it('is called overwritten where the second client asked nobody', () => {
+    expect(only(granted().command(RETAKEN, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000'])).name).toBe(
+      'overwritten',
+    );
+  });
+});
+
+describe('lease-too-short', () => {
+  it('is named where the server was asked for less than the lease', () => {
+    const story = broken()
+      .watch(0, 'r1')
+      .sample(0.5, 'r1')
+      .take(TAKEN, 'r1', 'c1', 'value-of-c1', 0, 5)
+      .take(RETAKEN, 'r1', 'c2', 'value-of-c2', 0, 5);
+    expect(only(story)).toMatchObject({
+      name: 'lease-too-short',
+      sentence: expect.stringContaining('for 5 ms only, of a lease of 5000 ms'),
+    });
+  });
+
+  it('is not named where it was asked for the whole lease', () => {
+    expect(only(broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').take(RETAKEN, 'r1', 'c2')).name).toBe(
+      'unexplained',
+    );
+  });
+});
+
+describe('on independent nodes', () => {
+  const nodes = ['r1', 'r2', 'r3', 'r4', 'r5'];
+  /** Watched and empty; c1 is granted on `c1On`, and c2 asks r3, r4, r5. */
+  const redlock = (c1On: string[], c2On = ['r3', 'r4', 'r5'], skewOf: Record<string, number> = {}) => {
+    const story = broken().configured({
+      topology: 'redlock',
+      topologyOptions: { nodes: 5, persistence: 'none', redisConf: [] },
+    });
+    for (const node of nodes) story.watch(0, node).sample(0.5, node);
+    for (const node of c1On) story.take(TAKEN, node, 'c1').sample(1.2, node, { owner: 'value-of-c1' });
+    for (const node of c2On) story.take(RETAKEN, node, 'c2', 'value-of-c2', skewOf[node] ?? 0);
+    return story;
+  };
+  const forget = (story: Story, node: string) =>
+    story.watch(2, node, false).watch(2.3, node).sample(2.5, node, { runId: 'run-2' });
+
+  it('one that forgot, and was the only one that granted both, explains it', () => {
+    expect(only(forget(redlock(['r1', 'r2', 'r3']), 'r3')).name).toBe('node-forgot');
+  });
+
+  it('so does one whose clock jumped', () => {
+    expect(only(redlock(['r1', 'r2', 'r3'], ['r3', 'r4', 'r5'], { r3: 6_000 })).name).toBe('clock-jumped');
+  });
+
+  it('refusals of the others do not matter', () => {
+    const story = forget(redlock(['r1', 'r2', 'r3'], ['r1', 'r2', 'r3', 'r4', 'r5']), 'r3');
+    expect(only(story)).toMatchObject({ name: 'node-forgot', sentence: expect.not.stringContaining('r1') });
+  });
+
+  it('one that forgot does not, where another one granted both for no reason', () => {
+    const story = forget(redlock(['r1', 'r2', 'r3', 'r4'], []), 'r3')
+      .take(RETAKEN, 'r3', 'c2')
+      .take(RETAKEN, 'r5', 'c2');
+    // Whether r4 granted c2 cannot be told: watching it broke off, without a restart.
+    story.watch(2.8, 'r4', false).watch(2.9, 'r4').take(RETAKEN, 'r4', 'c2');
+    expect(only(story).name).toBe('unexplained');
+  });
+
+  it('one that forgot but had not granted the first explains nothing', () => {
+    expect(only(forget(redlock(['r1', 'r2', 'r3']), 'r5')).name).not.toBe('node-forgot');
+  });
+
+  it('a minority that sufficed is named, by those that granted and those that refused', () => {
+    const cause = only(redlock(nodes, ['r1', 'r2']).unlock(1.5, 'r1', 'c1').command(1.5, 'r2', 'c3', ['DEL', KEY]));
+    expect(cause.name).toBe('minority-granted');
+    expect(cause.sentence).toBe('c2 was told that it holds lock:0, but only r1 and r2 granted it; a majority is 3.');
+  });
+
+  it('a minority is not named where the others could not be watched', () => {
+    const story = redlock(['r1', 'r2', 'r3'], ['r4', 'r5']).watch(2.9, 'r3', false);
+    expect(only(story).name).toBe('unexplained');
+  });
+});
+
+describe('of a stale holder', () => {
+  /** c1's lease ends at 5.998 s; c2 is granted at 6.1 s; c1 acts until `until`. */
+  const stale = (until = 8, sent = 4, features: string[] = []) =>
+    new Story()
+      .up('c1', features)
+      .up('c2', features)
+      .grant('c1', 1)
+      .grant('c2', 6.1)
+      .release('c1', until, { sent })
+      .release('c2', 9);
+  const pause = (story: Story, from: number, until: number, target = 'c1') =>
+    story
+      .fault(from, 0, 'pause', 'strike', { targets: [target], did: `SIGSTOP to ${target}` })
+      .fault(until, 0, 'pause', 'heal', { targets: [target] });
+  const cut = (story: Story, from: number, until: number, host = 'c1') =>
+    story
+      .fault(from, 1, 'partition', 'strike', { targets: [host], cut: [[host, 'r1']], did: `cut ${host} -x- r1` })
+      .fault(until, 1, 'partition', 'heal', { targets: [host] });
+
+  it('a pause that was in force when the lease ended', () => {
+    const cause = only(pause(stale(), 3, 7.9));
+    expect(cause).toMatchObject({
+      name: 'client-paused',
+      sentence: expect.stringContaining('c1 was paused when its lease ended at 5.998 s'),
+    });
+    expect(cause.chain.map(({ text }) => text)).toEqual([
+      'c1 was granted lock:0',
+      'SIGSTOP to c1',
+      "c1's lease of 5000 ms ended",
+      'c1 ran again',
+      'until then c1 acted as the holder',
+    ]);
+  });
+
+  it('not a pause that was over by then, came later, or struck somebody else', () => {
+    expect(only(pause(stale(), 2, 4)).name).not.toBe('client-paused');
+    expect(only(pause(stale(), 6.5, 7.9)).name).toBe('client-slow');
+    expect(only(pause(stale(), 3, 7.9, 'c2')).name).toBe('client-slow');
+    expect(only(pause(stale(), 3, 7.9, 'c1.2')).name).toBe('client-slow');
+  });
+
+  it('being cut off, where renewals had to travel', () => {
+    expect(only(cut(stale(8, 7.9, ['renews']), 3, 7)).name).toBe('client-cut-off');
+  });
+
+  it('not being cut off where none had to, or when the cut was over', () => {
+    expect(only(cut(stale(8, 7.9), 3, 7)).name).toBe('unexplained');
+    expect(only(cut(stale(8, 7.9, ['renews']), 2, 3)).name).toBe('unexplained');
+    expect(only(cut(stale(8, 7.9, ['renews']), 3, 7, 'c2')).name).toBe('unexplained');
+  });
+
+  it('its own slowness, where no fault was in force on it', () => {
+    expect(only(stale(8, 7.9))).toMatchObject({
+      name: 'client-slow',
+      sentence: expect.stringContaining('c1 worked 7,000 ms under a lease of 5000 ms'),
+    });
+    expect(only(stale(8, 4)).sentence).toContain(
+      'was told to release in time, but began only 2,002 ms after its lease had ended',
+    );
+    expect(only(stale().fault(1, 0, 'failover', 'strike', { targets: ['r1'] })).name).toBe('client-slow');
+  });
+
+  it('not its slowness, where the lock should have renewed itself', () => {
+    expect(only(stale(8, 7.9, ['renews'])).name).toBe('unexplained');
+  });
+
+  it('a grant that outlived its lease, and the pause that made it', () => {
+    const late = new Story()
+      .up('c1')
+      .grant('c1', 8, { grantSent: 1 })
+      .grant('c2', 7)
+      .release('c1', 8.5)
+      .release('c2', 9);
+    expect(only(late).name).toBe('granted-late');
+    const paused = only(pause(late, 2, 7.9));
+    expect(paused.name).toBe('granted-late');
+    expect(paused.chain.map(({ text }) => text)).toContain('SIGSTOP to c1');
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { checkers, judge } from '../../../checkers/index.js';
+import { Story } from './build.js';
+
+const all = Object.keys(checkers);
+const judged = (story: Story) => judge(story.input(), all);
+
+/** A whole run that held: 12 holds in turn, contended. */
+function held(): Story {
+  const story = new Story().up('c1').up('c2');
+  for (let n = 0; n < 12; n++) {
+    const [holder, other] = n % 2 === 0 ? ['c1', 'c2'] : ['c2', 'c1'];
+    story
+      .grant(holder!, n + 1)
+      .refused(other!, n + 1.2, n + 1.3)
+      .release(holder!, n + 1.8);
+  }
+  return story;
+}
+const broken = () => held().grant('c3', 3.5).release('c3', 3.7);
+/** c3's lease ends at 24.998 s. */
+const stale = () => held().grant('c3', 20).grant('c4', 26).release('c3', 27, { sent: 26.9 }).release('c4', 28);
+const struck = (story: Story) =>
+  story
+    .planned('kill')
+    .fault(3.1, 0, 'kill', 'strike', { targets: ['r1'] })
+    .fault(5.2, 0, 'kill', 'heal', { targets: ['r1'] });
+
+describe('the lock held', () => {
+  it('with its strength', () => {
+    expect(judged(struck(held()).whole(30))).toMatchObject({
+      verdict: 'held',
+      exitStatus: 0,
+      headline: 'The lock held: 12 holds, 3 struck by a fault, never two at once.',
+      strength: '0 of 3 struck holds violated; at most 63 % at 95 %',
+      reasons: [],
+      found: {},
+      again: 'npm run torture -- --seed 1',
+    });
+  });
+
+  it('also without faults', () => {
+    expect(judged(held().whole(30))).toMatchObject({
+      exitStatus: 0,
+      headline: 'The lock held: 12 holds, never two at once.',
+      strength: '0 of 12 holds violated; at most 22 % at 95 %',
+      stats: { holds: 12, acquiresOk: 12, probes: 1 },
+    });
+  });
+
+  it('although one fault of several was refused, which is said', () => {
+    const story = struck(held())
+      .planned('kill', 'kill')
+      .fault(6, 1, 'kill', 'refused', { proof: 'r1 is not running' })
+      .whole(30);
+    expect(judged(story)).toMatchObject({
+      exitStatus: 0,
+      reasons: ['fault kill (step 2 of the plan) was refused: r1 is not running'],
+    });
+  });
+
+  it('does not hold where it was never tested by this class: found, but not failing', () => {
+    const result = judged(
+      stale()
+        .whole(30)
+        .configured({ failOn: ['exclusion'] }),
+    );
+    expect(result).toMatchObject({ verdict: 'held', exitStatus: 0, found: { stale: 1 } });
+    expect(result.headline).toBe('Nothing that fails this run was found in 14 holds; but 1 stale holder.');
+    expect(result.strength).toBeUndefined();
+    expect(result.violations).toHaveLength(1);
+  });
+});
+
+describe('violated', () => {
+  it('says how often, when first, and why', () => {
+    expect(judged(broken().whole(30))).toMatchObject({
+      verdict: 'violated',
+      exitStatus: 1,
+      headline: 'Exclusion broken: 1 time two clients held the lock at once (first at 3.500 s on lock:0, unexplained).',
+      found: { exclusion: 1 },
+    });
+  });
+
+  it('outranks unknown: cut short, torn, and too few holds', () => {
+    const story = new Story().grant('c1', 1).grant('c2', 1.5).release('c1', 2).release('c2', 2).torn();
+    const result = judged(story);
+    expect(result).toMatchObject({ verdict: 'violated', exitStatus: 1 });
+    expect(result.strength).toBeUndefined();
+    expect(result.reasons.join('\n')).toMatch(/torn.*\n.*cut short/);
+  });
+
+  it('puts the gravest first and mentions the rest', () => {
+    const result = judged(
+      stale()
+        .grant('c5', 3.5)
+        .release('c5', 3.7)
+        .recovered(30)
+        .probe(37, false)
+        .event(38, { type: 'phase', phase: 'end' }),
+    );
+    expect(result.headline).toMatch(/^Exclusion broken: 1 time .*; also 1 stale holder and 1 deadlock\.$/);
+    expect(result.found).toEqual({ exclusion: 1, stale: 1, liveness: 1 });
+    expect(result.violations.map((violation) => violation.class)).toEqual(['exclusion', 'stale', 'liveness']);
+  });
+
+  it('names a stale holder, and a deadlock', () => {
+    expect(judged(stale().whole(30)).headline).toBe(
+      'Stale holder: 1 time a client acted on after its lease had ended, beside the next holder (first at 26.000 s on lock:0, the client took longer than its lease).',
+    );
+    const stuck = held().recovered(30).probe(37, false).event(38, { type: 'phase', phase: 'end' });
+    expect(judged(stuck).headline).toBe(
+      'Deadlock: 1 lock could not be had again after everything was healed (lock:0: unexplained).',
+    );
+  });
+
+  it('fails only for what it is to fail for', () => {
+    expect(
+      judged(
+        stale()
+          .whole(30)
+          .configured({ failOn: ['stale'] }),
+      ).exitStatus,
+    ).toBe(1);
+    expect(
+      judged(
+        stale()
+          .whole(30)
+          .configured({ failOn: ['liveness'] }),
+      ).exitStatus,
+    ).toBe(0);
+  });
+});
+
+describe('cannot tell', () => {
+  it('a run that was cut short, whatever it shows', () => {
+    const result = judged(held());
+    expect(result).toMatchObject({
+      verdict: 'unknown',
+      exitStatus: 2,
+      headline: 'Cannot tell: the run was cut short: its history stops before its end.',
+    });
+    expect(result.strength).toBeUndefined();
+  });
+
+  it('a torn history', () => {
+    expect(judged(held().whole(30).torn())).toMatchObject({ exitStatus: 2, reasons: [expect.stringMatching(/torn/)] });
+  });
+
+  it('a run that proves nothing', () => {
+    expect(judged(new Story().whole(1))).toMatchObject({
+      exitStatus: 2,
+      headline: expect.stringMatching(/^Cannot tell: there were only 0 holds/),
+    });
+  });
+
+  it('a run under a clock that was stepped', () => {
+    const result = judged(held().disturbed(2, 'wall-clock-step', 50).whole(30));
+    expect(result).toMatchObject({
+      exitStatus: 2,
+      reasons: [expect.stringMatching(/an overlap may be hidden: .* stepped by 50 ms/)],
+    });
+  });
+
+  it('liveness in a deployment that did not recover, unless that is not asked for', () => {
+    const story = () =>
+      held().recovered(30, ['no primary']).probe(37, false).event(38, { type: 'phase', phase: 'end' });
+    expect(judged(story()).exitStatus).toBe(2);
+    const result = judged(story().configured({ failOn: ['exclusion', 'stale'] }));
+    expect(result.exitStatus).toBe(0);
+    expect(result.reasons).toContainEqual(expect.stringMatching(/had not recovered/));
+  });
+
+  it('a workload that nobody judges', () => {
+    expect(judge(held().whole(30).input(), [])).toMatchObject({
+      exitStatus: 2,
+      reasons: ['no checker judges this workload'],
+    });
+  });
+});
+
+it('refuses a checker that there is not', () => {
+  expect(() => judge(held().input(), ['luck'])).toThrow('no checker is called "luck"');
+});
+
+it('decides a long history in seconds, violated throughout or not', () => {
+  for (const overlap of [0, 0.0005]) {
+    const story = new Story();
+    for (let n = 0; n < 20_000; n++)
+      story.grant(`c${(n % 5) + 1}`, 1 + n * 0.01).release(`c${(n % 5) + 1}`, 1 + n * 0.01 + 0.009 + overlap * 4);
+    const input = story.whole(300).input();
+    const began = performance.now();
+    const result = judge(input, all);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(result.found.exclusion ?? 0).toBe(overlap ? 19_999 : 0);
+  }
+});

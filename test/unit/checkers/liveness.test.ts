@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import { liveness } from '../../../checkers/liveness.js';
+import { KEY, ns, Story } from './build.js';
+
+const judged = (story: Story) => liveness(story.input());
+
+it('accepts locks that could be had again', () => {
+  expect(judged(new Story().whole(5))).toMatchObject({
+    verdict: 'valid',
+    violations: [],
+    notes: [],
+    stats: { probes: 1, deadlocks: 0 },
+  });
+});
+
+it('rejects a lock that could not be had, once everything had recovered', () => {
+  const result = judged(new Story().recovered(5).probe(12, false));
+  expect(result.verdict).toBe('invalid');
+  expect(result.violations).toMatchObject([
+    {
+      class: 'liveness',
+      kind: 'deadlock',
+      key: KEY,
+      fromNs: ns(5),
+      untilNs: ns(12),
+      evidence: [1, 2],
+      cause: { name: 'unexplained' },
+    },
+  ]);
+});
+
+it('names a key that never expires, from the last sample of the primary', () => {
+  const stuck = () => new Story().recovered(5).probe(12, false);
+  const cause = judged(stuck().sample(11, 'r1', { owner: 'dead', pttlMs: -1 })).violations[0]!.cause;
+  expect(cause).toMatchObject({ name: 'key-never-expires', chain: [{ observation: 0 }, { history: 2 }] });
+  const names = (story: Story) => judged(story).violations.map((violation) => violation.cause.name);
+  expect(names(stuck().sample(11, 'r1', { owner: 'alive', pttlMs: 900 }))).toEqual(['unexplained']);
+  expect(names(stuck().sample(10, 'r1', { owner: 'dead', pttlMs: -1 }).sample(11, 'r1'))).toEqual(['unexplained']);
+  expect(names(stuck().sample(11, 'r2', { role: 'replica', owner: 'dead', pttlMs: -1 }).sample(11, 'r1'))).toEqual([
+    'unexplained',
+  ]);
+  expect(names(stuck().sample(13, 'r1', { owner: 'dead', pttlMs: -1 }))).toEqual(['unexplained']);
+});
+
+it('on independent nodes names it only where no majority is left', () => {
+  const story = (nodes: string[]) => {
+    const told = new Story()
+      .recovered(5)
+      .probe(12, false)
+      .configured({ topology: 'redlock', topologyOptions: { nodes: 3, persistence: 'none', redisConf: [] } });
+    for (const node of ['r1', 'r2', 'r3'])
+      told.sample(11, node, nodes.includes(node) ? { owner: 'dead', pttlMs: -1 } : {});
+    return judged(told).violations[0]!.cause.name;
+  };
+  expect(story(['r1'])).toBe('unexplained');
+  expect(story(['r1', 'r2'])).toBe('key-never-expires');
+});
+
+it('cannot tell where the deployment had not recovered: that is not the fault of the lock', () => {
+  const result = judged(new Story().recovered(5, ['no primary']).probe(12, false));
+  expect(result).toMatchObject({ verdict: 'unknown', violations: [] });
+  expect(result.notes[0]).toMatch(/had not recovered .*no primary.* not the lock's fault that lock:0 could not be had/);
+  expect(judged(new Story().probe(12, false)).verdict).toBe('unknown');
+});
+
+it('cannot tell where the run ended before the probe, or before all of it', () => {
+  expect(judged(new Story().recovered(5))).toMatchObject({
+    verdict: 'unknown',
+    notes: [expect.stringMatching(/ended before it was tried/)],
+  });
+  const half = new Story().recovered(5).probe(6, true).grant('c1', 1, { key: 'lock:1' }).release('c1', 2);
+  expect(judged(half)).toMatchObject({
+    verdict: 'unknown',
+    notes: [expect.stringMatching(/ended before lock:1 could be tried/)],
+  });
+});

@@ -1,0 +1,28 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import type { LockDefinition } from '../../../harness/api.js';
+import { builtinLock, locks } from '../../../lock-impl/index.js';
+
+const folder = fileURLToPath(new URL('../../../lock-impl/', import.meta.url));
+
+test.each(Object.entries(locks))('%s is what its module says', async (name, entry) => {
+  const { default: lock } = (await import(`${folder}${entry.module}`)) as { default: LockDefinition };
+  expect(lock.name).toBe(name);
+  expect(lock.topologies).toEqual(entry.topologies);
+  expect(builtinLock(name)).toEqual({ modulePath: `${folder}${entry.module.slice(2)}`, topologies: entry.topologies });
+  expect(entry.canary ?? false).toBe(name.startsWith('broken/'));
+});
+
+test('every canary has its twin', () => {
+  const names = Object.keys(locks).filter((name) => name.startsWith('broken/') && !name.endsWith('-mended'));
+  expect(names.length).toBeGreaterThan(0);
+  for (const name of names) expect(locks).toHaveProperty([`${name}-mended`]);
+  const files = readdirSync(`${folder}broken`).filter((file) => file.endsWith('-mended.ts'));
+  expect(files).toHaveLength(names.length);
+});
+
+test('an unknown name is nothing, also one that every object has', () => {
+  expect(builtinLock('nothing')).toBeUndefined();
+  expect(builtinLock('constructor')).toBeUndefined();
+});

@@ -1,0 +1,368 @@
+/**
+ * A deployment without Redis: hosts that keep routes, links and clocks, processes that keep a state, and a clock that
+ * jumps to the next sleeper when nothing else is to be done. It obeys, unless a test tells a part of it not to.
+ */
+import { type Duplex, PassThrough } from 'node:stream';
+import type {
+  ClientTarget,
+  Clock,
+  ClockSkew,
+  ExecResult,
+  FaultContext,
+  FaultRecord,
+  HistoryBody,
+  HistoryEvent,
+  Host,
+  HostProcess,
+  Persistence,
+  ProcessExit,
+  RedisNode,
+  Topology,
+} from '../../../harness/api.js';
+import { createRandom } from '../../../harness/random.js';
+import type { NemesisContext, PlanTopology } from '../../../nemesis/context.js';
+import { createLevers, type Levers } from '../../../nemesis/levers/index.js';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export class FakeClock implements Clock {
+  private ns = 0;
+  private sleepers: { atNs: number; wake(): void }[] = [];
+
+  nowNs() {
+    return this.ns;
+  }
+
+  wallMs() {
+    return 1_000_000 + this.ns / 1e6;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.sleepers = this.sleepers.filter((sleeper) => sleeper.wake !== wake);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      if (signal?.aborted) return resolve();
+      signal?.addEventListener('abort', wake, { once: true });
+      this.sleepers.push({ atNs: this.ns + ms * 1e6, wake });
+    });
+  }
+
+  /** Runs until the promise settles, jumping over all waiting. */
+  async run<T>(promise: Promise<T>): Promise<T> {
+    let settled = false;
+    const done = () => {
+      settled = true;
+    };
+    promise.then(done, done);
+    for (let idle = 0; !settled; ) {
+      for (let turns = 0; turns < 4; turns++) await turn();
+      const next = this.sleepers.sort((a, b) => a.atNs - b.atNs)[0];
+      if (settled) break;
+      if (!next && ++idle > 1_000) throw new Error('everybody waits for nothing');
+      if (!next) continue;
+      this.ns = Math.max(this.ns, next.atNs);
+      next.wake();
+    }
+    return promise;
+  }
+}
+
+export class FakeProcess implements HostProcess {
+  static nextPid = 100;
+  readonly pid = FakeProcess.nextPid++;
+  readonly stdin = new PassThrough();
+  readonly stdout = new PassThrough();
+  readonly exited: Promise<ProcessExit>;
+  /** Signals that have no effect. */
+  deafTo: NodeJS.Signals[] = [];
+  private now: 'running' | 'stopped' | 'dead' = 'running';
+  private exit: (exit: ProcessExit) => void = () => {};
+
+  constructor() {
+    this.exited = new Promise((resolve) => {
+      this.exit = resolve;
+    });
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (this.deafTo.includes(signal) || this.now === 'dead') return;
+    if (signal === 'SIGSTOP') this.now = 'stopped';
+    if (signal === 'SIGCONT') this.now = 'running';
+    if (signal === 'SIGKILL') {
+      this.now = 'dead';
+      this.exit({ code: null, signal });
+    }
+  }
+
+  async state() {
+    return this.now;
+  }
+}
+
+export class FakeHost implements Host {
+  readonly folder = '/nowhere';
+  readonly routes = new Set<string>();
+  link = true;
+  rpFilter = '0\n0';
+  skew: ClockSkew = { offsetMs: 0, ratePpm: 0 };
+  /** Commands that are accepted and do nothing. */
+  ignores: ('add' | 'del' | 'up' | 'down')[] = [];
+
+  constructor(
+    readonly name: string,
+    readonly address: string,
+  ) {}
+
+  async exec(argv: readonly string[]): Promise<ExecResult> {
+    const [command, ...args] = argv;
+    if (command === 'sh' && argv.length > 3) return this.changeRoutes(argv[4] as 'add' | 'del', argv.slice(5));
+    if (command === 'sh') return said(this.rpFilter);
+    if (command !== 'ip') throw new Error(`the fake host does not know ${argv.join(' ')}`);
+    if (args[0] === 'link') {
+      const state = args[3] as 'up' | 'down';
+      if (!this.ignores.includes(state)) this.link = state === 'up';
+      return said('');
+    }
+    if (args[1] === 'link') return said(JSON.stringify([{ flags: this.link ? ['UP', 'LOWER_UP'] : [] }]));
+    const blackholes = [...this.routes].map((dst) => ({ type: 'blackhole', dst, flags: [] }));
+    const connected = this.link ? [{ dst: '10.77.0.0/16', dev: 'eth0' }] : [];
+    return said(JSON.stringify(args.includes('dev') ? connected : [...connected, ...blackholes]));
+  }
+
+  spawn(): HostProcess {
+    return new FakeProcess();
+  }
+
+  async writeFile(name: string) {
+    return name;
+  }
+
+  async dial(): Promise<Duplex> {
+    throw new Error('nobody listens');
+  }
+
+  async setClock(skew: ClockSkew) {
+    this.skew = skew;
+  }
+
+  private changeRoutes(op: 'add' | 'del', addresses: readonly string[]): ExecResult {
+    if (!this.ignores.includes(op))
+      for (const a of addresses) op === 'add' ? this.routes.add(a) : this.routes.delete(a);
+    return said(JSON.stringify([...this.routes].map((dst) => ({ type: 'blackhole', dst, flags: [] }))));
+  }
+}
+
+const said = (stdout: string): ExecResult => ({ exitCode: 0, stdout, stderr: '' });
+
+export class FakeNode implements RedisNode {
+  readonly port = 6379;
+  process: FakeProcess = new FakeProcess();
+  role = 'slave';
+  forgotten = 0;
+  readonly keys = new Set<string>();
+  readonly clientIds = new Map<string, string>();
+  readonly commands: string[] = [];
+
+  constructor(
+    readonly name: string,
+    readonly kind: 'redis' | 'sentinel',
+    readonly host: FakeHost,
+    private readonly clock: FakeClock,
+    /** Whether the clock shim reaches the server. */
+    public shimmed = true,
+  ) {}
+
+  async start() {
+    this.process = new FakeProcess();
+  }
+
+  async forget() {
+    if ((await this.process.state()) !== 'dead') throw new Error(`${this.name} must be dead`);
+    this.forgotten++;
+    this.keys.clear();
+  }
+
+  async command(...argv: (string | number)[]): Promise<unknown> {
+    if ((await this.process.state()) !== 'running') throw new Error(`${this.name} does not answer`);
+    const [name, ...args] = argv.map(String);
+    this.commands.push(argv.join(' '));
+    if (name === 'PING') return 'PONG';
+    if (name === 'ROLE') return [this.role];
+    if (name === 'EXISTS') return this.keys.has(args[0]!) ? 1 : 0;
+    if (name === 'DBSIZE') return this.keys.size;
+    if (name === 'INFO') return `# Server\r\nserver_time_usec:${Math.round(this.wallMs() * 1_000)}\r\n`;
+    if (name === 'CLIENT' && args[0] === 'LIST') {
+      return [...this.clientIds]
+        .map(([id, address]) => `id=${id} addr=${address}:5000 laddr=10.77.0.9:6379 name=`)
+        .join('\n');
+    }
+    if (name === 'CLIENT') return this.clientIds.delete(args[2]!) ? 1 : 0;
+    throw new Error(`the fake node does not know ${argv.join(' ')}`);
+  }
+
+  async connect(): Promise<never> {
+    throw new Error('not here');
+  }
+
+  private wallMs() {
+    return this.clock.wallMs() + (this.shimmed ? this.host.skew.offsetMs : 0);
+  }
+}
+
+export class FakeClient implements ClientTarget {
+  process = new FakeProcess();
+  holding: string[] = [];
+  tellsTime = true;
+  resumed = 0;
+
+  constructor(
+    readonly slot: string,
+    readonly host: FakeHost,
+    private readonly clock: FakeClock,
+    public name = slot,
+  ) {}
+
+  async kill() {
+    this.process.signal('SIGKILL');
+  }
+
+  resume() {
+    this.resumed++;
+    this.process = new FakeProcess();
+    this.name = `${this.slot}.2`;
+  }
+
+  async wallMs() {
+    return this.tellsTime ? this.clock.wallMs() + this.host.skew.offsetMs : undefined;
+  }
+}
+
+export interface World {
+  clock: FakeClock;
+  nodes: FakeNode[];
+  sentinels: FakeNode[];
+  clients: FakeClient[];
+  hosts: FakeHost[];
+  /** Who the servers say is primary; changed by tests. */
+  primary: FakeNode | undefined;
+  topology: Topology;
+  plan: PlanTopology;
+  levers: Levers;
+  notes: FaultRecord[];
+  interrupt: AbortController;
+  context: FaultContext;
+  nemesis: NemesisContext;
+  emit(body: HistoryBody): void;
+  /** A client is granted a key, from invoke to ok, now. */
+  grant(client: string, id: number, key: string): void;
+  host(name: string): FakeHost;
+  node(name: string): FakeNode;
+  /** Everything in force on any host, in words. */
+  inForce(): Promise<string[]>;
+}
+
+export function world(
+  name: 'single' | 'sentinel' | 'redlock',
+  options: { nodes?: number; clients?: number; persistence?: Persistence; leaseMs?: number; seed?: number } = {},
+): World {
+  const clock = new FakeClock();
+  let next = 2;
+  const hosts: FakeHost[] = [];
+  const host = (hostName: string) => {
+    const made = new FakeHost(hostName, `10.77.0.${next++}`);
+    hosts.push(made);
+    return made;
+  };
+  const count = options.nodes ?? { single: 1, sentinel: 3, redlock: 5 }[name];
+  const nodes = range(count).map((n) => new FakeNode(`r${n}`, 'redis', host(`r${n}`), clock));
+  const sentinels = range(name === 'sentinel' ? 3 : 0).map(
+    (n) => new FakeNode(`s${n}`, 'sentinel', host(`s${n}`), clock),
+  );
+  const clients = range(options.clients ?? 6).map((n) => new FakeClient(`c${n}`, host(`c${n}`), clock));
+  const listeners = new Set<(event: HistoryEvent) => void>();
+  const interrupt = new AbortController();
+  const notes: FaultRecord[] = [];
+  const leaseMs = options.leaseMs ?? 5_000;
+  if (name === 'sentinel') nodes[0]!.role = 'master';
+  const made = {
+    clock,
+    nodes,
+    sentinels,
+    clients,
+    hosts,
+    primary: name === 'redlock' ? undefined : nodes[0],
+    notes,
+    interrupt,
+    plan: {
+      name,
+      replicated: name === 'sentinel',
+      nodes: nodes.map((node) => node.name),
+      sentinels: sentinels.map((node) => node.name),
+      clients: clients.map((client) => client.slot),
+    },
+    emit(body: HistoryBody) {
+      const event = { i: 0, atNs: clock.nowNs(), ...body } as HistoryEvent;
+      for (const listener of [...listeners]) listener(event);
+    },
+    grant(client: string, id: number, key: string) {
+      const atNs = clock.nowNs();
+      made.emit({ type: 'invoke', client, id, op: 'acquire', key });
+      made.emit({ type: 'ok', client, id, op: 'acquire', key, beganNs: atNs, endedNs: atNs, grantSentNs: atNs });
+    },
+    host: (wanted: string) => hosts.find((one) => one.name === wanted)!,
+    node: (wanted: string) => [...nodes, ...sentinels].find((one) => one.name === wanted)!,
+    async inForce() {
+      const servers = [...nodes, ...sentinels];
+      const states = await Promise.all(
+        [...servers, ...clients].map(async (one) => [one.name, await one.process.state()] as const),
+      );
+      return [
+        ...hosts.flatMap((one) => [...one.routes].map((to) => `${one.name} cut from ${to}`)),
+        ...hosts.flatMap((one) => (one.link ? [] : [`${one.name} is off`])),
+        ...hosts.flatMap((one) => (one.skew.offsetMs === 0 ? [] : [`${one.name} is ${one.skew.offsetMs} ms off`])),
+        ...states.flatMap(([who, state]) => (state === 'running' ? [] : [`${who} is ${state}`])),
+      ];
+    },
+  } as unknown as World;
+  made.topology = {
+    name,
+    nodes,
+    sentinels,
+    settings: [],
+    replicated: name === 'sentinel',
+    describe: () => ({ kind: 'redlock', nodes: [] }),
+    primary: async () => made.primary,
+    missing: async () => [],
+    [Symbol.asyncDispose]: async () => {},
+  };
+  made.context = {
+    clock,
+    random: createRandom(options.seed ?? 1),
+    runtime: {} as FaultContext['runtime'],
+    topology: made.topology,
+    hosts,
+    leaseMs,
+    persistence: options.persistence ?? 'none',
+    clients: () => clients,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    note: (record) => notes.push(record),
+    signal: interrupt.signal,
+  };
+  made.levers = createLevers(clock, made.topology, leaseMs);
+  made.nemesis = {
+    ...made.context,
+    levers: made.levers,
+    note: (record) => notes.push({ step: 0, fault: 'test', ...record }),
+  };
+  return made;
+}
+
+export function range(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n + 1);
+}

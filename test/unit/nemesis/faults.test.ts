@@ -1,0 +1,411 @@
+// biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PlanStep, Target } from '../../../harness/api.js';
+import type { ActiveNemesis } from '../../../nemesis/context.js';
+import { faults } from '../../../nemesis/faults/index.js';
+import { range, type World, world } from './fakes.js';
+
+type Args = PlanStep['args'];
+
+function strike(w: World, fault: string, target: Target, forMs = 3_000, args?: Args): Promise<ActiveNemesis> {
+  const step: PlanStep = { atMs: 0, fault, target, forMs, ...(args && { args }) };
+  return w.clock.run(faults[fault]!.strike(step, w.nemesis));
+}
+
+const heal = (w: World, active: ActiveNemesis) => w.clock.run(active.heal());
+
+/** Routes as "r1>r2", by host names. */
+function cuts(w: World): string[] {
+  const nameOf = new Map(w.hosts.map((host) => [host.address, host.name]));
+  return w.hosts.flatMap((host) => [...host.routes].map((to) => `${host.name}>${nameOf.get(to)}`)).sort();
+}
+
+const sorted = (pairs: readonly (readonly [string, string])[] | undefined) =>
+  (pairs ?? []).map(([a, b]) => `${a}>${b}`).sort();
+
+describe('kill', () => {
+  it('kills servers and starts them again', async () => {
+    const w = world('redlock', { persistence: 'aof-always' });
+    const active = await strike(w, 'kill', { names: ['r1', 'r2', 'r3'] });
+    expect(active.record.targets).toEqual(['r1', 'r2', 'r3']);
+    expect(active.record.forgot).toBeUndefined();
+    expect(await w.inForce()).toEqual(['r1 is dead', 'r2 is dead', 'r3 is dead']);
+    expect(await heal(w, active)).toContain('r2 runs again');
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('kills clients, which come back as new processes', async () => {
+    const w = world('single');
+    const active = await strike(w, 'kill', { names: ['c2'] });
+    expect(active.record.proof).toContain('c2 (pid');
+    expect(await w.inForce()).toEqual(['c2 is dead']);
+    expect(await heal(w, active)).toMatch(/^c2 is back as c2\.2 \(pid \d+\)$/);
+  });
+
+  it.each(['none', 'rdb', 'aof-everysec'] as const)('counts as forgetting with persistence %s', async (persistence) => {
+    const w = world('redlock', { persistence });
+    const active = await strike(w, 'kill', { names: ['r1', 'r2'] });
+    expect(active.record.forgot).toEqual(['r1', 'r2']);
+    await heal(w, active);
+    await expect(strike(w, 'kill', { names: ['r3'] })).rejects.toMatchObject({
+      refused: true,
+      message: 'r3 would make 3 nodes forget within one lease; at most 2 may (r1, r2 forgot within the last lease)',
+    });
+    expect(await w.inForce()).toEqual([]);
+    await w.clock.run(w.clock.sleep(5_300));
+    await heal(w, await strike(w, 'kill', { names: ['r3'] }));
+  });
+
+  it('leaves nobody dead when one of several survives', async () => {
+    const w = world('redlock', { persistence: 'aof-always' });
+    w.node('r2').process.deafTo = ['SIGKILL'];
+    await expect(strike(w, 'kill', { names: ['r1', 'r2'] })).rejects.toThrow('r2');
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('starts a primary that forgot only when it has been replaced', async () => {
+    const w = world('sentinel');
+    const active = await strike(w, 'kill', 'primary');
+    const beganNs = w.clock.nowNs();
+    void w.clock.sleep(1_300).then(() => {
+      w.primary = w.node('r2');
+    });
+    expect(await heal(w, active)).not.toContain('nobody');
+    expect((w.clock.nowNs() - beganNs) / 1e6).toBeGreaterThanOrEqual(1_300);
+  });
+
+  it('says so when a primary that forgot was never replaced', async () => {
+    const w = world('sentinel');
+    const active = await strike(w, 'kill', 'primary');
+    expect(await heal(w, active)).toContain('nobody had replaced r1 after 6000 ms');
+  });
+});
+
+describe('amnesia', () => {
+  it('wipes a dead node and starts it when healed', async () => {
+    const w = world('redlock', { persistence: 'aof-always' });
+    w.node('r2').keys.add('lock:0');
+    const active = await strike(w, 'amnesia', { names: ['r2'] });
+    expect(active.record.forgot).toEqual(['r2']);
+    expect([w.node('r2').forgotten, w.node('r2').keys.size]).toEqual([1, 0]);
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it.each([
+    ['redlock', ['r1', 'r2', 'r3']],
+    ['sentinel', ['r1', 'r2']],
+  ] as const)('is refused on %s for more than a minority', async (name, names) => {
+    const w = world(name, { persistence: 'aof-always' });
+    await expect(strike(w, 'amnesia', { names: [...names] })).rejects.toMatchObject({ refused: true });
+    expect(await w.inForce()).toEqual([]);
+    expect(w.nodes.map((node) => node.forgotten).every((count) => count === 0)).toBe(true);
+  });
+});
+
+describe('pause', () => {
+  it('pauses a holder and lets it run again', async () => {
+    const w = world('single');
+    w.clients[3]!.holding = ['lock:1'];
+    const active = await strike(w, 'pause', 'holder');
+    expect(active.record.targets).toEqual(['c4']);
+    expect(await w.inForce()).toEqual(['c4 is stopped']);
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('never stops a quorum of Sentinels, also not by two faults', async () => {
+    const w = world('sentinel');
+    await expect(strike(w, 'pause', { names: ['s1', 's2'] })).rejects.toMatchObject({ refused: true });
+    const first = await strike(w, 'pause', { names: ['s1'] });
+    await expect(strike(w, 'pause', { names: ['s3'] })).rejects.toThrow('2 of 3 Sentinels would be stopped');
+    expect(await w.inForce()).toEqual(['s1 is stopped']);
+    await heal(w, first);
+  });
+});
+
+describe('partition', () => {
+  const others = ['r2', 'r3', 'c1', 'c2'];
+  let w: World;
+  beforeEach(() => {
+    w = world('redlock', { nodes: 3, clients: 2 });
+  });
+
+  it.each([
+    ['both', [...others.map((to) => `r1>${to}`), ...others.map((from) => `${from}>r1`)]],
+    ['out', others.map((to) => `r1>${to}`)],
+    ['in', others.map((from) => `${from}>r1`)],
+  ] as const)('%s', async (mode, expected) => {
+    const active = await strike(w, 'partition', { names: ['r1'] }, 3_000, { mode });
+    expect(cuts(w)).toEqual([...expected].sort());
+    expect(sorted(active.record.cut)).toEqual(cuts(w));
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('link: between two names, or one target and somebody it talks to', async () => {
+    const active = await strike(w, 'partition', { names: ['r1', 'c2'] }, 3_000, { mode: 'link' });
+    expect(cuts(w)).toEqual(['c2>r1', 'r1>c2']);
+    await heal(w, active);
+    for (const _ of range(10)) {
+      const one = await strike(w, 'partition', { names: ['c1'] }, 3_000, { mode: 'link' });
+      expect(cuts(w)).toHaveLength(2);
+      expect(cuts(w)).not.toContain('c1>c2');
+      await heal(w, one);
+    }
+  });
+
+  it('minority: a minority of Sentinels and half of the clients go with the targets', async () => {
+    const s = world('sentinel', { clients: 4 });
+    const active = await strike(s, 'partition', 'minority', 3_000, { mode: 'minority' });
+    const [side] = [s.hosts.filter((host) => host.routes.size === 10 - 4).map((host) => host.name)];
+    expect(side.map((name) => name[0]).sort()).toEqual(['c', 'c', 'r', 's']);
+    expect(cuts(s)).toHaveLength(2 * 4 * 6);
+    await heal(s, active);
+    expect(await s.inForce()).toEqual([]);
+  });
+
+  it('off: the link is down', async () => {
+    const active = await strike(w, 'partition', { names: ['r2'] }, 3_000, { mode: 'off' });
+    expect(await w.inForce()).toEqual(['r2 is off']);
+    expect(sorted(active.record.cut)).toContain('c1>r2');
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('cuts a client from servers only', async () => {
+    await strike(w, 'partition', { names: ['c1'] });
+    expect(cuts(w)).toEqual(['c1>r1', 'c1>r2', 'c1>r3', 'r1>c1', 'r2>c1', 'r3>c1']);
+  });
+
+  it('refuses to call a cut one-way where it would cut both ways', async () => {
+    w.host('r1').rpFilter = '1\n0';
+    await expect(strike(w, 'partition', { names: ['r1'] }, 3_000, { mode: 'out' })).rejects.toMatchObject({
+      refused: true,
+    });
+    expect(await w.inForce()).toEqual([]);
+  });
+});
+
+describe('clock', () => {
+  it.each([6_000, -6_000])('moves a clock by %i ms and back', async (offsetMs) => {
+    const w = world('redlock');
+    const active = await strike(w, 'clock', { names: ['r1'] }, 3_000, { offsetMs });
+    expect(active.record.offsetMs).toBe(offsetMs);
+    expect(active.record.proof).toContain(`${offsetMs > 0 ? '+' : ''}${offsetMs} ms off`);
+    expect(await w.inForce()).toEqual([`r1 is ${offsetMs} ms off`]);
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('counts as forgetting: forward when it strikes, back when it is healed', async () => {
+    const w = world('redlock');
+    await strike(w, 'clock', { names: ['r1'] }, 3_000, { offsetMs: 6_000 });
+    const back = await strike(w, 'clock', { names: ['r2'] }, 3_000, { offsetMs: -6_000 });
+    await w.clock.run(w.clock.sleep(20_000));
+    expect(w.levers.memory.forgetful()).toEqual(['r2']);
+    await heal(w, back);
+    expect(w.levers.memory.forgetful()).toEqual(['r2']);
+    await expect(
+      strike(w, 'clock', 'minority', 3_000, { offsetMs: 6_000 }).then(() =>
+        strike(w, 'clock', 'all', 1, { offsetMs: 1 }),
+      ),
+    ).rejects.toMatchObject({ refused: true });
+  });
+
+  it('moves a client, and fails where nothing shows that it did', async () => {
+    const w = world('single');
+    const active = await strike(w, 'clock', { names: ['c1'] }, 3_000, { offsetMs: 4_000 });
+    expect(active.record.proof).toContain("c1's program says it is +4000 ms off");
+    await heal(w, active);
+    w.clients[0]!.tellsTime = false;
+    await expect(strike(w, 'clock', { names: ['c1'] }, 3_000, { offsetMs: 4_000 })).rejects.toThrow(
+      'cannot tell the time',
+    );
+    w.node('r1').shimmed = false;
+    await expect(strike(w, 'clock', { names: ['r1'] }, 3_000, { offsetMs: 4_000 })).rejects.toThrow('0 ms off');
+    expect(w.levers.memory.forgetful()).toEqual([]);
+    expect(await w.inForce()).toEqual([]);
+  });
+});
+
+describe('lag', () => {
+  it('cuts the primary from all replicas and from nobody else', async () => {
+    const w = world('sentinel');
+    const active = await strike(w, 'lag', 'replica');
+    expect(active.record.targets).toEqual(['r2', 'r3']);
+    expect(cuts(w)).toEqual(['r1>r2', 'r1>r3', 'r2>r1', 'r3>r1']);
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+    await expect(strike(w, 'lag', { names: ['r1'] })).rejects.toMatchObject({ refused: true });
+  });
+});
+
+describe('failover', () => {
+  const isolated = ['r2', 'r3', 's1', 's2', 's3'];
+  const cutOff = [...isolated.map((to) => `r1>${to}`), ...isolated.map((from) => `${from}>r1`)].sort();
+
+  /** A grant now and then, and a promotion after a second. */
+  function promoteAndGrant(w: World, { knownUntilMs = 0 } = {}) {
+    for (const key of ['lock:0', 'lock:1', 'lock:2']) w.node('r2').keys.add(key);
+    void w.clock.sleep(1_000).then(() => {
+      w.primary = w.node('r2');
+      w.node('r2').role = 'master';
+    });
+    void w.clock.sleep(knownUntilMs).then(() => w.node('r2').keys.delete('lock:1'));
+    void w.clock.sleep(100).then(() => w.grant('c1', 7, 'lock:0'));
+    void w.clock.sleep(300).then(() => w.grant('c2', 8, 'lock:1'));
+  }
+
+  it('kill: strikes when a key is held that the new primary does not know', async () => {
+    const w = world('sentinel');
+    promoteAndGrant(w, { knownUntilMs: 2_500 });
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'kill' });
+    expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(2_500);
+    expect(active.sinceNs).toBe(0);
+    expect(active.record).toMatchObject({
+      targets: ['r1'],
+      forgot: ['r1'],
+      did: 'SIGKILL to r1, which had been replaced by r2',
+    });
+    expect(active.record.proof).toContain('c1 was granted lock:0 after the cut');
+    expect(active.record.proof).toMatch(
+      /r2 was read back as primary 1\d\d\d ms after the cut \(ROLE of r2: master; of r1: master\)/,
+    );
+    expect(active.record.proof).toContain('c2 holds lock:1, granted after the cut and unknown to r2');
+    expect(sorted(active.record.cut)).toEqual(cutOff);
+    expect(await w.inForce()).toContain('r1 is dead');
+    expect(w.notes.map(({ state, did }) => [state, did])).toEqual([
+      ['phase', 'cut r1 -x- r2, r3, s1, s2, s3'],
+      ['phase', 'r2 replaced r1'],
+    ]);
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('kill: does not wait for a hold that was released', async () => {
+    const w = world('sentinel');
+    promoteAndGrant(w);
+    void w.clock
+      .sleep(900)
+      .then(() => w.emit({ type: 'invoke', client: 'c2', id: 9, op: 'release', key: 'lock:1', hold: 8 }));
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'kill' });
+    expect(active.record.proof).toContain('nobody held a key in time that r2 does not know');
+    expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(5_000);
+  });
+
+  it('isolate: leaves it isolated and alive', async () => {
+    const w = world('sentinel');
+    promoteAndGrant(w);
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'isolate' });
+    expect(cuts(w)).toEqual(cutOff);
+    expect(await w.node('r1').process.state()).toBe('running');
+    expect(active.record.did).toBe('r1 left isolated with its clients');
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('goes on without a grant, and says so', async () => {
+    const w = world('sentinel');
+    void w.clock.sleep(1_000).then(() => {
+      w.primary = w.node('r2');
+    });
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'isolate' });
+    expect(active.record.proof).toContain('no lock was granted after the cut');
+  });
+
+  it('fails when nobody is promoted, and leaves nothing in force', async () => {
+    const w = world('sentinel');
+    await expect(strike(w, 'failover', 'primary', 6_000, { then: 'kill' })).rejects.toThrow(
+      'nobody had replaced r1 8000 ms after it was cut off',
+    );
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('ends at once when the run ends, and leaves nothing in force', async () => {
+    const w = world('sentinel');
+    void w.clock.sleep(200).then(() => w.interrupt.abort());
+    await expect(strike(w, 'failover', 'primary', 6_000, { then: 'kill' })).rejects.toMatchObject({
+      name: 'Interrupted',
+    });
+    expect(w.clock.nowNs() / 1e6).toBeLessThan(500);
+    expect(await w.inForce()).toEqual([]);
+  });
+});
+
+describe.each([
+  ['forget-granted', (w: World) => w.nodes.filter((node) => node.forgotten > 0).map((node) => node.name)],
+  ['skew-granted', (w: World) => w.nodes.filter((node) => node.host.skew.offsetMs >= 5_000).map((node) => node.name)],
+] as const)('%s', (fault, struck) => {
+  /** Every client grants itself something again and again. */
+  function keepGranting(w: World) {
+    const go = async () => {
+      for (let id = 1; id < 60; id++) {
+        await w.clock.sleep(200);
+        w.grant(`c${(id % 6) + 1}`, id, `lock:${id % 3}`);
+      }
+    };
+    void go();
+  }
+
+  it('strikes one of the nodes that were left when the lock was granted', async () => {
+    for (const seed of range(10)) {
+      const w = world('redlock', { seed, persistence: 'aof-always' });
+      for (const node of w.nodes) node.clientIds.set('5', w.host('c1').address).set('6', '127.0.0.1');
+      keepGranting(w);
+      const active = await strike(w, fault, 'minority', 2_000);
+      const away = w.notes[0]!.targets;
+      expect(away).toHaveLength(2);
+      expect(w.notes[0]!.cut).toHaveLength(6 * 2);
+      const [victim, ...more] = struck(w);
+      expect(more).toEqual([]);
+      expect(away).not.toContain(victim);
+      expect(active.record).toMatchObject({ targets: [victim] });
+      expect(active.record.did).toContain('holds lock:');
+      expect(cuts(w)).toEqual([]);
+      // Connections of clients ended where they were cut off, nobody else's.
+      for (const name of away) expect([...w.node(name).clientIds.keys()]).toEqual(['6']);
+      await heal(w, active);
+      expect(await w.inForce()).toEqual([]);
+    }
+  });
+
+  it('strikes again as long as it lasts, never more than a minority within a lease', async () => {
+    const w = world('redlock', { persistence: 'aof-always' });
+    keepGranting(w);
+    const active = await strike(w, fault, 'minority', 11_000);
+    let most = 0;
+    const watch = async () => {
+      while (w.clock.nowNs() < 11e9) {
+        await w.clock.sleep(50);
+        most = Math.max(most, w.levers.memory.forgetful().length);
+      }
+    };
+    await w.clock.run(watch());
+    await heal(w, active);
+    const hits = w.notes.filter((note) => note.forgot || note.offsetMs);
+    expect(hits.length).toBeGreaterThanOrEqual(3);
+    expect(most).toBe(2);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('fails when nothing is granted, and leaves nothing in force', async () => {
+    const w = world('redlock');
+    await expect(strike(w, fault, 'minority', 2_000)).rejects.toThrow('no lock was granted while');
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('ends at once when the run ends, and leaves nothing in force', async () => {
+    const w = world('redlock');
+    void w.clock.sleep(300).then(() => w.interrupt.abort());
+    await expect(strike(w, fault, 'minority', 5_000)).rejects.toMatchObject({ name: 'Interrupted' });
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('is refused while a node is down, and on a cut that leaves no bare majority', async () => {
+    const w = world('redlock');
+    await expect(strike(w, fault, { names: ['r1'] }, 2_000)).rejects.toThrow('does not leave a bare majority of 5');
+    await w.levers.kill.kill(w.node('r1'));
+    await expect(strike(w, fault, 'minority', 2_000)).rejects.toThrow('r1 must run for this');
+  });
+});

@@ -1,0 +1,201 @@
+// biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../../harness/api.js';
+import { parsePlan } from '../../../nemesis/parse-plan.js';
+import { PlanError, parseNemesis } from '../../../nemesis/requests.js';
+import { world } from './fakes.js';
+
+const sentinel = world('sentinel', { clients: 2 }).plan;
+const redlock = world('redlock', { clients: 2 }).plan;
+const single = world('single', { clients: 2 }).plan;
+const noClock = { clock: 'the clock shim needs a C compiler: install gcc' };
+
+/** The message, which must be one line of a PlanError. */
+function complaint(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    expect(error).toBeInstanceOf(PlanError);
+    expect((error as Error).message).not.toContain('\n');
+    return (error as Error).message;
+  }
+  throw new Error('there was nothing to complain about');
+}
+
+describe('--nemesis', () => {
+  it('takes faults with and without targets', () => {
+    expect(parseNemesis('kill, pause:client,partition:r2', sentinel).requests).toEqual([
+      { fault: 'kill' },
+      { fault: 'pause', target: 'client' },
+      { fault: 'partition', target: 'r2' },
+    ]);
+    expect(parseNemesis('none', sentinel)).toEqual({ requests: [], warnings: [] });
+  });
+
+  it.each([
+    [
+      'kil',
+      sentinel,
+      '--nemesis: "kil" is not a fault; there are kill, amnesia, pause, partition, clock, lag, failover, forget-granted, skew-granted, or one of none, default, all',
+    ],
+    ['', sentinel, '--nemesis: "" is not a fault'],
+    ['constructor', sentinel, '--nemesis: "constructor" is not a fault'],
+    ['kill,,pause', sentinel, '--nemesis: "" is not a fault'],
+    ['kill,none', sentinel, '--nemesis: "none" stands alone, not in a list (kill,none)'],
+    [
+      'kill:x9',
+      sentinel,
+      '--nemesis: kill: there is no "x9"; it can strike primary, one, minority, replica, client, holder, sentinel, majority, all, r1, r2, r3, s1, s2, s3, c1, c2',
+    ],
+    ['kill:primary', redlock, '--nemesis: kill: redlock has no primary; it can strike one, minority'],
+    ['kill:client:c1', sentinel, '--nemesis: "kill:client:c1" is not of the form fault:target'],
+    [
+      'amnesia:client',
+      sentinel,
+      '--nemesis: amnesia: amnesia does not strike "client"; it can strike one, primary, replica, minority, r1, r2, r3',
+    ],
+    ['amnesia:s1', sentinel, '--nemesis: amnesia: amnesia does not strike sentinels (s1)'],
+    ['failover', redlock, '--nemesis: failover makes no sense here: nobody can replace a node on redlock'],
+    ['lag', single, '--nemesis: lag makes no sense here: nothing replicates on single'],
+    [
+      'forget-granted',
+      sentinel,
+      '--nemesis: forget-granted makes no sense here: there are no independent grantors on sentinel',
+    ],
+  ] as const)('%j: one clear line', (list, topology, message) => {
+    expect(complaint(() => parseNemesis(list, topology))).toContain(message);
+  });
+
+  it('leaves clock faults out of groups with the reason, and says the remedy when asked for them by name', () => {
+    const { requests, warnings } = parseNemesis('default', redlock, noClock);
+    expect(requests.map(({ fault }) => fault)).not.toContain('skew-granted');
+    expect(warnings).toEqual([`left out skew-granted: ${noClock.clock}`]);
+    expect(complaint(() => parseNemesis('clock', single, noClock))).toBe(
+      `--nemesis: clock cannot be had here: ${noClock.clock}`,
+    );
+    expect(parseNemesis('all', single, noClock).requests.map(({ fault }) => fault)).toEqual([
+      'kill',
+      'amnesia',
+      'pause',
+      'partition',
+    ]);
+  });
+});
+
+describe('--plan', () => {
+  const step = { atMs: 100, fault: 'kill', target: 'primary', forMs: 500 };
+  const text = (steps: unknown[], more: object = {}) => JSON.stringify({ version: 1, seed: 7, steps, ...more });
+  const parse = (json: string, topology = sentinel) => parsePlan(json, 'my.json', topology);
+
+  it('takes a plan as it was saved', () => {
+    const plan: Plan = {
+      version: 1,
+      seed: 7,
+      steps: [
+        { atMs: 0, fault: 'failover', target: 'primary', forMs: 6_000, args: { then: 'kill' } },
+        {
+          after: { event: 'acquire', count: 2, client: 'c1' },
+          fault: 'pause',
+          target: { names: ['c1'] },
+          forMs: 6_500,
+        },
+        { after: { event: 'step', count: 1, step: 'after-setnx' }, fault: 'kill', target: 'holder', forMs: 10 },
+        { atMs: 10, fault: 'clock', target: { names: ['r1', 'c2'] }, forMs: 10, args: { offsetMs: -500 } },
+      ],
+    };
+    expect(parse(JSON.stringify(plan))).toEqual(plan);
+  });
+
+  it.each([
+    ['{"version":1,', 'my.json: is not JSON'],
+    ['[]', 'my.json: must be an object, not []'],
+    ['null', 'my.json: must be an object, not null'],
+    [text([], { version: 2 }), 'my.json: version must be 1, not 2'],
+    [text([], { seed: 1.5 }), 'my.json: seed must be a whole number, not 1.5'],
+    [text([], { steps: {} }), 'my.json: steps must be a list, not {}'],
+    [text([], { extra: 1 }), 'my.json: has an unknown field "extra"; known: version, seed, steps'],
+    [text([step, 5]), 'my.json: steps[1] must be an object, not 5'],
+    [text([{ ...step, fault: 'explode' }]), 'my.json: steps[0].fault "explode" is not a fault; there are kill'],
+    [text([{ ...step, fault: 3 }]), 'my.json: steps[0].fault must name a fault, not 3'],
+    [text([{ ...step, fault: undefined }]), 'my.json: steps[0].fault must name a fault, not missing'],
+    [
+      text([{ ...step, fault: 'skew-granted', target: 'minority' }]),
+      'my.json: steps[0].fault skew-granted makes no sense on sentinel',
+    ],
+    [text([step, { ...step, atMs: -1 }]), 'my.json: steps[1].atMs must be milliseconds from 0 to a day, not -1'],
+    [text([{ ...step, atMs: '1s' }]), 'my.json: steps[0].atMs must be milliseconds from 0 to a day, not "1s"'],
+    [text([{ ...step, atMs: undefined }]), 'my.json: steps[0] needs either atMs or after'],
+    [text([{ ...step, after: { event: 'acquire', count: 1 } }]), 'my.json: steps[0] needs either atMs or after'],
+    [
+      text([{ ...step, forMs: 0 }]),
+      'my.json: steps[0].forMs must be a positive number of milliseconds, at most a day, not 0',
+    ],
+    [text([{ ...step, forMs: undefined }]), 'my.json: steps[0].forMs must be a positive number'],
+    [
+      text([{ ...step, target: 'master' }]),
+      'my.json: steps[0].target must be a role (primary, holder, ...) or {"names": [...]}, not "master"',
+    ],
+    [
+      text([{ ...step, target: { names: ['r7'] } }]),
+      'my.json: steps[0].target is not possible: there is no "r7"; it can strike primary',
+    ],
+    [text([{ ...step, target: { names: [] } }]), 'my.json: steps[0].target.names must be a list of names, not []'],
+    [
+      text([{ ...step, target: { names: ['r1', 'r1'] } }]),
+      'my.json: steps[0].target.names names somebody twice: r1, r1',
+    ],
+    [text([{ ...step, target: { name: 'r1' } }]), 'my.json: steps[0].target has an unknown field "name"; known: names'],
+    [
+      text([{ ...step, when: 3 }]),
+      'my.json: steps[0] has an unknown field "when"; known: atMs, after, fault, target, forMs, args',
+    ],
+    [
+      text([{ ...step, args: { mode: 'both' } }]),
+      'my.json: steps[0].args has an unknown field "mode"; there is none to give',
+    ],
+    [
+      text([{ ...step, fault: 'partition', args: { mode: 'left' } }]),
+      'my.json: steps[0].args.mode must be one of both, out, in, link, minority, off, not "left"',
+    ],
+    [
+      text([{ ...step, fault: 'failover', args: { then: 'pray' } }]),
+      'my.json: steps[0].args.then must be one of kill, isolate, not "pray"',
+    ],
+    [
+      text([{ ...step, fault: 'clock' }]),
+      'my.json: steps[0].args.offsetMs must be a whole number of milliseconds, not 0, at most a year forward or back, not missing',
+    ],
+    [text([{ ...step, fault: 'clock', args: { offsetMs: 0 } }]), 'not 0'],
+    [
+      text([{ ...step, atMs: undefined, after: { event: 'kiss', count: 1 } }]),
+      'my.json: steps[0].after.event must be one of acquire, release, step, not "kiss"',
+    ],
+    [
+      text([{ ...step, atMs: undefined, after: { event: 'acquire', count: 0 } }]),
+      'my.json: steps[0].after.count must be a whole number from 1 on, not 0',
+    ],
+    [
+      text([{ ...step, atMs: undefined, after: { event: 'acquire', count: 1, client: 'c9' } }]),
+      'my.json: steps[0].after.client must be one of c1, c2, not "c9"',
+    ],
+    [
+      text([{ ...step, atMs: undefined, after: { event: 'step', count: 1 } }]),
+      'my.json: steps[0].after.step must name a step of the lock',
+    ],
+    [
+      text([{ ...step, atMs: undefined, after: { event: 'acquire', count: 1, step: 'x' } }]),
+      'my.json: steps[0].after.step is only for event "step"',
+    ],
+  ])('%s: one clear line', (json, message) => {
+    expect(complaint(() => parse(json))).toContain(message);
+  });
+
+  it('refuses what this machine cannot do', () => {
+    const json = text([{ ...step, target: 'one', fault: 'clock', args: { offsetMs: 5 } }]);
+    expect(complaint(() => parsePlan(json, 'p.json', single, noClock))).toContain(noClock.clock);
+  });
+
+  it('takes what it makes', () => {
+    expect(parsePlan(text([{ ...step, target: 'one' }]), 'p.json', redlock).steps).toHaveLength(1);
+  });
+});

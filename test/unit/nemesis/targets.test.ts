@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { Target } from '../../../harness/api.js';
+import { namesOf, resolveTarget, unfitRole } from '../../../nemesis/targets.js';
+import { range, type World, world } from './fakes.js';
+
+const resolve = async (w: World, target: Target) => namesOf(await w.clock.run(resolveTarget({ target }, w.nemesis)));
+
+describe('resolving a target', () => {
+  it('asks the servers for the primary, each time', async () => {
+    const w = world('sentinel');
+    expect(await resolve(w, 'primary')).toEqual(['r1']);
+    w.primary = w.node('r3');
+    expect(await resolve(w, 'primary')).toEqual(['r3']);
+    for (const _ of range(20)) expect(['r1', 'r2']).toContain((await resolve(w, 'replica'))[0]);
+  });
+
+  it('waits while nobody is primary, and refuses in the end', async () => {
+    const w = world('sentinel');
+    w.primary = undefined;
+    void w.clock.sleep(500).then(() => {
+      w.primary = w.node('r2');
+    });
+    expect(await resolve(w, 'primary')).toEqual(['r2']);
+    w.primary = undefined;
+    await expect(resolve(w, 'primary')).rejects.toMatchObject({
+      refused: true,
+      message: 'the servers named no primary for 3000 ms',
+    });
+  });
+
+  it.each([
+    ['single', 1, { one: 1, all: 1, majority: 1 }],
+    ['redlock', 5, { one: 1, minority: 2, majority: 3, all: 5 }],
+    ['redlock', 4, { minority: 1, majority: 3 }],
+    ['sentinel', 3, { one: 1, minority: 1, majority: 2, all: 3, sentinel: 1 }],
+  ] as const)('on %s with %i nodes takes as many as the role says', async (name, nodes, counts) => {
+    for (const [role, count] of Object.entries(counts)) {
+      for (const seed of range(10)) {
+        const names = await resolve(world(name, { nodes, seed }), role as Target);
+        expect(new Set(names).size).toBe(count);
+      }
+    }
+  });
+
+  it('takes different nodes with different seeds, the same with the same', async () => {
+    const pick = (seed: number) => resolve(world('redlock', { seed }), 'minority').then(String);
+    const picks = await Promise.all(range(20).map(pick));
+    expect(new Set(picks).size).toBeGreaterThan(3);
+    expect(await pick(7)).toBe(picks[6]);
+  });
+
+  it('leaves out nodes that another fault keeps down', async () => {
+    const w = world('redlock', { nodes: 3 });
+    await w.levers.kill.kill(w.node('r1'));
+    await w.levers.kill.kill(w.node('r3'));
+    for (const _ of range(10)) expect(await resolve(w, 'one')).toEqual(['r2']);
+    await expect(resolve(w, 'majority')).rejects.toMatchObject({ refused: true });
+  });
+
+  it('finds who holds, waits for a holder, and skips one that is paused already', async () => {
+    const w = world('single');
+    w.clients[2]!.holding = ['lock:0'];
+    expect(await resolve(w, 'holder')).toEqual(['c3']);
+    await w.levers.pause.pause('c3', w.clients[2]!.process);
+    void w.clock.sleep(700).then(() => {
+      w.clients[4]!.holding = ['lock:1'];
+    });
+    expect(await resolve(w, 'holder')).toEqual(['c5']);
+  });
+
+  it('refuses when nobody holds for a lease', async () => {
+    const w = world('single');
+    await expect(resolve(w, 'holder')).rejects.toMatchObject({
+      refused: true,
+      message: 'no client held a lock within 5000 ms',
+    });
+  });
+
+  it('resolves names of nodes, Sentinels and client slots, and refuses others', async () => {
+    const w = world('sentinel');
+    w.clients[0]!.name = 'c1.3';
+    expect(await resolve(w, { names: ['r2', 's1', 'c1'] })).toEqual(['r2', 's1', 'c1.3']);
+    await expect(resolve(w, { names: ['r9'] })).rejects.toThrow('there is no "r9"; there are r1, r2, r3, s1');
+    w.clients.splice(0, 1);
+    await expect(resolve(w, { names: ['c1'] })).rejects.toThrow('c1 has no running client now');
+  });
+});
+
+describe('roles that mean nothing', () => {
+  it.each([
+    ['primary', 'redlock', 'redlock has no primary'],
+    ['replica', 'single', 'single has no replicas'],
+    ['minority', 'single', '1 node has no minority'],
+    ['sentinel', 'redlock', 'redlock has no minority of Sentinels'],
+  ] as const)('%s on %s', (role, name, reason) => {
+    expect(unfitRole(role, world(name).plan)).toBe(reason);
+  });
+
+  it('primary means the only node there is', () => {
+    expect(unfitRole('primary', world('single').plan)).toBeUndefined();
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { Results } from '../../../harness/api.js';
+import { reports } from '../../../reports/index.js';
+import { junitXml } from '../../../reports/junit.js';
+import { tagsOf } from './reading.js';
+import { sampleInput } from './sample.js';
+
+const input = sampleInput();
+const { results } = input;
+
+/** Names of the cases, each with the outcomes that it carries. */
+function cases(xml: string): [name: string, ...outcomes: string[]][] {
+  const out: [string, ...string[]][] = [];
+  for (const tag of tagsOf(xml)) {
+    if (tag.name === 'testcase') out.push([tag.attributes.name!]);
+    if (['failure', 'error', 'skipped'].includes(tag.name)) out.at(-1)!.push(tag.name);
+  }
+  return out;
+}
+
+const held: Results = {
+  ...results,
+  verdict: 'held',
+  exitStatus: 0,
+  violations: [],
+  checkers: results.checkers.map((one) => ({ ...one, verdict: 'valid', violations: [] })),
+};
+
+describe('junit', () => {
+  it('is a case for each checker and a failure for each violation', () => {
+    const xml = junitXml(results);
+    expect(cases(xml)).toEqual([
+      ['mutual-exclusion', 'failure', 'failure', 'failure'],
+      ['vacuity'],
+      ['liveness'],
+      ['verdict'],
+    ]);
+    expect(xml).toContain(
+      '<testsuite name="lock-torture 20260314-092653-sentinel" tests="4" failures="1" errors="0" skipped="0">',
+    );
+    expect(xml).toContain('type="exclusion">exclusion broken: c2');
+    expect(xml).toContain('Again: npm run torture -- --topology sentinel --seed 42');
+  });
+
+  it('is green only for a run that held', () => {
+    expect(cases(junitXml(held)).flatMap(([, ...outcomes]) => outcomes)).toEqual([]);
+  });
+
+  it('an unknown run or checker is an error, never green and never skipped', () => {
+    const vacuous: Results = { ...held, verdict: 'unknown', exitStatus: 2, reasons: ['too few holds'] };
+    expect(cases(junitXml(vacuous)).at(-1)).toEqual(['verdict', 'error']);
+    expect(junitXml(vacuous)).toContain('message="unknown: too few holds"');
+    const [first, ...others] = held.checkers;
+    const unsure: Results = {
+      ...vacuous,
+      checkers: [{ ...first!, verdict: 'unknown', notes: ['out of budget'] }, ...others],
+    };
+    expect(cases(junitXml(unsure))[0]).toEqual(['mutual-exclusion', 'error']);
+    expect(junitXml(unsure)).toContain('tests="4" failures="0" errors="2"');
+  });
+
+  it('a violated run is red even where no checker says why', () => {
+    expect(cases(junitXml({ ...held, verdict: 'violated', exitStatus: 1 })).at(-1)).toEqual(['verdict', 'failure']);
+  });
+
+  it('prints what was allowed without failing', () => {
+    const lenient = reports['junit.xml']({ ...input, config: { ...input.config, failOn: ['exclusion'] } });
+    expect(cases(lenient)[0]).toEqual(['mutual-exclusion', 'failure', 'failure']);
+    expect(lenient).toContain('allowed, does not fail this run: stale holder');
+  });
+
+  it('escapes, and drops what XML forbids', () => {
+    const nasty = `"]]><x>'&\u0000\u0008\u001b\ufffe\ud800`;
+    const evil = structuredClone(results);
+    evil.runId = evil.headline = evil.again = nasty;
+    evil.checkers[0]!.checker = nasty;
+    evil.checkers[0]!.notes = [nasty];
+    for (const violation of evil.checkers[0]!.violations) {
+      violation.proof = violation.key = violation.cause.sentence = nasty;
+    }
+    const xml = junitXml(evil);
+    expect(cases(xml)).toHaveLength(4);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(xml).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u);
+    expect(xml).toContain('&quot;]]&gt;&lt;x&gt;&apos;&amp;');
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { Results } from '../../../harness/api.js';
+import { closingSummary, jsonSummary } from '../../../reports/summary.js';
+import { count, duration, moment, whatHappened } from '../../../reports/words.js';
+import { sampleInput } from './sample.js';
+
+const { results, config } = sampleInput();
+const failOn = config.failOn;
+const ESC = String.fromCharCode(27);
+
+describe('closing summary', () => {
+  it('says verdict, each violation in three lines, the report and how to repeat it', () => {
+    const lines = closingSummary({ results, failOn, reportPath: 'runs/latest/report.html' }).split('\n');
+    expect(lines.slice(0, 5)).toEqual([
+      'VIOLATED (exit status 1: a property was violated)',
+      'Exclusion was broken twice and one stale holder was found on set-nx-px over sentinel',
+      'Strength: 3 of 9 struck holds were violated',
+      'Found: exclusion broken 2, stale holder 1',
+      'Note: The planned amnesia was refused: 2 of 3 nodes would have forgotten at once.',
+    ]);
+    const [a, b] = results.violations[0]!.holds;
+    const start = lines.findIndex((line) => line.startsWith('1. '));
+    expect(lines.slice(start, start + 3)).toEqual([
+      `1. exclusion broken: c2 (hold #${a!.id}) and c5 (hold #${b!.id}) both held lock:0 for 812 ms, both leases running, 10.388 s – 11.200 s`,
+      '   Proof: c2 certainly held (8.431 s, 11.200 s); c5 certainly held (10.388 s, 11.930 s); overlap ≥ 811.886 ms.',
+      "   Why:   r2 was promoted without c2's lock, which only r1 had, and granted it to c5 [failover-lost-write]",
+    ]);
+    expect(lines.slice(-2)).toEqual([
+      'Report: runs/latest/report.html',
+      'Again:  npm run torture -- --topology sentinel --seed 42',
+    ]);
+  });
+
+  it('tells at most five, those that fail the run first, and how many more there are', () => {
+    const [exclusion, , stale] = results.violations;
+    const many: Results = {
+      ...results,
+      violations: [stale!, ...Array.from({ length: 8 }, () => exclusion!)],
+      found: { exclusion: 8, stale: 1 },
+    };
+    const told = closingSummary({ results: many, failOn: ['exclusion'] });
+    expect(told.match(/^\d+\. /gm)).toEqual(['2. ', '3. ', '4. ', '5. ', '6. ']);
+    expect(told).toContain('4 more violations in the report.');
+    expect(told).toContain('stale holder 1 (does not fail this run)');
+  });
+
+  it('shows an allowed finding as such', () => {
+    const held: Results = {
+      ...results,
+      verdict: 'held',
+      exitStatus: 0,
+      violations: [results.violations[2]!],
+      found: { stale: 1 },
+    };
+    const told = closingSummary({ results: held, failOn: ['exclusion'] });
+    expect(told).toContain('HELD (exit status 0: nothing that fails the run was found)');
+    expect(told).toContain('1. stale holder (allowed: does not fail this run): c4');
+  });
+
+  it('colours only when asked to, and never lets a lock colour the terminal or add a line', () => {
+    expect(closingSummary({ results, failOn })).not.toContain(ESC);
+    expect(closingSummary({ results, failOn, colour: true })).toContain(`${ESC}[1;31mVIOLATED`);
+    const evil = structuredClone(results);
+    evil.violations[0]!.cause.sentence = `\n9. all is well${ESC}[2J`;
+    evil.violations[0]!.proof = '\r\u009b31m';
+    evil.reasons.push('\u0007\nHELD');
+    evil.headline = 'a\nb';
+    const told = closingSummary({ results: evil, failOn });
+    expect(told.split('\n')).toHaveLength(closingSummary({ results, failOn }).split('\n').length + 1);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(told).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+});
+
+describe('json summary', () => {
+  it('is one object that survives JSON, with every violation', () => {
+    const summary = JSON.parse(JSON.stringify(jsonSummary(results, 'r.html')));
+    expect(summary).toMatchObject({
+      verdict: 'violated',
+      exitStatus: 1,
+      runId: results.runId,
+      report: 'r.html',
+      again: results.again,
+    });
+    expect(summary.violations).toHaveLength(3);
+    expect(summary.violations[2]).toMatchObject({
+      class: 'stale',
+      key: 'lock:2',
+      clients: ['c4', 'c6'],
+      cause: 'client-paused',
+    });
+    expect(summary.checkers).toEqual({ 'mutual-exclusion': 'invalid', vacuity: 'valid', liveness: 'valid' });
+  });
+});
+
+describe('words', () => {
+  it.each([
+    [412, '0 µs'],
+    [340_000, '340 µs'],
+    [999_600, '1 ms'],
+    [1_234_000, '1.23 ms'],
+    [11_400_000, '11.4 ms'],
+    [811_886_000, '812 ms'],
+    [999_700_000, '1 s'],
+    [1_040_000_000, '1.04 s'],
+    [59.9996e9, '1 min 0 s'],
+    [119.7e9, '2 min 0 s'],
+    [125e9, '2 min 5 s'],
+    [Number.NaN, 'an unknown time'],
+  ])('%d ns is %s', (ns, words) => {
+    expect(duration(ns)).toBe(words);
+  });
+
+  it('moments and counts', () => {
+    expect(moment(10_388_114_000)).toBe('10.388 s');
+    expect(count(1_234_567)).toBe('1,234,567');
+    expect(count(1_000)).toBe('1,000');
+    expect(count(0.12345)).toBe('0.123');
+  });
+
+  it('a stale holder is told by whose lease had ended, and by how long', () => {
+    const [, , stale] = results.violations;
+    const [holder, other] = stale!.holds;
+    expect(whatHappened(stale!)).toBe(
+      `c4 (hold #${holder!.id}) still acted as holder of lock:2 up to 1.151 s after its lease had ended, while c6 (hold #${other!.id}) held it, 13.310 s – 14.350 s (1.04 s)`,
+    );
+  });
+});
