@@ -118,7 +118,7 @@ async function installPackages(turn) {
 function installFailure(output) {
   const said = output
     .split('\n')
-    .filter((line) => /^npm (error|ERR!)/.test(line) && !/complete log of this run/i.test(line))
+    .filter((line) => /^npm (error|ERR!)/.test(line) && !/complete log of this run|^npm \S+\s+at /i.test(line))
     .map((line) => `  ${line}`)
     .slice(0, 12)
     .join('\n');
@@ -176,7 +176,6 @@ function sourcesStamp() {
 /** Compiles beside dist/ and swaps when done: sources that are gone leave nothing behind, and a killed compiler no half. */
 async function compileSources(turn) {
   rmSync(DIST_NEW, { recursive: true, force: true });
-  rmSync(DIST_OLD, { recursive: true, force: true });
   // Before compiling: a source that is saved meanwhile makes the result stale, as it should.
   const stamp = sourcesStamp();
   const { status, output } = await run([...(await compiler()), '-p', 'tsconfig.json', '--outDir', DIST_NEW], turn);

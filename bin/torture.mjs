@@ -6,4 +6,4 @@ import { setUpOrExit } from './setup.mjs';
 
 await setUpOrExit();
 const { main } = await import('../dist/harness/cli/main.js');
-await main(process.argv.slice(2));
+process.exit(await main(process.argv.slice(2)));

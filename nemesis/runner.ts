@@ -3,6 +3,7 @@
  *
  * Every step of the plan ends in the history: struck and healed, refused, or failed. Nothing is skipped silently.
  */
+import { setMaxListeners } from 'node:events';
 import type { FaultContext, FaultRecord, HistoryEvent, NemesisRun, Plan, PlanStep, When } from '../harness/api.js';
 import { type ActiveNemesis, Interrupted, isRefusal, message, type NemesisContext } from './context.js';
 import { faults } from './faults/index.js';
@@ -15,6 +16,8 @@ export function runNemesis(plan: Plan, context: FaultContext): NemesisRun {
   const levers = createLevers(context.clock, context.topology, context.leaseMs);
   const stopping = new AbortController();
   const whole = { ...context, signal: AbortSignal.any([context.signal, stopping.signal]) };
+  // Every step of a long plan waits on it: that is no leak.
+  setMaxListeners(0, whole.signal);
   const left: StepRun[] = [];
   const startNs = context.clock.nowNs();
   const steps = plan.steps.map((step, index) => new StepRun(index, step, whole, levers));

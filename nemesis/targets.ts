@@ -23,6 +23,8 @@ export interface StruckClient {
 
 /** An election is over long before this. */
 const PRIMARY_TIMEOUT_MS = 3_000;
+/** A client that died is replaced long before this. */
+const CLIENT_TIMEOUT_MS = 3_000;
 const POLL_MS = 10;
 
 /** Why the role means nothing on this topology, or undefined. */
@@ -77,7 +79,7 @@ export async function findPrimary(context: NemesisContext): Promise<RedisNode> {
 }
 
 async function resolveRole(role: Exclude<Target, object>, context: NemesisContext): Promise<Struck[]> {
-  const { topology, random } = context;
+  const { topology } = context;
   const nodes = topology.nodes.filter((node) => !context.levers.kill.isDown(node));
   switch (role) {
     case 'primary':
@@ -110,31 +112,37 @@ async function resolveRole(role: Exclude<Target, object>, context: NemesisContex
         struckNode,
       );
     case 'client':
-      return [struckClient(random.pick(unstruck(context, () => true, 'client that is not struck already')))];
+      return [struckClient(await findClient(context))];
     case 'holder':
       return [struckClient(await findHolder(context))];
   }
 }
 
-function resolveNames(names: readonly string[], context: NemesisContext): Struck[] {
-  const { topology } = context;
-  return names.map((name) => {
-    const node = [...topology.nodes, ...topology.sentinels].find((candidate) => candidate.name === name);
-    if (node) return struckNode(node);
-    const client = context.clients().find((candidate) => candidate.slot === name || candidate.name === name);
-    if (client) return struckClient(client);
-    if (context.hosts.some((host) => host.name === name)) throw new Refusal(`${name} has no running client now`);
-    const known = [...topology.nodes, ...topology.sentinels].map((candidate) => candidate.name);
-    throw new Refusal(
-      `there is no "${name}"; there are ${words([...known, ...context.clients().map((client) => client.slot)])}`,
-    );
+async function resolveNames(names: readonly string[], context: NemesisContext): Promise<Struck[]> {
+  return Promise.all(names.map((name) => resolveName(name, context)));
+}
+
+async function resolveName(name: string, context: NemesisContext): Promise<Struck> {
+  const { topology, hosts } = context;
+  const node = [...topology.nodes, ...topology.sentinels].find((candidate) => candidate.name === name);
+  if (node) return struckNode(node);
+  if (!hosts.some((host) => host.name === name)) {
+    throw new Refusal(`there is no "${name}"; there are ${words(hosts.map((host) => host.name))}`);
+  }
+  const client = await waitFor(async () => (await living(context, ({ slot }) => slot === name))[0], {
+    timeoutMs: CLIENT_TIMEOUT_MS,
+    pollMs: POLL_MS,
+    doing: `before ${name} had a running client`,
+    context,
   });
+  if (!client) throw new Refusal(`${name} has had no running client for ${CLIENT_TIMEOUT_MS} ms`);
+  return struckClient(client);
 }
 
 /** A client that holds a lock now; waits up to one lease for one. */
 async function findHolder(context: NemesisContext): Promise<ClientTarget> {
-  const read = () => {
-    const holders = candidates(context, (client) => client.holding.length > 0);
+  const read = async () => {
+    const holders = await unstruck(context, (client) => client.holding.length > 0);
     return holders.length > 0 ? context.random.pick(holders) : undefined;
   };
   const waitMs = context.leaseMs;
@@ -148,14 +156,31 @@ async function findHolder(context: NemesisContext): Promise<ClientTarget> {
   return holder;
 }
 
-function candidates(context: NemesisContext, fits: (client: ClientTarget) => boolean): ClientTarget[] {
-  return context.clients().filter((client) => !context.levers.pause.isPaused(client.process) && fits(client));
+/** A client that no other fault has stopped. */
+async function findClient(context: NemesisContext): Promise<ClientTarget> {
+  const read = async () => {
+    const clients = await unstruck(context, () => true);
+    return clients.length > 0 ? context.random.pick(clients) : undefined;
+  };
+  const client = await waitFor(read, {
+    timeoutMs: CLIENT_TIMEOUT_MS,
+    pollMs: POLL_MS,
+    doing: 'before a client ran',
+    context,
+  });
+  if (!client) throw new Refusal(`there was no client that is not struck already for ${CLIENT_TIMEOUT_MS} ms`);
+  return client;
 }
 
-function unstruck(context: NemesisContext, fits: (client: ClientTarget) => boolean, what: string): ClientTarget[] {
-  const found = candidates(context, fits);
-  if (found.length === 0) throw new Refusal(`there is no ${what} now`);
-  return found;
+async function unstruck(context: NemesisContext, fits: (client: ClientTarget) => boolean): Promise<ClientTarget[]> {
+  return living(context, (client) => !context.levers.pause.isPaused(client.process) && fits(client));
+}
+
+/** Clients whose process is not dead: one that died is listed until another has come up in its place. */
+async function living(context: NemesisContext, fits: (client: ClientTarget) => boolean): Promise<ClientTarget[]> {
+  const clients = context.clients().filter(fits);
+  const states = await Promise.all(clients.map((client) => client.process.state()));
+  return clients.filter((_, at) => states[at] !== 'dead');
 }
 
 function pickFrom(nodes: readonly RedisNode[], what: string, context: NemesisContext): RedisNode {

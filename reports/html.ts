@@ -12,6 +12,7 @@ import { drawSheet } from './drawing/sheet.js';
 import type { ReportInput } from './input.js';
 import { type Markup, markup } from './markup.js';
 import { Citations } from './page/cited.js';
+import { recordNotes } from './page/record.js';
 import { STYLE } from './page/style.js';
 import { aftermathSection, checkersSection, factsSection, faultsSection } from './page/tables.js';
 import { verdictSection } from './page/verdict.js';
@@ -37,7 +38,7 @@ export function htmlReport(input: ReportInput): string {
 ${verdictSection(input)}
 <nav class="muted"><a href="#violations">Violations</a> <a href="#timeline">The whole run</a> <a href="#faults">Faults</a> <a href="#checkers">Checkers</a> <a href="#after">After the faults</a> <a href="#run">What was run</a></nav>
 ${violationsSection(input, story, marks, citations)}
-${wholeRun(story, marks)}
+${wholeRun(input, story, marks)}
 ${faultsSection(story, citations)}
 ${checkersSection(input)}
 ${aftermathSection(input, citations)}
@@ -52,7 +53,7 @@ const BUDGET = 1_800;
 /** Rows in each node's lane. */
 const MOST_KEYS = 6;
 
-function wholeRun(story: Story, marks: readonly Mark[]): Markup {
+function wholeRun(input: ReportInput, story: Story, marks: readonly Mark[]): Markup {
   // Keys with violations first: their rows are what a reader looks for.
   const keys = [...new Set([...marks.map((mark) => mark.violation.key), ...story.keys])];
   const shown = story.keys.filter((key) => keys.indexOf(key) < MOST_KEYS);
@@ -77,6 +78,7 @@ function wholeRun(story: Story, marks: readonly Mark[]): Markup {
   ];
   return markup`<h2 id="timeline">The whole run</h2>
 <p class="note">Seconds since the run’s epoch, by the monotonic clock that no fault touches. Point at anything for exact times and line numbers; marks and faults are links.</p>
+${recordNotes(input).map((note) => markup`<p><b>${note}</b></p>`)}
 ${legend(story.keys)}
 <div class="scroll">${sheet.svg}</div>
 <p class="note">${notes.length === 0 ? 'Every hold and every refusal is drawn by itself.' : `Drawn together or left out: ${notes.join('; ')}.`}</p>`;

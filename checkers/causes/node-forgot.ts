@@ -63,7 +63,7 @@ function restartBetween(node: string, fromNs: number, untilNs: number, evidence:
         record.atNs < untilNs &&
         record.state !== 'heal',
     );
-  if (!(oldRanOn && backNs <= untilNs) && !lost && (!fault )) return undefined;
+  if (!(oldRanOn && backNs <= untilNs) && !lost && (!fault || evidence.wasWatched(node))) return undefined;
   const links: CauseLink[] = [
     {
       atNs: Math.min(backNs, untilNs),

@@ -16,7 +16,7 @@ export async function judgeFolder(folder: string, options: { json: boolean }): P
   for (const [name, make] of Object.entries(reports)) writeWhole(join(folder, name), make(input));
   const report = join(folder, 'report.html');
   const text = options.json
-    ? JSON.stringify(jsonSummary(input.results))
+    ? JSON.stringify(jsonSummary(input.results, report))
     : closingSummary({
         results: input.results,
         failOn: input.config.failOn,

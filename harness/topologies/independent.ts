@@ -67,9 +67,8 @@ export function endpoint(node: RedisNode): Endpoint {
 }
 
 /** SIGKILL is enough: nobody needs what the servers would still write. */
-export async function killAll(nodes: readonly RedisNode[]): Promise<void> {
-  for (const node of nodes) node.process.signal('SIGKILL');
-  await Promise.all(nodes.map((node) => node.process.exited));
+export async function killAll(nodes: readonly RedisServer[]): Promise<void> {
+  await Promise.all(nodes.map((node) => node.stop()));
 }
 
 export function dataSettings(options: TopologyOptions): Setting[] {

@@ -65,6 +65,14 @@ export class RedisServer implements RedisNode {
     if (result.exitCode !== 0) throw new Error(`${this.name}: ${result.stderr}`);
   }
 
+  /** Kills the server for good, and removes its socket: whoever copies a run's folder would stumble over it. */
+  async stop(): Promise<void> {
+    this.dropAdmin();
+    this.current?.signal('SIGKILL');
+    await this.current?.exited;
+    await this.host.exec(['rm', '-f', SOCKET]);
+  }
+
   async command(...argv: (string | number)[]): Promise<unknown> {
     this.admin ??= await this.connect();
     const admin = this.admin;

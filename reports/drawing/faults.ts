@@ -1,9 +1,9 @@
 /** Faults: a row of their own with what was done, and bands over the lanes of whoever was struck. */
 import { clipped, type Markup, markup } from '../markup.js';
-import type { FaultSpan, FaultStory, Touch } from '../story/faults.js';
+import { type FaultSpan, type FaultStory, faultNumber, type Touch } from '../story/faults.js';
 import { duration, exactMoment } from '../words.js';
-import { type Canvas, LEFT } from './canvas.js';
-import { box, hover, label, line, packed, textWidth } from './pieces.js';
+import { type Canvas, RIGHT } from './canvas.js';
+import { box, fitted, hover, label, line, packed, textWidth } from './pieces.js';
 
 interface FaultBar {
   fault: FaultStory;
@@ -27,15 +27,15 @@ export function drawFaultRows(canvas: Canvas): void {
     const height = 15;
     const drawn =
       bar.span === undefined
-        ? markup`${line('miss-fault', bar.x, y, bar.x, y + height, bar.title)}<text class="fault-name missed" x="${bar.x + 4}" y="${y + 11}">${bar.text}</text>`
-        : markup`${box(`fault-bar ${bar.span.healed ? '' : 'unhealed'}`, { x: bar.x, y, width: Math.max(2, bar.untilX - bar.x), height }, bar.title)}${faultMoments(canvas, bar.span, y, height)}<text class="fault-name" x="${Math.max(bar.x, LEFT) + 5}" y="${y + 11}">${bar.text}</text>`;
+        ? markup`${line('miss-fault', bar.x, y, bar.x, y + height, bar.title)}<text class="fault-name missed" x="${bar.x + 4}" y="${y + 11}">${fitted(bar.text, RIGHT - bar.x - 4, 10.5)}</text>`
+        : markup`${box(`fault-bar ${bar.span.ended === 'open' ? 'unhealed' : ''}`, { x: bar.x, y, width: Math.max(2, bar.untilX - bar.x), height }, bar.title)}${faultMoments(canvas, bar.span, y, height)}<text class="fault-name" x="${bar.x + 5}" y="${y + 11}">${fitted(bar.text, RIGHT - bar.x - 5, 10.5)}</text>`;
     canvas.main.push(markup`<a href="${`#fault-${bar.fault.step + 1}`}">${drawn}</a>`);
   });
   canvas.y += (Math.max(...rows) + 1) * 18 + 4;
 }
 
 function faultBars(canvas: Canvas, fault: FaultStory): FaultBar[] {
-  const name = `F${fault.step + 1} ${fault.fault}`;
+  const name = `${faultNumber(fault.step)} ${fault.fault}`;
   const struck = fault.spans
     .filter((span) => canvas.sees(span.fromNs, span.untilNs))
     .map((span): FaultBar => {
@@ -50,7 +50,7 @@ function faultBars(canvas: Canvas, fault: FaultStory): FaultBar[] {
         untilX: canvas.x(span.untilNs),
         text: clipped(`${name} → ${targets.join(', ')}`, 48),
         title: hover(
-          `${name}: ${exactMoment(span.fromNs)} – ${exactMoment(span.untilNs)} (${long})${span.healed ? '' : ', no heal in the record'}`,
+          `${name}: ${exactMoment(span.fromNs)} – ${exactMoment(span.untilNs)} (${long})${span.ended === 'open' ? ', no heal in the record' : ''}`,
           ...span.moments.map(({ atNs, line: at, record }) =>
             clipped(`${exactMoment(atNs)} ${record.state}: ${record.did} (history line ${at})`, 300),
           ),
@@ -104,10 +104,10 @@ function drawBand(canvas: Canvas, fault: FaultStory, span: FaultSpan, { target, 
   if (lane === undefined || (lane.sharedBy ?? target) !== target || !canvas.sees(fromNs, untilNs)) return;
   const [x, untilX, y, bottom] = [canvas.x(fromNs), canvas.x(untilNs), lane.y - 2, lane.y + lane.height + 2];
   const title = hover(
-    `F${fault.step + 1} ${fault.fault} on ${target}`,
+    `${faultNumber(fault.step)} ${fault.fault} on ${target}`,
     `${exactMoment(fromNs)} – ${exactMoment(untilNs)}`,
   );
-  const ended = span.healed || untilNs < span.untilNs;
+  const ended = span.ended !== 'open' || untilNs < span.untilNs;
   canvas.behind.push(box('fault-band', { x, y, width: Math.max(1, untilX - x), height: bottom - y }, title));
   if (fromNs >= canvas.scale.fromNs) canvas.front.push(line('fault-edge', x, y, x, bottom, title));
   if (ended && untilNs <= canvas.scale.untilNs) {

@@ -4,7 +4,7 @@ import type { NodeBelief, OwnerSpan, RoleSpan } from '../story/beliefs.js';
 import { count, duration, durationOfMs, exactMoment, plural } from '../words.js';
 import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
 import { fullness, mergeRows, type Span } from './merge.js';
-import { box, fitted, hover, label, line } from './pieces.js';
+import { box, fitted, hover, label, line, textWidth } from './pieces.js';
 
 const ROLE_WORDS: Record<RoleSpan['state'], string> = {
   primary: 'primary',
@@ -131,7 +131,8 @@ function drawOwners(canvas: Canvas, rows: readonly { y: number; key: string; spa
         `stored: ${clipped(span.value, 120)}`,
         `${seen}, observations line ${span.line}`,
       );
-      const text = fitted(owner, width - 4, canvas.close ? 10.5 : 9);
+      // All of a name or nothing: "c2…" would read as c2 where it is c2.2.
+      const text = textWidth(owner, canvas.close ? 10.5 : 9) <= width - 4 ? owner : '';
       canvas.main.push(
         box(
           `owner ${canvas.colour(key)} ${span.client === undefined ? 'nobody' : ''}`,

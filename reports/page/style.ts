@@ -57,7 +57,7 @@ table{border-collapse:collapse;width:100%;font-size:14px}
 th,td{border-bottom:1px solid var(--edge);padding:6px 10px 6px 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}
 .nowrap{white-space:nowrap}
 .faults td:nth-child(2){min-width:16em}
-th{color:var(--muted);font-weight:600;font-size:13px}
+th{overflow-wrap:normal;color:var(--muted);font-weight:600;font-size:13px}
 td p{margin:0 0 3px}
 .faults th:first-child{white-space:nowrap}
 .facts th{width:13em;white-space:nowrap}

@@ -2,7 +2,7 @@
 import type { FaultRecord } from '../../harness/api.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
-import { type FaultStory, plannedWords, whenWords } from '../story/faults.js';
+import { type FaultStory, faultNumber, plannedWords, whenWords } from '../story/faults.js';
 import type { Story } from '../story/story.js';
 import { count, durationOfMs, moment } from '../words.js';
 import type { Citations } from './cited.js';
@@ -25,6 +25,7 @@ const OUTCOME_CLASS: Record<FaultStory['outcome'], string> = {
   struck: 'good',
   refused: 'doubt',
   failed: 'bad',
+  begun: 'doubt',
   'never struck': 'doubt',
 };
 
@@ -40,8 +41,8 @@ function faultRow(fault: FaultStory, citations: Citations): Markup {
       ({ atNs, line, record }) =>
         markup`<p><span class="when">${moment(atNs)}</span> ${recordWords(record)} <span class="note">${citations.historyLine(line)}</span></p>`,
     );
-  const unhealed = fault.outcome === 'struck' && fault.spans.some((span) => !span.healed);
-  return markup`<tr id="fault-${fault.step + 1}"><td class="nowrap">F${fault.step + 1}</td><td>${planned}</td>
+  const unhealed = fault.spans.some((span) => span.ended === 'open');
+  return markup`<tr id="fault-${fault.step + 1}"><td class="nowrap">${faultNumber(fault.step)}</td><td>${planned}</td>
 <td class="nowrap"><span class="state ${OUTCOME_CLASS[fault.outcome]}">${fault.outcome}</span></td>
 <td>${done.length === 0 ? 'nothing: the run ended before it was due' : told(done)}</td>
 <td>${told(healed)}${unhealed ? markup`<p><span class="state bad">no heal in the record</span></p>` : undefined}</td></tr>`;

@@ -2,18 +2,18 @@
 import type { ViolationClass } from '../../harness/api.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
-import { CLASS_NAMES, durationOfMs, EXIT_MEANING, moment, plural } from '../words.js';
+import { CLASS_NAMES, durationOfMs, EXIT_MEANING, plural } from '../words.js';
 
 export function verdictSection(input: ReportInput): Markup {
   const { results } = input;
   const state = ['held', 'violated', 'unknown'].includes(results.verdict) ? results.verdict : 'unknown';
-  const caveats = [...results.reasons, ...recordCaveats(input)];
+  const { reasons } = results;
   return markup`<section class="verdict ${state}">
 <h1>${results.verdict.toUpperCase()} <span>exit status ${results.exitStatus}: ${EXIT_MEANING[results.exitStatus]}</span></h1>
 <p class="headline">${clipped(results.headline, 1_000)}</p>
 ${foundTags(input)}
 ${results.strength === undefined ? undefined : markup`<p><b>Strength:</b> ${clipped(results.strength, 1_000)}</p>`}
-${caveats.length === 0 ? undefined : markup`<p><b>${results.verdict === 'unknown' ? 'Why it cannot tell, and what else to know:' : 'What weakens it or was left out:'}</b></p><ul>${caveats.map((reason) => markup`<li>${clipped(reason, 2_000)}</li>`)}</ul>`}
+${reasons.length === 0 ? undefined : markup`<p><b>${results.verdict === 'unknown' ? 'Why it cannot tell, and what else to know:' : 'What weakens it or was left out:'}</b></p><ul>${reasons.map((reason) => markup`<li>${clipped(reason, 2_000)}</li>`)}</ul>`}
 <p class="muted">${runWords(input)} Run it again:</p>
 <pre><code>${results.again}</code></pre>
 </section>`;
@@ -35,25 +35,4 @@ function foundTags({ results, config }: ReportInput): Markup {
     return markup`<span class="tag ${fails ? 'bad' : 'soft'}">${CLASS_NAMES[one]}: ${found}${fails ? '' : ' (does not fail this run)'}</span>`;
   });
   return tags.length === 0 ? markup`` : markup`<div class="tags">${tags}</div>`;
-}
-
-/** What the record itself says that a verdict's reader must know. */
-function recordCaveats({ history, observations, holds, config }: ReportInput): string[] {
-  const caveats: string[] = [];
-  if (history.torn)
-    caveats.push('The last line of the history was torn: the harness was ended while it wrote. That line is left out.');
-  if (!history.events.some((event) => event.type === 'phase' && event.phase === 'end'))
-    caveats.push('The history has no end of the run: what is shown is what was recorded until it stopped.');
-  if (observations.length === 0)
-    caveats.push('Nothing was observed on the servers: why something happened can not be shown.');
-  if (holds.length === 0) caveats.push('No client ever held a lock.');
-  const slots = new Set(history.events.flatMap((event) => (event.type === 'client-up' ? [event.slot] : [])));
-  if (slots.size < config.clients)
-    caveats.push(`${plural(config.clients - slots.size, 'client')} of ${config.clients} never came up.`);
-  for (const event of history.events) {
-    if (event.type !== 'disturbance') continue;
-    const what = event.disturbance === 'harness-stall' ? 'The harness stalled' : 'The machine’s wall clock stepped';
-    caveats.push(`${what} by ${durationOfMs(event.ms)} at ${moment(event.beganNs)} (history line ${event.i}).`);
-  }
-  return caveats;
 }

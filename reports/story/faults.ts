@@ -13,8 +13,8 @@ export interface FaultSpan {
   /** The first thing that was done: a composite works before it counts as struck. */
   fromNs: number;
   untilNs: number;
-  /** False where the record ends before it was undone. */
-  healed: boolean;
+  /** `missed`: the strike was refused or failed after its first phases, and nothing stayed; `open`: no heal recorded. */
+  ended: 'heal' | 'missed' | 'open';
   moments: FaultMoment[];
   touches: Touch[];
 }
@@ -39,7 +39,8 @@ export interface FaultStory {
   spans: FaultSpan[];
   /** Refused or failed strikes. */
   misses: FaultMoment[];
-  outcome: 'struck' | 'refused' | 'failed' | 'never struck';
+  /** `begun`: a composite did something, and the record ends before it struck. */
+  outcome: 'struck' | 'refused' | 'failed' | 'begun' | 'never struck';
 }
 
 /** Every planned step, and every recorded one that the plan does not know, in the plan's order. */
@@ -53,15 +54,14 @@ export function faultStories(plan: Plan, history: History, endNs: number): Fault
   }
   const steps = new Set([...plan.steps.keys(), ...moments.keys()]);
   return [...steps]
-    .sort((a, b) => a - b)
+    .sort((a, b) => (a < 0 ? 1 : b < 0 ? -1 : a - b))
     .map((step) => faultStory(step, plan.steps[step], moments.get(step) ?? [], endNs));
 }
 
 function faultStory(step: number, planned: PlanStep | undefined, moments: FaultMoment[], endNs: number): FaultStory {
   const spans = faultSpans(moments, endNs);
   const misses = moments.filter(({ record }) => record.state === 'refused' || record.state === 'failed');
-  const struck = moments.some(({ record }) => record.state === 'strike');
-  const outcome = struck ? 'struck' : (misses.at(-1)?.record.state ?? 'never struck');
+  const outcome = outcomeOf(moments, misses);
   return {
     step,
     fault: moments[0]?.record.fault ?? planned?.fault ?? '?',
@@ -69,8 +69,15 @@ function faultStory(step: number, planned: PlanStep | undefined, moments: FaultM
     moments,
     spans,
     misses,
-    outcome: outcome as FaultStory['outcome'],
+    outcome,
   };
+}
+
+function outcomeOf(moments: readonly FaultMoment[], misses: readonly FaultMoment[]): FaultStory['outcome'] {
+  if (moments.some(({ record }) => record.state === 'strike')) return 'struck';
+  const last = misses.at(-1)?.record.state;
+  if (last === 'refused' || last === 'failed') return last;
+  return moments.length > 0 ? 'begun' : 'never struck';
 }
 
 function faultSpans(moments: readonly FaultMoment[], endNs: number): FaultSpan[] {
@@ -86,7 +93,7 @@ function faultSpans(moments: readonly FaultMoment[], endNs: number): FaultSpan[]
       }
       open.touch(moment);
     } else if (open !== undefined && (state === 'heal' || !open.struck)) {
-      open.end(moment, state === 'heal');
+      open.end(moment, state === 'heal' ? 'heal' : 'missed');
       open = undefined;
     } else if (open !== undefined) {
       // A heal that was tried in vain: it is still in force.
@@ -94,7 +101,7 @@ function faultSpans(moments: readonly FaultMoment[], endNs: number): FaultSpan[]
     } else if (state === 'heal' && last !== undefined) {
       // A strike that failed and left something in force, until now.
       last.moments.push(moment);
-      last.healed = true;
+      last.ended = 'heal';
       last.untilNs = moment.atNs;
     }
   }
@@ -108,7 +115,7 @@ class OpenSpan {
   private readonly lasting = new Map<string, Touch>();
 
   constructor(fromNs: number, endNs: number) {
-    this.span = { fromNs, untilNs: endNs, healed: false, moments: [], touches: [] };
+    this.span = { fromNs, untilNs: endNs, ended: 'open', moments: [], touches: [] };
   }
 
   touch(moment: FaultMoment): void {
@@ -131,12 +138,17 @@ class OpenSpan {
     }
   }
 
-  end(moment: FaultMoment, healed: boolean): void {
+  end(moment: FaultMoment, how: 'heal' | 'missed'): void {
     this.span.moments.push(moment);
-    this.span.healed = healed;
+    this.span.ended = how;
     this.span.untilNs = moment.atNs;
     for (const touch of [...this.passing.values(), ...this.lasting.values()]) touch.untilNs = moment.atNs;
   }
+}
+
+/** How a report calls a step; what the run did by itself (healing everything at the end) is no step of the plan. */
+export function faultNumber(step: number): string {
+  return step < 0 ? 'F–' : `F${step + 1}`;
 }
 
 /** A planned step in words. */

@@ -20,8 +20,8 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
 interface Case {
   name: string;
   step: Omit<PlanStep, 'atMs'>;
-  /** Each probe with what it must answer while the fault is in force; healed, it answers as before. */
-  expected: [Probe, unknown][];
+  /** Each probe with what it must answer while the fault is in force; healed, it answers as before, or as said here. */
+  expected: [Probe, during: unknown, after?: unknown][];
   targets: string[];
   proof: string;
 }
@@ -34,63 +34,98 @@ const onSentinel: Case[] = [
   {
     name: 'kill a replica',
     step: { fault: 'kill', target: names('r2'), forMs: LONG_MS },
-    expected: [[['state', 'r2'], 'dead'], [['reach', 'c1', 'r2'], CUT], [['reach', 'c1', 'r1'], PONG]],
+    expected: [
+      [['state', 'r2'], 'dead'],
+      [['reach', 'c1', 'r2'], CUT],
+      [['reach', 'c1', 'r1'], PONG],
+    ],
     targets: ['r2'],
     proof: 'is dead',
   },
   {
     name: 'pause a Sentinel',
     step: { fault: 'pause', target: names('s3'), forMs: LONG_MS },
-    expected: [[['state', 's3'], 'stopped'], [['reach', 'c1', 's3'], CUT]],
+    expected: [
+      [['state', 's3'], 'stopped'],
+      [['reach', 'c1', 's3'], CUT],
+    ],
     targets: ['s3'],
     proof: 'is stopped',
   },
   {
     name: 'pause a client',
     step: { fault: 'pause', target: names('c2'), forMs: LONG_MS },
-    expected: [[['state', 'c2'], 'stopped'], [['state', 'c3'], 'running']],
+    expected: [
+      [['state', 'c2'], 'stopped'],
+      [['state', 'c3'], 'running'],
+    ],
     targets: ['c2'],
     proof: 'is stopped',
   },
   {
     name: 'partition a client both ways',
     step: { fault: 'partition', target: names('c1'), forMs: LONG_MS, args: { mode: 'both' } },
-    expected: [[['hear', 'c1', 'r1'], false], [['hear', 'r1', 'c1'], false], [['reach', 'c1', 's1'], CUT], [['reach', 'c2', 'r1'], PONG]],
+    expected: [
+      [['hear', 'c1', 'r1'], false],
+      [['hear', 'r1', 'c1'], false],
+      [['reach', 'c1', 's1'], CUT],
+      [['reach', 'c2', 'r1'], PONG],
+    ],
     targets: ['c1'],
     proof: 'blackhole routes',
   },
   {
     name: 'partition out',
     step: { fault: 'partition', target: names('r3'), forMs: LONG_MS, args: { mode: 'out' } },
-    expected: [[['hear', 'r3', 'r1'], false], [['hear', 'c1', 'r3'], true]],
+    expected: [
+      [['hear', 'r3', 'r1'], false],
+      [['hear', 'c1', 'r3'], true],
+    ],
     targets: ['r3'],
     proof: 'blackhole routes',
   },
   {
     name: 'partition in',
     step: { fault: 'partition', target: names('r3'), forMs: LONG_MS, args: { mode: 'in' } },
-    expected: [[['hear', 'r3', 'r1'], true], [['hear', 'c1', 'r3'], false]],
+    expected: [
+      [['hear', 'r3', 'r1'], true],
+      [['hear', 'c1', 'r3'], false],
+    ],
     targets: ['r3'],
     proof: 'blackhole routes',
   },
   {
     name: 'partition one link',
     step: { fault: 'partition', target: names('r2', 'c1'), forMs: LONG_MS, args: { mode: 'link' } },
-    expected: [[['hear', 'r2', 'c1'], false], [['hear', 'c1', 'r2'], false], [['reach', 'c1', 'r3'], PONG], [['reach', 'c2', 'r2'], PONG]],
+    expected: [
+      [['hear', 'r2', 'c1'], false],
+      [['hear', 'c1', 'r2'], false],
+      [['reach', 'c1', 'r3'], PONG],
+      [['reach', 'c2', 'r2'], PONG],
+    ],
     targets: ['r2', 'c1'],
     proof: 'blackhole routes',
   },
   {
     name: 'a host off the network',
     step: { fault: 'partition', target: names('r2'), forMs: LONG_MS, args: { mode: 'off' } },
-    expected: [[['hear', 'r2', 'c1'], false], [['hear', 'c1', 'r2'], false], [['reach', 'c1', 'r1'], PONG]],
+    expected: [
+      [['hear', 'r2', 'c1'], false],
+      [['hear', 'c1', 'r2'], false],
+      [['reach', 'c1', 'r1'], PONG],
+    ],
     targets: ['r2'],
     proof: "r2's eth0 is down",
   },
   {
     name: 'lag',
     step: { fault: 'lag', target: 'replica', forMs: LONG_MS },
-    expected: [[['hear', 'r1', 'r2'], false], [['hear', 'r3', 'r1'], false], [['reach', 'c1', 'r2'], PONG], [['reach', 's1', 'r1'], PONG]],
+    expected: [
+      [['hear', 'r1', 'r2'], false],
+      [['hear', 'r3', 'r1'], false],
+      [['reach', 'c1', 'r2'], PONG],
+      [['reach', 's1', 'r1'], PONG],
+    ],
     targets: ['r2', 'r3'],
     proof: 'blackhole routes',
   },
@@ -104,7 +139,12 @@ const onSentinel: Case[] = [
   {
     name: 'failover, isolated',
     step: { fault: 'failover', target: 'primary', forMs: LONG_MS, args: { then: 'isolate' } },
-    expected: [[['hear', 'r1', 'r2'], false], [['hear', 's1', 'r1'], false], [['reach', 'c1', 'r1'], PONG], [['state', 'r1'], 'running']],
+    expected: [
+      [['hear', 'r1', 'r2'], false],
+      [['hear', 's1', 'r1'], false],
+      [['reach', 'c1', 'r1'], PONG],
+      [['state', 'r1'], 'running'],
+    ],
     targets: ['r1'],
     proof: 'was read back as primary',
   },
@@ -113,8 +153,12 @@ const onSentinel: Case[] = [
 /** On its own: it does not find the primary where the others left it. */
 const failoverThenKill: Case = {
   name: 'failover, killed',
-  step: { fault: 'failover', target: 'primary', forMs: 6_000, args: { then: 'kill' } },
-  expected: [[['state', 'r1'], 'dead'], [['hear', 'r1', 'r2'], false], [['hear', 'c1', 'r1'], true]],
+  step: { fault: 'failover', target: 'primary', forMs: 12_000, args: { then: 'kill' } },
+  expected: [
+    [['state', 'r1'], 'dead'],
+    [['hear', 'r1', 'r2'], false],
+    [['hear', 'c1', 'r1'], true],
+  ],
   targets: ['r1'],
   proof: 'was read back as primary',
 };
@@ -123,34 +167,60 @@ const onRedlock: Case[] = [
   {
     name: 'amnesia',
     step: { fault: 'amnesia', target: names('r2'), forMs: LONG_MS },
-    expected: [[['state', 'r2'], 'dead'], [['marker', 'r1'], ':1']],
+    expected: [
+      [['state', 'r2'], 'dead'],
+      [['marker', 'r2'], CUT, ':0'],
+      [['marker', 'r1'], ':1'],
+    ],
     targets: ['r2'],
     proof: 'nothing is left on its disk',
   },
   {
     name: 'clock of a node',
     step: { fault: 'clock', target: names('r3'), forMs: LONG_MS, args: { offsetMs: 90_000 } },
-    expected: [[['skew', 'r3'], 90], [['skew', 'r1'], 0]],
+    expected: [
+      [['skew', 'r3'], 90],
+      [['skew', 'r1'], 0],
+    ],
     targets: ['r3'],
-    proof: "r3's program says it is +90000 ms off",
+    proof: "r3's program says it is +",
   },
   {
     name: 'clock of a client, back',
     step: { fault: 'clock', target: names('c1'), forMs: LONG_MS, args: { offsetMs: -90_000 } },
     expected: [[['skew', 'r1'], 0]],
     targets: ['c1'],
-    proof: "c1's program says it is -90000 ms off",
+    proof: 'program says it is -',
   },
 ];
 
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lock-torture-nemesis-'));
-  const common = { bundle: true, platform: 'node', target: 'node20', format: 'esm', outdir: folder, logLevel: 'error' } as const;
+  const common = {
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    outdir: folder,
+    logLevel: 'error',
+  } as const;
   // Some dependencies are CommonJS and ask for `require`.
   const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
-  await build({ ...common, banner, entryPoints: [join(here, 'nemesis-inside.ts'), join(root, 'harness/client/main.ts')], outbase: root, outExtension: { '.js': '.mjs' } });
-  await build({ ...common, banner, entryPoints: [join(root, 'lock-impl/set-nx-px.ts'), join(root, 'lock-impl/redlock.ts')], outbase: root, outExtension: { '.js': '.mjs' } });
+  await build({
+    ...common,
+    banner,
+    entryPoints: [join(here, 'nemesis-inside.ts'), join(root, 'harness/client/main.ts')],
+    outbase: root,
+    outExtension: { '.js': '.mjs' },
+  });
+  await build({
+    ...common,
+    banner,
+    entryPoints: [join(root, 'lock-impl/set-nx-px.ts'), join(root, 'lock-impl/redlock.ts')],
+    outbase: root,
+    outExtension: { '.js': '.mjs' },
+  });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -164,13 +234,21 @@ async function strikeAll(topology: string, lock: string, cases: readonly Case[],
     ...('path' in shim && { clockShim: shim.path }),
     clientArgv: [process.execPath, join(folder, 'harness/client/main.mjs'), join(folder, `lock-impl/${lock}.mjs`)],
     leaseMs,
-    cases: cases.map(({ name, step, expected }) => ({ name, step: { atMs: 0, ...step }, probes: expected.map(([probe]) => probe) })),
+    cases: cases.map(({ name, step, expected }) => ({
+      name,
+      step: { atMs: 0, ...step },
+      probes: expected.map(([probe]) => probe),
+    })),
   };
   const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   const program = join(folder, 'test/e2e/nemesis-inside.mjs');
-  const child = spawn('unshare', [...asRoot, '--net', '--pid', '--fork', '--kill-child', '--mount-proc', process.execPath, program], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    'unshare',
+    [...asRoot, '--net', '--pid', '--fork', '--kill-child', '--mount-proc', process.execPath, program],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   child.stdin.end(JSON.stringify(job));
   let text = '';
   child.stdout.on('data', (data) => {
@@ -178,16 +256,21 @@ async function strikeAll(topology: string, lock: string, cases: readonly Case[],
   });
   const code = await new Promise((resolve) => child.once('exit', resolve));
   expect(code).toBe(0);
-  return text.trim().split('\n').map((line) => JSON.parse(line) as Seen);
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Seen);
 }
 
 function check(one: Case, seen: Seen): void {
   const strike = seen.notes.find((note) => note.state !== 'phase');
-  expect(strike).toMatchObject({ state: 'strike', targets: one.targets });
+  expect(strike, JSON.stringify(seen)).toMatchObject({ state: 'strike' });
+  // A client that lost its connection to an earlier fault has come back under another name.
+  expect(strike!.targets.map((name) => name.replace(/\.\d+$/, ''))).toEqual(one.targets);
   expect(strike!.proof).toContain(one.proof);
-  expect(seen.during).toEqual(one.expected.map(([, value]) => value));
+  expect(seen.during, seen.name).toEqual(one.expected.map(([, value]) => value));
   expect(seen.notes.at(-1)!.state).toBe('heal');
-  expect(seen.after).toEqual(seen.before);
+  expect(seen.after).toEqual(one.expected.map(([, , after], at) => after ?? seen.before[at]));
   expect(seen.unhealed).toEqual([]);
   expect(seen.missing).toEqual([]);
 }
@@ -196,42 +279,49 @@ describe('faults on real servers', () => {
   it('sentinel: each strikes as it says and is healed', async () => {
     const seen = await strikeAll('sentinel', 'set-nx-px', onSentinel, 1_500);
     expect(seen.map(({ name }) => name)).toEqual(onSentinel.map(({ name }) => name));
-    onSentinel.forEach((one, at) => check(one, seen[at]!));
+    for (const [at, one] of onSentinel.entries()) check(one, seen[at]!);
   });
 
   it('sentinel: the primary is replaced, then killed while a lock is held that its successor does not know', async () => {
     const [seen] = await strikeAll('sentinel', 'set-nx-px', [failoverThenKill], 3_000);
     check(failoverThenKill, seen!);
-    expect(seen!.notes.find((note) => note.state === 'strike')!.proof).toMatch(/c\d\S* holds lock:\d, granted after the cut and unknown to r[23]/);
+    expect(seen!.notes.find((note) => note.state === 'strike')!.proof).toMatch(
+      /c\d\S* holds lock:\d, granted after the cut and unknown to r[23]/,
+    );
   });
 
   it('redlock: nodes forget and clocks jump', async () => {
     const seen = await strikeAll('redlock', 'redlock', onRedlock, 1_500);
-    const [amnesia, ...others] = onRedlock.map((one, at) => ({ one, seen: seen[at]! }));
-    // What it forgot does not come back with the heal.
-    check(amnesia!.one, amnesia!.seen);
-    for (const { one, seen: found } of others) check(one, found);
+    for (const [at, one] of onRedlock.entries()) check(one, seen[at]!);
   });
 
   it('redlock: one of a bare majority of grantors loses what it granted', async () => {
     const composite = (fault: string): Case => ({
       name: fault,
       step: { fault, target: 'minority', forMs: 5_000 },
-      expected: ['r1', 'r2', 'r3', 'r4', 'r5'].flatMap((node): [Probe, unknown][] => [[['marker', node], 0], [['skew', node], 0]]),
+      expected: ['r1', 'r2', 'r3', 'r4', 'r5'].flatMap((node): [Probe, unknown][] => [
+        [['marker', node], 0],
+        [['skew', node], 0],
+      ]),
       targets: [],
       proof: '',
     });
     const seen = await strikeAll('redlock', 'redlock', [composite('forget-granted'), composite('skew-granted')], 3_000);
     const [forget, skew] = seen.map((one) => {
       const strike = one.notes.find((note) => note.state !== 'phase')!;
-      expect(strike).toMatchObject({ state: 'strike' });
+      expect(strike, JSON.stringify(one)).toMatchObject({ state: 'strike' });
       const victim = Number(strike.targets[0]!.slice(1)) - 1;
       const away = one.notes[0]!.targets;
       expect(away).toHaveLength(2);
       expect(away).not.toContain(strike.targets[0]);
       expect(one.unhealed).toEqual([]);
       expect(one.missing).toEqual([]);
-      return { one, victim, markers: one.during.filter((_, at) => at % 2 === 0), skews: one.during.filter((_, at) => at % 2 === 1) };
+      return {
+        one,
+        victim,
+        markers: one.during.filter((_, at) => at % 2 === 0),
+        skews: one.during.filter((_, at) => at % 2 === 1),
+      };
     });
     expect(forget!.markers).toEqual([0, 1, 2, 3, 4].map((at) => (at === forget!.victim ? ':0' : ':1')));
     expect(forget!.skews).toEqual([0, 0, 0, 0, 0]);

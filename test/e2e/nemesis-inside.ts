@@ -6,13 +6,13 @@
  * Reads one JSON line (`Job`) on standard input, prints one JSON line (`Seen`) per case.
  */
 import { readFileSync } from 'node:fs';
+import type { FaultRecord, Host, PlanStep, RedisBinary, RedisNode, Topology } from '../../harness/api.js';
 import { createRandom } from '../../harness/random.js';
 import { Recorder } from '../../harness/recorder.js';
 import { netnsRuntime } from '../../harness/runtimes/netns.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { Scheduler } from '../../harness/scheduler.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { FaultRecord, Host, PlanStep, RedisBinary, RedisNode, Topology } from '../../harness/api.js';
 import { runNemesis } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 
@@ -77,6 +77,7 @@ await using scheduler = new Scheduler(places, {
   topologyName: topology.name,
   leaseMs: job.leaseMs,
   commandTimeoutMs: 300,
+  operationGraceMs: 4_000,
   script: (fork) => workloads.mutex!.script(work, fork),
   say: (line) => process.stderr.write(`${line}\n`),
 });
@@ -154,15 +155,22 @@ function answer(probe: Probe): Promise<unknown> {
   }
 }
 
-const host = (wanted: string) => hosts.find((one) => one.name === wanted)!;
-const server = (wanted: string) => [...topology.nodes, ...topology.sentinels].find((node) => node.name === wanted)!;
+function host(wanted: string): Host {
+  return hosts.find((one) => one.name === wanted)!;
+}
+
+function server(wanted: string): RedisNode {
+  return [...topology.nodes, ...topology.sentinels].find((node) => node.name === wanted)!;
+}
 
 /** The reply's text, or what went wrong. */
 async function ask(from: Host, to: RedisNode, argv: string[]): Promise<string> {
+  // `exec` runs without the clock shim, so that this program's clock is the machine's.
+  const stamp = argv[0] === 'TIME' ? " + '@' + Date.now()" : '';
   const script = `
     const s = require('net').connect(${PORT[to.kind]}, '${to.host.address}');
     const end = (text) => { console.log(text); process.exit(); };
-    s.on('data', (d) => end(String(d))); s.on('error', () => end('unreachable')); setTimeout(end, 700, 'unreachable');
+    s.on('data', (d) => end(String(d)${stamp})); s.on('error', () => end('unreachable')); setTimeout(end, 700, 'unreachable');
     s.write(${JSON.stringify(`${argv.join(' ')}\r\n`)});`;
   return (await from.exec([process.execPath, '-e', script])).stdout.trim();
 }
@@ -193,6 +201,8 @@ function stateOf(who: string): string {
 }
 
 async function skewOf(node: RedisNode): Promise<number> {
-  const seconds = Number((await ask(node.host, node, ['TIME'])).split('\r\n')[2]);
-  return Math.round(seconds - clock.wallMs() / 1_000);
+  const [reply, machineMs] = (await ask(node.host, node, ['TIME'])).split('@');
+  const lines = reply!.split('\r\n');
+  const serverMs = Number(lines[2]) * 1_000 + Number(lines[4]) / 1_000;
+  return Math.round((serverMs - Number(machineMs)) / 1_000);
 }

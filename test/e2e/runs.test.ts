@@ -98,9 +98,10 @@ describe('canaries are caught, their twins are not', () => {
 });
 
 describe("a user's own lock", () => {
-  test('a TypeScript file outside the project', async () => {
+  test('the TypeScript file of the tutorial, outside the project', async () => {
     const folder = freshFolder();
-    cpSync(join(ROOT, 'test/fixtures/locks/user-lock.ts'), join(folder, 'user-lock.ts'));
+    const tutorial = readFileSync(join(ROOT, 'docs/write-your-own-lock.md'), 'utf8');
+    writeFileSync(join(folder, 'user-lock.ts'), /```ts\n([\s\S]*?)```/.exec(tutorial)![1]!);
     const run = await torture(
       ['--lock', './user-lock.ts', '--nemesis', 'none', '--time-limit', '6s', '--hold', '0.01x..0.05x'],
       { cwd: folder },

@@ -197,9 +197,11 @@ describe('kill -9', () => {
     child.kill('SIGKILL');
     await until(() => !alive(compilerPids()[0]!));
     rmSync(join(project, 'hold'));
+    // This one was compiled already, and must not come to light.
+    rmSync(join(project, 'src/a.ts'));
     expect(existsSync(join(project, 'dist'))).toBe(false);
     expect(await setUp()).toEqual({ exitCode: 0, said: COMPILING });
-    expect(compiled()).toEqual(['.stamp', 'a.js', 'b.js']);
+    expect(compiled()).toEqual(['.stamp', 'b.js']);
     expect(leftovers()).toEqual([]);
   });
 

@@ -166,6 +166,33 @@ describe('node-forgot', () => {
     expect(causes(story).map(({ name }) => name)).toEqual(['node-forgot', 'node-forgot']);
   });
 
+  it('is named although it cannot be told whether a third client took the key and released it in between', () => {
+    const story = restarted(2)
+      .grant('c3', 2.5)
+      .take(2.499, 'r1', 'c3')
+      .release('c3', 2.8)
+      .unlock(2.801, 'r1', 'c3')
+      .take(RETAKEN, 'r1', 'c2')
+      .sample(3.1, 'r1', { runId: 'run-2', owner: 'value-of-c2' });
+    expect(causes(story).map(({ name }) => name)).toEqual(['node-forgot', 'node-forgot']);
+  });
+
+  it('is not named from the record of a fault where watching the node went on', () => {
+    const story = broken()
+      .sample(0.5, 'r1')
+      .take(TAKEN, 'r1', 'c1')
+      .take(RETAKEN, 'r1', 'c2')
+      .sample(3.1, 'r1', { runId: 'run-2' })
+      .fault(1.1, 0, 'amnesia', 'strike', { targets: ['r1'], forgot: ['r1'] });
+    expect(only(story).name).toBe('node-forgot');
+    expect(only(story.watch(0.9, 'r1')).name).toBe('unexplained');
+  });
+
+  it('is not named where the holder itself had removed the key before', () => {
+    const story = granted().command(1.5, 'r1', 'c1', ['DEL', KEY]).watch(2, 'r1', false).watch(2.3, 'r1');
+    expect(only(story.sample(2.5, 'r1', { runId: 'run-2' }).take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
+  });
+
   it('is not named where the restart lay before the first grant', () => {
     const story = broken()
       .watch(0, 'r1')
@@ -218,6 +245,22 @@ describe('clock-jumped', () => {
     expect(cause.chain.map(({ text }) => text)).toEqual(
       expect.arrayContaining(["set r1's clock forward by 6 s", "r1's clock was read 6000 ms off the machine's"]),
     );
+  });
+
+  it('is named although the clock was set back before a third one was granted it', () => {
+    const story = granted()
+      .grant('c3', 2.5)
+      .take(2.499, 'r1', 'c3', 'value-of-c3', 6_000)
+      .release('c3', 2.8)
+      .unlock(2.801, 'r1', 'c3', 'value-of-c3', 6_000)
+      .take(RETAKEN, 'r1', 'c2');
+    expect(causes(story).map(({ name }) => name)).toEqual(['clock-jumped', 'clock-jumped']);
+  });
+
+  it('is not named where the clock moved by less than can be told from reading late', () => {
+    const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 5.985).release('c1', 6.5).release('c2', 7);
+    story.watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').take(5.984, 'r1', 'c2', 'value-of-c2', 20);
+    expect(only(story).name).toBe('unexplained');
   });
 
   it('is named where a replica with a fast clock was promoted and had the write', () => {
@@ -306,6 +349,27 @@ describe('released-by-other', () => {
     expect(only(story).name).toBe('shared-owner');
   });
 
+  it('is not called a shared owner where a script deletes whatever is there', () => {
+    const story = broken()
+      .watch(0, 'r1')
+      .sample(0.1, 'r1')
+      .take(0.2, 'r1', 'c3', 'mine', 0, 300)
+      .take(TAKEN, 'r1', 'c1');
+    expect(only(story.unlock(2, 'r1', 'c3', 'mine').take(RETAKEN, 'r1', 'c2')).name).toBe('released-by-other');
+  });
+
+  it('is told from the right grant, although the client tried again at once', () => {
+    const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 1.03).release('c1', 1.05).release('c2', 2);
+    story
+      .watch(0, 'r1')
+      .sample(0.5, 'r1')
+      .take(TAKEN, 'r1', 'c1')
+      .command(1.01, 'r1', 'c3', ['DEL', KEY])
+      .take(1.029, 'r1', 'c2');
+    story.unlock(1.051, 'r1', 'c1').take(1.1, 'r1', 'c1');
+    expect(only(story).sentence).toContain("c3 removed c1's lock:0");
+  });
+
   it('is called overwritten where the second client asked nobody', () => {
     expect(only(granted().command(RETAKEN, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000'])).name).toBe(
       'overwritten',
@@ -324,6 +388,11 @@ describe('lease-too-short', () => {
       name: 'lease-too-short',
       sentence: expect.stringContaining('for 5 ms only, of a lease of 5000 ms'),
     });
+  });
+
+  it('is named although the clock moved a little meanwhile', () => {
+    const story = broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1', 'value-of-c1', 0, 1_500);
+    expect(only(story.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 100)).name).toBe('lease-too-short');
   });
 
   it('is not named where it was asked for the whole lease', () => {

@@ -108,6 +108,13 @@ describe('without stamps of its own', () => {
     expect(hold).toMatchObject({ fromNs: ns(1.2), untilNs: ns(1.2), leaseEndNs: ns(5.5) });
   });
 
+  it('a renewal that it says it sent does not count', () => {
+    const hold = only(
+      new Story().grant('c1', 1, { sent: 0.5, began: 0.4, read: 1.2 }).renewed('c1', 2).release('c1', 3),
+    );
+    expect(hold).toMatchObject({ leaseEndNs: ns(5.5) });
+  });
+
   it('another client is not', () => {
     const holds = holdsOf(
       new Story()
@@ -136,7 +143,12 @@ describe('the lease', () => {
     );
   });
 
-  it('is not renewed by an extension that failed', () => {
+  it('is neither renewed nor shortened by an extension that failed', () => {
+    const shorter = new Story()
+      .grant('c1', 1, { grantSent: 1 })
+      .extend('c1', 2, 1_000, { type: 'fail' })
+      .release('c1', 5);
+    expect(only(shorter).leaseEndNs).toBe(ns(6));
     expect(
       only(new Story().grant('c1', 1, { grantSent: 1 }).extend('c1', 4, 5_000, { type: 'fail' }).release('c1', 5))
         .leaseEndNs,

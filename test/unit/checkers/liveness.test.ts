@@ -39,6 +39,7 @@ it('names a key that never expires, from the last sample of the primary', () => 
   expect(names(stuck().sample(11, 'r2', { role: 'replica', owner: 'dead', pttlMs: -1 }).sample(11, 'r1'))).toEqual([
     'unexplained',
   ]);
+  expect(names(stuck().sample(11, 'r2', { role: 'replica', owner: 'dead', pttlMs: -1 }))).toEqual(['unexplained']);
   expect(names(stuck().sample(13, 'r1', { owner: 'dead', pttlMs: -1 }))).toEqual(['unexplained']);
 });
 

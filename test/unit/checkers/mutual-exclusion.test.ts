@@ -185,6 +185,7 @@ describe('cannot tell', () => {
 
   it('but accuses where the harness had told the client in time, or stood still at another time', () => {
     expect(judged(late(4.5).disturbed(5, 'harness-stall', 2_500)).verdict).toBe('invalid');
+    expect(judged(late(4.5).disturbed(4.49, 'harness-stall', 2_500)).verdict).toBe('invalid');
     expect(judged(late(7.99).disturbed(2, 'harness-stall', 2_000)).verdict).toBe('invalid');
     expect(judged(late(7.99).disturbed(8.1, 'harness-stall', 500)).verdict).toBe('invalid');
   });

@@ -120,7 +120,9 @@ describe('faults', () => {
       struck(turns().planned('failover'), 'failover', 3.1, 3.5, ['r1'])
         .sample(1, 'r1')
         .sample(1, 'r2', { role: 'replica' });
-    expect(notes(story().sample(4, 'r2', { role: 'replica' }))).toMatch(/no replica was seen to become primary/);
+    expect(notes(story().sample(4, 'r1').sample(4, 'r2', { role: 'replica' }))).toMatch(
+      /no replica was seen to become primary/,
+    );
     expect(judged(story().sample(4, 'r2')).verdict).toBe('valid');
     expect(judged(struck(turns().planned('failover'), 'failover', 3.1, 3.5, ['r1'])).verdict).toBe('valid');
   });

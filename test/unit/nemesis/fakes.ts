@@ -110,6 +110,8 @@ export class FakeHost implements Host {
   skew: ClockSkew = { offsetMs: 0, ratePpm: 0 };
   /** Commands that are accepted and do nothing. */
   ignores: ('add' | 'del' | 'up' | 'down')[] = [];
+  /** Addresses to which no route can be added. */
+  refuses: string[] = [];
 
   constructor(
     readonly name: string,
@@ -149,8 +151,10 @@ export class FakeHost implements Host {
   }
 
   private changeRoutes(op: 'add' | 'del', addresses: readonly string[]): ExecResult {
-    if (!this.ignores.includes(op))
-      for (const a of addresses) op === 'add' ? this.routes.add(a) : this.routes.delete(a);
+    for (const address of this.ignores.includes(op) ? [] : addresses) {
+      if (op === 'del') this.routes.delete(address);
+      else if (!this.refuses.includes(address)) this.routes.add(address);
+    }
     return said(JSON.stringify([...this.routes].map((dst) => ({ type: 'blackhole', dst, flags: [] }))));
   }
 }

@@ -206,6 +206,8 @@ describe('clock', () => {
     expect(w.levers.memory.forgetful()).toEqual(['r2']);
     await heal(w, back);
     expect(w.levers.memory.forgetful()).toEqual(['r2']);
+    await w.clock.run(w.clock.sleep(5_300));
+    expect(w.levers.memory.forgetful()).toEqual([]);
     await expect(
       strike(w, 'clock', 'minority', 3_000, { offsetMs: 6_000 }).then(() =>
         strike(w, 'clock', 'all', 1, { offsetMs: 1 }),
@@ -305,8 +307,10 @@ describe('failover', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
-  it('goes on without a grant, and says so', async () => {
+  it('goes on without a grant of an attempt that was made after the cut, and says so', async () => {
     const w = world('sentinel');
+    const late = { client: 'c1', id: 7, op: 'acquire', key: 'lock:0', beganNs: 1, grantSentNs: -1 } as const;
+    void w.clock.sleep(100).then(() => w.emit({ type: 'ok', ...late }));
     void w.clock.sleep(1_000).then(() => {
       w.primary = w.node('r2');
     });
@@ -399,6 +403,15 @@ describe.each([
     const w = world('redlock');
     void w.clock.sleep(300).then(() => w.interrupt.abort());
     await expect(strike(w, fault, 'minority', 5_000)).rejects.toMatchObject({ name: 'Interrupted' });
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('does not strike when others have forgotten while it waited', async () => {
+    const w = world('redlock');
+    const others = () => w.nodes.filter((node) => !w.notes[0]!.targets.includes(node.name)).map((node) => node.name);
+    void w.clock.sleep(300).then(() => w.levers.memory.count([...others(), ...w.notes[0]!.targets]));
+    void w.clock.sleep(400).then(() => w.grant('c1', 1, 'lock:0'));
+    await expect(strike(w, fault, 'minority', 4_000)).rejects.toMatchObject({ refused: true });
     expect(await w.inForce()).toEqual([]);
   });
 

@@ -50,6 +50,12 @@ describe('network', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
+  it('takes back the routes of a host that got only some of them', async () => {
+    w.host('r1').refuses = [w.host('r3').address];
+    await expect(w.levers.network.cut(cutAll())).rejects.toThrow('r1 has no blackhole route to r3');
+    expect(await w.inForce()).toEqual([]);
+  });
+
   it('rejects a heal that the routing table does not show, and can try again', async () => {
     const cut = await w.levers.network.cut(cutAll());
     w.host('r1').ignores = ['del'];

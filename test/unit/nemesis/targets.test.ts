@@ -81,8 +81,19 @@ describe('resolving a target', () => {
     w.clients[0]!.name = 'c1.3';
     expect(await resolve(w, { names: ['r2', 's1', 'c1'] })).toEqual(['r2', 's1', 'c1.3']);
     await expect(resolve(w, { names: ['r9'] })).rejects.toThrow('there is no "r9"; there are r1, r2, r3, s1');
-    w.clients.splice(0, 1);
-    await expect(resolve(w, { names: ['c1'] })).rejects.toThrow('c1 has no running client now');
+  });
+
+  it('waits for another process where a client died, and refuses in the end', async () => {
+    const w = world('single', { clients: 1 });
+    w.clients[0]!.process.signal('SIGKILL');
+    void w.clock.sleep(400).then(() => w.clients[0]!.resume());
+    expect(await resolve(w, { names: ['c1'] })).toEqual(['c1.2']);
+    w.clients[0]!.process.signal('SIGKILL');
+    await expect(resolve(w, { names: ['c1'] })).rejects.toMatchObject({
+      refused: true,
+      message: 'c1 has had no running client for 3000 ms',
+    });
+    await expect(resolve(w, 'client')).rejects.toMatchObject({ refused: true });
   });
 });
 

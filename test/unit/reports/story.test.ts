@@ -4,7 +4,7 @@ import { fullness, mergeRow, mergeRows } from '../../../reports/drawing/merge.js
 import { packed } from '../../../reports/drawing/pieces.js';
 import { axisMoments, momentAt, xOf } from '../../../reports/drawing/scale.js';
 import { beliefsOf } from '../../../reports/story/beliefs.js';
-import { type FaultStory, faultStories } from '../../../reports/story/faults.js';
+import { type FaultStory, faultNumber, faultStories } from '../../../reports/story/faults.js';
 import { slotsOf } from '../../../reports/story/slots.js';
 
 const MS = 1e6;
@@ -83,6 +83,8 @@ describe('what a node believed', () => {
       sample(300, 'v1'),
     ]);
     expect(raced).toEqual([['c1', 195, 1_000]]);
+    const late = [sample(100, 'v0'), command(195, ['DEL', 'k'], 'c1'), sample(200, 'v0'), sample(300)];
+    expect(owners(late)).toEqual([['? v0', 100, 195]]);
   });
 
   it('names the owner by the client that sent the value to another node, and nobody where several sent it', () => {
@@ -153,7 +155,7 @@ describe('faults', () => {
       99 * MS,
     );
     expect(story!.outcome).toBe('struck');
-    expect(story!.spans.map((span) => [span.fromNs / MS, span.untilNs / MS, span.healed])).toEqual([[10, 30, true]]);
+    expect(story!.spans.map((span) => [span.fromNs / MS, span.untilNs / MS, span.ended])).toEqual([[10, 30, 'heal']]);
     expect(touches(story!)).toEqual([
       ['r2', 10, 20],
       ['r1', 20, 30],
@@ -189,29 +191,36 @@ describe('faults', () => {
       [20, { state: 'failed' }],
       [30, { state: 'heal' }],
     ]);
-    expect(faultStories(plan, healedLate, 99 * MS)[0]!.spans).toMatchObject([{ untilNs: 30 * MS, healed: true }]);
+    expect(faultStories(plan, healedLate, 99 * MS)[0]!.spans).toMatchObject([{ untilNs: 30 * MS, ended: 'heal' }]);
     const failed = history([
       [10, { state: 'phase' }],
       [20, { state: 'failed' }],
     ]);
     expect(faultStories(plan, failed, 99 * MS)[0]).toMatchObject({
       outcome: 'failed',
-      spans: [{ untilNs: 20 * MS, healed: false }],
+      spans: [{ untilNs: 20 * MS, ended: 'missed' }],
     });
   });
 
   it('without a heal last to the end; refused ones have no span; unplanned ones are kept', () => {
     expect(faultStories(plan, history([[10, {}]]), 99 * MS)[0]!.spans[0]).toMatchObject({
       untilNs: 99 * MS,
-      healed: false,
+      ended: 'open',
     });
     const [refused] = faultStories(plan, history([[10, { state: 'refused' }]]), 99 * MS);
     expect(refused).toMatchObject({ outcome: 'refused', spans: [] });
+    expect(faultStories(plan, history([[10, { state: 'phase' }]]), 99 * MS)[0]!.outcome).toBe('begun');
     const stories = faultStories(plan, history([[10, { step: 7 }]]), 99 * MS);
     expect(stories.map((story) => [story.step, story.outcome, story.planned === undefined])).toEqual([
       [0, 'never struck', false],
       [7, 'struck', true],
     ]);
+    const [, own] = faultStories(
+      plan,
+      history([[10, { step: -1, fault: 'heal', state: 'failed', targets: [] }]]),
+      99 * MS,
+    );
+    expect([faultNumber(own!.step), own!.outcome]).toEqual(['F–', 'failed']);
   });
 });
 
