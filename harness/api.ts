@@ -9,6 +9,7 @@
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Redis } from 'ioredis';
+import type { MonitoredCommand, Monitoring } from './monitor.js';
 
 // ---------------------------------------------------------------------------------------------- time and randomness
 
@@ -132,8 +133,8 @@ export interface RedisNode {
   forget(): Promise<void>;
   /** One command through the channel that no fault cuts; bounded in time. Rejects when the server is dead or stopped. */
   command(...argv: (string | number)[]): Promise<unknown>;
-  /** Opens a dedicated client over that channel (for MONITOR). The caller quits it. */
-  connect(): Promise<Redis>;
+  /** Follows every command that the server runs, in its order (MONITOR), through that channel. */
+  monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring>;
 }
 
 /** What a lock client is told about the deployment: plain data, `init`'s `topology`. */

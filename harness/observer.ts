@@ -5,8 +5,8 @@
  * Observations never accuse anybody; they are what lets a report say why. While a node is dead or stopped nothing can be
  * seen of it, and that too is recorded.
  */
-import type { Redis } from 'ioredis';
 import type { Clock, Observation, ObservationBody, RedisNode } from './api.js';
+import type { MonitoredCommand } from './monitor.js';
 
 export interface ObserverOptions {
   clock: Clock;
@@ -46,19 +46,19 @@ class NodeWatch {
     });
   }
 
-  /** Keeps a MONITOR connection open, and says when it is not. */
+  /** Keeps following the server's commands, and says when it cannot. */
   async commands(): Promise<void> {
     let known = true;
     while (!this.stop.aborted) {
       let reason: string;
       try {
-        const connection = await this.node.connect();
-        const monitor = await monitorOver(connection);
+        const monitoring = await this.node.monitor((command) => this.command(command));
         this.record({ type: 'watch', watching: true });
         known = true;
         this.nowWatching();
-        reason = await this.readUntilClosed(monitor);
-        connection.disconnect();
+        this.stop.addEventListener('abort', monitoring.close, { once: true });
+        reason = await monitoring.closed;
+        this.stop.removeEventListener('abort', monitoring.close);
       } catch (error) {
         reason = (error as Error).message;
       }
@@ -79,26 +79,13 @@ class NodeWatch {
     }
   }
 
-  private readUntilClosed(monitor: Redis): Promise<string> {
-    return new Promise((resolve) => {
-      const close = () => monitor.disconnect();
-      this.stop.addEventListener('abort', close, { once: true });
-      monitor.on('error', () => {}); // 'end' follows
-      monitor.on('monitor', (time: string, argv: string[], source: string) => this.command(time, argv, source));
-      monitor.once('end', () => {
-        this.stop.removeEventListener('abort', close);
-        resolve('the connection was closed');
-      });
-    });
-  }
-
-  private command(time: string, argv: string[], source: string): void {
+  private command({ serverWallMs, source, argv }: MonitoredCommand): void {
     // The observer's own commands come through the unix socket.
     if (source.startsWith('unix:') || !argv.some((argument) => this.concernsRun(argument))) return;
     const client = this.options.clientByAddress(source.slice(0, source.lastIndexOf(':')));
     this.record({
       type: 'command',
-      serverWallMs: Number(time) * 1_000,
+      serverWallMs,
       source,
       ...(client !== undefined && { client }),
       argv: argv.map((argument) => (argument.length > 200 ? `${argument.slice(0, 200)}…` : argument)),
@@ -154,11 +141,6 @@ class NodeWatch {
   private record(body: ObservationBody): void {
     this.options.record({ atNs: this.options.clock.nowNs(), node: this.node.name, ...body });
   }
-}
-
-async function monitorOver(connection: Redis): Promise<Redis> {
-  const monitor = await connection.monitor();
-  return monitor;
 }
 
 function infoFields(info: string): Map<string, string> {

@@ -26,7 +26,7 @@ import type { Recorder } from './recorder.js';
 
 export interface SchedulerOptions {
   clock: Clock;
-  recorder: Recorder;
+  recorder: Pick<Recorder, 'record'>;
   random: Random;
   /** Raw CLOCK_MONOTONIC nanoseconds of the run's epoch. */
   epochNs: number;

@@ -6,6 +6,8 @@ export class UsageError extends Error {
 }
 
 export const EXIT_COULD_NOT_RUN = 3;
+/** How the inner process says that it met a bug of ours: the outer one then judges what had been recorded. */
+export const EXIT_INTERNAL_ERROR = 70;
 
 /** Names of errors, from wherever in the project, whose message is made for the user. */
 const FOR_USERS = new Set([
@@ -13,6 +15,7 @@ const FOR_USERS = new Set([
   'StoreError',
   'HandshakeError',
   'UnfitLockError',
+  'DeploymentError',
   'LockSpecError',
   'PlanError',
   'DamagedHistory',
@@ -26,9 +29,12 @@ export function couldNotRun(error: unknown): number {
   return EXIT_COULD_NOT_RUN;
 }
 
+/** True for an error that was foreseen: its message is all that there is to say. */
+export function isForUsers(error: unknown): boolean {
+  return error instanceof Error && FOR_USERS.has(error.name);
+}
+
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (FOR_USERS.has(error.name) || process.env.LOCK_TORTURE_DEBUG === undefined)
-    return error.message.split('\n').join(' ');
-  return error.stack ?? error.message;
+  return isForUsers(error) ? error.message.split('\n').join(' ') : (error.stack ?? error.message);
 }

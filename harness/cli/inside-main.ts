@@ -1,10 +1,17 @@
 /** Entry of the inner process: `inside-main.js <run folder> [--json]`. Started by the outer one only. */
-import { couldNotRun } from './errors.js';
+import { couldNotRun, EXIT_INTERNAL_ERROR, isForUsers } from './errors.js';
 import { runInside } from './inside.js';
 
+/** An error that nobody foresaw is our bug: it must not look like a verdict, and what was recorded must not be lost. */
+function giveUp(error: unknown): never {
+  const status = couldNotRun(error);
+  process.exit(isForUsers(error) ? status : EXIT_INTERNAL_ERROR);
+}
+
+process.on('uncaughtException', giveUp);
 const [folder, ...flags] = process.argv.slice(2);
 try {
   process.exit(await runInside(folder!, { json: flags.includes('--json') }));
 } catch (error) {
-  process.exit(couldNotRun(error));
+  giveUp(error);
 }

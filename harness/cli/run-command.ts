@@ -17,7 +17,7 @@ import { clientSlot, WARM_UP_MS } from '../run.js';
 import { createRunFolder, linkLatest, writeJson } from '../store.js';
 import { topologies } from '../topologies/index.js';
 import { enterNamespaces, watchNpm } from './enter-namespaces.js';
-import { EXIT_COULD_NOT_RUN, UsageError } from './errors.js';
+import { EXIT_COULD_NOT_RUN, EXIT_INTERNAL_ERROR, UsageError } from './errors.js';
 import { judgeFolder } from './judge.js';
 import { chooseRuntime } from './runtimes.js';
 import { quote } from './values.js';
@@ -156,8 +156,9 @@ async function supervise(folder: string, json: boolean): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
 
   const end = await inner.ended;
-  if ('code' in end) return end.code;
-  process.stderr.write(`lock-torture: the run was killed (${end.signal}); judging what it had recorded\n`);
+  if ('code' in end && end.code !== EXIT_INTERNAL_ERROR) return end.code;
+  const how = 'code' in end ? 'the run failed (see above)' : `the run was killed (${end.signal})`;
+  process.stderr.write(`lock-torture: ${how}; judging what it had recorded\n`);
   if (!existsSync(join(folder, 'history.jsonl'))) throw new UsageError('it was killed before anything was recorded');
   return judgeFolder(folder, { json });
 }

@@ -1,6 +1,11 @@
 /** Waiting for a deployment: observed ready, never assumed; a time-out names what is missing. */
 import type { Clock, Topology } from '../api.js';
 
+/** The deployment could not be started; the message says what is missing. */
+export class DeploymentError extends Error {
+  override name = 'DeploymentError';
+}
+
 const POLL_MS = 10;
 
 /** Polls `missing()` until it is empty; resolves with what is still missing when the time is over (empty: ready). */
@@ -23,7 +28,9 @@ export async function startedOrThrow<T extends Topology>(topology: T, clock: Clo
   const missing = await waitUntilComplete(topology, clock, timeoutMs);
   if (missing.length === 0) return topology;
   await topology[Symbol.asyncDispose]();
-  throw new Error(`the ${topology.name} deployment was not ready after ${timeoutMs} ms: ${missing.join('; ')}`);
+  throw new DeploymentError(
+    `the ${topology.name} deployment was not ready after ${timeoutMs} ms: ${missing.join('; ')}`,
+  );
 }
 
 /** Servers that do not answer, in words. */

@@ -7,6 +7,8 @@
 import type { Duplex } from 'node:stream';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Clock, Host, HostProcess, Persistence, RedisBinary, RedisNode } from '../api.js';
+import { type MonitoredCommand, type Monitoring, monitor } from '../monitor.js';
+import { DeploymentError } from './ready.js';
 
 export interface RedisServerOptions {
   kind: 'redis' | 'sentinel';
@@ -86,7 +88,11 @@ export class RedisServer implements RedisNode {
     }
   }
 
-  async connect(): Promise<Redis> {
+  async monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring> {
+    return monitor(await this.host.dial(SOCKET), onCommand);
+  }
+
+  private async connect(): Promise<Redis> {
     const dial = () => this.host.dial(SOCKET);
     const redis = new Redis({ ...OBSERVER_OPTIONS, Connector: dialConnector(dial) });
     redis.on('error', () => {}); // reported by the command that meets it
@@ -116,12 +122,14 @@ export class RedisServer implements RedisNode {
         if ((await this.command('PING')) === 'PONG') return;
       } catch (error) {
         if ((await process.state()) === 'dead') {
-          throw new Error(
+          throw new DeploymentError(
             `${this.name}: redis-server exited at once; its last words are in logs/${this.host.name}.log`,
           );
         }
         if (clock.nowNs() > giveUpNs) {
-          throw new Error(`${this.name}: no PONG within ${START_TIMEOUT_MS} ms (${(error as Error).message})`);
+          throw new DeploymentError(
+            `${this.name}: no PONG within ${START_TIMEOUT_MS} ms (${(error as Error).message})`,
+          );
         }
       }
       await clock.sleep(5);

@@ -207,7 +207,7 @@ export class FakeNode implements RedisNode {
     throw new Error(`the fake node does not know ${argv.join(' ')}`);
   }
 
-  async connect(): Promise<never> {
+  async monitor(): Promise<never> {
     throw new Error('not here');
   }
 

@@ -1,0 +1,57 @@
+import { Duplex } from 'node:stream';
+import { describe, expect, test, vi } from 'vitest';
+import { type MonitoredCommand, monitor, parseMonitorLine } from '../../../harness/monitor.js';
+
+describe('a line of MONITOR', () => {
+  test('a client, a script and a unix socket', () => {
+    expect(parseMonitorLine('+1339518083.107412 [0 127.0.0.1:60866] "SET" "lock:0" "a b" "NX"')).toEqual({
+      serverWallMs: 1339518083107.412,
+      source: '127.0.0.1:60866',
+      argv: ['SET', 'lock:0', 'a b', 'NX'],
+    });
+    expect(parseMonitorLine('+1.5 [0 lua] "del" "k"')?.source).toBe('lua');
+    expect(parseMonitorLine('+1.5 [3 unix:redis.sock] "PING"')?.source).toBe('unix:redis.sock');
+  });
+
+  test('quotes, backslashes, control characters and UTF-8 come back as they were', () => {
+    const line = String.raw`+1.0 [0 lua] "set" "a\"b\\c" "\r\n\x00" "\xc3\xa9" ""`;
+    expect(parseMonitorLine(line)?.argv).toEqual(['set', 'a"b\\c', '\r\n\u0000', 'é', '']);
+  });
+
+  test.each(['+OK', '', '+1.0 [0 lua]', '+1.0 [0 lua] "set', '+1.0 [0 lua] set', ':1'])('not one: %s', (line) =>
+    expect(parseMonitorLine(line)).toBeUndefined(),
+  );
+});
+
+/** A connection whose other end the test plays. */
+function connection(): Duplex {
+  return new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+}
+
+describe('following', () => {
+  test('commands that arrive with the OK, and lines cut anywhere', async () => {
+    const stream = connection();
+    const seen: MonitoredCommand[] = [];
+    const following = monitor(stream, (command) => seen.push(command));
+    stream.push('+OK\r\n+1.0 [0 lua] "a"\r\n+2.0 [0 l');
+    stream.push('ua] "b" "c"\r');
+    stream.push('\n');
+    const { closed, close } = await following;
+    await vi.waitFor(() => expect(seen).toHaveLength(2));
+    close();
+    expect(await closed).toBe('the connection was closed');
+    expect(seen.map(({ argv }) => argv)).toEqual([['a'], ['b', 'c']]);
+  });
+
+  test('a refusal rejects, garbage ends it with the reason', async () => {
+    const refused = connection();
+    const answer = monitor(refused, () => {});
+    refused.push('-NOPERM no\r\n');
+    await expect(answer).rejects.toThrow('MONITOR was answered with -NOPERM no');
+
+    const babbling = connection();
+    const following = monitor(babbling, () => {});
+    babbling.push('+OK\r\nwhat?\r\n');
+    expect(await (await following).closed).toContain('not a line of MONITOR');
+  });
+});
