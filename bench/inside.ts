@@ -21,7 +21,8 @@ import { builtinLock } from '../lock-impl/index.js';
 
 const ROUNDS = 5;
 const CLIENTS = 6;
-const THROUGHPUT_MS = 4_000;
+const TURNS = 4;
+const TURN_MS = 1_000;
 const EVENTS = 200_000;
 
 const folder = process.argv[2]!;
@@ -29,9 +30,8 @@ const redis = JSON.parse(readFileSync(join(folder, 'redis.json'), 'utf8')) as Re
 const epochNs = monotonicNs();
 const clock = realClock(epochNs);
 const options: TopologyOptions = { nodes: 5, persistence: 'rdb', redisConf: [] };
-let hostNumber = 0;
+let round = 0;
 
-await using runtime = await netnsRuntime({ folder, clock, unavailable: {} });
 await timeToReady();
 await throughput();
 costOfAnEvent();
@@ -43,14 +43,13 @@ async function timeToReady(): Promise<void> {
   const medians = new Map<string, number>();
   for (const kind of Object.values(topologies)) {
     const rounds: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      // Hosts keep their fixed names; each round gets a runtime folder of its own below the scratch folder.
+    while (rounds.length < ROUNDS) {
+      await using runtime = await freshRuntime();
       const beganNs = clock.nowNs();
       const names = kind.hosts(options);
-      const hosts = await freshHosts([...names.nodes, ...names.sentinels]);
-      const topology = await kind.start(hosts, options, { clock, redis, readyTimeoutMs: 20_000 });
+      const hosts = await runtime.createHosts([...names.nodes, ...names.sentinels]);
+      await using _topology = await kind.start(hosts, options, { clock, redis, readyTimeoutMs: 20_000 });
       rounds.push((clock.nowNs() - beganNs) / 1e6);
-      await topology[Symbol.asyncDispose]();
     }
     rounds.sort((a, b) => a - b);
     const median = rounds[Math.floor(ROUNDS / 2)]!;
@@ -60,41 +59,29 @@ async function timeToReady(): Promise<void> {
   }
 }
 
-/** Operations a second of the same client processes, with every event recorded and with none. */
+/** Operations a second of the same client processes, with every event recorded and with none, in turns. */
 async function throughput(): Promise<void> {
   print(
-    `operations a second: ${CLIENTS} clients, a key each, acquire and release back to back, ${THROUGHPUT_MS} ms each way`,
+    `operations a second: ${CLIENTS} clients, a key each, acquire and release back to back, ${TURNS} turns of ${TURN_MS} ms each way`,
   );
+  await using runtime = await freshRuntime();
   const kind = topologies.single!;
-  const topology = await kind.start(await freshHosts(kind.hosts(options).nodes), options, {
-    clock,
-    redis,
-    readyTimeoutMs: 20_000,
-  });
-  const recordedFolder = join(folder, 'recorded');
-  mkdirSync(recordedFolder);
-  const recorder = new Recorder(recordedFolder, clock);
-  let next = 0;
-  const nowhere = { record: (body: HistoryBody): HistoryEvent => ({ i: next++, atNs: clock.nowNs(), ...body }) };
-  const unrecorded = await operationsPerSecond(nowhere);
-  const recorded = await operationsPerSecond(recorder);
-  recorder.close();
-  print(
-    `  unrecorded ${Math.round(unrecorded)}/s, recorded ${Math.round(recorded)}/s   recorded/unrecorded ${(recorded / unrecorded).toFixed(2)}`,
-  );
-  await topology[Symbol.asyncDispose]();
-
-  async function operationsPerSecond(sink: Pick<Recorder, 'record'>): Promise<number> {
-    let operations = 0;
-    const counting = {
-      record: (body: HistoryBody, atNs?: number) => {
-        if (body.type === 'ok') operations++;
-        return sink.record(body, atNs);
-      },
-    };
-    await using scheduler = new Scheduler(await freshHosts(Array.from({ length: CLIENTS }, (_, n) => `c${n + 1}`)), {
+  const servers = await runtime.createHosts(kind.hosts(options).nodes);
+  await using topology = await kind.start(servers, options, { clock, redis, readyTimeoutMs: 20_000 });
+  const recorder = new Recorder(folder, clock);
+  let recording = false;
+  let operations = 0;
+  const sink = {
+    record(body: HistoryBody, atNs = clock.nowNs()): HistoryEvent {
+      if (body.type === 'ok') operations++;
+      return recording ? recorder.record(body, atNs) : { i: operations, atNs, ...body };
+    },
+  };
+  await using scheduler = new Scheduler(
+    await runtime.createHosts(Array.from({ length: CLIENTS }, (_, n) => `c${n + 1}`)),
+    {
       clock,
-      recorder: counting,
+      recorder: sink,
       random: createRandom(1),
       epochNs,
       clientArgv: [
@@ -109,15 +96,29 @@ async function throughput(): Promise<void> {
       operationGraceMs: 4_000,
       script: (random) => backToBack(`bench:${random.int(0, 2 ** 31 - 1)}`),
       say: print,
-    });
-    await scheduler.start();
-    scheduler.runScripts();
-    const beganNs = clock.nowNs();
-    await clock.sleep(THROUGHPUT_MS);
-    const rate = operations / ((clock.nowNs() - beganNs) / 1e9);
-    await scheduler.finish();
-    return rate;
+    },
+  );
+  await scheduler.start();
+  scheduler.runScripts();
+  const turn = async () => {
+    const [beganNs, before] = [clock.nowNs(), operations];
+    await clock.sleep(TURN_MS);
+    return (operations - before) / ((clock.nowNs() - beganNs) / 1e9);
+  };
+  await turn(); // warm-up
+  const rates = { unrecorded: 0, recorded: 0 };
+  for (let n = 0; n < TURNS; n++) {
+    recording = false;
+    rates.unrecorded += (await turn()) / TURNS;
+    recording = true;
+    rates.recorded += (await turn()) / TURNS;
   }
+  await scheduler.finish();
+  recorder.close();
+  const ratio = (rates.recorded / rates.unrecorded).toFixed(2);
+  print(
+    `  unrecorded ${rates.unrecorded.toFixed(0)}/s, recorded ${rates.recorded.toFixed(0)}/s   recorded/unrecorded ${ratio}`,
+  );
 }
 
 function* backToBack(key: string): ClientScript {
@@ -152,18 +153,17 @@ function costOfAnEvent(): void {
   for (let n = 0; n < EVENTS; n++) length += JSON.stringify({ i: n, atNs: n, ...event }).length;
   const stringifyNs = clock.nowNs() - stringifyBeganNs;
   const bytes = statSync(join(eventFolder, 'history.jsonl')).size / EVENTS;
-  print(`a recorded event (${EVENTS} of them, ${length > 0 ? 'an acquire that was granted' : ''})`);
+  print(`a recorded event (${EVENTS} grants, ${length} characters of JSON)`);
   print(
     `  ${bytes.toFixed(0)} bytes, ${(recordNs / EVENTS / 1e3).toFixed(2)} microseconds   ${(recordNs / stringifyNs).toFixed(1)} x turning it into JSON alone`,
   );
 }
 
-/** Hosts on a network of their own: a namespace inside ours would do, but names are per run, so each batch is a run. */
-async function freshHosts(names: readonly string[]): Promise<Host[]> {
-  const batch = join(folder, `batch-${hostNumber++}`);
-  const inBatch: Runtime = runtime;
-  mkdirSync(batch, { recursive: true });
-  return inBatch.createHosts(names);
+/** A runtime with a folder of its own, so that no round finds what another left behind. */
+async function freshRuntime(): Promise<Runtime> {
+  const scratch = join(folder, `round-${round++}`);
+  mkdirSync(scratch);
+  return netnsRuntime({ folder: scratch, clock, unavailable: {} });
 }
 
 function ms(value: number): string {

@@ -5,6 +5,7 @@
 import type { CheckInput, Hold } from '../harness/api.js';
 import { type FaultInForce, faultsInForce } from './faults.js';
 import {
+  type ClockReading,
   type CommandObservation,
   follow,
   type KeyWrite,
@@ -35,6 +36,8 @@ interface NodeEvidence {
 
 /** A grant is seen at the latest so long after the client had the answer: the observer reads a little behind. */
 const OBSERVED_WITHIN_NS = 1e9;
+/** Most grants are seen much sooner, so of two that might be meant it is the one before this. */
+const OBSERVED_AT_ONCE_NS = 20e6;
 /** After the end of a hold even less: what comes then may belong to the client's next try. */
 const OBSERVED_AFTER_HOLD_NS = 100e6;
 
@@ -114,7 +117,8 @@ export class Evidence {
     const evidence = this.nodeEvidence(node);
     const known = evidence.took.get(key);
     if (known) return known;
-    const took = follow(evidence.writes.get(key) ?? [], evidence.samples, evidence.watches, key);
+    const jumps = this.clockFaults(node, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+    const took = follow(evidence.writes.get(key) ?? [], evidence.samples, evidence.watches, jumps, key);
     evidence.took.set(key, took);
     return took;
   }
@@ -170,6 +174,19 @@ export class Evidence {
     return this.samples(node, Number.NEGATIVE_INFINITY, untilNs).findLast(([, { role }]) => role === 'replica');
   }
 
+  /** What clock faults did to a node between the two instants: each was read back when it struck. */
+  clockFaults(node: string, fromNs: number, untilNs: number): (ClockReading & { history: number; did: string })[] {
+    return this.faults
+      .flatMap(({ records }) => records)
+      .filter(({ atNs, state, targets }) => {
+        const struck = state === 'strike' || state === 'phase';
+        return struck && targets.includes(node) && atNs > fromNs && atNs < untilNs;
+      })
+      .flatMap(({ atNs, offsetMs, i, did }) =>
+        offsetMs === undefined ? [] : [{ atNs, aheadMs: offsetMs, history: i, did }],
+      );
+  }
+
   /** Whether every command that the node ran between the two instants was seen. */
   watchedThroughout(node: string, fromNs: number, untilNs: number): boolean {
     let watching = false;
@@ -203,8 +220,9 @@ export class Evidence {
       // One logical server: the client has its "ok" from this very write.
       return [{ node, write, took: this.majority === undefined ? true : this.takes(node, hold.key).get(write) }];
     });
-    this.grants.set(hold, grants);
-    return grants;
+    const told = this.majority === undefined ? nearest(grants, hold.fromNs) : grants;
+    this.grants.set(hold, told);
+    return told;
   }
 
   /** The write on `node` that carried `value` there from elsewhere (the replication link), seen between two instants. */
@@ -250,8 +268,13 @@ export class Evidence {
     for (let at = firstIndex(writes, (write) => write.atNs >= hold.grantSentNs); at < writes.length; at++) {
       const write = writes[at]!;
       if (write.atNs > byNs) break;
-      if (write.effect === 'take') found = write;
-      else if (found && write.effect !== 'none') break;
+      if (write.effect === 'take') {
+        // Already answered: what comes later is the client's next try, whose release went to another node, say.
+        if (found && write.atNs > hold.fromNs + OBSERVED_AT_ONCE_NS) break;
+        found = write;
+      }
+      // A compare-and-delete that found somebody else's key ran no command inside, but it is a release all the same.
+      else if (found && (write.effect !== 'none' || write.script)) break;
     }
     return found;
   }
@@ -263,6 +286,13 @@ export class Evidence {
     this.byNode.set(name, node);
     return node;
   }
+}
+
+/** The one write that a single logical server granted with: what the client asked of another one later is not it. */
+function nearest(grants: readonly Grant[], toNs: number): Grant[] {
+  const away = ({ write }: Grant) => Math.abs(write.atNs - toNs);
+  const best = [...grants].sort((a, b) => away(a) - away(b))[0];
+  return best ? [best] : [];
 }
 
 /** The first index from which on `reached` holds, in a list where it holds from some point on. */

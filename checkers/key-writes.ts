@@ -151,21 +151,29 @@ function expires(write: KeyWrite, wallMs: number, options: readonly string[]): v
 
 type KeyState =
   | { known: false /** Takes whose success a sample may tell. */; pending: KeyWrite[] }
-  | { known: true; owned?: { value?: string; expiresWallMs: number } };
+  | { known: true; owned?: { value?: string; expiresWallMs: number; takenNs: number; takenWallMs: number } };
 
 /** A sample is answered on another connection than MONITOR's: nearer to a command than this, it may be older. */
 const SETTLED_NS = 20e6;
 /** Redis reckons in whole milliseconds: nearer to its expiry than this, a key may be there or not. */
 const EXPIRY_BLUR_MS = 2;
 
+/** A moment at which a node's clock was so far ahead of the machine's. */
+export interface ClockReading {
+  atNs: number;
+  aheadMs: number;
+}
+
 /**
  * Which takes succeeded, by following the key through everything that the node was seen to do. A take that is not in the
- * result may have succeeded or not.
+ * result may have succeeded or not. `jumps` are clock faults of the node: a key can expire in one that is over before
+ * the next command or sample.
  */
 export function follow(
   writes: readonly KeyWrite[],
   samples: readonly (readonly [observation: number, SampleObservation])[],
   watches: readonly (readonly [observation: number, WatchObservation])[],
+  jumps: readonly ClockReading[],
   key: string,
 ): Map<KeyWrite, boolean> {
   const took = new Map<KeyWrite, boolean>();
@@ -179,15 +187,26 @@ export function follow(
   const onSample = (sample: SampleObservation) => {
     if (runId !== undefined && sample.runId !== runId) forget();
     runId = sample.runId;
-    if (state.known || sample.atNs - latestNs < SETTLED_NS) return;
+    if (sample.atNs - latestNs < SETTLED_NS) return;
     const stored = sample.keys[key];
+    if (state.known) {
+      // Seen: a clock ran ahead, the key expired in the background, the clock was set back; no command told of it.
+      if (!stored) state = { known: true };
+      else if (!state.owned || !ownerIs(stored.owner, state.owned.value)) forget();
+      return;
+    }
     if (stored) for (const write of state.pending) took.set(write, ownerIs(stored.owner, write.value));
     // The sample's own wall clock is not recorded; the next command's decides whether the key has expired by then.
     state = stored ? { known: false, pending: [] } : { known: true };
   };
 
   const onTake = (write: KeyWrite) => {
-    const after = { value: write.value, expiresWallMs: write.expiresWallMs };
+    const after = {
+      value: write.value,
+      expiresWallMs: write.expiresWallMs,
+      takenNs: write.atNs,
+      takenWallMs: write.serverWallMs,
+    };
     if (!write.conditional) {
       took.set(write, true);
       state = { known: true, owned: after };
@@ -206,9 +225,16 @@ export function follow(
     if (leftMs < 0) state = { known: true, owned: after };
   };
 
-  for (const [what, item] of inOrder(writes, samples, watches)) {
+  const onJump = ({ atNs, aheadMs }: ClockReading) => {
+    if (!state.known || !state.owned) return;
+    const wallMs = state.owned.takenWallMs + (atNs - state.owned.takenNs) / 1e6 + aheadMs;
+    if (wallMs > state.owned.expiresWallMs - EXPIRY_BLUR_MS) forget();
+  };
+
+  for (const [what, item] of inOrder(writes, samples, watches, jumps)) {
     if (what === 'watch') forget();
     else if (what === 'sample') onSample(item);
+    else if (what === 'jump') onJump(item);
     else {
       latestNs = item.atNs;
       if (item.effect === 'remove') state = { known: true };
@@ -219,19 +245,25 @@ export function follow(
   return took;
 }
 
-type Item = ['write', KeyWrite] | ['sample', SampleObservation] | ['watch', WatchObservation];
+type Item = ['write', KeyWrite] | ['sample', SampleObservation] | ['watch', WatchObservation] | ['jump', ClockReading];
 
 function inOrder(
   writes: readonly KeyWrite[],
   samples: readonly (readonly [number, SampleObservation])[],
   watches: readonly (readonly [number, WatchObservation])[],
+  jumps: readonly ClockReading[],
 ): Item[] {
-  const items: [number, Item][] = [
+  const observed: [number, Item][] = [
     ...writes.map((write): [number, Item] => [write.observation, ['write', write]]),
     ...samples.map(([at, sample]): [number, Item] => [at, ['sample', sample]]),
     ...watches.map(([at, watch]): [number, Item] => [at, ['watch', watch]]),
   ];
-  return items.sort(([a], [b]) => a - b).map(([, item]) => item);
+  const items = observed.sort(([a], [b]) => a - b).map(([, item]) => item);
+  for (const jump of jumps) {
+    const next = items.findIndex(([, item]) => item.atNs >= jump.atNs);
+    items.splice(next < 0 ? items.length : next, 0, ['jump', jump]);
+  }
+  return items;
 }
 
 /** Whether what a sample shows as stored is this owner: the string itself, or a hash (as JSON) that has it as a field. */

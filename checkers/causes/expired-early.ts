@@ -7,7 +7,7 @@
  */
 import type { CauseLink } from '../../harness/api.js';
 import type { Evidence } from '../evidence.js';
-import type { KeyWrite } from '../key-writes.js';
+import type { ClockReading, KeyWrite } from '../key-writes.js';
 import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
 
 /** Redis reckons in whole milliseconds. */
@@ -23,9 +23,11 @@ export const expiredEarly: Reason = (contest, evidence) => {
     evidence
       .writesBetween(reached, gone, key)
       .findLast((write) => write.effect === 'prolong' && ownOrReplicated(write)) ?? reached;
-  if (gone.serverWallMs < last.expiresWallMs - BLUR_MS) return undefined;
-
   const origin = last.client === undefined ? earlier.write : last;
+  if (gone.serverWallMs < last.expiresWallMs - BLUR_MS) {
+    const ahead = aheadMeanwhile(last, gone, evidence);
+    return ahead && jumped(contest, ahead.aheadMs, evidence);
+  }
   const missingMs = (earlier.hold.leaseEndNs - gone.atNs) / 1e6;
   const movedMs = movedBetween(origin, gone);
   if (movedMs > Math.max(READING_MS, missingMs - READING_MS)) return jumped(contest, movedMs, evidence);
@@ -33,6 +35,22 @@ export const expiredEarly: Reason = (contest, evidence) => {
     return tooShort(contest, origin, origin.ttlMs);
   return undefined;
 };
+
+/**
+ * A moment between the two writes at which, by the node's own clock, the key's time was over; though the clock was set
+ * back before anybody asked for the key. A server removes expired keys by itself, so nobody need have asked.
+ */
+function aheadMeanwhile(last: KeyWrite, gone: KeyWrite, evidence: Evidence): ClockReading | undefined {
+  const { node } = gone;
+  const skewMs = evidence.lastSample(node, last.atNs)?.[1].skewMs ?? 0;
+  const sampled = evidence
+    .samples(node, last.atNs, gone.atNs)
+    .map(([, sample]) => ({ atNs: sample.atNs, aheadMs: sample.skewMs - skewMs }));
+  return [...evidence.clockFaults(node, last.atNs, gone.atNs), ...sampled].find(({ atNs, aheadMs }) => {
+    const wallMs = last.serverWallMs + (atNs - last.atNs) / 1e6 + aheadMs;
+    return aheadMs > READING_MS && wallMs >= last.expiresWallMs + BLUR_MS;
+  });
+}
 
 /** How much a node's clock gained on the machine's between two commands. */
 function movedBetween(first: KeyWrite, second: KeyWrite): number {
@@ -58,14 +76,9 @@ function jumped(contest: Contest, movedMs: number, evidence: Evidence): Explanat
 /** What else shows the jump: the fault that made it, and the samples on its two sides. */
 function jumpLinks({ earlier, gone }: Contest, movedMs: number, evidence: Evidence): CauseLink[] {
   const { node } = gone;
-  const links: CauseLink[] = [];
-  for (const { records } of evidence.faults) {
-    for (const record of records) {
-      if (record.state === 'heal' || record.offsetMs === undefined || !record.targets.includes(node)) continue;
-      if (record.atNs < earlier.write.atNs || record.atNs > gone.atNs) continue;
-      links.push({ atNs: record.atNs, text: record.did, history: record.i });
-    }
-  }
+  const links: CauseLink[] = evidence
+    .clockFaults(node, earlier.write.atNs, gone.atNs)
+    .map(({ atNs, did, history }) => ({ atNs, text: did, history }));
   const before = evidence.lastSample(node, earlier.write.atNs);
   const after = evidence
     .samples(node, earlier.write.atNs, gone.atNs)

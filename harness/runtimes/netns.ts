@@ -74,6 +74,7 @@ class NetnsRuntime implements Runtime {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.hosts.map((host) => host.close()));
+    await ip([['link', 'del', BRIDGE]]);
   }
 }
 
@@ -128,6 +129,10 @@ class NetnsHost implements Host {
   }
 
   async configureNetwork(): Promise<void> {
+    // Many machines filter by reverse path, and a new namespace inherits that: a cut of one direction would drop both.
+    const filters = ['all', 'default', 'eth0'].map((device) => `/proc/sys/net/ipv4/conf/${device}/rp_filter`);
+    const [command, ...args] = [...this.inside(), 'tee', ...filters];
+    const unfiltered = execa(command!, args, { input: '0', stdout: 'ignore', timeout: EXEC_TIMEOUT_MS });
     await ip(
       [
         ['link', 'set', 'lo', 'up'],
@@ -136,6 +141,7 @@ class NetnsHost implements Host {
       ],
       this.inside(),
     );
+    await unfiltered;
   }
 
   async exec(argv: readonly string[], options: { timeoutMs?: number; cwd?: string } = {}): Promise<ExecResult> {

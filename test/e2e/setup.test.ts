@@ -1,5 +1,6 @@
 /**
- * The set-up step on a small project of its own: real npm, and a compiler that can be made to stop half-way.
+ * The set-up step on a small project of its own: real npm, and a compiler that can be made to stop half-way. And what
+ * the doctor finds on a machine where the other tests can run.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,6 +21,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { diagnose } from '../../harness/doctor.js';
+import { cacheFolder } from '../../harness/redis-binary.js';
 
 const BIN = fileURLToPath(new URL('../../bin', import.meta.url));
 const INSTALLING = 'lock-torture: installing packages (first run)…\n';
@@ -268,5 +271,20 @@ describe('what it cannot do', () => {
     expect(exitCode).toBe(3);
     expect(said).toMatch(/^lock-torture: Node\.js 20 or newer is needed .*: install a current version/);
     expect(existsSync(join(project, 'node_modules'))).toBe(false);
+  });
+});
+
+describe('doctor', () => {
+  it('finds by trying that a run can be had here', async () => {
+    const findings = await diagnose({ cacheFolder: cacheFolder(), fetch: true });
+    const found = Object.fromEntries(findings.map(({ what, ok }) => [what.replace(/ \(.*/, ''), ok]));
+    expect(found).toMatchObject({
+      'Node.js': true,
+      'npm packages': true,
+      'redis-server': true,
+      namespaces: true,
+      'virtual network': true,
+      'clock shim': true,
+    });
   });
 });

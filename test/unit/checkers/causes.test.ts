@@ -272,6 +272,21 @@ describe('clock-jumped', () => {
     expect(only(story).name).toBe('clock-jumped');
   });
 
+  it('is named although the clock was set back before anybody asked: by a sample, or by the fault that struck', () => {
+    const seen = granted().sample(2, 'r1', { skewMs: 6_000 }).sample(2.5, 'r1').take(RETAKEN, 'r1', 'c2');
+    expect(only(seen).name).toBe('clock-jumped');
+    const struck = granted()
+      .fault(2, 0, 'skew-granted', 'strike', { targets: ['r1'], offsetMs: 6_000, did: 'clock of r1 set forward' })
+      .fault(2.01, 0, 'skew-granted', 'heal', { targets: ['r1'] })
+      .take(RETAKEN, 'r1', 'c2');
+    expect(only(struck).chain.map(({ text }) => text)).toContain('clock of r1 set forward');
+    const tooLittle = granted()
+      .fault(2, 0, 'clock', 'strike', { targets: ['r1'], offsetMs: 2_000 })
+      .fault(2.01, 0, 'clock', 'heal', { targets: ['r1'] })
+      .take(RETAKEN, 'r1', 'c2');
+    expect(only(tooLittle).name).toBe('unexplained');
+  });
+
   it('is not named where the jump was too small to end the lease, was on another node, or came before the grant', () => {
     expect(
       only(granted().sample(2.2, 'r1', { skewMs: 2_000 }).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 2_000)).name,
@@ -402,6 +417,16 @@ describe('lease-too-short', () => {
   });
 });
 
+describe('which write granted a hold', () => {
+  it('is the one before the answer, not what the client asked of another node after its release', () => {
+    // The old primary r1 grants c1, is demoted, and c1 (releasing in vain) asks the new one, r2, for the same key again.
+    const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 1.7).release('c1', 1.9).release('c2', 4);
+    story.watch(0, 'r1').watch(0, 'r2').sample(0.5, 'r1').sample(0.5, 'r2', { role: 'replica' }).sample(0.8, 'r2');
+    story.take(0.999, 'r1', 'c1').sample(1.2, 'r2').take(1.699, 'r2', 'c2').take(1.91, 'r2', 'c1', 'value-of-the-next');
+    expect(only(story).name).toBe('failover-lost-write');
+  });
+});
+
 describe('on independent nodes', () => {
   const nodes = ['r1', 'r2', 'r3', 'r4', 'r5'];
   /** Watched and empty; c1 is granted on `c1On`, and c2 asks r3, r4, r5. */
@@ -424,6 +449,28 @@ describe('on independent nodes', () => {
 
   it('so does one whose clock jumped', () => {
     expect(only(redlock(['r1', 'r2', 'r3'], ['r3', 'r4', 'r5'], { r3: 6_000 })).name).toBe('clock-jumped');
+  });
+
+  it('so does one whose clock was ahead for a moment only: a key that expired meanwhile refuses nobody', () => {
+    const moment = (story: Story) =>
+      story
+        .fault(2, 0, 'skew-granted', 'strike', { targets: ['r3'], offsetMs: 6_000 })
+        .fault(2.01, 0, 'skew-granted', 'heal', { targets: ['r3'] });
+    const asked = ['r1', 'r2', 'r3', 'r4', 'r5'];
+    const unseen = moment(redlock(['r1', 'r2', 'r3'], []));
+    for (const node of asked) unseen.take(RETAKEN, node, 'c2');
+    expect(only(unseen).name).toBe('clock-jumped');
+    const seen = moment(redlock(['r1', 'r2', 'r3'], [])).sample(2.5, 'r3');
+    for (const node of asked) seen.take(RETAKEN, node, 'c2');
+    expect(only(seen).name).toBe('clock-jumped');
+  });
+
+  it("a release that found somebody else's key ends the attempt: the next one is another", () => {
+    const story = forget(redlock(['r1', 'r2', 'r3']), 'r3').take(RETAKEN, 'r1', 'c2');
+    // c2 gives back what it got (r1 had refused it), takes r1 anew within the second, and has it this time.
+    story.command(RETAKEN + 0.3, 'r1', 'c2', ['EVAL', 'compare-and-delete', '1', KEY, 'value-of-c2']);
+    story.unlock(RETAKEN + 0.31, 'r1', 'c1').take(RETAKEN + 0.35, 'r1', 'c2');
+    expect(only(story).name).toBe('node-forgot');
   });
 
   it('refusals of the others do not matter', () => {
