@@ -2,15 +2,7 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type {
-  ClientScript,
-  HistoryBody,
-  HistoryEvent,
-  Host,
-  RedisBinary,
-  Runtime,
-  TopologyOptions,
-} from '../harness/api.js';
+import type { ClientScript, HistoryBody, HistoryEvent, RedisBinary, Runtime, TopologyOptions } from '../harness/api.js';
 import { createRandom } from '../harness/random.js';
 import { Recorder } from '../harness/recorder.js';
 import { netnsRuntime } from '../harness/runtimes/netns.js';

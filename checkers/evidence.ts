@@ -36,6 +36,10 @@ interface NodeEvidence {
 
 /** A grant is seen at the latest so long after the client had the answer: the observer reads a little behind. */
 const OBSERVED_WITHIN_NS = 1e9;
+/** Wall clocks are read in whole milliseconds, on both sides. */
+const RECKONING_NS = 3e6;
+/** Longer than this the harness never lags behind a server. */
+const READ_LATE_NS = 2e9;
 /** Most grants are seen much sooner, so of two that might be meant it is the one before this. */
 const OBSERVED_AT_ONCE_NS = 20e6;
 /** After the end of a hold even less: what comes then may belong to the client's next try. */
@@ -56,14 +60,20 @@ export class Evidence {
     this.faults = faultsInForce(history);
     const commands = new Map<string, At<CommandObservation>[]>();
     const keys = new Set(config.keys);
+    const run = history.events.find((event) => event.type === 'run');
+    const skewMs = new Map<string, number>();
     observations.forEach((observation, at) => {
       const node = this.nodeEvidence(observation.node);
-      if (observation.type === 'sample') node.samples.push([at, observation]);
-      else if (observation.type === 'watch') node.watches.push([at, observation]);
+      if (observation.type === 'sample') {
+        node.samples.push([at, observation]);
+        skewMs.set(observation.node, observation.skewMs);
+      } else if (observation.type === 'watch') node.watches.push([at, observation]);
       else {
         const ofNode = commands.get(observation.node);
-        if (ofNode) ofNode.push([at, observation]);
-        else commands.set(observation.node, [[at, observation]]);
+        const ranNs = reckonedBack(observation, run?.epochWallMs, skewMs.get(observation.node));
+        const command = { ...observation, ranNs };
+        if (ofNode) ofNode.push([at, command]);
+        else commands.set(observation.node, [[at, command]]);
       }
     });
     for (const event of history.events) {
@@ -268,9 +278,10 @@ export class Evidence {
     for (let at = firstIndex(writes, (write) => write.atNs >= hold.grantSentNs); at < writes.length; at++) {
       const write = writes[at]!;
       if (write.atNs > byNs) break;
+      if (write.ranNs < hold.grantSentNs - RECKONING_NS) continue; // an earlier try, read late
       if (write.effect === 'take') {
         // Already answered: what comes later is the client's next try, whose release went to another node, say.
-        if (found && write.atNs > hold.fromNs + OBSERVED_AT_ONCE_NS) break;
+        if (found && write.ranNs > hold.fromNs + OBSERVED_AT_ONCE_NS) break;
         found = write;
       }
       // A compare-and-delete that found somebody else's key ran no command inside, but it is a release all the same.
@@ -286,6 +297,21 @@ export class Evidence {
     this.byNode.set(name, node);
     return node;
   }
+}
+
+/**
+ * When a command ran: the server's stamp, put on the run's clock with how far the server's clock was off in the sample
+ * before. If that gives a time after the command was read, or absurdly before, the clock has moved since: the time of
+ * reading it must do.
+ */
+function reckonedBack(
+  command: CommandObservation,
+  epochWallMs: number | undefined,
+  skewMs: number | undefined,
+): number {
+  if (epochWallMs === undefined || skewMs === undefined) return command.atNs;
+  const ranNs = (command.serverWallMs - epochWallMs - skewMs) * 1e6;
+  return ranNs > command.atNs + RECKONING_NS || ranNs < command.atNs - READ_LATE_NS ? command.atNs : ranNs;
 }
 
 /** The one write that a single logical server granted with: what the client asked of another one later is not it. */

@@ -13,6 +13,13 @@ export const checkers: Record<string, Checker> = {
   vacuity,
 };
 
+/** One line each, for people. */
+export const checkerSummaries: Record<string, string> = {
+  'mutual-exclusion': 'no two clients held a key at once: both leases running (exclusion), or one past its own (stale)',
+  liveness: 'after everything is healed, every lock can be had again within a lease and a grace',
+  vacuity: 'the run was worth something: enough holds, contention, and faults that touched a held lock',
+};
+
 /** What a checker that cannot tell leaves open. One that is not listed decides whether the run counts at all. */
 const decides: Record<string, readonly ViolationClass[]> = {
   'mutual-exclusion': ['exclusion', 'stale'],

@@ -5,7 +5,7 @@
  */
 import type { Observation } from '../harness/api.js';
 
-export type CommandObservation = Extract<Observation, { type: 'command' }>;
+export type CommandObservation = Extract<Observation, { type: 'command' }> & { ranNs?: number };
 export type SampleObservation = Extract<Observation, { type: 'sample' }>;
 export type WatchObservation = Extract<Observation, { type: 'watch' }>;
 
@@ -14,8 +14,10 @@ export interface KeyWrite {
   node: string;
   /** Line of observations.jsonl, from 0. */
   observation: number;
-  /** When the harness read it: at or a little after it ran. */
+  /** When the harness read it: at or a little after it ran; a good deal after if the harness was not scheduled. */
   atNs: number;
+  /** When it ran, by the server's own clock where that could be reckoned back; else `atNs`. */
+  ranNs: number;
   /** The server's own clock when it ran. */
   serverWallMs: number;
   /** The lock client process that sent it; absent for the replication link and for strangers. */
@@ -72,11 +74,12 @@ export function writesByKey(
 }
 
 function blank(node: string, observation: number, command: CommandObservation, name: string): KeyWrite {
-  const { atNs, serverWallMs, source, client } = command;
+  const { atNs, serverWallMs, source, client, ranNs = atNs } = command;
   const write: KeyWrite = {
     node,
     observation,
     atNs,
+    ranNs,
     serverWallMs,
     source,
     command: name,

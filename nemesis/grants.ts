@@ -13,7 +13,7 @@ export interface Grant {
 /** A hold that has lasted this part of its lease is rarely one of the short ones, and so will last a while longer. */
 const SETTLED_PARTS = 0.1;
 /** How long to wait for a second settled hold once there is one: two are lost as easily as one, and show more. */
-const SECOND_PARTS = 0.2;
+const SECOND_PARTS = 0.06;
 const POLL_MS = 25;
 
 export class GrantWatch implements Disposable {

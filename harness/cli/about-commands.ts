@@ -1,5 +1,5 @@
 /** `list` and `doctor`: what there is, and what this machine can do. */
-import { checkers } from '../../checkers/index.js';
+import { checkerSummaries, checkers } from '../../checkers/index.js';
 import { locks } from '../../lock-impl/index.js';
 import { faults } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
@@ -24,7 +24,7 @@ const LISTS: Record<string, () => Row[]> = {
       workload.name,
       `${workload.summary}; judged by ${workload.checkers.join(', ')}`,
     ]),
-  checkers: () => Object.keys(checkers).map((name) => [name, '']),
+  checkers: () => Object.keys(checkers).map((name) => [name, checkerSummaries[name] ?? '']),
 };
 
 export function runList(what: string | undefined): number {
@@ -32,13 +32,15 @@ export function runList(what: string | undefined): number {
     throw new UsageError(`nothing is called "${what}"; list knows ${Object.keys(LISTS).join(', ')}`);
   for (const [title, rows] of Object.entries(LISTS)) {
     if (what !== undefined && what !== title) continue;
-    process.stdout.write(`${title}\n${rows().map(formatRow).join('')}\n`);
+    const listed = rows();
+    const width = Math.max(...listed.map(([name]) => name.length));
+    process.stdout.write(`${title}\n${listed.map((row) => formatRow(row, width)).join('')}\n`);
   }
   return 0;
 }
 
-function formatRow([name, text]: Row): string {
-  return `  ${name.padEnd(24)} ${text}`.trimEnd().concat('\n');
+function formatRow([name, text]: Row, width: number): string {
+  return `  ${name.padEnd(width)}  ${text}`.trimEnd().concat('\n');
 }
 
 export async function runDoctor(flags: { redis?: string }): Promise<number> {

@@ -9,7 +9,7 @@ import { couldNotRun, EXIT_COULD_NOT_RUN } from './errors.js';
 import { checkCommand, reportCommand } from './judge-commands.js';
 import { type RunFlags, runCommand } from './run-command.js';
 import { runtimeNames } from './runtimes.js';
-import { count, duration, failOn, holdRange, keyValue, oneOf, positiveDuration } from './values.js';
+import { CLASSES, count, duration, failOn, holdRange, keyValue, oneOf, positiveDuration } from './values.js';
 
 const PERSISTENCE: Persistence[] = ['none', 'rdb', 'aof-everysec', 'aof-always'];
 const PROJECT_RUNS = fileURLToPath(new URL('../../../runs', import.meta.url));
@@ -30,7 +30,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   let status = 0;
   const program = new Command('lock-torture')
     .description(
-      'Tortures a distributed lock on real Redis and says, with evidence, whether two clients ever held it at once.',
+      'Tortures a distributed lock on real Redis and says, with evidence, whether two clients ever held it at once.\n`run --help` lists every option of a run.',
     )
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`lock-torture: ${text.replace(/^error: /, '').trim()}\n`) })
@@ -78,43 +78,57 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
 }
 
 function addRunFlags(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--topology <name>', 'what to start').argParser(oneOf(Object.keys(topologies))).default('single'),
-    )
-    .option(
+  const value = <T>(
+    flags: string,
+    text: string,
+    parse: (text: string, before: T) => T,
+    fallback?: T,
+    shown?: string,
+  ) => {
+    const option = new Option(flags, text).argParser(parse);
+    return fallback === undefined ? option : option.default(fallback, shown);
+  };
+  const options = [
+    value('--topology <name>', 'what to start', oneOf(Object.keys(topologies)), 'single'),
+    new Option(
       '--lock <lock>',
       "a name from `list locks`, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
-    )
-    .option('--workload <name>', 'what the clients do', 'mutex')
-    .addOption(new Option('--runtime <name>', 'where hosts live').argParser(oneOf(runtimeNames)).default('auto'))
-    .option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded)')
-    .option('--clients <n>', 'lock clients, one process each', count(1, 200), 6)
-    .option('--keys <n>', 'locks they contend for', count(1, 1000), 3)
-    .option('--lease <duration>', 'lease of every lock', positiveDuration, 5_000)
-    .option('--wait <duration>', 'how long an acquire waits for a lock that is held', duration, 1_000)
-    .option('--hold <range>', 'how long clients work under the lock, in parts of the lease', holdRange, {
-      min: 0.02,
-      max: 0.7,
-    })
-    .option('--careless', 'clients ignore how long the lock says it is valid, and `lost`', false)
-    .option('--time-limit <duration>', 'how long to torture, warm-up included', positiveDuration, 20_000)
-    .option('--nemesis <list>', 'faults, as in kill,pause:client; or default, all, none', 'default')
-    .option('--nemesis-interval <duration>', 'mean time between the starts of two faults', positiveDuration)
-    .option('--plan <file>', 'a nemesis plan (plan.json of another run, say) instead of --nemesis')
-    .option('--seed <n>', 'repeats the plan and the choices of another run', count(0, 2 ** 31 - 1))
-    .option('--nodes <n>', 'nodes of the redlock topology', count(1, 25), 5)
-    .addOption(new Option('--persistence <mode>', PERSISTENCE.join(' | ')).argParser(oneOf(PERSISTENCE)).default('rdb'))
-    .option('--redis-conf <key=value>', 'a directive for every Redis node (repeatable)', keyValue, [])
-    .option('--fail-on <classes>', 'findings that fail a run: exclusion,stale,harm,liveness; or none', failOn, [
-      'exclusion',
-      'stale',
-      'harm',
-      'liveness',
-    ])
-    .option('--out <folder>', 'where run folders go', PROJECT_RUNS)
-    .option('--json', 'progress and verdict as JSON lines', false)
-    .addHelpText('after', EXAMPLES);
+    ),
+    new Option('--workload <name>', 'what the clients do').default('mutex'),
+    value('--runtime <name>', 'where hosts live', oneOf(runtimeNames), 'auto'),
+    new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded)'),
+    value('--clients <n>', 'lock clients, one process each', count(1, 200), 6),
+    value('--keys <n>', 'locks they contend for', count(1, 1000), 3),
+    value('--lease <duration>', 'lease of every lock', positiveDuration, 5_000, '5s'),
+    value('--wait <duration>', 'how long an acquire waits for a lock that is held', duration, 1_000, '1s'),
+    value(
+      '--hold <range>',
+      'work under the lock, in parts of the lease',
+      holdRange,
+      { min: 0.02, max: 0.7 },
+      '0.02x..0.7x',
+    ),
+    new Option('--careless', 'clients ignore how long the lock says it is valid, and `lost`').default(false, 'careful'),
+    value('--time-limit <duration>', 'how long to torture, warm-up included', positiveDuration, 20_000, '20s'),
+    new Option('--nemesis <list>', 'faults, as in kill,pause:client; or default, all, none').default('default'),
+    value('--nemesis-interval <duration>', 'mean time between the starts of two faults', positiveDuration),
+    new Option('--plan <file>', 'a nemesis plan (plan.json of another run, say) instead of --nemesis'),
+    value('--seed <n>', 'repeats the plan and the choices of another run (default: drawn)', count(0, 2 ** 31 - 1)),
+    value('--nodes <n>', 'nodes of the redlock topology', count(1, 25), 5),
+    value('--persistence <mode>', PERSISTENCE.join(' | '), oneOf(PERSISTENCE), 'rdb'),
+    value('--redis-conf <key=value>', 'a directive for every Redis node (repeatable)', keyValue, [], 'none'),
+    value(
+      '--fail-on <classes>',
+      `findings that fail a run: ${CLASSES.join(',')}; or none`,
+      failOn,
+      CLASSES,
+      'all of them',
+    ),
+    new Option('--out <folder>', 'where run folders go').default(PROJECT_RUNS, 'runs/ of the project'),
+    new Option('--json', 'progress and verdict as JSON lines').default(false, 'text'),
+  ];
+  for (const option of options) command.addOption(option);
+  return command.addHelpText('after', EXAMPLES);
 }
 
 const EXAMPLES = `

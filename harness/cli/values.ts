@@ -40,7 +40,8 @@ export function holdRange(text: string): { min: number; max: number } {
   return { min, max };
 }
 
-const CLASSES: ViolationClass[] = ['exclusion', 'stale', 'harm', 'liveness'];
+/** Every class of findings, gravest first. */
+export const CLASSES: ViolationClass[] = ['exclusion', 'stale', 'harm', 'liveness'];
 
 /** `exclusion,stale`: which findings fail a run; `none` for none of them. */
 export function failOn(text: string): ViolationClass[] {

@@ -34,8 +34,10 @@ export interface Losing {
 
 /** Time at the end of a step in which no new cycle begins: it would be cut off by the heal. */
 const LAST_CYCLE_MS = 800;
+/** At the end of a step, for striking at what there is. */
+const LAST_STRIKE_MS = 500;
 /** Between cycles, so that clients reconnect and contend before the next cut. */
-const BREATH_MS = 1_000;
+const BREATH_MS = 1_500;
 const POLL_MS = 50;
 
 interface Cycle {
@@ -119,7 +121,7 @@ async function cycle(
       cut: pairNames(pairs),
     });
     using grants = new GrantWatch(context, context.clock.nowNs());
-    const held = await grants.settled(untilNs, async () => true, signal);
+    const held = await worthLosing(grants, away, untilNs, signal);
     if (held.length === 0) throw new Error(`no lock was granted while ${names} were cut off`);
     const [loss] = await Promise.all([strikeOne(victim, losing, inForce, context), cut.heal()]);
     const who = held.map((grant) => `${grant.client} holds ${grant.key}`).join(', ');
@@ -132,6 +134,20 @@ async function cycle(
   } finally {
     await cut.heal();
   }
+}
+
+/**
+ * Grants that somebody else can win once the victim has lost them: the nodes that are away must not have the key either.
+ * They often do: whoever held it when they were cut off cannot release it there, and it stays until its lease is over.
+ * With no such grant in time, any will do.
+ */
+async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], untilNs: number, signal: AbortSignal) {
+  const freeElsewhere = async ({ key }: { key: string }) => {
+    const found = await Promise.all(away.map((node) => node.command('EXISTS', key)));
+    return found.every((count) => Number(count) === 0);
+  };
+  const best = await grants.settled(untilNs - LAST_STRIKE_MS * 1e6, freeElsewhere, signal);
+  return best.length > 0 ? best : grants.settled(untilNs, async () => true, signal);
 }
 
 async function strikeOne(victim: RedisNode, losing: Losing, inForce: InForce, context: NemesisContext) {
