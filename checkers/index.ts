@@ -83,9 +83,17 @@ function leftOpen(result: CheckerResult, failOn: readonly ViolationClass[]): str
 }
 
 function failedFaults({ history }: CheckInput): string[] {
-  return faultFailures(history).map(
-    ({ step, fault, state, did, proof }) =>
-      `fault ${fault}${step >= 0 ? ` (step ${step + 1} of the plan)` : ''} ${state === 'refused' ? 'was refused' : 'failed'}: ${proof ?? did}`,
+  const byReason = new Map<string, string[]>();
+  for (const { step, fault, state, did, proof } of faultFailures(history)) {
+    const reason = `${state === 'refused' ? 'was refused' : 'failed'}: ${proof ?? did}`;
+    const named = `${fault}${step >= 0 ? ` (step ${step + 1} of the plan)` : ''}`;
+    byReason.set(reason, [...(byReason.get(reason) ?? []), named]);
+  }
+  // A run that is ended early leaves many steps with the same reason: one line says it.
+  return [...byReason].map(([reason, faults]) =>
+    faults.length === 1
+      ? `fault ${faults[0]} ${reason}`
+      : `${faults.length} faults, each of which ${reason} (${faults.join(', ')})`,
   );
 }
 
