@@ -3,18 +3,17 @@
  * packages (Debian, Ubuntu) unpacked into the cache folder, without root. Every answer has been run once.
  * Nothing is ever installed on the machine, and a killed or concurrent download leaves the cache whole.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { RedisBinary } from './api.js';
 import { findOnPath, runCommand } from './setup/command.js';
-import { fetchProgram, haveDebianPackages, libraryPath, PackageError } from './setup/debian-packages.js';
-import { privateFolder } from './setup/private-folder.js';
+import { haveDebianPackages, PackageError } from './setup/debian-packages.js';
+import { type DownloadedProgram, downloadedProgram, downloadProgram } from './setup/downloaded-program.js';
 
 /** Oldest version with all that topologies and locks use. */
 const VERSION_MIN = [6, 2] as const;
-const PACKAGES = ['redis-server', 'redis-tools'];
-const PROGRAM = 'usr/bin/redis-server';
+const REDIS = { name: 'redis', packages: ['redis-server', 'redis-tools'], program: 'usr/bin/redis-server' };
 const REMEDY = `install Redis ${VERSION_MIN.join('.')} or newer so that redis-server is on PATH, or give --redis PATH`;
 
 /** No usable redis-server: one line that says what to do. */
@@ -88,33 +87,18 @@ async function examined(candidate: Candidate): Promise<RedisBinary> {
 
 // ---------------------------------------------------------------------------------------------------- the downloaded one
 
-/** Folders are the distribution's, because a cache may be shared by containers of several. */
-function downloadedFolder(cacheFolder: string): string {
-  const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
-  const field = (name: string) => new RegExp(`^${name}="?([^"\n]*)`, 'm').exec(release)?.[1] ?? 'unknown';
-  const name = [field('ID'), field('VERSION_ID'), process.arch].join('-').replace(/[^\w.-]/g, '_');
-  return join(cacheFolder, 'redis', name);
-}
+const origin = 'downloaded';
 
 /** Undefined when nothing was downloaded yet, or what was does not run any more (the machine was upgraded). */
 async function findDownloaded(cacheFolder: string): Promise<RedisBinary | undefined> {
-  const folder = downloadedFolder(cacheFolder);
-  if (!existsSync(folder)) return undefined;
+  const found = downloadedProgram(REDIS, cacheFolder);
+  if (!found) return undefined;
   try {
-    return await examined(candidateIn(folder));
+    return await examined({ ...found, origin });
   } catch (error) {
     if (error instanceof RedisNotFoundError) return undefined;
     throw error;
   }
-}
-
-function candidateIn(folder: string): Candidate {
-  const libraries = readFileSync(join(folder, 'library-path'), 'utf8')
-    .split(':')
-    .filter(Boolean)
-    .map((relative) => join(folder, relative));
-  const env: Record<string, string> = libraries.length > 0 ? { LD_LIBRARY_PATH: libraries.join(':') } : {};
-  return { path: join(folder, 'root', PROGRAM), env, origin: 'downloaded' };
 }
 
 async function download(cacheFolder: string, say: (line: string) => void): Promise<RedisBinary> {
@@ -124,17 +108,9 @@ async function download(cacheFolder: string, say: (line: string) => void): Promi
     );
   }
   say('downloading redis-server from the distribution (first run)…');
-  const target = downloadedFolder(cacheFolder);
+  const trial = async (candidate: DownloadedProgram) => void (await examined({ ...candidate, origin }));
   try {
-    using workshop = privateFolder(dirname(target));
-    const unpacked = await fetchProgram(PACKAGES, PROGRAM, workshop.path);
-    const finished = join(workshop.path, 'finished');
-    mkdirSync(finished);
-    const relative = libraryPath(unpacked).replaceAll(`${workshop.path}/`, '');
-    writeFileSync(join(finished, 'library-path'), relative);
-    renameSync(unpacked.root, join(finished, 'root'));
-    await examined(candidateIn(finished));
-    await putInPlace(finished, cacheFolder, workshop.path);
+    return await examined({ ...(await downloadProgram(REDIS, cacheFolder, trial)), origin });
   } catch (error) {
     if (error instanceof PackageError) {
       throw new RedisNotFoundError(`redis-server could not be downloaded: ${error.message}`);
@@ -142,22 +118,9 @@ async function download(cacheFolder: string, say: (line: string) => void): Promi
     if (!isFilesystemError(error)) throw error;
     const where = 'set LOCK_TORTURE_CACHE to a folder that this user may write to and that has 100 MB free';
     throw new RedisNotFoundError(
-      `redis-server could not be unpacked to ${target}: ${error.message}`,
+      `redis-server could not be unpacked below ${cacheFolder}: ${error.message}`,
       `${where}, or ${REMEDY}`,
     );
-  }
-  return examined(candidateIn(target));
-}
-
-/** Renames `finished` to `target`, unless somebody was quicker; one that does not run is moved out of the way. */
-async function putInPlace(finished: string, cacheFolder: string, scratch: string): Promise<void> {
-  const target = downloadedFolder(cacheFolder);
-  if (await findDownloaded(cacheFolder)) return;
-  if (existsSync(target)) renameSync(target, join(scratch, 'replaced'));
-  try {
-    renameSync(finished, target);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY' || !(await findDownloaded(cacheFolder))) throw error;
   }
 }
 

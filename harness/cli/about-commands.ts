@@ -4,6 +4,7 @@ import { locks } from '../../lock-impl/index.js';
 import { faults } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 import { diagnose, formatFindings } from '../doctor.js';
+import { provideIp } from '../iproute.js';
 import { cacheFolder } from '../redis-binary.js';
 import { topologies } from '../topologies/index.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from './errors.js';
@@ -44,6 +45,9 @@ function formatRow([name, text]: Row, width: number): string {
 }
 
 export async function runDoctor(flags: { redis?: string }): Promise<number> {
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  // As a run would; if it cannot be had, that is one of the findings.
+  await provideIp(cacheFolder(), say).catch((error: Error) => say(`no ip: ${error.message}`));
   const findings = await diagnose({ cacheFolder: cacheFolder(), redis: flags.redis });
   process.stdout.write(`${formatFindings(findings)}\n`);
   return findings.some((finding) => finding.ok === false) ? EXIT_COULD_NOT_RUN : 0;

@@ -64,7 +64,7 @@ export async function runCommand(flags: RunFlags, invocation: Invocation): Promi
     process.stdout.write(`${flags.json ? JSON.stringify({ type: 'progress', line }) : line}\n`);
   const seed = flags.seed ?? randomInt(0, 2 ** 31);
   const kind = topologies[flags.topology]!;
-  const runtime = await chooseRuntime(flags.runtime);
+  const runtime = await chooseRuntime(flags.runtime, say);
   say(`runtime ${runtime.name}: ${runtime.why}`);
   checkFlags(flags, kind);
   const lockName = flags.lock ?? kind.defaultLock;
