@@ -7,7 +7,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtinLock, locks } from '../../lock-impl/index.js';
-import { makePlan, parseNemesis, parsePlan } from '../../nemesis/index.js';
+import { defaultIntervalMs, makePlan, parseNemesis, parsePlan } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 import type { Capability, Plan, RunConfig, TopologyKind, TopologyOptions, ViolationClass } from '../api.js';
 import { buildClockShim } from '../clock-shim.js';
@@ -114,7 +114,7 @@ export async function runCommand(flags: RunFlags, invocation: Invocation): Promi
       careless: flags.careless,
       timeLimitMs: flags.timeLimit,
       nemesis,
-      nemesisIntervalMs: flags.nemesisInterval ?? 0,
+      nemesisIntervalMs: flags.nemesisInterval ?? defaultIntervalMs(flags.timeLimit - WARM_UP_MS, flags.lease),
       failOn: flags.failOn,
       redis,
       clockShim: 'path' in shim ? shim.path : undefined,

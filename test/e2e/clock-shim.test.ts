@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { ClockSkew } from '../../harness/api.js';
 import { buildClockShim, clockEnv, encodeSkew, tryClockShim } from '../../harness/clock-shim.js';
 import { cacheFolder, findRedis } from '../../harness/redis-binary.js';
+import { haveCompiler } from './needs.js';
 
 const HOUR_MS = 3_600_000;
 const YEARS_MS = 20 * 365 * 24 * HOUR_MS;
@@ -140,68 +141,69 @@ async function expectSkew(program: Program, expectedMs: number, toleranceMs = 0)
   expect(atMost).toBeGreaterThanOrEqual(expectedMs - toleranceMs);
 }
 
-describe.each(Object.entries(programs))('%s', (_, startProgram) => {
-  it("has the machine's clock until it is moved, and follows every move with its next reading", async () => {
-    const program = await startProgram();
-    await expectSkew(program, 0);
-    // Almost a second, so that the seconds carry.
-    for (const offsetMs of [HOUR_MS, -HOUR_MS, 999.5, -999.5, YEARS_MS + 1.5, -YEARS_MS - 0.75, 0]) {
-      setClock({ offsetMs, ratePpm: 0 });
-      await expectSkew(program, offsetMs);
+describe.runIf(haveCompiler)('the clock shim', () => {
+  describe.each(Object.entries(programs))('%s', (_, startProgram) => {
+    it("has the machine's clock until it is moved, and follows every move with its next reading", async () => {
+      const program = await startProgram();
+      await expectSkew(program, 0);
+      // Almost a second, so that the seconds carry.
+      for (const offsetMs of [HOUR_MS, -HOUR_MS, 999.5, -999.5, YEARS_MS + 1.5, -YEARS_MS - 0.75, 0]) {
+        setClock({ offsetMs, ratePpm: 0 });
+        await expectSkew(program, offsetMs);
+      }
+      expect(program.stderr()).toBe('');
+    });
+
+    it('starts with a clock that was moved before', async () => {
+      setClock({ offsetMs: -HOUR_MS, ratePpm: 0 });
+      await expectSkew(await startProgram(), -HOUR_MS);
+    });
+
+    it('drifts from where the drift began', async () => {
+      const program = await startProgram();
+      setClock({ offsetMs: HOUR_MS, ratePpm: 1000 });
+      await expectSkew(program, HOUR_MS, 1);
+      const tenSecondsAgo = monotonicNowNs() - 10e9;
+      setClock({ offsetMs: 0, ratePpm: 100_000 }, tenSecondsAgo);
+      await expectSkew(program, 1000, 0.1 * ((monotonicNowNs() - tenSecondsAgo) / 1e6 - 10_000) + 100);
+      setClock({ offsetMs: 0, ratePpm: -100_000 }, tenSecondsAgo);
+      await expectSkew(program, -1000, 0.1 * ((monotonicNowNs() - tenSecondsAgo) / 1e6 - 10_000) + 100);
+    });
+  });
+
+  it.each(['node', 'python: time.time'])('%s keeps its monotonic clock', async (name) => {
+    const { monotonicNs } = await programs[name]!();
+    for (const skew of [
+      { offsetMs: HOUR_MS, ratePpm: 0 },
+      { offsetMs: -HOUR_MS, ratePpm: 500_000 },
+    ]) {
+      setClock(skew);
+      const before = monotonicNowNs();
+      const told = await monotonicNs!();
+      const after = monotonicNowNs();
+      expect(told).toBeGreaterThanOrEqual(before);
+      expect(told).toBeLessThanOrEqual(after);
     }
-    expect(program.stderr()).toBe('');
   });
 
-  it('starts with a clock that was moved before', async () => {
-    setClock({ offsetMs: -HOUR_MS, ratePpm: 0 });
-    await expectSkew(await startProgram(), -HOUR_MS);
+  describe('a skewed Redis', () => {
+    it('expires a key when its clock jumps past the expiry, and not before', async () => {
+      const { client } = await redisServer();
+      await client.set('lock', 'mine', 'PX', HOUR_MS);
+      setClock({ offsetMs: HOUR_MS / 2, ratePpm: 0 });
+      expect(await client.get('lock')).toBe('mine');
+      setClock({ offsetMs: HOUR_MS + 1, ratePpm: 0 });
+      expect(await client.get('lock')).toBeNull();
+    });
   });
 
-  it('drifts from where the drift began', async () => {
-    const program = await startProgram();
-    setClock({ offsetMs: HOUR_MS, ratePpm: 1000 });
-    await expectSkew(program, HOUR_MS, 1);
-    const tenSecondsAgo = monotonicNowNs() - 10e9;
-    setClock({ offsetMs: 0, ratePpm: 100_000 }, tenSecondsAgo);
-    await expectSkew(program, 1000, 0.1 * ((monotonicNowNs() - tenSecondsAgo) / 1e6 - 10_000) + 100);
-    setClock({ offsetMs: 0, ratePpm: -100_000 }, tenSecondsAgo);
-    await expectSkew(program, -1000, 0.1 * ((monotonicNowNs() - tenSecondsAgo) / 1e6 - 10_000) + 100);
-  });
-});
-
-it.each(['node', 'python: time.time'])('%s keeps its monotonic clock', async (name) => {
-  const { monotonicNs } = await programs[name]!();
-  for (const skew of [
-    { offsetMs: HOUR_MS, ratePpm: 0 },
-    { offsetMs: -HOUR_MS, ratePpm: 500_000 },
-  ]) {
-    setClock(skew);
-    const before = monotonicNowNs();
-    const told = await monotonicNs!();
-    const after = monotonicNowNs();
-    expect(told).toBeGreaterThanOrEqual(before);
-    expect(told).toBeLessThanOrEqual(after);
-  }
-});
-
-describe('a skewed Redis', () => {
-  it('expires a key when its clock jumps past the expiry, and not before', async () => {
-    const { client } = await redisServer();
-    await client.set('lock', 'mine', 'PX', HOUR_MS);
-    setClock({ offsetMs: HOUR_MS / 2, ratePpm: 0 });
-    expect(await client.get('lock')).toBe('mine');
-    setClock({ offsetMs: HOUR_MS + 1, ratePpm: 0 });
-    expect(await client.get('lock')).toBeNull();
-  });
-});
-
-describe('a clock that changes while it is read', () => {
-  it('is the old one or the new one, never a mixture', async () => {
-    const old = { skew: { offsetMs: HOUR_MS, ratePpm: 0 }, since: 0 };
-    const drifting = { skew: { offsetMs: 0, ratePpm: 1_000_000 }, since: monotonicNowNs() };
-    setClock(old.skew, old.since);
-    // A mixture has the new rate since the old time: off by as long as the machine has been up.
-    const reader = `
+  describe('a clock that changes while it is read', () => {
+    it('is the old one or the new one, never a mixture', async () => {
+      const old = { skew: { offsetMs: HOUR_MS, ratePpm: 0 }, since: 0 };
+      const drifting = { skew: { offsetMs: 0, ratePpm: 1_000_000 }, since: monotonicNowNs() };
+      setClock(old.skew, old.since);
+      // A mixture has the new rate since the old time: off by as long as the machine has been up.
+      const reader = `
       const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
       const sinceMs = ${drifting.since} / 1e6;
       // The machine's wall clock less its monotonic one, from a reading that nothing interrupted.
@@ -221,121 +223,122 @@ describe('a clock that changes while it is read', () => {
         else mixtures.push({ before, told, after });
       }
       process.stdout.write(JSON.stringify({ mixtures, switched: olds > 0 && news > 0 }) + '\\n');`;
-    const { child } = launch([process.execPath, '-e', reader]);
-    const lines = createInterface(child.stdout!)[Symbol.asyncIterator]();
-    expect((await lines.next()).value).toBe('reading');
-    let result: string | undefined;
-    const finished = lines.next().then(({ value }) => {
-      result = value;
-    });
-    while (result === undefined) {
-      for (let i = 0; i < 2000; i++) {
-        setClock(drifting.skew, drifting.since);
-        setClock(old.skew, old.since);
-      }
-      await new Promise(setImmediate);
-    }
-    await finished;
-    expect(JSON.parse(result)).toEqual({ mixtures: [], switched: true });
-  });
-});
-
-describe('a process without a clock file', () => {
-  it("has the machine's clock and says so", async () => {
-    const before = Date.now();
-    const { child, stderr } = launch([process.execPath, '-p', 'Date.now()'], {
-      LOCK_TORTURE_CLOCK: join(folder, 'no-such-file'),
-    });
-    let stdout = '';
-    child.stdout!.setEncoding('utf8').on('data', (text) => {
-      stdout += text;
-    });
-    await new Promise((resolve) => child.on('close', resolve));
-    expect(Number(stdout)).toBeGreaterThanOrEqual(before);
-    expect(Number(stdout)).toBeLessThanOrEqual(Date.now());
-    expect(stderr()).toContain('LOCK_TORTURE_CLOCK cannot be mapped');
-  });
-});
-
-describe('building', () => {
-  it('happens once, and says so', async () => {
-    const cache = join(folder, 'once');
-    const lines: string[] = [];
-    const build = () => buildClockShim({ cacheFolder: cache, say: (line) => lines.push(line) });
-    const first = await build();
-    expect(lines).toEqual(['compiling the clock shim (first run)…']);
-    expect(await build()).toEqual(first);
-    expect(lines).toHaveLength(1);
-    expect(readdirSync(join(cache, 'clock-shim'))).toHaveLength(1);
-  });
-
-  it('may happen twice at once', async () => {
-    const cache = join(folder, 'twice');
-    const [one, other] = await Promise.all([1, 2].map(() => buildClockShim({ cacheFolder: cache, say })));
-    expect(one).toEqual({ path: expect.stringContaining(cache) });
-    expect(other).toEqual(one);
-    expect(readdirSync(join(cache, 'clock-shim'))).toHaveLength(1);
-  });
-
-  it.each([
-    [
-      'no compiler',
-      () => ({ PATH: '/nonexistent' }),
-      () => join(folder, 'none'),
-      /none of cc, gcc, clang: install a C compiler/,
-    ],
-    [
-      'a compiler without headers',
-      brokenCompiler,
-      () => join(folder, 'broken'),
-      /does not compile \(cc: .*dlfcn\.h: No such file.*\): install a C compiler/,
-    ],
-    [
-      'a cache that cannot be written',
-      () => ({}),
-      () => '/dev/null/cache',
-      /cannot be kept in .*: set LOCK_TORTURE_CACHE/,
-    ],
-    [
-      'a path that the loader would split',
-      () => ({}),
-      () => join(folder, 'a b'),
-      /cannot preload from .*: set LOCK_TORTURE_CACHE/,
-    ],
-  ])('with %s says why there is none, and what to do', async (_, env, cache, message) => {
-    const path = process.env.PATH;
-    Object.assign(process.env, env());
-    try {
-      const shim = await buildClockShim({ cacheFolder: cache(), say });
-      expect(shim).toEqual({
-        unavailable: expect.stringMatching(message),
-        problem: expect.any(String),
-        remedy: expect.any(String),
+      const { child } = launch([process.execPath, '-e', reader]);
+      const lines = createInterface(child.stdout!)[Symbol.asyncIterator]();
+      expect((await lines.next()).value).toBe('reading');
+      let result: string | undefined;
+      const finished = lines.next().then(({ value }) => {
+        result = value;
       });
-    } finally {
-      process.env.PATH = path;
+      while (result === undefined) {
+        for (let i = 0; i < 2000; i++) {
+          setClock(drifting.skew, drifting.since);
+          setClock(old.skew, old.since);
+        }
+        await new Promise(setImmediate);
+      }
+      await finished;
+      expect(JSON.parse(result)).toEqual({ mixtures: [], switched: true });
+    });
+  });
+
+  describe('a process without a clock file', () => {
+    it("has the machine's clock and says so", async () => {
+      const before = Date.now();
+      const { child, stderr } = launch([process.execPath, '-p', 'Date.now()'], {
+        LOCK_TORTURE_CLOCK: join(folder, 'no-such-file'),
+      });
+      let stdout = '';
+      child.stdout!.setEncoding('utf8').on('data', (text) => {
+        stdout += text;
+      });
+      await new Promise((resolve) => child.on('close', resolve));
+      expect(Number(stdout)).toBeGreaterThanOrEqual(before);
+      expect(Number(stdout)).toBeLessThanOrEqual(Date.now());
+      expect(stderr()).toContain('LOCK_TORTURE_CLOCK cannot be mapped');
+    });
+  });
+
+  describe('building', () => {
+    it('happens once, and says so', async () => {
+      const cache = join(folder, 'once');
+      const lines: string[] = [];
+      const build = () => buildClockShim({ cacheFolder: cache, say: (line) => lines.push(line) });
+      const first = await build();
+      expect(lines).toEqual(['compiling the clock shim (first run)…']);
+      expect(await build()).toEqual(first);
+      expect(lines).toHaveLength(1);
+      expect(readdirSync(join(cache, 'clock-shim'))).toHaveLength(1);
+    });
+
+    it('may happen twice at once', async () => {
+      const cache = join(folder, 'twice');
+      const [one, other] = await Promise.all([1, 2].map(() => buildClockShim({ cacheFolder: cache, say })));
+      expect(one).toEqual({ path: expect.stringContaining(cache) });
+      expect(other).toEqual(one);
+      expect(readdirSync(join(cache, 'clock-shim'))).toHaveLength(1);
+    });
+
+    it.each([
+      [
+        'no compiler',
+        () => ({ PATH: '/nonexistent' }),
+        () => join(folder, 'none'),
+        /none of cc, gcc, clang: install a C compiler/,
+      ],
+      [
+        'a compiler without headers',
+        brokenCompiler,
+        () => join(folder, 'broken'),
+        /does not compile \(cc: .*dlfcn\.h: No such file.*\): install a C compiler/,
+      ],
+      [
+        'a cache that cannot be written',
+        () => ({}),
+        () => '/dev/null/cache',
+        /cannot be kept in .*: set LOCK_TORTURE_CACHE/,
+      ],
+      [
+        'a path that the loader would split',
+        () => ({}),
+        () => join(folder, 'a b'),
+        /cannot preload from .*: set LOCK_TORTURE_CACHE/,
+      ],
+    ])('with %s says why there is none, and what to do', async (_, env, cache, message) => {
+      const path = process.env.PATH;
+      Object.assign(process.env, env());
+      try {
+        const shim = await buildClockShim({ cacheFolder: cache(), say });
+        expect(shim).toEqual({
+          unavailable: expect.stringMatching(message),
+          problem: expect.any(String),
+          remedy: expect.any(String),
+        });
+      } finally {
+        process.env.PATH = path;
+      }
+    });
+
+    function brokenCompiler(): Record<string, string> {
+      const tools = join(folder, 'tools');
+      mkdirSync(tools, { recursive: true });
+      const fd = openSync(join(tools, 'cc'), 'w', 0o755);
+      writeSync(fd, '#!/bin/sh\necho "shim.c:24:10: fatal error: dlfcn.h: No such file or directory" >&2\nexit 1\n');
+      closeSync(fd);
+      return { PATH: `${tools}:${process.env.PATH}` };
     }
   });
 
-  function brokenCompiler(): Record<string, string> {
-    const tools = join(folder, 'tools');
-    mkdirSync(tools, { recursive: true });
-    const fd = openSync(join(tools, 'cc'), 'w', 0o755);
-    writeSync(fd, '#!/bin/sh\necho "shim.c:24:10: fatal error: dlfcn.h: No such file or directory" >&2\nexit 1\n');
-    closeSync(fd);
-    return { PATH: `${tools}:${process.env.PATH}` };
-  }
-});
+  describe('tryClockShim', () => {
+    it('finds a working shim to be one', async () => {
+      expect(existsSync(shimPath)).toBe(true);
+      expect(await tryClockShim(shimPath, folder)).toBeUndefined();
+    });
 
-describe('tryClockShim', () => {
-  it('finds a working shim to be one', async () => {
-    expect(existsSync(shimPath)).toBe(true);
-    expect(await tryClockShim(shimPath, folder)).toBeUndefined();
-  });
-
-  it('tells one that has no effect', async () => {
-    expect(await tryClockShim(join(folder, 'no-shim.so'), folder)).toMatch(
-      /has no effect.*an hour ahead.*cannot be preloaded/,
-    );
+    it('tells one that has no effect', async () => {
+      expect(await tryClockShim(join(folder, 'no-shim.so'), folder)).toMatch(
+        /has no effect.*an hour ahead.*cannot be preloaded/,
+      );
+    });
   });
 });

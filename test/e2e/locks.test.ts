@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint, TopologyDescription } from '../../harness/api.js';
 import { resolveLock } from '../../harness/lock-source.js';
 import { clientMain, connectedClient, LockClientProcess, projectFolder } from './lock-client.js';
+import { havePython } from './needs.js';
 import { startRedis, type TestRedis, until } from './redis-server.js';
 
 const single = (node: Endpoint): TopologyDescription => ({ kind: 'single', node });
@@ -39,11 +40,13 @@ async function connectedPython(topology: TopologyDescription, commandTimeoutMs =
   return client;
 }
 
+const onOneServer: Record<string, (topology: TopologyDescription) => Promise<LockClientProcess>> = {
+  'set-nx-px': (topology) => connectedClient('set-nx-px', topology),
+  ...(havePython && { python: connectedPython }),
+};
+
 /** What any sound lease lock on one server does. */
-describe.each([
-  ['set-nx-px', (topology: TopologyDescription) => connectedClient('set-nx-px', topology)],
-  ['python', connectedPython],
-])('%s', (_name, connect) => {
+describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
   test('excludes, and can be had again after the release', async () => {
     await using a = await connect(single(server.endpoint));
     await using b = await connect(single(server.endpoint));
@@ -236,7 +239,7 @@ describe('canaries', () => {
   });
 });
 
-describe('the Python client', () => {
+describe.runIf(havePython)('the Python client', () => {
   test('shakes hands, tells its clock, refuses what it does not know', async () => {
     await using client = new LockClientProcess(['python3', pythonClient]);
     const hello = await client.init(single(server.endpoint));
@@ -385,13 +388,13 @@ describe('the conversation in docs/protocol.md', () => {
     fields: Object.keys((value as object | undefined) ?? {}).sort(),
   });
 
-  test.each([
-    [
-      'set-nx-px',
-      () => new LockClientProcess([process.execPath, clientMain, `${projectFolder}/dist/lock-impl/set-nx-px.js`]),
-    ],
-    ['python', () => new LockClientProcess(['python3', pythonClient])],
-  ])('is how it goes with %s', async (_name, start) => {
+  const programs: Record<string, () => LockClientProcess> = {
+    'set-nx-px': () =>
+      new LockClientProcess([process.execPath, clientMain, `${projectFolder}/dist/lock-impl/set-nx-px.js`]),
+    ...(havePython && { python: () => new LockClientProcess(['python3', pythonClient]) }),
+  };
+
+  test.each(Object.entries(programs))('is how it goes with %s', async (_name, start) => {
     expect(requests.map((request) => request.op)).toEqual(['init', 'acquire', 'extend', 'release', 'release', 'clock']);
     await using client = start();
     const heard: Record<string, unknown>[] = [];

@@ -2,6 +2,7 @@
 import { appendFileSync, cpSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { havePython } from './needs.js';
 import { freshFolder, ROOT, torture } from './torture.js';
 
 const classes = (results: { found: object }) => Object.keys(results.found);
@@ -110,7 +111,7 @@ describe("a user's own lock", () => {
     expect(run.output).toContain('HELD');
   });
 
-  test('a Python program that speaks the protocol', async () => {
+  test.runIf(havePython)('a Python program that speaks the protocol', async () => {
     const program = join(ROOT, 'lock-impl/external/python/lock_client.py');
     const run = await torture([
       '--lock',
