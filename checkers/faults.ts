@@ -40,6 +40,11 @@ export function faultFailures(history: History): FaultEvent[] {
   );
 }
 
+/** What the hosts themselves showed as not undone when everything was to be healed. */
+export function unhealed(history: History): string[] {
+  return faultFailures(history).flatMap(({ step, proof, did }) => (step < 0 ? [proof ?? did] : []));
+}
+
 /** The record of a fault that names `host` among what it struck or cut off. */
 export function recordConcerning(fault: FaultInForce, host: string): FaultEvent | undefined {
   return fault.records.find(

@@ -2,10 +2,11 @@
  * Could every lock be had again, within its lease and a grace, once all faults were healed? Decides from the probe that the
  * harness makes at the end of a run.
  *
- * A deployment that had not recovered by itself is not the lock's fault: then it cannot be told. Excludes how long a lock
- * was unavailable while faults were in force.
+ * A deployment that had not recovered by itself is not the lock's fault, nor is a fault that could not be healed: then it
+ * cannot be told. Excludes how long a lock was unavailable while faults were in force.
  */
 import type { Cause, Checker, CheckInput, HistoryEvent, Violation } from '../harness/api.js';
+import { unhealed } from './faults.js';
 import type { SampleObservation } from './key-writes.js';
 import { listed, moment } from './words.js';
 
@@ -17,9 +18,13 @@ export const liveness: Checker = (input) => {
   const probes = events.filter((event): event is Probe => event.type === 'probe');
   const recovered = events.findLast((event): event is Recovered => event.type === 'recovered');
   const stuck = probes.filter((probe) => !probe.acquired);
-  const deployed = recovered !== undefined && recovered.missing.length === 0;
+  const left = unhealed(input.history);
+  const deployed = recovered !== undefined && recovered.missing.length === 0 && left.length === 0;
   const violations = deployed ? stuck.map((probe) => deadlock(probe, recovered, input)) : [];
-  const unknown = reasonsForDoubt(input, probes, stuck, recovered);
+  const unknown = [
+    ...left.map((what) => `not everything could be healed (${what})`),
+    ...reasonsForDoubt(input, probes, stuck, recovered),
+  ];
   return {
     checker: 'liveness',
     verdict: violations.length > 0 ? 'invalid' : unknown.length > 0 ? 'unknown' : 'valid',

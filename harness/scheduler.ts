@@ -117,6 +117,8 @@ class Slot {
   target: SlotProcess | undefined;
   private newest: SlotProcess | undefined;
   private generation = 0;
+  /** A lock that cannot reach its Redis for ten seconds is news once, not fifty times. */
+  private saidStuck = false;
   private stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
   /** Set while a fault keeps the slot empty. */
@@ -148,6 +150,7 @@ class Slot {
       );
       target.up(value);
       this.target = target;
+      this.saidStuck = false;
       return value;
     } catch (error) {
       target.client.process.signal('SIGKILL');
@@ -232,6 +235,8 @@ class Slot {
         await this.bringUp();
       } catch (error) {
         if (!(error instanceof HandshakeError)) throw error;
+        if (!this.saidStuck) this.options.say(`${this.host.name} cannot come back, trying on: ${error.message}`);
+        this.saidStuck = true;
         await this.options.clock.sleep(RESTART_PAUSE_MS, stopping);
       }
     }

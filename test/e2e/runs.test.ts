@@ -37,6 +37,18 @@ describe('no fault, no accusation', () => {
   });
 });
 
+describe('--json', () => {
+  test('every line is an object, the last one the verdict', async () => {
+    const run = await torture(['--json', '--nemesis', 'none', '--time-limit', '4s', '--hold', '0.01x..0.05x']);
+    const lines = run.output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ verdict: run.results.verdict, exitStatus: run.status });
+    expect(lines.slice(0, -1).every((line) => line.type !== undefined)).toBe(true);
+  });
+});
+
 describe('what a fault breaks is found', () => {
   test('sentinel, failover: exclusion broken, and why', async () => {
     const run = await torture(['--topology', 'sentinel', '--nemesis', 'failover', '--seed', '7']);
@@ -109,6 +121,18 @@ describe("a user's own lock", () => {
     );
     expect(run.status, run.output + run.errors).toBe(0);
     expect(run.output).toContain('HELD');
+  });
+
+  test('the one in the README, which deletes what is not its own, is caught', async () => {
+    const folder = freshFolder();
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    writeFileSync(join(folder, 'my-lock.ts'), /```ts\n([\s\S]*?)```/.exec(readme)![1]!);
+    const [, flags] = /torture -- (--lock \.\/my-lock\.ts .*)/.exec(readme)!;
+    const run = await torture([...flags!.split(' '), '--nemesis', 'none', '--lease', '1s', '--time-limit', '8s'], {
+      cwd: folder,
+    });
+    expect(run.status, run.output + run.errors).toBe(1);
+    expect(run.results.found.exclusion).toBeGreaterThan(0);
   });
 
   test.runIf(havePython)('a Python program that speaks the protocol', async () => {

@@ -57,6 +57,15 @@ it('on independent nodes names it only where no majority is left', () => {
   expect(story(['r1', 'r2'])).toBe('key-never-expires');
 });
 
+it('cannot tell where a fault could not be healed: c1 may be stopped for ever with the lock in its hand', () => {
+  const story = new Story().fault(4, -1, 'heal', 'failed', { proof: 'c1 is still stopped' }).recovered(5);
+  expect(judged(story.probe(12, false))).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: ['not everything could be healed (c1 is still stopped)'],
+  });
+});
+
 it('cannot tell where the deployment had not recovered: that is not the fault of the lock', () => {
   const result = judged(new Story().recovered(5, ['no primary']).probe(12, false));
   expect(result).toMatchObject({ verdict: 'unknown', violations: [] });
