@@ -160,7 +160,8 @@ export class ClientProcess {
     resolve(parsed.reply);
   }
 
-  private distrust(line: string): void {
+  /** What the program said breaks the protocol: nothing more of it is heard. */
+  distrust(line: string): void {
     this.garbage = line;
     this.rest = Buffer.alloc(0);
     this.abandon(`protocol: ${line}`);
@@ -182,10 +183,13 @@ export function brief(text: unknown): string {
 }
 
 function isNotice(message: unknown): message is Notice {
-  const notice = message as { type?: unknown; hold?: unknown; at?: unknown; name?: unknown } | null;
-  if (typeof notice !== 'object' || notice === null || !isStamp(notice.at)) return false;
-  if (notice.type === 'step') return typeof notice.name === 'string';
-  return (notice.type === 'renewed' || notice.type === 'lost') && isStamp(notice.hold);
+  if (typeof message !== 'object' || message === null) return false;
+  const { type, at, hold, name, leaseMs, reason } = message as Record<string, unknown>;
+  if (!isStamp(at)) return false;
+  if (type === 'step') return typeof name === 'string' && isStampOrAbsent(hold);
+  if (type === 'renewed')
+    return isStamp(hold) && (leaseMs === undefined || (typeof leaseMs === 'number' && leaseMs > 0));
+  return type === 'lost' && isStamp(hold) && (reason === undefined || typeof reason === 'string');
 }
 
 function parseReply(message: unknown, epochNs: number): { id: number; reply: Reply } | undefined {

@@ -266,6 +266,7 @@ class Slot {
 
 interface HoldState {
   key: string;
+  invokedNs: number;
   granted: boolean;
   lost: AbortController;
   /** Notices that arrived before the acquire was recorded as granted. */
@@ -356,7 +357,14 @@ class SlotProcess implements ClientTarget {
     const lease = instruction.do === 'release' ? {} : { leaseMs: instruction.leaseMs };
     const wait = instruction.do === 'acquire' ? { waitMs: instruction.waitMs } : {};
     if (this.isDown || this.condemned) return { type: 'info', id, reason: 'client is gone' };
-    if (op === 'acquire') this.holds.set(id, { key, granted: false, lost: new AbortController(), early: [] });
+    if (op === 'acquire')
+      this.holds.set(id, {
+        key,
+        invokedNs: clock.nowNs(),
+        granted: false,
+        lost: new AbortController(),
+        early: [],
+      });
     const invoked = recorder.record({ type: 'invoke', client: this.name, id, op, key, ...hold, ...lease, ...wait });
     const reply = await this.inTime(this.client.exchange(id, body), limitMs);
     const readNs = clock.nowNs();
@@ -429,6 +437,12 @@ class SlotProcess implements ClientTarget {
     const { recorder, epochNs } = this.options;
     const atNs = notice.at - epochNs;
     if (this.isDown || !this.isUp) return;
+    // A renewal from the future would lengthen a lease, and so accuse; one of another clock would mean nothing at all.
+    const earliestNs = (notice.hold === undefined ? undefined : this.holds.get(notice.hold)?.invokedNs) ?? 0;
+    if (atNs < earliestNs || atNs > this.options.clock.nowNs()) {
+      this.client.distrust(`the stamp of a notice is not of its time: ${JSON.stringify(notice)}`);
+      return;
+    }
     if (notice.type === 'step') {
       recorder.record({ type: 'step', client: this.name, name: brief(notice.name), clientNs: atNs, hold: notice.hold });
       return;

@@ -175,6 +175,28 @@ describe('a history that can be trusted', () => {
     await scheduler[Symbol.asyncDispose]();
   });
 
+  test.each([
+    ['from the future', (now: number) => ({ type: 'renewed', at: now + 60e9 })],
+    ['of another clock', () => ({ type: 'lost', at: Date.now() })],
+    ['for a lease of nothing', (now: number) => ({ type: 'renewed', at: now, leaseMs: -1 })],
+  ])('a notice %s ends the client', async (_, notice) => {
+    const { scheduler, started, client, recorded, events, now } = await setUp(function* () {
+      yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 100 };
+      yield { do: 'idle', ms: 1e6 };
+    });
+    await started;
+    scheduler.runScripts();
+    const { id } = await client.nextRequest();
+    const began = now();
+    client.answer({ id, type: 'ok', began, ended: began });
+    await recorded((event) => event.type === 'ok');
+    client.answer({ hold: id, ...notice(now()) });
+    const down = await recorded((event) => event.type === 'client-down');
+    expect(down).toMatchObject({ reason: expect.stringMatching(/^protocol: /) });
+    expect(events().some((event) => event.type === 'renewed' || event.type === 'lost')).toBe(false);
+    await scheduler[Symbol.asyncDispose]();
+  });
+
   test('a lost notice that arrives with the grant is not lost', async () => {
     const { scheduler, started, client, recorded, now } = await setUp(oneHold);
     await started;
