@@ -51,6 +51,7 @@ export class Evidence {
   readonly faults: readonly FaultInForce[];
   /** Whether a lock is held by a majority of independent nodes, and how many nodes make one. */
   readonly majority: number | undefined;
+  private readonly epochWallMs: number;
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly hosts = new Map<string, string>();
   private readonly features = new Map<string, readonly string[]>();
@@ -61,6 +62,7 @@ export class Evidence {
     const commands = new Map<string, At<CommandObservation>[]>();
     const keys = new Set(config.keys);
     const run = history.events.find((event) => event.type === 'run');
+    this.epochWallMs = run?.epochWallMs ?? 0;
     const skewMs = new Map<string, number>();
     observations.forEach((observation, at) => {
       const node = this.nodeEvidence(observation.node);
@@ -230,9 +232,26 @@ export class Evidence {
       // One logical server: the client has its "ok" from this very write.
       return [{ node, write, took: this.majority === undefined ? true : this.takes(node, hold.key).get(write) }];
     });
-    const told = this.majority === undefined ? nearest(grants, hold.fromNs) : grants;
+    const told =
+      this.majority === undefined ? nearest(grants, hold.fromNs) : [...grants, ...this.grantsSeenStored(hold, grants)];
     this.grants.set(hold, told);
     return told;
+  }
+
+  /**
+   * Grants by nodes that were not watched at that moment, having just been restarted, say: the owner value that the client
+   * stored on other nodes in this attempt, and nowhere else ever, is found on them while it holds.
+   */
+  private grantsSeenStored(hold: Hold, grants: readonly Grant[]): Grant[] {
+    const values = new Set(grants.flatMap(({ took, write }) => (took === false ? [] : [write.value])));
+    const [value] = values;
+    if (values.size !== 1 || value === undefined) return [];
+    return this.nodes.flatMap((node): Grant[] => {
+      if (grants.some((grant) => grant.node === node)) return [];
+      if (this.watchedThroughout(node, hold.grantSentNs, hold.fromNs)) return [];
+      const seen = this.seenStored(node, hold.key, value, hold.grantSentNs, hold.untilNs);
+      return seen ? [{ node, took: true, write: storedWrite(seen, hold, value, this.epochWallMs) }] : [];
+    });
   }
 
   /** The write on `node` that carried `value` there from elsewhere (the replication link), seen between two instants. */
@@ -312,6 +331,33 @@ function reckonedBack(
   if (epochWallMs === undefined || skewMs === undefined) return command.atNs;
   const ranNs = (command.serverWallMs - epochWallMs - skewMs) * 1e6;
   return ranNs > command.atNs + RECKONING_NS || ranNs < command.atNs - READ_LATE_NS ? command.atNs : ranNs;
+}
+
+/** A write that was not seen itself, as the sample that shows its effect tells it. */
+function storedWrite(
+  [observation, sample]: At<SampleObservation>,
+  hold: Hold,
+  value: string,
+  epochWallMs: number,
+): KeyWrite {
+  const { node, atNs, skewMs, keys } = sample;
+  const serverWallMs = epochWallMs + atNs / 1e6 + skewMs;
+  const leftMs = keys[hold.key]?.pttlMs ?? -1;
+  return {
+    node,
+    observation,
+    atNs,
+    ranNs: atNs,
+    serverWallMs,
+    client: hold.client,
+    source: 'sample',
+    command: 'seen stored',
+    script: false,
+    effect: 'take',
+    conditional: true,
+    value,
+    expiresWallMs: leftMs < 0 ? Number.POSITIVE_INFINITY : serverWallMs + leftMs,
+  };
 }
 
 /** The one write that a single logical server granted with: what the client asked of another one later is not it. */

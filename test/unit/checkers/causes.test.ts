@@ -473,6 +473,14 @@ describe('on independent nodes', () => {
     expect(only(story).name).toBe('node-forgot');
   });
 
+  it('one that was not watched when it granted, having just come back, is found by what it stores', () => {
+    const story = redlock(['r1', 'r2', 'r3'], ['r4', 'r5']).watch(2, 'r3', false);
+    const seen = () => story.sample(3.05, 'r3', { runId: 'run-2', owner: 'value-of-c2' }).watch(3.06, 'r3');
+    expect(only(seen()).name).toBe('node-forgot');
+    const other = redlock(['r1', 'r2', 'r3'], ['r4', 'r5']).watch(2, 'r3', false);
+    expect(only(other.sample(3.05, 'r3', { runId: 'run-2', owner: 'value-of-c3' })).name).toBe('unexplained');
+  });
+
   it('an earlier try that the observer read late is not the one that was granted', () => {
     const story = forget(redlock(['r1', 'r2', 'r3'], []), 'r3');
     for (const node of ['r4', 'r5']) story.take(2.6, node, 'c3', 'value-of-c3');
