@@ -269,7 +269,7 @@ export interface LockDefinition {
 }
 
 export interface LockClient {
-  /** A hold, or null: certainly not held. Throws when it cannot tell. */
+  /** A hold, or null: certainly not held (to say why, throw `refused(reason)`). Throws when it cannot tell. */
   acquire(key: string, options: AcquireOptions): Promise<LockHold | null>;
   close?(): Promise<void>;
 }
