@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      // A busy machine may take many times longer: a time-out here is for what hangs.
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } },
       {
         // Real Redis, real namespaces: one file at a time, because two runs on two cores would disturb each other's timing.
         test: {
