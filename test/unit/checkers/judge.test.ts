@@ -183,15 +183,14 @@ it('refuses a checker that there is not', () => {
   expect(() => judge(held().input(), ['luck'])).toThrow('no checker is called "luck"');
 });
 
-it('decides a long history in seconds, violated throughout or not', () => {
+// Were anything quadratic, this would meet the time-out.
+it('decides a long history, violated throughout or not', () => {
   for (const overlap of [0, 0.0005]) {
     const story = new Story();
     for (let n = 0; n < 20_000; n++)
       story.grant(`c${(n % 5) + 1}`, 1 + n * 0.01).release(`c${(n % 5) + 1}`, 1 + n * 0.01 + 0.009 + overlap * 4);
     const input = story.whole(300).input();
-    const began = performance.now();
     const result = judge(input, all);
-    expect(performance.now() - began).toBeLessThan(5_000);
     expect(result.found.exclusion ?? 0).toBe(overlap ? 19_999 : 0);
   }
 });
