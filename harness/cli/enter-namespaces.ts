@@ -6,7 +6,6 @@
  * first rope be torn (setpriv missing, or death before it was tied), the inner process also watches a pipe to us.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
 /** How an inner run ended: its exit status, or the signal that ended it. */
@@ -23,7 +22,6 @@ export interface Inner {
 /** The descriptor on which the inner process watches us. */
 export const WATCH_FD = 3;
 export const STOP_REQUEST = 'stop\n';
-const WATCH_ANCESTORS_EVERY_MS = 200;
 
 /** Starts `argv` in its own network, process and mount namespaces. */
 export function enterNamespaces(argv: readonly string[]): Inner {
@@ -63,58 +61,4 @@ function endOf(child: ChildProcess): Promise<InnerEnd> {
 
 function haveSetpriv(): boolean {
   return spawnSync('setpriv', ['--version'], { stdio: 'ignore' }).status === 0;
-}
-
-/**
- * Calls `onOrphaned` once the npm that started us is dead: npm leaves its children running when it is killed. Without
- * npm above us there is nothing to watch (a terminal that is closed sends SIGHUP).
- */
-export function watchNpm(onOrphaned: () => void): void {
-  const ancestors = process.env.npm_lifecycle_event === undefined ? [] : ancestorsUpToNpm();
-  if (ancestors.length === 0) return;
-  const timer = setInterval(() => {
-    if (ancestors.every((ancestor) => parentAndStart(ancestor.pid)?.start === ancestor.start)) return;
-    clearInterval(timer);
-    onOrphaned();
-  }, WATCH_ANCESTORS_EVERY_MS);
-  timer.unref();
-}
-
-interface Ancestor {
-  pid: number;
-  /** Start time in clock ticks: tells a process from another that got its number. */
-  start: string;
-}
-
-function ancestorsUpToNpm(): Ancestor[] {
-  const chain: Ancestor[] = [];
-  for (let pid = process.ppid; pid > 1; ) {
-    const facts = parentAndStart(pid);
-    if (!facts) return [];
-    chain.push({ pid, start: facts.start });
-    if (isNpm(pid)) return chain;
-    pid = facts.parent;
-  }
-  return [];
-}
-
-function isNpm(pid: number): boolean {
-  try {
-    return /(^|[/\0 ])(npm|npm-cli\.js|npx|yarn|pnpm)(\.js)?([\0 ]|$)/.test(
-      readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
-    );
-  } catch {
-    return false; // it died while we looked
-  }
-}
-
-function parentAndStart(pid: number): { parent: number; start: string } | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
-    return { parent: Number(fields[1]), start: fields[19]! };
-  } catch {
-    return undefined; // no such process any more
-  }
 }

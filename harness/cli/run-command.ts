@@ -16,7 +16,7 @@ import { cacheFolder, findRedis } from '../redis-binary.js';
 import { clientSlot, WARM_UP_MS } from '../run.js';
 import { createRunFolder, linkLatest, writeJson } from '../store.js';
 import { topologies } from '../topologies/index.js';
-import { enterNamespaces, watchNpm } from './enter-namespaces.js';
+import { enterNamespaces } from './enter-namespaces.js';
 import { EXIT_COULD_NOT_RUN, EXIT_INTERNAL_ERROR, UsageError } from './errors.js';
 import { judgeFolder } from './judge.js';
 import { chooseRuntime } from './runtimes.js';
@@ -138,11 +138,6 @@ export async function runCommand(flags: RunFlags, invocation: Invocation): Promi
 async function supervise(folder: string, json: boolean): Promise<number> {
   const main = fileURLToPath(new URL('./inside-main.js', import.meta.url));
   const inner = enterNamespaces([process.execPath, main, folder, ...(json ? ['--json'] : [])]);
-  watchNpm(() => {
-    inner.kill();
-    process.stderr.write(`lock-torture: npm was killed; what was recorded can be checked: ${checkAgain(folder)}\n`);
-    process.exit(EXIT_COULD_NOT_RUN);
-  });
   let interrupts = 0;
   const interrupt = () => {
     interrupts++;
@@ -244,8 +239,4 @@ function again(argv: readonly string[], seed: number): string {
     (argument, n) => argument !== '--seed' && argv[n - 1] !== '--seed' && !argument.startsWith('--seed='),
   );
   return ['npm run torture --', ...kept.map(quote), '--seed', String(seed)].join(' ');
-}
-
-function checkAgain(folder: string): string {
-  return `npm run torture -- check ${quote(folder)}`;
 }

@@ -59,6 +59,14 @@ describe('kill -9', () => {
     expect([1, 2]).toContain(check.status); // it was cut short: violated, or unknown, but never "held"
   });
 
+  test('npm, before anything else has started', async () => {
+    run = start(['--topology', 'sentinel', '--time-limit', '60s'], { viaNpm: true });
+    const outer = VICTIMS['the outer CLI']!;
+    await until('the outer CLI', () => processesOf(run.mark).some(({ command }) => outer(command)));
+    process.kill(find(VICTIMS['the npm wrapper']!).pid, 'SIGKILL');
+    await until('nothing left', () => processesOf(run.mark).length === 0, LEFT_LIMIT_MS);
+  });
+
   test('a client: the run goes on with another in its place', async () => {
     await inFullSwing();
     const client = find((command) => command.includes('client/main.js'));
