@@ -16,7 +16,8 @@ try {
   const redis = await findRedis({ cacheFolder: cacheFolder(), say: (line) => process.stderr.write(`${line}\n`) });
   writeWhole(join(folder, 'redis.json'), JSON.stringify(redis));
   const inside = fileURLToPath(new URL('./inside.js', import.meta.url));
-  const end = await enterNamespaces([process.execPath, inside, folder]).ended;
+  const inner = await enterNamespaces([process.execPath, inside, folder]);
+  const end = await inner.ended;
   rmSync(folder, { recursive: true, force: true });
   process.exit('code' in end ? end.code : 1);
 } catch (error) {

@@ -13,6 +13,7 @@ import { buildClockShim, tryClockShim } from './clock-shim.js';
 import { findRedis, findRedisHere, RedisNotFoundError } from './redis-binary.js';
 import { findOnPath, runCommand } from './setup/command.js';
 import { haveDebianPackages } from './setup/debian-packages.js';
+import { inNamespaces, isRoot, namespaceTrouble } from './setup/namespaces.js';
 import { NETWORK_PROBE } from './setup/network-probe.js';
 import { privateFolder } from './setup/private-folder.js';
 
@@ -205,45 +206,13 @@ async function setpriv(): Promise<Finding> {
   return { what, ok: 'limited', detail, remedy: INSTALL_UTIL_LINUX };
 }
 
-/** As the `netns` runtime enters them. */
-function inNamespaces(): string[] {
-  const user = process.geteuid?.() === 0 ? [] : ['--user', '--map-root-user'];
-  return ['unshare', ...user, '--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];
-}
-
 /** The namespaces in which a whole run lives. */
 async function privateNamespaces(): Promise<Finding> {
-  const root = process.geteuid?.() === 0;
-  const what = root ? 'namespaces (as root)' : 'namespaces (as an ordinary user)';
-  const argv = [...inNamespaces(), 'true'];
+  const what = isRoot() ? 'namespaces (as root)' : 'namespaces (as an ordinary user)';
   if (!findOnPath('unshare')) return { what, ok: false, detail: 'not tried: it needs unshare', capability: 'network' };
-  const { exitCode, stderr } = await runCommand(argv);
-  if (exitCode === 0) return { what, ok: true, detail: "a network and a process tree of a run's own can be had" };
-  const detail = `"${argv.join(' ')}" fails: ${lastLine(stderr)}`;
-  return { what, ok: false, detail, remedy: root ? PRIVILEGED : userNamespaceRemedy(), capability: 'network' };
-}
-
-const PRIVILEGED = 'this root may not make namespaces; a container must be started with --privileged';
-
-/** The settings by which distributions forbid user namespaces, and how each is lifted. */
-function userNamespaceRemedy(): string {
-  const forbidden = (
-    [
-      ['kernel.apparmor_restrict_unprivileged_userns', '1', '0'],
-      ['kernel.unprivileged_userns_clone', '0', '1'],
-      ['user.max_user_namespaces', '0', '10000'],
-    ] as const
-  ).find(([name, value]) => setting(name) === value);
-  if (forbidden) return `as root: sysctl -w ${forbidden[0]}=${forbidden[2]}; or run as root`;
-  return 'run as root; a container must be started with --privileged';
-}
-
-function setting(name: string): string | undefined {
-  try {
-    return readFileSync(`/proc/sys/${name.replaceAll('.', '/')}`, 'utf8').trim();
-  } catch {
-    return undefined; // this kernel has no such setting, so it forbids nothing
-  }
+  const trouble = await namespaceTrouble();
+  if (!trouble) return { what, ok: true, detail: "a network and a process tree of a run's own can be had" };
+  return { what, ok: false, ...trouble, capability: 'network' };
 }
 
 /** Two hosts on a bridge, and a cut between them that the kernel confirms and that heals. */

@@ -5,8 +5,10 @@
  * process with it, and the inner process, first of its process namespace, takes everything else with it. Should the
  * first rope be torn (setpriv missing, or death before it was tied), the inner process also watches a pipe to us.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
+import { dyingWithUs } from '../setup/command.js';
+import { inNamespaces } from '../setup/namespaces.js';
 
 /** How an inner run ended: its exit status, or the signal that ended it. */
 export type InnerEnd = { code: number } | { signal: NodeJS.Signals };
@@ -24,22 +26,8 @@ export const WATCH_FD = 3;
 export const STOP_REQUEST = 'stop\n';
 
 /** Starts `argv` in its own network, process and mount namespaces. */
-export function enterNamespaces(argv: readonly string[]): Inner {
-  const asRoot = process.getuid?.() === 0;
-  const user = asRoot ? [] : ['--user', '--map-root-user'];
-  const deathSignal = haveSetpriv() ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
-  const [command, ...args] = [
-    ...deathSignal,
-    'unshare',
-    ...user,
-    '--net',
-    '--pid',
-    '--fork',
-    '--kill-child',
-    '--mount-proc',
-    '--',
-    ...argv,
-  ];
+export async function enterNamespaces(argv: readonly string[]): Promise<Inner> {
+  const [command, ...args] = [...(await dyingWithUs()), ...inNamespaces(), ...argv];
   // A session of its own: Ctrl-C reaches only us, and we pass it on as a request, so that Redis and the clients live on
   // until the run has been healed and judged.
   const child = spawn(command!, args, { stdio: ['ignore', 'inherit', 'inherit', 'pipe'], detached: true });
@@ -57,8 +45,4 @@ function endOf(child: ChildProcess): Promise<InnerEnd> {
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve(signal ? { signal } : { code: code ?? 1 }));
   });
-}
-
-function haveSetpriv(): boolean {
-  return spawnSync('setpriv', ['--version'], { stdio: 'ignore' }).status === 0;
 }

@@ -137,7 +137,7 @@ export async function runCommand(flags: RunFlags, invocation: Invocation): Promi
 /** Starts the inner process and stays until it ends; judges what is on disk if it was killed. */
 async function supervise(folder: string, json: boolean): Promise<number> {
   const main = fileURLToPath(new URL('./inside-main.js', import.meta.url));
-  const inner = enterNamespaces([process.execPath, main, folder, ...(json ? ['--json'] : [])]);
+  const inner = await enterNamespaces([process.execPath, main, folder, ...(json ? ['--json'] : [])]);
   let interrupts = 0;
   const interrupt = () => {
     interrupts++;

@@ -1,7 +1,8 @@
 /** Which runtime a run gets. */
-import { spawnSync } from 'node:child_process';
 import { provideIp } from '../iproute.js';
 import { cacheFolder } from '../redis-binary.js';
+import { findOnPath } from '../setup/command.js';
+import { namespaceTrouble } from '../setup/namespaces.js';
 import { UsageError } from './errors.js';
 
 export const runtimeNames = ['auto', 'netns'] as const;
@@ -11,7 +12,7 @@ export async function chooseRuntime(
   asked: string,
   say: (line: string) => void,
 ): Promise<{ name: 'netns'; why: string }> {
-  const trouble = (await whyNoIp(say)) ?? whyNoNetns();
+  const trouble = (await whyNoIp(say)) ?? (await whyNoNetns());
   if (trouble) throw new UsageError(`the netns runtime cannot be had: ${trouble}`);
   return {
     name: 'netns',
@@ -29,17 +30,11 @@ async function whyNoIp(say: (line: string) => void): Promise<string | undefined>
   }
 }
 
-/** Tried for real: whether the kernel lets us have namespaces depends on too many settings to guess. */
-function whyNoNetns(): string | undefined {
+async function whyNoNetns(): Promise<string | undefined> {
   if (process.platform !== 'linux') return `it needs Linux, this is ${process.platform}`;
   for (const tool of ['unshare', 'nsenter']) {
-    const tried = spawnSync(tool, ['--version'], { stdio: 'ignore' });
-    if (tried.error) return `${tool} is missing; install it (apt-get install util-linux)`;
+    if (!findOnPath(tool)) return `${tool} is missing; install it (apt-get install util-linux)`;
   }
-  const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
-  const tried = spawnSync('unshare', [...user, '--net', '--pid', '--fork', '--mount-proc', 'true'], {
-    encoding: 'utf8',
-  });
-  if (tried.status === 0) return undefined;
-  return `the kernel does not allow it here (${tried.stderr.trim()}); run as root (sudo), or allow unprivileged user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu)`;
+  const trouble = await namespaceTrouble();
+  return trouble && `${trouble.detail}; ${trouble.remedy}`;
 }

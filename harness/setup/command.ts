@@ -62,7 +62,7 @@ export function findOnPath(command: string, path = process.env.PATH ?? ''): stri
 let prefix: Promise<string[]> | undefined;
 
 /** What to put before a command so that the kernel ends it with us; empty where there is no (or only BusyBox's) setpriv. */
-function dyingWithUs(): Promise<string[]> {
+export function dyingWithUs(): Promise<string[]> {
   const argv = ['setpriv', '--pdeathsig', 'KILL'];
   prefix ??= execa(argv[0]!, [...argv.slice(1), 'true'], { reject: false }).then(({ exitCode }) =>
     exitCode === 0 ? argv : [],

@@ -18,6 +18,8 @@ export interface RedisServerOptions {
   config: readonly string[];
   redis: RedisBinary;
   clock: Clock;
+  /** What the server must be told after every start because it does not keep it. */
+  afterStart?: (server: RedisServer) => Promise<void>;
 }
 
 const SOCKET = 'redis.sock';
@@ -33,7 +35,8 @@ export class RedisServer implements RedisNode {
   readonly host: Host;
   readonly port: number;
   private current: HostProcess | undefined;
-  private admin: Redis | undefined;
+  /** The promise, not the client: commands that are given together share one connection. */
+  private admin: Promise<Redis> | undefined;
   private configured: Promise<unknown> | undefined;
 
   constructor(private readonly options: RedisServerOptions) {
@@ -59,6 +62,7 @@ export class RedisServer implements RedisNode {
       logStdout: true,
     });
     await this.answering(this.current);
+    await this.options.afterStart?.(this);
   }
 
   async forget(): Promise<void> {
@@ -76,11 +80,11 @@ export class RedisServer implements RedisNode {
   }
 
   async command(...argv: (string | number)[]): Promise<unknown> {
-    this.admin ??= await this.connect();
+    this.admin ??= this.connect();
     const admin = this.admin;
     const [name, ...args] = argv;
     try {
-      return await admin.call(String(name), ...args);
+      return await (await admin).call(String(name), ...args);
     } catch (error) {
       // A server that was stopped or killed leaves a dead connection behind; the next command opens another.
       if (!(error instanceof Error && error.name === 'ReplyError') && this.admin === admin) this.dropAdmin();
@@ -137,7 +141,8 @@ export class RedisServer implements RedisNode {
   }
 
   private dropAdmin(): void {
-    this.admin?.disconnect();
+    // One that never came up was told to whoever asked for it.
+    this.admin?.then((redis) => redis.disconnect()).catch(() => {});
     this.admin = undefined;
   }
 }

@@ -49,6 +49,7 @@ export const sentinel: TopologyKind = {
         config,
         redis: context.redis,
         clock: context.clock,
+        ...(kind === 'sentinel' && { afterStart: setDebugPeriods }),
       });
     const primary = server('redis', first!, dataConfig(options));
     const replicas = others.map((host) => server('redis', host, [...dataConfig(options), ...replicaOf]));
@@ -59,7 +60,6 @@ export const sentinel: TopologyKind = {
     // A replica that starts before its primary listens tries again only after a second.
     await primary.start();
     await Promise.all([...replicas, ...sentinels].map((node) => node.start()));
-    await Promise.all(sentinels.map(setDebugPeriods));
     return startedOrThrow(
       sentinelTopology([primary, ...replicas], sentinels, options),
       context.clock,
@@ -72,8 +72,7 @@ function sentinelTopology(nodes: RedisServer[], sentinels: RedisServer[], option
   return {
     name: 'sentinel',
     nodes,
-    // A Sentinel that comes back has forgotten its debug periods; without them a returning primary stays one for 10 s.
-    sentinels: sentinels.map(withDebugPeriodsOnStart),
+    sentinels,
     settings: [...dataSettings(options), ...SETTINGS],
     replicated: true,
     describe: () => ({ kind: 'sentinel', masterName: MASTER_NAME, sentinels: sentinels.map(endpoint) }),
@@ -136,15 +135,7 @@ function pairs(reply: unknown): Map<string, string> {
   return new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])));
 }
 
-function withDebugPeriodsOnStart(node: RedisServer): RedisServer {
-  const start = node.start.bind(node);
-  node.start = async () => {
-    await start();
-    await setDebugPeriods(node);
-  };
-  return node;
-}
-
+/** Never written to its file, so told after every start: without them a returning primary stays one for 10 s. */
 async function setDebugPeriods(node: RedisNode): Promise<void> {
   await node.command('SENTINEL', 'DEBUG', ...Object.entries(DEBUG_PERIODS_MS).flat());
 }

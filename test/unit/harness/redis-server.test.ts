@@ -1,0 +1,60 @@
+/** The harness's own channel to a server, against one that answers PONG to everything. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createConnection, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Host } from '../../../harness/api.js';
+import { monotonicNs, realClock } from '../../../harness/runtimes/real-clock.js';
+import { RedisServer } from '../../../harness/topologies/redis-server.js';
+import { fakeHost } from './fake-client.js';
+
+test('commands given together share one connection, also when the last one was lost', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));
+  const path = join(folder, 'redis.sock');
+  const sockets: Socket[] = [];
+  const listener = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('data', (chunk) => socket.write('+PONG\r\n'.repeat(String(chunk).match(/^\*/gm)?.length ?? 0)));
+    socket.on('error', () => {}); // the other end goes as it likes
+  });
+  await new Promise<void>((listening) => listener.listen(path, listening));
+  const host = {
+    ...fakeHost('r1').host,
+    writeFile: async () => 'redis.conf',
+    exec: async () => ({ exitCode: 0, stdout: '', stderr: '' }),
+    dial: () =>
+      new Promise<Socket>((connected) => {
+        const socket = createConnection(path, () => connected(socket));
+      }),
+  } as unknown as Host;
+  const told: string[] = [];
+  const server = new RedisServer({
+    kind: 'redis',
+    host,
+    port: 6379,
+    config: [],
+    redis: { path: 'redis-server', env: {}, version: '7', origin: 'test' },
+    clock: realClock(monotonicNs()),
+    afterStart: async (started) => void told.push(started.name),
+  });
+  await server.start();
+  expect(told).toEqual(['r1']);
+  expect(sockets).toHaveLength(1);
+  const closed = new Promise((done) => sockets[0]!.once('close', done));
+  sockets[0]!.destroy();
+  await closed;
+  // The loss is met by a command, whenever it arrives.
+  for (let lost = false; !lost; )
+    lost = await server.command('PING').then(
+      () => false,
+      () => true,
+    );
+  await Promise.all(Array.from({ length: 5 }, () => server.command('PING')));
+  expect(sockets).toHaveLength(2);
+  await server.start();
+  expect(told).toEqual(['r1', 'r1']);
+  await server.stop();
+  listener.close();
+  rmSync(folder, { recursive: true });
+});
