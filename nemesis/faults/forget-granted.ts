@@ -1,6 +1,5 @@
 /** One of a bare majority of grantors is killed, wiped and started again at once; see `granted.ts`. */
-import type { NemesisFault } from '../context.js';
-import { type Losing, strikeGranted } from './granted.js';
+import { grantedFault, type Losing } from './granted.js';
 
 const forgetting: Losing = {
   async lose(node, inForce, context) {
@@ -16,19 +15,11 @@ const forgetting: Losing = {
   record: (node) => ({ forgot: [node.name] }),
 };
 
-export const forgetGranted: NemesisFault = {
-  name: 'forget-granted',
-  summary: 'wait for a grant on exactly a bare majority, then make one of those nodes forget it',
-  targets: ['minority'],
-  strikes: ['node'],
-  needs: ['network', 'process'],
-  args: {},
-  unfit: ({ name }) => (name === 'redlock' ? undefined : `there are no independent grantors on ${name}`),
-  shape: (_topology, _target, leaseMs) => ({
-    lane: 'servers',
-    forMs: { min: Math.min(leaseMs, 5_000), max: Math.min(Math.round(1.2 * leaseMs), 6_000) },
-    leastMs: 2_000,
-    settleMs: 1_000,
-  }),
-  strike: (step, context) => strikeGranted(step, context, forgetting),
-};
+export const forgetGranted = grantedFault(
+  {
+    name: 'forget-granted',
+    summary: 'wait for a grant on exactly a bare majority, then make one of those nodes forget it',
+    needs: ['network', 'process'],
+  },
+  () => forgetting,
+);

@@ -11,6 +11,7 @@ import {
   message,
   minorityOf,
   type NemesisContext,
+  type NemesisFault,
   Refusal,
   words,
 } from '../context.js';
@@ -40,22 +41,55 @@ const LAST_STRIKE_MS = 500;
 const BREATH_MS = 1_500;
 const POLL_MS = 50;
 
+/** One strike: everything that its cycles need. */
+interface Hunt {
+  step: PlanStep;
+  context: NemesisContext;
+  losing: Losing;
+  inForce: InForce;
+  untilNs: number;
+  /** Aborts when the strike is healed or the run ends. */
+  signal: AbortSignal;
+}
+
 interface Cycle {
   targets: string[];
   did: string;
   proof: string;
 }
 
+/** A fault of this kind: `losing` says how the grantor loses what it granted. */
+export function grantedFault(
+  kind: Pick<NemesisFault, 'name' | 'summary' | 'needs'>,
+  losing: (context: NemesisContext) => Losing,
+): NemesisFault {
+  return {
+    ...kind,
+    targets: ['minority'],
+    strikes: ['node'],
+    args: {},
+    unfit: ({ name }) => (name === 'redlock' ? undefined : `there are no independent grantors on ${name}`),
+    shape: (_topology, _target, leaseMs) => ({
+      lane: 'servers',
+      forMs: { min: Math.min(leaseMs, 5_000), max: Math.min(Math.round(1.2 * leaseMs), 6_000) },
+      leastMs: 2_000,
+      settleMs: 1_000,
+    }),
+    strike: (step, context) => strikeGranted(step, context, losing(context)),
+  };
+}
+
 /** Strikes at the first grant; goes on in the background until it is healed. */
-export async function strikeGranted(step: PlanStep, context: NemesisContext, losing: Losing): Promise<ActiveNemesis> {
+async function strikeGranted(step: PlanStep, context: NemesisContext, losing: Losing): Promise<ActiveNemesis> {
   const sinceNs = context.clock.nowNs();
   const untilNs = sinceNs + step.forMs * 1e6;
   const stop = new AbortController();
   const end = () => stop.abort();
   context.signal.addEventListener('abort', end, { once: true });
   return InForce.strike(async (inForce) => {
-    const first = await cycle(step, context, losing, inForce, untilNs, stop.signal);
-    const more = goOn(step, context, losing, inForce, untilNs, stop.signal);
+    const hunt: Hunt = { step, context, losing, inForce, untilNs, signal: stop.signal };
+    const first = await cycle(hunt);
+    const more = goOn(hunt);
     return {
       sinceNs,
       record: first,
@@ -70,19 +104,13 @@ export async function strikeGranted(step: PlanStep, context: NemesisContext, los
 }
 
 /** The cycles after the first; each is recorded as a phase of the step. Never rejects. */
-async function goOn(
-  step: PlanStep,
-  context: NemesisContext,
-  losing: Losing,
-  inForce: InForce,
-  untilNs: number,
-  signal: AbortSignal,
-): Promise<void> {
+async function goOn(hunt: Hunt): Promise<void> {
+  const { context, untilNs, signal } = hunt;
   try {
     for (;;) {
       await context.clock.sleep(BREATH_MS, signal);
       if (signal.aborted || context.clock.nowNs() + LAST_CYCLE_MS * 1e6 > untilNs) return;
-      context.note({ state: 'phase', ...(await cycle(step, context, losing, inForce, untilNs, signal)) });
+      context.note({ state: 'phase', ...(await cycle(hunt)) });
     }
   } catch (error) {
     if (error instanceof Interrupted) return;
@@ -90,17 +118,11 @@ async function goOn(
   }
 }
 
-async function cycle(
-  step: PlanStep,
-  context: NemesisContext,
-  losing: Losing,
-  inForce: InForce,
-  untilNs: number,
-  signal: AbortSignal,
-): Promise<Cycle & { forgot?: string[]; offsetMs?: number }> {
-  const away = await whomToCut(step, context);
+async function cycle(hunt: Hunt): Promise<Cycle & { forgot?: string[]; offsetMs?: number }> {
+  const { context, losing, inForce } = hunt;
+  const away = await whomToCut(hunt);
   const grantors = context.topology.nodes.filter((node) => !away.includes(node));
-  const victim = await pickVictim(grantors, context, untilNs, signal);
+  const victim = await pickVictim(grantors, hunt);
   const clients = clientHosts(context);
   // Only what clients send is cut: a node that hears nothing grants nothing, and its goodbyes still arrive.
   const pairs = oneWay(
@@ -121,9 +143,9 @@ async function cycle(
       cut: pairNames(pairs),
     });
     using grants = new GrantWatch(context, context.clock.nowNs());
-    const held = await worthLosing(grants, away, untilNs, signal);
+    const held = await worthLosing(grants, away, hunt);
     if (held.length === 0) throw new Error(`no lock was granted while ${names} were cut off`);
-    const [loss] = await Promise.all([strikeOne(victim, losing, inForce, context), cut.heal()]);
+    const [loss] = await Promise.all([strikeOne(victim, hunt), cut.heal()]);
     const who = held.map((grant) => `${grant.client} holds ${grant.key}`).join(', ');
     return {
       targets: [victim.name],
@@ -141,7 +163,7 @@ async function cycle(
  * They often do: whoever held it when they were cut off cannot release it there, and it stays until its lease is over.
  * With no such grant in time, any will do.
  */
-async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], untilNs: number, signal: AbortSignal) {
+async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], { untilNs, signal }: Hunt) {
   const freeElsewhere = async ({ key }: { key: string }) => {
     const found = await Promise.all(away.map((node) => node.command('EXISTS', key)));
     return found.every((count) => Number(count) === 0);
@@ -150,7 +172,7 @@ async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], until
   return best.length > 0 ? best : grants.settled(untilNs, async () => true, signal);
 }
 
-async function strikeOne(victim: RedisNode, losing: Losing, inForce: InForce, context: NemesisContext) {
+async function strikeOne(victim: RedisNode, { losing, inForce, context }: Hunt) {
   const objection = context.levers.memory.objection([victim.name]);
   if (objection) throw new Refusal(objection);
   const loss = context.levers.memory.count([victim.name]);
@@ -162,7 +184,7 @@ async function strikeOne(victim: RedisNode, losing: Losing, inForce: InForce, co
 }
 
 /** As many nodes as can be missing while a lock can still be had. */
-async function whomToCut(step: PlanStep, context: NemesisContext): Promise<RedisNode[]> {
+async function whomToCut({ step, context }: Hunt): Promise<RedisNode[]> {
   const { nodes } = context.topology;
   const down = nodes.filter((node) => context.levers.kill.isDown(node) || context.levers.pause.isPaused(node.process));
   if (down.length > 0) throw new Refusal(`${words(down.map((node) => node.name))} must run for this`);
@@ -174,12 +196,7 @@ async function whomToCut(step: PlanStep, context: NemesisContext): Promise<Redis
 }
 
 /** One of the grantors that may forget by the minority rule; waits until one may. */
-async function pickVictim(
-  grantors: readonly RedisNode[],
-  context: NemesisContext,
-  untilNs: number,
-  signal: AbortSignal,
-): Promise<RedisNode> {
+async function pickVictim(grantors: readonly RedisNode[], { context, untilNs, signal }: Hunt): Promise<RedisNode> {
   for (;;) {
     const allowed = grantors.filter((node) => !context.levers.memory.objection([node.name]));
     if (allowed.length > 0) return context.random.pick(allowed);

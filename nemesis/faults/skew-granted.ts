@@ -1,7 +1,7 @@
 /** The clock of one of a bare majority of grantors jumps past the lease; see `granted.ts`. */
-import type { NemesisContext, NemesisFault } from '../context.js';
+import type { NemesisContext } from '../context.js';
 import { redisWallMs } from '../levers/clock.js';
-import { type Losing, strikeGranted } from './granted.js';
+import { grantedFault, type Losing } from './granted.js';
 
 /** Past the lease, and past what a lock adds to it for drift. */
 const LEASES = 1.2;
@@ -19,19 +19,11 @@ function skewing(context: NemesisContext): Losing {
   };
 }
 
-export const skewGranted: NemesisFault = {
-  name: 'skew-granted',
-  summary: "wait for a grant on exactly a bare majority, then set one of those nodes' clocks forward past the lease",
-  targets: ['minority'],
-  strikes: ['node'],
-  needs: ['network', 'clock'],
-  args: {},
-  unfit: ({ name }) => (name === 'redlock' ? undefined : `there are no independent grantors on ${name}`),
-  shape: (_topology, _target, leaseMs) => ({
-    lane: 'servers',
-    forMs: { min: Math.min(leaseMs, 5_000), max: Math.min(Math.round(1.2 * leaseMs), 6_000) },
-    leastMs: 2_000,
-    settleMs: 1_000,
-  }),
-  strike: (step, context) => strikeGranted(step, context, skewing(context)),
-};
+export const skewGranted = grantedFault(
+  {
+    name: 'skew-granted',
+    summary: "wait for a grant on exactly a bare majority, then set one of those nodes' clocks forward past the lease",
+    needs: ['network', 'clock'],
+  },
+  skewing,
+);
