@@ -310,3 +310,16 @@ const literalConfig: RunConfig = {
   unavailable: {},
   again: 'npm run torture -- --seed 1',
 };
+
+/** `count` holds of 0.8 s, one a second, by c1 and c2 in turn; each is refused while the other holds. */
+export function turns(count = 12): Story {
+  const story = new Story().up('c1').up('c2');
+  for (let n = 0; n < count; n++) {
+    const [holder, other] = n % 2 === 0 ? ['c1', 'c2'] : ['c2', 'c1'];
+    story
+      .grant(holder!, n + 1)
+      .refused(other!, n + 1.2, n + 1.3)
+      .release(holder!, n + 1.8);
+  }
+  return story;
+}

@@ -1,22 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { checkers, judge } from '../../../checkers/index.js';
-import { Story } from './build.js';
+import { Story, turns } from './build.js';
 
 const all = Object.keys(checkers);
 const judged = (story: Story) => judge(story.input(), all);
 
 /** A whole run that held: 12 holds in turn, contended. */
-function held(): Story {
-  const story = new Story().up('c1').up('c2');
-  for (let n = 0; n < 12; n++) {
-    const [holder, other] = n % 2 === 0 ? ['c1', 'c2'] : ['c2', 'c1'];
-    story
-      .grant(holder!, n + 1)
-      .refused(other!, n + 1.2, n + 1.3)
-      .release(holder!, n + 1.8);
-  }
-  return story;
-}
+const held = () => turns(12);
 const broken = () => held().grant('c3', 3.5).release('c3', 3.7);
 /** c3's lease ends at 24.998 s. */
 const stale = () => held().grant('c3', 20).grant('c4', 26).release('c3', 27, { sent: 26.9 }).release('c4', 28);

@@ -1,19 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { strengthOf, vacuity } from '../../../checkers/vacuity.js';
-import { Story } from './build.js';
+import { Story, turns } from './build.js';
 
-/** `count` holds of 0.8 s, one a second, by c1 and c2 in turn; each is refused while the other holds. */
-function turns(count = 12): Story {
-  const story = new Story().up('c1').up('c2');
-  for (let n = 0; n < count; n++) {
-    const [holder, other] = n % 2 === 0 ? ['c1', 'c2'] : ['c2', 'c1'];
-    story
-      .grant(holder!, n + 1)
-      .refused(other!, n + 1.2, n + 1.3)
-      .release(holder!, n + 1.8);
-  }
-  return story;
-}
 const judged = (story: Story) => vacuity(story.input());
 const notes = (story: Story) => judged(story).notes.join('\n');
 const struck = (story: Story, fault: string, from: number, until: number, targets: string[], step = 0) =>

@@ -76,6 +76,21 @@ function* oneHold(): ClientScript {
   yield { do: 'idle', ms: 1e6 };
 }
 
+/** A client that has been granted lock:0 and works under it for ever. */
+async function holding() {
+  const world = await setUp(function* () {
+    yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 100 };
+    yield { do: 'idle', ms: 1e6 };
+  });
+  await world.started;
+  world.scheduler.runScripts();
+  const { id } = await world.client.nextRequest();
+  const began = world.now();
+  world.client.answer({ id, type: 'ok', began, ended: began });
+  await world.recorded((event) => event.type === 'ok');
+  return { ...world, id };
+}
+
 describe('a history that can be trusted', () => {
   test("invoke is recorded before the line is sent, completions carry the client's own stamps", async () => {
     const { scheduler, started, client, events, recorded, now } = await setUp(oneHold);
@@ -180,16 +195,7 @@ describe('a history that can be trusted', () => {
     ['of another clock', () => ({ type: 'lost', at: Date.now() })],
     ['for a lease of nothing', (now: number) => ({ type: 'renewed', at: now, leaseMs: -1 })],
   ])('a notice %s ends the client', async (_, notice) => {
-    const { scheduler, started, client, recorded, events, now } = await setUp(function* () {
-      yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 100 };
-      yield { do: 'idle', ms: 1e6 };
-    });
-    await started;
-    scheduler.runScripts();
-    const { id } = await client.nextRequest();
-    const began = now();
-    client.answer({ id, type: 'ok', began, ended: began });
-    await recorded((event) => event.type === 'ok');
+    const { scheduler, client, id, recorded, events, now } = await holding();
     client.answer({ hold: id, ...notice(now()) });
     const down = await recorded((event) => event.type === 'client-down');
     expect(down).toMatchObject({ reason: expect.stringMatching(/^protocol: /) });
@@ -213,16 +219,7 @@ describe('a history that can be trusted', () => {
   });
 
   test("a killed client's holds end before the kill, and its slot stays empty until healed", async () => {
-    const { scheduler, started, client, processes, recorded, greet, now, clock } = await setUp(function* () {
-      yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 100 };
-      yield { do: 'idle', ms: 1e6 };
-    });
-    await started;
-    scheduler.runScripts();
-    const { id } = await client.nextRequest();
-    const began = now();
-    client.answer({ id, type: 'ok', began, ended: began });
-    await recorded((event) => event.type === 'ok');
+    const { scheduler, processes, recorded, greet, clock } = await holding();
     const target = scheduler.targets()[0]!;
     expect(target.holding).toEqual(['lock:0']);
     const before = clock.nowNs();
