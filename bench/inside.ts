@@ -2,7 +2,15 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ClientScript, HistoryBody, HistoryEvent, RedisBinary, Runtime, TopologyOptions } from '../harness/api.js';
+import type {
+  ClientScript,
+  HistoryBody,
+  HistoryEvent,
+  RedisBinary,
+  Runtime,
+  TopologyContext,
+  TopologyOptions,
+} from '../harness/api.js';
 import { createRandom } from '../harness/random.js';
 import { Recorder } from '../harness/recorder.js';
 import { netnsRuntime } from '../harness/runtimes/netns.js';
@@ -21,13 +29,21 @@ const folder = process.argv[2]!;
 const redis = JSON.parse(readFileSync(join(folder, 'redis.json'), 'utf8')) as RedisBinary;
 const epochNs = monotonicNs();
 const clock = realClock(epochNs);
-const options: TopologyOptions = { nodes: 5, persistence: 'rdb', redisConf: [] };
+const options: TopologyOptions = { nodes: 5, persistence: 'rdb', minReplicasToWrite: 0, redisConf: [] };
 let round = 0;
 
 await timeToReady();
 await throughput();
 costOfAnEvent();
 process.exit(0);
+
+const startContext = ({ spareAddress }: Runtime): TopologyContext => ({
+  clock,
+  redis,
+  spareAddress,
+  readyTimeoutMs: 20_000,
+  say: print,
+});
 
 /** From nothing to observed ready, hosts included; fastest and median of some rounds. */
 async function timeToReady(): Promise<void> {
@@ -39,8 +55,8 @@ async function timeToReady(): Promise<void> {
       await using runtime = await freshRuntime();
       const beganNs = clock.nowNs();
       const names = kind.hosts(options);
-      const hosts = await runtime.createHosts([...names.nodes, ...names.sentinels]);
-      await using _topology = await kind.start(hosts, options, { clock, redis, readyTimeoutMs: 20_000 });
+      const hosts = await runtime.createHosts(Object.values(names).flat());
+      await using _topology = await kind.start(hosts, options, startContext(runtime));
       rounds.push((clock.nowNs() - beganNs) / 1e6);
     }
     rounds.sort((a, b) => a - b);
@@ -59,7 +75,7 @@ async function throughput(): Promise<void> {
   await using runtime = await freshRuntime();
   const kind = topologies.single!;
   const servers = await runtime.createHosts(kind.hosts(options).nodes);
-  await using topology = await kind.start(servers, options, { clock, redis, readyTimeoutMs: 20_000 });
+  await using topology = await kind.start(servers, options, startContext(runtime));
   const recorder = new Recorder(folder, clock);
   let recording = false;
   let operations = 0;

@@ -70,7 +70,7 @@ export class Evidence {
         node.samples.push([at, observation]);
         skewMs.set(observation.node, observation.skewMs);
       } else if (observation.type === 'watch') node.watches.push([at, observation]);
-      else {
+      else if (observation.type === 'command') {
         const ofNode = commands.get(observation.node);
         const ranNs = reckonedBack(observation, run?.epochWallMs, skewMs.get(observation.node));
         const command = { ...observation, ranNs };

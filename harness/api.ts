@@ -105,6 +105,8 @@ export interface Runtime extends AsyncDisposable {
   readonly clock: Clock;
   /** Capabilities that cannot be had here, each with the reason and the remedy. */
   readonly unavailable: Partial<Record<Capability, string>>;
+  /** An address of the private network that no host has: for a virtual IP. */
+  readonly spareAddress: string;
   createHosts(names: readonly string[]): Promise<Host[]>;
 }
 
@@ -115,6 +117,12 @@ export type Persistence = 'none' | 'rdb' | 'aof-everysec' | 'aof-always';
 export interface TopologyOptions {
   nodes: number;
   persistence: Persistence;
+  /** `min-replicas-to-write` of every primary; 0: a primary needs nobody. */
+  minReplicasToWrite: number;
+  /** `maxmemory-policy` of every data node; absent: the server's own (noeviction). */
+  maxmemoryPolicy?: string;
+  /** What every node and Sentinel asks for; absent: nothing. */
+  password?: string;
   /** Extra `redis.conf` directives, applied last to every Redis node (not to Sentinels). */
   redisConf: readonly (readonly [key: string, value: string])[];
 }
@@ -135,13 +143,23 @@ export interface RedisNode {
   command(...argv: (string | number)[]): Promise<unknown>;
   /** Follows every command that the server runs, in its order (MONITOR), through that channel. */
   monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring>;
+  /** Follows one of the server's pub/sub channels, through that channel. Resolves once it is subscribed. */
+  subscribe(channel: string, onMessage: (message: string) => void): Promise<Monitoring>;
 }
 
 /** What a lock client is told about the deployment: plain data, `init`'s `topology`. */
-export type TopologyDescription =
+export type TopologyDescription = (
   | { kind: 'single'; node: Endpoint }
+  /** `node` is the virtual address, behind which the primary is. */
+  | { kind: 'replica'; node: Endpoint }
   | { kind: 'sentinel'; masterName: string; sentinels: Endpoint[] }
-  | { kind: 'redlock'; nodes: Endpoint[] };
+  /** Any of `nodes` tells a Cluster client the rest. */
+  | { kind: 'cluster'; nodes: Endpoint[] }
+  | { kind: 'redlock'; nodes: Endpoint[] }
+) & {
+  /** What every server asks for; absent: nothing. */
+  password?: string;
+};
 
 export interface Endpoint {
   name: string;
@@ -157,18 +175,37 @@ export interface Setting {
   why: string;
 }
 
+/** Nodes that hold the same data: one that takes writes, and those that replicate from it. */
+export interface Shard {
+  readonly primary: RedisNode;
+  /** All others that belong to it, whatever state they are in. */
+  readonly replicas: readonly RedisNode[];
+  /** Whether commands on this key belong here. */
+  serves(key: string): boolean;
+}
+
 /** A running deployment. Disposing stops every server of it. */
 export interface Topology extends AsyncDisposable {
   readonly name: string;
   /** Data nodes. */
   readonly nodes: readonly RedisNode[];
   readonly sentinels: readonly RedisNode[];
+  /** Hosts of those who decide, beside the data nodes, that a primary is to be replaced: Sentinels, a failover manager. */
+  readonly watchers: readonly Host[];
   readonly settings: readonly Setting[];
   /** True where the data nodes replicate from a primary (so `primary`, `replica`, `lag` and `failover` mean something). */
   readonly replicated: boolean;
+  /**
+   * What a primary that was replaced but still runs does to its clients: it `keeps` them until it hears of its
+   * successor, or they `leave` it at once (a virtual IP moved away; a Cluster node that is cut off stops writing).
+   */
+  readonly replacedPrimary: 'keeps' | 'leave';
   describe(): TopologyDescription;
-  /** Asked of the servers, never remembered: the node that the deployment agrees is the primary. */
-  primary(): Promise<RedisNode | undefined>;
+  /**
+   * Asked of the servers, never remembered: the shards on whose primary the deployment agrees. One for a replicated
+   * deployment, several for a Cluster; empty where there is no such thing, or while nobody is agreed on.
+   */
+  shards(): Promise<Shard[]>;
   /** What is still missing until the deployment is ready, in words; empty when it is. Observed from the servers. */
   missing(): Promise<string[]>;
 }
@@ -181,8 +218,8 @@ export interface TopologyKind {
   /** The usual time from a primary's death to its replacement, where there is failover; milliseconds. */
   readonly expectedFailoverMs?: number;
   /** Names of the hosts that `start` needs. */
-  hosts(options: TopologyOptions): { nodes: string[]; sentinels: string[] };
-  /** Starts every server on `hosts` (nodes first, then Sentinels) and resolves when observed ready; rejects with what is missing after a time-out. */
+  hosts(options: TopologyOptions): { nodes: string[]; sentinels: string[]; managers: string[] };
+  /** Starts every server on `hosts` (nodes first, then Sentinels, then managers) and resolves when observed ready; rejects with what is missing after a time-out. */
   start(hosts: readonly Host[], options: TopologyOptions, context: TopologyContext): Promise<Topology>;
 }
 
@@ -190,7 +227,11 @@ export interface TopologyContext {
   clock: Clock;
   /** argv prefix and environment that run redis-server (the unpacked one needs its library path). */
   redis: RedisBinary;
+  /** An address that no host has. */
+  spareAddress: string;
   readyTimeoutMs: number;
+  /** One line for people: what a failover manager did. */
+  say(line: string): void;
 }
 
 export interface RedisBinary {
@@ -299,7 +340,10 @@ export interface LockHold {
 export interface TopologyAccess {
   readonly description: TopologyDescription;
   readonly options: ClientOptions;
-  /** The one logical server: the node itself, or the primary found through Sentinel. Throws on `redlock`. */
+  /**
+   * The one logical server: the node itself, the primary behind the virtual IP or found through Sentinel, or a Cluster
+   * client (which takes the same commands; all keys of one must be in one slot). Throws on `redlock`.
+   */
   redis(): Promise<Redis>;
   /** Clients of all independent nodes (`redlock`); one client on `single`. Throws elsewhere. Nodes may be down. */
   nodes(): Promise<Redis[]>;
@@ -406,6 +450,8 @@ export type ObservationBody =
       /** Each workload key that exists: what is stored (a string, or a hash as JSON) and its PTTL (-1: no expiry). */
       keys: Record<string, { owner: string; pttlMs: number }>;
     }
+  /** The server threw a key of the run away because its memory was full (a keyspace event). */
+  | { type: 'evicted'; key: string }
   /** The observer's own channel: while it is down (dead or stopped server) commands may be missed. */
   | { type: 'watch'; watching: boolean; reason?: string };
 
@@ -489,6 +535,10 @@ export interface FaultContext {
   readonly topology: Topology;
   /** Every host of the run: nodes, Sentinels and all client slots, also those whose process is being replaced. */
   readonly hosts: readonly Host[];
+  /** Those of them that are client slots. */
+  readonly clientHosts: readonly Host[];
+  /** The locks that the run is about. */
+  readonly keys: readonly string[];
   readonly leaseMs: number;
   /** Says what a killed server has forgotten when it comes back. */
   readonly persistence: Persistence;
@@ -529,11 +579,20 @@ export interface Fault {
   readonly name: string;
   /** One line for `list` and `--help`. */
   readonly summary: string;
+  /** For `docs/faults.md`, in Markdown sentences. */
+  readonly explained: {
+    /** What exactly is done, and undone when it is healed. */
+    does: string;
+    /** What is read back before it counts as struck. */
+    proof: string;
+    /** Which locks it is known to break, where, and how that shows. */
+    breaks: string;
+  };
   /** Sensible targets; the first is the default. */
   readonly targets: readonly TargetRole[];
   readonly needs: readonly Capability[];
   /** Why it makes no sense on this topology, or undefined. */
-  unfit(topology: { name: string; replicated: boolean }): string | undefined;
+  unfit(topology: { name: string; replicated: boolean; maxmemoryPolicy?: string }): string | undefined;
   /**
    * Strikes: resolves once the fault is in force *and read back*. Rejects with a FaultRefusal, or with an Error where
    * it was tried and the read-back does not show it (recorded as `failed`). Nothing is left in force by a rejection.
@@ -703,8 +762,12 @@ export interface RunConfig {
   topology: string;
   topologyOptions: TopologyOptions;
   runtime: string;
-  /** As the user gave it. */
+  /** As the user gave it; a file is relative to `cwd`. */
   lock: string;
+  /** Where the user stood when typing the command. */
+  cwd: string;
+  /** The run that this one repeats, if any: its id. */
+  replayOf?: string;
   workload: string;
   clients: number;
   keys: string[];

@@ -304,6 +304,7 @@ const observationFields: Record<ObservationBody['type'], Fields> = {
     skewMs: number,
     keys: storedKeys,
   },
+  evicted: { key: text },
   watch: { watching: flag, reason: optional(text) },
 };
 

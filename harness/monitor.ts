@@ -20,11 +20,16 @@ export interface Monitoring {
   close(): void;
 }
 
-/** Resolves once the server follows; rejects when it refuses or the stream ends first. */
-export function monitor(stream: Duplex, onCommand: (command: MonitoredCommand) => void): Promise<Monitoring> {
+/** Resolves once the server follows; rejects when it refuses or the stream ends first. `password`: what it asks for. */
+export function monitor(
+  stream: Duplex,
+  onCommand: (command: MonitoredCommand) => void,
+  password?: string,
+): Promise<Monitoring> {
+  const requests = [...(password ? [`AUTH ${password}`] : []), 'MONITOR'];
   return new Promise((resolve, reject) => {
     let rest = '';
-    let following = false;
+    let granted = 0;
     const closed = new Promise<string>((done) => {
       stream.on('error', (error) => done(error.message));
       stream.once('close', () => done('the connection was closed'));
@@ -35,10 +40,10 @@ export function monitor(stream: Duplex, onCommand: (command: MonitoredCommand) =
       const lines = (rest + chunk.toString('latin1')).split('\r\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
-        if (!following) {
-          if (line !== '+OK') return fail(`MONITOR was answered with ${line}`);
-          following = true;
-          resolve({ closed, close: () => stream.destroy() });
+        if (granted < requests.length) {
+          if (line !== '+OK') return fail(`${requests[granted]!.split(' ')[0]} was answered with ${line}`);
+          granted++;
+          if (granted === requests.length) resolve({ closed, close: () => stream.destroy() });
           continue;
         }
         const command = parseMonitorLine(line);
@@ -46,7 +51,7 @@ export function monitor(stream: Duplex, onCommand: (command: MonitoredCommand) =
         onCommand(command);
       }
     });
-    stream.write('MONITOR\r\n');
+    stream.write(requests.map((request) => `${request}\r\n`).join(''));
   });
 }
 

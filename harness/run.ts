@@ -74,7 +74,7 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, par
     });
     await using _disturbances = watchDisturbances(clock, (body) => recorder.record(body));
     const names = kind.hosts(config.topologyOptions);
-    const servers = await runtime.createHosts([...names.nodes, ...names.sentinels]);
+    const servers = await runtime.createHosts(Object.values(names).flat());
     await using topology = await startTopology(config, parts, recorder, servers, beganNs);
     const places = await runtime.createHosts(Array.from({ length: config.clients }, (_, n) => clientSlot(n)));
     await using scheduler = createScheduler(config, parts, recorder, topology, places);
@@ -94,7 +94,7 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, par
     phase('torture');
     const nemesis = parts.startNemesis(
       plan,
-      faultContext(config, parts, recorder, topology, scheduler, [...servers, ...places]),
+      faultContext(config, parts, recorder, topology, scheduler, { servers, clients: places }),
     );
     await clock.sleep(config.timeLimitMs - WARM_UP_MS, parts.interrupt);
 
@@ -132,7 +132,9 @@ async function startTopology(
   const topology = await kind.start(hosts, config.topologyOptions, {
     clock: runtime.clock,
     redis: config.redis,
+    spareAddress: runtime.spareAddress,
     readyTimeoutMs: READY_TIMEOUT_MS,
+    say,
   });
   const readySeconds = ((runtime.clock.nowNs() - beganNs) / 1e9).toFixed(2);
   const serverVersion = await versionOf(topology);
@@ -176,14 +178,16 @@ function faultContext(
   recorder: Recorder,
   topology: Topology,
   scheduler: Scheduler,
-  hosts: readonly Host[],
+  hosts: { servers: readonly Host[]; clients: readonly Host[] },
 ): FaultContext {
   return {
     clock: parts.runtime.clock,
     random: parts.random.fork('nemesis'),
     runtime: parts.runtime,
     topology,
-    hosts,
+    hosts: [...hosts.servers, ...hosts.clients],
+    clientHosts: hosts.clients,
+    keys: config.keys,
     leaseMs: config.leaseMs,
     persistence: config.topologyOptions.persistence,
     clients: () => scheduler.targets(),

@@ -30,6 +30,7 @@ export interface ActiveNemesis extends ActiveFault {
 export interface PlanTopology {
   name: string;
   replicated: boolean;
+  maxmemoryPolicy?: string;
   /** Host names. */
   nodes: readonly string[];
   sentinels: readonly string[];

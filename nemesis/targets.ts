@@ -2,7 +2,16 @@
  * Whom a fault strikes, resolved at the moment it fires: roles are asked of the servers and of the clients' holds, never
  * remembered. What cannot be resolved is refused with the reason.
  */
-import type { ClientTarget, Host, HostProcess, PlanStep, RedisNode, Target, TargetRole } from '../harness/api.js';
+import type {
+  ClientTarget,
+  Host,
+  HostProcess,
+  PlanStep,
+  RedisNode,
+  Shard,
+  Target,
+  TargetRole,
+} from '../harness/api.js';
 import { minorityOf, type NemesisContext, type PlanTopology, Refusal, waitFor, words } from './context.js';
 
 export type Struck = StruckNode | StruckClient;
@@ -64,18 +73,38 @@ export async function resolveTarget(step: Pick<PlanStep, 'target'>, context: Nem
   return typeof target === 'string' ? resolveRole(target, context) : resolveNames(target.names, context);
 }
 
-/** The node that the servers name as primary; waits for a running election to end. */
-export async function findPrimary(context: NemesisContext): Promise<RedisNode> {
-  const { topology } = context;
+/**
+ * The shard that matters most: the one that serves most of the run's keys, any of them if there are several. Waits for a
+ * running election to end.
+ */
+export async function findShard(context: NemesisContext): Promise<Shard> {
+  const { topology, keys, random } = context;
   if (!topology.replicated && topology.nodes.length > 1) throw new Refusal(`${topology.name} has no primary`);
-  const primary = await waitFor(() => topology.primary(), {
-    timeoutMs: PRIMARY_TIMEOUT_MS,
-    pollMs: 50,
-    doing: 'while the servers named no primary',
-    context,
-  });
-  if (!primary) throw new Refusal(`the servers named no primary for ${PRIMARY_TIMEOUT_MS} ms`);
-  return primary;
+  const served = (shard: Shard) => keys.filter((key) => shard.serves(key)).length;
+  const shards = await waitFor(
+    async () => {
+      const agreed = await topology.shards();
+      return agreed.some((shard) => served(shard) > 0) ? agreed : undefined;
+    },
+    { timeoutMs: PRIMARY_TIMEOUT_MS, pollMs: 50, doing: 'while the servers named no primary', context },
+  );
+  if (!shards) throw new Refusal(`the servers named no primary for ${PRIMARY_TIMEOUT_MS} ms`);
+  const most = Math.max(...shards.map(served));
+  return random.pick(shards.filter((shard) => served(shard) === most));
+}
+
+/** The primary that serves most of the run's keys, as the servers say. */
+export async function findPrimary(context: NemesisContext): Promise<RedisNode> {
+  return (await findShard(context)).primary;
+}
+
+/** Who has taken the place of the shard's primary, as the servers say; undefined while nobody has. */
+export async function successorOf(
+  shard: Shard,
+  context: Pick<NemesisContext, 'topology'>,
+): Promise<RedisNode | undefined> {
+  const now = await context.topology.shards();
+  return now.find(({ primary }) => shard.replicas.includes(primary))?.primary;
 }
 
 async function resolveRole(role: Exclude<Target, object>, context: NemesisContext): Promise<Struck[]> {
@@ -85,11 +114,11 @@ async function resolveRole(role: Exclude<Target, object>, context: NemesisContex
     case 'primary':
       return [struckNode(await findPrimary(context))];
     case 'replica': {
-      const primary = await findPrimary(context);
+      const { replicas } = await findShard(context);
       return [
         struckNode(
           pickFrom(
-            nodes.filter((node) => node !== primary),
+            nodes.filter((node) => replicas.includes(node)),
             'running replica',
             context,
           ),
@@ -99,7 +128,7 @@ async function resolveRole(role: Exclude<Target, object>, context: NemesisContex
     case 'one':
       return [struckNode(pickFrom(nodes, 'running node', context))];
     case 'minority':
-      return sample(nodes, minorityOf(topology.nodes.length), 'minority of nodes', context).map(struckNode);
+      return (await minority(nodes, context)).map(struckNode);
     case 'majority':
       return sample(nodes, Math.floor(topology.nodes.length / 2) + 1, 'majority of running nodes', context).map(
         struckNode,
@@ -137,6 +166,22 @@ async function resolveName(name: string, context: NemesisContext): Promise<Struc
   });
   if (!client) throw new Refusal(`${name} has had no running client for ${CLIENT_TIMEOUT_MS} ms`);
   return struckClient(client);
+}
+
+/** Of several shards a minority is struck, each in one node: a shard of two that lost both would be lost itself. */
+async function minority(nodes: readonly RedisNode[], context: NemesisContext): Promise<RedisNode[]> {
+  const shards = await context.topology.shards();
+  if (shards.length < 2) return sample(nodes, minorityOf(context.topology.nodes.length), 'minority of nodes', context);
+  const running = shards.map(({ primary, replicas }) =>
+    nodes.filter((node) => node === primary || replicas.includes(node)),
+  );
+  const struck = choose(
+    running.filter((ofShard) => ofShard.length > 0),
+    minorityOf(shards.length),
+    context,
+  );
+  if (struck.length === 0) throw new Refusal('there is no minority of shards now');
+  return struck.map((ofShard) => context.random.pick(ofShard));
 }
 
 /** A client that holds a lock now; waits up to one lease for one. */
@@ -191,9 +236,15 @@ function pickFrom(nodes: readonly RedisNode[], what: string, context: NemesisCon
 /** `count` different nodes, at random, in the deployment's own order. */
 function sample(nodes: readonly RedisNode[], count: number, what: string, context: NemesisContext): RedisNode[] {
   if (count === 0 || nodes.length < count) throw new Refusal(`there is no ${what} now`);
-  const left = [...nodes];
-  const chosen = Array.from({ length: count }, () => left.splice(context.random.int(0, left.length - 1), 1)[0]!);
+  const chosen = choose(nodes, count, context);
   return nodes.filter((node) => chosen.includes(node));
+}
+
+/** `count` different ones at random, fewer if there are not so many. */
+export function choose<T>(from: readonly T[], count: number, context: Pick<NemesisContext, 'random'>): T[] {
+  const left = [...from];
+  const size = Math.max(0, Math.min(count, left.length));
+  return Array.from({ length: size }, () => left.splice(context.random.int(0, left.length - 1), 1)[0]!);
 }
 
 export function struckNode(node: RedisNode): StruckNode {

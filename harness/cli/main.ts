@@ -12,6 +12,16 @@ import { runtimeNames } from './runtimes.js';
 import { CLASSES, count, duration, failOn, holdRange, keyValue, oneOf, positiveDuration } from './values.js';
 
 const PERSISTENCE: Persistence[] = ['none', 'rdb', 'aof-everysec', 'aof-always'];
+const EVICTION = [
+  'noeviction',
+  'allkeys-lru',
+  'allkeys-lfu',
+  'allkeys-random',
+  'volatile-lru',
+  'volatile-lfu',
+  'volatile-random',
+  'volatile-ttl',
+];
 const PROJECT_RUNS = fileURLToPath(new URL('../../../runs', import.meta.url));
 
 /** Runs one command; resolves with the process's exit status and never rejects. */
@@ -116,6 +126,9 @@ function addRunFlags(command: Command): Command {
     value('--seed <n>', 'repeats the plan and the choices of another run (default: drawn)', count(0, 2 ** 31 - 1)),
     value('--nodes <n>', 'nodes of the redlock topology', count(1, 25), 5),
     value('--persistence <mode>', PERSISTENCE.join(' | '), oneOf(PERSISTENCE), 'rdb'),
+    value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', count(0, 5), 0),
+    value('--maxmemory-policy <policy>', 'what a full server throws away (see --nemesis evict)', oneOf(EVICTION)),
+    new Option('--auth', 'every node and Sentinel asks for a password').default(false, 'no password'),
     value('--redis-conf <key=value>', 'a directive for every Redis node (repeatable)', keyValue, [], 'none'),
     value(
       '--fail-on <classes>',

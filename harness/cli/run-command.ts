@@ -42,6 +42,9 @@ export interface RunFlags {
   seed?: number;
   nodes: number;
   persistence: TopologyOptions['persistence'];
+  minReplicasToWrite: number;
+  maxmemoryPolicy?: string;
+  auth: boolean;
   redisConf: [string, string][];
   failOn: ViolationClass[];
   out: string;
@@ -80,7 +83,7 @@ export async function runCommand(flags: RunFlags, invocation: Invocation): Promi
   const unavailable: Partial<Record<Capability, string>> = 'unavailable' in shim ? { clock: shim.unavailable } : {};
   if (unavailable.clock) say(`no clock faults: ${unavailable.clock}`);
 
-  const options: TopologyOptions = { nodes: flags.nodes, persistence: flags.persistence, redisConf: flags.redisConf };
+  const options = topologyOptions(flags);
   const { plan, nemesis, warnings } = decidePlan(flags, kind, options, unavailable, seed, invocation.cwd);
   for (const warning of [...warnings, ...leaseWarnings(flags, kind)]) say(`note: ${warning}`);
 
@@ -105,6 +108,7 @@ export async function runCommand(flags: RunFlags, invocation: Invocation): Promi
       topologyOptions: options,
       runtime: runtime.name,
       lock: lockName,
+      cwd: invocation.cwd,
       workload: flags.workload,
       clients: flags.clients,
       keys: Array.from({ length: flags.keys }, (_, n) => `lock:${n}`),
@@ -171,6 +175,8 @@ function checkFlags(flags: RunFlags, kind: TopologyKind): void {
   }
   if (kind.name !== 'redlock' && flags.nodes !== 5)
     throw new UsageError(`--nodes is for the redlock topology, not for ${kind.name}`);
+  if (!kind.replicated && flags.minReplicasToWrite > 0)
+    throw new UsageError(`--min-replicas-to-write makes no sense on ${kind.name}, which has no replicas`);
 }
 
 function checkPair(lockName: string, kind: TopologyKind): void {
@@ -189,7 +195,9 @@ function decidePlan(
   cwd: string,
 ): { plan: Plan; nemesis: string[]; warnings: string[] } {
   const clients = Array.from({ length: flags.clients }, (_, n) => clientSlot(n));
-  const topology = { name: kind.name, replicated: kind.replicated, ...kind.hosts(options), clients };
+  const { nodes, sentinels } = kind.hosts(options);
+  const { maxmemoryPolicy } = options;
+  const topology = { name: kind.name, replicated: kind.replicated, maxmemoryPolicy, nodes, sentinels, clients };
   if (flags.plan !== undefined) {
     const path = resolve(cwd, flags.plan);
     const plan = parsePlan(readText(path), flags.plan, topology, unavailable);
@@ -209,6 +217,18 @@ function decidePlan(
     plan: made.plan,
     nemesis: requests.map(({ fault, target }) => (target ? `${fault}:${target}` : fault)),
     warnings: [...warnings, ...made.warnings],
+  };
+}
+
+function topologyOptions(flags: RunFlags): TopologyOptions {
+  const { nodes, persistence, minReplicasToWrite, maxmemoryPolicy, redisConf } = flags;
+  return {
+    nodes,
+    persistence,
+    minReplicasToWrite,
+    ...(maxmemoryPolicy && { maxmemoryPolicy }),
+    ...(flags.auth && { password: randomBytes(16).toString('hex') }),
+    redisConf,
   };
 }
 

@@ -42,29 +42,35 @@ export function topologyAccess(
     return watched;
   };
 
+  const openLogical = (description: OneServer) => {
+    switch (description.kind) {
+      case 'single':
+      case 'replica':
+        return open(description.node.name, endpointOptions(description.node, description));
+      case 'sentinel':
+        return open('primary', sentinelOptions(description, options.commandTimeoutMs));
+      case 'cluster':
+        throw new Error('Cluster clients are still to come');
+    }
+  };
+
   const openOne = async (): Promise<Redis> => {
     if (description.kind === 'redlock') {
       throw new Error('redis() has no meaning on redlock, whose nodes are independent: use nodes()');
     }
-    const one =
-      description.kind === 'single'
-        ? open(description.node.name, endpointOptions(description.node))
-        : open('primary', sentinelOptions(description, options.commandTimeoutMs));
+    const one = openLogical(description);
     if (await isReady(one, READY_WITHIN_MS)) return one.client;
     one.client.disconnect();
-    const what =
-      description.kind === 'single'
-        ? `Redis at ${where(description.node)}`
-        : `the primary "${description.masterName}" through Sentinels ${description.sentinels.map(where).join(', ')}`;
+    const what = inWords(description);
     throw new UnreachableError(`${what} was not ready within ${READY_WITHIN_MS} ms: ${one.lastError}`);
   };
 
   const openAll = async (): Promise<Redis[]> => {
-    if (description.kind === 'sentinel') {
-      throw new Error('nodes() has no meaning with Sentinel, whose nodes are one logical server: use redis()');
-    }
     if (description.kind === 'single') return [await access.redis()];
-    const all = description.nodes.map((node) => open(node.name, endpointOptions(node)));
+    if (description.kind !== 'redlock') {
+      throw new Error(`nodes() has no meaning on ${description.kind}, which is one logical server: use redis()`);
+    }
+    const all = description.nodes.map((node) => open(node.name, endpointOptions(node, description)));
     const majority = Math.floor(all.length / 2) + 1;
     const enough = await majorityReady(all, majority);
     if (enough) return all.map((one) => one.client);
@@ -99,6 +105,22 @@ export function topologyAccess(
   return access;
 }
 
+/** What clients take for one logical server. */
+type OneServer = Exclude<TopologyDescription, { kind: 'redlock' }>;
+
+function inWords(description: OneServer): string {
+  switch (description.kind) {
+    case 'single':
+      return `Redis at ${where(description.node)}`;
+    case 'replica':
+      return `the primary behind the virtual address ${description.node.host}:${description.node.port}`;
+    case 'sentinel':
+      return `the primary "${description.masterName}" through Sentinels ${description.sentinels.map(where).join(', ')}`;
+    case 'cluster':
+      return `a Cluster of ${description.nodes.map(where).join(', ')}`;
+  }
+}
+
 interface WatchedClient {
   client: StampedRedis;
   node: string;
@@ -131,8 +153,8 @@ function clientOptions(commandTimeoutMs: number): RedisOptions {
   };
 }
 
-function endpointOptions(endpoint: Endpoint): RedisOptions {
-  return { host: endpoint.host, port: endpoint.port };
+function endpointOptions(endpoint: Endpoint, { password }: TopologyDescription): RedisOptions {
+  return { host: endpoint.host, port: endpoint.port, ...(password && { password }) };
 }
 
 function sentinelOptions(
@@ -141,6 +163,7 @@ function sentinelOptions(
 ): RedisOptions {
   return {
     name: description.masterName,
+    ...(description.password && { password: description.password, sentinelPassword: description.password }),
     role: 'master',
     sentinels: description.sentinels.map(({ host, port }) => ({ host, port })),
     // The harness knows all Sentinels. Asking each for the others costs a round trip with every reconnect.

@@ -37,6 +37,8 @@ export interface NetnsOptions {
 const BRIDGE = 'torture0';
 /** Any private range will do: the namespace has no route to anywhere else. */
 const address = (index: number) => `10.77.${index >> 8}.${index & 255}`;
+/** Far beyond what hosts are given. */
+const SPARE_ADDRESS = '10.77.255.1';
 const EXEC_TIMEOUT_MS = 5_000;
 const HOLDER_TIMEOUT_MS = 10_000;
 
@@ -53,6 +55,7 @@ export async function netnsRuntime(options: NetnsOptions): Promise<Runtime> {
 
 class NetnsRuntime implements Runtime {
   readonly name = 'netns';
+  readonly spareAddress = SPARE_ADDRESS;
   readonly clock: Clock;
   readonly unavailable: Partial<Record<Capability, string>>;
   private readonly hosts: NetnsHost[] = [];

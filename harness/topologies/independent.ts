@@ -12,14 +12,14 @@ import type {
   TopologyOptions,
 } from '../api.js';
 import { notAnswering, startedOrThrow } from './ready.js';
-import { persistenceConfig, REDIS_PORT, RedisServer, userConfig } from './redis-server.js';
+import { dataNode, dataSettings, passwordOf, type RedisServer } from './redis-server.js';
 
 export const single: TopologyKind = {
   name: 'single',
   summary: 'one Redis server',
   defaultLock: 'set-nx-px',
   replicated: false,
-  hosts: () => ({ nodes: ['r1'], sentinels: [] }),
+  hosts: () => ({ nodes: ['r1'], sentinels: [], managers: [] }),
   start: (hosts, options, context) =>
     startIndependent('single', hosts, options, context, (nodes) => ({ kind: 'single', node: nodes[0]! })),
 };
@@ -29,7 +29,11 @@ export const redlock: TopologyKind = {
   summary: 'N independent masters (--nodes, 5 by default), no replication',
   defaultLock: 'redlock',
   replicated: false,
-  hosts: (options) => ({ nodes: Array.from({ length: options.nodes }, (_, n) => `r${n + 1}`), sentinels: [] }),
+  hosts: (options) => ({
+    nodes: Array.from({ length: options.nodes }, (_, n) => `r${n + 1}`),
+    sentinels: [],
+    managers: [],
+  }),
   start: (hosts, options, context) =>
     startIndependent('redlock', hosts, options, context, (nodes) => ({ kind: 'redlock', nodes })),
 };
@@ -41,21 +45,22 @@ async function startIndependent(
   context: TopologyContext,
   describe: (endpoints: Endpoint[]) => TopologyDescription,
 ): Promise<Topology> {
-  const config = [...persistenceConfig(options.persistence), ...userConfig(options.redisConf)];
-  const nodes = hosts.map(
-    (host) =>
-      new RedisServer({ kind: 'redis', host, port: REDIS_PORT, config, redis: context.redis, clock: context.clock }),
-  );
+  const nodes = hosts.map((host) => dataNode(host, options, context));
   await Promise.all(nodes.map((node) => node.start()));
   const topology: Topology = {
     name,
     nodes,
     sentinels: [],
+    watchers: [],
     settings: dataSettings(options),
     replicated: false,
-    describe: () => describe(nodes.map(endpoint)),
+    replacedPrimary: 'keeps',
+    describe: () => ({ ...describe(nodes.map(endpoint)), ...passwordOf(options) }),
     // With a single node there is no question who is the primary; independent masters have none.
-    primary: async () => (nodes.length === 1 && (await notAnswering(nodes)).length === 0 ? nodes[0] : undefined),
+    shards: async () => {
+      const alone = nodes.length === 1 && (await notAnswering(nodes)).length === 0;
+      return alone ? [{ primary: nodes[0]!, replicas: [], serves: () => true }] : [];
+    },
     missing: () => notAnswering(nodes),
     [Symbol.asyncDispose]: () => killAll(nodes),
   };
@@ -69,9 +74,4 @@ export function endpoint(node: RedisNode): Endpoint {
 /** SIGKILL is enough: nobody needs what the servers would still write. */
 export async function killAll(nodes: readonly RedisServer[]): Promise<void> {
   await Promise.all(nodes.map((node) => node.stop()));
-}
-
-export function dataSettings(options: TopologyOptions): Setting[] {
-  const given = options.redisConf.map(([name, value]) => ({ where: 'redis', name, value, why: '--redis-conf' }));
-  return [{ where: 'redis', name: 'persistence', value: options.persistence, why: '--persistence' }, ...given];
 }

@@ -6,7 +6,17 @@
  */
 import type { Duplex } from 'node:stream';
 import { Redis, type RedisOptions } from 'ioredis';
-import type { Clock, Host, HostProcess, Persistence, RedisBinary, RedisNode } from '../api.js';
+import type {
+  Clock,
+  Host,
+  HostProcess,
+  Persistence,
+  RedisBinary,
+  RedisNode,
+  Setting,
+  TopologyContext,
+  TopologyOptions,
+} from '../api.js';
 import { type MonitoredCommand, type Monitoring, monitor } from '../monitor.js';
 import { DeploymentError } from './ready.js';
 
@@ -18,6 +28,8 @@ export interface RedisServerOptions {
   config: readonly string[];
   redis: RedisBinary;
   clock: Clock;
+  /** Asked of everybody who connects; the harness gives it, too. */
+  password?: string;
   /** What the server must be told after every start because it does not keep it. */
   afterStart?: (server: RedisServer) => Promise<void>;
 }
@@ -93,12 +105,21 @@ export class RedisServer implements RedisNode {
   }
 
   async monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring> {
-    return monitor(await this.host.dial(SOCKET), onCommand);
+    return monitor(await this.host.dial(SOCKET), onCommand, this.options.password);
+  }
+
+  async subscribe(channel: string, onMessage: (message: string) => void): Promise<Monitoring> {
+    const redis = await this.connect();
+    const closed = new Promise<string>((done) => redis.once('close', () => done('the connection was closed')));
+    redis.on('message', (_channel, message: string) => onMessage(message));
+    await redis.subscribe(channel);
+    return { closed, close: () => redis.disconnect() };
   }
 
   private async connect(): Promise<Redis> {
     const dial = () => this.host.dial(SOCKET);
-    const redis = new Redis({ ...OBSERVER_OPTIONS, Connector: dialConnector(dial) });
+    const { password } = this.options;
+    const redis = new Redis({ ...OBSERVER_OPTIONS, ...(password && { password }), Connector: dialConnector(dial) });
     redis.on('error', () => {}); // reported by the command that meets it
     await redis.connect();
     return redis;
@@ -113,6 +134,7 @@ export class RedisServer implements RedisNode {
       'dir .',
       `unixsocket ${SOCKET}`,
       'unixsocketperm 700',
+      ...(this.options.password ? [`requirepass ${this.options.password}`] : []),
       ...this.options.config,
     ];
   }
@@ -177,8 +199,64 @@ function dialConnector(dial: () => Promise<Duplex>): NonNullable<RedisOptions['C
   } as unknown as NonNullable<RedisOptions['Connector']>;
 }
 
+/** A data node of any topology, with everything that `TopologyOptions` says of it; `config` is the topology's own. */
+export function dataNode(
+  host: Host,
+  options: TopologyOptions,
+  context: Pick<TopologyContext, 'redis' | 'clock'>,
+  config: readonly string[] = [],
+): RedisServer {
+  return new RedisServer({
+    kind: 'redis',
+    host,
+    port: REDIS_PORT,
+    config: [...dataConfig(options), ...config, ...userConfig(options.redisConf)],
+    redis: context.redis,
+    clock: context.clock,
+    ...passwordOf(options),
+  });
+}
+
+/** What every data node is started with beyond the server's defaults, for people. */
+export function dataSettings(options: TopologyOptions): Setting[] {
+  const { persistence, minReplicasToWrite, maxmemoryPolicy, password, redisConf } = options;
+  const setting = (name: string, value: string, why: string): Setting => ({ where: 'redis', name, value, why });
+  return [
+    setting('persistence', persistence, '--persistence'),
+    ...(minReplicasToWrite > 0
+      ? [setting('min-replicas-to-write', String(minReplicasToWrite), '--min-replicas-to-write')]
+      : []),
+    ...(maxmemoryPolicy
+      ? [
+          setting('maxmemory-policy', maxmemoryPolicy, '--maxmemory-policy'),
+          setting('notify-keyspace-events', EVICTED_EVENTS, 'so that an eviction is seen when it happens'),
+        ]
+      : []),
+    ...(password ? [setting('requirepass', '(set)', '--auth')] : []),
+    ...redisConf.map(([name, value]) => setting(name, value, '--redis-conf')),
+  ];
+}
+
+export function passwordOf(options: TopologyOptions): { password?: string } {
+  return options.password ? { password: options.password } : {};
+}
+
+/** Published on `__keyevent@0__:evicted`. */
+const EVICTED_EVENTS = 'Ee';
+
+function dataConfig(options: TopologyOptions): string[] {
+  const { minReplicasToWrite, maxmemoryPolicy, password } = options;
+  return [
+    ...persistenceConfig(options.persistence),
+    ...(minReplicasToWrite > 0 ? [`min-replicas-to-write ${minReplicasToWrite}`] : []),
+    ...(maxmemoryPolicy ? [`maxmemory-policy ${maxmemoryPolicy}`, `notify-keyspace-events ${EVICTED_EVENTS}`] : []),
+    // A node may be the replica of any other one day.
+    ...(password ? [`masterauth ${password}`] : []),
+  ];
+}
+
 /** The persistence part of a configuration file. */
-export function persistenceConfig(persistence: Persistence): string[] {
+function persistenceConfig(persistence: Persistence): string[] {
   switch (persistence) {
     case 'none':
       return ['save ""', 'appendonly no'];
@@ -192,6 +270,6 @@ export function persistenceConfig(persistence: Persistence): string[] {
 }
 
 /** The user's own directives; Redis takes the last of two that contradict each other. */
-export function userConfig(redisConf: readonly (readonly [string, string])[]): string[] {
+function userConfig(redisConf: readonly (readonly [string, string])[]): string[] {
   return redisConf.map(([key, value]) => `${key} ${value}`);
 }

@@ -5,9 +5,10 @@
  * than `down-after-milliseconds`; every such setting is reported. None of them changes what a failover can lose.
  */
 import type { RedisNode, Setting, Topology, TopologyKind, TopologyOptions } from '../api.js';
-import { dataSettings, endpoint, killAll } from './independent.js';
+import { endpoint, killAll } from './independent.js';
 import { notAnswering, startedOrThrow } from './ready.js';
-import { persistenceConfig, REDIS_PORT, RedisServer, SENTINEL_PORT, userConfig } from './redis-server.js';
+import { dataNode, dataSettings, passwordOf, REDIS_PORT, RedisServer, SENTINEL_PORT } from './redis-server.js';
+import { oneShard, REPLICATION, REPLICATION_SETTINGS, replicaTrouble } from './replication.js';
 
 const MASTER_NAME = 'mymaster';
 const DATA_NODES = ['r1', 'r2', 'r3'];
@@ -36,25 +37,25 @@ export const sentinel: TopologyKind = {
   defaultLock: 'set-nx-px',
   replicated: true,
   expectedFailoverMs: EXPECTED_FAILOVER_MS,
-  hosts: () => ({ nodes: DATA_NODES, sentinels: SENTINELS }),
+  hosts: () => ({ nodes: DATA_NODES, sentinels: SENTINELS, managers: [] }),
   async start(hosts, options, context) {
     const byName = new Map(hosts.map((host) => [host.name, host]));
     const [first, ...others] = DATA_NODES.map((name) => byName.get(name)!);
-    const replicaOf = [`replicaof ${first!.address} ${REDIS_PORT}`];
-    const server = (kind: 'redis' | 'sentinel', host: (typeof hosts)[number], config: string[]) =>
-      new RedisServer({
-        kind,
-        host,
-        port: kind === 'redis' ? REDIS_PORT : SENTINEL_PORT,
-        config,
-        redis: context.redis,
-        clock: context.clock,
-        ...(kind === 'sentinel' && { afterStart: setDebugPeriods }),
-      });
-    const primary = server('redis', first!, dataConfig(options));
-    const replicas = others.map((host) => server('redis', host, [...dataConfig(options), ...replicaOf]));
-    const sentinels = SENTINELS.map((name) =>
-      server('sentinel', byName.get(name)!, sentinelConfig(name, first!.address)),
+    const replicaOf = `replicaof ${first!.address} ${REDIS_PORT}`;
+    const primary = dataNode(first!, options, context, REPLICATION);
+    const replicas = others.map((host) => dataNode(host, options, context, [...REPLICATION, replicaOf]));
+    const sentinels = SENTINELS.map(
+      (name) =>
+        new RedisServer({
+          kind: 'sentinel',
+          host: byName.get(name)!,
+          port: SENTINEL_PORT,
+          config: sentinelConfig(name, first!.address, options),
+          redis: context.redis,
+          clock: context.clock,
+          afterStart: setDebugPeriods,
+          ...passwordOf(options),
+        }),
     );
 
     // A replica that starts before its primary listens tries again only after a second.
@@ -73,10 +74,20 @@ function sentinelTopology(nodes: RedisServer[], sentinels: RedisServer[], option
     name: 'sentinel',
     nodes,
     sentinels,
+    watchers: sentinels.map((node) => node.host),
     settings: [...dataSettings(options), ...SETTINGS],
     replicated: true,
-    describe: () => ({ kind: 'sentinel', masterName: MASTER_NAME, sentinels: sentinels.map(endpoint) }),
-    primary: () => agreedPrimary(nodes, sentinels),
+    replacedPrimary: 'keeps',
+    describe: () => ({
+      kind: 'sentinel',
+      masterName: MASTER_NAME,
+      sentinels: sentinels.map(endpoint),
+      ...passwordOf(options),
+    }),
+    shards: async () => {
+      const primary = await agreedPrimary(nodes, sentinels);
+      return primary ? [oneShard(primary, nodes)] : [];
+    },
     missing: () => whatIsMissing(nodes, sentinels),
     [Symbol.asyncDispose]: () => killAll([...nodes, ...sentinels]),
   };
@@ -111,13 +122,6 @@ async function whatIsMissing(nodes: readonly RedisNode[], sentinels: readonly Re
   return (await Promise.all([...perReplica, ...perSentinel])).filter((trouble) => trouble !== undefined);
 }
 
-async function replicaTrouble(node: RedisNode, primary: RedisNode): Promise<string | undefined> {
-  const role = await node.command('ROLE').catch((error: Error) => [error.message]);
-  if (!Array.isArray(role) || role[0] !== 'slave') return `${node.name} is not a replica yet`;
-  if (role[1] !== primary.host.address) return `${node.name} replicates from ${role[1]}, not from ${primary.name}`;
-  return role[3] === 'connected' ? undefined : `${node.name}'s link to ${primary.name} is "${role[3]}"`;
-}
-
 async function sentinelTrouble(node: RedisNode, replicas: number, others: number): Promise<string | undefined> {
   const reply = await node.command('SENTINEL', 'MASTER', MASTER_NAME).catch((error: Error) => [error.message]);
   const facts = pairs(reply);
@@ -140,25 +144,17 @@ async function setDebugPeriods(node: RedisNode): Promise<void> {
   await node.command('SENTINEL', 'DEBUG', ...Object.entries(DEBUG_PERIODS_MS).flat());
 }
 
-function dataConfig(options: TopologyOptions): string[] {
-  return [...persistenceConfig(options.persistence), 'repl-diskless-sync-delay 0', ...userConfig(options.redisConf)];
-}
-
-function sentinelConfig(name: string, primaryAddress: string): string[] {
+function sentinelConfig(name: string, primaryAddress: string, { password }: TopologyOptions): string[] {
   return [
     `sentinel monitor ${MASTER_NAME} ${primaryAddress} ${REDIS_PORT} ${QUORUM}`,
+    ...(password ? [`sentinel auth-pass ${MASTER_NAME} ${password}`, `sentinel sentinel-pass ${password}`] : []),
     `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS[name]}`,
     `sentinel failover-timeout ${MASTER_NAME} ${FAILOVER_TIMEOUT_MS}`,
   ];
 }
 
 const SETTINGS: Setting[] = [
-  {
-    where: 'redis',
-    name: 'repl-diskless-sync-delay',
-    value: '0',
-    why: 'replicas synchronise at once instead of after 5 s',
-  },
+  ...REPLICATION_SETTINGS,
   { where: 'sentinel', name: 'quorum', value: String(QUORUM), why: 'a majority of three' },
   {
     where: 'sentinel',

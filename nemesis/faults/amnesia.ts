@@ -7,6 +7,12 @@ import { killDown } from './take-down.js';
 export const amnesia: NemesisFault = {
   name: 'amnesia',
   summary: 'SIGKILL and wipe the disk; the node starts again without its data',
+  explained: {
+    does: 'SIGKILL to data nodes, and everything on their disks removed; started again, empty, when healed. Refused where more than a minority would have forgotten within one lease.',
+    proof: 'Each process is read back as dead and the disk is wiped only then; the restart is proved by its PONG.',
+    breaks:
+      'Every lock on a single server: exclusion (`node-forgot`). Redlock survives one forgetful node except where exactly a bare majority had granted: `forget-granted` finds that.',
+  },
   targets: ['one', 'primary', 'replica', 'minority'],
   strikes: ['node'],
   needs: ['process'],

@@ -12,6 +12,13 @@ import { countLoss } from './take-down.js';
 export const clock: NemesisFault = {
   name: 'clock',
   summary: 'a wall clock jumps forward or back by offsetMs, and back again when healed',
+  explained: {
+    does: 'The wall clock that a program sees jumps by `offsetMs` and jumps back when healed. CLOCK_MONOTONIC is left alone. Jumps of overlapping faults on one host add up.',
+    proof:
+      'The program itself is asked for the time (`INFO server_time_usec`; a lock client by the `clock` request) and must be off by what was set.',
+    breaks:
+      'Keys of a server that jumps forward expire early: exclusion (`clock-jumped`) for every lock that trusts that one server. Redlock survives a minority, see `skew-granted`.',
+  },
   targets: ['one', 'primary', 'replica', 'minority', 'client', 'holder', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['clock'],

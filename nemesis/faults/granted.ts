@@ -60,7 +60,7 @@ interface Cycle {
 
 /** A fault of this kind: `losing` says how the grantor loses what it granted. */
 export function grantedFault(
-  kind: Pick<NemesisFault, 'name' | 'summary' | 'needs'>,
+  kind: Pick<NemesisFault, 'name' | 'summary' | 'explained' | 'needs'>,
   losing: (context: NemesisContext) => Losing,
 ): NemesisFault {
   return {
@@ -123,7 +123,7 @@ async function cycle(hunt: Hunt): Promise<Cycle & { forgot?: string[]; offsetMs?
   const away = await whomToCut(hunt);
   const grantors = context.topology.nodes.filter((node) => !away.includes(node));
   const victim = await pickVictim(grantors, hunt);
-  const clients = clientHosts(context);
+  const clients = context.clientHosts;
   // Only what clients send is cut: a node that hears nothing grants nothing, and its goodbyes still arrive.
   const pairs = oneWay(
     clients,
@@ -217,9 +217,4 @@ async function dropConnections(node: RedisNode, clients: readonly Host[]): Promi
     // It may have gone by itself since it was listed: CLIENT KILL then kills nobody and says so.
     if (id && address && addresses.has(address)) await node.command('CLIENT', 'KILL', 'ID', id);
   }
-}
-
-function clientHosts(context: NemesisContext): Host[] {
-  const servers = new Set([...context.topology.nodes, ...context.topology.sentinels].map((node) => node.host.name));
-  return context.hosts.filter((host) => !servers.has(host.name));
 }

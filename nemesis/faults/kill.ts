@@ -14,6 +14,13 @@ const POLL_MS = 20;
 export const kill: NemesisFault = {
   name: 'kill',
   summary: 'SIGKILL; a server starts again with what is on its disk, a client as a new process',
+  explained: {
+    does: 'SIGKILL. A server starts again with what is on its disk when the fault is healed; a client is replaced by a new process under a new name. Where a kill forgets (every `--persistence` but `aof-always`) no more than a minority may be down within one lease, and a primary stays down until it has been replaced.',
+    proof:
+      'Each process is read back from the kernel as dead; a server that is back must answer PING, a client must have shaken hands.',
+    breaks:
+      'A single server without a durable log: exclusion (`node-forgot`). A killed holder breaks nothing: its hold ends with it, and its key stays until its lease is over.',
+  },
   targets: ['primary', 'one', 'minority', 'replica', 'client', 'holder', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['process'],

@@ -1,12 +1,18 @@
 /** Replicas cut from their primary, both ways; clients and Sentinels reach everybody, so nothing fails over. */
-import type { PlanStep, RedisNode } from '../../harness/api.js';
+import type { PlanStep, RedisNode, Shard } from '../../harness/api.js';
 import { type NemesisContext, type NemesisFault, Refusal, words } from '../context.js';
 import { bothWays, pairNames } from '../levers/network.js';
-import { findPrimary, isNode, namesOf, resolveTarget } from '../targets.js';
+import { findShard, isNode, namesOf, resolveTarget } from '../targets.js';
 
 export const lag: NemesisFault = {
   name: 'lag',
   summary: 'replicas cut from the primary, both ways, while clients reach everybody',
+  explained: {
+    does: 'Replicas are cut from their primary, both ways; clients and Sentinels reach everybody, so nothing fails over. What the primary grants meanwhile, its replicas do not know.',
+    proof: "The blackhole routes are read back from the hosts' routing tables.",
+    breaks:
+      'Nothing alone. A kill of the primary during it loses every grant made since: that is what `failover` does at the right moment. Locks that wait for replicas refuse instead.',
+  },
   targets: ['replica'],
   strikes: ['node'],
   needs: ['network'],
@@ -14,8 +20,9 @@ export const lag: NemesisFault = {
   unfit: ({ name, replicated }) => (replicated ? undefined : `nothing replicates on ${name}`),
   shape: () => ({ lane: 'servers', forMs: { min: 1_500, max: 4_000 }, leastMs: 500, settleMs: 1_500 }),
   async strike(step, context) {
-    const primary = await findPrimary(context);
-    const replicas = await replicasOf(step, primary, context);
+    const shard = await findShard(context);
+    const { primary } = shard;
+    const replicas = await replicasOf(step, shard, context);
     if (replicas.length === 0) throw new Refusal(`${primary.name} has no other node that could lag`);
     const pairs = bothWays(
       [primary.host],
@@ -36,11 +43,11 @@ export const lag: NemesisFault = {
 };
 
 /** `replica` means every replica here: one that still follows could be promoted with everything in it. */
-async function replicasOf(step: PlanStep, primary: RedisNode, context: NemesisContext): Promise<RedisNode[]> {
-  if (step.target === 'replica') return context.topology.nodes.filter((node) => node !== primary);
+async function replicasOf(step: PlanStep, shard: Shard, context: NemesisContext): Promise<readonly RedisNode[]> {
+  if (step.target === 'replica') return shard.replicas;
   const struck = await resolveTarget(step, context);
   const nodes = struck.filter(isNode).map(({ node }) => node);
-  const wrong = struck.filter((one) => !isNode(one) || one.node.kind !== 'redis' || one.node === primary);
-  if (wrong.length > 0) throw new Refusal(`not a replica now: ${words(namesOf(wrong))}`);
+  const wrong = struck.filter((one) => !isNode(one) || !shard.replicas.includes(one.node));
+  if (wrong.length > 0) throw new Refusal(`not a replica of ${shard.primary.name} now: ${words(namesOf(wrong))}`);
   return nodes;
 }

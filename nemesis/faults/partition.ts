@@ -14,7 +14,7 @@ import type { Host, PlanStep } from '../../harness/api.js';
 import { minorityOf, type NemesisContext, type NemesisFault, Refusal, words } from '../context.js';
 import { InForce } from '../in-force.js';
 import { bothWays, oneWay, type Pair, pairNames } from '../levers/network.js';
-import { isNode, namesOf, resolveTarget, type Struck } from '../targets.js';
+import { choose, isNode, namesOf, resolveTarget, type Struck } from '../targets.js';
 import { oneOf } from './args.js';
 
 const MODES = ['both', 'out', 'in', 'link', 'minority', 'off'] as const;
@@ -24,6 +24,13 @@ export const partition: NemesisFault = {
   name: 'partition',
   summary:
     'cut hosts from each other: both ways, one way, a single link, a minority with its clients, or a host off the network',
+  explained: {
+    does: "Cuts hosts from each other: established connections stall and recover when healed, and nobody is told. `mode`: `both` (the targets from everybody else), `out` (what they send), `in` (what is sent to them), `link` (one link), `minority` (the targets, a minority of the Sentinels and half of the clients, from the rest), `off` (the targets' network link is down).",
+    proof:
+      'The blackhole routes, or the link that is down, are read back from each host. A one-way cut is refused where reverse path filtering would make it a cut both ways.',
+    breaks:
+      'A primary cut off with its clients and replaced: exclusion on `sentinel` (`split-brain`, `failover-lost-write`). A holder that is cut off past its lease is a stale holder only if it does not heed its validity.',
+  },
   targets: ['minority', 'one', 'primary', 'replica', 'client', 'holder', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['network'],
@@ -108,10 +115,11 @@ function whatToCut(
 
 /** Everybody whom the targets talk to: clients never talk to each other. */
 function peersOf(struck: readonly Struck[], context: NemesisContext): Host[] {
-  const servers = new Set(serverHosts(context));
   const targets = new Set(struck.map(({ host }) => host.name));
   const onlyClients = !struck.some(isNode);
-  return context.hosts.filter((host) => !targets.has(host.name) && (!onlyClients || servers.has(host.name)));
+  return context.hosts.filter(
+    (host) => !targets.has(host.name) && (!onlyClients || !context.clientHosts.includes(host)),
+  );
 }
 
 function linkOf(struck: readonly Struck[], context: NemesisContext): [Host, Host] {
@@ -124,22 +132,12 @@ function linkOf(struck: readonly Struck[], context: NemesisContext): [Host, Host
 
 function minoritySide(targets: readonly Host[], context: NemesisContext): Host[] {
   const sentinels = context.topology.sentinels.map((node) => node.host);
-  const servers = new Set(serverHosts(context));
-  const clients = context.hosts.filter((host) => !servers.has(host.name));
+  const { clientHosts } = context;
   const joined = [
-    ...take(minorityOf(sentinels.length), sentinels, context),
-    ...take(Math.floor(clients.length / 2), clients, context),
+    ...choose(sentinels, minorityOf(sentinels.length), context),
+    ...choose(clientHosts, Math.floor(clientHosts.length / 2), context),
   ];
   return context.hosts.filter((host) => targets.includes(host) || joined.includes(host));
-}
-
-function take(count: number, hosts: readonly Host[], context: NemesisContext): Host[] {
-  const left = [...hosts];
-  return Array.from({ length: Math.max(0, count) }, () => left.splice(context.random.int(0, left.length - 1), 1)[0]!);
-}
-
-function serverHosts(context: NemesisContext): string[] {
-  return [...context.topology.nodes, ...context.topology.sentinels].map((node) => node.host.name);
 }
 
 /** With reverse path filtering a one-way cut is a cut both ways; to call it one-way would be a lie. */

@@ -9,6 +9,12 @@ import { hostProcess, isNode, namesOf, resolveTarget } from '../targets.js';
 export const pause: NemesisFault = {
   name: 'pause',
   summary: 'SIGSTOP, then SIGCONT: a long garbage collection, a swapped-out or suspended machine',
+  explained: {
+    does: 'SIGSTOP, and SIGCONT when healed: a long garbage collection, a swapped-out or suspended machine. Never more than a minority of the Sentinels: one that slept for over 2 s refuses to act for half a minute.',
+    proof: 'The kernel must say that the process is stopped, and afterwards that it runs.',
+    breaks:
+      'Every lock with a lease: a holder that sleeps past it is a stale holder (`client-paused`). No such lock can prevent that; only fencing contains it.',
+  },
   targets: ['holder', 'client', 'primary', 'one', 'minority', 'replica', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['process'],

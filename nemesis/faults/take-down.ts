@@ -2,14 +2,14 @@
  * Killing servers by the rules: never more than a minority forgets at once, and a primary that forgot stays down until
  * it has been replaced (started earlier, it would hand its emptiness to its replicas).
  */
-import type { RedisNode } from '../../harness/api.js';
+import type { Shard } from '../../harness/api.js';
 import { type NemesisContext, Refusal, waitFor } from '../context.js';
 import { InForce } from '../in-force.js';
 import type { CountedLoss } from '../levers/memory.js';
 import type { Hold } from '../levers/network.js';
-import { namesOf, type StruckNode } from '../targets.js';
+import { namesOf, type StruckNode, successorOf } from '../targets.js';
 
-/** Two elections of Sentinels that take three seconds to try again. */
+/** Two elections, of Sentinels or of a Cluster, that take three seconds to try again. */
 const PATIENCE_MS = 6_000;
 
 /** Kills the servers; `forgets`: they come back without (some of) their data, which is counted and may be refused. */
@@ -22,18 +22,19 @@ export async function killDown(
   const losing = forgets ? struck.filter(({ node }) => node.kind === 'redis') : [];
   const loss = countLoss(namesOf(losing), context);
   try {
-    const primary = losing.length > 0 && context.topology.replicated ? await context.topology.primary() : undefined;
+    const shards = losing.length > 0 && context.topology.replicated ? await context.topology.shards() : [];
+    const struckShards = shards.filter(({ primary }) => nodes.includes(primary));
     return await InForce.strike(async (inForce) => {
       const holds = await inForce.addAll(nodes.map((node) => context.levers.kill.kill(node)));
       return {
         proof: holds.map((hold) => hold.proof).join('; '),
         heal: async () => {
-          const warning = primary && nodes.includes(primary) ? await replaced(primary, context) : undefined;
+          const warnings = await Promise.all(struckShards.map((shard) => replaced(shard, context)));
           const said = await inForce.heal();
           // A replica fetches everything from its primary again; independent nodes have lost it for good.
           if (context.topology.replicated) loss.cancel();
           else loss.end();
-          return warning ? `${said}; ${warning}` : said;
+          return [said, ...warnings.filter((warning) => warning !== undefined)].join('; ');
         },
       };
     });
@@ -51,17 +52,12 @@ export function countLoss(names: readonly string[], context: NemesisContext): Co
 }
 
 /** Waits until the servers name another primary; resolves with a warning when they do not in time. */
-async function replaced(primary: RedisNode, context: NemesisContext): Promise<string | undefined> {
-  const { clock, topology } = context;
-  const next = await waitFor(
-    async () => {
-      const now = await topology.primary();
-      return now && now !== primary ? now : undefined;
-    },
-    // Healing goes on when the run has ended: that is when most of it is done.
-    { timeoutMs: PATIENCE_MS, pollMs: 50, doing: '', context: { clock, signal: new AbortController().signal } },
-  );
+async function replaced(shard: Shard, context: NemesisContext): Promise<string | undefined> {
+  // Healing goes on when the run has ended: that is when most of it is done.
+  const healing = { clock: context.clock, signal: new AbortController().signal };
+  const wait = { timeoutMs: PATIENCE_MS, pollMs: 50, doing: '', context: healing };
+  const next = await waitFor(() => successorOf(shard, context), wait);
   return next
     ? undefined
-    : `nobody had replaced ${primary.name} after ${PATIENCE_MS} ms: its replicas may have copied its empty data set`;
+    : `nobody had replaced ${shard.primary.name} after ${PATIENCE_MS} ms: its replicas may have copied its empty data set`;
 }

@@ -41,7 +41,7 @@ export interface NodeBelief {
 }
 
 type Line<T extends Observation['type']> = Extract<Observation, { type: T }> & { line: number };
-type AnyLine = Line<'command'> | Line<'sample'> | Line<'watch'>;
+type AnyLine = Line<'command'> | Line<'sample'> | Line<'watch'> | Line<'evicted'>;
 
 /** A sample was taken somewhat before it was stamped, so it does not overrule a command of the last moments. */
 const SAMPLE_LAG_NS = 20e6;

@@ -56,12 +56,19 @@ const epochNs = monotonicNs();
 const clock = realClock(epochNs);
 const random = createRandom(1);
 const kind = topologies[job.topology]!;
-const options = { nodes: 5, persistence: 'aof-always' as const, redisConf: [] };
+const options = { nodes: 5, persistence: 'aof-always' as const, minReplicasToWrite: 0, redisConf: [] };
 const unavailable = job.clockShim ? {} : { clock: 'no shim' };
 await using runtime = await netnsRuntime({ folder: job.folder, clock, clockShim: job.clockShim, unavailable });
 const names = kind.hosts(options);
-const servers = await runtime.createHosts([...names.nodes, ...names.sentinels]);
-await using topology = await kind.start(servers, options, { clock, redis: job.redis, readyTimeoutMs: 20_000 });
+const servers = await runtime.createHosts(Object.values(names).flat());
+const say = (line: string) => process.stderr.write(`${line}\n`);
+await using topology = await kind.start(servers, options, {
+  clock,
+  redis: job.redis,
+  spareAddress: runtime.spareAddress,
+  readyTimeoutMs: 20_000,
+  say,
+});
 const places = await runtime.createHosts(['c1', 'c2', 'c3', 'c4']);
 const hosts = [...servers, ...places];
 const recorder = new Recorder(job.folder, clock);
@@ -79,7 +86,7 @@ await using scheduler = new Scheduler(places, {
   commandTimeoutMs: 300,
   operationGraceMs: 4_000,
   script: (fork) => workloads.mutex!.script(work, fork),
-  say: (line) => process.stderr.write(`${line}\n`),
+  say,
 });
 await scheduler.start();
 scheduler.runScripts();
@@ -101,6 +108,8 @@ for (const { name, step, probes } of job.cases) {
       runtime,
       topology,
       hosts,
+      clientHosts: places,
+      keys,
       leaseMs: job.leaseMs,
       persistence: options.persistence,
       clients: () => scheduler.targets(),
@@ -132,7 +141,8 @@ async function settled(deployment: Topology): Promise<string[]> {
 }
 
 async function setMarkers(deployment: Topology): Promise<void> {
-  const primary = await deployment.primary();
+  const [shard] = await deployment.shards();
+  const primary = shard?.primary;
   for (const node of primary ? [primary] : deployment.nodes) await node.command('SET', 'marker', 'here');
 }
 

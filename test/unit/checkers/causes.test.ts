@@ -433,7 +433,7 @@ describe('on independent nodes', () => {
   const redlock = (c1On: string[], c2On = ['r3', 'r4', 'r5'], skewOf: Record<string, number> = {}) => {
     const story = broken().configured({
       topology: 'redlock',
-      topologyOptions: { nodes: 5, persistence: 'none', redisConf: [] },
+      topologyOptions: { nodes: 5, persistence: 'none', minReplicasToWrite: 0, redisConf: [] },
     });
     for (const node of nodes) story.watch(0, node).sample(0.5, node);
     for (const node of c1On) story.take(TAKEN, node, 'c1').sample(1.2, node, { owner: 'value-of-c1' });

@@ -48,7 +48,10 @@ it('on independent nodes names it only where no majority is left', () => {
     const told = new Story()
       .recovered(5)
       .probe(12, false)
-      .configured({ topology: 'redlock', topologyOptions: { nodes: 3, persistence: 'none', redisConf: [] } });
+      .configured({
+        topology: 'redlock',
+        topologyOptions: { nodes: 3, persistence: 'none', minReplicasToWrite: 0, redisConf: [] },
+      });
     for (const node of ['r1', 'r2', 'r3'])
       told.sample(11, node, nodes.includes(node) ? { owner: 'dead', pttlMs: -1 } : {});
     return judged(told).violations[0]!.cause.name;

@@ -211,6 +211,10 @@ export class FakeNode implements RedisNode {
     throw new Error('not here');
   }
 
+  async subscribe(): Promise<never> {
+    throw new Error('not here');
+  }
+
   private wallMs() {
     return this.clock.wallMs() + (this.shimmed ? this.host.skew.offsetMs : 0);
   }
@@ -335,10 +339,16 @@ export function world(
     name,
     nodes,
     sentinels,
+    watchers: sentinels.map((node) => node.host),
     settings: [],
     replicated: name === 'sentinel',
+    replacedPrimary: 'keeps',
     describe: () => ({ kind: 'redlock', nodes: [] }),
-    primary: async () => made.primary,
+    shards: async () => {
+      const { primary } = made;
+      if (!primary) return [];
+      return [{ primary, replicas: nodes.filter((node) => node !== primary), serves: () => true }];
+    },
     missing: async () => [],
     [Symbol.asyncDispose]: async () => {},
   };
@@ -348,6 +358,8 @@ export function world(
     runtime: {} as FaultContext['runtime'],
     topology: made.topology,
     hosts,
+    clientHosts: clients.map((client) => client.host),
+    keys: ['lock:0', 'lock:1'],
     leaseMs,
     persistence: options.persistence ?? 'none',
     clients: () => clients,

@@ -292,7 +292,7 @@ describe('failover', () => {
       .sleep(900)
       .then(() => w.emit({ type: 'invoke', client: 'c2', id: 9, op: 'release', key: 'lock:1', hold: 8 }));
     const active = await strike(w, 'failover', 'primary', 6_000, { then: 'kill' });
-    expect(active.record.proof).toContain('nobody held a key in time that r2 does not know');
+    expect(active.record.proof).toContain('nobody held a key in time that r2 did not know');
     expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(5_000);
   });
 
