@@ -28,6 +28,9 @@ export async function namespaceTrouble(): Promise<NamespaceTrouble | undefined> 
 
 const PRIVILEGED = 'this root may not make namespaces; a container must be started with --privileged';
 
+/** What helps whatever the setting is called. */
+const ELSEWHERE = 'run it with sudo; or as root in a container (docker run --privileged)';
+
 /** The settings by which distributions forbid user namespaces, and how each is lifted. */
 function userNamespaceRemedy(): string {
   const forbidden = (
@@ -37,8 +40,8 @@ function userNamespaceRemedy(): string {
       ['user.max_user_namespaces', '0', '10000'],
     ] as const
   ).find(([name, value]) => setting(name) === value);
-  if (forbidden) return `as root: sysctl -w ${forbidden[0]}=${forbidden[2]}; or run as root`;
-  return 'run as root; a container must be started with --privileged';
+  if (forbidden) return `as root: sysctl -w ${forbidden[0]}=${forbidden[2]}; or ${ELSEWHERE}`;
+  return ELSEWHERE;
 }
 
 function setting(name: string): string | undefined {
