@@ -3,7 +3,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Plan, RunConfig } from './api.js';
+import type { Plan, Results, RunConfig } from './api.js';
 
 /** A store that cannot be used; the message is one clear line. */
 export class StoreError extends Error {
@@ -54,6 +54,11 @@ export function readConfig(folder: string): RunConfig {
 
 export function readPlan(folder: string): Plan {
   return readJson(folder, 'plan.json') as Plan;
+}
+
+/** The verdict of a run; undefined where it has none yet. */
+export function readResults(folder: string): Results | undefined {
+  return existsSync(join(folder, 'results.json')) ? (readJson(folder, 'results.json') as Results) : undefined;
 }
 
 function readJson(folder: string, name: string): unknown {

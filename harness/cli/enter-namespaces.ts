@@ -6,7 +6,7 @@
  * first rope be torn (setpriv missing, or death before it was tied), the inner process also watches a pipe to us.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Writable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { dyingWithUs } from '../setup/command.js';
 import { inNamespaces } from '../setup/namespaces.js';
 
@@ -15,6 +15,10 @@ export type InnerEnd = { code: number } | { signal: NodeJS.Signals };
 
 export interface Inner {
   ended: Promise<InnerEnd>;
+  /** What it prints, where it was started with `capture`. */
+  captured?: { output: Readable; errors: Readable };
+  /** What it tells us on the descriptor on which it watches us. */
+  channel: Readable;
   /** Asks the inner process to heal, tear down, check and report what there is. */
   askToStop(): void;
   /** Ends everything at once. */
@@ -25,24 +29,37 @@ export interface Inner {
 export const WATCH_FD = 3;
 export const STOP_REQUEST = 'stop\n';
 
-/** Starts `argv` in its own network, process and mount namespaces. */
-export async function enterNamespaces(argv: readonly string[]): Promise<Inner> {
+/**
+ * Starts `argv` in its own network, process and mount namespaces. What it says on standard error is always heard; with
+ * `capture` both outputs come to us, and are ours to show.
+ */
+export async function enterNamespaces(
+  argv: readonly string[],
+  { stdout = 'inherit' }: { stdout?: 'inherit' | 'ignore' | 'capture' } = {},
+): Promise<Inner> {
   const [command, ...args] = [...(await dyingWithUs()), ...inNamespaces(), ...argv];
   // A session of its own: Ctrl-C reaches only us, and we pass it on as a request, so that Redis and the clients live on
   // until the run has been healed and judged.
-  const child = spawn(command!, args, { stdio: ['ignore', 'inherit', 'inherit', 'pipe'], detached: true });
-  const pipe = child.stdio[WATCH_FD] as Writable;
+  const capture = stdout === 'capture';
+  const child = spawn(command!, args, {
+    stdio: ['ignore', capture ? 'pipe' : stdout, capture ? 'pipe' : 'inherit', 'pipe'],
+    detached: true,
+  });
+  const pipe = child.stdio[WATCH_FD] as Duplex;
   pipe.on('error', () => {}); // it is gone: `ended` says so
   return {
-    ended: endOf(child),
+    ended: endOf(child, capture ? 'close' : 'exit'),
+    ...(capture && { captured: { output: child.stdout!, errors: child.stderr! } }),
+    channel: pipe,
     askToStop: () => pipe.write(STOP_REQUEST),
     kill: () => child.kill('SIGKILL'),
   };
 }
 
-function endOf(child: ChildProcess): Promise<InnerEnd> {
+/** `close`: when all that it printed has arrived, too. */
+function endOf(child: ChildProcess, event: 'exit' | 'close'): Promise<InnerEnd> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(signal ? { signal } : { code: code ?? 1 }));
+    child.once(event, (code, signal) => resolve(signal ? { signal } : { code: code ?? 1 }));
   });
 }

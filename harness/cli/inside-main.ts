@@ -1,4 +1,4 @@
-/** Entry of the inner process: `inside-main.js <run folder> [--json]`. Started by the outer one only. */
+/** Entry of the inner process: `inside-main.js <run folder> [--json] [--live] [--colour]`. Started by the outer one only. */
 import { couldNotRun, EXIT_INTERNAL_ERROR, isForUsers } from './errors.js';
 import { runInside } from './inside.js';
 
@@ -11,7 +11,14 @@ function giveUp(error: unknown): never {
 process.on('uncaughtException', giveUp);
 const [folder, ...flags] = process.argv.slice(2);
 try {
-  process.exit(await runInside(folder!, { json: flags.includes('--json') }));
+  const given = (flag: string) => flags.includes(flag);
+  process.exit(
+    await runInside(folder!, {
+      json: given('--json'),
+      live: given('--live'),
+      ...(given('--live') && { colour: given('--colour') }),
+    }),
+  );
 } catch (error) {
   giveUp(error);
 }

@@ -3,8 +3,10 @@
  * the outer process is gone it ends at once, and everything in the namespaces with it.
  */
 import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { runNemesis } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
+import type { Clock, RunConfig } from '../api.js';
 import { createRandom } from '../random.js';
 import { torture } from '../run.js';
 import { netnsRuntime } from '../runtimes/netns.js';
@@ -14,15 +16,26 @@ import { topologies } from '../topologies/index.js';
 import { STOP_REQUEST, WATCH_FD } from './enter-namespaces.js';
 import { EXIT_COULD_NOT_RUN } from './errors.js';
 import { judgeFolder } from './judge.js';
-import { createProgress } from './progress.js';
+import { type Feed, startFeed } from './live/feed.js';
+import { createProgress, type Progress } from './progress.js';
+
+export interface InsideOptions {
+  json: boolean;
+  /** The outer process has the terminal and shows a live view; all that is printed goes to it. */
+  live: boolean;
+  /** Whether the summary is coloured; absent: as standard output can take it. */
+  colour?: boolean;
+}
 
 /** Carries out the run prepared in `folder`; resolves with the exit status. */
-export async function runInside(folder: string, options: { json: boolean }): Promise<number> {
-  const interrupt = watchOuter();
+export async function runInside(folder: string, options: InsideOptions): Promise<number> {
+  const { interrupt, channel } = watchOuter();
   const config = readConfig(folder);
   const epochNs = monotonicNs();
   const clock = realClock(epochNs);
-  const progress = createProgress(options.json, (line) => process.stdout.write(`${line}\n`));
+  const write = (line: string) => process.stdout.write(`${line}\n`);
+  await using feed = options.live ? liveFeed(config, folder, clock, write, channel) : undefined;
+  const progress: Progress = feed ?? createProgress(options.json, write);
   await using runtime = await netnsRuntime({
     folder,
     clock,
@@ -40,19 +53,31 @@ export async function runInside(folder: string, options: { json: boolean }): Pro
     onEvent: progress.event,
     interrupt,
   });
+  feed?.send();
   return judgeFolder(folder, options);
 }
 
+function liveFeed(
+  config: RunConfig,
+  folder: string,
+  clock: Clock,
+  write: (line: string) => void,
+  channel: Writable,
+): Feed {
+  const exclusive = workloads[config.workload]!.checkers.includes('mutual-exclusion');
+  return startFeed({ ...config, plan: readPlan(folder), exclusive }, clock, write, channel);
+}
+
 /** Aborts when the outer process asks to stop; ends this process when the outer one is gone. */
-function watchOuter(): AbortSignal {
+function watchOuter(): { interrupt: AbortSignal; channel: Writable } {
   const stop = new AbortController();
   // A socket, not a file stream: that one reads in a thread, and the process could not exit before its read returns.
-  const pipe = new Socket({ fd: WATCH_FD, readable: true, writable: false });
+  const pipe = new Socket({ fd: WATCH_FD, readable: true, writable: true });
   pipe.on('data', (chunk) => {
     if (String(chunk).includes(STOP_REQUEST.trim())) stop.abort();
   });
   const orphaned = () => process.exit(EXIT_COULD_NOT_RUN);
   pipe.on('end', orphaned);
   pipe.on('error', orphaned);
-  return stop.signal;
+  return { interrupt: stop.signal, channel: pipe };
 }

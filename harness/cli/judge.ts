@@ -8,27 +8,47 @@ import { workloads } from '../../workloads/index.js';
 import type { History, Results } from '../api.js';
 import { readHistory, readObservations } from '../history.js';
 import { readConfig, readPlan, writeJson, writeWhole } from '../store.js';
+import { surroundings, wantsColour } from './live/terminal.js';
+
+export interface Shown {
+  json: boolean;
+  /** Absent: as standard output can take it. */
+  colour?: boolean;
+}
 
 /** Judges the history in `folder`, writes results and reports, prints the summary; resolves with the exit status. */
-export async function judgeFolder(folder: string, options: { json: boolean }): Promise<number> {
+export async function judgeFolder(folder: string, options: Shown): Promise<number> {
+  const judged = await judgeRun(folder);
+  showVerdict(folder, judged, options);
+  return judged.results.exitStatus;
+}
+
+export type JudgedRun = ReportInput & { results: Results };
+
+/** Judges the history in `folder` and writes results and reports. */
+export async function judgeRun(folder: string): Promise<JudgedRun> {
   const input = await readRun(folder);
   writeJson(folder, 'results.json', input.results);
   for (const [name, make] of Object.entries(reports)) writeWhole(join(folder, name), make(input));
+  return input;
+}
+
+/** Prints the closing summary of a judged run. */
+export function showVerdict(folder: string, { results, config }: JudgedRun, options: Shown): void {
   const report = join(folder, 'report.html');
   const text = options.json
-    ? JSON.stringify(jsonSummary(input.results, report))
+    ? JSON.stringify(jsonSummary(results, report))
     : closingSummary({
-        results: input.results,
-        failOn: input.config.failOn,
+        results,
+        failOn: config.failOn,
         reportPath: report,
-        colour: process.stdout.isTTY === true,
+        colour: options.colour ?? wantsColour(surroundings()),
       });
   process.stdout.write(`${text}\n`);
-  return input.results.exitStatus;
 }
 
 /** Everything that a report shows, from the files of a run. */
-export async function readRun(folder: string): Promise<ReportInput & { results: Results }> {
+export async function readRun(folder: string): Promise<JudgedRun> {
   const config = readConfig(folder);
   const plan = readPlan(folder);
   const history = await readHistory(join(folder, 'history.jsonl'));

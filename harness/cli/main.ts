@@ -1,28 +1,12 @@
 /** The command line: parses, calls the command, turns every error into one line and an exit status. */
 
-import { fileURLToPath } from 'node:url';
-import { Command, CommanderError, Option } from 'commander';
-import type { Persistence } from '../api.js';
-import { topologies } from '../topologies/index.js';
+import { Command, CommanderError } from 'commander';
 import { runDoctor, runList } from './about-commands.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './errors.js';
+import { addReplayFlags, addRunFlags, PROJECT_RUNS, type ReplayFlags, type RunFlags } from './flags.js';
 import { checkCommand, reportCommand } from './judge-commands.js';
-import { type RunFlags, runCommand } from './run-command.js';
-import { runtimeNames } from './runtimes.js';
-import { CLASSES, count, duration, failOn, holdRange, keyValue, oneOf, positiveDuration } from './values.js';
-
-const PERSISTENCE: Persistence[] = ['none', 'rdb', 'aof-everysec', 'aof-always'];
-const EVICTION = [
-  'noeviction',
-  'allkeys-lru',
-  'allkeys-lfu',
-  'allkeys-random',
-  'volatile-lru',
-  'volatile-lfu',
-  'volatile-random',
-  'volatile-ttl',
-];
-const PROJECT_RUNS = fileURLToPath(new URL('../../../runs', import.meta.url));
+import { replayCommand } from './replay-command.js';
+import { runCommand } from './run-command.js';
 
 /** Runs one command; resolves with the process's exit status and never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -48,11 +32,21 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .enablePositionalOptions()
     .addHelpText('after', EXAMPLES);
 
-  addRunFlags(program.command('run', { isDefault: true }).description('run a torture (the default command)')).action(
-    async (flags: RunFlags) => {
+  addRunFlags(program.command('run', { isDefault: true }).description('run a torture (the default command)'))
+    .addHelpText('after', REPETITION + EXAMPLES)
+    .action(async (flags: RunFlags) => {
       status = await runCommand(flags, { argv, cwd });
-    },
-  );
+    });
+  addReplayFlags(
+    program
+      .command('replay')
+      .description('run again what a run did, and say whether it found the same again')
+      .argument('[run]', 'a run folder, its id, or latest', 'latest'),
+  )
+    .addHelpText('after', REPLAY)
+    .action(async (run: string, flags: ReplayFlags) => {
+      status = await replayCommand(run, flags, { cwd, base: PROJECT_RUNS });
+    });
   program
     .command('check')
     .description('judge a recorded run again, whatever became of it')
@@ -87,62 +81,29 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   return status;
 }
 
-function addRunFlags(command: Command): Command {
-  const value = <T>(
-    flags: string,
-    text: string,
-    parse: (text: string, before: T) => T,
-    fallback?: T,
-    shown?: string,
-  ) => {
-    const option = new Option(flags, text).argParser(parse);
-    return fallback === undefined ? option : option.default(fallback, shown);
-  };
-  const options = [
-    value('--topology <name>', 'what to start', oneOf(Object.keys(topologies)), 'single'),
-    new Option(
-      '--lock <lock>',
-      "a name from `list locks`, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
-    ),
-    new Option('--workload <name>', 'what the clients do').default('mutex'),
-    value('--runtime <name>', 'where hosts live', oneOf(runtimeNames), 'auto'),
-    new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded)'),
-    value('--clients <n>', 'lock clients, one process each', count(1, 200), 6),
-    value('--keys <n>', 'locks they contend for', count(1, 1000), 3),
-    value('--lease <duration>', 'lease of every lock', positiveDuration, 5_000, '5s'),
-    value('--wait <duration>', 'how long an acquire waits for a lock that is held', duration, 1_000, '1s'),
-    value(
-      '--hold <range>',
-      'work under the lock, in parts of the lease',
-      holdRange,
-      { min: 0.02, max: 0.7 },
-      '0.02x..0.7x',
-    ),
-    new Option('--careless', 'clients ignore how long the lock says it is valid, and `lost`').default(false, 'careful'),
-    value('--time-limit <duration>', 'how long to torture, warm-up included', positiveDuration, 20_000, '20s'),
-    new Option('--nemesis <list>', 'faults, as in kill,pause:client; or default, all, none').default('default'),
-    value('--nemesis-interval <duration>', 'mean time between the starts of two faults', positiveDuration),
-    new Option('--plan <file>', 'a nemesis plan (plan.json of another run, say) instead of --nemesis'),
-    value('--seed <n>', 'repeats the plan and the choices of another run (default: drawn)', count(0, 2 ** 31 - 1)),
-    value('--nodes <n>', 'nodes of the redlock topology', count(1, 25), 5),
-    value('--persistence <mode>', PERSISTENCE.join(' | '), oneOf(PERSISTENCE), 'rdb'),
-    value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', count(0, 5), 0),
-    value('--maxmemory-policy <policy>', 'what a full server throws away (see --nemesis evict)', oneOf(EVICTION)),
-    new Option('--auth', 'every node and Sentinel asks for a password').default(false, 'no password'),
-    value('--redis-conf <key=value>', 'a directive for every Redis node (repeatable)', keyValue, [], 'none'),
-    value(
-      '--fail-on <classes>',
-      `findings that fail a run: ${CLASSES.join(',')}; or none`,
-      failOn,
-      CLASSES,
-      'all of them',
-    ),
-    new Option('--out <folder>', 'where run folders go').default(PROJECT_RUNS, 'runs/ of the project'),
-    new Option('--json', 'progress and verdict as JSON lines').default(false, 'text'),
-  ];
-  for (const option of options) command.addOption(option);
-  return command.addHelpText('after', EXAMPLES);
-}
+const REPETITION = `
+Several runs: --times 20 makes 20 runs, each with a seed and a folder of its own, says one line for each as it ends, and
+sums up at the end (and in runs/<time>-series-<id>/summary.md and .json): which seeds are violated, by what, why. With
+--plan all of them carry out the same plan, and only what the clients do differs. runs/latest is then the first that is
+violated, else the last. Ctrl-C ends the run that goes on and sums up; a second Ctrl-C ends everything at once.
+The exit status is the gravest: 1, then 3, then 2, then 0.
+`;
+
+const REPLAY = `
+A replay has the original's topology, options, seed and plan. The lock's file is read as it is now, so that you can
+mend your lock and see whether the violation is gone. Redis is looked for anew, unless the original named one with
+--redis; passwords are drawn anew. On real servers the timing is never quite the same twice, so one replay that finds
+nothing proves little: --times 10 says in how many of ten a violation of the original's gravest class was found again
+for the same cause (if the original found nothing: how many came to the same verdict).
+
+Examples:
+  npm run torture -- replay                              the last run, once more
+  npm run torture -- replay 2026-11-21T09-13-06-sentinel-9bb2 --times 10
+  npm run torture -- replay latest --until-violation     on and on until it is found again
+
+Exit status: of what the replays themselves came to; 0 if all of them held, 1 if one was violated, 2 cannot tell,
+3 could not run. Reproduced or not does not change it.
+`;
 
 const EXAMPLES = `
 Examples:
@@ -150,6 +111,9 @@ Examples:
   npm run torture -- --topology redlock --nemesis kill --persistence aof-always
   npm run torture -- --lock ./my-lock.ts --nemesis pause:client --time-limit 30s
   npm run torture -- --lock 'cmd:python3 my_lock.py'     any program that speaks docs/protocol.md
+  npm run torture -- --topology sentinel --times 20      20 seeds: how often, and in which?
+  npm run torture -- --lock ./my-lock.ts --until-violation --time-limit 10s
+  npm run torture -- replay latest --times 5             does it happen again?
   npm run torture -- check latest                        judge the last run again
 
 Exit status: 0 the lock held, 1 a property was violated, 2 cannot tell, 3 could not run.

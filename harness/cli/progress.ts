@@ -1,4 +1,6 @@
 /** Progress while a run goes on: plain lines for people, or one JSON object a line for machines. */
+
+import { visible } from '../../reports/markup.js';
 import type { HistoryEvent } from '../api.js';
 
 export interface Progress {
@@ -8,11 +10,11 @@ export interface Progress {
 
 const EVERY_NS = 5e9;
 
-/** `write` gets whole lines without their end. */
+/** `write` gets whole lines without their end. What locks and clients said is made harmless for a terminal. */
 export function createProgress(json: boolean, write: (line: string) => void): Progress {
   const counts = { ok: 0, fail: 0, info: 0, grants: 0, faults: 0 };
   let lastNs = 0;
-  const say = (line: string) => write(json ? JSON.stringify({ type: 'progress', line }) : line);
+  const say = (line: string) => write(json ? JSON.stringify({ type: 'progress', line }) : visible(line));
   return {
     say,
     event(event) {
@@ -23,22 +25,29 @@ export function createProgress(json: boolean, write: (line: string) => void): Pr
       if (event.type === 'fault') {
         if (event.state === 'strike') counts.faults++;
         if (json) write(JSON.stringify(event));
-        else write(`${seconds(event.atNs)}  ${faultLine(event)}`);
       }
-      if (event.type === 'phase' && !json) write(`${seconds(event.atNs)}  ${event.phase}`);
-      if (event.type === 'client-down' && !json)
-        write(`${seconds(event.atNs)}  ${event.client} is gone: ${event.reason}`);
+      const line = json ? undefined : eventLine(event);
+      if (line !== undefined) say(line);
       if (event.atNs - lastNs > EVERY_NS) {
         lastNs = event.atNs;
         if (json) write(JSON.stringify({ type: 'progress', atMs: Math.round(event.atNs / 1e6), ...counts }));
-        else write(`${seconds(event.atNs)}  ${counts.grants} grants, ${counts.fail} refusals, ${counts.info} unknown`);
+        else say(stamped(event.atNs, `${counts.grants} grants, ${counts.fail} refusals, ${counts.info} unknown`));
       }
     },
   };
 }
 
-function seconds(atNs: number): string {
-  return `${(atNs / 1e9).toFixed(1).padStart(6)} s`;
+/** The line for people about an event that is worth one. */
+export function eventLine(event: HistoryEvent): string | undefined {
+  if (event.type === 'fault') return stamped(event.atNs, faultLine(event));
+  if (event.type === 'phase') return stamped(event.atNs, event.phase);
+  if (event.type === 'client-down') return stamped(event.atNs, `${event.client} is gone: ${event.reason}`);
+  return undefined;
+}
+
+/** With the run's own clock before it. */
+export function stamped(atNs: number, text: string): string {
+  return `${(atNs / 1e9).toFixed(1).padStart(6)} s  ${text}`;
 }
 
 function faultLine(event: Extract<HistoryEvent, { type: 'fault' }>): string {

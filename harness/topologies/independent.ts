@@ -4,7 +4,6 @@
 import type {
   Endpoint,
   RedisNode,
-  Setting,
   Topology,
   TopologyContext,
   TopologyDescription,

@@ -1,0 +1,22 @@
+/** Command lines that can be pasted. For display only: nothing here is ever given to a shell. */
+import { quote } from './values.js';
+
+/** Options of `run` that say how often, or from which seed on: what is left repeats one run once a seed is added. */
+const OF_THE_SERIES = { valued: ['--seed', '--times'], bare: ['--until-violation'] };
+
+/** The command that repeats one run of `argv` by itself, with the seed that it had. */
+export function againOf(argv: readonly string[], seed: number): string {
+  const { valued, bare } = OF_THE_SERIES;
+  const kept = argv.filter(
+    (argument, n) =>
+      !bare.includes(argument) &&
+      !valued.includes(argument) &&
+      !valued.includes(argv[n - 1] ?? '') &&
+      !valued.some((option) => argument.startsWith(`${option}=`)),
+  );
+  return commandLine([...kept, '--seed', String(seed)]);
+}
+
+export function commandLine(argv: readonly string[]): string {
+  return ['npm run torture --', ...argv.map(quote)].join(' ');
+}

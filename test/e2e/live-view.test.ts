@@ -1,0 +1,103 @@
+/** What a person sees of a run: on a pseudo-terminal of `script` (bsdutils), and where there is none. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import xterm from '@xterm/headless';
+import { afterAll, expect, test } from 'vitest';
+import type { Results } from '../../harness/api.js';
+import { freshFolder, processesOf, ROOT, torture, until } from './torture.js';
+
+const SHORT = ['--topology', 'single', '--clients', '3', '--keys', '2', '--nemesis', 'none', '--lease', '1s'];
+const MARK = 'LOCK_TORTURE_TEST_MARK';
+
+interface Seen {
+  child: ChildProcess;
+  mark: string;
+  out: string;
+  /** Everything that was sent to the terminal. */
+  sent(): string;
+  status: Promise<number | null>;
+}
+
+const started: Seen[] = [];
+afterAll(() => {
+  for (const { pid } of started.flatMap(({ mark }) => processesOf(mark))) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // it ended by itself meanwhile
+    }
+  }
+});
+
+/** Runs the tool on a terminal of 90 by 30. Nothing here is the user's: all words of the command are ours. */
+function onTerminal(args: readonly string[]): Seen {
+  const mark = randomUUID();
+  const out = freshFolder();
+  const words = [process.execPath, join(ROOT, 'bin/torture.mjs'), ...args, '--out', out];
+  const command = `stty cols 90 rows 30; exec ${words.map((word) => `'${word}'`).join(' ')}`;
+  const { CI: _ci, NO_COLOR: _colour, ...inherited } = process.env;
+  const env = { ...inherited, [MARK]: mark, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', SHELL: '/bin/sh' };
+  const child = spawn('script', ['-qefc', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  let sent = '';
+  child.stdout!.setEncoding('utf8').on('data', (chunk) => {
+    sent += chunk;
+  });
+  const status = new Promise<number | null>((done) => child.once('close', (code) => done(code)));
+  const seen = { child, mark, out, sent: () => sent, status };
+  started.push(seen);
+  return seen;
+}
+
+/** What a terminal shows after it was sent that: all lines, those that have scrolled away included. */
+async function shown(sent: string): Promise<string[]> {
+  const terminal = new xterm.Terminal({ cols: 90, rows: 30, scrollback: 10_000, allowProposedApi: true });
+  await new Promise<void>((done) => terminal.write(sent, done));
+  const buffer = terminal.buffer.active;
+  return Array.from({ length: buffer.length }, (_, n) => buffer.getLine(n)?.translateToString(true) ?? '');
+}
+
+const isOfBlock = (line: string) => /^── |^clients .* ops\/s|^so far /.test(line);
+const HOLDS = /torture \d[\s\S]*lock:\d {2}c\d for \d\.\d s, lease \d\.\d s left/;
+
+// Nothing here depends on timing, so the runs share the machine.
+
+test.concurrent('on a terminal: the run is seen as it goes, and Ctrl-C leaves the plain summary behind', async () => {
+  const run = onTerminal([...SHORT, '--time-limit', '60s']);
+  await until('a hold in the block', () => HOLDS.test(stripVTControlCharacters(run.sent())));
+  run.child.stdin!.write('\u0003');
+  const status = await run.status;
+  const lines = await shown(run.sent());
+  expect(lines.filter(isOfBlock)).toEqual([]);
+  expect(lines.filter((line) => line.includes('^C'))).toEqual([]);
+  expect(lines.filter((line) => /^ +\d+\.\d s {2}torture$/.test(line))).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith('stopping: healing'))).toHaveLength(1);
+  expect(lines.some((line) => line.startsWith('Report: '))).toBe(true);
+  const results: Results = JSON.parse(readFileSync(join(run.out, 'latest/results.json'), 'utf8'));
+  expect(lines.some((line) => line.startsWith(results.verdict.toUpperCase()))).toBe(true);
+  expect(status).toBe(results.exitStatus);
+});
+
+test.concurrent('on a terminal: a run that is killed leaves no block, and its exit status accuses nobody', async () => {
+  const run = onTerminal([...SHORT, '--time-limit', '60s']);
+  await until('a hold in the block', () => HOLDS.test(stripVTControlCharacters(run.sent())));
+  const inner = processesOf(run.mark).find(({ command }) => /^\S*node \S*inside-main\.js/.test(command));
+  process.kill(inner!.pid, 'SIGKILL');
+  const status = await run.status;
+  const lines = await shown(run.sent());
+  expect(lines.filter(isOfBlock)).toEqual([]);
+  expect(lines.some((line) => line.includes('judging what it had recorded'))).toBe(true);
+  expect(status).toBe(2);
+  // Whatever was killed: the cursor was never hidden.
+  expect(run.sent()).not.toContain('\u001b[?25l');
+});
+
+test.concurrent('in a pipe: lines, and nothing that acts on a terminal', async () => {
+  const { output, errors, results, status } = await torture([...SHORT, '--time-limit', '2s']);
+  expect(output + errors).not.toContain('\u001b');
+  expect(output).toMatch(/^ +\d+\.\d s {2}torture$/m);
+  expect(output).toContain('Report: ');
+  expect(status).toBe(results.exitStatus);
+});
