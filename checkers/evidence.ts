@@ -3,6 +3,7 @@
  * verdict, and only when there is a violation to explain.
  */
 import type { CheckInput, Hold } from '../harness/api.js';
+import { aheadAtMost, type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
 import { type FaultInForce, faultsInForce } from './faults.js';
 import {
   type ClockReading,
@@ -129,8 +130,9 @@ export class Evidence {
     const evidence = this.nodeEvidence(node);
     const known = evidence.took.get(key);
     if (known) return known;
-    const jumps = this.clockFaults(node, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
-    const took = follow(evidence.writes.get(key) ?? [], evidence.samples, evidence.watches, jumps, key);
+    const writes = evidence.writes.get(key) ?? [];
+    const jumps = clockMovesOf(this.faults, node).flatMap((move) => aheadAtMost(move, writes));
+    const took = follow(writes, evidence.samples, evidence.watches, jumps, key);
     evidence.took.set(key, took);
     return took;
   }
@@ -188,15 +190,16 @@ export class Evidence {
 
   /** What clock faults did to a node between the two instants: each was read back when it struck. */
   clockFaults(node: string, fromNs: number, untilNs: number): (ClockReading & { history: number; did: string })[] {
-    return this.faults
-      .flatMap(({ records }) => records)
-      .filter(({ atNs, state, targets }) => {
-        const struck = state === 'strike' || state === 'phase';
-        return struck && targets.includes(node) && atNs > fromNs && atNs < untilNs;
-      })
-      .flatMap(({ atNs, offsetMs, i, did }) =>
-        offsetMs === undefined ? [] : [{ atNs, aheadMs: offsetMs, history: i, did }],
-      );
+    return clockMovesOf(this.faults, node)
+      .filter(({ record: { atNs } }) => atNs > fromNs && atNs < untilNs)
+      .map(({ record: { atNs, i, did }, offsetMs }) => ({ atNs, aheadMs: offsetMs, history: i, did }));
+  }
+
+  /** The clock faults by which a node's clock may have gained between the two instants, also those that struck before. */
+  clockGains(node: string, fromNs: number, untilNs: number): ClockGain[] {
+    return clockMovesOf(this.faults, node)
+      .map((move) => ({ ...move, gainedMs: gainedBetween(move, fromNs, untilNs) }))
+      .filter(({ gainedMs }) => gainedMs > 0);
   }
 
   /** Whether every command that the node ran between the two instants was seen. */
@@ -305,6 +308,8 @@ export class Evidence {
       }
       // A compare-and-delete that found somebody else's key ran no command inside, but it is a release all the same.
       else if (found && (write.effect !== 'none' || write.script)) break;
+      // Released before any take was seen: the grant itself was missed, and what follows is the next one.
+      else if (write.effect === 'remove') break;
     }
     return found;
   }

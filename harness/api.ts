@@ -506,6 +506,8 @@ export interface FaultRecord {
   proof?: string;
   /** Wall-clock offset given to the targets, for clock faults. */
   offsetMs?: number;
+  /** Parts per million that the targets' clocks gain from this record on, `offsetMs` being what they had gained by then. */
+  ratePpm?: number;
   /** Directed pairs of host names whose traffic is cut, for network faults. */
   cut?: [from: string, to: string][];
   /** Nodes that lost their memory through it. */

@@ -286,6 +286,7 @@ const eventFields: Record<HistoryBody['type'], Fields> = {
     did: text,
     proof: optional(text),
     offsetMs: optional(number),
+    ratePpm: optional(number),
     cut: optional(listOf(pair)),
     forgot: optional(listOf(text)),
   },

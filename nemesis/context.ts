@@ -24,6 +24,8 @@ export interface NemesisContext extends Omit<FaultContext, 'note'> {
 export interface ActiveNemesis extends ActiveFault {
   /** `forMs` counts from here; absent: from when the strike resolved. */
   readonly sinceNs?: number;
+  /** Resolves when it has done all that it had to do, and is to be healed though `forMs` is not over. */
+  readonly over?: Promise<void>;
 }
 
 /** The facts about a deployment that planning needs: known before anything runs. */
@@ -57,6 +59,10 @@ export type Struckable = 'node' | 'sentinel' | 'client';
 /** An argument that a plan may give. */
 export interface ArgumentRule {
   required?: true;
+  /** In one line, for people: what it decides, and what is taken when it is not given. */
+  means: string;
+  /** `ms`, `ppm`; absent: it is a word. */
+  unit?: string;
   /** What is wrong with a value, or undefined. */
   check(value: unknown): string | undefined;
 }

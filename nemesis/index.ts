@@ -6,9 +6,11 @@ export { defaultIntervalMs, type MadePlan, makePlan, type PlanOptions, planArbit
 export {
   allFaults,
   defaultFaults,
+  defaultRole,
   type FaultRequest,
   type ParsedRequests,
   PlanError,
   parseNemesis,
 } from './requests.js';
+export { roles } from './roles.js';
 export { runNemesis } from './runner.js';

@@ -2,7 +2,8 @@
 import type { Plan, PlanStep, Target, When } from '../harness/api.js';
 import { type NemesisFault, type PlanTopology, words } from './context.js';
 import { faults } from './faults/index.js';
-import { incapable, isRole, PlanError, targetTrouble, type Unavailable, unknownFault } from './requests.js';
+import { incapable, PlanError, targetTrouble, type Unavailable, unknownFault } from './requests.js';
+import { isRole } from './roles.js';
 
 const STEP_FIELDS = ['atMs', 'after', 'fault', 'target', 'forMs', 'args'];
 const TRIGGER_EVENTS = ['acquire', 'release', 'step'] as const;

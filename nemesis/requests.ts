@@ -2,6 +2,7 @@
 import type { Capability, Target, TargetRole } from '../harness/api.js';
 import { type NemesisFault, type PlanTopology, type Struckable, words } from './context.js';
 import { faults } from './faults/index.js';
+import { isRole } from './roles.js';
 import { unfitRole } from './targets.js';
 
 /** Bad input of a user: one line that says what is wrong and what is possible. */
@@ -26,17 +27,6 @@ export interface ParsedRequests {
   warnings: string[];
 }
 
-const ROLES: readonly TargetRole[] = [
-  'primary',
-  'replica',
-  'one',
-  'minority',
-  'majority',
-  'holder',
-  'client',
-  'sentinel',
-  'all',
-];
 const GROUPS = ['none', 'default', 'all'];
 
 /** Parses `none`, `default`, `all`, or a list of `fault[:target]`. Throws PlanError. */
@@ -93,10 +83,6 @@ export function targetOf(request: FaultRequest, topology: PlanTopology): Target 
   const fault = faults[request.fault]!;
   if (request.target === undefined) return defaultRole(fault, topology)!;
   return isRole(request.target) ? request.target : { names: [request.target] };
-}
-
-export function isRole(text: unknown): text is TargetRole {
-  return ROLES.some((role) => role === text);
 }
 
 /** What is wrong with this target for this fault on this topology, with what is possible; undefined if nothing is. */

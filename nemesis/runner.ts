@@ -77,7 +77,9 @@ class StepRun {
     const active = await this.strike();
     if (!active) return;
     const healNs = (active.sinceNs ?? clock.nowNs()) + this.step.forMs * 1e6;
-    await clock.sleep(Math.max(0, (healNs - clock.nowNs()) / 1e6), signal);
+    const over = new AbortController();
+    void active.over?.then(() => over.abort());
+    await clock.sleep(Math.max(0, (healNs - clock.nowNs()) / 1e6), AbortSignal.any([signal, over.signal]));
     await this.heal();
   }
 

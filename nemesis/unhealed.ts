@@ -1,12 +1,15 @@
 /** Asks hosts, servers and programs themselves whether everything is as it was. */
 import type { ClientTarget, FaultContext, RedisNode } from '../harness/api.js';
 import { message, waitFor } from './context.js';
-import { offsetOf, redisWallMs, signed } from './levers/clock.js';
+import { exactOffsetOf, type ReadWallMs, redisWallMs, signed } from './levers/clock.js';
 import type { Levers } from './levers/index.js';
 
 const ANSWER_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
-const CLOCK_TOLERANCE_MS = 250;
+/** Programs read the time in whole milliseconds, and servers remember it for the length of a command. */
+const CLOCK_TOLERANCE_MS = 10;
+/** A machine that is busy for longer than this tells nothing about a clock. */
+const CLOCK_ERROR_MS = 250;
 
 /** What is not healed, in words; empty when all is. */
 export async function findUnhealed(context: FaultContext, levers: Levers): Promise<string[]> {
@@ -30,7 +33,7 @@ export async function findUnhealed(context: FaultContext, levers: Levers): Promi
 async function clientTrouble(client: ClientTarget, { clock }: FaultContext, levers: Levers): Promise<string[]> {
   if ((await client.process.state()) === 'stopped') return [`${client.name} is still stopped`];
   if (!levers.clock.moved().includes(client.host.name)) return [];
-  return clockTrouble(client.name, await offsetOf(() => client.wallMs(), clock));
+  return clockTrouble(client.name, () => client.wallMs(), clock);
 }
 
 async function serverTrouble(node: RedisNode, { clock }: FaultContext): Promise<string[]> {
@@ -48,10 +51,15 @@ async function serverTrouble(node: RedisNode, { clock }: FaultContext): Promise<
   const healing = { clock, signal: new AbortController().signal };
   const alive = await waitFor(answers, { timeoutMs: ANSWER_TIMEOUT_MS, pollMs: POLL_MS, doing: '', context: healing });
   if (!alive) return [`${node.name} does not answer PING (${why})`];
-  return clockTrouble(node.name, await offsetOf(redisWallMs(node), clock));
+  return clockTrouble(node.name, redisWallMs(node), clock);
 }
 
-function clockTrouble(name: string, offsetMs: number | undefined): string[] {
-  if (offsetMs === undefined) return [`${name} cannot tell the time, so nothing shows that its clock is right again`];
-  return Math.abs(offsetMs) <= CLOCK_TOLERANCE_MS ? [] : [`${name}'s clock is ${signed(offsetMs)} ms off`];
+async function clockTrouble(name: string, read: ReadWallMs, clock: FaultContext['clock']): Promise<string[]> {
+  const seen = await exactOffsetOf(read, clock, CLOCK_TOLERANCE_MS);
+  if (!seen) return [`${name} cannot tell the time, so nothing shows that its clock is right again`];
+  const off = `${name}'s clock is ${signed(Math.round(seen.offsetMs))} ms off`;
+  if (Math.abs(seen.offsetMs) > seen.errorMs + CLOCK_TOLERANCE_MS) return [off];
+  return seen.errorMs <= CLOCK_ERROR_MS
+    ? []
+    : [`${off}, give or take ${Math.round(seen.errorMs)} ms: nothing shows that it is right`];
 }

@@ -91,6 +91,8 @@ function fate(
   let removal: KeyWrite | undefined;
   let mayBeTaken = false;
   for (const write of evidence.writesBetween(reached, later, key)) {
+    // While nobody watched, anybody may have taken it.
+    mayBeTaken ||= !evidence.watchedThroughout(later.node, reached.atNs, write.atNs);
     if (write.effect === 'remove' && !mayBeTaken) removal ??= write;
     const anew = write.effect === 'take' && !(write.client === reached.client && write.value === reached.value);
     if (!anew || takes.get(write) === false) continue;

@@ -1,6 +1,7 @@
 /**
- * The key ran out on the node before the lease did: by a clock that had moved (`clock-jumped`), or because the node had
- * been asked to keep it for less than the lease (`lease-too-short`).
+ * The key ran out on the node before the lease did: by a clock that had moved (`clock-jumped`; `clock-ran-fast` where a
+ * fault was seen to make it drift by as much), or because the node had been asked to keep it for less than the lease
+ * (`lease-too-short`).
  *
  * Both are read from the node's own clock, which MONITOR prints with every command: by it the key's time was over when the
  * node granted the next client. How much that clock moved between the two grants tells one from the other.
@@ -60,8 +61,11 @@ function movedBetween(first: KeyWrite, second: KeyWrite): number {
 function jumped(contest: Contest, movedMs: number, evidence: Evidence): Explanation {
   const { earlier, later, key } = contest;
   const { node } = later.write;
+  const drifted = evidence
+    .clockGains(node, earlier.write.atNs, contest.gone.atNs)
+    .some(({ ratePpm, gainedMs }) => ratePpm > 0 && gainedMs >= movedMs / 2);
   return {
-    name: 'clock-jumped',
+    name: drifted ? 'clock-ran-fast' : 'clock-jumped',
     sentence: `${node}'s clock was ${seconds(movedMs)} ahead of where it was at the first grant, so ${earlier.hold.client}'s ${key} had expired there before its lease had, and ${later.hold.client} was granted it.`,
     chain: [
       grantLink(earlier),
@@ -73,12 +77,17 @@ function jumped(contest: Contest, movedMs: number, evidence: Evidence): Explanat
   };
 }
 
-/** What else shows the jump: the fault that made it, and the samples on its two sides. */
+/** What else shows it: the fault that did it, be it by its heal, and the samples on its two sides. */
 function jumpLinks({ earlier, gone }: Contest, movedMs: number, evidence: Evidence): CauseLink[] {
   const { node } = gone;
   const links: CauseLink[] = evidence
-    .clockFaults(node, earlier.write.atNs, gone.atNs)
-    .map(({ atNs, did, history }) => ({ atNs, text: did, history }));
+    .clockGains(node, earlier.write.atNs, gone.atNs)
+    .flatMap(({ record, heal }) => [
+      { atNs: record.atNs, text: record.did, history: record.i },
+      ...(heal && heal.atNs < gone.atNs
+        ? [{ atNs: heal.atNs, text: `${node}'s clock was set right`, history: heal.i }]
+        : []),
+    ]);
   const before = evidence.lastSample(node, earlier.write.atNs);
   const after = evidence
     .samples(node, earlier.write.atNs, gone.atNs)

@@ -4,10 +4,10 @@
  */
 import { type NemesisContext, type NemesisFault, Refusal } from '../context.js';
 import { InForce } from '../in-force.js';
-import { redisWallMs, signed } from '../levers/clock.js';
-import { isNode, namesOf, resolveTarget, type Struck } from '../targets.js';
+import { signed } from '../levers/clock.js';
+import { namesOf, resolveTarget, type Struck } from '../targets.js';
 import { clockOffset } from './args.js';
-import { countLoss } from './take-down.js';
+import { countEarlyExpiry, wallClockOf } from './wall-clock.js';
 
 export const clock: NemesisFault = {
   name: 'clock',
@@ -22,7 +22,9 @@ export const clock: NemesisFault = {
   targets: ['one', 'primary', 'replica', 'minority', 'client', 'holder', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['clock'],
-  args: { offsetMs: { required: true, check: clockOffset } },
+  args: {
+    offsetMs: { required: true, means: 'how far the clock jumps; negative: back', unit: 'ms', check: clockOffset },
+  },
   unfit: () => undefined,
   shape: (_topology, target, leaseMs) => ({
     lane: target === 'client' || target === 'holder' ? 'clients' : 'servers',
@@ -35,9 +37,8 @@ export const clock: NemesisFault = {
     const offsetMs = step.args?.offsetMs;
     if (typeof offsetMs !== 'number') throw new Refusal('offsetMs says how far the clock jumps; it is missing');
     const struck = await resolveTarget(step, context);
-    const data = struck.filter(isNode).filter(({ node }) => node.kind === 'redis');
     // A jump back is undone by a jump forward: then it is the heal that makes keys expire early.
-    const loss = countLoss(context.topology.replicated ? [] : namesOf(data), context);
+    const loss = countEarlyExpiry(struck, context);
     try {
       return await InForce.strike(async (inForce) => {
         const holds = await inForce.addAll(struck.map((one) => jump(one, offsetMs, context)));
@@ -57,15 +58,15 @@ export const clock: NemesisFault = {
         };
       });
     } catch (error) {
-      loss.cancel();
+      // What nobody saw may have happened all the same, and one of several may have jumped.
+      loss.end();
       throw error;
     }
   },
 };
 
 function jump(struck: Struck, offsetMs: number, context: NemesisContext) {
-  const read = struck.kind === 'node' ? redisWallMs(struck.node) : () => struck.client.wallMs();
-  return context.levers.clock.skew(struck.host, offsetMs, read).catch((error: Error) => {
+  return context.levers.clock.skew(struck.host, offsetMs, wallClockOf(struck)).catch((error: Error) => {
     throw new Error(`${signed(offsetMs)} ms: ${error.message}`);
   });
 }

@@ -51,7 +51,7 @@ export const failover: NemesisFault = {
   strikes: ['node'],
   needs: ['network', 'process'],
   // biome-ignore lint/suspicious/noThenProperty: a word in a plan file, never a function
-  args: { then: { check: oneOf(['kill', 'isolate']) } },
+  args: { then: { means: 'what becomes of the old primary; kill if not given', check: oneOf(['kill', 'isolate']) } },
   unfit: ({ name, replicated }) => (replicated ? undefined : `nobody can replace a node on ${name}`),
   shape: (_topology, _target, leaseMs) => ({
     lane: 'servers',

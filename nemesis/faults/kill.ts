@@ -15,7 +15,7 @@ export const kill: NemesisFault = {
   name: 'kill',
   summary: 'SIGKILL; a server starts again with what is on its disk, a client as a new process',
   explained: {
-    does: 'SIGKILL. A server starts again with what is on its disk when the fault is healed; a client is replaced by a new process under a new name. Where a kill forgets (every `--persistence` but `aof-always`) no more than a minority may be down within one lease, and a primary stays down until it has been replaced.',
+    does: 'SIGKILL. A server starts again with what is on its disk when the fault is healed; a client is replaced by a new process under a new name. Where a kill may forget (every `--persistence` but `aof-always`) no more than a minority may be down within one lease, and a primary stays down until it has been replaced.',
     proof:
       'Each process is read back from the kernel as dead; a server that is back must answer PING, a client must have shaken hands.',
     breaks:

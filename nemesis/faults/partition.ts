@@ -16,6 +16,7 @@ import { InForce } from '../in-force.js';
 import { bothWays, oneWay, type Pair, pairNames } from '../levers/network.js';
 import { choose, isNode, namesOf, resolveTarget, type Struck } from '../targets.js';
 import { oneOf } from './args.js';
+import { requireOneWay } from './one-way.js';
 
 const MODES = ['both', 'out', 'in', 'link', 'minority', 'off'] as const;
 type Mode = (typeof MODES)[number];
@@ -34,7 +35,12 @@ export const partition: NemesisFault = {
   targets: ['minority', 'one', 'primary', 'replica', 'client', 'holder', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['network'],
-  args: { mode: { check: oneOf(MODES) } },
+  args: {
+    mode: {
+      means: `what is cut: ${MODES.join(', ')}, as said above; both if not given`,
+      check: oneOf(MODES),
+    },
+  },
   unfit: () => undefined,
   shape: (_topology, target) =>
     target === 'client' || target === 'holder'
@@ -138,14 +144,4 @@ function minoritySide(targets: readonly Host[], context: NemesisContext): Host[]
     ...choose(clientHosts, Math.floor(clientHosts.length / 2), context),
   ];
   return context.hosts.filter((host) => targets.includes(host) || joined.includes(host));
-}
-
-/** With reverse path filtering a one-way cut is a cut both ways; to call it one-way would be a lie. */
-async function requireOneWay(pairs: readonly Pair[], context: NemesisContext): Promise<void> {
-  const senders = [...new Map(pairs.map(([from]) => [from.name, from])).values()];
-  const trouble = await context.levers.network.oneWayTrouble(senders);
-  if (trouble.length === 0) return;
-  throw new Refusal(
-    `a one-way cut would cut both ways here: ${trouble.join('; ')}; remedy: sysctl net.ipv4.conf.all.rp_filter=0 and default.rp_filter=0`,
-  );
 }

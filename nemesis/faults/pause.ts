@@ -2,9 +2,10 @@
  * SIGSTOP, SIGCONT. A holder that sleeps past its lease is the classic way to two owners. Sentinels are only ever paused
  * as a minority: one that was stopped for over 2 s refuses to act for half a minute.
  */
-import { minorityOf, type NemesisFault, Refusal } from '../context.js';
+import type { NemesisFault } from '../context.js';
 import { InForce } from '../in-force.js';
-import { hostProcess, isNode, namesOf, resolveTarget } from '../targets.js';
+import { hostProcess, namesOf, resolveTarget } from '../targets.js';
+import { spareSentinels } from './spare-sentinels.js';
 
 export const pause: NemesisFault = {
   name: 'pause',
@@ -31,19 +32,8 @@ export const pause: NemesisFault = {
       : { lane: 'servers', forMs: { min: 800, max: 2_500 }, leastMs: 300, settleMs: 1_500 },
   async strike(step, context) {
     const struck = await resolveTarget(step, context);
-    const { sentinels } = context.topology;
-    const stopped = sentinels.filter((node) => context.levers.pause.isPaused(node.process));
-    const all = new Set([
-      ...stopped,
-      ...struck
-        .filter(isNode)
-        .map(({ node }) => node)
-        .filter((node) => node.kind === 'sentinel'),
-    ]);
-    if (all.size > stopped.length && all.size > minorityOf(sentinels.length)) {
-      throw new Refusal(`${all.size} of ${sentinels.length} Sentinels would be stopped: never more than a minority`);
-    }
     return InForce.strike(async (inForce) => {
+      await inForce.add(spareSentinels(struck, context));
       const holds = await inForce.addAll(struck.map((one) => context.levers.pause.pause(one.name, hostProcess(one))));
       return {
         record: {

@@ -39,7 +39,9 @@ export async function killDown(
       };
     });
   } catch (error) {
-    loss.cancel();
+    // Some may have been killed, and have come back without what they knew.
+    if (context.topology.replicated) loss.cancel();
+    else loss.end();
     throw error;
   }
 }

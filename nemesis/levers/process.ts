@@ -14,6 +14,8 @@ const STATE_POLL_MS = 1;
 type State = Awaited<ReturnType<HostProcess['state']>>;
 
 export class PauseLever {
+  /** Names of the Sentinels that some fault stops, for good or again and again; one entry a fault. */
+  readonly sentinels: string[] = [];
   private readonly serial = new Serial();
   private readonly counts = new Map<HostProcess, number>();
 

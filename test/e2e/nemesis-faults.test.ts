@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PlanStep } from '../../harness/api.js';
 import { buildClockShim } from '../../harness/clock-shim.js';
 import { cacheFolder, findRedis } from '../../harness/redis-binary.js';
+import { faults } from '../../nemesis/index.js';
 import { haveCompiler } from './needs.js';
 import type { Job, Probe, Seen } from './nemesis-inside.js';
 
@@ -25,6 +26,8 @@ interface Case {
   expected: [Probe, during: unknown, after?: unknown][];
   targets: string[];
   proof: string;
+  /** What the record of the heal must say. */
+  healed?: string;
 }
 
 const PONG = '+PONG';
@@ -193,7 +196,73 @@ const onRedlock: Case[] = [
     targets: ['c1'],
     proof: 'program says it is -',
   },
+  {
+    name: 'drift of a node',
+    step: { fault: 'drift', target: names('r3'), forMs: LONG_MS, args: { ratePpm: 1_000_000 } },
+    expected: [
+      [['gains', 'r3'], 1],
+      [['gains', 'r1'], 0],
+      [['skew', 'r1'], 0],
+    ],
+    targets: ['r3'],
+    proof: 'of drift',
+  },
+  {
+    name: 'drift of a client',
+    step: { fault: 'drift', target: names('c2'), forMs: LONG_MS, args: { ratePpm: -500_000 } },
+    expected: [[['skew', 'r3'], 0]],
+    targets: ['c2'],
+    proof: 'of drift',
+  },
+  {
+    name: 'strobe of a node',
+    step: { fault: 'strobe', target: names('r4'), forMs: LONG_MS, args: { offsetMs: 90_000, everyMs: 40 } },
+    expected: [
+      [['ends', 'r4'], [0, 90], [0]],
+      [['ends', 'r5'], [0]],
+    ],
+    targets: ['r4'],
+    proof: "and back: r4's program says it is",
+    healed: 'seen where it should be after',
+  },
+  {
+    name: 'a slow node',
+    step: { fault: 'slow', target: names('r5'), forMs: LONG_MS, args: { pauseMs: 700, everyMs: 900 } },
+    expected: [[['late', 'r5'], true]],
+    targets: ['r5'],
+    proof: 'its PING took',
+    healed: 'was seen stopped',
+  },
+  {
+    name: 'a slow client',
+    step: { fault: 'slow', target: names('c3'), forMs: LONG_MS, args: { pauseMs: 50, everyMs: 100 } },
+    expected: [[['state', 'r5'], 'running']],
+    targets: ['c3'],
+    proof: 'is stopped',
+    healed: 'was seen stopped',
+  },
+  {
+    name: 'lost replies',
+    step: { fault: 'lost-reply', target: names('r2'), forMs: LONG_MS },
+    expected: [
+      [['hear', 'r2', 'c1'], false],
+      [['hear', 'c1', 'r2'], true],
+      [['reach', 'r1', 'r2'], PONG],
+    ],
+    targets: ['r2'],
+    proof: 'lie unacknowledged in its kernel',
+    healed: 'unanswered',
+  },
 ];
+
+/** On its own: it is over before it can be looked at. */
+const rollingRestart: Case = {
+  name: 'a rolling restart',
+  step: { fault: 'reload', target: 'all', forMs: LONG_MS },
+  expected: ['r1', 'r2', 'r3', 'r4', 'r5'].map((node) => [['run', node], undefined]),
+  targets: ['r1'],
+  proof: 'became pid',
+};
 
 let folder = '';
 beforeAll(async () => {
@@ -238,6 +307,7 @@ async function strikeAll(topology: string, lock: string, cases: readonly Case[],
     cases: cases.map(({ name, step, expected }) => ({
       name,
       step: { atMs: 0, ...step },
+      ...(step.fault === 'reload' && { whole: true }),
       probes: expected.map(([probe]) => probe),
     })),
   };
@@ -271,13 +341,14 @@ function check(one: Case, seen: Seen): void {
   expect(strike!.proof).toContain(one.proof);
   expect(seen.during, seen.name).toEqual(one.expected.map(([, value]) => value));
   expect(seen.notes.at(-1)!.state).toBe('heal');
+  if (one.healed) expect(seen.notes.at(-1)!.proof).toContain(one.healed);
   expect(seen.after).toEqual(one.expected.map(([, , after], at) => after ?? seen.before[at]));
   expect(seen.unhealed).toEqual([]);
   expect(seen.missing).toEqual([]);
 }
 
 /** Clocks can be skewed only with the shim, and that wants a compiler. */
-const possible = ({ step }: Case) => haveCompiler || step.fault !== 'clock';
+const possible = ({ step }: Case) => haveCompiler || !faults[step.fault]!.needs.includes('clock');
 
 describe('faults on real servers', () => {
   it('sentinel: each strikes as it says and is healed', async () => {
@@ -295,10 +366,17 @@ describe('faults on real servers', () => {
     );
   });
 
-  it('redlock: nodes forget and clocks jump', async () => {
+  it('redlock: nodes forget, clocks jump and drift, answers come late or never, and all are restarted', async () => {
     const cases = onRedlock.filter(possible);
-    const seen = await strikeAll('redlock', 'redlock', cases, 1_500);
+    const seen = await strikeAll('redlock', 'redlock', [...cases, rollingRestart], 1_500);
     for (const [at, one] of cases.entries()) check(one, seen[at]!);
+    const rolled = seen.at(-1)!;
+    expect(rolled.notes.map(({ did }) => did)).toEqual([
+      ...[1, 2, 3, 4, 5].map((n) => `restarted r${n}, ${n} of 5`),
+      'healed reload',
+    ]);
+    for (const [at, runId] of rolled.after.entries()) expect(runId).not.toBe(rolled.before[at]);
+    expect([...rolled.unhealed, ...rolled.missing]).toEqual([]);
   });
 
   it.runIf(haveCompiler)('redlock: one of a bare majority of grantors loses what it granted', async () => {

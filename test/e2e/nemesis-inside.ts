@@ -24,18 +24,21 @@ export interface Job {
   clockShim?: string;
   clientArgv: string[];
   leaseMs: number;
-  cases: { name: string; step: PlanStep; probes: Probe[] }[];
+  /** `whole`: looked at when the step has been healed by itself, not while it is in force. */
+  cases: { name: string; step: PlanStep; probes: Probe[]; whole?: boolean }[];
 }
 
 /**
  * `reach`: PING over TCP from one host to a server; `hear`: a datagram from one host to another; `state`: what /proc says
  * of a server's or client's process; `skew`: TIME over TCP against the machine's clock, in whole seconds; `marker`: whether
- * a key that was set before the fault is still there; `master`: whom the first Sentinel names.
+ * a key that was set before the fault is still there; `master`: whom the first Sentinel names; `gains`: seconds that a
+ * server's clock gains in one; `ends`: every time, in whole seconds against the machine's, that it told within a second;
+ * `late`: whether a PING over TCP took half a second, within two; `run`: the run id of its process.
  */
 export type Probe =
   | ['reach', from: string, to: string]
   | ['hear', from: string, to: string]
-  | ['state' | 'skew' | 'marker', who: string]
+  | ['state' | 'skew' | 'marker' | 'gains' | 'ends' | 'late' | 'run', who: string]
   | ['master'];
 
 export interface Seen {
@@ -91,7 +94,7 @@ await using scheduler = new Scheduler(places, {
 await scheduler.start();
 scheduler.runScripts();
 
-for (const { name, step, probes } of job.cases) {
+for (const { name, step, probes, whole } of job.cases) {
   const notes: FaultRecord[] = [];
   let struck = () => {};
   const over = new Promise<void>((resolve) => {
@@ -121,7 +124,7 @@ for (const { name, step, probes } of job.cases) {
       signal: new AbortController().signal,
     },
   );
-  await over;
+  await (whole ? run.done : over);
   const during = await look();
   await run.stop();
   const unhealed = await run.unhealed();
@@ -158,6 +161,18 @@ function answer(probe: Probe): Promise<unknown> {
       return skewOf(server(probe[1]));
     case 'marker':
       return ask(server(probe[1]).host, server(probe[1]), ['EXISTS', 'marker']);
+    case 'gains':
+      return gainOf(server(probe[1]));
+    case 'ends':
+      return told(server(probe[1]), 1_000).then((all) =>
+        [...new Set(all.map(({ aheadMs }) => Math.round(aheadMs / 1e3)))].sort(),
+      );
+    case 'late':
+      return told(server(probe[1]), 2_000).then((all) => all.some(({ tookMs }) => tookMs > 500));
+    case 'run':
+      return ask(server(probe[1]).host, server(probe[1]), ['INFO', 'server']).then(
+        (info) => /run_id:(\w+)/.exec(info)?.[1],
+      );
     case 'master':
       return ask(host('s1'), server('s1'), ['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster']).then(
         (address) => hosts.find((one) => address.includes(`${one.address}\r`))?.name,
@@ -185,18 +200,27 @@ async function ask(from: Host, to: RedisNode, argv: string[]): Promise<string> {
   return (await from.exec([process.execPath, '-e', script])).stdout.trim();
 }
 
+/** The listener is there before the talker begins, however busy the machine is. */
 async function hears(from: Host, to: Host): Promise<boolean> {
   const listen = `
     const s = require('dgram').createSocket('udp4');
-    s.on('message', () => { console.log('heard'); process.exit(); }); s.bind(7777); setTimeout(() => process.exit(), 1200);`;
+    s.on('message', () => console.log('heard')); s.bind(7777, () => console.log('ready'));`;
   const talk = `
     const s = require('dgram').createSocket('udp4'); s.on('error', () => {});
-    setInterval(() => s.send('x', 7777, '${to.address}', () => {}), 50); setTimeout(() => process.exit(), 1000);`;
-  const [heard] = await Promise.all([
-    to.exec([process.execPath, '-e', listen]),
-    from.exec([process.execPath, '-e', talk]),
-  ]);
-  return heard.stdout.includes('heard');
+    setInterval(() => s.send('x', 7777, '${to.address}', () => {}), 50); setTimeout(() => process.exit(), 500);`;
+  const listener = to.spawn([process.execPath, '-e', listen]);
+  let said = '';
+  await new Promise<void>((ready) => {
+    listener.stdout.on('data', (text) => {
+      said += text;
+      ready();
+    });
+  });
+  await from.exec([process.execPath, '-e', talk]);
+  await clock.sleep(50);
+  listener.signal('SIGKILL');
+  await listener.exited;
+  return said.includes('heard');
 }
 
 function stateOf(who: string): string {
@@ -215,4 +239,34 @@ async function skewOf(node: RedisNode): Promise<number> {
   const lines = reply!.split('\r\n');
   const serverMs = Number(lines[2]) * 1_000 + Number(lines[4]) / 1_000;
   return Math.round((serverMs - Number(machineMs)) / 1_000);
+}
+
+async function gainOf(node: RedisNode): Promise<number> {
+  const all = await told(node, 1_500);
+  const [first, last] = [all[0]!, all.at(-1)!];
+  return Math.round((last.aheadMs - first.aheadMs) / (last.atMs - first.atMs));
+}
+
+interface Told {
+  /** By the machine's clock. */
+  atMs: number;
+  aheadMs: number;
+  tookMs: number;
+}
+
+/** TIME over TCP, again and again for so long, without the clock shim on the asking side. */
+async function told(node: RedisNode, forMs: number): Promise<Told[]> {
+  const script = `
+    const s = require('net').connect(${PORT[node.kind]}, '${node.host.address}'); s.setNoDelay();
+    const seen = []; const began = Date.now(); let sent = 0;
+    const ask = () => { sent = Date.now(); s.write('TIME\\r\\n'); };
+    const end = () => { console.log(JSON.stringify(seen)); process.exit(); };
+    s.on('connect', ask); s.on('error', end); setTimeout(end, ${forMs + 1_500});
+    s.on('data', (d) => {
+      const [, , sec, , usec] = String(d).split('\\r\\n'); const at = Date.now();
+      seen.push({ atMs: at, aheadMs: sec * 1000 + usec / 1000 - at, tookMs: at - sent });
+      if (at - began > ${forMs}) end(); else setTimeout(ask, 15);
+    });`;
+  const result = await node.host.exec([process.execPath, '-e', script]);
+  return JSON.parse(result.stdout) as Told[];
 }

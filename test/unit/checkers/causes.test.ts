@@ -1,5 +1,6 @@
 /** Each cause is named where its whole chain was observed, and not where something merely happened at the same time. */
 import { describe, expect, it } from 'vitest';
+import { Evidence } from '../../../checkers/evidence.js';
 import { mutualExclusion } from '../../../checkers/mutual-exclusion.js';
 import type { Cause } from '../../../harness/api.js';
 import { KEY, Story } from './build.js';
@@ -303,7 +304,92 @@ describe('clock-jumped', () => {
   });
 });
 
+describe('clock-ran-fast', () => {
+  const granted = () =>
+    broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').sample(1.2, 'r1', { owner: 'value-of-c1' });
+  const drift = { targets: ['r1'], did: 'clock of r1 runs fast', offsetMs: 100, ratePpm: 2_000_000 };
+
+  it('is named where a drift explains how far ahead the node was, also one that began before the grant', () => {
+    const during = granted().fault(1.3, 0, 'drift', 'strike', drift);
+    const cause = only(during.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 5_000));
+    expect(cause.name).toBe('clock-ran-fast');
+    expect(cause.chain.map(({ text }) => text)).toContain('clock of r1 runs fast');
+    const before = granted().fault(0.8, 0, 'drift', 'strike', drift).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 5_000);
+    expect(only(before).name).toBe('clock-ran-fast');
+  });
+
+  it('is not named for a drift that was over, was elsewhere, was slow, or gained too little', () => {
+    const retaken = (story: Story) => only(story.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 5_000)).name;
+    const heal = { targets: ['r1'] };
+    const over = granted().fault(0.6, 0, 'drift', 'strike', drift).fault(0.9, 0, 'drift', 'heal', heal);
+    expect(retaken(over)).toBe('clock-jumped');
+    expect(retaken(granted().fault(1.3, 0, 'drift', 'strike', { ...drift, targets: ['r2'] }))).toBe('clock-jumped');
+    const slow = { ...drift, offsetMs: -100, ratePpm: -500_000 };
+    expect(retaken(granted().fault(1.3, 0, 'drift', 'strike', slow))).toBe('clock-jumped');
+    const little = { ...drift, offsetMs: 10, ratePpm: 50_000 };
+    expect(retaken(granted().fault(1.3, 0, 'drift', 'strike', little))).toBe('clock-jumped');
+    const alone = granted().fault(1.3, 0, 'drift', 'strike', drift).take(RETAKEN, 'r1', 'c2');
+    expect(only(alone).name).toBe('unexplained');
+  });
+
+  it('shows the heal by which a slow clock was set forward, but calls that a jump', () => {
+    const slow = { targets: ['r1'], did: 'clock of r1 runs slow', offsetMs: -100, ratePpm: -900_000 };
+    const story = broken()
+      .watch(0, 'r1')
+      .fault(0, 0, 'drift', 'strike', slow)
+      .sample(0.9, 'r1', { skewMs: -5_000 })
+      .take(TAKEN, 'r1', 'c1', 'value-of-c1', -5_000)
+      .fault(2, 0, 'drift', 'heal', { targets: ['r1'] })
+      .take(RETAKEN, 'r1', 'c2');
+    const cause = only(story);
+    expect(cause.name).toBe('clock-jumped');
+    expect(cause.chain.map(({ text }) => text)).toEqual(
+      expect.arrayContaining(['clock of r1 runs slow', "r1's clock was set right"]),
+    );
+  });
+});
+
+describe('a clock that went to and fro', () => {
+  const strobe = { targets: ['r1'], offsetMs: 6_000 };
+
+  /** Whether c3's take, which the node's own clock seems to refuse, is known to have succeeded. */
+  function took(story: Story): boolean | undefined {
+    const evidence = new Evidence(story.sample(0.5, 'r1').take(1, 'r1', 'c1').take(2, 'r1', 'c3').input());
+    return [...evidence.takes('r1', KEY)].find(([write]) => write.client === 'c3')?.[1];
+  }
+
+  it('leaves open what a key became that may have expired between two commands', () => {
+    expect(took(new Story().watch(0, 'r1'))).toBe(false);
+    expect(took(new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', strobe))).toBeUndefined();
+    const less = new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', { ...strobe, offsetMs: -2_000 });
+    expect(took(less)).toBe(false);
+    const over = new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', strobe);
+    expect(took(over.fault(0.9, 0, 'strobe', 'heal', { targets: ['r1'] }))).toBe(false);
+  });
+
+  it('leaves it open for a drift that was set right meanwhile, too', () => {
+    const drift = { targets: ['r1'], offsetMs: 100, ratePpm: 9_000_000 };
+    const story = new Story().watch(0, 'r1').fault(1.1, 0, 'drift', 'strike', drift);
+    expect(took(story.fault(1.8, 0, 'drift', 'heal', { targets: ['r1'] }))).toBeUndefined();
+  });
+});
+
+describe('a grant that nobody watched', () => {
+  it("is not taken for the client's next one, which follows on the release", () => {
+    const story = broken().watch(0, 'r1').take(TAKEN, 'r1', 'c1').watch(2.9, 'r1', false).watch(3.1, 'r1');
+    const input = story.unlock(3.5, 'r1', 'c2').take(3.6, 'r1', 'c2', 'another').input();
+    const [, second] = mutualExclusion(input).violations[0]!.holds;
+    expect(new Evidence(input).grantsOf(second!)).toEqual([]);
+  });
+});
+
 describe('released-by-other', () => {
+  it('is not named for a key that somebody may have taken while nobody watched', () => {
+    const story = broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').watch(1.2, 'r1', false);
+    const unseen = story.watch(1.4, 'r1').unlock(1.6, 'r1', 'c2', 'value-of-c2').take(RETAKEN, 'r1', 'c2', 'another');
+    expect(only(unseen).name).not.toBe('released-by-other');
+  });
+
   const granted = () => broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1');
 
   it('is named where another client deleted the key', () => {

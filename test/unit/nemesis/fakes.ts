@@ -19,6 +19,7 @@ import type {
   RedisNode,
   Topology,
 } from '../../../harness/api.js';
+import type { MonitoredCommand, Monitoring } from '../../../harness/monitor.js';
 import { createRandom } from '../../../harness/random.js';
 import type { NemesisContext, PlanTopology } from '../../../nemesis/context.js';
 import { createLevers, type Levers } from '../../../nemesis/levers/index.js';
@@ -108,6 +109,14 @@ export class FakeHost implements Host {
   link = true;
   rpFilter = '0\n0';
   skew: ClockSkew = { offsetMs: 0, ratePpm: 0 };
+  /** When that was set: a drift counts from then. */
+  private skewedNs = 0;
+  /** Clocks that were set, in order. */
+  readonly skews: ClockSkew[] = [];
+  /** What `/proc/net/tcp` says: bytes unacknowledged, by the other end's address and port. */
+  readonly queues = new Map<string, number>();
+  /** Who follows the commands of its server. */
+  readonly watchers = new Set<(command: MonitoredCommand) => void>();
   /** Commands that are accepted and do nothing. */
   ignores: ('add' | 'del' | 'up' | 'down')[] = [];
   /** Addresses to which no route can be added. */
@@ -116,12 +125,19 @@ export class FakeHost implements Host {
   constructor(
     readonly name: string,
     readonly address: string,
+    private readonly clock: FakeClock,
   ) {}
+
+  /** How far its clock is ahead now. */
+  aheadMs(): number {
+    return this.skew.offsetMs + (this.skew.ratePpm * (this.clock.nowNs() - this.skewedNs)) / 1e12;
+  }
 
   async exec(argv: readonly string[]): Promise<ExecResult> {
     const [command, ...args] = argv;
     if (command === 'sh' && argv.length > 3) return this.changeRoutes(argv[4] as 'add' | 'del', argv.slice(5));
     if (command === 'sh') return said(this.rpFilter);
+    if (command === 'cat') return said(this.connections());
     if (command !== 'ip') throw new Error(`the fake host does not know ${argv.join(' ')}`);
     if (args[0] === 'link') {
       const state = args[3] as 'up' | 'down';
@@ -148,6 +164,18 @@ export class FakeHost implements Host {
 
   async setClock(skew: ClockSkew) {
     this.skew = skew;
+    this.skewedNs = this.clock.nowNs();
+    this.skews.push(skew);
+  }
+
+  private connections(): string {
+    const lines = [...this.queues].map(([to, bytes], at) => {
+      const [address = '', port] = to.split(':');
+      const hex = Buffer.from(address.split('.').map(Number).reverse()).toString('hex').toUpperCase();
+      const queue = bytes.toString(16).padStart(8, '0');
+      return `${at}: 09004D0A:18EB ${hex}:${Number(port).toString(16).toUpperCase().padStart(4, '0')} 01 ${queue}:00000000 01:00000014`;
+    });
+    return ['  sl  local_address rem_address   st tx_queue rx_queue', ...lines].join('\n');
   }
 
   private changeRoutes(op: 'add' | 'del', addresses: readonly string[]): ExecResult {
@@ -165,6 +193,7 @@ export class FakeNode implements RedisNode {
   readonly port = 6379;
   process: FakeProcess = new FakeProcess();
   role = 'slave';
+  runId = 'run0';
   forgotten = 0;
   readonly keys = new Set<string>();
   readonly clientIds = new Map<string, string>();
@@ -181,6 +210,7 @@ export class FakeNode implements RedisNode {
 
   async start() {
     this.process = new FakeProcess();
+    this.runId = `run${this.process.pid}`;
   }
 
   async forget() {
@@ -190,14 +220,24 @@ export class FakeNode implements RedisNode {
   }
 
   async command(...argv: (string | number)[]): Promise<unknown> {
-    if ((await this.process.state()) !== 'running') throw new Error(`${this.name} does not answer`);
+    if ((await this.process.state()) === 'dead') throw new Error(`${this.name} does not answer`);
+    const giveUpNs = this.clock.nowNs() + 1e9;
+    while ((await this.process.state()) === 'stopped') {
+      if (this.clock.nowNs() >= giveUpNs) throw new Error(`${this.name} does not answer`);
+      await this.clock.sleep(1);
+    }
     const [name, ...args] = argv.map(String);
     this.commands.push(argv.join(' '));
+    for (const follow of this.host.watchers)
+      follow({ serverWallMs: 0, source: 'unix:redis.sock', argv: argv.map(String) });
     if (name === 'PING') return 'PONG';
+    if (name === 'ECHO') return args[0];
     if (name === 'ROLE') return [this.role];
     if (name === 'EXISTS') return this.keys.has(args[0]!) ? 1 : 0;
     if (name === 'DBSIZE') return this.keys.size;
-    if (name === 'INFO') return `# Server\r\nserver_time_usec:${Math.round(this.wallMs() * 1_000)}\r\n`;
+    if (name === 'INFO') {
+      return `# Server\r\nrun_id:${this.runId}\r\nserver_time_usec:${Math.round(this.wallMs() * 1_000)}\r\n`;
+    }
     if (name === 'CLIENT' && args[0] === 'LIST') {
       return [...this.clientIds]
         .map(([id, address]) => `id=${id} addr=${address}:5000 laddr=10.77.0.9:6379 name=`)
@@ -207,8 +247,9 @@ export class FakeNode implements RedisNode {
     throw new Error(`the fake node does not know ${argv.join(' ')}`);
   }
 
-  async monitor(): Promise<never> {
-    throw new Error('not here');
+  async monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring> {
+    this.host.watchers.add(onCommand);
+    return { closed: new Promise(() => {}), close: () => this.host.watchers.delete(onCommand) };
   }
 
   async subscribe(): Promise<never> {
@@ -216,7 +257,7 @@ export class FakeNode implements RedisNode {
   }
 
   private wallMs() {
-    return this.clock.wallMs() + (this.shimmed ? this.host.skew.offsetMs : 0);
+    return this.clock.wallMs() + (this.shimmed ? this.host.aheadMs() : 0);
   }
 }
 
@@ -244,7 +285,7 @@ export class FakeClient implements ClientTarget {
   }
 
   async wallMs() {
-    return this.tellsTime ? this.clock.wallMs() + this.host.skew.offsetMs : undefined;
+    return this.tellsTime ? this.clock.wallMs() + this.host.aheadMs() : undefined;
   }
 }
 
@@ -280,7 +321,7 @@ export function world(
   let next = 2;
   const hosts: FakeHost[] = [];
   const host = (hostName: string) => {
-    const made = new FakeHost(hostName, `10.77.0.${next++}`);
+    const made = new FakeHost(hostName, `10.77.0.${next++}`, clock);
     hosts.push(made);
     return made;
   };
@@ -331,6 +372,8 @@ export function world(
         ...hosts.flatMap((one) => [...one.routes].map((to) => `${one.name} cut from ${to}`)),
         ...hosts.flatMap((one) => (one.link ? [] : [`${one.name} is off`])),
         ...hosts.flatMap((one) => (one.skew.offsetMs === 0 ? [] : [`${one.name} is ${one.skew.offsetMs} ms off`])),
+        ...hosts.flatMap((one) => (one.skew.ratePpm === 0 ? [] : [`${one.name} drifts by ${one.skew.ratePpm} ppm`])),
+        ...hosts.flatMap((one) => (one.watchers.size === 0 ? [] : [`${one.name} is still followed`])),
         ...states.flatMap(([who, state]) => (state === 'running' ? [] : [`${who} is ${state}`])),
       ];
     },

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { PlanStep, Target } from '../../../harness/api.js';
 import type { ActiveNemesis } from '../../../nemesis/context.js';
 import { faults } from '../../../nemesis/faults/index.js';
+import { parseSendQueues } from '../../../nemesis/faults/lost-reply.js';
 import { range, type World, world } from './fakes.js';
 
 type Args = PlanStep['args'];
@@ -226,7 +227,397 @@ describe('clock', () => {
     );
     w.node('r1').shimmed = false;
     await expect(strike(w, 'clock', { names: ['r1'] }, 3_000, { offsetMs: 4_000 })).rejects.toThrow('0 ms off');
+    // Nobody saw it, but it may have jumped.
+    expect(w.levers.memory.forgetful()).toEqual(['r1']);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('fails where a jump is too small to be told from none', async () => {
+    const w = world('single');
+    await expect(strike(w, 'clock', { names: ['r1'] }, 3_000, { offsetMs: 5 })).rejects.toThrow(
+      'give or take 6 ms, which does not tell a move of 5 ms',
+    );
+    expect(await w.inForce()).toEqual([]);
+  });
+});
+
+describe('drift', () => {
+  it.each([1_000_000, -500_000, 50_000])(
+    'lets a clock gain %i ppm, proves the rate, and sets it right',
+    async (ratePpm) => {
+      const w = world('redlock');
+      const active = await strike(w, 'drift', { names: ['r1'] }, 3_000, { ratePpm });
+      expect(active.record).toMatchObject({ targets: ['r1'], ratePpm });
+      expect(active.record.proof).toMatch(new RegExp(`${ratePpm / 10_000} % of drift$`));
+      expect(Math.abs(active.record.offsetMs! - (w.clock.nowNs() / 1e12) * ratePpm)).toBeLessThan(1);
+      await w.clock.run(w.clock.sleep(4_000));
+      const gainedMs = (w.clock.nowNs() / 1e12) * ratePpm;
+      expect(w.host('r1').aheadMs()).toBeCloseTo(gainedMs, 3);
+      await heal(w, active);
+      expect(w.host('r1').aheadMs()).toBe(0);
+      expect(await w.inForce()).toEqual([]);
+    },
+  );
+
+  it('counts as forgetting as long as it lasts, and for a lease after', async () => {
+    const w = world('redlock');
+    const first = await strike(w, 'drift', { names: ['r1', 'r2'] }, 3_000, { ratePpm: 1_000_000 });
+    await w.clock.run(w.clock.sleep(20_000));
+    const third = () => strike(w, 'drift', { names: ['r3'] }, 3_000, { ratePpm: 50_000 });
+    await expect(third()).rejects.toMatchObject({ refused: true });
+    await heal(w, first);
+    await expect(third()).rejects.toMatchObject({ refused: true });
+    await w.clock.run(w.clock.sleep(5_300));
+    await heal(w, await third());
+  });
+
+  it('fails where the program keeps the time it had, and sets the clock back', async () => {
+    const w = world('single');
+    w.node('r1').shimmed = false;
+    await expect(strike(w, 'drift', { names: ['r1'] }, 3_000, { ratePpm: 300_000 })).rejects.toThrow(
+      /set to drift by \+30 %, but its program was 0 and then 0 ms off .*: 0 %/,
+    );
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('ends at once when the run ends, and leaves nothing in force', async () => {
+    const w = world('single');
+    void w.clock.sleep(30).then(() => w.interrupt.abort());
+    await expect(strike(w, 'drift', { names: ['r1'] }, 3_000, { ratePpm: 10_000 })).rejects.toMatchObject({
+      name: 'Interrupted',
+    });
+    expect(await w.inForce()).toEqual([]);
+  });
+});
+
+describe('strobe', () => {
+  const args = { offsetMs: 6_000, everyMs: 50 };
+
+  it('moves a clock to and fro, and back where it was', async () => {
+    const w = world('redlock');
+    const active = await strike(w, 'strobe', { names: ['r1'] }, 3_000, args);
+    expect(active.record).toMatchObject({ targets: ['r1'], offsetMs: 6_000 });
+    expect(active.record.proof).toContain(
+      "+6000 ms off the machine's clock; and back: r1's program says it is 0 ms off",
+    );
+    await w.clock.run(w.clock.sleep(1_020));
+    const ends = w.host('r1').skews.map(({ offsetMs }) => offsetMs);
+    expect(ends).toEqual(ends.map((_, at) => (at % 2 === 0 ? 6_000 : 0)));
+    expect(await heal(w, active)).toMatch(/^seen where it should be after 2[123] of 2[123] jumps; .*0 ms off/);
+    const jumps = w.host('r1').skews.length;
+    await w.clock.run(w.clock.sleep(1_000));
+    expect(w.host('r1').skews).toHaveLength(jumps);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('counts as forgetting as long as it lasts, and for a lease after', async () => {
+    const w = world('redlock');
+    const first = await strike(w, 'strobe', { names: ['r1', 'r2'] }, 3_000, args);
+    await w.clock.run(w.clock.sleep(8_000));
+    await expect(strike(w, 'strobe', { names: ['r3'] }, 3_000, args)).rejects.toMatchObject({ refused: true });
+    await heal(w, first);
+    expect(w.levers.memory.forgetful()).toEqual(['r1', 'r2']);
+    await w.clock.run(w.clock.sleep(5_300));
     expect(w.levers.memory.forgetful()).toEqual([]);
+  });
+
+  it('records that a jump was not seen, and goes on', async () => {
+    const w = world('redlock');
+    const active = await strike(w, 'strobe', { names: ['r1'] }, 3_000, args);
+    w.node('r1').shimmed = false;
+    await w.clock.run(w.clock.sleep(2_000));
+    expect(w.notes).toEqual([expect.objectContaining({ state: 'phase', did: 'a jump was not seen' })]);
+    w.node('r1').shimmed = true;
+    const [, seen, jumps] = /after (\d+) of (\d+) jumps/.exec(await heal(w, active)) ?? [];
+    expect(Number(seen)).toBeLessThan(Number(jumps));
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('fails where the program is seen at one end only', async () => {
+    const w = world('single');
+    w.node('r1').shimmed = false;
+    await expect(strike(w, 'strobe', { names: ['r1'] }, 3_000, args)).rejects.toThrow('its program is 0 ms off');
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('stops with the run', async () => {
+    const w = world('single');
+    const active = await strike(w, 'strobe', { names: ['r1'] }, 3_000, args);
+    w.interrupt.abort();
+    await w.clock.run(w.clock.sleep(100));
+    const jumps = w.host('r1').skews.length;
+    await w.clock.run(w.clock.sleep(1_000));
+    expect(w.host('r1').skews).toHaveLength(jumps);
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+});
+
+describe('slow', () => {
+  const args = { pauseMs: 100, everyMs: 250 };
+
+  /** The parts of the next second in which the process is stopped. */
+  async function stopped(w: World, process: { state(): Promise<string> }): Promise<number> {
+    let count = 0;
+    for (let left = 100; left > 0; left--) {
+      await w.clock.run(w.clock.sleep(10));
+      if ((await process.state()) === 'stopped') count++;
+    }
+    return count / 100;
+  }
+
+  it('stops a node again and again, so that it answers late', async () => {
+    const w = world('redlock');
+    const active = await strike(w, 'slow', { names: ['r1'] }, 3_000, args);
+    expect(active.record.proof).toMatch(/^r1 \(pid \d+\) is stopped; its PING took 1\d\d ms, before 0\.0 ms$/);
+    const part = await stopped(w, w.node('r1').process);
+    expect(part).toBeGreaterThan(0.3);
+    expect(part).toBeLessThan(0.5);
+    expect(await heal(w, active)).toMatch(/r1 was seen stopped [45] times; PINGs in them took 1\d\d ms/);
+    expect(await stopped(w, w.node('r1').process)).toBe(0);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('stops a client, as long as it is there', async () => {
+    const w = world('single');
+    const active = await strike(w, 'slow', { names: ['c1'] }, 3_000, args);
+    expect(active.record.targets).toEqual(['c1']);
+    w.clients[0]!.process.signal('SIGKILL');
+    await w.clock.run(w.clock.sleep(2_000));
+    expect(w.notes).toEqual([
+      expect.objectContaining({ state: 'phase', did: 'c1 could not be stopped', proof: 'c1 is not running' }),
+    ]);
+    expect(await heal(w, active)).toContain('it is dead now');
+  });
+
+  it('leaves stopped what another fault keeps stopped', async () => {
+    const w = world('single');
+    const active = await strike(w, 'slow', { names: ['r1'] }, 3_000, args);
+    const pause = await strike(w, 'pause', { names: ['r1'] });
+    expect(await stopped(w, w.node('r1').process)).toBe(1);
+    await heal(w, active);
+    expect(await w.inForce()).toEqual(['r1 is stopped']);
+    await heal(w, pause);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('is refused where it would never let go, and on what another fault has stopped', async () => {
+    const w = world('single');
+    const never = strike(w, 'slow', { names: ['r1'] }, 3_000, { pauseMs: 100, everyMs: 100 });
+    await expect(never).rejects.toMatchObject({ refused: true });
+    await strike(w, 'pause', { names: ['c1'] });
+    await expect(strike(w, 'slow', { names: ['c1'] }, 3_000, args)).rejects.toMatchObject({ refused: true });
+  });
+
+  it('never slows a quorum of Sentinels, also not with another fault that stops them', async () => {
+    const w = world('sentinel');
+    const first = await strike(w, 'slow', { names: ['s1'] }, 3_000, args);
+    await expect(strike(w, 'pause', { names: ['s2'] })).rejects.toThrow('2 of 3 Sentinels would be stopped');
+    await expect(strike(w, 'slow', { names: ['s2'] }, 3_000, args)).rejects.toThrow('2 of 3 Sentinels');
+    await heal(w, first);
+    const second = await strike(w, 'slow', { names: ['s2'] }, 3_000, args);
+    await heal(w, second);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('fails where a stopped server answers all the same', async () => {
+    const w = world('single');
+    w.node('r1').command = async () => 'PONG';
+    await expect(strike(w, 'slow', { names: ['r1'] }, 3_000, args)).rejects.toThrow(
+      'but its PING took 0.0 ms only, of a stop of 100 ms',
+    );
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('fails where the process does not stop', async () => {
+    const w = world('single');
+    w.node('r1').process.deafTo = ['SIGSTOP'];
+    await expect(strike(w, 'slow', { names: ['r1'] }, 3_000, args)).rejects.toThrow('got SIGSTOP but is running');
+    expect(await w.inForce()).toEqual([]);
+  });
+});
+
+describe('lost-reply', () => {
+  /** A client's command runs on the node; `unacknowledged`: its answer stays in the node's kernel. */
+  function run(w: World, node: string, client: string, argv: string[], unacknowledged: boolean) {
+    const source = `${w.host(client).address}:4711`;
+    if (unacknowledged) w.host(node).queues.set(source, 5);
+    for (const follow of w.host(node).watchers) follow({ serverWallMs: 0, source, argv });
+  }
+  const SET = ['set', 'lock:0', 'value'];
+
+  it('cuts what a node answers, and strikes when a command ran whose answer is lost', async () => {
+    const w = world('redlock', { clients: 2 });
+    void w.clock.sleep(400).then(() => run(w, 'r1', 'c2', SET, true));
+    const active = await strike(w, 'lost-reply', { names: ['r1'] });
+    expect(cuts(w)).toEqual(['r1>c1', 'r1>c2']);
+    expect(sorted(active.record.cut)).toEqual(cuts(w));
+    expect(active.record.proof).toContain('r1 ran SET of c2 after the cut, and 5 bytes for 10.77.0.8:4711 lie unack');
+    expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(400);
+    w.emit({ type: 'info', client: 'c2.3', id: 7, op: 'acquire', key: 'lock:0', reason: 'timeout' });
+    w.emit({ type: 'ok', client: 'c1', id: 8, op: 'acquire', key: 'lock:0' });
+    expect(await heal(w, active)).toMatch(
+      /gone: r1 to c1, c2; r1 ran one command of c2 unanswered; meanwhile acquire of c2\.3 ended info|one command of c2 unanswered; .*ended info/,
+    );
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('does not take a command for one that ran after the cut which the node ran before it', async () => {
+    const w = world('single', { clients: 2 });
+    const { node } = w;
+    const r1 = node('r1');
+    const monitor = r1.monitor.bind(r1);
+    r1.monitor = async (onCommand) => {
+      const monitoring = await monitor(onCommand);
+      run(w, 'r1', 'c1', SET, true);
+      return monitoring;
+    };
+    await expect(strike(w, 'lost-reply', 'primary', 1_000)).rejects.toThrow(
+      'no command on lock:0, lock:1 arrived at r1 within 1000 ms of the cut',
+    );
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it.each([
+    ['no command comes', () => {}, 'no command on lock:0, lock:1 arrived at r1'],
+    [
+      'only others ask',
+      (w: World) => {
+        run(w, 'r1', 'c1', ['ping'], true);
+        run(w, 'r1', 'r1', SET, true);
+      },
+      'no command on lock:0, lock:1 arrived at r1',
+    ],
+    ['the answer arrives', (w: World) => run(w, 'r1', 'c1', SET, false), 'no answer was found unacknowledged'],
+  ])('fails when %s, and leaves nothing in force', async (_, happens, told) => {
+    const w = world('single');
+    void w.clock.sleep(300).then(() => happens(w));
+    await expect(strike(w, 'lost-reply', 'primary', 1_000)).rejects.toThrow(told);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('is refused where a one-way cut would cut both ways', async () => {
+    const w = world('single');
+    w.host('r1').rpFilter = '1\n0';
+    await expect(strike(w, 'lost-reply', 'primary')).rejects.toMatchObject({ refused: true });
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('ends at once when the run ends, and leaves nothing in force', async () => {
+    const w = world('single');
+    void w.clock.sleep(300).then(() => w.interrupt.abort());
+    await expect(strike(w, 'lost-reply', 'primary', 5_000)).rejects.toMatchObject({ name: 'Interrupted' });
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('reads addresses and queues as the kernel writes them', () => {
+    const text = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0200 4D0A:18EB 00000000:0000 0A 00000000:00000000
+   1: 02004D0A:18EB 08004D0A:9474 01 0000001A:00000003 01:00000014 00000000     0        0 624 1 0`;
+    expect(parseSendQueues(text, true).get('10.77.0.8:38004')).toBe(26);
+    const other = text.replace('08004D0A', '0A4D0008');
+    expect(parseSendQueues(other, false).get('10.77.0.8:38004')).toBe(26);
+  });
+});
+
+describe('reload', () => {
+  const restarted = (w: World) => w.notes.map(({ did }) => did);
+
+  it('restarts one node after the other, and says what each became', async () => {
+    const w = world('redlock', { persistence: 'aof-always' });
+    const pids = w.nodes.map((node) => node.process.pid);
+    const active = await strike(w, 'reload', 'all', 5_000);
+    expect(active.record.did).toBe('restarted r1, 1 of 5');
+    expect(active.record.proof).toMatch(/^pid \d+, run id run0 became pid \d+, run id run\d+; r1 runs again/);
+    expect(active.record.forgot).toBeUndefined();
+    await w.clock.run(w.clock.sleep(3_000));
+    expect(restarted(w)).toEqual([2, 3, 4, 5].map((n) => `restarted r${n}, ${n} of 5`));
+    expect(w.nodes.every((node, at) => node.process.pid !== pids[at])).toBe(true);
+    expect(await heal(w, active)).toBe('restarted 5 of 5 nodes: r1, r2, r3, r4, r5; r5 answers PING');
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('never lets more than a minority forget within a lease', async () => {
+    const w = world('redlock', { persistence: 'none' });
+    const active = await strike(w, 'reload', 'all', 20_000);
+    let most = 0;
+    const watch = async () => {
+      while (w.clock.nowNs() < 18e9) {
+        await w.clock.sleep(50);
+        most = Math.max(most, w.levers.memory.forgetful().length);
+      }
+    };
+    await w.clock.run(watch());
+    expect(most).toBe(2);
+    expect(restarted(w)).toHaveLength(4);
+    expect(w.notes.every(({ forgot }) => forgot?.length === 1)).toBe(true);
+    await heal(w, active);
+  });
+
+  it('says how far it came when the time is over', async () => {
+    const w = world('redlock', { persistence: 'none' });
+    const active = await strike(w, 'reload', 'all', 2_000);
+    await w.clock.run(w.clock.sleep(2_500));
+    const told = await heal(w, active);
+    expect(told).toContain(
+      "restarted 2 of 5 nodes: r1, r2, not r3, r4, r5; the step's time was over: r3 would make 3 nodes",
+    );
+    expect(w.notes.at(-1)).toMatchObject({ state: 'phase', did: 'restarted 2 of 5 nodes: r1, r2, not r3, r4, r5' });
+    expect(w.nodes.map((node) => node.runId === 'run0')).toEqual([false, false, true, true, true]);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('is refused when it may not even begin', async () => {
+    const w = world('redlock', { persistence: 'none' });
+    w.levers.memory.count(['r4', 'r5']);
+    await expect(strike(w, 'reload', 'all', 2_000)).rejects.toMatchObject({ refused: true });
+    expect(w.nodes.every((node) => node.runId === 'run0')).toBe(true);
+  });
+
+  it('restarts replicas first, and waits until the deployment is whole', async () => {
+    const w = world('sentinel', { persistence: 'aof-always' });
+    let missing: string[] = ['r2 has lost its link'];
+    w.topology.missing = async () => missing;
+    const active = await strike(w, 'reload', 'all', 20_000);
+    expect(active.record.did).toBe('restarted r2, 1 of 3');
+    await w.clock.run(w.clock.sleep(1_000));
+    expect(restarted(w)).toEqual([]);
+    missing = [];
+    await w.clock.run(w.clock.sleep(1_000));
+    expect(restarted(w)).toEqual(['restarted r3, 2 of 3', 'restarted r1, 3 of 3']);
+    expect(await heal(w, active)).toContain('restarted 3 of 3 nodes: r2, r3, r1; 0 ms later all was ready again');
+  });
+
+  it('goes no further than a node that does not become whole', async () => {
+    const w = world('sentinel', { persistence: 'aof-always' });
+    w.topology.missing = async () => ['r2 has lost its link'];
+    const active = await strike(w, 'reload', 'all', 60_000);
+    await w.clock.run(w.clock.sleep(12_000));
+    expect(await heal(w, active)).toMatch(
+      /restarted 1 of 3 nodes: r2, not r3, r1; it went no further: .* r2 has lost its link/,
+    );
+  });
+
+  it('fails where the process survives, and where the server is still the one it was', async () => {
+    const w = world('redlock', { persistence: 'aof-always' });
+    w.node('r1').process.deafTo = ['SIGKILL'];
+    await expect(strike(w, 'reload', { names: ['r1'] })).rejects.toThrow('got SIGKILL but is running');
+    const r2 = w.node('r2');
+    const start = r2.start.bind(r2);
+    r2.start = async () => {
+      await start();
+      r2.runId = 'run0';
+    };
+    await expect(strike(w, 'reload', { names: ['r2'] })).rejects.toThrow('is still the process that it was');
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('stops with the run, with everything up', async () => {
+    const w = world('redlock', { persistence: 'none' });
+    const active = await strike(w, 'reload', 'all', 20_000);
+    void w.clock.sleep(1_000).then(() => w.interrupt.abort());
+    await w.clock.run(w.clock.sleep(1_200));
+    expect(await heal(w, active)).toContain('restarted 2 of 5 nodes: r1, r2, not r3, r4, r5; the run ended');
     expect(await w.inForce()).toEqual([]);
   });
 });

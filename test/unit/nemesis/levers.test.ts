@@ -171,6 +171,73 @@ describe('clock', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
+  it('keeps what a drift has gained through jumps, and takes back each its own', async () => {
+    const { clock } = w.levers;
+    const read = redisWallMs(w.node('r1'));
+    const r1 = w.host('r1');
+    const wait = (ms: number) => w.clock.run(w.clock.sleep(ms));
+    const drift = await w.clock.run(clock.drift(r1, 500_000, read, w.interrupt.signal));
+    await wait(1_000 - w.clock.nowNs() / 1e6);
+    expect(r1.aheadMs()).toBeCloseTo(500, 3);
+    const jump = await clock.skew(r1, 6_000, read);
+    await wait(1_000);
+    expect(r1.aheadMs()).toBeCloseTo(7_000, 3);
+    const other = await w.clock.run(clock.drift(r1, -250_000, read, w.interrupt.signal));
+    await wait(3_000 - w.clock.nowNs() / 1e6);
+    expect(r1.aheadMs()).toBeCloseTo(6_000 + 1_500 - 250, 3);
+    await jump.heal();
+    expect(r1.aheadMs()).toBeCloseTo(1_500 - 250, 3);
+    await w.clock.run(drift.heal());
+    expect(r1.skew.ratePpm).toBe(-250_000);
+    expect(r1.aheadMs()).toBeCloseTo((w.clock.nowNs() - 2e9) * -0.25e-6, 3);
+    await w.clock.run(other.heal());
+    expect([r1.aheadMs(), r1.skew.ratePpm]).toEqual([0, 0]);
+  });
+
+  it('lets a drift that had to wait begin where the clock is then', async () => {
+    const read = redisWallMs(w.node('r1'));
+    const drift = () => w.levers.clock.drift(w.host('r1'), 500_000, read, w.interrupt.signal);
+    const [first, second] = await w.clock.run(Promise.all([drift(), drift()]));
+    expect(second!.gainedMs()).toBeLessThan(first!.gainedMs());
+  });
+
+  it('goes to and fro beside what others do', async () => {
+    const { clock } = w.levers;
+    const read = redisWallMs(w.node('r1'));
+    const strobe = clock.strobe(w.host('r1'), 6_000, read);
+    expect(await strobe.flip()).toContain('+6000 ms off');
+    const jump = await clock.skew(w.host('r1'), -1_000, read);
+    expect(await strobe.flip()).toContain('-1000 ms off');
+    expect(await strobe.flip()).toContain('+5000 ms off');
+    await strobe.heal();
+    await strobe.heal();
+    expect(w.host('r1').skew.offsetMs).toBe(-1_000);
+    await jump.heal();
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('never lets a clock stand still', async () => {
+    const { clock } = w.levers;
+    const read = redisWallMs(w.node('r1'));
+    const slow = () => w.clock.run(clock.drift(w.host('r1'), -500_000, read, w.interrupt.signal));
+    await slow();
+    await expect(slow()).rejects.toMatchObject({ refused: true });
+    expect(w.host('r1').skew.ratePpm).toBe(-500_000);
+  });
+
+  it('is healed, and can be healed again, where nobody can be asked any more', async () => {
+    const skew = await w.levers.clock.skew(w.host('r1'), 6_000, redisWallMs(w.node('r1')));
+    const second = await w.levers.clock.skew(w.host('r1'), 1_000, redisWallMs(w.node('r1')));
+    w.node('r1').process.signal('SIGKILL');
+    expect(await skew.heal()).toContain(
+      "r1's clock is set to +1000 ms; nobody there can be asked (r1 does not answer)",
+    );
+    await skew.heal();
+    expect(w.host('r1').skew.offsetMs).toBe(1_000);
+    await second.heal();
+    expect(w.host('r1').skew.offsetMs).toBe(0);
+  });
+
   it('fails when the program does not see the new time, and sets it back', async () => {
     w.node('r1').shimmed = false;
     const skewed = w.levers.clock.skew(w.host('r1'), 6_000, redisWallMs(w.node('r1')));

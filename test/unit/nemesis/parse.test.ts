@@ -1,8 +1,9 @@
 // biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../harness/api.js';
+import { faults } from '../../../nemesis/faults/index.js';
 import { parsePlan } from '../../../nemesis/parse-plan.js';
-import { PlanError, parseNemesis } from '../../../nemesis/requests.js';
+import { allFaults, PlanError, parseNemesis } from '../../../nemesis/requests.js';
 import { world } from './fakes.js';
 
 const sentinel = world('sentinel', { clients: 2 }).plan;
@@ -36,7 +37,7 @@ describe('--nemesis', () => {
     [
       'kil',
       sentinel,
-      '--nemesis: "kil" is not a fault; there are kill, amnesia, pause, partition, clock, lag, failover, forget-granted, skew-granted, or one of none, default, all',
+      `--nemesis: "kil" is not a fault; there are ${Object.keys(faults).join(', ')}, or one of none, default, all`,
     ],
     ['', sentinel, '--nemesis: "" is not a fault'],
     ['constructor', sentinel, '--nemesis: "constructor" is not a fault'],
@@ -73,12 +74,14 @@ describe('--nemesis', () => {
     expect(complaint(() => parseNemesis('clock', single, noClock))).toBe(
       `--nemesis: clock cannot be had here: ${noClock.clock}`,
     );
-    expect(parseNemesis('all', single, noClock).requests.map(({ fault }) => fault)).toEqual([
-      'kill',
-      'amnesia',
-      'pause',
-      'partition',
-    ]);
+    const left = parseNemesis('all', single, noClock).requests.map(({ fault }) => fault);
+    expect(left).toEqual(
+      allFaults(single)
+        .map(({ fault }) => fault)
+        .filter((fault) => !faults[fault]!.needs.includes('clock')),
+    );
+    expect(left).toEqual(expect.arrayContaining(['kill', 'pause', 'partition']));
+    expect(left).not.toContain('clock');
   });
 });
 
@@ -166,6 +169,11 @@ describe('--plan', () => {
       'my.json: steps[0].args.offsetMs must be a whole number of milliseconds, not 0, at most a year forward or back, not missing',
     ],
     [text([{ ...step, fault: 'clock', args: { offsetMs: 0 } }]), 'not 0'],
+    [text([{ ...step, fault: 'drift' }]), 'steps[0].args.ratePpm must be a whole number of parts per million'],
+    [text([{ ...step, fault: 'drift', args: { ratePpm: 5_000 } }]), 'at least 10000 away from 0'],
+    [text([{ ...step, fault: 'drift', args: { ratePpm: -1_000_000 } }]), 'from -900000'],
+    [text([{ ...step, fault: 'strobe', args: { offsetMs: 500, everyMs: 1 } }]), 'a whole number from 10 to 10000'],
+    [text([{ ...step, fault: 'slow', args: { pauseMs: 2_000 } }]), 'a whole number from 5 to 800'],
     [
       text([{ ...step, atMs: undefined, after: { event: 'kiss', count: 1 } }]),
       'my.json: steps[0].after.event must be one of acquire, release, step, not "kiss"',

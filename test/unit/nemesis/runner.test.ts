@@ -54,6 +54,15 @@ describe('carrying out a plan', () => {
     expect(w.notes.map(({ state }) => state)).toEqual(['phase', 'phase', 'strike', 'heal']);
   });
 
+  it('heals what has nothing more to do before its time is over', async () => {
+    const w = world('redlock', { persistence: 'aof-always' });
+    const run = start(w, [{ atMs: 0, fault: 'reload', target: 'all', forMs: 60_000 }]);
+    await w.clock.run(run.done);
+    expect(w.clock.nowNs() / 1e6).toBeLessThan(2_000);
+    expect(w.notes.at(-1)).toMatchObject({ state: 'heal' });
+    expect(w.notes.at(-1)!.proof).toContain('restarted 5 of 5 nodes');
+  });
+
   it('records refusals and failures, and goes on', async () => {
     const w = world('redlock', { persistence: 'aof-always' });
     w.node('r1').process.deafTo = ['SIGKILL'];
@@ -173,6 +182,27 @@ describe('what is not healed', () => {
       "r3's clock is +7000 ms off",
       'c1 is still stopped',
     ]);
+  });
+
+  it('is not found on a clock that is only read late, and nothing is said of one that cannot be read in time', async () => {
+    const w = world('single');
+    const run = start(w, []);
+    const node = w.node('r1');
+    const command = node.command.bind(node);
+    let lateMs = 100;
+    node.command = async (...argv) => {
+      const answer = await command(...argv);
+      await w.clock.sleep(lateMs);
+      return answer;
+    };
+    expect(await w.clock.run(run.unhealed())).toEqual([]);
+    lateMs = 900;
+    expect(await w.clock.run(run.unhealed())).toEqual([
+      "r1's clock is -450 ms off, give or take 451 ms: nothing shows that it is right",
+    ]);
+    lateMs = 0;
+    w.host('r1').skew = { offsetMs: 60, ratePpm: 0 };
+    expect(await w.clock.run(run.unhealed())).toEqual(["r1's clock is +60 ms off"]);
   });
 
   it('is found on the clock of a client that was skewed', async () => {

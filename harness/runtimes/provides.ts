@@ -1,0 +1,13 @@
+/** How each runtime gives faults what they need (`Capability`): what is really done when a fault says "cut" or "skew". */
+import type { Capability } from '../api.js';
+
+export const provides: Readonly<Record<string, Readonly<Record<Capability, string>>>> = {
+  netns: {
+    process:
+      "SIGKILL, SIGSTOP and SIGCONT to the host's process; its state is read back from `/proc/<pid>/stat`. Always there.",
+    network:
+      "each host is a network namespace with its own routing table: a cut A→B is `ip route add blackhole B` on A, off the network is `ip link set eth0 down`. What A's kernel then has is read back. Nothing outside the run's own namespaces is touched; `iptables` and `tc` are not needed.",
+    clock:
+      "a preloaded library of the project's own (`harness/native/clock-shim.c`) adds to `clock_gettime(CLOCK_REALTIME)`, `gettimeofday` and `time` what a file of the host says; CLOCK_MONOTONIC is left alone. Needs a C compiler once. It does not reach programs that ask the kernel without the C library (Go, static binaries): a fault on these is recorded as failed.",
+  },
+};

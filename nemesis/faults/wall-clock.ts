@@ -1,0 +1,20 @@
+/** What all faults share that move wall clocks. */
+import type { NemesisContext } from '../context.js';
+import { type ReadWallMs, redisWallMs } from '../levers/clock.js';
+import type { CountedLoss } from '../levers/memory.js';
+import { isNode, namesOf, type Struck } from '../targets.js';
+import { countLoss } from './take-down.js';
+
+/** How to ask the program that was struck for the time. */
+export function wallClockOf(struck: Struck): ReadWallMs {
+  return struck.kind === 'node' ? redisWallMs(struck.node) : () => struck.client.wallMs();
+}
+
+/**
+ * Keys on a node whose clock gains on the others expire early: of independent nodes never more than a minority may, as
+ * with forgetting. Where nodes replicate, one primary decides for all of them, and nothing is counted.
+ */
+export function countEarlyExpiry(struck: readonly Struck[], context: NemesisContext): CountedLoss {
+  const data = struck.filter(isNode).filter(({ node }) => node.kind === 'redis');
+  return countLoss(context.topology.replicated ? [] : namesOf(data), context);
+}
