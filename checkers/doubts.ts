@@ -18,6 +18,8 @@ type Disturbance = Extract<HistoryEvent, { type: 'disturbance' }>;
 const STEP_FROM_MS = 5;
 /** A death is noticed, and an overdue release sent, within this time of the harness running again. */
 const CATCHING_UP_NS = 50e6;
+/** Half of the grace that the probe gives a lock beyond its lease. */
+const DEADLOCK_FROM_MS = 1_000;
 
 /** Doubts about findings, and about finding nothing. */
 export class Doubts {
@@ -50,6 +52,14 @@ export class Doubts {
   /** Why "no overlap" cannot be told: a step back makes every key live longer than its lease, and hides what is looked for. */
   aboutPassing(): string | undefined {
     return this.steps.length === 0
+      ? undefined
+      : `leases were counted by the machine's own clock, which ${stepped(this.steps)}`;
+  }
+
+  /** Why a lock that could not be had again may be no deadlock: set before a step back, its key lives on by as much. */
+  aboutDeadlock(): string | undefined {
+    const movedMs = this.steps.reduce((sum, step) => sum + Math.abs(step.ms), 0);
+    return movedMs < DEADLOCK_FROM_MS
       ? undefined
       : `leases were counted by the machine's own clock, which ${stepped(this.steps)}`;
   }

@@ -42,7 +42,14 @@ export function faultFailures(history: History): FaultEvent[] {
 
 /** What the hosts themselves showed as not undone when everything was to be healed. */
 export function unhealed(history: History): string[] {
-  return faultFailures(history).flatMap(({ step, proof, did }) => (step < 0 ? [proof ?? did] : []));
+  return faultFailures(history).flatMap(({ step, fault, proof, did }) =>
+    step < 0 && fault === 'heal' ? [proof ?? did] : [],
+  );
+}
+
+/** What befell the run without any plan: a full disk, a server that ended by itself. */
+export function mishaps(history: History): FaultEvent[] {
+  return faultFailures(history).filter(({ step, fault }) => step < 0 && fault !== 'heal');
 }
 
 /** The record of a fault that names `host` among what it struck or cut off. */

@@ -7,6 +7,7 @@
  * The price is that an overlap which lies wholly in the unproven part is not seen; each rule below says what that part is.
  */
 import type { History, HistoryEvent, Hold } from '../harness/api.js';
+import { once } from './once.js';
 import { type Operation, operationsOf, stampBreaches } from './operations.js';
 
 interface Lease {
@@ -23,7 +24,8 @@ interface Draft {
 }
 
 /** Every proven hold, in the order in which their grants were recorded. */
-export function holdsOf(history: History, operations: readonly Operation[] = operationsOf(history)): Hold[] {
+export const holdsOf = once((history: History): readonly Hold[] => {
+  const operations = operationsOf(history);
   const breaches = stampBreaches(history, operations);
   const trusted = (client: string) => !breaches.has(client);
   const drafts = new Map<string, Map<number, Draft>>();
@@ -50,7 +52,7 @@ export function holdsOf(history: History, operations: readonly Operation[] = ope
   }
   const holds = [...drafts.values()].flatMap((ofClient) => [...ofClient.values()].map(settled));
   return holds.sort((a, b) => a.evidence[1]! - b.evidence[1]!);
-}
+});
 
 /**
  * From: when the client had the answer in hands. Without its own stamp, when the harness read the answer, which is later.

@@ -1,7 +1,7 @@
 /** The checkers, and how what they find becomes one verdict. */
 import type { Checker, CheckerResult, CheckInput, Results, Violation, ViolationClass } from '../harness/api.js';
 import { causePhrase } from './causes.js';
-import { faultFailures } from './faults.js';
+import { faultFailures, mishaps } from './faults.js';
 import { liveness } from './liveness.js';
 import { mutualExclusion, PROCEDURE } from './mutual-exclusion.js';
 import { strengthOf, vacuity } from './vacuity.js';
@@ -71,6 +71,7 @@ function incomplete({ history }: CheckInput, names: readonly string[]): string[]
   const reasons: string[] = [];
   if (names.length === 0) reasons.push('no checker judges this workload');
   if (history.torn) reasons.push('the history is torn: its last line was not written to the end, and is left out');
+  reasons.push(...mishaps(history).map(({ proof, did }) => proof ?? did));
   const ended = history.events.some((event) => event.type === 'phase' && event.phase === 'end');
   if (!ended) reasons.push('the run was cut short: its history stops before its end');
   return reasons;
@@ -84,7 +85,10 @@ function leftOpen(result: CheckerResult, failOn: readonly ViolationClass[]): str
 
 function failedFaults({ history }: CheckInput): string[] {
   const byReason = new Map<string, string[]>();
-  for (const { step, fault, state, did, proof } of faultFailures(history)) {
+  const told = new Set(mishaps(history));
+  for (const event of faultFailures(history)) {
+    if (told.has(event)) continue; // by itself, and first
+    const { step, fault, state, did, proof } = event;
     const reason = `${state === 'refused' ? 'was refused' : 'failed'}: ${proof ?? did}`;
     const named = `${fault}${step >= 0 ? ` (step ${step + 1} of the plan)` : ''}`;
     byReason.set(reason, [...(byReason.get(reason) ?? []), named]);

@@ -6,7 +6,8 @@
  * cannot be told. Excludes how long a lock was unavailable while faults were in force.
  */
 import type { Cause, Checker, CheckInput, HistoryEvent, Violation } from '../harness/api.js';
-import { unhealed } from './faults.js';
+import { Doubts } from './doubts.js';
+import { mishaps, unhealed } from './faults.js';
 import type { SampleObservation } from './key-writes.js';
 import { listed, moment } from './words.js';
 
@@ -17,12 +18,17 @@ export const liveness: Checker = (input) => {
   const { events } = input.history;
   const probes = events.filter((event): event is Probe => event.type === 'probe');
   const recovered = events.findLast((event): event is Recovered => event.type === 'recovered');
-  const stuck = probes.filter((probe) => !probe.acquired);
+  const stuck = probes.filter((probe) => !probe.acquired && !babbled(probe));
   const left = unhealed(input.history);
-  const deployed = recovered !== undefined && recovered.missing.length === 0 && left.length === 0;
+  const doubt = stuck.length > 0 ? doubtAbout(stuck, input) : undefined;
+  const deployed = recovered !== undefined && recovered.missing.length === 0 && left.length === 0 && !doubt;
   const violations = deployed ? stuck.map((probe) => deadlock(probe, recovered, input)) : [];
   const unknown = [
     ...left.map((what) => `not everything could be healed (${what})`),
+    ...(doubt ? [doubt] : []),
+    ...probes
+      .filter(babbled)
+      .map(({ key, client, reason }) => `${key} could not be tried again: ${client} broke the ${reason}`),
     ...reasonsForDoubt(input, probes, stuck, recovered),
   ];
   return {
@@ -38,6 +44,18 @@ export const liveness: Checker = (input) => {
     },
   };
 };
+
+/** A client that breaks the protocol shows nothing about the lock. */
+function babbled({ acquired, reason }: Probe): boolean {
+  return !acquired && reason?.startsWith('protocol: ') === true;
+}
+
+/** Why it need not be the lock's doing that it could not be had, beside what was to be healed and what the servers showed. */
+function doubtAbout(stuck: readonly Probe[], { history }: CheckInput): string | undefined {
+  const [mishap] = mishaps(history);
+  const why = mishap ? (mishap.proof ?? mishap.did) : new Doubts(history, []).aboutDeadlock();
+  return why && `${listed(stuck.map(({ key }) => key))} could not be had, which need not be the lock's doing: ${why}`;
+}
 
 function reasonsForDoubt(
   { config }: CheckInput,

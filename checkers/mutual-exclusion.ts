@@ -22,7 +22,7 @@ export const PROCEDURE = 'decided by a sweep over the certain parts of all holds
 
 export const mutualExclusion: Checker = (input) => {
   const operations = operationsOf(input.history);
-  const holds = holdsOf(input.history, operations);
+  const holds = holdsOf(input.history);
   const doubts = new Doubts(input.history, operations);
 
   const certain: Overlap[] = [];

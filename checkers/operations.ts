@@ -5,6 +5,7 @@
  * sent ≤ began ≤ ended ≤ read.
  */
 import type { History, HistoryEvent } from '../harness/api.js';
+import { once } from './once.js';
 import { moment } from './words.js';
 
 export type Invoke = Extract<HistoryEvent, { type: 'invoke' }>;
@@ -17,7 +18,7 @@ export interface Operation {
 }
 
 /** A completion without an invoke is left out: reading a history refuses it. */
-export function operationsOf(history: History): Operation[] {
+export const operationsOf = once((history: History): readonly Operation[] => {
   const operations: Operation[] = [];
   const open = new Map<string, Map<number, Operation>>();
   for (const event of history.events) {
@@ -35,7 +36,7 @@ export function operationsOf(history: History): Operation[] {
     }
   }
   return operations;
-}
+});
 
 /** The first stamp of a client that cannot be true. */
 export interface StampBreach {

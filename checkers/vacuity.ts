@@ -8,12 +8,16 @@ import { holdsOf } from './holds.js';
 import { type Operation, operationsOf } from './operations.js';
 import { listed, plural } from './words.js';
 
-/** Fewer holds than this, or than two a client, are too few to say anything. */
+/**
+ * Fewer holds than this, or than two a client, are too few to say anything. How many there can be is up to the keys, not to
+ * the clients: fifty that queue for three locks get no more of them than ten do, and beyond those the rule asks no more.
+ */
 const HOLDS_AT_LEAST = 10;
+const CLIENTS_THAT_COUNT = 10;
 
 export const vacuity: Checker = (input) => {
   const operations = operationsOf(input.history);
-  const holds = holdsOf(input.history, operations);
+  const holds = holdsOf(input.history);
   const faults = faultsInForce(input.history);
   const struckHolds = countStruck(holds, faults, clientNames(input));
   const contended = contendedTries(holds, operations);
@@ -57,9 +61,10 @@ export function strengthOf(count: number, what: string): string | undefined {
 }
 
 function tooFew(holds: readonly Hold[], { config }: CheckInput): string[] {
-  const least = Math.max(HOLDS_AT_LEAST, 2 * config.clients);
+  const clients = Math.min(config.clients, CLIENTS_THAT_COUNT);
+  const least = Math.max(HOLDS_AT_LEAST, 2 * clients);
   if (holds.length >= least) return [];
-  const rule = `${HOLDS_AT_LEAST}, or two for each of ${plural(config.clients, 'client')}`;
+  const rule = `${HOLDS_AT_LEAST}, or two for each of ${clients === config.clients ? '' : 'up to '}${plural(clients, 'client')}`;
   return [`there were only ${plural(holds.length, 'hold')}; fewer than ${least} prove nothing (${rule})`];
 }
 

@@ -21,6 +21,33 @@ import type {
 /** A line longer than this is garbage, and not worth the memory. */
 export const LONGEST_LINE_BYTES = 64 * 1024;
 
+/** Lines a second that a client may print; its notices go into the history, which must not fill the disk. */
+const LINES_A_SECOND = 1_000;
+/** What a client may have saved up, so that a harness that stood still does not take what it missed for a flood. */
+const LINES_SAVED = 5_000;
+
+/** How much one client, or those that follow each other in one place, may still print. */
+export class LineAllowance {
+  private lines = LINES_SAVED;
+  private atNs: number;
+
+  constructor(private readonly clock: Clock) {
+    this.atNs = clock.nowNs();
+  }
+
+  /** Takes one line off; false: that was more than anybody needs. */
+  take(): boolean {
+    if (this.lines < 1) this.refill();
+    return --this.lines >= 0;
+  }
+
+  private refill(): void {
+    const now = this.clock.nowNs();
+    this.lines = Math.min(LINES_SAVED, Math.max(0, this.lines) + ((now - this.atNs) / 1e9) * LINES_A_SECOND);
+    this.atNs = now;
+  }
+}
+
 export type Reply = { type: 'ok' | 'fail' | 'info' } & Completion & { value?: unknown };
 
 /** The program did not shake hands as the protocol says; the message names what it said. */
@@ -35,6 +62,7 @@ export interface ClientProcessOptions {
   clock: Clock;
   /** Raw CLOCK_MONOTONIC nanoseconds of the run's epoch, subtracted from the client's stamps. */
   epochNs: number;
+  allowance: LineAllowance;
   onNotice(notice: Notice): void;
   /** Garbage on standard output: the process is not to be trusted any more. */
   onGarbage(line: string): void;
@@ -92,6 +120,10 @@ export class ClientProcess {
     };
   }
 
+  get brokeProtocol(): boolean {
+    return this.garbage !== undefined;
+  }
+
   /** The id that the next request will carry: an invoke is recorded under it before the line is sent. */
   reserveId(): number {
     return this.nextId++;
@@ -137,6 +169,10 @@ export class ClientProcess {
   }
 
   private line(line: string): void {
+    if (!this.options.allowance.take()) {
+      this.distrust(`more than ${LINES_A_SECOND} lines a second, the last of them ${brief(line)}`);
+      return;
+    }
     if (line.trim() === '') return;
     let message: unknown;
     try {

@@ -8,8 +8,12 @@ import type { Clock, HistoryBody } from './api.js';
 const TICK_MS = 20;
 /** Two cores that start twelve processes are late by this much without any harm. */
 const STALL_MS = 250;
-/** NTP slews by at most 0.5 ms a second; more between two ticks is a step. */
+/**
+ * More than this between two ticks is a step; or between a reading and one of the last ten seconds. The kernel slews a clock
+ * by at most 0.5 ms a second, but some time services do it by 80 ms, and a lease of 5 s then ends 400 ms early.
+ */
 const WALL_STEP_MS = 5;
+const ANCHOR_EVERY_NS = 10e9;
 
 /** Starts watching; disposing stops. */
 export function watchDisturbances(clock: Clock, record: (body: HistoryBody) => void): AsyncDisposable {
@@ -25,33 +29,52 @@ export function watchDisturbances(clock: Clock, record: (body: HistoryBody) => v
 
 async function watch(clock: Clock, record: (body: HistoryBody) => void, stop: AbortSignal): Promise<void> {
   let before = readBoth(clock);
+  let anchor = before;
   while (!stop.aborted) {
     await clock.sleep(TICK_MS, stop);
     const now = readBoth(clock);
-    const elapsedMs = (now.monotonicNs - before.monotonicNs) / 1e6;
-    if (elapsedMs - TICK_MS > STALL_MS) {
+    const stalledMs = (now.monotonicNs - before.monotonicNs) / 1e6 - TICK_MS;
+    if (stalledMs > STALL_MS) {
       record({
         type: 'disturbance',
         disturbance: 'harness-stall',
-        ms: Math.round(elapsedMs - TICK_MS),
+        ms: Math.round(stalledMs),
         beganNs: before.monotonicNs,
       });
     }
-    const stepMs = now.wallMs - before.wallMs - elapsedMs;
-    if (Math.abs(stepMs) > WALL_STEP_MS + now.uncertaintyMs + before.uncertaintyMs) {
+    // A jump is told with the tick in which it came, a slide with all the time that it took.
+    const since = hasStepped(before, now) ? before : anchor;
+    const stepped = hasStepped(since, now);
+    if (stepped) {
       record({
         type: 'disturbance',
         disturbance: 'wall-clock-step',
-        ms: Math.round(stepMs),
-        beganNs: before.monotonicNs,
+        ms: Math.round(stepMs(since, now)),
+        beganNs: since.monotonicNs,
       });
     }
+    if (stepped || now.monotonicNs - anchor.monotonicNs > ANCHOR_EVERY_NS) anchor = now;
     before = now;
   }
 }
 
-/** The two clocks cannot be read in one instant; how far apart the readings may be is part of the reading. */
-function readBoth(clock: Clock): { monotonicNs: number; wallMs: number; uncertaintyMs: number } {
+interface Reading {
+  monotonicNs: number;
+  wallMs: number;
+  /** How far apart the readings of the two clocks may be. */
+  uncertaintyMs: number;
+}
+
+function stepMs(before: Reading, now: Reading): number {
+  return now.wallMs - before.wallMs - (now.monotonicNs - before.monotonicNs) / 1e6;
+}
+
+function hasStepped(before: Reading, now: Reading): boolean {
+  return Math.abs(stepMs(before, now)) > WALL_STEP_MS + now.uncertaintyMs + before.uncertaintyMs;
+}
+
+/** The two clocks cannot be read in one instant. */
+function readBoth(clock: Clock): Reading {
   const fromNs = clock.nowNs();
   const wallMs = clock.wallMs();
   const toNs = clock.nowNs();

@@ -24,6 +24,8 @@ import { watchDisturbances } from './disturbances.js';
 import { observe } from './observer.js';
 import { Recorder } from './recorder.js';
 import { Scheduler } from './scheduler.js';
+import { watchServers } from './server-deaths.js';
+import { asStoreError } from './store.js';
 import { waitUntilComplete } from './topologies/ready.js';
 
 export interface RunParts {
@@ -57,11 +59,14 @@ const OPERATION_GRACE_MS = 4_000;
 export const clientSlot = (n: number) => `c${n + 1}`;
 
 /** Runs to the end and leaves a closed history in `folder`. Rejects if the deployment or the lock could not be started. */
-export async function torture(config: RunConfig, plan: Plan, folder: string, parts: RunParts): Promise<void> {
-  const { runtime, kind, say } = parts;
+export async function torture(config: RunConfig, plan: Plan, folder: string, given: RunParts): Promise<void> {
+  const { runtime, kind, say } = given;
   const { clock } = runtime;
   const beganNs = clock.nowNs();
   const recorder = new Recorder(folder, clock);
+  const { trouble } = recorder;
+  trouble.addEventListener('abort', () => say(`ending the run: ${trouble.reason}`));
+  const parts = { ...given, interrupt: AbortSignal.any([given.interrupt, trouble]) };
   if (parts.onEvent) recorder.subscribe(parts.onEvent);
   const phase = (name: Phase) => recorder.record({ type: 'phase', phase: name });
   try {
@@ -76,6 +81,9 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, par
     const names = kind.hosts(config.topologyOptions);
     const servers = await runtime.createHosts(Object.values(names).flat());
     await using topology = await startTopology(config, parts, recorder, servers, beganNs);
+    await using serverWatch = watchServers([...topology.nodes, ...topology.sentinels], clock, (body) =>
+      recorder.record(body),
+    );
     const places = await runtime.createHosts(Array.from({ length: config.clients }, (_, n) => clientSlot(n)));
     await using scheduler = createScheduler(config, parts, recorder, topology, places);
     const hands = await scheduler.start();
@@ -104,18 +112,25 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, par
 
     phase('recovery');
     const healedNs = clock.nowNs();
-    const missing = await waitUntilComplete(topology, clock, RECOVERY_TIMEOUT_MS);
+    // A dead server, or one without a disk, will not recover, and nothing can be told by waiting for it.
+    const hopeless = AbortSignal.any([trouble, serverWatch.incomplete]);
+    const missing = await waitUntilComplete(topology, clock, RECOVERY_TIMEOUT_MS, hopeless);
     recorder.record({ type: 'recovered', afterMs: Math.round((clock.nowNs() - healedNs) / 1e6), missing });
     await scheduler.finish();
 
-    phase('probe');
-    say(
-      missing.length === 0
-        ? 'healed and recovered; probing that every lock can be had again'
-        : `not recovered: ${missing.join('; ')}`,
-    );
-    await probeLiveness(config, parts, recorder, scheduler);
+    // What a full disk makes servers refuse would look like a lock that cannot be had.
+    if (!trouble.aborted) {
+      phase('probe');
+      say(
+        missing.length === 0
+          ? 'healed and recovered; probing that every lock can be had again'
+          : `not recovered: ${missing.join('; ')}`,
+      );
+      await probeLiveness(config, parts, recorder, scheduler);
+    }
     phase('end');
+  } catch (error) {
+    throw asStoreError(error);
   } finally {
     recorder.close();
   }

@@ -7,6 +7,7 @@
  * comes back as a new process under a new name, because nobody can say what the old one still holds. A stopped client is
  * late, not dead, and is not reaped for it.
  */
+import { availableParallelism } from 'node:os';
 import type {
   ClientScript,
   ClientTarget,
@@ -21,7 +22,15 @@ import type {
   Random,
   TopologyDescription,
 } from './api.js';
-import { brief, ClientProcess, HandshakeError, type Reply, type RequestBody, valueFields } from './client-process.js';
+import {
+  brief,
+  ClientProcess,
+  HandshakeError,
+  LineAllowance,
+  type Reply,
+  type RequestBody,
+  valueFields,
+} from './client-process.js';
 import type { Recorder } from './recorder.js';
 
 export interface SchedulerOptions {
@@ -43,9 +52,14 @@ export interface SchedulerOptions {
 }
 
 const HANDSHAKE_TIMEOUT_MS = 15_000;
+/** Programs that start all at once stand in each other's way until the last of them has missed its handshake. */
+const STARTS_AT_ONCE = 2 * availableParallelism();
+const PROGRESS_EVERY_MS = 3_000;
 const STOPPED_POLL_MS = 50;
 /** A client that cannot start (its Redis is down, say) tries again after this. */
 const RESTART_PAUSE_MS = 200;
+/** One that breaks the protocol does so again, as a rule: from time to time is enough to see whether it still does. */
+const LONGEST_RESTART_PAUSE_MS = 5_000;
 const GOODBYE_MS = 500;
 
 /** The lock does not fit the topology: a set-up error, not an outcome. */
@@ -65,7 +79,20 @@ export class Scheduler {
 
   /** Starts the first process of every slot; rejects with HandshakeError or UnfitLockError if one cannot start. */
   async start(): Promise<HandshakeValue> {
-    const hands = await Promise.all(this.slots.map((slot) => slot.bringUp()));
+    const hands: HandshakeValue[] = [];
+    const waiting = [...this.slots];
+    const bringUpSome = async () => {
+      for (let slot = waiting.shift(); slot; slot = waiting.shift()) hands.push(await slot.bringUp());
+    };
+    const done = new AbortController();
+    const telling = this.tellProgress(() => `${hands.length} of ${this.slots.length} clients are up`, done.signal);
+    try {
+      await Promise.all(Array.from({ length: STARTS_AT_ONCE }, bringUpSome));
+    } finally {
+      waiting.length = 0;
+      done.abort();
+      await telling;
+    }
     const first = hands[0]!;
     if (first.topologies && !first.topologies.includes(this.options.topologyName)) {
       throw new UnfitLockError(
@@ -73,6 +100,15 @@ export class Scheduler {
       );
     }
     return first;
+  }
+
+  private async tellProgress(line: () => string, done: AbortSignal): Promise<void> {
+    const { clock, say } = this.options;
+    for (;;) {
+      await clock.sleep(PROGRESS_EVERY_MS, done);
+      if (done.aborted) return;
+      say(line());
+    }
   }
 
   /** Lets every client run its script until `finish`. */
@@ -119,20 +155,25 @@ class Slot {
   private generation = 0;
   /** A lock that cannot reach its Redis for ten seconds is news once, not fifty times. */
   private saidStuck = false;
+  private breaches = 0;
   private stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
   /** Set while a fault keeps the slot empty. */
   private held: { resume: Promise<void>; release: () => void } | undefined;
+  /** One for all its processes: a flood does not begin anew with each. */
+  private readonly allowance: LineAllowance;
 
   constructor(
     readonly host: Host,
     private readonly options: SchedulerOptions,
-  ) {}
+  ) {
+    this.allowance = new LineAllowance(options.clock);
+  }
 
   async bringUp(): Promise<HandshakeValue> {
     const name = this.generation === 0 ? this.host.name : `${this.host.name}.${this.generation + 1}`;
     this.generation++;
-    const target = new SlotProcess(name, this.host, this.options, {
+    const target = new SlotProcess(name, this.host, this.options, this.allowance, {
       killed: () => this.hold(),
       resumed: () => this.held?.release(),
     });
@@ -231,6 +272,11 @@ class Slot {
       this.held = undefined;
       if (this.target && !this.target.client.gone && !this.target.condemned) return this.target;
       await this.target?.buried();
+      if (this.target?.client.brokeProtocol) {
+        const pauseMs = RESTART_PAUSE_MS * 2 ** this.breaches++;
+        await this.options.clock.sleep(Math.min(pauseMs, LONGEST_RESTART_PAUSE_MS), stopping);
+        if (stopping.aborted) return undefined;
+      }
       try {
         await this.bringUp();
       } catch (error) {
@@ -285,11 +331,13 @@ class SlotProcess implements ClientTarget {
   private readonly holds = new Map<number, HoldState>();
   private isUp = false;
   private isDown = false;
+  private readonly ended = new AbortController();
 
   constructor(
     readonly name: string,
     readonly host: Host,
     private readonly options: SchedulerOptions,
+    allowance: LineAllowance,
     private readonly fault: { killed(): void; resumed(): void },
   ) {
     this.slot = host.name;
@@ -299,12 +347,16 @@ class SlotProcess implements ClientTarget {
       argv: options.clientArgv,
       clock: options.clock,
       epochNs: options.epochNs,
+      allowance,
       onNotice: (notice) => this.noticed(notice),
       onGarbage: (line) => {
         options.say(`${name} printed something that is not protocol: ${line}`);
         if (this.isUp) void this.condemn(`protocol: ${line}`);
       },
-      onExit: (exit) => this.down(options.clock.nowNs(), `exited by itself (${exit.signal ?? `status ${exit.code}`})`),
+      onExit: (exit) => {
+        this.ended.abort();
+        this.down(options.clock.nowNs(), `exited by itself (${exit.signal ?? `status ${exit.code}`})`);
+      },
     });
   }
 
@@ -366,7 +418,7 @@ class SlotProcess implements ClientTarget {
         early: [],
       });
     const invoked = recorder.record({ type: 'invoke', client: this.name, id, op, key, ...hold, ...lease, ...wait });
-    const reply = await this.inTime(this.client.exchange(id, body), limitMs);
+    const reply = await this.inTime(this.client.exchange(id, body), limitMs, stopping);
     const readNs = clock.nowNs();
     const { type, completion } = judgeReply(reply, op, epochNs, invoked.atNs, readNs);
     const condemned = type === 'info';
@@ -402,8 +454,11 @@ class SlotProcess implements ClientTarget {
     return { op: instruction.do, key, body, limitMs: this.options.operationGraceMs };
   }
 
-  /** Waits for the reply, but not for ever: time during which the process is stopped does not count. */
-  private async inTime(reply: Promise<Reply>, limitMs: number): Promise<Reply> {
+  /**
+   * Waits for the reply, but not for ever: time during which the process is stopped does not count. Once the scripts are
+   * `stopping` all faults are healed, and a process that is stopped then has stopped itself.
+   */
+  private async inTime(reply: Promise<Reply>, limitMs: number, stopping: AbortSignal | undefined): Promise<Reply> {
     const { clock } = this.options;
     let answered = false;
     void reply.then(() => {
@@ -414,9 +469,10 @@ class SlotProcess implements ClientTarget {
     for (let leftMs = limitMs; ; leftMs = this.options.operationGraceMs) {
       await clock.sleep(leftMs, done.signal);
       if (answered) return reply;
-      if ((await this.client.process.state()) !== 'stopped')
+      const mayBeStopped = () => stopping !== undefined && !stopping.aborted;
+      if (!mayBeStopped() || (await this.client.process.state()) !== 'stopped')
         return { type: 'info', reason: `no answer within ${limitMs} ms` };
-      while (!answered && (await this.client.process.state()) === 'stopped')
+      while (!answered && mayBeStopped() && (await this.client.process.state()) === 'stopped')
         await clock.sleep(STOPPED_POLL_MS, done.signal);
     }
   }
@@ -425,11 +481,12 @@ class SlotProcess implements ClientTarget {
     const wake = new AbortController();
     const wakeUp = () => wake.abort();
     const lost = untilLost === undefined ? undefined : this.holds.get(untilLost)?.lost.signal;
-    for (const signal of [stopping, lost]) signal?.addEventListener('abort', wakeUp);
-    if (stopping?.aborted || lost?.aborted) wakeUp();
-    void this.client.process.exited.then(wakeUp);
+    // Not on the promise of its exit: that would keep every nap of a long life in memory.
+    const wakers = [stopping, lost, this.ended.signal];
+    for (const signal of wakers) signal?.addEventListener('abort', wakeUp);
+    if (wakers.some((signal) => signal?.aborted)) wakeUp();
     await this.options.clock.sleep(ms, wake.signal);
-    for (const signal of [stopping, lost]) signal?.removeEventListener('abort', wakeUp);
+    for (const signal of wakers) signal?.removeEventListener('abort', wakeUp);
     return { type: 'woke', lost: lost?.aborted ?? false };
   }
 

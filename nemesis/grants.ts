@@ -90,6 +90,8 @@ export class GrantWatch implements Disposable {
       if (event.op === 'release' && event.hold !== undefined) this.holds.delete(holdKey(event.client, event.hold));
     } else if (event.type === 'ok' && event.op === 'acquire') {
       this.granted(event);
+    } else if (event.type === 'fail' || event.type === 'info') {
+      this.invokedNs.delete(holdKey(event.client, event.id));
     } else if (event.type === 'lost') {
       this.holds.delete(holdKey(event.client, event.hold));
     } else if (event.type === 'client-down') {

@@ -1,4 +1,5 @@
 /** From a run's folder to its verdict and reports: what `run` does at the end, `check` and `report` at any time. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdsOf } from '../../checkers/holds.js';
 import { judge } from '../../checkers/index.js';
@@ -7,7 +8,7 @@ import type { ReportInput } from '../../reports/input.js';
 import { workloads } from '../../workloads/index.js';
 import type { History, Results } from '../api.js';
 import { readHistory, readObservations } from '../history.js';
-import { readConfig, readPlan, writeJson, writeWhole } from '../store.js';
+import { giveBackReserve, readConfig, readPlan, writeJson, writeWhole } from '../store.js';
 import { surroundings, wantsColour } from './live/terminal.js';
 
 export interface Shown {
@@ -25,23 +26,50 @@ export async function judgeFolder(folder: string, options: Shown): Promise<numbe
 
 export type JudgedRun = ReportInput & { results: Results };
 
-/** Judges the history in `folder` and writes results and reports. */
+/** Judges the history in `folder` and writes results and reports; says on standard error what could not be written. */
 export async function judgeRun(folder: string): Promise<JudgedRun> {
   const input = await readRun(folder);
-  writeJson(folder, 'results.json', input.results);
-  for (const [name, make] of Object.entries(reports)) writeWhole(join(folder, name), make(input));
+  const unwritten = writeReports(folder, input);
+  if (unwritten.size > 0) {
+    const [why] = unwritten.values();
+    process.stderr.write(`lock-torture: could not write ${[...unwritten.keys()].join(', ')}: ${why}\n`);
+  }
   return input;
+}
+
+/** Writes what can be written: a verdict counts on whatever disk. The result: file name → why it could not be written. */
+function writeReports(folder: string, input: JudgedRun): Map<string, string> {
+  const unwritten = new Map<string, string>();
+  const attempt = (name: string, write: () => void) => {
+    try {
+      write();
+    } catch {
+      giveBackReserve(folder); // a run that was killed has left it
+      try {
+        write();
+      } catch (error) {
+        unwritten.set(name, (error as Error).message);
+      }
+    }
+  };
+  attempt('results.json', () => writeJson(folder, 'results.json', input.results));
+  for (const [name, make] of Object.entries(reports)) {
+    const text = make(input);
+    attempt(name, () => writeWhole(join(folder, name), text));
+  }
+  return unwritten;
 }
 
 /** Prints the closing summary of a judged run. */
 export function showVerdict(folder: string, { results, config }: JudgedRun, options: Shown): void {
-  const report = join(folder, 'report.html');
+  const file = join(folder, 'report.html');
+  const report = existsSync(file) ? file : undefined;
   const text = options.json
     ? JSON.stringify(jsonSummary(results, report))
     : closingSummary({
         results,
         failOn: config.failOn,
-        reportPath: report,
+        ...(report && { reportPath: report }),
         colour: options.colour ?? wantsColour(surroundings()),
       });
   process.stdout.write(`${text}\n`);

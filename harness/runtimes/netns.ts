@@ -41,6 +41,8 @@ const address = (index: number) => `10.77.${index >> 8}.${index & 255}`;
 const SPARE_ADDRESS = '10.77.255.1';
 const EXEC_TIMEOUT_MS = 5_000;
 const HOLDER_TIMEOUT_MS = 10_000;
+/** What lock clients may print on standard error, host by host: one that does so for ever must not fill the disk. */
+const LONGEST_LOG_BYTES = 8 << 20;
 
 /** Opens the runtime inside the run's own namespaces; rejects when it finds itself on the machine's network. */
 export async function netnsRuntime(options: NetnsOptions): Promise<Runtime> {
@@ -90,6 +92,9 @@ class NetnsHost implements Host {
   private readonly clockFd: number;
   private readonly clockFile: string;
   private readonly logFd: number;
+  /** What `log` wrote. */
+  private loggedBytes = 0;
+  private isClosed = false;
 
   constructor(
     readonly name: string,
@@ -168,8 +173,9 @@ class NetnsHost implements Host {
     const [command, ...args] = [...this.inside(), 'env', ...assignments, ...argv];
     const child = spawn(command!, args, {
       cwd: options.cwd ?? this.folder,
-      stdio: ['pipe', options.logStdout ? this.logFd : 'pipe', this.logFd],
+      stdio: ['pipe', ...(options.logStdout ? [this.logFd, this.logFd] : ['pipe' as const, 'pipe' as const])],
     });
+    child.stderr?.on('data', (chunk: Buffer) => this.log(chunk));
     const started = new NetnsProcess(child);
     this.children.add(started);
     void started.exited.then(() => this.children.delete(started));
@@ -203,7 +209,23 @@ class NetnsHost implements Host {
     for (const child of this.children) child.signal('SIGKILL');
     await Promise.all([...this.children].map((child) => child.exited));
     this.holder.kill('SIGKILL');
+    this.isClosed = true;
     for (const fd of [this.folderFd, this.clockFd, this.logFd]) closeSync(fd);
+  }
+
+  /** Keeps what a program says on standard error, up to a limit; the rest is read, so that it does not wait, and dropped. */
+  private log(chunk: Buffer): void {
+    const room = LONGEST_LOG_BYTES - this.loggedBytes;
+    if (this.isClosed || room <= 0) return;
+    this.loggedBytes += chunk.length;
+    const kept = chunk.subarray(0, room);
+    const cut =
+      this.loggedBytes >= LONGEST_LOG_BYTES ? `\n(more than ${LONGEST_LOG_BYTES} bytes; the rest is left out)\n` : '';
+    try {
+      writeSync(this.logFd, Buffer.concat([kept, Buffer.from(cut)]));
+    } catch {
+      // The disk is full; the history says so.
+    }
   }
 
   private inside(): string[] {

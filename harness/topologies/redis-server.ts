@@ -9,8 +9,8 @@ import { Redis, type RedisOptions } from 'ioredis';
 import type {
   Clock,
   Host,
-  HostProcess,
   Persistence,
+  ProcessExit,
   RedisBinary,
   RedisNode,
   Setting,
@@ -19,6 +19,7 @@ import type {
 } from '../api.js';
 import { type MonitoredCommand, type Monitoring, monitor } from '../monitor.js';
 import { DeploymentError } from './ready.js';
+import { ServerProcess } from './server-process.js';
 
 export interface RedisServerOptions {
   kind: 'redis' | 'sentinel';
@@ -46,7 +47,9 @@ export class RedisServer implements RedisNode {
   readonly kind: 'redis' | 'sentinel';
   readonly host: Host;
   readonly port: number;
-  private current: HostProcess | undefined;
+  /** Hears of every end of the running server that nobody here brought about. */
+  onOwnEnd: (exit: ProcessExit) => void = () => {};
+  private current: ServerProcess | undefined;
   /** The promise, not the client: commands that are given together share one connection. */
   private admin: Promise<Redis> | undefined;
   private configured: Promise<unknown> | undefined;
@@ -58,7 +61,7 @@ export class RedisServer implements RedisNode {
     this.port = options.port;
   }
 
-  get process(): HostProcess {
+  get process(): ServerProcess {
     if (!this.current) throw new Error(`${this.name} has not been started`);
     return this.current;
   }
@@ -69,12 +72,31 @@ export class RedisServer implements RedisNode {
     await this.configured;
     this.dropAdmin();
     const mode = this.kind === 'sentinel' ? ['--sentinel'] : [];
-    this.current = this.host.spawn([this.options.redis.path, 'redis.conf', ...mode], {
-      env: this.options.redis.env,
-      logStdout: true,
+    const started = new ServerProcess(
+      this.host.spawn([this.options.redis.path, 'redis.conf', ...mode], {
+        env: this.options.redis.env,
+        logStdout: true,
+      }),
+    );
+    this.current = started;
+    await this.answering(started);
+    void started.exited.then((exit) => {
+      if (!started.wasEnded) this.onOwnEnd(exit);
     });
-    await this.answering(this.current);
     await this.options.afterStart?.(this);
+  }
+
+  /** How a server ended that nobody ended, with its own last words, in one line. */
+  async obituary(exit: ProcessExit): Promise<string> {
+    const how =
+      exit.signal === 'SIGKILL'
+        ? 'killed by something outside of the run (the kernel does so when memory runs out)'
+        : exit.signal
+          ? `it crashed (${exit.signal})`
+          : `exit status ${exit.code}`;
+    const log = await this.host.exec(['tail', '-c', '8192', `../../logs/${this.host.name}.log`]).catch(() => undefined);
+    const words = lastWords(log?.stdout ?? '');
+    return `${how}; ${words ? `last words: ${words} (` : '('}all of them in logs/${this.host.name}.log)`;
   }
 
   async forget(): Promise<void> {
@@ -139,7 +161,7 @@ export class RedisServer implements RedisNode {
     ];
   }
 
-  private async answering(process: HostProcess): Promise<void> {
+  private async answering(process: ServerProcess): Promise<void> {
     const { clock } = this.options;
     const giveUpNs = clock.nowNs() + START_TIMEOUT_MS * 1e6;
     for (;;) {
@@ -149,7 +171,7 @@ export class RedisServer implements RedisNode {
       } catch (error) {
         if ((await process.state()) === 'dead') {
           throw new DeploymentError(
-            `${this.name}: redis-server exited at once; its last words are in logs/${this.host.name}.log`,
+            `${this.name}: redis-server ended at once: ${await this.obituary(await process.exited)}`,
           );
         }
         if (clock.nowNs() > giveUpNs) {
@@ -167,6 +189,16 @@ export class RedisServer implements RedisNode {
     this.admin?.then((redis) => redis.disconnect()).catch(() => {});
     this.admin = undefined;
   }
+}
+
+const LAST_WORDS = 3;
+const LONGEST_LAST_WORDS = 300;
+
+/** The last lines of a server's log, without process ids and dates, in one. */
+export function lastWords(log: string): string {
+  const lines = log.split('\n').map((line) => line.replace(/^\d+:[A-Z] .{20,24}? [.*#-] /, '').trim());
+  const words = lines.filter((line) => /[a-z]/i.test(line)).slice(-LAST_WORDS);
+  return words.join(' | ').slice(-LONGEST_LAST_WORDS);
 }
 
 /** Nothing is queued, resent or waited for: an observer that retries would report the past as the present. */

@@ -2,7 +2,9 @@
  * Tools that only some tests need. Where one is missing those tests are skipped, and the set-up says so in a line;
  * in CI nothing is skipped: what is missing there fails.
  */
+import { spawnSync } from 'node:child_process';
 import { findOnPath } from '../../harness/setup/command.js';
+import { isRoot } from '../../harness/setup/namespaces.js';
 
 const here = (...tools: string[]) =>
   process.env.CI !== undefined || tools.some((tool) => findOnPath(tool) !== undefined);
@@ -10,10 +12,16 @@ const here = (...tools: string[]) =>
 export const havePython = here('python3');
 export const haveCompiler = here('cc', 'gcc', 'clang');
 
+/** What to put before a command that mounts something which nobody else is to see. */
+export const inMountNamespace = ['unshare', ...(isRoot() ? [] : ['--user', '--map-root-user']), '--mount', '--'];
+const [unshare, ...mounting] = [...inMountNamespace, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'];
+export const canMount = process.env.CI !== undefined || spawnSync(unshare!, mounting).status === 0;
+
 /** What is skipped for want of what, one line each. */
 export function skipped(): string[] {
   return [
     ...(havePython ? [] : ['no python3: the tests of the lock client in Python are skipped']),
     ...(haveCompiler ? [] : ['no C compiler: the tests of skewed clocks are skipped']),
+    ...(canMount ? [] : ['nothing can be mounted here: the tests of a full disk are skipped']),
   ];
 }

@@ -184,3 +184,18 @@ it('decides a long history, violated throughout or not', () => {
     expect(result.found.exclusion ?? 0).toBe(overlap ? 19_999 : 0);
   }
 });
+
+describe('what befell the run by itself', () => {
+  const proof = 'the disk was full at 25.000 s, and the run was ended there; free some space';
+  const full = (story: Story) => story.fault(25, -1, 'disk', 'failed', { targets: [], proof });
+
+  it('is the first thing said, once, and such a run cannot have held', () => {
+    const result = judged(full(held()).whole(30));
+    expect(result).toMatchObject({ verdict: 'unknown', exitStatus: 2, headline: `Cannot tell: ${proof}.` });
+    expect(result.reasons).toEqual([proof]);
+  });
+
+  it('does not excuse what was broken', () => {
+    expect(judged(full(broken()).whole(30))).toMatchObject({ exitStatus: 1, reasons: [proof] });
+  });
+});

@@ -87,3 +87,35 @@ it('cannot tell where the run ended before the probe, or before all of it', () =
     notes: [expect.stringMatching(/ended before lock:1 could be tried/)],
   });
 });
+
+it("a lock that could not be had is nobody's deadlock where the deployment was not what was meant", () => {
+  const story = new Story().fault(3, -1, 'server', 'failed', { targets: ['r1'], proof: 'r1 ended by itself' });
+  expect(judged(story.recovered(5).probe(12, false))).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: [expect.stringMatching(/lock:0 could not be had, .*not be the lock's doing: r1 ended by itself/)],
+  });
+});
+
+it("nor where the machine's clock was stepped by more than a lock may be late; by less, it is one", () => {
+  const stepped = (ms: number) => new Story().disturbed(3, 'wall-clock-step', ms).recovered(5).probe(12, false);
+  expect(judged(stepped(-60_000))).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: [expect.stringMatching(/the machine's own clock, which was stepped by -60000 ms/)],
+  });
+  expect(judged(stepped(-300)).verdict).toBe('invalid');
+  expect(judged(new Story().disturbed(3, 'wall-clock-step', -60_000).whole(5)).verdict).toBe('valid');
+});
+
+it('nor where the client that was to try it broke the protocol', () => {
+  const reason = 'protocol: hello';
+  const story = new Story()
+    .recovered(5)
+    .event(12, { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 7_000, reason });
+  expect(judged(story)).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: ['lock:0 could not be tried again: c1 broke the protocol: hello'],
+  });
+});

@@ -21,6 +21,9 @@ describe('too little', () => {
     expect(notes(turns(9))).toMatch(/only 9 holds; fewer than 10 prove nothing/);
     expect(judged(turns(10)).verdict).toBe('valid');
     expect(notes(turns(12).configured({ clients: 7 }))).toMatch(/only 12 holds; fewer than 14/);
+    // As many clients as one likes: they cannot all have had one of a few locks.
+    expect(judged(turns(20).configured({ clients: 50 })).verdict).toBe('valid');
+    expect(notes(turns(19).configured({ clients: 50 }))).toMatch(/fewer than 20 .*two for each of up to 10 clients/);
   });
 
   it('nor does a lock that nobody else wanted', () => {

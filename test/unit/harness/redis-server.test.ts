@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Host } from '../../../harness/api.js';
 import { monotonicNs, realClock } from '../../../harness/runtimes/real-clock.js';
-import { RedisServer } from '../../../harness/topologies/redis-server.js';
+import { lastWords, RedisServer } from '../../../harness/topologies/redis-server.js';
 import { fakeHost } from './fake-client.js';
 
 test('commands given together share one connection, also when the last one was lost', async () => {
@@ -57,4 +57,27 @@ test('commands given together share one connection, also when the last one was l
   await server.stop();
   listener.close();
   rmSync(folder, { recursive: true });
+});
+
+test('the last words of a server are its last lines, without process ids and dates, in one', () => {
+  const refused = [
+    '',
+    '*** FATAL CONFIG FILE ERROR (Redis 7.0.15) ***',
+    'Reading the configuration file, at line 9',
+    ">>> 'frobnicate 1'",
+    'Bad directive or wrong number of arguments',
+    '',
+  ];
+  expect(lastWords(refused.join('\n'))).toBe(
+    "Reading the configuration file, at line 9 | >>> 'frobnicate 1' | Bad directive or wrong number of arguments",
+  );
+  const taken = [
+    '17:M 21 Nov 2026 16:32:59.123 * Increased maximum number of open files to 10032',
+    '17:M 21 Nov 2026 16:32:59.124 # Warning: Could not create server TCP listening socket 10.77.0.2:6379: bind: Address already in use',
+    '17:M 21 Nov 2026 16:32:59.125 # Failed listening on port 6379 (tcp), aborting.',
+  ];
+  expect(lastWords(taken.slice(1).join('\n'))).toBe(
+    'Warning: Could not create server TCP listening socket 10.77.0.2:6379: bind: Address already in use | Failed listening on port 6379 (tcp), aborting.',
+  );
+  expect(lastWords('')).toBe('');
 });
