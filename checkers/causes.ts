@@ -6,6 +6,7 @@
  */
 import type { Cause, CauseName, CheckInput } from '../harness/api.js';
 import { type Contest, contestsOf, type Explanation, type Reason } from './causes/contest.js';
+import { evicted } from './causes/evicted.js';
 import { expiredEarly } from './causes/expired-early.js';
 import { failoverLostWrite, splitBrain } from './causes/failover.js';
 import { minorityGranted } from './causes/minority-granted.js';
@@ -18,6 +19,7 @@ import type { Overlap } from './overlaps.js';
 
 /** Why a node that had granted one client granted another, in the order in which the explanations are tried. */
 const reasons: readonly Reason[] = [
+  evicted,
   releasedByOther,
   nodeForgot,
   failoverLostWrite,
@@ -43,6 +45,7 @@ const phrases: Record<string, string> = {
   'failover-lost-write': 'failover lost the write',
   'split-brain': 'two nodes took themselves for primary',
   'node-forgot': 'a node forgot it',
+  evicted: 'a full server evicted it',
   'clock-jumped': 'a clock jumped',
   'released-by-other': 'somebody else released it',
   'shared-owner': 'both used the same owner value',

@@ -8,6 +8,7 @@ import { type FaultInForce, faultsInForce } from './faults.js';
 import {
   type ClockReading,
   type CommandObservation,
+  type EvictedObservation,
   follow,
   type KeyWrite,
   ownerIs,
@@ -29,6 +30,8 @@ type At<T> = readonly [observation: number, item: T];
 interface NodeEvidence {
   samples: At<SampleObservation>[];
   watches: At<WatchObservation>[];
+  /** By key, in the node's own order, like its writes. */
+  evictions: Map<string, At<EvictedObservation>[]>;
   writes: Map<string, KeyWrite[]>;
   /** By key and client, the client's own writes. */
   byClient: Map<string, KeyWrite[]>;
@@ -71,7 +74,11 @@ export class Evidence {
         node.samples.push([at, observation]);
         skewMs.set(observation.node, observation.skewMs);
       } else if (observation.type === 'watch') node.watches.push([at, observation]);
-      else if (observation.type === 'command') {
+      else if (observation.type === 'evicted') {
+        const ofKey = node.evictions.get(observation.key);
+        if (ofKey) ofKey.push([at, observation]);
+        else node.evictions.set(observation.key, [[at, observation]]);
+      } else if (observation.type === 'command') {
         const ofNode = commands.get(observation.node);
         const ranNs = reckonedBack(observation, run?.epochWallMs, skewMs.get(observation.node));
         const command = { ...observation, ranNs };
@@ -132,7 +139,8 @@ export class Evidence {
     if (known) return known;
     const writes = evidence.writes.get(key) ?? [];
     const jumps = clockMovesOf(this.faults, node).flatMap((move) => aheadAtMost(move, writes));
-    const took = follow(writes, evidence.samples, evidence.watches, jumps, key);
+    const evictions = evidence.evictions.get(key) ?? [];
+    const took = follow(writes, evidence.samples, evidence.watches, evictions, jumps, key);
     evidence.took.set(key, took);
     return took;
   }
@@ -155,6 +163,12 @@ export class Evidence {
       if (writes[at]!.effect === 'remove') return writes[at];
     }
     return undefined;
+  }
+
+  /** The first time that the granting node evicted `key` after `grant`. */
+  firstEviction(grant: KeyWrite, key: string): At<EvictedObservation> | undefined {
+    const evictions = this.byNode.get(grant.node)?.evictions.get(key) ?? [];
+    return evictions[firstIndex(evictions, ([observation]) => observation > grant.observation)];
   }
 
   /** A node's samples that were read within the bounds, both included. */
@@ -317,7 +331,14 @@ export class Evidence {
   private nodeEvidence(name: string): NodeEvidence {
     const known = this.byNode.get(name);
     if (known) return known;
-    const node: NodeEvidence = { samples: [], watches: [], writes: new Map(), byClient: new Map(), took: new Map() };
+    const node: NodeEvidence = {
+      samples: [],
+      watches: [],
+      evictions: new Map(),
+      writes: new Map(),
+      byClient: new Map(),
+      took: new Map(),
+    };
     this.byNode.set(name, node);
     return node;
   }

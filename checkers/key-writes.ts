@@ -8,6 +8,7 @@ import type { Observation } from '../harness/api.js';
 export type CommandObservation = Extract<Observation, { type: 'command' }> & { ranNs?: number };
 export type SampleObservation = Extract<Observation, { type: 'sample' }>;
 export type WatchObservation = Extract<Observation, { type: 'watch' }>;
+export type EvictedObservation = Extract<Observation, { type: 'evicted' }>;
 
 /** One command or script on one key, in the node's own order. */
 export interface KeyWrite {
@@ -154,12 +155,30 @@ function expires(write: KeyWrite, wallMs: number, options: readonly string[]): v
 
 type KeyState =
   | { known: false /** Takes whose success a sample may tell. */; pending: KeyWrite[] }
-  | { known: true; owned?: { value?: string; expiresWallMs: number; takenNs: number; takenWallMs: number } };
+  | { known: true; owned?: Owned };
 
-/** A sample is answered on another connection than MONITOR's: nearer to a command than this, it may be older. */
+interface Owned {
+  value?: string;
+  expiresWallMs: number;
+  /** Nearer to its expiry than this, the key may be there or not. */
+  blurMs: number;
+  takenNs: number;
+  takenWallMs: number;
+  /**
+   * Known from a sample only. Takes read until then may be older than what it shows, and one with its value may be what
+   * it shows: the next sample may tell.
+   */
+  seen?: { untilNs: number; pending: KeyWrite[] };
+}
+
+/** A sample is answered on another connection than MONITOR's: nearer to a command than this, it may be older, or newer. */
 const SETTLED_NS = 20e6;
 /** Redis reckons in whole milliseconds: nearer to its expiry than this, a key may be there or not. */
 const EXPIRY_BLUR_MS = 2;
+/** A sample tells what time is left, but not to the millisecond when that was. */
+const SAMPLE_BLUR_MS = 250;
+/** A server's clock that is off by this much more than before was moved. */
+const MOVED_MS = 50;
 
 /** A moment at which a node's clock was so far ahead of the machine's. */
 export interface ClockReading {
@@ -169,44 +188,75 @@ export interface ClockReading {
 
 /**
  * Which takes succeeded, by following the key through everything that the node was seen to do. A take that is not in the
- * result may have succeeded or not. `jumps` are clock faults of the node: a key can expire in one that is over before
- * the next command or sample.
+ * result may have succeeded or not. `evictions` are those of this key: told by the server in their place among its
+ * commands. `jumps` are clock faults of the node: a key can expire in one that is over before the next command or sample.
  */
 export function follow(
   writes: readonly KeyWrite[],
   samples: readonly (readonly [observation: number, SampleObservation])[],
   watches: readonly (readonly [observation: number, WatchObservation])[],
+  evictions: readonly (readonly [observation: number, EvictedObservation])[],
   jumps: readonly ClockReading[],
   key: string,
 ): Map<KeyWrite, boolean> {
   const took = new Map<KeyWrite, boolean>();
+  /** What was stored, or was to be, by all takes read so far. */
+  const values = new Set<string>();
   let state: KeyState = { known: false, pending: [] };
   let latestNs = Number.NEGATIVE_INFINITY;
+  /** The server's clock as the last command told it, and how far it was off then; undefined: it was moved since. */
+  let clock: { ranNs: number; wallMs: number; skewMs: number } | undefined;
+  let skewMs: number | undefined;
   let runId: string | undefined;
   const forget = () => {
     state = { known: false, pending: [] };
   };
 
-  const onSample = (sample: SampleObservation) => {
+  const onSample = (sample: SampleObservation, goneSoon: boolean) => {
     if (runId !== undefined && sample.runId !== runId) forget();
     runId = sample.runId;
+    skewMs = sample.skewMs;
     if (sample.atNs - latestNs < SETTLED_NS) return;
     const stored = sample.keys[key];
+    // It may show what a removal did that is yet to be read, and so may be takes that were refused before that.
+    if (!stored && goneSoon) return;
     if (state.known) {
-      // Seen: a clock ran ahead, the key expired in the background, the clock was set back; no command told of it.
-      if (!stored) state = { known: true };
-      else if (!state.owned || !ownerIs(stored.owner, state.owned.value)) forget();
+      // Perhaps a clock ran ahead, the key expired in the background, the clock was set back, and no command told of it.
+      // Perhaps it was answered long ago: then the next one says what the commands say.
+      const same = stored ? state.owned && ownerIs(stored.owner, state.owned.value) : !state.owned;
+      if (!same) forget();
+      else if (stored && state.owned?.seen) settle(state.owned.seen.pending.splice(0), stored.owner);
       return;
     }
-    if (stored) for (const write of state.pending) took.set(write, ownerIs(stored.owner, write.value));
-    // The sample's own wall clock is not recorded; the next command's decides whether the key has expired by then.
-    state = stored ? { known: false, pending: [] } : { known: true };
+    if (stored) settle(state.pending, stored.owner);
+    state = stored ? asSeen(stored, sample) : { known: true };
+  };
+
+  const settle = (pending: readonly KeyWrite[], owner: string) => {
+    for (const write of pending) took.set(write, ownerIs(owner, write.value));
+  };
+
+  /** Owned from here on, until its time is over by the server's own clock; which must be known. */
+  const asSeen = (
+    { owner, pttlMs }: SampleObservation['keys'][string],
+    { atNs, skewMs }: SampleObservation,
+  ): KeyState => {
+    if (!clock || Math.abs(skewMs - clock.skewMs) > MOVED_MS) return { known: false, pending: [] };
+    const takenWallMs = clock.wallMs + (atNs - clock.ranNs) / 1e6;
+    const expiresWallMs = pttlMs < 0 ? Number.POSITIVE_INFINITY : takenWallMs + pttlMs;
+    // Whoever came after a take that was read before the sample was refused.
+    const isRead = values.has(owner) || (owner.startsWith('{') && [...values].some((value) => ownerIs(owner, value)));
+    const seen = { untilNs: isRead ? Number.NEGATIVE_INFINITY : atNs + SETTLED_NS, pending: [] };
+    const owned = { value: owner, expiresWallMs, blurMs: SAMPLE_BLUR_MS, takenNs: atNs, takenWallMs, seen };
+    return { known: true, owned };
   };
 
   const onTake = (write: KeyWrite) => {
+    if (write.value !== undefined) values.add(write.value);
     const after = {
       value: write.value,
       expiresWallMs: write.expiresWallMs,
+      blurMs: EXPIRY_BLUR_MS,
       takenNs: write.atNs,
       takenWallMs: write.serverWallMs,
     };
@@ -219,8 +269,14 @@ export function follow(
       state.pending.push(write);
       return;
     }
-    const leftMs = state.owned ? state.owned.expiresWallMs - write.serverWallMs : Number.NEGATIVE_INFINITY;
-    if (Math.abs(leftMs) <= EXPIRY_BLUR_MS) {
+    const { owned } = state;
+    const seen = owned?.seen;
+    if (owned && seen && (write.atNs < seen.untilNs || ownerIs(owned.value ?? '', write.value))) {
+      seen.pending.push(write);
+      return;
+    }
+    const leftMs = owned ? owned.expiresWallMs - write.serverWallMs : Number.NEGATIVE_INFINITY;
+    if (owned && Math.abs(leftMs) <= owned.blurMs) {
       state = { known: false, pending: [write] };
       return;
     }
@@ -231,35 +287,62 @@ export function follow(
   const onJump = ({ atNs, aheadMs }: ClockReading) => {
     if (!state.known || !state.owned) return;
     const wallMs = state.owned.takenWallMs + (atNs - state.owned.takenNs) / 1e6 + aheadMs;
-    if (wallMs > state.owned.expiresWallMs - EXPIRY_BLUR_MS) forget();
+    if (wallMs > state.owned.expiresWallMs - state.owned.blurMs) forget();
   };
 
-  for (const [what, item] of inOrder(writes, samples, watches, jumps)) {
+  const items = inOrder(writes, samples, watches, evictions, jumps);
+  for (const [at, [what, item]] of items.entries()) {
     if (what === 'watch') forget();
-    else if (what === 'sample') onSample(item);
-    else if (what === 'jump') onJump(item);
-    else {
+    else if (what === 'sample') onSample(item, goneSoonAfter(items, at));
+    else if (what === 'jump') {
+      clock = undefined;
+      onJump(item);
+    } else if (what === 'evicted') {
       latestNs = item.atNs;
+      state = { known: true };
+    } else {
+      latestNs = item.atNs;
+      clock = skewMs === undefined ? undefined : { ranNs: item.ranNs, wallMs: item.serverWallMs, skewMs };
       if (item.effect === 'remove') state = { known: true };
       else if (item.effect === 'take') onTake(item);
-      else if (item.effect === 'prolong' && state.known && state.owned) state.owned.expiresWallMs = item.expiresWallMs;
+      else if (item.effect === 'prolong' && state.known && state.owned) {
+        state.owned.expiresWallMs = item.expiresWallMs;
+        state.owned.blurMs = EXPIRY_BLUR_MS;
+      }
     }
   }
   return took;
 }
 
-type Item = ['write', KeyWrite] | ['sample', SampleObservation] | ['watch', WatchObservation] | ['jump', ClockReading];
+/** Whether a removal or an eviction was read so soon after that what was read before may be newer. */
+function goneSoonAfter(items: readonly Item[], at: number): boolean {
+  const untilNs = items[at]![1].atNs + SETTLED_NS;
+  for (let next = at + 1; next < items.length && items[next]![1].atNs <= untilNs; next++) {
+    const [what, item] = items[next]!;
+    if (what === 'evicted' || (what === 'write' && item.effect === 'remove')) return true;
+  }
+  return false;
+}
+
+type Item =
+  | ['write', KeyWrite]
+  | ['sample', SampleObservation]
+  | ['watch', WatchObservation]
+  | ['evicted', EvictedObservation]
+  | ['jump', ClockReading];
 
 function inOrder(
   writes: readonly KeyWrite[],
   samples: readonly (readonly [number, SampleObservation])[],
   watches: readonly (readonly [number, WatchObservation])[],
+  evictions: readonly (readonly [number, EvictedObservation])[],
   jumps: readonly ClockReading[],
 ): Item[] {
   const observed: [number, Item][] = [
     ...writes.map((write): [number, Item] => [write.observation, ['write', write]]),
     ...samples.map(([at, sample]): [number, Item] => [at, ['sample', sample]]),
     ...watches.map(([at, watch]): [number, Item] => [at, ['watch', watch]]),
+    ...evictions.map(([at, evicted]): [number, Item] => [at, ['evicted', evicted]]),
   ];
   const items = observed.sort(([a], [b]) => a - b).map(([, item]) => item);
   for (const jump of jumps) {

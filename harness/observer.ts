@@ -1,12 +1,14 @@
 /**
  * Watches what every Redis node believes, through a channel that no fault cuts: the exact order of commands on the
- * run's keys (MONITOR) and samples of role, offset, owner, PTTL and wall clock.
+ * run's keys (MONITOR), with the evictions of those keys among them, and samples of role, offset, owner, PTTL and wall
+ * clock.
  *
  * Observations never accuse anybody; they are what lets a report say why. While a node is dead or stopped nothing can be
  * seen of it, and that too is recorded.
  */
+import { setMaxListeners } from 'node:events';
 import type { Clock, Observation, ObservationBody, RedisNode } from './api.js';
-import type { MonitoredCommand } from './monitor.js';
+import { EVICTION, type MonitoredCommand } from './monitor.js';
 
 export interface ObserverOptions {
   clock: Clock;
@@ -21,6 +23,7 @@ const RECONNECT_PAUSE_MS = 20;
 /** Starts watching `nodes`; disposing stops. Resolves once every node that is alive is being watched. */
 export async function observe(nodes: readonly RedisNode[], options: ObserverOptions): Promise<AsyncDisposable> {
   const stop = new AbortController();
+  setMaxListeners(0, stop.signal); // one for every loop of every node
   const watches = nodes.map((node) => new NodeWatch(node, options, stop.signal));
   const loops = watches.flatMap((watch) => [watch.commands(), watch.samples()]);
   await Promise.race([Promise.all(watches.map((watch) => watch.watching)), Promise.all(loops)]);
@@ -55,8 +58,11 @@ class NodeWatch {
         const monitoring = await this.node.monitor((command) => this.command(command));
         this.record({ type: 'watch', watching: true });
         known = true;
-        this.nowWatching();
         this.stop.addEventListener('abort', monitoring.close, { once: true });
+        if (this.stop.aborted) monitoring.close();
+        // What is stored from here on: of what came before nothing counts, as it may have changed unseen.
+        await this.trySample();
+        this.nowWatching();
         reason = await monitoring.closed;
         this.stop.removeEventListener('abort', monitoring.close);
       } catch (error) {
@@ -70,18 +76,26 @@ class NodeWatch {
 
   async samples(): Promise<void> {
     while (!this.stop.aborted) {
-      try {
-        this.record(await this.sample());
-      } catch {
-        // Dead or stopped: `commands` says so, and a sample that could not be taken is simply absent.
-      }
+      await this.trySample();
       await this.options.clock.sleep(SAMPLE_EVERY_MS, this.stop);
+    }
+  }
+
+  private async trySample(): Promise<void> {
+    try {
+      this.record(await this.sample());
+    } catch {
+      // Dead or stopped: `commands` says so, and a sample that could not be taken is simply absent.
     }
   }
 
   private command({ serverWallMs, source, argv }: MonitoredCommand): void {
     // The observer's own commands come through the unix socket.
     if (source.startsWith('unix:') || !argv.some((argument) => this.concernsRun(argument))) return;
+    if (source === EVICTION) {
+      this.record({ type: 'evicted', key: argv[0]! });
+      return;
+    }
     const client = this.options.clientByAddress(source.slice(0, source.lastIndexOf(':')));
     this.record({
       type: 'command',
@@ -103,7 +117,7 @@ class NodeWatch {
       this.node.command('TIME'),
       this.node.command('INFO', 'server'),
       this.node.command('INFO', 'replication'),
-      ...keys.flatMap((key) => [this.owner(key), this.node.command('PTTL', key)]),
+      ...keys.flatMap((key) => [this.owner(key), this.ofKey('PTTL', key)]),
     ]);
     const answeredWallMs = clock.wallMs();
     const [seconds, micros] = time as [string, string];
@@ -130,11 +144,21 @@ class NodeWatch {
   /** What is stored under a key: a string as it is, a hash as JSON, anything else by its type. */
   private async owner(key: string): Promise<string | undefined> {
     try {
-      const value = await this.node.command('GET', key);
+      const value = await this.ofKey('GET', key);
       return value === null ? undefined : String(value);
     } catch (error) {
       if (!(error as Error).message.startsWith('WRONGTYPE')) throw error;
       return JSON.stringify(await this.node.command('HGETALL', key).catch(() => '(not a string or hash)'));
+    }
+  }
+
+  /** Null for a key of another shard: a Cluster node says where that is (MOVED), and so that it does not have it. */
+  private async ofKey(command: 'GET' | 'PTTL', key: string): Promise<unknown> {
+    try {
+      return await this.node.command(command, key);
+    } catch (error) {
+      if ((error as Error).message.startsWith('MOVED ')) return null;
+      throw error;
     }
   }
 

@@ -13,7 +13,8 @@ export interface BuiltinLock {
   canary?: boolean;
 }
 
-const oneServer = ['single', 'sentinel'] as const;
+/** Where a lock has one logical server to deal with. */
+const oneServer = ['single', 'replica', 'sentinel', 'cluster'] as const;
 
 export const locks: Record<string, BuiltinLock> = {
   'set-nx-px': {

@@ -16,7 +16,7 @@ const pause = { minMs: 10, maxMs: 30 };
 
 export default defineLock({
   name: 'set-nx-px',
-  topologies: ['single', 'sentinel'],
+  topologies: ['single', 'replica', 'sentinel', 'cluster'],
   features: ['extend'],
   async connect(access) {
     const redis = await access.redis();

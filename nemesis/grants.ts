@@ -56,12 +56,13 @@ export class GrantWatch implements Disposable {
 
   /**
    * The good moment to strike: some locks are held that were granted in this time, have been for a while, and `fits`.
-   * Resolves with those; with what there is, perhaps nothing, when the time is over.
+   * Resolves with those; with what there is, perhaps nothing, when the time is over. `atOnce`: with the first, because
+   * what is found is found for a moment only.
    */
   async settled(
     byNs: number,
     fits: (grant: Grant) => Promise<boolean>,
-    signal: AbortSignal = this.context.signal,
+    { signal = this.context.signal, atOnce = false }: { signal?: AbortSignal; atOnce?: boolean } = {},
   ): Promise<Grant[]> {
     const { clock, leaseMs } = this.context;
     let firstNs: number | undefined;
@@ -72,7 +73,7 @@ export class GrantWatch implements Disposable {
       const found = held.filter((grant, at) => fitting[at] && this.holds.has(holdKey(grant.client, grant.id)));
       const settled = found.filter((grant) => now - grant.atNs >= SETTLED_PARTS * leaseMs * 1e6);
       if (settled.length > 0) firstNs ??= now;
-      const waitedEnough = firstNs !== undefined && now - firstNs >= SECOND_PARTS * leaseMs * 1e6;
+      const waitedEnough = atOnce || (firstNs !== undefined && now - firstNs >= SECOND_PARTS * leaseMs * 1e6);
       if (settled.length > 1 || (settled.length > 0 && waitedEnough)) return settled;
       if (now >= byNs) return found;
       if (signal.aborted) throw new Interrupted('while waiting for a lock to be granted');

@@ -18,7 +18,7 @@ export async function findUnhealed(context: FaultContext, levers: Levers): Promi
     ...hosts.map((host): [string, () => Promise<string[]>] => [host.name, () => levers.network.trouble(host)]),
     ...[...topology.nodes, ...topology.sentinels].map((node): [string, () => Promise<string[]>] => [
       node.name,
-      () => serverTrouble(node, context),
+      () => serverTrouble(node, context, levers),
     ]),
     ...context
       .clients()
@@ -36,7 +36,7 @@ async function clientTrouble(client: ClientTarget, { clock }: FaultContext, leve
   return clockTrouble(client.name, () => client.wallMs(), clock);
 }
 
-async function serverTrouble(node: RedisNode, { clock }: FaultContext): Promise<string[]> {
+async function serverTrouble(node: RedisNode, { clock }: FaultContext, levers: Levers): Promise<string[]> {
   const state = await node.process.state();
   if (state !== 'running') return [`${node.name} is ${state}`];
   let why = 'no answer';
@@ -51,7 +51,8 @@ async function serverTrouble(node: RedisNode, { clock }: FaultContext): Promise<
   const healing = { clock, signal: new AbortController().signal };
   const alive = await waitFor(answers, { timeoutMs: ANSWER_TIMEOUT_MS, pollMs: POLL_MS, doing: '', context: healing });
   if (!alive) return [`${node.name} does not answer PING (${why})`];
-  return clockTrouble(node.name, redisWallMs(node), clock);
+  const clocks = await clockTrouble(node.name, redisWallMs(node), clock);
+  return [...clocks, ...(await levers.pressure.trouble(node))];
 }
 
 async function clockTrouble(name: string, read: ReadWallMs, clock: FaultContext['clock']): Promise<string[]> {

@@ -79,7 +79,7 @@ function wholeRun(input: ReportInput, story: Story, marks: readonly Mark[]): Mar
   return markup`<h2 id="timeline">The whole run</h2>
 <p class="note">Seconds since the run’s epoch, by the monotonic clock that no fault touches. Point at anything for exact times and line numbers; marks and faults are links.</p>
 ${recordNotes(input).map((note) => markup`<p><b>${note}</b></p>`)}
-${legend(story.keys)}
+${legend(story.keys, { evictions: story.nodes.some((node) => node.evictions.length > 0) })}
 <div class="scroll">${sheet.svg}</div>
 <p class="note">${notes.length === 0 ? 'Every hold and every refusal is drawn by itself.' : `Drawn together or left out: ${notes.join('; ')}.`}</p>`;
 }

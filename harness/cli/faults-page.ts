@@ -83,7 +83,7 @@ function overview(): string {
   const rows = Object.values(faults).map((fault) => [
     `[\`${fault.name}\`](#${fault.name})`,
     fault.summary,
-    fault.needs.join(', '),
+    fault.needs.join(', ') || 'nothing',
   ]);
   return table(['fault', 'what', 'needs'], rows);
 }
@@ -128,7 +128,7 @@ function section(fault: NemesisFault): string {
     `**Proof.** ${fault.explained.proof}`,
     `**Breaks.** ${fault.explained.breaks}`,
     `**Strikes** ${fault.targets.map((role) => `\`${role}\``).join(', ')}; by name ${listed(fault.strikes.map((kind) => STRUCK[kind]))}.`,
-    `**Needs** ${fault.needs.map((need) => `\`${need}\``).join(', ')}.`,
+    `**Needs** ${fault.needs.map((need) => `\`${need}\``).join(', ') || 'nothing of the runtime'}.`,
     ...argumentsOf(fault),
     whereOf(fault),
   ].join('\n\n');

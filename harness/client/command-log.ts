@@ -2,20 +2,21 @@
  * What became of every Redis command that an operation of the lock sent: the ground on which the client process says
  * `fail` (certain) or `info` (cannot tell), and where the lease of a grant begins.
  *
- * It knows nothing of Redis clients; `stamped-redis.ts` fills it. It attributes a command to every operation that runs
+ * It knows nothing of Redis clients; `stamping.ts` fills it. It attributes a command to every operation that runs
  * when the command is made: with one operation at a time that is exact but for background renewals, and there it errs
  * towards `info`.
  */
 
 /**
- * - `unsent`: rejected inside this process, so the server never saw it;
+ * - `unsent`: rejected inside this process, so no server saw it; or only nodes that sent it elsewhere (a Cluster's MOVED);
  * - `queued`: the same so far, but of a client with an offline queue (a lock may make one), which can still send it;
  * - `in-flight`: written to a socket, no answer yet (a command given up on after a time-out stays in flight);
- * - `answered`: the server answered, be it with an error;
+ * - `refused`: the server answered that it cannot carry out such a command now (`CLUSTERDOWN`, `READONLY`, ...);
+ * - `answered`: the server answered, be it with another error;
  * - `cut-off`: its connection closed before an answer came. It stays so even if somebody sends it again: the first copy
  *   may have been executed.
  */
-export type CommandState = 'unsent' | 'queued' | 'in-flight' | 'answered' | 'cut-off';
+export type CommandState = 'unsent' | 'queued' | 'in-flight' | 'refused' | 'answered' | 'cut-off';
 
 export interface CommandRecord {
   /** Which server it went to. */
@@ -26,6 +27,36 @@ export interface CommandRecord {
   /** Raw nanoseconds of the last time that it left; undefined while it has not. */
   sentNs?: number;
   state: CommandState;
+}
+
+/**
+ * Answers of a server that did nothing of the command, nor of a script: these are asked before the first write, and do
+ * not change within a script.
+ */
+const REFUSALS = new Set(
+  'MOVED ASK TRYAGAIN CLUSTERDOWN CROSSSLOT READONLY NOREPLICAS MASTERDOWN LOADING MISCONF OOM NOAUTH NOPERM'.split(
+    ' ',
+  ),
+);
+
+/** ioredis's error for an answer that is one. */
+export interface ReplyError extends Error {
+  name: 'ReplyError';
+}
+
+/** The server's answer was an error. Told by its name: a pipeline of ioredis makes copies that are no `Error`. */
+export function isReplyError(error: unknown): error is ReplyError {
+  return (error as Error | undefined)?.name === 'ReplyError';
+}
+
+/** `READONLY` of "READONLY You can't write against a read only replica." */
+export function errorCode(error: Error): string {
+  return error.message.split(' ', 1)[0]!;
+}
+
+/** What a command is after the server answered it with this error. */
+export function stateAfter(error: Error): CommandState {
+  return REFUSALS.has(errorCode(error)) ? 'refused' : 'answered';
 }
 
 /** The commands of one operation. */
@@ -54,6 +85,11 @@ export class CommandLog {
 /** Commands were tried and not one of them left the process: whatever the operation wanted certainly did not happen. */
 export function noneLeft(commands: OpCommands): boolean {
   return commands.length > 0 && commands.every((command) => command.state === 'unsent');
+}
+
+/** As above, or refused by the servers before they did anything: nothing that the operation wanted happened. */
+export function noneDone(commands: OpCommands): boolean {
+  return commands.length > 0 && commands.every(({ state }) => state === 'unsent' || state === 'refused');
 }
 
 /** A connection closed while a command of the operation was unanswered on it. */

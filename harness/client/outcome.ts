@@ -2,9 +2,10 @@
  * What the client process says of an operation: `ok`, `fail` (certainly not done) or `info` (cannot tell). Pure.
  *
  * The lock's own word counts only as far as the commands bear it out: whatever it says, an operation during which a
- * connection was lost with one of its commands unanswered is `info`, and one of which nothing left this process failed.
+ * connection was lost with one of its commands unanswered is `info`, and one of which nothing left this process, or was
+ * refused by every server that it reached, failed.
  */
-import { noneLeft, type OpCommands, spansReconnect } from './command-log.js';
+import { errorCode, isReplyError, noneDone, noneLeft, type OpCommands, spansReconnect } from './command-log.js';
 
 /** How a call of the lock's code ended. */
 export type Settled<T> = { returned: T } | { threw: unknown };
@@ -27,6 +28,7 @@ export function judge<T, Granted extends T>(
     const reason = refusalReason(settled.threw);
     if (reason !== undefined) return { type: 'fail', reason };
     if (noneLeft(commands)) return { type: 'fail', reason: 'unreachable' };
+    if (noneDone(commands)) return { type: 'fail', reason: refusedBecause(settled.threw) };
     return { type: 'info', reason: firstLine(settled.threw) };
   }
   const reason = refusal(settled.returned);
@@ -38,6 +40,10 @@ export function judge<T, Granted extends T>(
 export function firstLine(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
   return (text.split('\n', 1)[0] || 'error without a message').slice(0, 500);
+}
+
+function refusedBecause(thrown: unknown): string {
+  return isReplyError(thrown) ? errorCode(thrown).toLowerCase() : firstLine(thrown);
 }
 
 function refusalReason(thrown: unknown): string | undefined {

@@ -16,3 +16,8 @@ export function after(ms: number, then: () => void): () => void {
   const timer = setTimeout(then, ms);
   return () => clearTimeout(timer);
 }
+
+/** Has ioredis reject the command when it is not settled in this time. */
+export function limit(command: { setTimeout(ms: number): void }, ms: number): void {
+  command.setTimeout(ms);
+}

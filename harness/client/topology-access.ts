@@ -8,12 +8,16 @@ import { randomBytes } from 'node:crypto';
 import type { Redis, RedisOptions } from 'ioredis';
 import type { ClientOptions, Endpoint, LockHold, TopologyAccess, TopologyDescription } from '../api.js';
 import type { CommandLog } from './command-log.js';
+import { StampedCluster, type StampedClusterOptions } from './stamped-cluster.js';
 import { StampedRedis } from './stamped-redis.js';
 import { nowNs, sleep } from './time.js';
 
 const READY_WITHIN_MS = 5_000;
 /** Once a majority of independent nodes is up, the others get this long before the lock starts without them. */
 const STRAGGLERS_MS = 300;
+const POLL_MS = 5;
+/** connect() to a cut host hangs; every host of a run answers in well under a millisecond. */
+const CONNECT_TIMEOUT_MS = 250;
 
 /** What a lock tells the harness through its access. */
 export interface LockNotices {
@@ -42,7 +46,19 @@ export function topologyAccess(
     return watched;
   };
 
-  const openLogical = (description: OneServer) => {
+  const openCluster = (target: Extract<TopologyDescription, { kind: 'cluster' }>): WatchedCluster => {
+    const stamping = { log, nowNs, node: 'cluster' };
+    const client = new StampedCluster(target.nodes, clusterOptions(target, options.commandTimeoutMs), stamping);
+    const watched: WatchedCluster = { client, lastError: 'no answer' };
+    for (const event of ['error', 'node error']) {
+      client.on(event, (error: Error) => {
+        watched.lastError = error.message;
+      });
+    }
+    return watched;
+  };
+
+  const openLogical = (description: OneServer): WatchedClient | WatchedCluster => {
     switch (description.kind) {
       case 'single':
       case 'replica':
@@ -50,7 +66,7 @@ export function topologyAccess(
       case 'sentinel':
         return open('primary', sentinelOptions(description, options.commandTimeoutMs));
       case 'cluster':
-        throw new Error('Cluster clients are still to come');
+        return openCluster(description);
     }
   };
 
@@ -59,7 +75,8 @@ export function topologyAccess(
       throw new Error('redis() has no meaning on redlock, whose nodes are independent: use nodes()');
     }
     const one = openLogical(description);
-    if (await isReady(one, READY_WITHIN_MS)) return one.client;
+    // A Cluster client takes the same commands, and is told apart by nothing that a lock should have to know.
+    if (await isReady(one, READY_WITHIN_MS)) return one.client as Redis;
     one.client.disconnect();
     const what = inWords(description);
     throw new UnreachableError(`${what} was not ready within ${READY_WITHIN_MS} ms: ${one.lastError}`);
@@ -127,29 +144,53 @@ interface WatchedClient {
   lastError: string;
 }
 
-/** What every client has, whatever it connects to. `docs/write-your-own-lock.md` describes it to authors. */
-function clientOptions(commandTimeoutMs: number): RedisOptions {
+interface WatchedCluster {
+  client: StampedCluster;
+  lastError: string;
+}
+
+/** What every connection has, to whatever server. `docs/write-your-own-lock.md` describes it to authors. */
+function connectionOptions(commandTimeoutMs: number) {
   return {
-    // A resent SET NX that was applied the first time answers nil, a resent release answers 0: never resend, never queue.
+    // A resent SET NX that was applied the first time answers nil, a resent release answers 0: never resend.
     autoResendUnfulfilledCommands: false,
-    enableOfflineQueue: false,
     // With 0, commands in flight are rejected as soon as their connection closes, not after some reconnects.
     maxRetriesPerRequest: 0,
     commandTimeout: commandTimeoutMs,
     // A cut link swallows everything and never closes: without this the client would stay on the dead socket, also when
     // a failover has long made another server the primary. Destroys the socket when nothing at all came back in time.
     socketTimeout: commandTimeoutMs,
-    // connect() to a cut host hangs; every host of a run answers in well under a millisecond.
-    connectTimeout: 250,
+    connectTimeout: CONNECT_TIMEOUT_MS,
     // How long a closed connection may linger before it is destroyed: a stopped server never answers our FIN.
     disconnectTimeout: 100,
     // Finds an idle dead connection within about ten seconds.
     keepAlive: 1_000,
-    retryStrategy: (times) => Math.min(25 * times, 50),
     maxLoadingRetryTime: 50,
+    disableClientInfo: true,
+  } satisfies RedisOptions;
+}
+
+/** A client of one server at a time: comes back when its server does, or another in its place. */
+function clientOptions(commandTimeoutMs: number): RedisOptions {
+  return {
+    ...connectionOptions(commandTimeoutMs),
+    // For the same reason as above: never queue.
+    enableOfflineQueue: false,
+    retryStrategy: (times) => Math.min(25 * times, 50),
     // A demoted primary answers READONLY: look for the new one, and let the lock see the error (2 would resend).
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
-    disableClientInfo: true,
+  };
+}
+
+/** A client of a whole Cluster, which comes back to a lost node when it hears of it again. */
+function clusterOptions({ password }: TopologyDescription, commandTimeoutMs: number): StampedClusterOptions {
+  return {
+    redisOptions: { ...connectionOptions(commandTimeoutMs), ...(password && { password }) },
+    enableOfflineQueue: false,
+    // One node after the other is asked who serves what: one that was cut off must not hold up the answer for long.
+    slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
+    // When not one node is left.
+    clusterRetryStrategy: (times) => Math.min(25 * times, 50),
   };
 }
 
@@ -176,8 +217,13 @@ function sentinelOptions(
   };
 }
 
-async function isReady(watched: WatchedClient, withinMs: number, signal?: AbortSignal): Promise<boolean> {
+async function isReady(
+  watched: WatchedClient | WatchedCluster,
+  withinMs: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const { client } = watched;
+  if (client instanceof StampedCluster) return isUsable(client, withinMs);
   if (client.status === 'ready') return true;
   const settled = new AbortController();
   const settle = () => settled.abort();
@@ -187,6 +233,12 @@ async function isReady(watched: WatchedClient, withinMs: number, signal?: AbortS
   client.off('ready', settle);
   client.off('end', settle);
   return (client.status as string) === 'ready';
+}
+
+async function isUsable(client: StampedCluster, withinMs: number): Promise<boolean> {
+  const giveUpNs = nowNs() + withinMs * 1e6;
+  while (!client.usable && nowNs() < giveUpNs) await sleep(POLL_MS);
+  return client.usable;
 }
 
 /** True once all are ready, or a majority is and the rest had its chance; false when no majority came up in time. */

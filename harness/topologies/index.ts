@@ -1,6 +1,8 @@
 /** The deployments that lock-torture can start. */
 import type { TopologyKind } from '../api.js';
+import { cluster } from './cluster.js';
 import { redlock, single } from './independent.js';
+import { replica } from './replica.js';
 import { sentinel } from './sentinel.js';
 
-export const topologies: Record<string, TopologyKind> = { single, sentinel, redlock };
+export const topologies: Record<string, TopologyKind> = { single, replica, sentinel, redlock, cluster };

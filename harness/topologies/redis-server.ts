@@ -31,6 +31,10 @@ export interface RedisServerOptions {
   clock: Clock;
   /** Asked of everybody who connects; the harness gives it, too. */
   password?: string;
+  /** It publishes evictions: whoever monitors it is told of them, in their place among the commands. */
+  evicts?: boolean;
+  /** A Cluster node shows what it has as a replica only on connections that asked for it (READONLY). */
+  clusterNode?: boolean;
   /** What the server must be told after every start because it does not keep it. */
   afterStart?: (server: RedisServer) => Promise<void>;
 }
@@ -127,7 +131,8 @@ export class RedisServer implements RedisNode {
   }
 
   async monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring> {
-    return monitor(await this.host.dial(SOCKET), onCommand, this.options.password);
+    const { password, evicts } = this.options;
+    return monitor(await this.host.dial(SOCKET), onCommand, { password, evictions: evicts });
   }
 
   async subscribe(channel: string, onMessage: (message: string) => void): Promise<Monitoring> {
@@ -140,8 +145,13 @@ export class RedisServer implements RedisNode {
 
   private async connect(): Promise<Redis> {
     const dial = () => this.host.dial(SOCKET);
-    const { password } = this.options;
-    const redis = new Redis({ ...OBSERVER_OPTIONS, ...(password && { password }), Connector: dialConnector(dial) });
+    const { password, clusterNode = false } = this.options;
+    const redis = new Redis({
+      ...OBSERVER_OPTIONS,
+      ...(password && { password }),
+      readOnly: clusterNode,
+      Connector: dialConnector(dial),
+    });
     redis.on('error', () => {}); // reported by the command that meets it
     await redis.connect();
     return redis;
@@ -237,14 +247,17 @@ export function dataNode(
   options: TopologyOptions,
   context: Pick<TopologyContext, 'redis' | 'clock'>,
   config: readonly string[] = [],
+  more: Pick<RedisServerOptions, 'clusterNode'> = {},
 ): RedisServer {
   return new RedisServer({
+    ...more,
     kind: 'redis',
     host,
     port: REDIS_PORT,
     config: [...dataConfig(options), ...config, ...userConfig(options.redisConf)],
     redis: context.redis,
     clock: context.clock,
+    evicts: options.maxmemoryPolicy !== undefined,
     ...passwordOf(options),
   });
 }

@@ -18,7 +18,7 @@ export interface Parts {
 export function expiringLock(name: string, parts: Parts): LockDefinition {
   return defineLock({
     name,
-    topologies: ['single', 'sentinel'],
+    topologies: ['single', 'replica', 'sentinel', 'cluster'],
     async connect(access) {
       const redis = await access.redis();
       const attempt = async (key: string, leaseMs: number) => {

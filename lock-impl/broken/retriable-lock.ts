@@ -27,7 +27,7 @@ return 0
 export function retriableLock(name: string, ownerOf: (access: TopologyAccess) => string): LockDefinition {
   return defineLock({
     name,
-    topologies: ['single', 'sentinel'],
+    topologies: ['single', 'replica', 'sentinel', 'cluster'],
     async connect(access) {
       const redis = await access.redis();
       const owner = ownerOf(access);

@@ -10,11 +10,23 @@
  *   replicas alone, which nobody else notices; when keys are held that these do not know, it is killed or cut from
  *   everybody who might replace it; and replaced.
  *
+ * Where the promotion comes last, a hold is lost to nobody unless it outlives that, and what the successor still knows
+ * of the key, which ends with an older lease: so the right moment is when there is a young hold of which that can be hoped.
+ *
  * Struck earlier, the new primary would mostly still refuse what was held when the cut was made, and the run would show
  * nothing. Fails unless the servers were seen to name another primary.
  */
 import type { Host, PlanStep, RedisNode, Shard } from '../../harness/api.js';
-import { killForgets, message, type NemesisContext, type NemesisFault, Refusal, waitFor, words } from '../context.js';
+import {
+  killForgets,
+  message,
+  type NemesisContext,
+  type NemesisFault,
+  Refusal,
+  type Shape,
+  waitFor,
+  words,
+} from '../context.js';
 import { type Grant, GrantWatch } from '../grants.js';
 import { InForce } from '../in-force.js';
 import { bothWays, type Pair, pairNames } from '../levers/network.js';
@@ -28,6 +40,14 @@ const GRANT_TIMEOUT_MS = 2_000;
 const PROMOTION_TIMEOUT_MS = 8_000;
 /** Time left at the end of `forMs` in which the primary is really missing. */
 const DOWN_AT_LEAST_MS = 1_000;
+/** A failover takes about as long, by a failover manager or within a Cluster. */
+const USUAL_FAILOVER_MS = 1_700;
+/** A hold that is to be lost should be younger than this part of its lease when somebody else can have the key. */
+const YOUNG_PARTS = 0.48;
+/** How long a strike waits for the servers to be whole. */
+const WHOLE_TIMEOUT_MS = 6_000;
+/** Time left at the end of `forMs` when a primary is struck whatever is held; the promotion may take longer than that. */
+const DECIDED_BEFORE_MS = 500;
 const POLL_MS = 20;
 const ASK_AGAIN_MS = 100;
 
@@ -38,8 +58,9 @@ export const failover: NemesisFault = {
     does:
       'Sentinel: the primary is cut from replicas and Sentinels, both ways, while clients still reach it; when another ' +
       'is primary it is killed (`then: kill`) at a moment when it has granted locks that the new one does not know, or ' +
-      'left isolated with its clients (`then: isolate`). Replica and Cluster: the primary is cut from its replicas only, ' +
-      'until locks are held that these do not know; then it is killed, or cut from every other server.',
+      'left isolated with its clients (`then: isolate`). Replica and Cluster: once the servers are whole, the primary is ' +
+      'cut from its replicas only, until a lock is held that these do not know and that may well outlive the failover; ' +
+      'then it is killed, or cut from every other server.',
     proof:
       'The blackhole routes and the kill are read back from the kernel; the servers must name another primary, whose ' +
       'own `ROLE` agrees. Otherwise the strike is recorded as failed.',
@@ -53,22 +74,40 @@ export const failover: NemesisFault = {
   // biome-ignore lint/suspicious/noThenProperty: a word in a plan file, never a function
   args: { then: { means: 'what becomes of the old primary; kill if not given', check: oneOf(['kill', 'isolate']) } },
   unfit: ({ name, replicated }) => (replicated ? undefined : `nobody can replace a node on ${name}`),
-  shape: (_topology, _target, leaseMs) => ({
+  shape: ({ sentinels }, _target, leaseMs) => ({
     lane: 'servers',
+    ...(sentinels.length > 0 ? clientsKept(leaseMs) : clientsLeave(leaseMs)),
+  }),
+  strike: (step, context) =>
+    InForce.strike(async (inForce) => {
+      if (context.topology.replacedPrimary === 'leave') await wholeAgain(context);
+      const shard = await shardOf(step, context);
+      const strike: Strike = { step, shard, sinceNs: context.clock.nowNs(), inForce, context };
+      return context.topology.replacedPrimary === 'keeps' ? isolateFirst(strike) : lagFirst(strike);
+    }),
+};
+
+function clientsKept(leaseMs: number): Omit<Shape, 'lane'> {
+  return {
     // One lease after the cut the new primary has forgotten, by expiry, every key that it knew.
     forMs: { min: leaseMs + 900, max: leaseMs + 1_300 },
     leastMs: Math.min(leaseMs + 900, 4_000),
     settleMs: 2_000,
     // biome-ignore lint/suspicious/noThenProperty: a word in a plan file, never a function
     args: { then: ['kill', 'isolate'] },
-  }),
-  strike: (step, context) =>
-    InForce.strike(async (inForce) => {
-      const shard = await shardOf(step, context);
-      const strike: Strike = { step, shard, sinceNs: context.clock.nowNs(), inForce, context };
-      return context.topology.replacedPrimary === 'keeps' ? isolateFirst(strike) : lagFirst(strike);
-    }),
-};
+  };
+}
+
+/** There a hold has to outlast the whole failover, which hardly every other one does: so more strikes, not longer ones. */
+function clientsLeave(leaseMs: number): Omit<Shape, 'lane'> {
+  return {
+    forMs: { min: 0.6 * leaseMs, max: 0.66 * leaseMs },
+    leastMs: Math.min(0.6 * leaseMs, 4_000),
+    settleMs: 1_000,
+    // biome-ignore lint/suspicious/noThenProperty: a word in a plan file, never a function
+    args: { then: ['kill', 'isolate'] },
+  };
+}
 
 /** One strike: everything that its stages need. */
 interface Strike {
@@ -82,7 +121,7 @@ interface Strike {
 async function isolateFirst(strike: Strike) {
   const { step, shard, sinceNs, inForce, context } = strike;
   const old = shard.primary;
-  const pairs = await cutFrom(others(old, context), strike);
+  const { pairs } = await cutFrom(others(old, context), strike);
   using grants = new GrantWatch(context, context.clock.nowNs());
   const granted = await grants.next(GRANT_TIMEOUT_MS);
   const promotion = await promoted(strike);
@@ -99,7 +138,7 @@ async function isolateFirst(strike: Strike) {
     };
   }
   const killByNs = sinceNs + (step.forMs - DOWN_AT_LEAST_MS) * 1e6;
-  story.push(await rightMoment([promotion.primary], grants, killByNs, strike));
+  story.push(await rightMoment([promotion.primary], grants, { byNs: killByNs, promotionMs: 0 }, strike));
   const down = await killOld(strike);
   return {
     sinceNs,
@@ -118,23 +157,24 @@ async function lagFirst(strike: Strike) {
   const { step, shard, sinceNs, inForce, context } = strike;
   const old = shard.primary;
   const replicas = running(shard, context);
-  const lagging = await cutFrom(
-    replicas.map((node) => node.host),
-    strike,
-  );
+  const replicaHosts = replicas.map((node) => node.host);
+  const lagging = await cutFrom(replicaHosts, strike);
   using grants = new GrantWatch(context, context.clock.nowNs());
-  const byNs = sinceNs + (step.forMs - DOWN_AT_LEAST_MS) * 1e6;
-  const story = [await rightMoment(replicas, grants, byNs, strike)];
+  const byNs = sinceNs + (step.forMs - DECIDED_BEFORE_MS) * 1e6;
+  const story = [await rightMoment(replicas, grants, { byNs, promotionMs: USUAL_FAILOVER_MS }, strike)];
   let record: { did: string; cut: [string, string][]; forgot?: string[] };
   if (step.args?.then === 'isolate') {
-    const pairs = [...lagging, ...(await cutFrom(others(old, context), strike))];
-    record = { did: `${old.name} left isolated with its clients`, cut: pairNames(pairs) };
+    const rest = await cutFrom(
+      others(old, context).filter((host) => !replicaHosts.includes(host)),
+      strike,
+    );
+    record = { did: `${old.name} left isolated with its clients`, cut: pairNames([...lagging.pairs, ...rest.pairs]) };
   } else {
     const down = await killOld(strike);
     story.push(down.proof);
     record = {
       did: `SIGKILL to ${old.name}`,
-      cut: pairNames(lagging),
+      cut: pairNames(lagging.pairs),
       ...(down.forgets && { forgot: [old.name] }),
     };
   }
@@ -147,7 +187,12 @@ async function lagFirst(strike: Strike) {
       did: `${record.did}; ${promotion.primary.name} replaced it`,
       proof: [...story, promotion.proof].join('; '),
     },
-    heal: () => inForce.heal(),
+    heal: async () => {
+      // A server that is started while it cannot reach its new primary tries again only after a second. What goes wrong
+      // here is told below.
+      await lagging.heal().catch(() => {});
+      return inForce.heal();
+    },
   };
 }
 
@@ -161,6 +206,17 @@ async function shardOf(step: PlanStep, context: NemesisContext): Promise<Shard> 
   throw new Refusal(`only a primary can be failed over, and that is ${primaries} now`);
 }
 
+/** Waits for what an earlier fault left: a replica that has not caught up yet could not replace anybody. */
+async function wholeAgain(context: NemesisContext): Promise<void> {
+  let missing: string[] = [];
+  const whole = async () => {
+    missing = await context.topology.missing();
+    return missing.length === 0 || undefined;
+  };
+  const wait = { timeoutMs: WHOLE_TIMEOUT_MS, pollMs: ASK_AGAIN_MS, doing: 'before the servers were whole', context };
+  if (!(await waitFor(whole, wait))) throw new Refusal(`the servers were not whole: ${missing.join('; ')}`);
+}
+
 /** Everybody who decides on a failover. */
 function others(old: RedisNode, { topology }: NemesisContext): Host[] {
   return [...topology.nodes.filter((node) => node !== old).map((node) => node.host), ...topology.watchers];
@@ -172,8 +228,13 @@ function running(shard: Shard, context: NemesisContext): RedisNode[] {
   return replicas;
 }
 
+interface Cut {
+  pairs: Pair[];
+  heal(): Promise<string>;
+}
+
 /** Cuts the primary from these, both ways; clients still reach it. */
-async function cutFrom(hosts: readonly Host[], { shard, inForce, context }: Strike): Promise<Pair[]> {
+async function cutFrom(hosts: readonly Host[], { shard, inForce, context }: Strike): Promise<Cut> {
   const old = shard.primary;
   running(shard, context);
   const pairs = bothWays([old.host], hosts);
@@ -185,7 +246,7 @@ async function cutFrom(hosts: readonly Host[], { shard, inForce, context }: Stri
     proof: cut.proof,
     cut: pairNames(pairs),
   });
-  return pairs;
+  return { pairs, heal: cut.heal };
 }
 
 async function killOld({ shard, inForce, context }: Strike): Promise<{ proof: string; forgets: boolean }> {
@@ -216,29 +277,61 @@ async function promoted({ shard, sinceNs, context }: Strike): Promise<{ primary:
   return { primary, proof };
 }
 
-/** Waits until the old primary's grants include keys that none of the others knows; says what was found. */
+interface Moment {
+  /** Struck then, whatever is held. */
+  byNs: number;
+  /** How long it takes from the strike until there is a new primary; 0: there is one. */
+  promotionMs: number;
+}
+
+/** Waits until the old primary's grants include keys that the others do not know, or soon will not; says what was found. */
 async function rightMoment(
   next: readonly RedisNode[],
   grants: GrantWatch,
-  byNs: number,
+  { byNs, promotionMs }: Moment,
   { shard, context }: Strike,
 ): Promise<string> {
-  const asked = new Map<string, { known: boolean; atNs: number }>();
-  const unknown = async ({ key }: Grant) => {
-    if (!shard.serves(key)) return false;
+  const { clock, leaseMs } = context;
+  const asked = new Map<string, { atNs: number; goneNs: number }>();
+  /** When the last of the others will have forgotten the key. */
+  const goneNs = async (key: string) => {
     const last = asked.get(key);
-    // What the others know of a key ends with the key's lease: no need to ask it all the time.
-    if (last && (!last.known || context.clock.nowNs() - last.atNs < ASK_AGAIN_MS * 1e6)) return !last.known;
-    const found = await Promise.all(next.map((node) => node.command('EXISTS', key)));
-    const known = found.some((count) => Number(count) > 0);
-    asked.set(key, { known, atNs: context.clock.nowNs() });
-    return !known;
+    // Once it is gone, only the cut primary knows it; until then there is no need to ask all the time.
+    if (last && (last.goneNs < last.atNs || clock.nowNs() - last.atNs < ASK_AGAIN_MS * 1e6)) return last.goneNs;
+    const leftMs = Math.max(...(await Promise.all(next.map((node) => lifetimeMs(node, key)))));
+    const atNs = clock.nowNs();
+    const answer = { atNs, goneNs: atNs + leftMs * 1e6 };
+    asked.set(key, answer);
+    return answer.goneNs;
   };
-  const lost = await grants.settled(byNs, unknown);
+  const losing = async ({ key, atNs }: Grant) => {
+    if (!shard.serves(key)) return false;
+    const leftNs = (await goneNs(key)) - clock.nowNs();
+    if (promotionMs === 0) return leftNs < 0;
+    const grantableNs = clock.nowNs() + Math.max(promotionMs * 1e6, leftNs);
+    return grantableNs - atNs <= YOUNG_PARTS * leaseMs * 1e6;
+  };
+  const lost = await grants.settled(byNs, losing, { atOnce: promotionMs > 0 });
   const names = words(next.map((node) => node.name));
   if (lost.length === 0) return `nobody held a key in time that ${names} did not know`;
   const held = lost.map(({ client, key }) => `${client} holds ${key}`).join(', ');
-  return `${held}, granted after the cut and unknown to ${names}`;
+  const [first] = await Promise.all(lost.map(({ key }) => goneNs(key)));
+  const still = first! < clock.nowNs() ? '' : `, which still know${next.length === 1 ? 's' : ''} of an older grant`;
+  return `${held}, granted after the cut and unknown to ${names}${still}`;
+}
+
+/** How long the node will have the key: below 0 if it has none, Infinity if for ever or if it does not say. */
+async function lifetimeMs(node: RedisNode, key: string): Promise<number> {
+  try {
+    if (Number(await node.command('EXISTS', key)) === 0) return -1;
+    const leftMs = Number(await node.command('PTTL', key));
+    // -2: gone meanwhile; -1: it never ends.
+    return leftMs === -1 ? Number.POSITIVE_INFINITY : Math.max(-1, leftMs);
+  } catch (error) {
+    // A part of the slots has no primary for the moment.
+    if (message(error).startsWith('CLUSTERDOWN')) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
 }
 
 async function roleOf(node: RedisNode): Promise<string> {

@@ -168,8 +168,8 @@ async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], { unt
     const found = await Promise.all(away.map((node) => node.command('EXISTS', key)));
     return found.every((count) => Number(count) === 0);
   };
-  const best = await grants.settled(untilNs - LAST_STRIKE_MS * 1e6, freeElsewhere, signal);
-  return best.length > 0 ? best : grants.settled(untilNs, async () => true, signal);
+  const best = await grants.settled(untilNs - LAST_STRIKE_MS * 1e6, freeElsewhere, { signal });
+  return best.length > 0 ? best : grants.settled(untilNs, async () => true, { signal });
 }
 
 async function strikeOne(victim: RedisNode, { losing, inForce, context }: Hunt) {

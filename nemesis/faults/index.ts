@@ -3,6 +3,7 @@ import type { NemesisFault } from '../context.js';
 import { amnesia } from './amnesia.js';
 import { clock } from './clock.js';
 import { drift } from './drift.js';
+import { evict } from './evict.js';
 import { failover } from './failover.js';
 import { forgetGranted } from './forget-granted.js';
 import { kill } from './kill.js';
@@ -30,4 +31,5 @@ export const faults: Readonly<Record<string, NemesisFault>> = {
   failover,
   'forget-granted': forgetGranted,
   'skew-granted': skewGranted,
+  evict,
 };

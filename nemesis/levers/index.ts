@@ -4,6 +4,7 @@ import { minorityOf } from '../context.js';
 import { ClockLever } from './clock.js';
 import { MemoryLedger } from './memory.js';
 import { NetworkLever } from './network.js';
+import { PressureLever } from './pressure.js';
 import { KillLever, PauseLever } from './process.js';
 
 export interface Levers {
@@ -12,16 +13,24 @@ export interface Levers {
   readonly kill: KillLever;
   readonly clock: ClockLever;
   readonly memory: MemoryLedger;
+  readonly pressure: PressureLever;
 }
 
-export function createLevers(clock: Clock, topology: Pick<Topology, 'nodes'>, leaseMs: number): Levers {
+export function createLevers(
+  clock: Clock,
+  topology: Pick<Topology, 'nodes' | 'replicated' | 'describe'>,
+  leaseMs: number,
+): Levers {
   // A single server has no minority: whoever strikes it asks for what follows.
   const limit = topology.nodes.length > 1 ? minorityOf(topology.nodes.length) : undefined;
+  // The one kind of deployment in which an address moves: it is on one of the nodes' hosts at a time.
+  const homes = topology.describe().kind === 'replica' ? topology.nodes.map((node) => node.host) : [];
   return {
-    network: new NetworkLever(),
+    network: new NetworkLever(homes),
     pause: new PauseLever(clock),
     kill: new KillLever(clock),
     clock: new ClockLever(clock),
     memory: new MemoryLedger(clock, leaseMs, limit),
+    pressure: new PressureLever(topology),
   };
 }

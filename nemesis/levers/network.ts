@@ -1,13 +1,16 @@
 /**
  * Cuts between hosts, and hosts taken off the network, with reference counts: of two overlapping faults that cut the same
- * pair, the first to heal leaves the cut in force. What counts is always the host's own routing table, read back after
- * every change.
+ * pair, the first to heal leaves the cut in force. What counts is always the host's own routing, read back after every
+ * change.
  *
- * A cut A→B is a blackhole route to B on A. It has no device, so it survives the link going down and up again. A packet
- * that B sends still reaches A, unless A filters by reverse path: `oneWay` finds that out.
+ * A cut A→B is a blackhole route to B on A. A packet that B sends still reaches A, unless A filters by reverse path:
+ * `oneWay` finds that out. Where an address moves between hosts (`homes`), that route alone would be a lie: B may have
+ * that address as well as its own. So B, too, then drops what comes from A, to whatever address; and when the address has
+ * moved to C, A reaches it there, as it reaches C.
  */
 import type { Host } from '../../harness/api.js';
 import { message, words } from '../context.js';
+import { type Barrier, blackholesIn, DEVICE, filteredBy, fromPeer, routesIn, toPeer } from './barriers.js';
 import { Serial } from './serial.js';
 
 export type Pair = readonly [from: Host, to: Host];
@@ -20,45 +23,50 @@ export interface Hold {
   heal(): Promise<string>;
 }
 
-const DEVICE = 'eth0';
-/** One process changes all routes of a host, another prints what the kernel then has: the change proves nothing by itself. */
-const CHANGE_ROUTES =
-  'op=$1; shift; printf "route $op blackhole %s/32\\n" "$@" | ip -force -batch - ; ip -json route show type blackhole';
 const READ_RP_FILTER = `cat /proc/sys/net/ipv4/conf/all/rp_filter /proc/sys/net/ipv4/conf/${DEVICE}/rp_filter`;
 
 export class NetworkLever {
   private readonly serial = new Serial();
-  /** "from>to" → how many faults want it cut. */
-  private readonly cuts = new Map<string, number>();
+  /** "barrier host peer" → how many faults want it. */
+  private readonly wanted = new Map<string, number>();
   private readonly offs = new Map<string, number>();
+
+  /** `homes`: hosts between which an address moves. */
+  constructor(private readonly homes: readonly Host[] = []) {}
 
   /** Cuts every pair and proves it; nothing is left cut by a rejection. */
   async cut(pairs: readonly Pair[]): Promise<Hold> {
-    const byHost = groupByFrom(pairs);
-    const done = await Promise.allSettled([...byHost].map(([from, to]) => this.raise(from, to)));
-    const undo = [...byHost].filter((_, at) => done[at]?.status === 'fulfilled');
+    const walls = this.wallsOf(pairs);
+    const done = await Promise.allSettled(walls.map((wall) => this.raise(wall)));
+    const undo = walls.filter((_, at) => done[at]?.status === 'fulfilled');
     const failed = done.flatMap((result) => (result.status === 'rejected' ? [message(result.reason)] : []));
-    const gone = new Map<Host, Host[]>();
-    const kept = new Map<Host, Host[]>();
-    const lowered = healOnce(undo, async ([from, to]) => {
-      const left = await this.lower(from, to);
-      gone.set(
-        from,
-        to.filter((host) => !left.includes(host)),
-      );
-      if (left.length > 0) kept.set(from, left);
+    const left = new Map<Wall, readonly Host[]>();
+    const lowered = healOnce(undo, async (wall) => {
+      left.set(wall, await this.lower(wall));
       return '';
     });
     const heal = async () => {
       await lowered();
-      const still = kept.size > 0 ? `; kept by another fault: ${inWords(kept)}` : '';
-      return `blackhole routes gone: ${inWords(gone)}${still}`;
+      const kept = undo.map((wall) => ({ ...wall, peers: left.get(wall)! }));
+      const gone = undo.map((wall) => ({
+        ...wall,
+        peers: wall.peers.filter((peer) => !left.get(wall)!.includes(peer)),
+      }));
+      const still = inWords(kept);
+      return [
+        `blackhole routes gone: ${inWords(routes(gone)) || 'none'}`,
+        ...filters(gone, 'dropped on arrival no more'),
+        ...(still ? [`kept by another fault: ${still}`] : []),
+      ].join('; ');
     };
     if (failed.length > 0) {
       await heal();
       throw new Error(failed.join('; '));
     }
-    return { proof: `blackhole routes: ${inWords(byHost)}`, heal };
+    return {
+      proof: [`blackhole routes: ${inWords(routes(walls))}`, ...filters(walls, 'dropped on arrival')].join('; '),
+      heal,
+    };
   }
 
   /** Takes the host off the network: its link is down. */
@@ -96,38 +104,51 @@ export class NetworkLever {
     const cut = blackholesIn(result.stdout);
     // The kernel takes the connected route away with the link, and restores it with it.
     const connected = routesIn(result.stdout).some((route) => route.dev === DEVICE);
+    const dropped = this.isHome(host) ? await filteredBy(host) : [];
     return [
+      ...(dropped.length > 0 ? [`${host.name} still drops what comes from ${words(dropped)}`] : []),
       ...(cut.length > 0 ? [`${host.name} still has blackhole routes to ${words(cut)}`] : []),
       ...(connected ? [] : [`${host.name} is off the network: nothing is routed to ${DEVICE}`]),
     ];
   }
 
-  private raise(from: Host, to: readonly Host[]): Promise<void> {
-    return this.serial.run(from.name, async () => {
-      const fresh = to.filter((host) => !this.cuts.get(pairKey(from, host)));
+  private isHome(host: Host): boolean {
+    return this.homes.some(({ name }) => name === host.name);
+  }
+
+  private wallsOf(pairs: readonly Pair[]): Wall[] {
+    const arriving = pairs.filter(([, to]) => this.isHome(to)).map(([from, to]): Pair => [to, from]);
+    return [...grouped(toPeer, pairs), ...grouped(fromPeer, arriving)];
+  }
+
+  private raise({ barrier, host, peers }: Wall): Promise<void> {
+    const key = (peer: Host) => `${barrier.name} ${host.name} ${peer.name}`;
+    return this.serial.run(host.name, async () => {
+      const fresh = peers.filter((peer) => !this.wanted.get(key(peer)));
       if (fresh.length > 0) {
-        const { present, said } = await changeRoutes(from, 'add', fresh);
-        const absent = fresh.filter((host) => !present.includes(host.address));
+        const { present, said } = await barrier.change(host, 'add', fresh);
+        const absent = fresh.filter((peer) => !present.includes(peer.address));
         if (absent.length > 0) {
-          await changeRoutes(from, 'del', fresh);
-          throw new Error(`${from.name} has no blackhole route to ${names(absent)}${said}`);
+          await barrier.change(host, 'del', fresh);
+          throw new Error(`${host.name} ${barrier.lacks} ${names(absent)}${said}`);
         }
       }
-      for (const host of to) this.cuts.set(pairKey(from, host), (this.cuts.get(pairKey(from, host)) ?? 0) + 1);
+      for (const peer of peers) this.wanted.set(key(peer), (this.wanted.get(key(peer)) ?? 0) + 1);
     });
   }
 
-  /** Resolves with the hosts from which another fault keeps it cut. */
-  private lower(from: Host, to: readonly Host[]): Promise<Host[]> {
-    return this.serial.run(from.name, async () => {
-      const last = to.filter((host) => this.cuts.get(pairKey(from, host)) === 1);
+  /** Resolves with the peers for which another fault keeps it. */
+  private lower({ barrier, host, peers }: Wall): Promise<Host[]> {
+    const key = (peer: Host) => `${barrier.name} ${host.name} ${peer.name}`;
+    return this.serial.run(host.name, async () => {
+      const last = peers.filter((peer) => this.wanted.get(key(peer)) === 1);
       if (last.length > 0) {
-        const { present, said } = await changeRoutes(from, 'del', last);
-        const left = last.filter((host) => present.includes(host.address));
-        if (left.length > 0) throw new Error(`${from.name} still has blackhole routes to ${names(left)}${said}`);
+        const { present, said } = await barrier.change(host, 'del', last);
+        const left = last.filter((peer) => present.includes(peer.address));
+        if (left.length > 0) throw new Error(`${host.name} ${barrier.keeps} ${names(left)}${said}`);
       }
-      for (const host of to) this.cuts.set(pairKey(from, host), (this.cuts.get(pairKey(from, host)) ?? 1) - 1);
-      return to.filter((host) => !last.includes(host));
+      for (const peer of peers) this.wanted.set(key(peer), (this.wanted.get(key(peer)) ?? 1) - 1);
+      return peers.filter((peer) => !last.includes(peer));
     });
   }
 
@@ -188,30 +209,6 @@ export function pairNames(pairs: readonly Pair[]): [from: string, to: string][] 
   return pairs.map(([from, to]) => [from.name, to.name]);
 }
 
-async function changeRoutes(
-  from: Host,
-  op: 'add' | 'del',
-  to: readonly Host[],
-): Promise<{ present: string[]; said: string }> {
-  const result = await from.exec(['sh', '-c', CHANGE_ROUTES, 'routes', op, ...to.map((host) => host.address)]);
-  if (result.exitCode !== 0) throw new Error(`${from.name}: its routes cannot be read: ${result.stderr}`);
-  return { present: blackholesIn(result.stdout), said: result.stderr ? ` (${result.stderr.trim()})` : '' };
-}
-
-interface Route {
-  type?: string;
-  dst?: string;
-  dev?: string;
-}
-
-function routesIn(json: string): Route[] {
-  return JSON.parse(json.trim() || '[]') as Route[];
-}
-
-function blackholesIn(json: string): string[] {
-  return routesIn(json).flatMap(({ type, dst }) => (type === 'blackhole' && dst ? [dst.replace(/\/32$/, '')] : []));
-}
-
 async function setLink(host: Host, state: 'up' | 'down'): Promise<void> {
   const result = await host.exec(['ip', 'link', 'set', DEVICE, state]);
   if (result.exitCode !== 0) throw new Error(`${host.name}: ip link set ${DEVICE} ${state}: ${result.stderr}`);
@@ -229,22 +226,38 @@ async function linkIsUp(host: Host): Promise<boolean> {
   return flags.includes('UP') && routed;
 }
 
-function groupByFrom(pairs: readonly Pair[]): Map<Host, Host[]> {
-  const byName = new Map<string, { from: Host; to: Map<string, Host> }>();
-  for (const [from, to] of pairs) {
-    const group = byName.get(from.name) ?? { from, to: new Map() };
-    group.to.set(to.name, to);
-    byName.set(from.name, group);
-  }
-  return new Map([...byName.values()].map(({ from, to }) => [from, [...to.values()]]));
+/** One barrier on one host against its peers of one cut. */
+interface Wall {
+  readonly barrier: Barrier;
+  readonly host: Host;
+  readonly peers: readonly Host[];
 }
 
-const pairKey = (from: Host, to: Host) => `${from.name}>${to.name}`;
-/** "r1 to s1, s2; s1, s2 to r1": hosts with the same peers are told together. */
-function inWords(routes: ReadonlyMap<Host, readonly Host[]>): string {
-  const from = new Map<string, string[]>();
-  for (const [host, to] of routes) if (to.length > 0) from.set(names(to), [...(from.get(names(to)) ?? []), host.name]);
-  return [...from].map(([to, hosts]) => `${words(hosts)} to ${to}`).join('; ') || 'none';
+function grouped(barrier: Barrier, pairs: readonly Pair[]): Wall[] {
+  const byHost = new Map<string, { host: Host; peers: Map<string, Host> }>();
+  for (const [host, peer] of pairs) {
+    const group = byHost.get(host.name) ?? { host, peers: new Map() };
+    group.peers.set(peer.name, peer);
+    byHost.set(host.name, group);
+  }
+  return [...byHost.values()].map(({ host, peers }) => ({ barrier, host, peers: [...peers.values()] }));
+}
+
+const routes = (walls: readonly Wall[]) => walls.filter(({ barrier }) => barrier === toPeer);
+
+function filters(walls: readonly Wall[], what: string): string[] {
+  const said = inWords(walls.filter(({ barrier }) => barrier === fromPeer));
+  return said ? [`${what}: ${said}`] : [];
+}
+
+/** "r1 to s1, s2; s1, s2 to r1; r1 from c1": hosts with the same peers are told together. */
+function inWords(walls: readonly Wall[]): string {
+  const hosts = new Map<string, string[]>();
+  for (const { barrier, host, peers } of walls) {
+    const rest = `${barrier === toPeer ? 'to' : 'from'} ${names(peers)}`;
+    if (peers.length > 0) hosts.set(rest, [...(hosts.get(rest) ?? []), host.name]);
+  }
+  return [...hosts].map(([rest, of]) => `${words(of)} ${rest}`).join('; ');
 }
 
 const names = (hosts: readonly Host[]) => words(hosts.map((host) => host.name));

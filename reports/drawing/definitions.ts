@@ -18,8 +18,8 @@ function swatch(inside: Markup, text: string): Markup {
   return markup`<span class="swatch"><svg width="26" height="14" viewBox="0 0 26 14" aria-hidden="true">${inside}</svg>${text}</span>`;
 }
 
-/** What the colours and shapes mean. */
-export function legend(keys: readonly string[]): Markup {
+/** What the colours and shapes mean; what hardly any run has only where it occurs. */
+export function legend(keys: readonly string[], has: { evictions: boolean }): Markup {
   const keySwatches = keys
     .slice(0, KEY_COLOURS)
     .map((key, at) => swatch(markup`<rect class="hold k${at}" x="0" y="1" width="26" height="12"/>`, key));
@@ -36,5 +36,6 @@ ${swatch(markup`<rect class="mark-span exclusion" x="1" y="1" width="24" height=
 ${swatch(markup`<rect class="mark-span stale" x="1" y="1" width="24" height="12"/>`, 'stale holder')}
 ${swatch(markup`<rect class="role primary" x="0" y="1" width="13" height="12"/><rect class="role replica" x="13" y="1" width="13" height="12"/>`, 'primary; replica')}
 ${swatch(markup`<rect class="role unwatched" x="0" y="1" width="26" height="12"/>`, 'not watched: dead or stopped')}
+${has.evictions ? swatch(markup`<rect class="owner k0" x="0" y="3" width="13" height="8"/><line class="evicted" x1="13" y1="1" x2="13" y2="13"/>`, 'evicted: the server’s memory was full') : undefined}
 ${swatch(markup`<rect class="crowd k0" opacity="0.5" x="4" y="1" width="6" height="12"/><rect class="crowd k-other" opacity="0.5" x="14" y="1" width="6" height="12"/>`, 'several (of one key, of several) too close together to draw apart: darker where held for more of the time')}</p>`;
 }

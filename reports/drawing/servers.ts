@@ -47,6 +47,7 @@ export function drawNodes(canvas: Canvas): void {
           item: span,
         })),
       });
+      canvas.front.push(...evictionMarks(canvas, node, key, rowY));
     });
     canvas.y += height + canvas.sizes.gap;
   }
@@ -94,6 +95,27 @@ function roleBand(canvas: Canvas, node: NodeBelief, y: number): Markup[] {
     );
   }
   return out;
+}
+
+/** Where the server threw the key away: one mark for all that fall on one pixel. */
+function evictionMarks(canvas: Canvas, { node, evictions }: NodeBelief, key: string, y: number): Markup[] {
+  const seen = evictions.filter((one) => one.key === key && canvas.sees(one.atNs, one.atNs));
+  const byPixel = new Map<number, typeof seen>();
+  for (const one of seen) {
+    const x = Math.round(canvas.x(one.atNs));
+    byPixel.set(x, [...(byPixel.get(x) ?? []), one]);
+  }
+  return [...byPixel.values()].map((together) => {
+    const [first] = together;
+    const x = canvas.x(first!.atNs);
+    const whose = first!.owner === undefined ? '' : `, which ${first!.owner} had stored`;
+    const title = hover(
+      `${node} evicted ${clipped(key, 100)}${whose}: its memory was full`,
+      `${exactMoment(first!.atNs)}${together.length > 1 ? `, and ${together.length - 1} more at once` : ''}`,
+      `observations line ${first!.line}`,
+    );
+    return line('evicted', x, y - 1, x, y + canvas.sizes.key + 1, title);
+  });
 }
 
 function drawOwners(canvas: Canvas, rows: readonly { y: number; key: string; spans: Span<OwnerSpan>[] }[]): void {

@@ -95,7 +95,7 @@ text.muted{font-weight:400}.lane-about,.key-name{font-size:9px}.axis{font-size:1
 .role-name{font-size:9px;pointer-events:none;fill:var(--on-replica)}.role-name.primary{fill:var(--on-primary)}
 .close .role-name{font-size:10.5px}
 .role-name.unwatched{fill:var(--text);paint-order:stroke;stroke:var(--page);stroke-width:3}
-.skewed{fill:var(--skew)}.restart{stroke:var(--good);stroke-width:2.5}
+.skewed{fill:var(--skew)}.restart{stroke:var(--good);stroke-width:2.5}.evicted{stroke:var(--fault);stroke-width:2.5}
 .fault-bar{fill:var(--fault-soft);stroke:var(--fault);stroke-width:1}.fault-bar.unhealed{stroke-dasharray:4 2}
 .fault-moment{stroke:var(--fault);stroke-width:2}.miss-fault{stroke:var(--muted);stroke-width:2}
 .fault-name{font-size:10.5px;fill:var(--text);paint-order:stroke;stroke:var(--page);stroke-width:2.5;stroke-opacity:.7}.fault-name.missed{fill:var(--muted)}

@@ -38,6 +38,8 @@ export interface NodeBelief {
   owners: Map<string, OwnerSpan[]>;
   /** The process came back with a new run id. */
   restarts: { atNs: number; line: number }[];
+  /** Keys that it threw away because its memory was full; `owner`: whose, where that was known. */
+  evictions: { atNs: number; line: number; key: string; owner?: string }[];
 }
 
 type Line<T extends Observation['type']> = Extract<Observation, { type: T }> & { line: number };
@@ -89,7 +91,7 @@ function nodeBelief(
   authors: ReadonlyMap<string, string | undefined>,
   endNs: number,
 ): NodeBelief {
-  const belief: NodeBelief = { node, roles: [], owners: new Map(), restarts: [] };
+  const belief: NodeBelief = { node, roles: [], owners: new Map(), restarts: [], evictions: [] };
   const silenceNs = longestQuiet(lines);
   const owners = new Owners(authors, belief.owners);
   let runId: string | undefined;
@@ -113,6 +115,11 @@ function nodeBelief(
       case 'command':
         if (watched) owners.command(one);
         break;
+      case 'evicted': {
+        const owner = watched ? owners.evicted(one) : undefined;
+        belief.evictions.push({ atNs: one.atNs, line: one.line, key: one.key, ...(owner !== undefined && { owner }) });
+        break;
+      }
       case 'sample':
         if (runId !== undefined && one.runId !== runId) {
           belief.restarts.push({ atNs: one.atNs, line: one.line });
@@ -217,6 +224,14 @@ class Owners {
         return;
       }
     }
+  }
+
+  /** Ends a key that the server threw away; tells whose it was. */
+  evicted({ key, atNs }: Line<'evicted'>): string | undefined {
+    const owner = this.now.get(key)?.client;
+    this.lastCommandNs.set(key, atNs);
+    this.end(key, atNs);
+    return owner;
   }
 
   sample(one: Line<'sample'>): void {

@@ -5,10 +5,10 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint, TopologyDescription } from '../../harness/api.js';
 import { connectedClient, projectFolder, startClient } from './lock-client.js';
-import { freePort, startRedis, until } from './redis-server.js';
+import { freePort, startCluster, startRedis, type TestRedis, until } from './redis-server.js';
 import { startProxy } from './tcp-proxy.js';
 
 const fixture = (name: string) => resolve(projectFolder, 'test/fixtures/locks', name);
@@ -22,7 +22,11 @@ describe('handshake', () => {
     const { type, value } = await client.init(single(server.endpoint));
     expect({ type, value }).toEqual({
       type: 'ok',
-      value: { lock: 'set-nx-px', features: ['extend', 'clock'], topologies: ['single', 'sentinel'] },
+      value: {
+        lock: 'set-nx-px',
+        features: ['extend', 'clock'],
+        topologies: ['single', 'replica', 'sentinel', 'cluster'],
+      },
     });
   });
 
@@ -314,6 +318,101 @@ describe('a server is struck', () => {
     expect(delayMs).toBeLessThan(500);
     expect(await replica.redis.exists('after')).toBe(1);
   });
+});
+
+describe('a Cluster', () => {
+  const password = 'open sesame';
+  let nodes: [TestRedis, TestRedis, TestRedis];
+  beforeAll(async () => {
+    nodes = (await startCluster(password)) as typeof nodes;
+  });
+  afterAll(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())));
+  const described = (): TopologyDescription => ({
+    kind: 'cluster',
+    nodes: nodes.map((node) => node.endpoint),
+    password,
+  });
+  /** Slots 3430 and 15621. */
+  const [OF_FIRST, OF_SECOND] = ['lock:1', 'lock:2'] as const;
+
+  test('locks live where their slots are', async () => {
+    await using a = await connectedClient('set-nx-px', described());
+    await using b = await connectedClient('set-nx-px', described());
+    for (const key of [OF_FIRST, OF_SECOND]) {
+      const grant = await a.acquire(key);
+      expect(grant.type).toBe('ok');
+      expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
+      expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+      expect((await a.extend(grant.id, 60_000)).type).toBe('ok');
+      expect((await a.release(grant.id)).type).toBe('ok');
+    }
+    const served = async (node: TestRedis) =>
+      /cmdstat_set:calls=(\d+)/.exec(await node.redis.info('commandstats'))?.[1];
+    expect([await served(nodes[0]), await served(nodes[1])]).toEqual(['2', '2']);
+  });
+
+  test('a slot that has moved is followed, by the command that finds it out', async () => {
+    await using client = await connectedClient('set-nx-px', described());
+    expect((await client.acquire(OF_SECOND, 50)).type).toBe('ok');
+    const slot = Number(await nodes[1].redis.call('CLUSTER', 'KEYSLOT', OF_SECOND));
+    await until('it has expired', async () => (await nodes[1].redis.exists(OF_SECOND)) === 0);
+    const giveTo = async (id: unknown) => {
+      for (const { redis } of [nodes[0], nodes[1]]) await redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', String(id));
+    };
+    const ids = await Promise.all(nodes.map(({ redis }) => redis.call('CLUSTER', 'MYID')));
+    await giveTo(ids[0]);
+    expect(await client.acquire(OF_SECOND, 60_000)).toMatchObject({ type: 'ok' });
+    expect(await nodes[0].redis.exists(OF_SECOND)).toBe(1);
+    await nodes[0].redis.del(OF_SECOND);
+    await giveTo(ids[1]);
+  });
+
+  test('a connection that is lost with the command unanswered: info, and nothing is sent again', async () => {
+    await using client = await connectedClient('set-nx-px', described(), { commandTimeoutMs: 10_000 });
+    const [{ redis }] = nodes;
+    await redis.call('CLIENT', 'PAUSE', '60000', 'WRITE');
+    const before = await blocked(redis);
+    const answer = client.acquire(OF_FIRST);
+    await until('the command waits', async () => (await blocked(redis)) > before);
+    await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    expect(await answer).toMatchObject({ type: 'info', reason: 'reconnect' });
+    await redis.call('CLIENT', 'UNPAUSE');
+    const later = await until('the client is back', async () => {
+      const grant = await client.acquire(OF_FIRST);
+      return grant.reason !== 'unreachable' && grant;
+    });
+    // Killed before it was run: sent again, it would be in the way now.
+    expect(later.type).toBe('ok');
+    await client.release(later.id);
+  });
+
+  test('a primary dies: certain refusals until its replica has replaced it, and then it is found at once', async () => {
+    await using client = await connectedClient('set-nx-px', described());
+    await nodes[0].kill();
+    // Of two primaries both are needed to elect anybody, so the replica is told.
+    await nodes[2].redis.call('CLUSTER', 'FAILOVER', 'TAKEOVER');
+    const promoted = until('promoted', async () => {
+      const info = String(await nodes[2].redis.info('replication'));
+      const ok = String(await nodes[2].redis.call('CLUSTER', 'INFO')).includes('cluster_state:ok');
+      return info.includes('role:master') && ok && Number(process.hrtime.bigint());
+    });
+    const followed = until('followed', async () => {
+      const answer = await client.acquire(OF_FIRST);
+      if (answer.type !== 'ok')
+        expect(answer).toMatchObject({
+          type: 'fail',
+          reason: expect.stringMatching(/^(unreachable|clusterdown)$/),
+        });
+      return answer.type === 'ok' && answer.ended!;
+    });
+    const delayMs = ((await followed) - (await promoted)) / 1e6;
+    console.log(`followed the promotion within ${delayMs.toFixed(0)} ms`);
+    expect(delayMs).toBeLessThan(500);
+    expect(await nodes[2].redis.exists(OF_FIRST)).toBe(1);
+  });
+
+  const blocked = async (redis: TestRedis['redis']) =>
+    Number(/blocked_clients:(\d+)/.exec(await redis.info('clients'))![1]);
 });
 
 describe('the end', () => {

@@ -245,7 +245,7 @@ describe.runIf(havePython)('the Python client', () => {
     const hello = await client.init(single(server.endpoint));
     expect(hello).toMatchObject({
       type: 'ok',
-      value: { lock: 'python-set-nx-px', features: ['extend', 'clock'], topologies: ['single'] },
+      value: { lock: 'python-set-nx-px', features: ['extend', 'clock'], topologies: ['single', 'replica'] },
     });
     const { value } = await client.request({ op: 'clock' });
     expect(Math.abs(value.wallMs - Date.now())).toBeLessThan(5_000);
@@ -262,6 +262,39 @@ describe.runIf(havePython)('the Python client', () => {
     await python.release(grant.id);
     expect((await node.acquire(key)).type).toBe('ok');
     expect((await python.acquire(key)).type).toBe('fail');
+  });
+
+  test('behind a virtual address, with a password', async () => {
+    await using own = await startRedis('r1', [], undefined, 'open sesame');
+    const replica: TopologyDescription = { kind: 'replica', node: own.endpoint, password: 'open sesame' };
+    await using python = await connectedPython(replica);
+    await using node = await connectedClient('set-nx-px', replica);
+    const grant = await python.acquire('k');
+    expect(await node.acquire('k')).toMatchObject({ type: 'fail', reason: 'held' });
+    expect((await python.release(grant.id)).type).toBe('ok');
+    expect((await node.acquire('k')).type).toBe('ok');
+    await using stranger = new LockClientProcess(['python3', pythonClient]);
+    expect(await stranger.init({ ...replica, password: 'guess' })).toMatchObject({ type: 'fail', reason: 'wrongpass' });
+  });
+
+  test('leaves a primary that was demoted: behind the same address there is another by now', async () => {
+    await using own = await startRedis();
+    await using client = await connectedPython({ kind: 'replica', node: own.endpoint });
+    const connections = async () => Number(/total_connections_received:(\d+)/.exec(await own.redis.info('stats'))![1]);
+    const before = await connections();
+    await own.redis.replicaof('127.0.0.1', '1');
+    expect(await client.acquire('k')).toMatchObject({ type: 'fail', reason: 'readonly' });
+    await own.redis.replicaof('NO', 'ONE');
+    expect((await client.acquire('k')).type).toBe('ok');
+    expect(await connections()).toBe(before + 1);
+  });
+
+  test('refuses a Cluster by name', async () => {
+    await using client = new LockClientProcess(['python3', pythonClient]);
+    expect(await client.init({ kind: 'cluster', nodes: [server.endpoint] })).toMatchObject({
+      type: 'fail',
+      reason: 'lock: python-set-nx-px makes no sense on cluster',
+    });
   });
 
   test('says info when the server does not answer', async () => {

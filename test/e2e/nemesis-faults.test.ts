@@ -264,6 +264,43 @@ const rollingRestart: Case = {
   proof: 'became pid',
 };
 
+/** In this order: each finds the Cluster as the one before left it, whole, but with another primary for r1's slots. */
+const onCluster: Case[] = [
+  {
+    name: 'failover, isolated',
+    step: { fault: 'failover', target: 'primary', forMs: 12_000, args: { then: 'isolate' } },
+    expected: [
+      [['hear', 'r1', 'r2'], false],
+      [['hear', 'r4', 'r1'], false],
+      [['reach', 'c1', 'r1'], PONG],
+      [['state', 'r1'], 'running'],
+    ],
+    targets: ['r1'],
+    proof: 'r4 was read back as primary',
+  },
+  {
+    name: 'failover, killed',
+    step: { fault: 'failover', target: 'primary', forMs: 12_000, args: { then: 'kill' } },
+    expected: [
+      [['state', 'r4'], 'dead'],
+      [['hear', 'r4', 'r1'], false],
+      [['hear', 'r4', 'r2'], true],
+    ],
+    targets: ['r4'],
+    proof: 'r1 was read back as primary',
+  },
+  {
+    name: 'a primary forgets everything but the Cluster',
+    step: { fault: 'amnesia', target: names('r2'), forMs: LONG_MS },
+    expected: [
+      [['state', 'r2'], 'dead'],
+      [['reach', 'c1', 'r3'], PONG],
+    ],
+    targets: ['r2'],
+    proof: 'nothing is left on its disk',
+  },
+];
+
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lock-torture-nemesis-'));
@@ -364,6 +401,15 @@ describe('faults on real servers', () => {
     expect(seen!.notes.find((note) => note.state === 'strike')!.proof).toMatch(
       /c\d\S* holds lock:\d, granted after the cut and unknown to r[23]/,
     );
+  });
+
+  it('cluster: a primary is replaced by a replica that lags, and whoever was away finds back', async () => {
+    const seen = await strikeAll('cluster', 'set-nx-px', onCluster, 5_000);
+    for (const [at, one] of onCluster.entries()) check(one, seen[at]!);
+    for (const one of seen.slice(0, 2)) {
+      const { proof } = one.notes.find((note) => note.state === 'strike')!;
+      expect(proof).toMatch(/c\d\S* holds lock:\d, .*granted after the cut and unknown to r[14]/);
+    }
   });
 
   it('redlock: nodes forget, clocks jump and drift, answers come late or never, and all are restarted', async () => {

@@ -144,8 +144,7 @@ async function settled(deployment: Topology): Promise<string[]> {
 }
 
 async function setMarkers(deployment: Topology): Promise<void> {
-  const [shard] = await deployment.shards();
-  const primary = shard?.primary;
+  const primary = (await deployment.shards()).find((shard) => shard.serves('marker'))?.primary;
   for (const node of primary ? [primary] : deployment.nodes) await node.command('SET', 'marker', 'here');
 }
 

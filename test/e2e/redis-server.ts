@@ -23,14 +23,21 @@ export interface TestRedis extends AsyncDisposable {
 const binary = findRedis({ cacheFolder: cacheFolder(), say: (line) => process.stderr.write(`${line}\n`) });
 
 /** Starts a server with these arguments after its port; resolves when it answers. */
-export async function startRedis(name = 'r1', args: readonly string[] = [], sentinelConf?: string): Promise<TestRedis> {
+export async function startRedis(
+  name = 'r1',
+  args: readonly string[] = [],
+  sentinelConf?: string,
+  password?: string,
+): Promise<TestRedis> {
   const { path, env } = await binary;
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-redis-'));
-  const port = await freePort();
+  // Ten thousand above its port a Cluster node talks to the others.
+  const port = await freePort(55_000);
   const conf = join(folder, 'redis.conf');
   writeFileSync(conf, `port ${port}\nbind 127.0.0.1\ndir ${folder}\n${sentinelConf ?? 'save ""'}\n`);
+  const asked = password === undefined ? [] : ['--requirepass', password, '--masterauth', password];
   const start = () =>
-    spawn(path, [conf, ...(sentinelConf === undefined ? [] : ['--sentinel']), ...args], {
+    spawn(path, [conf, ...(sentinelConf === undefined ? [] : ['--sentinel']), ...asked, ...args], {
       env: { ...process.env, ...env },
       stdio: 'ignore',
     });
@@ -38,7 +45,7 @@ export async function startRedis(name = 'r1', args: readonly string[] = [], sent
   // A test that ran out of time disposes nothing.
   const atExit = () => child.kill('SIGKILL');
   process.on('exit', atExit);
-  const redis = new Redis({ host: '127.0.0.1', port, retryStrategy: () => 10, maxRetriesPerRequest: null });
+  const redis = new Redis({ host: '127.0.0.1', port, password, retryStrategy: () => 10, maxRetriesPerRequest: null });
   redis.on('error', () => {});
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -67,13 +74,40 @@ export async function startRedis(name = 'r1', args: readonly string[] = [], sent
 }
 
 /** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
+export async function freePort(below = 65_536): Promise<number> {
+  for (;;) {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    server.close();
+    await once(server, 'close');
+    if (port < below) return port;
+  }
+}
+
+/** Three nodes that make a Cluster: two primaries, which share the slots half and half, and a replica of the first. */
+export async function startCluster(password?: string): Promise<TestRedis[]> {
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '500', '--repl-diskless-sync-delay', '0'];
+  const nodes = await Promise.all(['r1', 'r2', 'r3'].map((name) => startRedis(name, args, undefined, password)));
+  const [first, second, replica] = nodes as [TestRedis, TestRedis, TestRedis];
+  const halves = [0, 8_192].map((from) => Array.from({ length: 8_192 }, (_, n) => from + n));
+  await first.redis.call('CLUSTER', 'ADDSLOTS', ...halves[0]!);
+  await second.redis.call('CLUSTER', 'ADDSLOTS', ...halves[1]!);
+  for (const [n, { redis }] of nodes.entries()) await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', n + 1);
+  const meet = (a: TestRedis, b: TestRedis) => a.redis.call('CLUSTER', 'MEET', b.endpoint.host, b.endpoint.port);
+  await Promise.all([meet(first, second), meet(first, replica), meet(second, replica)]);
+  const firstId = await first.redis.call('CLUSTER', 'MYID');
+  await until('the replica knows its primary', () =>
+    replica.redis.call('CLUSTER', 'REPLICATE', String(firstId)).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await until('all agree', async () => {
+    const infos = await Promise.all(nodes.map(({ redis }) => redis.call('CLUSTER', 'INFO')));
+    return infos.every((info) => String(info).includes('cluster_state:ok'));
+  });
+  return nodes;
 }
 
 /** Resolves once `condition` holds; rejects with `what` after a generous bound, which no passing test comes near. */

@@ -8,7 +8,7 @@ import { freshFolder, ROOT, torture } from './torture.js';
 const classes = (results: { found: object }) => Object.keys(results.found);
 
 describe('no fault, no accusation', () => {
-  test.each([['single'], ['sentinel'], ['redlock']])('%s with its default lock', async (topology) => {
+  test.each([['single'], ['sentinel'], ['redlock'], ['cluster']])('%s with its default lock', async (topology) => {
     const run = await torture([
       '--topology',
       topology,
@@ -56,6 +56,15 @@ describe('what a fault breaks is found', () => {
     expect(classes(run.results)).toEqual(['exclusion']);
     expect(run.results.violations.some((violation) => violation.cause.name === 'failover-lost-write')).toBe(true);
     expect(run.output).toContain('--seed 7');
+  });
+
+  test('cluster with a password, failover: exclusion broken, and why', async () => {
+    // Holds that outlive a failover, nearly all of them.
+    const flags = ['--hold', '0.5x..0.7x', '--time-limit', '14s', '--seed', '7'];
+    const run = await torture(['--topology', 'cluster', '--auth', '--nemesis', 'failover', ...flags]);
+    expect(run.status, run.output + run.errors).toBe(1);
+    expect(classes(run.results)).toEqual(['exclusion']);
+    expect(new Set(run.results.violations.map(({ cause }) => cause.name))).toEqual(new Set(['failover-lost-write']));
   });
 
   test('single, paused clients: a stale holder and nothing else', async () => {

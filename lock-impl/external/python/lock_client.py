@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """A lock client for lock-torture, with nothing but Python's standard library.
 
-The lock: SET NX PX with a random value, released and extended by scripts that compare it, on a single Redis. The
-protocol is described in docs/protocol.md. To torture a lock of your own, replace the class Lock and keep the rest.
+The lock: SET NX PX with a random value, released and extended by scripts that compare it, on a single Redis or on the one
+behind a virtual address. The protocol is described in docs/protocol.md. To torture a lock of your own, replace the class
+Lock and keep the rest.
 
 What it must get right, whatever the lock:
   ok    it happened
@@ -41,9 +42,10 @@ class ReplyError(Exception):
 class Redis:
     """One connection, opened when needed, never retrying: a command that was sent is never sent again."""
 
-    def __init__(self, host, port, timeout_s):
+    def __init__(self, host, port, timeout_s, password=None):
         self.address = (host, port)
         self.timeout_s = timeout_s
+        self.password = password
         self.socket = None
         self.reader = None
 
@@ -52,9 +54,16 @@ class Redis:
             self.socket = socket.create_connection(self.address, timeout=self.timeout_s)
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.reader = self.socket.makefile("rb")
+            if self.password is not None:
+                self.socket.sendall(encode(["AUTH", self.password]))
+                self.read_reply()
         except OSError as error:
+            # Nothing of the lock's own has been sent yet.
             self.close()
             raise Refused("unreachable: %s" % error)
+        except ReplyError:
+            self.close()  # or the next command would go to a server that does not know us
+            raise
 
     def command(self, *args):
         """The server's reply and when the command left, in monotonic nanoseconds."""
@@ -64,6 +73,10 @@ class Redis:
         try:
             self.socket.sendall(encode(args))
             return self.read_reply(), sent_ns
+        except ReplyError as error:
+            if str(error).startswith("READONLY"):
+                self.close()  # a primary no more: behind the same address there is another by now
+            raise
         except OSError as error:
             # Nothing may be read from this connection any more: a late answer would pass for the next command's.
             self.close()
@@ -122,11 +135,12 @@ class Lock:
 
     name = "python-set-nx-px"
     features = ["extend", "clock"]
-    topologies = ["single"]
+    topologies = ["single", "replica"]
 
     def __init__(self, topology, options):
         node = topology["node"]
-        self.redis = Redis(node["host"], node["port"], options["commandTimeoutMs"] / 1000)
+        timeout_s = options["commandTimeoutMs"] / 1000
+        self.redis = Redis(node["host"], node["port"], timeout_s, topology.get("password"))
         self.redis.connect()  # fails in the handshake rather than in the first operation
 
     def acquire(self, key, lease_ms, wait_ms):

@@ -228,6 +228,10 @@ export class Story {
     return this.observe(at, node, { type: 'watch', watching });
   }
 
+  evicted(at: number, node: string, key = KEY): this {
+    return this.observe(at, node, { type: 'evicted', key });
+  }
+
   private observe(at: number, node: string, body: ObservationBody): this {
     this.observations.push({ atNs: ns(at), node, ...body });
     return this;

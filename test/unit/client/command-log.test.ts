@@ -3,8 +3,10 @@ import {
   CommandLog,
   type CommandRecord,
   grantSentNs,
+  noneDone,
   noneLeft,
   spansReconnect,
+  stateAfter,
 } from '../../../harness/client/command-log.js';
 
 const command = (node: string, sentNs: number | undefined, name: string, ...args: string[]): CommandRecord => ({
@@ -78,4 +80,27 @@ test('spans a reconnect: one unanswered command is enough', () => {
   const answered = command('r1', 1, 'SET', 'k');
   expect(spansReconnect([answered, { ...answered, state: 'in-flight' }])).toBe(false);
   expect(spansReconnect([answered, { ...answered, state: 'cut-off' }])).toBe(true);
+});
+
+test('none done: every one stayed, or was refused by whoever got it', () => {
+  const unsent = command('cluster', undefined, 'SET', 'k');
+  const refused: CommandRecord = { ...command('cluster', 1, 'SET', 'k'), state: 'refused' };
+  expect(noneDone([])).toBe(false);
+  expect(noneDone([unsent, refused])).toBe(true);
+  expect(noneLeft([unsent, refused])).toBe(false);
+  for (const state of ['answered', 'in-flight', 'cut-off', 'queued'] as const) {
+    expect(noneDone([refused, { ...refused, state }])).toBe(false);
+  }
+});
+
+test.each([
+  ['CLUSTERDOWN The cluster is down', 'refused'],
+  ["READONLY You can't write against a read only replica.", 'refused'],
+  ['NOREPLICAS Not enough good replicas to write.', 'refused'],
+  ['MOVED 42 10.77.0.2:6379', 'refused'],
+  // The script may have written before it failed.
+  ['ERR Error running script', 'answered'],
+  ['WRONGTYPE Operation against a key holding the wrong kind of value', 'answered'],
+])('after "%s" a command is %s', (message, state) => {
+  expect(stateAfter(new Error(message))).toBe(state);
 });

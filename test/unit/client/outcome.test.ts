@@ -8,6 +8,9 @@ const commands = (...states: CommandState[]): CommandRecord[] =>
 const nullIsHeld = (value: string | null) => (value === null ? 'held' : undefined);
 const granted: Settled<string | null> = { returned: 'hold' };
 const nothing: Settled<string | null> = { returned: null };
+const clusterDown: Settled<string | null> = {
+  threw: Object.assign(new Error('CLUSTERDOWN The cluster is down'), { name: 'ReplyError' }),
+};
 const threw: Settled<string | null> = { threw: new Error('Command timed out\n  at somewhere') };
 
 describe('judge', () => {
@@ -20,6 +23,9 @@ describe('judge', () => {
     ['threw, nothing left', threw, ['unsent', 'unsent'], { type: 'fail', reason: 'unreachable' }],
     ['threw, one of two left', threw, ['unsent', 'answered'], { type: 'info', reason: 'Command timed out' }],
     ['threw, may still leave', threw, ['queued'], { type: 'info', reason: 'Command timed out' }],
+    ['threw, refused by the server', clusterDown, ['refused'], { type: 'fail', reason: 'clusterdown' }],
+    ['threw something else, refused', threw, ['refused', 'unsent'], { type: 'fail', reason: 'Command timed out' }],
+    ['threw, one of two refused', clusterDown, ['refused', 'answered'], { type: 'info', reason: expect.any(String) }],
     ['refused, nothing left', nothing, ['unsent'], { type: 'fail', reason: 'unreachable' }],
     ['refused with a reason', { threw: refused('no-quorum') }, ['answered'], { type: 'fail', reason: 'no-quorum' }],
     ['granted over a lost connection', granted, ['answered', 'cut-off'], { type: 'info', reason: 'reconnect' }],

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
-import { type MonitoredCommand, monitor, parseMonitorLine } from '../../../harness/monitor.js';
+import { EVICTION, type MonitoredCommand, monitor, parseMonitorLine } from '../../../harness/monitor.js';
 
 describe('a line of MONITOR', () => {
   test('a client, a script and a unix socket', () => {
@@ -41,6 +41,46 @@ describe('following', () => {
     close();
     expect(await closed).toBe('the connection was closed');
     expect(seen.map(({ argv }) => argv)).toEqual([['a'], ['b', 'c']]);
+  });
+
+  test('evictions come in their place among the commands, whatever the key and however the bytes are cut', async () => {
+    const event = (key: string, channel = '__keyevent@0__:evicted') =>
+      `*3\r\n$7\r\nmessage\r\n$${channel.length}\r\n${channel}\r\n$${Buffer.byteLength(key)}\r\n${key}\r\n`;
+    const keys = ['lock:0', 'two\r\nlines\r\n', 'é', ''];
+    const text = [
+      '+OK\r\n+1.0 [0 lua] "before"\r\n',
+      '*3\r\n$9\r\nsubscribe\r\n$22\r\n__keyevent@0__:evicted\r\n:1\r\n',
+      ...keys.map((key) => `+2.0 [0 lua] "get"\r\n${event(key)}`),
+      '+3.0 [0 lua] "after"\r\n',
+    ].join('');
+    for (const size of [1, 7, 1_000]) {
+      const stream = connection();
+      const seen: MonitoredCommand[] = [];
+      const following = monitor(stream, (command) => seen.push(command), { evictions: true });
+      const bytes = Buffer.from(text);
+      for (let at = 0; at < bytes.length; at += size) stream.push(bytes.subarray(at, at + size));
+      await following;
+      await vi.waitFor(() => expect(seen.at(-1)?.argv).toEqual(['after']));
+      expect(seen.filter(({ source }) => source === EVICTION)).toEqual(
+        keys.map((key) => ({ serverWallMs: 2_000, source: EVICTION, argv: [key] })),
+      );
+      expect(seen.map(({ argv }) => argv[0])).toEqual(['before', ...keys.flatMap((key) => ['get', key]), 'after']);
+    }
+  });
+
+  test('asks for evictions after MONITOR, and rejects when they are refused', async () => {
+    const asked: string[] = [];
+    const stream = new Duplex({
+      read() {},
+      write: (chunk, _encoding, done) => {
+        asked.push(String(chunk));
+        done();
+      },
+    });
+    const following = monitor(stream, () => {}, { password: 'secret', evictions: true });
+    stream.push('+OK\r\n+OK\r\n-NOPERM no\r\n');
+    await expect(following).rejects.toThrow('SUBSCRIBE was answered with -NOPERM no');
+    expect(asked.join('')).toBe('AUTH secret\r\nMONITOR\r\nSUBSCRIBE __keyevent@0__:evicted\r\n');
   });
 
   test('a refusal rejects, garbage ends it with the reason', async () => {

@@ -196,6 +196,8 @@ export class FakeNode implements RedisNode {
   runId = 'run0';
   forgotten = 0;
   readonly keys = new Set<string>();
+  /** How long keys have yet to live; those that are not here live for ever. */
+  readonly lifetimesMs = new Map<string, number>();
   readonly clientIds = new Map<string, string>();
   readonly commands: string[] = [];
 
@@ -234,6 +236,7 @@ export class FakeNode implements RedisNode {
     if (name === 'ECHO') return args[0];
     if (name === 'ROLE') return [this.role];
     if (name === 'EXISTS') return this.keys.has(args[0]!) ? 1 : 0;
+    if (name === 'PTTL') return this.keys.has(args[0]!) ? (this.lifetimesMs.get(args[0]!) ?? -1) : -2;
     if (name === 'DBSIZE') return this.keys.size;
     if (name === 'INFO') {
       return `# Server\r\nrun_id:${this.runId}\r\nserver_time_usec:${Math.round(this.wallMs() * 1_000)}\r\n`;

@@ -728,6 +728,93 @@ describe('failover', () => {
   });
 });
 
+describe('failover where clients leave a replaced primary', () => {
+  /** A deployment of three, two of them replicas, and one who watches. */
+  function leaving(replacedAfterMs = 1_000) {
+    const w = world('sentinel');
+    w.topology = Object.assign(w.topology, { replacedPrimary: 'leave', watchers: [w.host('s1')] });
+    /** From the strike on, a replica takes over in its time. */
+    const watch = async () => {
+      while ((await w.node('r1').process.state()) === 'running' && cuts(w).length < 5) await w.clock.sleep(20);
+      await w.clock.sleep(replacedAfterMs);
+      w.primary = w.node('r2');
+      w.node('r2').role = 'master';
+    };
+    void watch();
+    return w;
+  }
+
+  it('kill: replicas are cut off first, and only they; the strike waits for a hold to lose', async () => {
+    const w = leaving();
+    void w.clock.sleep(900).then(() => w.grant('c1', 7, 'lock:0'));
+    void w.clock.sleep(1_000).then(() => expect(cuts(w)).toEqual(['r1>r2', 'r1>r3', 'r2>r1', 'r3>r1']));
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'kill' });
+    // Half a second old, so probably not one of the short ones.
+    expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(900 + 500 + 1_000);
+    expect(w.clock.nowNs() / 1e6).toBeLessThan(900 + 500 + 1_000 + 200);
+    expect(active.record).toMatchObject({ targets: ['r1'], forgot: ['r1'], did: 'SIGKILL to r1; r2 replaced it' });
+    expect(active.record.proof).toContain('c1 holds lock:0, granted after the cut and unknown to r2, r3;');
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('isolate: then from everybody who might replace it', async () => {
+    const w = leaving();
+    void w.clock.sleep(100).then(() => w.grant('c1', 7, 'lock:0'));
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'isolate' });
+    expect(await w.node('r1').process.state()).toBe('running');
+    const everybody = ['r2', 'r3', 's1'];
+    const twoWays = [...everybody.map((to) => `r1>${to}`), ...everybody.map((from) => `${from}>r1`)];
+    expect(sorted(active.record.cut)).toEqual(twoWays.sort());
+    expect(cuts(w)).toEqual(twoWays);
+    await heal(w, active);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it.each([
+    [
+      'soon gone with its lease',
+      1_500,
+      1_000,
+      'holds lock:0, granted after the cut and unknown to r2, r3, which still know',
+    ],
+    ['there for longer than the hold', 4_000, 5_500, 'nobody held a key in time that r2, r3 did not know'],
+  ])('what replicas know of an older grant: %s', async (_what, lifetimeMs, struckMs, expected) => {
+    const w = leaving();
+    w.node('r3').keys.add('lock:0');
+    w.node('r3').lifetimesMs.set('lock:0', lifetimeMs);
+    void w.clock.sleep(500).then(() => w.grant('c1', 7, 'lock:0'));
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'kill' });
+    expect(active.record.proof).toContain(expected);
+    // Replaced a second after the strike.
+    expect(w.clock.nowNs() / 1e6 - 1_000).toBeGreaterThanOrEqual(struckMs);
+    expect(w.clock.nowNs() / 1e6 - 1_000).toBeLessThan(struckMs + 200);
+  });
+
+  it('waits until what an earlier fault left is mended', async () => {
+    const w = leaving();
+    const wholeAtNs = 2_000e6;
+    w.topology.missing = async () => (w.clock.nowNs() < wholeAtNs ? ['r3 is not a replica yet'] : []);
+    void w.clock.sleep(2_100).then(() => w.grant('c1', 7, 'lock:0'));
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'kill' });
+    expect(active.sinceNs).toBeGreaterThanOrEqual(wholeAtNs);
+  });
+
+  it('a hold that nobody could have before it ends is not worth the strike', async () => {
+    const w = leaving();
+    w.node('r2').keys.add('lock:0');
+    w.node('r2').lifetimesMs.set('lock:0', 0);
+    // Granted early, released before it settled; the next one comes in time.
+    void w.clock.sleep(100).then(() => w.grant('c1', 7, 'lock:0'));
+    void w.clock
+      .sleep(300)
+      .then(() => w.emit({ type: 'invoke', client: 'c1', id: 8, op: 'release', key: 'lock:0', hold: 7 }));
+    void w.clock.sleep(2_000).then(() => w.grant('c2', 9, 'lock:0'));
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'kill' });
+    expect(active.record.proof).toContain('c2 holds lock:0');
+  });
+});
+
 describe.each([
   ['forget-granted', (w: World) => w.nodes.filter((node) => node.forgotten > 0).map((node) => node.name)],
   ['skew-granted', (w: World) => w.nodes.filter((node) => node.host.skew.offsetMs >= 5_000).map((node) => node.name)],

@@ -144,6 +144,32 @@ describe('the drawing of the whole run', () => {
   });
 });
 
+describe('what a full server evicted', () => {
+  const stored = input.observations.findIndex((one) => one.type === 'command' && one.argv[1] === 'lock:0');
+  const { atNs, node } = input.observations[stored]!;
+  const evicted = [50e6, 50.001e6, 900e6].map(
+    (laterNs) => ({ atNs: atNs + laterNs, node, type: 'evicted', key: 'lock:0' }) as const,
+  );
+  const observations = [...input.observations, ...evicted];
+  const pageWith = htmlReport({ ...input, observations });
+
+  it('is marked where it happened, once where several would be one pixel, and explained', () => {
+    const [sheet] = sheetsOf(pageWith, 'whole');
+    const marks = [...sheet!.source.matchAll(/<line class="evicted" x1="([\d.]+)"[^>]*><title>([^<]*)/g)];
+    expect(marks).toHaveLength(2);
+    const [, x, title] = marks[0]!;
+    expect(Math.abs(sheet!.momentAt(Number(x)) - evicted[0]!.atNs)).toBeLessThan(PX_ERROR * 2 * sheet!.nsPerPx);
+    expect(title).toMatch(new RegExp(`^${node} evicted lock:0, which c\\d+ had stored: its memory was full`));
+    expect(title).toContain('and 1 more at once');
+    expect(title).toContain(`observations line ${input.observations.length}`);
+    expect(pageWith).toContain('evicted: the server’s memory was full');
+  });
+
+  it('is not in the legend of a run that has none', () => {
+    expect(page).not.toContain('memory was full');
+  });
+});
+
 describe('the close-ups', () => {
   it('magnify each violation, and once more where the overlap would be a few pixels', () => {
     const sheets = sheetsOf(page, 'close');

@@ -87,6 +87,23 @@ describe('what a node believed', () => {
     expect(owners(late)).toEqual([['? v0', 100, 195]]);
   });
 
+  it('ends what the server evicted, and remembers whose it was', () => {
+    const lines: Observation[] = [
+      sample(0),
+      command(130, ['SET', 'k', 'v1', 'PX', '5000', 'NX'], 'c1'),
+      sample(200, 'v1'),
+      { atNs: 250 * MS, node: 'r1', type: 'evicted', key: 'k' },
+      sample(251, 'v1'), // taken before, answered after
+      command(260, ['SET', 'k', 'v2', 'PX', '5000', 'NX'], 'c2'),
+    ];
+    expect(owners(lines)).toEqual([
+      ['c1', 130, 250],
+      ['c2', 260, 1_000],
+    ]);
+    const [belief] = beliefsOf(lines, 1_000 * MS);
+    expect(belief!.evictions).toEqual([{ atNs: 250 * MS, line: 3, key: 'k', owner: 'c1' }]);
+  });
+
   it('names the owner by the client that sent the value to another node, and nobody where several sent it', () => {
     const elsewhere: Observation = { ...command(90, ['SET', 'k', 'v1'], 'c1'), node: 'r0' } as Observation;
     const [, r1] = beliefsOf([elsewhere, sample(100, 'v1')], 200 * MS);
