@@ -21,7 +21,7 @@ import type {
 /** A line longer than this is garbage, and not worth the memory. */
 export const LONGEST_LINE_BYTES = 64 * 1024;
 
-/** Lines a second that a client may print; its notices go into the history, which must not fill the disk. */
+/** Unasked lines a second that a client may print; its notices go into the history, which must not fill the disk. */
 const LINES_A_SECOND = 1_000;
 /** What a client may have saved up, so that a harness that stood still does not take what it missed for a flood. */
 const LINES_SAVED = 5_000;
@@ -169,11 +169,10 @@ export class ClientProcess {
   }
 
   private line(line: string): void {
-    if (!this.options.allowance.take()) {
-      this.distrust(`more than ${LINES_A_SECOND} lines a second, the last of them ${brief(line)}`);
+    if (line.trim() === '') {
+      this.unasked(line);
       return;
     }
-    if (line.trim() === '') return;
     let message: unknown;
     try {
       message = JSON.parse(line);
@@ -181,8 +180,15 @@ export class ClientProcess {
       this.distrust(brief(line));
       return;
     }
-    if (isNotice(message)) this.options.onNotice(message);
-    else this.completion(message, line);
+    if (!isNotice(message)) this.completion(message, line);
+    else if (this.unasked(line)) this.options.onNotice(message);
+  }
+
+  /** Whether it may still say something that nobody asked for; an answer is never too much, however fast the lock is. */
+  private unasked(line: string): boolean {
+    const may = this.options.allowance.take();
+    if (!may) this.distrust(`more than ${LINES_A_SECOND} unasked lines a second, the last of them ${brief(line)}`);
+    return may;
   }
 
   private completion(message: unknown, line: string): void {
