@@ -9,6 +9,7 @@ import { workloads } from '../../workloads/index.js';
 import type { History, Results } from '../api.js';
 import { readHistory, readObservations } from '../history.js';
 import { giveBackReserve, readConfig, readPlan, writeJson, writeWhole } from '../store.js';
+import { UsageError } from './errors.js';
 import { surroundings, wantsColour } from './live/terminal.js';
 
 export interface Shown {
@@ -79,7 +80,10 @@ export function showVerdict(folder: string, { results, config }: JudgedRun, opti
 export async function readRun(folder: string): Promise<JudgedRun> {
   const config = readConfig(folder);
   const plan = readPlan(folder);
-  const history = await readHistory(join(folder, 'history.jsonl'));
+  // A run that was killed while its deployment was being prepared has left its plan, and nothing to judge.
+  const recorded = join(folder, 'history.jsonl');
+  if (!existsSync(recorded)) throw new UsageError(`nothing was recorded in ${folder}: the run ended before it began`);
+  const history = await readHistory(recorded);
   const observations = await readObservations(join(folder, 'observations.jsonl'));
   const checkers = workloads[config.workload]?.checkers ?? [];
   const results = judge({ history, observations, config, plan }, checkers);

@@ -1,5 +1,14 @@
 /** Whole runs, as a user starts them: what must be found is found, and nothing else. */
-import { appendFileSync, cpSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { havePython } from './needs.js';
@@ -190,6 +199,12 @@ describe('what was recorded can be checked', () => {
     expect(damaged.status).toBe(3);
     expect(damaged.errors.trim().split('\n')).toHaveLength(1);
     expect(damaged.errors).toMatch(/history\.jsonl.*line 11/);
+
+    rmSync(history);
+    const nothing = await torture([folder], { command: 'check' });
+    expect(nothing.status).toBe(3);
+    expect(nothing.errors.trim().split('\n')).toHaveLength(1);
+    expect(nothing.errors).toContain('nothing was recorded');
 
     writeFileSync(history, whole);
     appendFileSync(history, '');
