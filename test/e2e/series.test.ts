@@ -51,7 +51,8 @@ describe('--times', () => {
   test('a run for each seed with the lock as it was at first, a line for each, and what they say together', async () => {
     writeLock('await redis.del(key);');
     const run = begin(['--lock', './my-lock.ts', ...VIOLATED, '--times', '2', '--seed', '41'], { cwd: user });
-    await until('the first', () => run.output().includes('run 1 of 2, seed 41: violated'));
+    await until('the first', () => run.output().includes('run 1 of 2'), 100_000);
+    expect(run.output()).toContain('run 1 of 2, seed 41: violated');
     writeLock('this is no TypeScript');
     expect((await run.ended).code, run.output() + run.errors()).toBe(1);
 
