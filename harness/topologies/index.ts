@@ -5,4 +5,4 @@ import { redlock, single } from './independent.js';
 import { replica } from './replica.js';
 import { sentinel } from './sentinel.js';
 
-export const topologies: Record<string, TopologyKind> = { single, replica, sentinel, redlock, cluster };
+export const topologies: Record<string, TopologyKind> = { single, replica, sentinel, cluster, redlock };

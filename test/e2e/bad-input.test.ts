@@ -15,7 +15,11 @@ const step = { atMs: 100, forMs: 500, fault: 'pause', target: 'primary' };
 const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['an unknown flag', () => ['--frobnicate'], /unknown option.*--frobnicate/],
   ['an unknown command', () => ['tortoise'], /too many arguments|unknown command/],
-  ['an unknown topology', () => ['--topology', 'ring'], /"ring" is not known; choose from: single, sentinel, redlock/],
+  [
+    'an unknown topology',
+    () => ['--topology', 'ring'],
+    /"ring" is not known; choose from: single, replica, sentinel, cluster, redlock/,
+  ],
   ['a duration without unit', () => ['--time-limit', '20'], /"20" is not a duration; write 500ms/],
   ['a time limit that is no time', () => ['--time-limit', '1s'], /at least 2000 ms/],
   ['a count that is none', () => ['--clients', 'six'], /"six" is not a whole number from 1 to 200/],
