@@ -2,6 +2,7 @@
  * What a fault goes on doing in the background while it is in force. It ends with the heal and with the run, and what goes
  * wrong in it is recorded, not lost: a fault that stopped half-way must not pass for one that lasted.
  */
+import type { FaultRecord } from '../harness/api.js';
 import { Interrupted, message, type NemesisContext } from './context.js';
 
 export interface Ongoing {
@@ -33,4 +34,38 @@ export function ongoing(
       await done;
     },
   };
+}
+
+/** Time at the end of a step in which no new cycle begins: it would be cut off by the heal. */
+const LAST_CYCLE_MS = 800;
+/** Between cycles, so that clients reconnect, contend and take again what was lost before more is. */
+const BREATH_MS = 1_500;
+
+/** How a strike is made again and again while its step lasts. */
+export interface Pace {
+  context: Pick<NemesisContext, 'clock' | 'note'>;
+  /** The step's end. */
+  untilNs: number;
+  /** Aborts when the strike is healed or the run ends. */
+  signal: AbortSignal;
+  /** Who is named when there is no further cycle. */
+  targets: readonly string[];
+}
+
+/** The cycles after the first; each is recorded as a phase of the step. Never rejects. */
+export async function goOn(
+  pace: Pace,
+  cycle: () => Promise<Omit<FaultRecord, 'step' | 'fault' | 'state'>>,
+): Promise<void> {
+  const { context, untilNs, signal, targets } = pace;
+  try {
+    for (;;) {
+      await context.clock.sleep(BREATH_MS, signal);
+      if (signal.aborted || context.clock.nowNs() + LAST_CYCLE_MS * 1e6 > untilNs) return;
+      context.note({ state: 'phase', ...(await cycle()) });
+    }
+  } catch (error) {
+    if (error instanceof Interrupted) return;
+    context.note({ state: 'phase', targets: [...targets], did: 'no further cycle', proof: message(error) });
+  }
 }

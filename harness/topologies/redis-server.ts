@@ -20,6 +20,7 @@ import type {
 import { type MonitoredCommand, type Monitoring, monitor } from '../monitor.js';
 import { DeploymentError } from './ready.js';
 import { ServerProcess } from './server-process.js';
+import { unforgiving } from './unforgiving.js';
 
 export interface RedisServerOptions {
   kind: 'redis' | 'sentinel';
@@ -147,7 +148,7 @@ export class RedisServer implements RedisNode {
     const dial = () => this.host.dial(SOCKET);
     const { password, clusterNode = false } = this.options;
     const redis = new Redis({
-      ...OBSERVER_OPTIONS,
+      ...unforgiving(COMMAND_TIMEOUT_MS),
       ...(password && { password }),
       readOnly: clusterNode,
       Connector: dialConnector(dial),
@@ -210,20 +211,6 @@ export function lastWords(log: string): string {
   const words = lines.filter((line) => /[a-z]/i.test(line)).slice(-LAST_WORDS);
   return words.join(' | ').slice(-LONGEST_LAST_WORDS);
 }
-
-/** Nothing is queued, resent or waited for: an observer that retries would report the past as the present. */
-const OBSERVER_OPTIONS: RedisOptions = {
-  lazyConnect: true,
-  protocol: 2,
-  enableReadyCheck: false,
-  enableOfflineQueue: false,
-  autoResendUnfulfilledCommands: false,
-  disableClientInfo: true,
-  maxRetriesPerRequest: 0,
-  retryStrategy: null,
-  connectTimeout: COMMAND_TIMEOUT_MS,
-  commandTimeout: COMMAND_TIMEOUT_MS,
-};
 
 function dialConnector(dial: () => Promise<Duplex>): NonNullable<RedisOptions['Connector']> {
   return class {

@@ -11,7 +11,6 @@ import {
   type ActiveNemesis,
   Interrupted,
   isRefusal,
-  message,
   type NemesisContext,
   type NemesisFault,
   Refusal,
@@ -20,6 +19,7 @@ import {
 import { GrantWatch } from '../grants.js';
 import { InForce } from '../in-force.js';
 import type { Pressure } from '../levers/pressure.js';
+import { goOn } from '../ongoing.js';
 import { isNode, resolveTarget } from '../targets.js';
 import { countLoss } from './take-down.js';
 
@@ -29,10 +29,6 @@ const SETTLE_PARTS = 0.2;
 const LAST_FILL_MS = 1_000;
 /** Mostly a tenth of a second is enough. */
 const FILL_MS = 4_000;
-/** Time at the end of a step in which no new cycle begins: it would be cut off by the heal. */
-const LAST_CYCLE_MS = 800;
-/** Between cycles, so that what was lost is taken again before more is. */
-const BREATH_MS = 1_500;
 /** Between two portions of data: the event of an eviction comes meanwhile. */
 const PORTION_PAUSE_MS = 25;
 const EVICTED = '__keyevent@0__:evicted';
@@ -105,7 +101,8 @@ async function strikeEvict(step: PlanStep, context: NemesisContext): Promise<Act
       await inForce.add(ending(() => grants[Symbol.dispose]()));
       const hunt = { servers, grants, context, untilNs: sinceNs + step.forMs * 1e6, signal: stop.signal };
       const first = await cycle(hunt);
-      const more = goOn(hunt);
+      const targets = servers.map(({ name }) => name);
+      const more = goOn({ ...hunt, targets }, () => cycle(hunt));
       return {
         sinceNs,
         record: first,
@@ -183,22 +180,6 @@ function keyOfRun(evicted: string, keys: readonly string[]): string | undefined 
   const found = keys.filter((key) => evicted.includes(key));
   // lock:1 is part of lock:10, too.
   return found.sort((a, b) => b.length - a.length)[0];
-}
-
-/** The cycles after the first; each is recorded as a phase of the step. Never rejects. */
-async function goOn(hunt: Hunt): Promise<void> {
-  const { context, servers, untilNs, signal } = hunt;
-  try {
-    for (;;) {
-      await context.clock.sleep(BREATH_MS, signal);
-      if (signal.aborted || context.clock.nowNs() + LAST_CYCLE_MS * 1e6 > untilNs) return;
-      context.note({ state: 'phase', ...(await cycle(hunt)) });
-    }
-  } catch (error) {
-    if (error instanceof Interrupted) return;
-    const targets = servers.map(({ name }) => name);
-    context.note({ state: 'phase', targets, did: 'no further cycle', proof: message(error) });
-  }
 }
 
 /** Waits until a lock is held on the servers, and fills these until each has evicted one that is. */

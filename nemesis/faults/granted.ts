@@ -8,7 +8,6 @@ import type { Host, PlanStep, RedisNode } from '../../harness/api.js';
 import {
   type ActiveNemesis,
   Interrupted,
-  message,
   minorityOf,
   type NemesisContext,
   type NemesisFault,
@@ -18,6 +17,7 @@ import {
 import { GrantWatch } from '../grants.js';
 import { InForce } from '../in-force.js';
 import { oneWay, pairNames } from '../levers/network.js';
+import { goOn } from '../ongoing.js';
 import { isNode, namesOf, resolveTarget } from '../targets.js';
 
 /** Makes one node lose what it granted; resolves with what was read back. */
@@ -33,12 +33,8 @@ export interface Losing {
   record(node: RedisNode): { forgot?: string[]; offsetMs?: number };
 }
 
-/** Time at the end of a step in which no new cycle begins: it would be cut off by the heal. */
-const LAST_CYCLE_MS = 800;
 /** At the end of a step, for striking at what there is. */
 const LAST_STRIKE_MS = 500;
-/** Between cycles, so that clients reconnect and contend before the next cut. */
-const BREATH_MS = 1_500;
 const POLL_MS = 50;
 
 /** One strike: everything that its cycles need. */
@@ -89,7 +85,7 @@ async function strikeGranted(step: PlanStep, context: NemesisContext, losing: Lo
   return InForce.strike(async (inForce) => {
     const hunt: Hunt = { step, context, losing, inForce, untilNs, signal: stop.signal };
     const first = await cycle(hunt);
-    const more = goOn(hunt);
+    const more = goOn({ ...hunt, targets: [] }, () => cycle(hunt));
     return {
       sinceNs,
       record: first,
@@ -101,21 +97,6 @@ async function strikeGranted(step: PlanStep, context: NemesisContext, losing: Lo
       },
     };
   });
-}
-
-/** The cycles after the first; each is recorded as a phase of the step. Never rejects. */
-async function goOn(hunt: Hunt): Promise<void> {
-  const { context, untilNs, signal } = hunt;
-  try {
-    for (;;) {
-      await context.clock.sleep(BREATH_MS, signal);
-      if (signal.aborted || context.clock.nowNs() + LAST_CYCLE_MS * 1e6 > untilNs) return;
-      context.note({ state: 'phase', ...(await cycle(hunt)) });
-    }
-  } catch (error) {
-    if (error instanceof Interrupted) return;
-    context.note({ state: 'phase', targets: [], did: 'no further cycle', proof: message(error) });
-  }
 }
 
 async function cycle(hunt: Hunt): Promise<Cycle & { forgot?: string[]; offsetMs?: number }> {

@@ -4,6 +4,7 @@
  */
 import { Redis } from 'ioredis';
 import { nowNs } from '../../client/time.js';
+import { unforgiving } from '../unforgiving.js';
 import type { Saying, ServerView } from './decide.js';
 import type { Order } from './messages.js';
 
@@ -84,16 +85,7 @@ export class WatchedServer {
       host,
       port,
       ...(this.password !== undefined && { password: this.password }),
-      lazyConnect: true,
-      protocol: 2,
-      enableReadyCheck: false,
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      disableClientInfo: true,
-      maxRetriesPerRequest: 0,
-      retryStrategy: null,
-      connectTimeout: COMMAND_TIMEOUT_MS,
-      commandTimeout: COMMAND_TIMEOUT_MS,
+      ...unforgiving(COMMAND_TIMEOUT_MS),
     });
     redis.on('error', () => {}); // told by the command that meets it
     try {
