@@ -98,6 +98,7 @@ async function throughput(): Promise<void> {
         builtinLock('set-nx-px')!.modulePath,
       ],
       topology: topology.describe(),
+      model: { kind: 'mutex' },
       topologyName: 'single',
       leaseMs: 5_000,
       commandTimeoutMs: 500,

@@ -1,25 +1,29 @@
-/**
- * `npm run bench`: how fast a deployment is ready, and what recording costs. Prints ratios measured in one run: absolute
- * numbers of a noisy machine mean little.
- */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { enterNamespaces } from '../harness/cli/enter-namespaces.js';
-import { couldNotRun } from '../harness/cli/errors.js';
-import { cacheFolder, findRedis } from '../harness/redis-binary.js';
-import { writeWhole } from '../harness/store.js';
+/** `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run, and to decide a history. */
+import { couldNotRun, UsageError } from '../harness/cli/errors.js';
+import { benchCheckers } from './checkers.js';
+import { benchHistory } from './history.js';
+import { benchReady } from './ready.js';
 
+const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise<void> }> = {
+  ready: { summary: 'how fast a deployment is ready, and what recording costs', run: benchReady },
+  history: { summary: 'time and memory to read a long run back, and to judge and report it', run: benchHistory },
+  checkers: { summary: 'time and memory to decide histories of locks, also those that are hard', run: benchCheckers },
+};
+
+const [name = '', ...argv] = process.argv.slice(2);
+const benchmark = Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined;
+if (name === '') {
+  const lines = Object.entries(benchmarks).map(
+    ([one, { summary }]) => `  npm run bench -- ${one.padEnd(9)} ${summary}`,
+  );
+  process.stdout.write(`${lines.join('\n')}\n`);
+  process.exit();
+}
 try {
-  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-'));
-  const redis = await findRedis({ cacheFolder: cacheFolder(), say: (line) => process.stderr.write(`${line}\n`) });
-  writeWhole(join(folder, 'redis.json'), JSON.stringify(redis));
-  const inside = fileURLToPath(new URL('./inside.js', import.meta.url));
-  const inner = await enterNamespaces([process.execPath, inside, folder]);
-  const end = await inner.ended;
-  rmSync(folder, { recursive: true, force: true });
-  process.exit('code' in end ? end.code : 1);
+  if (!benchmark)
+    throw new UsageError(`no benchmark is called "${name}"; there are ${Object.keys(benchmarks).join(', ')}`);
+  await benchmark.run(argv);
+  process.exit();
 } catch (error) {
   process.exit(couldNotRun(error));
 }

@@ -15,6 +15,7 @@ import { overwritten } from './causes/overwritten.js';
 import { releasedByOther } from './causes/released-by-other.js';
 import { staleReasons } from './causes/stale.js';
 import type { Evidence } from './evidence.js';
+import { EvidenceWindows } from './evidence-windows.js';
 import type { Overlap } from './overlaps.js';
 
 /** Why a node that had granted one client granted another, in the order in which the explanations are tried. */
@@ -27,6 +28,12 @@ const reasons: readonly Reason[] = [
   expiredEarly,
   overwritten,
 ];
+
+/** Explains overlaps, best given earliest first: what they were made of is read again for each that lies far from the last. */
+export function explainerOf(input: CheckInput): (overlap: Overlap) => Cause {
+  const windows = new EvidenceWindows(input);
+  return (overlap) => causeOf(overlap, windows.around(overlap), input);
+}
 
 export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause {
   const cause =

@@ -7,8 +7,8 @@
  *   own stamps, so it cannot break exclusion. It can also notice the death of a client late.
  */
 import type { History, HistoryEvent, Hold } from '../harness/api.js';
+import { OP } from '../harness/history-table.js';
 import { leaseMarginNs } from './margin.js';
-import type { Operation } from './operations.js';
 import type { Overlap } from './overlaps.js';
 import { length, moment } from './words.js';
 
@@ -27,17 +27,24 @@ export class Doubts {
   private readonly stalls: Disturbance[] = [];
   private readonly releaseSentNs = new Map<string, number>();
 
-  constructor(history: History, operations: readonly Operation[]) {
-    for (const event of history.events) {
+  constructor({ rare, operations: ops }: History) {
+    for (const event of rare) {
       if (event.type !== 'disturbance') continue;
       if (event.disturbance === 'harness-stall') this.stalls.push(event);
       else if (Math.abs(event.ms) >= STEP_FROM_MS) this.steps.push(event);
     }
     if (this.stalls.length === 0) return;
-    for (const { invoke } of operations) {
-      const name = nameOf(invoke.client, invoke.hold);
-      if (invoke.op === 'release' && !this.releaseSentNs.has(name)) this.releaseSentNs.set(name, invoke.atNs);
+    for (let row = 0; row < ops.count; row++) {
+      const hold = ops.hold[row]!;
+      if (ops.op[row] !== OP.release || hold < 0) continue;
+      const name = nameOf(ops.clients[ops.client[row]!]!, ops.id[hold]!);
+      if (!this.releaseSentNs.has(name)) this.releaseSentNs.set(name, ops.sentNs[row]!);
     }
+  }
+
+  /** Whether there is anything at all to be in doubt about. */
+  get any(): boolean {
+    return this.steps.length > 0 || this.stalls.length > 0;
   }
 
   /** Why it cannot be told whether an overlap is the lock's doing, or undefined. */
@@ -65,8 +72,8 @@ export class Doubts {
   }
 
   private stepsBehind(overlap: Overlap): string | undefined {
-    const { first, second } = overlap;
-    const sinceNs = Math.min(first.grantSentNs, second.grantSentNs);
+    const { first, second, others } = overlap;
+    const sinceNs = Math.min(...[first, second, ...others].map(({ grantSentNs }) => grantSentNs));
     const byNs = overlap.class === 'stale' ? overlap.stale.untilNs : overlap.second.fromNs;
     const steps = this.steps.filter((step) => step.beganNs <= byNs && step.atNs >= sinceNs);
     const movedNs = steps.reduce((sum, step) => sum + Math.abs(step.ms) * 1e6, 0);
@@ -88,8 +95,8 @@ export class Doubts {
     );
   }
 
-  private lateDeathBehind({ first, second }: Overlap): string | undefined {
-    for (const hold of [first, second]) {
+  private lateDeathBehind({ first, second, others }: Overlap): string | undefined {
+    for (const hold of [first, second, ...others]) {
       if (hold.endedBy !== 'client-down') continue;
       const stall = this.stalls.find(
         (one) =>
@@ -106,10 +113,13 @@ export class Doubts {
 function needed(overlap: Overlap): number {
   // A careful client works by the clock's idea of its lease: moved by 300 ms, it may overstay by 300 ms.
   if (overlap.class === 'stale') return overlap.stale.untilNs - overlap.stale.leaseEndNs;
-  // Either key may have been the one that ended early.
-  const { first, second } = overlap;
-  const leftNs = (one: Hold, other: Hold) => one.leaseEndNs - leaseMarginNs(one.leaseMs) - other.fromNs;
-  return Math.min(leftNs(first, second), leftNs(second, first));
+  // Any of the leases may have been the one that ended early.
+  const all = [overlap.first, overlap.second, ...overlap.others];
+  const leftNs = (one: Hold) =>
+    one.leaseEndNs -
+    leaseMarginNs(one.leaseMs) -
+    Math.min(...all.filter((other) => other !== one).map(({ fromNs }) => fromNs));
+  return Math.min(...all.map(leftNs));
 }
 
 function stepped(steps: readonly Disturbance[]): string {

@@ -1,20 +1,21 @@
 /**
- * What the observations and the fault records have to say about a run, indexed for looking for causes. Built once per
- * verdict, and only when there is a violation to explain.
+ * What the observations and the fault records have to say about a run, indexed for looking for causes. Built only when there
+ * is a violation to explain, and of a long run only for the time around it (`evidence-windows.ts` says which).
+ *
+ * Samples, breaks of watching and faults are known of the whole run; commands, and what follows from them, of the window.
  */
-import type { CheckInput, Hold } from '../harness/api.js';
+import type { CheckInput, CommandObservation, Hold } from '../harness/api.js';
 import { aheadAtMost, type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
 import { type FaultInForce, faultsInForce } from './faults.js';
 import {
   type ClockReading,
-  type CommandObservation,
   type EvictedObservation,
   follow,
   type KeyWrite,
+  NodeWrites,
   ownerIs,
   type SampleObservation,
   type WatchObservation,
-  writesByKey,
 } from './key-writes.js';
 
 /** The write with which a node granted a hold, or was asked to. */
@@ -49,64 +50,67 @@ const OBSERVED_AT_ONCE_NS = 20e6;
 /** After the end of a hold even less: what comes then may belong to the client's next try. */
 const OBSERVED_AFTER_HOLD_NS = 100e6;
 
+/** A time of which every command is known, both bounds included. */
+export interface Window {
+  fromNs: number;
+  untilNs: number;
+}
+
+export const ALL_TIME: Window = { fromNs: Number.NEGATIVE_INFINITY, untilNs: Number.POSITIVE_INFINITY };
+
 export class Evidence {
   /** Names of the data nodes that were observed. */
   readonly nodes: readonly string[];
   readonly faults: readonly FaultInForce[];
   /** Whether a lock is held by a majority of independent nodes, and how many nodes make one. */
   readonly majority: number | undefined;
-  private readonly epochWallMs: number;
+  private readonly epochWallMs: number | undefined;
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly hosts = new Map<string, string>();
   private readonly features = new Map<string, readonly string[]>();
   private readonly grants = new Map<Hold, Grant[]>();
 
-  constructor({ history, observations, config }: CheckInput) {
+  constructor(
+    { history, observations, config }: CheckInput,
+    readonly window: Window = ALL_TIME,
+  ) {
     this.faults = faultsInForce(history);
-    const commands = new Map<string, At<CommandObservation>[]>();
-    const keys = new Set(config.keys);
-    const run = history.events.find((event) => event.type === 'run');
-    this.epochWallMs = run?.epochWallMs ?? 0;
-    const skewMs = new Map<string, number>();
-    observations.forEach((observation, at) => {
-      const node = this.nodeEvidence(observation.node);
-      if (observation.type === 'sample') {
-        node.samples.push([at, observation]);
-        skewMs.set(observation.node, observation.skewMs);
-      } else if (observation.type === 'watch') node.watches.push([at, observation]);
-      else if (observation.type === 'evicted') {
-        const ofKey = node.evictions.get(observation.key);
-        if (ofKey) ofKey.push([at, observation]);
-        else node.evictions.set(observation.key, [[at, observation]]);
-      } else if (observation.type === 'command') {
-        const ofNode = commands.get(observation.node);
-        const ranNs = reckonedBack(observation, run?.epochWallMs, skewMs.get(observation.node));
-        const command = { ...observation, ranNs };
-        if (ofNode) ofNode.push([at, command]);
-        else commands.set(observation.node, [[at, command]]);
-      }
-    });
-    for (const event of history.events) {
-      if (event.type === 'invoke') keys.add(event.key);
+    for (const event of history.rare) {
+      if (event.type === 'run') this.epochWallMs = event.epochWallMs;
       if (event.type !== 'client-up') continue;
       this.hosts.set(event.client, event.host);
       this.features.set(event.client, event.features);
     }
-    for (const [name, ofNode] of commands) {
-      const node = this.nodeEvidence(name);
-      node.writes = writesByKey(name, ofNode, [...keys]);
-      for (const [key, writes] of node.writes) {
-        for (const write of writes) {
-          if (write.client === undefined) continue;
-          const index = `${key}\n${write.client}`;
-          const ofClient = node.byClient.get(index);
-          if (ofClient) ofClient.push(write);
-          else node.byClient.set(index, [write]);
-        }
-      }
+    for (const [at, observation] of observations.rare) {
+      const node = this.nodeEvidence(observation.node);
+      if (observation.type === 'sample') node.samples.push([at, observation]);
+      else if (observation.type === 'watch') node.watches.push([at, observation]);
+      else append(node.evictions, observation.key, [at, observation]);
     }
+    this.readCommands(observations, new Set([...config.keys, ...history.operations.keys]));
     this.nodes = [...this.byNode.keys()].sort();
     this.majority = config.topology === 'redlock' ? Math.floor(config.topologyOptions.nodes / 2) + 1 : undefined;
+  }
+
+  private readCommands(observations: CheckInput['observations'], keys: ReadonlySet<string>): void {
+    const { fromNs, untilNs } = this.window;
+    const writesOf = new Map<string, { writes: NodeWrites; skew: SkewBefore }>();
+    for (const [at, command] of observations.commands(fromNs, untilNs)) {
+      let ofNode = writesOf.get(command.node);
+      if (!ofNode) {
+        const { samples } = this.nodeEvidence(command.node);
+        ofNode = { writes: new NodeWrites(command.node, keys), skew: new SkewBefore(samples) };
+        writesOf.set(command.node, ofNode);
+      }
+      ofNode.writes.add(at, command, reckonedBack(command, this.epochWallMs, ofNode.skew.before(at)));
+    }
+    for (const [node, { writes }] of writesOf) {
+      const evidence = this.nodeEvidence(node);
+      evidence.writes = writes.byKey;
+      for (const [key, ofKey] of writes.byKey)
+        for (const write of ofKey)
+          if (write.client !== undefined) append(evidence.byClient, `${key}\n${write.client}`, write);
+    }
   }
 
   /** The host on which a client process runs. */
@@ -139,8 +143,11 @@ export class Evidence {
     if (known) return known;
     const writes = evidence.writes.get(key) ?? [];
     const jumps = clockMovesOf(this.faults, node).flatMap((move) => aheadAtMost(move, writes));
-    const evictions = evidence.evictions.get(key) ?? [];
-    const took = follow(writes, evidence.samples, evidence.watches, evictions, jumps, key);
+    // A sample from before the window would tell of a key to which nobody knows what was done since.
+    const seen = <T extends { atNs: number }>(items: readonly At<T>[]) =>
+      items.filter(([, { atNs }]) => this.sees(atNs));
+    const evictions = seen(evidence.evictions.get(key) ?? []);
+    const took = follow(writes, seen(evidence.samples), seen(evidence.watches), evictions, jumps, key);
     evidence.took.set(key, took);
     return took;
   }
@@ -267,7 +274,7 @@ export class Evidence {
       if (grants.some((grant) => grant.node === node)) return [];
       if (this.watchedThroughout(node, hold.grantSentNs, hold.fromNs)) return [];
       const seen = this.seenStored(node, hold.key, value, hold.grantSentNs, hold.untilNs);
-      return seen ? [{ node, took: true, write: storedWrite(seen, hold, value, this.epochWallMs) }] : [];
+      return seen ? [{ node, took: true, write: storedWrite(seen, hold, value, this.epochWallMs ?? 0) }] : [];
     });
   }
 
@@ -328,6 +335,10 @@ export class Evidence {
     return found;
   }
 
+  private sees(atNs: number): boolean {
+    return atNs >= this.window.fromNs && atNs <= this.window.untilNs;
+  }
+
   private nodeEvidence(name: string): NodeEvidence {
     const known = this.byNode.get(name);
     if (known) return known;
@@ -341,6 +352,20 @@ export class Evidence {
     };
     this.byNode.set(name, node);
     return node;
+  }
+}
+
+/** How far a server's clock was off in the sample before a command; asked for in the order of the commands. */
+class SkewBefore {
+  private next = 0;
+  private skewMs: number | undefined;
+
+  constructor(private readonly samples: readonly At<SampleObservation>[]) {}
+
+  before(observation: number): number | undefined {
+    for (; this.next < this.samples.length && this.samples[this.next]![0] < observation; this.next++)
+      this.skewMs = this.samples[this.next]![1].skewMs;
+    return this.skewMs;
   }
 }
 
@@ -391,6 +416,12 @@ function nearest(grants: readonly Grant[], toNs: number): Grant[] {
   const away = ({ write }: Grant) => Math.abs(write.atNs - toNs);
   const best = [...grants].sort((a, b) => away(a) - away(b))[0];
   return best ? [best] : [];
+}
+
+function append<T>(lists: Map<string, T[]>, name: string, item: T): void {
+  const list = lists.get(name);
+  if (list) list.push(item);
+  else lists.set(name, [item]);
 }
 
 /** The first index from which on `reached` holds, in a list where it holds from some point on. */

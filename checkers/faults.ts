@@ -35,7 +35,7 @@ export function faultsInForce(history: History): FaultInForce[] {
 
 /** Records that say that something planned could not be done, or not undone. */
 export function faultFailures(history: History): FaultEvent[] {
-  return history.events.filter(
+  return history.rare.filter(
     (event): event is FaultEvent => event.type === 'fault' && (event.state === 'failed' || event.state === 'refused'),
   );
 }
@@ -47,9 +47,13 @@ export function unhealed(history: History): string[] {
   );
 }
 
-/** What befell the run without any plan: a full disk, a server that ended by itself. */
+/**
+ * What befell the run without any plan: a full disk, a server that ended by itself. The disk first: a server that cannot
+ * write any more may well end before the harness meets the same.
+ */
 export function mishaps(history: History): FaultEvent[] {
-  return faultFailures(history).filter(({ step, fault }) => step < 0 && fault !== 'heal');
+  const found = faultFailures(history).filter(({ step, fault }) => step < 0 && fault !== 'heal');
+  return [...found.filter(({ fault }) => fault === 'disk'), ...found.filter(({ fault }) => fault !== 'disk')];
 }
 
 /** The record of a fault that names `host` among what it struck or cut off. */
@@ -65,7 +69,7 @@ export function recordConcerning(fault: FaultInForce, host: string): FaultEvent 
 
 function byStep(history: History): Map<number, FaultEvent[]> {
   const steps = new Map<number, FaultEvent[]>();
-  for (const event of history.events) {
+  for (const event of history.rare) {
     if (event.type !== 'fault' || event.step < 0) continue;
     const records = steps.get(event.step);
     if (records) records.push(event);

@@ -1,45 +1,81 @@
 /** The checkers, and how what they find becomes one verdict. */
 import type { Checker, CheckerResult, CheckInput, Results, Violation, ViolationClass } from '../harness/api.js';
-import { causePhrase } from './causes.js';
+import { availability } from './availability.js';
 import { faultFailures, mishaps } from './faults.js';
+import { fencing } from './fencing.js';
+import { fifo } from './fifo.js';
+import { headlineOf } from './headline.js';
+import { latency } from './latency.js';
 import { liveness } from './liveness.js';
+import { lossToNotice } from './loss-to-notice.js';
+import { lostUpdates } from './lost-updates.js';
 import { mutualExclusion, PROCEDURE } from './mutual-exclusion.js';
+import { permits } from './permits.js';
+import { readingsOf } from './run-readings.js';
+import { staleWrites } from './stale-writes.js';
 import { strengthOf, vacuity } from './vacuity.js';
-import { moment, plural } from './words.js';
 
 export const checkers: Record<string, Checker> = {
   'mutual-exclusion': mutualExclusion,
   liveness,
+  fencing,
+  'lost-updates': lostUpdates,
+  'stale-writes': staleWrites,
+  fifo,
+  permits,
   vacuity,
+  availability,
+  latency,
+  'loss-to-notice': lossToNotice,
 };
 
 /** One line each, for people. */
 export const checkerSummaries: Record<string, string> = {
   'mutual-exclusion': 'no two clients held a key at once: both leases running (exclusion), or one past its own (stale)',
   liveness: 'after everything is healed, every lock can be had again within a lease and a grace',
+  fencing: 'every grant carries a higher fencing token than those before it',
+  'lost-updates': 'no acknowledged update of a counter that the lock protects was lost',
+  'stale-writes': 'the protected resource took no write of a holder after a later one was there',
+  fifo: 'a fair lock was granted in the order in which clients were queued',
+  permits: 'after everything is healed, all permits of a semaphore can be had again',
   vacuity: 'the run was worth something: enough holds, contention, and faults that touched a held lock',
+  availability: 'measures how long locks could not be had, and how soon after each fault they could again',
+  latency: 'measures how long operations took, by outcome, before, under and after faults',
+  'loss-to-notice': 'measures how long clients went on before they knew that they had lost a lock',
 };
 
 /** What a checker that cannot tell leaves open. One that is not listed decides whether the run counts at all. */
 const decides: Record<string, readonly ViolationClass[]> = {
   'mutual-exclusion': ['exclusion', 'stale'],
   liveness: ['liveness'],
+  fencing: ['harm'],
+  'lost-updates': ['harm'],
+  'stale-writes': ['harm'],
+  fifo: ['liveness'],
+  permits: ['liveness'],
 };
 
 /**
  * Runs the named checkers and composes their findings: a violation of a class in `failOn` outranks everything, then whatever
  * cannot be told about such a class, or about the run as a whole; only else did the lock hold. Findings of other classes are
  * reported, and do not fail the run. Throws on a name that is not in `checkers`.
+ *
+ * `between` is called between steps, for whoever wants to tidy up meanwhile.
  */
-export function judge(input: CheckInput, names: readonly string[]): Results {
+export function judge(input: CheckInput, names: readonly string[], between: () => void = () => {}): Results {
   const { config } = input;
+  // First, and what they need is given back: what the checkers work out about a history is kept for all of them.
+  const readings = readingsOf(input, between);
   const results = names.map((name) => {
     const checker = checkers[name];
     if (!checker) throw new Error(`no checker is called "${name}"; there are ${Object.keys(checkers).join(', ')}`);
-    return checker(input);
+    const result = checker(input);
+    between();
+    return result;
   });
   const violations = results.flatMap((result) => result.violations).sort((a, b) => a.fromNs - b.fromNs);
   const failing = violations.filter((violation) => config.failOn.includes(violation.class));
+  const found = totals(results);
   const open = [...incomplete(input, names), ...results.flatMap((result) => leftOpen(result, config.failOn))];
   const verdict = failing.length > 0 ? 'violated' : open.length > 0 ? 'unknown' : 'held';
   const stats = Object.assign({}, ...results.map((result) => result.stats)) as Record<string, number>;
@@ -49,7 +85,7 @@ export function judge(input: CheckInput, names: readonly string[]): Results {
     runId: config.runId,
     verdict,
     exitStatus: verdict === 'violated' ? 1 : verdict === 'unknown' ? 2 : 0,
-    headline: headline(verdict, violations, failing, open, stats),
+    headline: headlineOf(verdict, { violations, failing, found }, open, stats),
     reasons: [
       ...new Set([
         ...open,
@@ -59,7 +95,8 @@ export function judge(input: CheckInput, names: readonly string[]): Results {
     ],
     violations,
     checkers: results,
-    found: countByClass(violations),
+    found,
+    readings,
     ...(strength !== undefined && { strength }),
     stats,
     again: config.again,
@@ -72,7 +109,7 @@ function incomplete({ history }: CheckInput, names: readonly string[]): string[]
   if (names.length === 0) reasons.push('no checker judges this workload');
   if (history.torn) reasons.push('the history is torn: its last line was not written to the end, and is left out');
   reasons.push(...mishaps(history).map(({ proof, did }) => proof ?? did));
-  const ended = history.events.some((event) => event.type === 'phase' && event.phase === 'end');
+  const ended = history.rare.some((event) => event.type === 'phase' && event.phase === 'end');
   if (!ended) reasons.push('the run was cut short: its history stops before its end');
   return reasons;
 }
@@ -101,6 +138,16 @@ function failedFaults({ history }: CheckInput): string[] {
   );
 }
 
+/** All violations by class, also those that are counted only. */
+function totals(results: readonly CheckerResult[]): Results['found'] {
+  const found: Results['found'] = {};
+  for (const result of results) {
+    const counts = Object.entries(result.found ?? countByClass(result.violations)) as [ViolationClass, number][];
+    for (const [name, count] of counts) found[name] = (found[name] ?? 0) + count;
+  }
+  return found;
+}
+
 function countByClass(violations: readonly Violation[]): Results['found'] {
   const found: Results['found'] = {};
   for (const { class: name } of violations) found[name] = (found[name] ?? 0) + 1;
@@ -112,57 +159,4 @@ function strengthOfRun({ plan }: CheckInput, stats: Record<string, number>): str
   return plan.steps.length > 0
     ? strengthOf(stats.struckHolds ?? 0, 'struck hold')
     : strengthOf(stats.holds ?? 0, 'hold');
-}
-
-// ------------------------------------------------------------------------------------------------------- the headline
-
-function headline(
-  verdict: Results['verdict'],
-  violations: readonly Violation[],
-  failing: readonly Violation[],
-  open: readonly string[],
-  stats: Record<string, number>,
-): string {
-  if (verdict === 'violated') return accusation(failing, violations);
-  if (verdict === 'unknown') return `Cannot tell: ${open[0]}.`.replace(/\.\.$/, '.');
-  const struck = stats.struckHolds ? `, ${stats.struckHolds} struck by a fault` : '';
-  const holds = `${plural(stats.holds ?? 0, 'hold')}${struck}`;
-  if (violations.length === 0) return `The lock held: ${holds}, never two at once.`;
-  return `Nothing that fails this run was found in ${holds}; but ${alsoFound(violations)}.`;
-}
-
-/** The gravest class that fails the run, and what else was found. */
-function accusation(failing: readonly Violation[], all: readonly Violation[]): string {
-  const gravest = gravity.find((name) => failing.some((violation) => violation.class === name))!;
-  const ofClass = failing.filter((violation) => violation.class === gravest);
-  const [first] = ofClass;
-  const times = plural(ofClass.length, 'time');
-  const cause = causePhrase(first!.cause.name);
-  const at = `first at ${moment(first!.fromNs)} on ${first!.key}, ${cause}`;
-  const others = all.filter((violation) => violation.class !== gravest);
-  const also = others.length > 0 ? `; also ${alsoFound(others)}` : '';
-  switch (gravest) {
-    case 'exclusion':
-      return `Exclusion broken: ${times} two clients held the lock at once (${at})${also}.`;
-    case 'harm':
-      return `Harm done: ${times} the protected resource took what it should have refused (${at})${also}.`;
-    case 'stale':
-      return `Stale holder: ${times} a client acted on after its lease had ended, beside the next holder (${at})${also}.`;
-    case 'liveness':
-      return `Deadlock: ${plural(ofClass.length, 'lock')} could not be had again after everything was healed (${first!.key}: ${cause})${also}.`;
-  }
-}
-
-const gravity: readonly ViolationClass[] = ['exclusion', 'harm', 'stale', 'liveness'];
-
-const nouns: Record<ViolationClass, readonly [one: string, many: string]> = {
-  exclusion: ['overlap of two holders', 'overlaps of two holders'],
-  harm: ['harmful write', 'harmful writes'],
-  stale: ['stale holder', 'stale holders'],
-  liveness: ['deadlock', 'deadlocks'],
-};
-
-function alsoFound(violations: readonly Violation[]): string {
-  const found = countByClass(violations);
-  return gravity.flatMap((name) => (found[name] ? [plural(found[name], ...nouns[name])] : [])).join(' and ');
 }

@@ -3,9 +3,8 @@
  * worked out which conditional writes can have succeeded. Understands string locks (SET, SETNX) and hash locks (HSET,
  * HINCRBY); of anything else it says `none`, and then no cause is built on it.
  */
-import type { Observation } from '../harness/api.js';
+import type { CommandObservation, Observation } from '../harness/api.js';
 
-export type CommandObservation = Extract<Observation, { type: 'command' }> & { ranNs?: number };
 export type SampleObservation = Extract<Observation, { type: 'sample' }>;
 export type WatchObservation = Extract<Observation, { type: 'watch' }>;
 export type EvictedObservation = Extract<Observation, { type: 'evicted' }>;
@@ -39,43 +38,45 @@ export interface KeyWrite {
   expiresWallMs: number;
 }
 
-/** Groups a node's commands by key, in order. */
-export function writesByKey(
-  node: string,
-  commands: readonly (readonly [observation: number, CommandObservation])[],
-  keys: readonly string[],
-): Map<string, KeyWrite[]> {
-  const byKey = new Map<string, KeyWrite[]>();
-  const wanted = new Set(keys);
-  let script: Map<string, KeyWrite> | undefined;
-  for (const [observation, command] of commands) {
+/** Puts a node's writes together from its commands, which are given one by one, in order. */
+export class NodeWrites {
+  readonly byKey = new Map<string, KeyWrite[]>();
+  /** What the script that was called last did to each key. */
+  private script: Map<string, KeyWrite> | undefined;
+
+  constructor(
+    private readonly node: string,
+    private readonly keys: ReadonlySet<string>,
+  ) {}
+
+  /** `ranNs`: see `KeyWrite`. */
+  add(observation: number, command: CommandObservation, ranNs: number): void {
     const name = command.argv[0]?.toUpperCase() ?? '';
     const inner = command.source === 'lua';
     const isScript = /^(EVAL|FCALL)/.test(name);
-    if (!inner) script = isScript ? new Map() : undefined;
-    for (const key of new Set(command.argv.slice(1).filter((argument) => wanted.has(argument)))) {
-      const caller = inner ? script?.get(key) : undefined;
+    if (!inner) this.script = isScript ? new Map() : undefined;
+    for (const key of new Set(command.argv.slice(1).filter((argument) => this.keys.has(argument)))) {
+      const caller = inner ? this.script?.get(key) : undefined;
       if (caller) {
         ran(caller, command.argv, command.serverWallMs);
         continue;
       }
-      const write = blank(node, observation, command, name);
+      const write = blank(this.node, observation, command, name, ranNs);
       if (isScript && !inner) {
         write.script = true;
-        script?.set(key, write);
+        this.script?.set(key, write);
       } else {
         ran(write, command.argv, command.serverWallMs);
       }
-      const ofKey = byKey.get(key);
+      const ofKey = this.byKey.get(key);
       if (ofKey) ofKey.push(write);
-      else byKey.set(key, [write]);
+      else this.byKey.set(key, [write]);
     }
   }
-  return byKey;
 }
 
-function blank(node: string, observation: number, command: CommandObservation, name: string): KeyWrite {
-  const { atNs, serverWallMs, source, client, ranNs = atNs } = command;
+function blank(node: string, observation: number, command: CommandObservation, name: string, ranNs: number): KeyWrite {
+  const { atNs, serverWallMs, source, client } = command;
   const write: KeyWrite = {
     node,
     observation,

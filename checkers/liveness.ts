@@ -15,9 +15,9 @@ type Probe = Extract<HistoryEvent, { type: 'probe' }>;
 type Recovered = Extract<HistoryEvent, { type: 'recovered' }>;
 
 export const liveness: Checker = (input) => {
-  const { events } = input.history;
-  const probes = events.filter((event): event is Probe => event.type === 'probe');
-  const recovered = events.findLast((event): event is Recovered => event.type === 'recovered');
+  const { rare } = input.history;
+  const probes = rare.filter((event): event is Probe => event.type === 'probe');
+  const recovered = rare.findLast((event): event is Recovered => event.type === 'recovered');
   const stuck = probes.filter((probe) => !probe.acquired && !babbled(probe));
   const left = unhealed(input.history);
   const doubt = stuck.length > 0 ? doubtAbout(stuck, input) : undefined;
@@ -53,7 +53,7 @@ function babbled({ acquired, reason }: Probe): boolean {
 /** Why it need not be the lock's doing that it could not be had, beside what was to be healed and what the servers showed. */
 function doubtAbout(stuck: readonly Probe[], { history }: CheckInput): string | undefined {
   const [mishap] = mishaps(history);
-  const why = mishap ? (mishap.proof ?? mishap.did) : new Doubts(history, []).aboutDeadlock();
+  const why = mishap ? (mishap.proof ?? mishap.did) : new Doubts(history).aboutDeadlock();
   return why && `${listed(stuck.map(({ key }) => key))} could not be had, which need not be the lock's doing: ${why}`;
 }
 
@@ -101,9 +101,8 @@ function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violat
 /** The key stands without expiry on the primary, or on so many of the independent nodes that no majority is left. */
 function neverExpires({ key, atNs, i }: Probe, { observations, config }: CheckInput): Cause | undefined {
   const last = new Map<string, readonly [observation: number, sample: SampleObservation]>();
-  observations.forEach((observation, at) => {
-    if (observation.type === 'sample' && observation.atNs <= atNs) last.set(observation.node, [at, observation]);
-  });
+  for (const [line, observation] of observations.rare)
+    if (observation.type === 'sample' && observation.atNs <= atNs) last.set(observation.node, [line, observation]);
   const primaries = [...last.values()].filter(([, sample]) => sample.role === 'primary');
   const standing = primaries.filter(([, sample]) => sample.keys[key]?.pttlMs === -1);
   const others = (config.topology === 'redlock' ? config.topologyOptions.nodes : primaries.length) - standing.length;

@@ -1,42 +1,11 @@
 /**
- * A history's operations: every invoke with its completion, where there is one, in the order of the invokes.
- *
- * It also says which clients' own stamps can be relied on, since everything that is decided from a history stands on
- * sent ≤ began ≤ ended ≤ read.
+ * What can be relied on in a history's operations: which clients' own stamps can be true. Everything that is decided from a
+ * history stands on sent ≤ began ≤ ended ≤ read.
  */
-import type { History, HistoryEvent } from '../harness/api.js';
+import type { History } from '../harness/api.js';
+import { NOTICE, OUTCOME } from '../harness/history-table.js';
 import { once } from './once.js';
 import { moment } from './words.js';
-
-export type Invoke = Extract<HistoryEvent, { type: 'invoke' }>;
-export type Completion = Extract<HistoryEvent, { type: 'ok' | 'fail' | 'info' }>;
-
-export interface Operation {
-  readonly invoke: Invoke;
-  /** Absent where the client never answered and the harness recorded no outcome. */
-  completion?: Completion;
-}
-
-/** A completion without an invoke is left out: reading a history refuses it. */
-export const operationsOf = once((history: History): readonly Operation[] => {
-  const operations: Operation[] = [];
-  const open = new Map<string, Map<number, Operation>>();
-  for (const event of history.events) {
-    if (event.type === 'invoke') {
-      const operation: Operation = { invoke: event };
-      operations.push(operation);
-      const ofClient = open.get(event.client);
-      if (ofClient) ofClient.set(event.id, operation);
-      else open.set(event.client, new Map([[event.id, operation]]));
-    } else if (event.type === 'ok' || event.type === 'fail' || event.type === 'info') {
-      const ofClient = open.get(event.client);
-      const operation = ofClient?.get(event.id);
-      if (operation) operation.completion = event;
-      ofClient?.delete(event.id);
-    }
-  }
-  return operations;
-});
 
 /** The first stamp of a client that cannot be true. */
 export interface StampBreach {
@@ -47,53 +16,60 @@ export interface StampBreach {
 }
 
 /**
- * Clients whose stamps break sent ≤ began ≤ (lease runs from) ≤ ended ≤ read, each with its first breach. One wrong stamp
- * condemns all of that process's: it is not known in which other answers its clock was wrong.
+ * Clients whose stamps break sent ≤ began ≤ (lease runs from) ≤ ended ≤ read, each with its first breach, by their index in
+ * `operations.clients`. One wrong stamp condemns all of that process's: it is not known in which other answers its clock
+ * was wrong.
  */
-export function stampBreaches(history: History, operations: readonly Operation[]): Map<string, StampBreach> {
-  const breaches = new Map<string, StampBreach>();
-  const expect = (
-    client: string,
-    index: number,
-    stamps: readonly (readonly [what: string, ns: number | undefined])[],
-  ) => {
-    if (breaches.has(client)) return;
-    let [before, latest] = ['', Number.NEGATIVE_INFINITY];
-    for (const [what, ns] of stamps) {
-      if (ns === undefined) continue;
-      if (ns < latest) {
-        breaches.set(client, {
-          client,
-          history: index,
-          text: `${what} ${moment(ns)} lies before ${before} ${moment(latest)}`,
-        });
-        return;
-      }
-      [before, latest] = [what, ns];
-    }
+export const stampBreaches = once((history: History): ReadonlyMap<number, StampBreach> => {
+  const { operations: ops, notices } = history;
+  const breaches = new Map<number, StampBreach>();
+  const breach = (client: number, at: number, stamps: readonly (readonly [what: string, ns: number])[]) => {
+    const text = disorder(stamps);
+    if (text && !breaches.has(client)) breaches.set(client, { client: ops.clients[client]!, history: at, text });
   };
-  for (const { invoke, completion } of operations) {
-    if (!completion) continue;
-    expect(invoke.client, completion.i, [
-      ['sent', invoke.atNs],
-      ['began', completion.beganNs],
-      ['lease from', completion.grantSentNs ?? completion.sentNs],
-      ['ended', completion.endedNs],
-      ['read', completion.atNs],
+  for (let row = 0; row < ops.count; row++) {
+    if (ops.outcome[row] === OUTCOME.none || inOrder(history, row)) continue;
+    breach(ops.client[row]!, ops.completionLine[row]!, [
+      ['sent', ops.sentNs[row]!],
+      ['began', ops.beganNs[row]!],
+      ['lease from', ops.leaseFromNs[row]!],
+      ['ended', ops.endedNs[row]!],
+      ['read', ops.readNs[row]!],
     ]);
   }
-  for (const event of history.events) {
-    if (event.type === 'renewed') {
-      expect(event.client, event.i, [
-        ['renewal sent', event.sentNs],
-        ['read', event.atNs],
-      ]);
-    } else if (event.type === 'lost') {
-      expect(event.client, event.i, [
-        ['lost', event.clientNs],
-        ['read', event.atNs],
-      ]);
-    }
+  for (let at = 0; at < notices.count; at++) {
+    if (notices.type[at] === NOTICE.step || !(notices.clientNs[at]! > notices.atNs[at]!)) continue;
+    breach(notices.client[at]!, notices.line[at]!, [
+      [notices.type[at] === NOTICE.renewed ? 'renewal sent' : 'lost', notices.clientNs[at]!],
+      ['read', notices.atNs[at]!],
+    ]);
   }
   return breaches;
+});
+
+/** Whether a row's stamps are in order; of a stamp that is missing (NaN) nothing is asked. */
+function inOrder({ operations: ops }: History, row: number): boolean {
+  let latestNs = ops.sentNs[row]!;
+  for (const column of [ops.beganNs, ops.leaseFromNs, ops.endedNs, ops.readNs]) {
+    const ns = column[row]!;
+    if (ns < latestNs) return false;
+    if (ns > latestNs) latestNs = ns;
+  }
+  return true;
 }
+
+function disorder(stamps: readonly (readonly [what: string, ns: number])[]): string | undefined {
+  let [before, latestNs] = ['', Number.NEGATIVE_INFINITY];
+  for (const [what, ns] of stamps) {
+    if (ns < latestNs) return `${what} ${moment(ns)} lies before ${before} ${moment(latestNs)}`;
+    if (!Number.isNaN(ns)) [before, latestNs] = [what, ns];
+  }
+  return undefined;
+}
+
+/** By index in `operations.clients`: whether that client's own stamps are taken. */
+export const trustedClients = once((history: History): Uint8Array => {
+  const trusted = new Uint8Array(history.operations.clients.length).fill(1);
+  for (const client of stampBreaches(history).keys()) trusted[client] = 0;
+  return trusted;
+});

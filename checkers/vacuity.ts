@@ -2,10 +2,11 @@
  * Does the run prove anything? A lock that nobody contended for, or that no fault touched while it was held, has not been
  * tested, and "no overlap" says nothing about it: then the verdict is `unknown`, with the reason. Never accuses.
  */
-import type { Checker, CheckInput, Hold, Observation } from '../harness/api.js';
+import type { Checker, CheckInput, History, Observations } from '../harness/api.js';
+import { OP, OUTCOME } from '../harness/history-table.js';
 import { type FaultInForce, faultFailures, faultsInForce } from './faults.js';
-import { holdsOf } from './holds.js';
-import { type Operation, operationsOf } from './operations.js';
+import { type Holds, holdsOf } from './holds.js';
+import { sortNearlySorted } from './nearly-sorted.js';
 import { listed, plural } from './words.js';
 
 /**
@@ -16,11 +17,10 @@ const HOLDS_AT_LEAST = 10;
 const CLIENTS_THAT_COUNT = 10;
 
 export const vacuity: Checker = (input) => {
-  const operations = operationsOf(input.history);
   const holds = holdsOf(input.history);
   const faults = faultsInForce(input.history);
-  const struckHolds = countStruck(holds, faults, clientNames(input));
-  const contended = contendedTries(holds, operations);
+  const struckHolds = countStruck(holds, faults, input.history.operations.clients);
+  const contended = contendedTries(holds, input.history);
   const reasons = [
     ...tooFew(holds, input),
     ...noContention(holds, contended),
@@ -30,25 +30,31 @@ export const vacuity: Checker = (input) => {
       ? ['no fault was in force while a lock that it concerns was held']
       : []),
   ];
-  const outcomes = (type: 'ok' | 'fail' | 'info') =>
-    operations.filter(({ invoke, completion }) => invoke.op === 'acquire' && (completion?.type ?? 'info') === type)
-      .length;
   return {
     checker: 'vacuity',
     verdict: reasons.length > 0 ? 'unknown' : 'valid',
     notes: reasons,
     violations: [],
     stats: {
-      holds: holds.length,
+      holds: holds.count,
       struckHolds,
       contendedTries: contended,
       faultsStruck: faults.length,
-      acquiresOk: outcomes('ok'),
-      acquiresFail: outcomes('fail'),
-      acquiresInfo: outcomes('info'),
+      ...acquires(input.history),
     },
   };
 };
+
+function acquires({ operations: ops }: History): Record<string, number> {
+  const counts = [0, 0, 0, 0];
+  for (let row = 0; row < ops.count; row++) if (ops.op[row] === OP.acquire) counts[ops.outcome[row]!]!++;
+  const of = (outcome: number) => counts[outcome]!;
+  return {
+    acquiresOk: of(OUTCOME.ok),
+    acquiresFail: of(OUTCOME.fail),
+    acquiresInfo: of(OUTCOME.info) + of(OUTCOME.none),
+  };
+}
 
 /**
  * How much a pass is worth. If each of `count` holds had independently been violated with probability p, none would have
@@ -60,96 +66,114 @@ export function strengthOf(count: number, what: string): string | undefined {
   return `0 of ${plural(count, what)} violated; at most ${percent.toPrecision(2)} % at 95 %`;
 }
 
-function tooFew(holds: readonly Hold[], { config }: CheckInput): string[] {
+function tooFew(holds: Holds, { config }: CheckInput): string[] {
   const clients = Math.min(config.clients, CLIENTS_THAT_COUNT);
   const least = Math.max(HOLDS_AT_LEAST, 2 * clients);
-  if (holds.length >= least) return [];
+  if (holds.count >= least) return [];
   const rule = `${HOLDS_AT_LEAST}, or two for each of ${clients === config.clients ? '' : 'up to '}${plural(clients, 'client')}`;
-  return [`there were only ${plural(holds.length, 'hold')}; fewer than ${least} prove nothing (${rule})`];
+  return [`there were only ${plural(holds.count, 'hold')}; fewer than ${least} prove nothing (${rule})`];
 }
 
-function noContention(holds: readonly Hold[], contended: number): string[] {
+function noContention(holds: Holds, contended: number): string[] {
   const reasons: string[] = [];
   if (contended === 0) reasons.push('no client tried to take a lock while another one held it');
-  const holder = new Map<string, string>();
-  const changedHands = holds.some(({ key, client }) => {
-    const before = holder.get(key);
-    holder.set(key, client);
-    return before !== undefined && before !== client;
-  });
-  if (!changedHands) reasons.push('no lock was ever held by two different clients in turn');
+  if (!changedHands(holds)) reasons.push('no lock was ever held by two different clients in turn');
   return reasons;
 }
 
-/** Acquires, whatever came of them, during which another client held the key. */
-function contendedTries(holds: readonly Hold[], operations: readonly Operation[]): number {
-  const byKey = new Map<string, Hold[]>();
-  for (const hold of holds) {
-    const ofKey = byKey.get(hold.key);
-    if (ofKey) ofKey.push(hold);
-    else byKey.set(hold.key, [hold]);
+function changedHands({ count, key, client }: Holds): boolean {
+  const holder: number[] = [];
+  for (let k = 0; k < count; k++) {
+    const before = holder[key[k]!];
+    if (before !== undefined && before !== client[k]) return true;
+    holder[key[k]!] = client[k]!;
   }
-  const indexes = new Map([...byKey].map(([key, ofKey]) => [key, new HeldByOthers(ofKey)]));
-  return operations.filter(({ invoke, completion }) => {
-    if (invoke.op !== 'acquire' || !completion) return false;
-    return indexes.get(invoke.key)?.during(invoke.atNs, completion.atNs, invoke.client) ?? false;
-  }).length;
+  return false;
+}
+
+/** Acquires, whatever came of them, during which another client held the key. */
+function contendedTries(holds: Holds, { operations: ops }: History): number {
+  const indexes = heldByOthers(holds);
+  let tries = 0;
+  for (let row = 0; row < ops.count; row++) {
+    if (ops.op[row] !== OP.acquire || ops.outcome[row] === OUTCOME.none) continue;
+    if (indexes[ops.key[row]!]?.during(ops.sentNs[row]!, ops.readNs[row]!, ops.client[row]!)) tries++;
+  }
+  return tries;
+}
+
+/** For each key. */
+function heldByOthers(holds: Holds): HeldByOthers[] {
+  const ofKeys: number[][] = [];
+  for (let k = 0; k < holds.count; k++) {
+    ofKeys[holds.key[k]!] ??= [];
+    ofKeys[holds.key[k]!]!.push(k);
+  }
+  return ofKeys.map((ofKey) => new HeldByOthers(holds, Int32Array.from(ofKey)));
 }
 
 /** Answers "did somebody else hold it in this time?" in O(log n): holds by their beginning, and who had held on longest. */
 class HeldByOthers {
-  private readonly holds: readonly Hold[];
-  /** For each prefix of `holds`, the two latest ends by different clients. */
-  private readonly latest: { client: string; untilNs: number; nextUntilNs: number }[] = [];
+  private readonly fromNs: Float64Array;
+  /** For each prefix, the two latest ends by different clients, and whose the latest is. */
+  private readonly client: Int32Array;
+  private readonly untilNs: Float64Array;
+  private readonly nextUntilNs: Float64Array;
 
-  constructor(holds: readonly Hold[]) {
-    this.holds = [...holds].sort((a, b) => a.fromNs - b.fromNs);
-    let best = { client: '', untilNs: Number.NEGATIVE_INFINITY, nextUntilNs: Number.NEGATIVE_INFINITY };
-    for (const { client, untilNs } of this.holds) {
-      if (client === best.client) best = { ...best, untilNs: Math.max(best.untilNs, untilNs) };
-      else if (untilNs > best.untilNs) best = { client, untilNs, nextUntilNs: best.untilNs };
-      else best = { ...best, nextUntilNs: Math.max(best.nextUntilNs, untilNs) };
-      this.latest.push(best);
-    }
+  constructor(holds: Holds, ofKey: Int32Array) {
+    sortNearlySorted(ofKey, (a, b) => holds.fromNs[a]! - holds.fromNs[b]!);
+    this.fromNs = Float64Array.from(ofKey, (k) => holds.fromNs[k]!);
+    this.client = new Int32Array(ofKey.length);
+    this.untilNs = new Float64Array(ofKey.length);
+    this.nextUntilNs = new Float64Array(ofKey.length);
+    let [longest, latestNs, nextNs] = [-1, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    ofKey.forEach((k, at) => {
+      const [client, untilNs] = [holds.client[k]!, holds.untilNs[k]!];
+      if (client === longest) latestNs = Math.max(latestNs, untilNs);
+      else if (untilNs > latestNs) [longest, latestNs, nextNs] = [client, untilNs, latestNs];
+      else nextNs = Math.max(nextNs, untilNs);
+      this.client[at] = longest;
+      this.untilNs[at] = latestNs;
+      this.nextUntilNs[at] = nextNs;
+    });
   }
 
-  during(fromNs: number, untilNs: number, client: string): boolean {
-    let [low, high] = [0, this.holds.length];
+  during(fromNs: number, untilNs: number, client: number): boolean {
+    let [low, high] = [0, this.fromNs.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.holds[middle]!.fromNs < untilNs) low = middle + 1;
+      if (this.fromNs[middle]! < untilNs) low = middle + 1;
       else high = middle;
     }
-    const best = this.latest[low - 1];
-    return best !== undefined && (best.client === client ? best.nextUntilNs : best.untilNs) > fromNs;
+    const last = low - 1;
+    if (last < 0) return false;
+    return (this.client[last] === client ? this.nextUntilNs[last]! : this.untilNs[last]!) > fromNs;
   }
 }
 
 /** Holds during which a fault that concerns them was in force: one on servers concerns all, one on clients only theirs. */
-function countStruck(holds: readonly Hold[], faults: readonly FaultInForce[], clients: ReadonlySet<string>): number {
+function countStruck(holds: Holds, faults: readonly FaultInForce[], clients: readonly string[]): number {
+  const isClient = new Set(clients);
   const onServers = faults.filter((fault) =>
-    fault.records.some(({ targets }) => targets.length === 0 || targets.some((name) => !clients.has(name))),
+    fault.records.some(({ targets }) => targets.length === 0 || targets.some((name) => !isClient.has(name))),
   );
   const covered = new Covered(onServers);
-  const byClient = new Map<string, FaultInForce[]>();
-  for (const fault of faults) {
-    for (const name of new Set(fault.records.flatMap(({ targets }) => targets))) {
-      if (clients.has(name)) byClient.set(name, [...(byClient.get(name) ?? []), fault]);
-    }
+  const byClient = clients.map((client) =>
+    faults.filter((fault) => fault.records.some(({ targets }) => targets.includes(client))),
+  );
+  let struck = 0;
+  for (let k = 0; k < holds.count; k++) {
+    const [fromNs, untilNs] = [holds.fromNs[k]!, holds.untilNs[k]!];
+    const endNs = holds.endedByDeath(k) ? untilNs + READ_BACK_NS : untilNs;
+    const onClient = byClient[holds.client[k]!]!;
+    if (covered.touches(fromNs, untilNs) || onClient.some((fault) => fault.untilNs > fromNs && fault.fromNs <= endNs))
+      struck++;
   }
-  return holds.filter(
-    (hold) =>
-      covered.touches(hold.fromNs, hold.untilNs) ||
-      byClient.get(hold.client)?.some((fault) => fault.untilNs > hold.fromNs && fault.fromNs <= endFor(hold)),
-  ).length;
+  return struck;
 }
 
 /** A strike is recorded when it has been read back, and by then the hold that a kill ended is over. */
 const READ_BACK_NS = 2e9;
-
-function endFor(hold: Hold): number {
-  return hold.endedBy === 'client-down' ? hold.untilNs + READ_BACK_NS : hold.untilNs;
-}
 
 /** The times during which at least one fault was in force. */
 class Covered {
@@ -183,7 +207,7 @@ function faultsThatNeverStruck(faults: readonly FaultInForce[], { plan, history 
 /** A failover that was struck, but after which no server was seen to change from replica to primary. */
 function failoverThatNeverHappened(faults: readonly FaultInForce[], { observations }: CheckInput): string[] {
   const failovers = faults.filter(({ fault }) => fault === 'failover');
-  if (failovers.length === 0 || !observations.some(({ type }) => type === 'sample')) return [];
+  if (failovers.length === 0 || !observations.rare.some(([, { type }]) => type === 'sample')) return [];
   const promotions = promotionsIn(observations);
   const happened = failovers.some((fault) =>
     promotions.some((promotedNs) => promotedNs >= fault.fromNs && promotedNs <= fault.untilNs + SETTLE_NS),
@@ -194,18 +218,12 @@ function failoverThatNeverHappened(faults: readonly FaultInForce[], { observatio
 /** Until a failover is through that was under way when the fault was healed. */
 const SETTLE_NS = 10e9;
 
-function promotionsIn(observations: readonly Observation[]): number[] {
+function promotionsIn({ rare }: Observations): number[] {
   const roles = new Map<string, string>();
-  return observations.flatMap((observation) => {
+  return rare.flatMap(([, observation]) => {
     if (observation.type !== 'sample') return [];
     const before = roles.get(observation.node);
     roles.set(observation.node, observation.role);
     return before === 'replica' && observation.role === 'primary' ? [observation.atNs] : [];
   });
-}
-
-function clientNames({ history }: CheckInput): ReadonlySet<string> {
-  return new Set(
-    history.events.flatMap((event) => (event.type === 'client-up' || event.type === 'invoke' ? [event.client] : [])),
-  );
 }

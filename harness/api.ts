@@ -247,7 +247,8 @@ export interface RedisBinary {
 /** What the harness sends, one JSON object a line. */
 export type Request =
   | { id: number; op: 'init'; topology: TopologyDescription; options: ClientOptions }
-  | { id: number; op: 'acquire'; key: string; leaseMs: number; waitMs: number }
+  /** `mode` only for a lock that has it (feature `shared`): `read` shares. */
+  | { id: number; op: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode }
   | { id: number; op: 'extend'; hold: number; leaseMs: number }
   | { id: number; op: 'release'; hold: number }
   /** Reads the client's own wall clock: the proof that a skewed clock reached the program. Optional (feature `clock`). */
@@ -281,6 +282,8 @@ export interface HandshakeValue {
   features: string[];
   /** Topologies on which the lock makes sense; absent: any. */
   topologies?: string[];
+  /** What it promises; absent: one owner at a time. */
+  model?: LockModel;
 }
 
 export interface AcquireValue {
@@ -304,8 +307,10 @@ export interface LockDefinition {
   name: string;
   /** Topologies on which this lock makes sense; absent: any. */
   topologies?: readonly string[];
-  /** What it can do beyond acquire and release: `extend`, `fencing`, `renews`, ... */
+  /** What it can do beyond acquire and release: `extend`, `fencing`, `renews`, `shared`, ... */
   features?: readonly string[];
+  /** What it promises; absent: one owner at a time. */
+  model?: LockModel;
   connect(topology: TopologyAccess): Promise<LockClient>;
 }
 
@@ -319,6 +324,8 @@ export interface AcquireOptions {
   leaseMs: number;
   /** How long to wait for a lock that somebody else holds; 0: one try. */
   waitMs: number;
+  /** Of a read-write lock: `read` shares it with others that do. Absent: exclusive. */
+  mode?: LockMode;
   /** Aborts when the harness gives up on the operation. */
   signal: AbortSignal;
 }
@@ -349,9 +356,17 @@ export interface TopologyAccess {
   nodes(): Promise<Redis[]>;
   /** Raw CLOCK_MONOTONIC nanoseconds. */
   nowNs(): number;
+  /** The process' own wall clock, milliseconds since 1970, which faults skew: for locks that take it for the truth. */
+  wallMs(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** A random value that nobody else has: 160 bits, hex. */
   randomValue(): string;
+  /**
+   * Calls `heard` for every message that is published on `channel`, from when it resolves until the result is called. All
+   * channels share one connection of their own, which comes back by itself; what was published meanwhile is lost. Nothing
+   * that goes over it counts as an operation's. Rejects when the server does not confirm in time. Throws on `redlock`.
+   */
+  listen(channel: string, heard: (message: string) => void): Promise<() => void>;
   /** Marks a point inside the lock at which a scenario can strike. */
   step(name: string): Promise<void>;
   /** Tells the harness that a background renewal of the grant of `key` succeeded; `sentNs`: when it was sent. */
@@ -360,7 +375,8 @@ export interface TopologyAccess {
 
 // ----------------------------------------------------------------------------------------------------------- history
 
-export type OpName = 'acquire' | 'release' | 'extend' | 'clock';
+/** `read` and `write` go to a resource that the lock protects, under a hold. */
+export type OpName = 'acquire' | 'release' | 'extend' | 'clock' | 'read' | 'write';
 
 /**
  * One line of `history.jsonl`. `i` is the line number from 0; `atNs` is when the harness sent, read or did it. The
@@ -389,6 +405,10 @@ export type HistoryBody =
       hold?: number;
       leaseMs?: number;
       waitMs?: number;
+      /** Of an acquire of a read-write lock: `read` shares. Absent: exclusive. */
+      mode?: LockMode;
+      /** Of a write: what is to be stored. */
+      value?: number;
     }
   | ({ type: 'ok' | 'fail' | 'info'; client: string; id: number; op: OpName; key: string; hold?: number } & Completion)
   | { type: 'renewed'; client: string; hold: number; key: string; sentNs: number; leaseMs: number }
@@ -417,13 +437,109 @@ export interface Completion {
   sentNs?: number;
   /** Of a clock reading. */
   wallMs?: number;
+  /** Of a read: what was stored. */
+  value?: number;
+  /** Of a read or write: how many writes the resource had taken by then, this one included. Its own order. */
+  version?: number;
 }
 
-/** A run's whole history in memory, as the checkers get it. `events[i].i === i`. */
+export type LockMode = 'read' | 'write';
+
+/** Events of which a run has few, whatever its length; they are kept as they are. */
+export type RareEvent = Extract<
+  HistoryEvent,
+  {
+    type:
+      | 'run'
+      | 'deployment'
+      | 'phase'
+      | 'client-up'
+      | 'client-down'
+      | 'fault'
+      | 'disturbance'
+      | 'recovered'
+      | 'probe';
+  }
+>;
+
+/**
+ * A run's whole history in memory, as the checkers get it. Operations and notices, of which a long run has millions, are
+ * kept in columns; `event` and `all` make an event from them when it is asked for.
+ */
 export interface History {
-  events: readonly HistoryEvent[];
+  /** How many events there are: the lines of `history.jsonl`. */
+  readonly length: number;
+  /** The event on line `i`, from 0; undefined if there is no such line. */
+  event(i: number): HistoryEvent | undefined;
+  /** Every event in order, each made as it is reached. Prefer `rare` or the columns where they will do. */
+  all(): Iterable<HistoryEvent>;
+  /** All events but operations and notices, in order. */
+  readonly rare: readonly RareEvent[];
+  readonly operations: Operations;
+  readonly notices: Notices;
+  /** When the last event was recorded. */
+  readonly endNs: number;
   /** True when the last line was torn (the harness was killed while writing); that line is left out. */
-  torn: boolean;
+  readonly torn: boolean;
+}
+
+/**
+ * Every operation, one row each, in the order of their invokes. A number that was not recorded is NaN, an index -1. Columns
+ * may be longer than `count`. The codes of `op`, `outcome` and `mode` are in `harness/history-table.ts`.
+ */
+export interface Operations {
+  readonly count: number;
+  /** Names, by what `client`, `key` and `reason` hold. */
+  readonly clients: readonly string[];
+  readonly keys: readonly string[];
+  readonly reasons: readonly string[];
+  readonly client: Int32Array;
+  readonly key: Int32Array;
+  readonly op: Uint8Array;
+  readonly mode: Uint8Array;
+  /** `none` where no outcome was recorded: the client never answered. */
+  readonly outcome: Uint8Array;
+  readonly reason: Int32Array;
+  /** The row of the acquire whose hold it is about. */
+  readonly hold: Int32Array;
+  readonly invokeLine: Int32Array;
+  readonly completionLine: Int32Array;
+  /** The operation's id, which is its client's own. */
+  readonly id: Float64Array;
+  /** When the harness sent it, and read the answer. */
+  readonly sentNs: Float64Array;
+  readonly readNs: Float64Array;
+  /** The client's own stamps. */
+  readonly beganNs: Float64Array;
+  readonly endedNs: Float64Array;
+  /** `grantSentNs` of an acquire, `sentNs` of an extend. */
+  readonly leaseFromNs: Float64Array;
+  readonly leaseMs: Float64Array;
+  readonly waitMs: Float64Array;
+  readonly validForMs: Float64Array;
+  readonly token: Float64Array;
+  /** Of a write what it stores, of a read what it found, of a clock reading `wallMs`. */
+  readonly value: Float64Array;
+  readonly version: Float64Array;
+}
+
+/** Every notice (`renewed`, `lost`, `step`), one row each, in order; kept like `Operations`. */
+export interface Notices {
+  readonly count: number;
+  /** Names of steps and reasons of losses, by what `text` holds. */
+  readonly texts: readonly string[];
+  readonly type: Uint8Array;
+  readonly line: Int32Array;
+  /** Index into the operations' `clients`. */
+  readonly client: Int32Array;
+  /** The row of the acquire that it is about. */
+  readonly hold: Int32Array;
+  readonly text: Int32Array;
+  /** When the harness read it. */
+  readonly atNs: Float64Array;
+  /** The client's own stamp: when the renewal was sent, the loss noticed, the step reached. */
+  readonly clientNs: Float64Array;
+  readonly leaseMs: Float64Array;
 }
 
 // ------------------------------------------------------------------------------------------------------ observations
@@ -454,6 +570,22 @@ export type ObservationBody =
   | { type: 'evicted'; key: string }
   /** The observer's own channel: while it is down (dead or stopped server) commands may be missed. */
   | { type: 'watch'; watching: boolean; reason?: string };
+
+export type CommandObservation = Extract<Observation, { type: 'command' }>;
+export type RareObservation = Exclude<Observation, CommandObservation>;
+
+/** All observations of a run. Commands, of which a long run has millions, are read when they are asked for. */
+export interface Observations {
+  /** How many there are: the lines of `observations.jsonl`. */
+  readonly length: number;
+  /** The observation on line `i`, from 0; undefined if there is no such line. */
+  line(i: number): Observation | undefined;
+  /** All but commands, each with its line, in order. */
+  readonly rare: readonly (readonly [line: number, RareObservation])[];
+  readonly commandCount: number;
+  /** Commands read by the harness within the bounds (both included), each with its line, in order. */
+  commands(fromNs: number, untilNs: number): Iterable<readonly [line: number, CommandObservation]>;
+}
 
 // ----------------------------------------------------------------------------------------------------------- nemesis
 
@@ -616,7 +748,7 @@ export interface WorkloadOptions {
 
 /** What a client is to do next. `idle` ends early when `until` names a hold and that hold is reported lost. */
 export type Instruction =
-  | { do: 'acquire'; key: string; leaseMs: number; waitMs: number }
+  | { do: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode }
   | { do: 'extend'; hold: number; leaseMs: number }
   | { do: 'release'; hold: number }
   | { do: 'idle'; ms: number; untilLost?: number };
@@ -636,7 +768,21 @@ export interface Workload {
   script(options: WorkloadOptions, random: Random): ClientScript;
   /** Names of the checkers that judge it, in order. */
   readonly checkers: readonly string[];
+  /** What its clients take the lock for. */
+  readonly model: LockModel;
 }
+
+/** What a lock promises, as far as a history can show it. */
+export type LockModel =
+  | { kind: 'mutex' }
+  /** The owner may take it again, up to `depth` times at once. */
+  | { kind: 'reentrant'; depth: number }
+  | { kind: 'read-write' }
+  | { kind: 'semaphore'; permits: number }
+  /** A mutex whose grants carry rising tokens. */
+  | { kind: 'fenced' }
+  /** A mutex that is granted in the order in which clients were queued. */
+  | { kind: 'fair' };
 
 // ---------------------------------------------------------------------------------------------------------- verdicts
 
@@ -660,6 +806,8 @@ export interface Hold {
   leaseEndNs: number;
   grantSentNs: number;
   leaseMs: number;
+  /** As asked for; absent: exclusive. */
+  mode?: LockMode;
   token?: number;
   validForMs?: number;
   /** History indexes of everything that made it: acquire invoke and ok, renewals, release invoke, client-down. */
@@ -704,7 +852,7 @@ export interface Violation {
   /** The overlap itself; for other kinds both bounds of what was wrong. */
   fromNs: number;
   untilNs: number;
-  /** The two holds of an overlap, earlier grant first. */
+  /** The two holds of an overlap, earlier grant first; of one more than there are permits, all. */
   holds: Hold[];
   /** History indexes. */
   evidence: number[];
@@ -720,15 +868,52 @@ export interface CheckerResult {
   /** Why it is unknown, or which procedure decided. */
   notes: string[];
   violations: Violation[];
-  /** Counters and measurements for the report. */
+  /** How many there are of each class, where `violations` has only the first of them; absent: it has all. */
+  found?: Partial<Record<ViolationClass, number>>;
+  /** Counters for the report. */
   stats: Record<string, number>;
+  /** What was measured; never decides. */
+  measurements?: Measurement[];
+}
+
+/** A history's verdict under one reading of what such histories leave open. */
+export interface ReadingResult {
+  /** `strict`, `lease`, ... */
+  reading: string;
+  /** For people. */
+  title: string;
+  verdict: 'valid' | 'invalid' | 'unknown';
+  /** Which procedures decided. */
+  procedure: string;
+  /** How many findings there are, pair by pair, over all keys. */
+  found: number;
+  /** The first of them, a sentence each. */
+  proofs: string[];
+  notes: string[];
+}
+
+/** One thing that was measured, for tables and plots. */
+export interface Measurement {
+  /** `recovery`, `availability`, `latency`, `loss-to-notice`, ... */
+  name: string;
+  /** Whom or what it is about, for people: "failover of r1 (step 2 of the plan)", "acquires that were refused". */
+  of: string;
+  key?: string;
+  /** The time that it is about, where it is not the whole run. */
+  fromNs?: number;
+  untilNs?: number;
+  /** By name with the unit last: `p99Ms`, `count`, `availablePercent`. */
+  values: Record<string, number>;
+  /** History lines, or none where they would be too many. */
+  evidence: number[];
 }
 
 export interface CheckInput {
   history: History;
-  observations: readonly Observation[];
+  observations: Observations;
   config: RunConfig;
   plan: Plan;
+  model: LockModel;
 }
 
 export type Checker = (input: CheckInput) => CheckerResult;
@@ -746,6 +931,8 @@ export interface Results {
   checkers: CheckerResult[];
   /** Violations by class, all of them, failing or not. */
   found: Partial<Record<ViolationClass, number>>;
+  /** Whether it can be explained at all, under each reading of what histories leave open. Beside the verdict; decides nothing. */
+  readings: ReadingResult[];
   /** How much a pass is worth: "0 of 41 struck holds; at most 7 % at 95 %". */
   strength?: string;
   stats: Record<string, number>;

@@ -11,6 +11,7 @@ import type {
   HandshakeValue,
   Host,
   HostProcess,
+  LockModel,
   Notice,
   OpName,
   ProcessExit,
@@ -48,7 +49,7 @@ export class LineAllowance {
   }
 }
 
-export type Reply = { type: 'ok' | 'fail' | 'info' } & Completion & { value?: unknown };
+export type Reply = { type: 'ok' | 'fail' | 'info' } & Omit<Completion, 'value'> & { value?: unknown };
 
 /** The program did not shake hands as the protocol says; the message names what it said. */
 export class HandshakeError extends Error {
@@ -112,11 +113,16 @@ export class ClientProcess {
     ) {
       throw new HandshakeError(`the lock client's answer to init lacks value.lock or value.features: ${brief(value)}`);
     }
+    if (value.model !== undefined && !isLockModel(value.model))
+      throw new HandshakeError(
+        `the lock client's answer to init has a value.model that is none: ${brief(value.model)}`,
+      );
     this.features = value.features ?? [];
     return {
       lock: value.lock,
       features: value.features ?? [],
       ...(value.topologies && { topologies: value.topologies }),
+      ...(value.model && { model: value.model }),
     };
   }
 
@@ -222,6 +228,14 @@ export function brief(text: unknown): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   const clean = line.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
   return clean.length > LONGEST_REASON ? `${clean.slice(0, LONGEST_REASON)}…` : clean;
+}
+
+function isLockModel(value: unknown): value is LockModel {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, depth, permits } = value as Record<string, unknown>;
+  if (kind === 'semaphore') return Number.isInteger(permits) && (permits as number) > 0;
+  if (kind === 'reentrant') return Number.isInteger(depth) && (depth as number) > 0;
+  return kind === 'mutex' || kind === 'read-write' || kind === 'fenced' || kind === 'fair';
 }
 
 function isNotice(message: unknown): message is Notice {

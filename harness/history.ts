@@ -1,34 +1,46 @@
 /**
- * Reads a run's `history.jsonl` and `observations.jsonl` back, line by line: only the parsed events are kept in memory.
+ * Reads a run's `history.jsonl` back, line by line: what is kept of it are columns (`history-table.ts`).
  *
  * It promises that what it returns has the shape that `api.ts` gives it: every field that a checker may look at is
- * there and of its type, `events[i].i === i`, and every completion has exactly one invoke before it. One kind of damage
- * is forgiven, because a killed harness leaves it: a torn last line. Anything else is refused, naming file and line.
+ * there and of its type, the event on line i says `i`, and every completion has exactly one invoke before it. One kind of
+ * damage is forgiven, because a killed harness leaves it: a torn last line. Anything else is refused, naming file and line.
  *
  * It does not judge what the events say. Client stamps in particular may be any number: a client that stamps nonsense
  * is the checkers' business, and no reason to lose the run.
  */
-import { createReadStream } from 'node:fs';
-import type { History, HistoryBody, HistoryEvent, Observation, ObservationBody } from './api.js';
+import type { History, HistoryBody, HistoryEvent } from './api.js';
+import { HistoryTable } from './history-table.js';
+import { forEachLine, piecesOf } from './line-pieces.js';
+import {
+  type Check,
+  DamagedHistory,
+  type Fields,
+  flag,
+  listOf,
+  NOT_JSON,
+  number,
+  object,
+  oneOf,
+  optional,
+  parseObject,
+  problemOf,
+  stamp,
+  text,
+  whole,
+} from './shapes.js';
 
-/** A recorded file that cannot be relied on. The message is one line: the file, the 1-based line, and what is wrong. */
-export class DamagedHistory extends Error {
-  override name = 'DamagedHistory';
-
-  constructor(
-    readonly file: string,
-    readonly line: number,
-    readonly problem: string,
-  ) {
-    super(`${file}, line ${line}: ${problem}`.replace(/\s+/g, ' '));
-  }
-}
+export { DamagedHistory } from './shapes.js';
 
 /** Reads a whole history. Rejects with DamagedHistory, or as the file system does (no such file). */
 export async function readHistory(path: string): Promise<History> {
   const reader = new HistoryReader(path);
-  const rest = await eachLine(path, (line) => reader.add(line));
-  return reader.finish(rest !== '');
+  const pieces = piecesOf(path);
+  let piece = pieces.next();
+  for (; !piece.done; piece = pieces.next()) {
+    const { bytes } = piece.value;
+    forEachLine(bytes, (start, end) => reader.add(bytes.toString('utf8', start, end)));
+  }
+  return reader.finish(piece.value);
 }
 
 /** The same for lines in memory, each of them written to its end. */
@@ -38,99 +50,45 @@ export function parseHistory(lines: Iterable<string>, file = 'history'): History
   return reader.finish(false);
 }
 
-/** Reads what the servers believed. A missing file means that nobody watched; a torn last line is left out. */
-export async function readObservations(path: string): Promise<Observation[]> {
-  const observations: Observation[] = [];
-  const lines = new Lines(path);
-  const read = (line: string) => {
-    const value = lines.parse(line);
-    if (value === undefined) return;
-    const problem = problemOf(value, observationFields, { atNs: stamp, node: text });
-    if (problem) throw lines.damaged(problem);
-    observations.push(value as unknown as Observation);
-  };
-  try {
-    await eachLine(path, read);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-  return observations;
-}
+type Invoke = Extract<HistoryEvent, { type: 'invoke' }>;
+type Completion = Extract<HistoryEvent, { type: 'ok' | 'fail' | 'info' }>;
 
-/** Calls `onLine` for every line that was written to its end; resolves with what follows the last line break. */
-async function eachLine(path: string, onLine: (line: string) => void): Promise<string> {
-  let rest = '';
-  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 })) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) onLine(line);
-  }
-  return rest;
-}
-
-type JsonObject = Record<string, unknown>;
-
-/** Parses JSON lines; an unparsable one is damage only if another line follows it. */
-class Lines {
-  /** The number of lines seen. */
-  count = 0;
-  private unparsable: DamagedHistory | undefined;
+class HistoryReader {
+  private readonly table = new HistoryTable();
+  private readonly up = new Set<string>();
+  /** A line that cannot be parsed, which is damage only if another follows. */
+  private torn: string | undefined;
 
   constructor(private readonly file: string) {}
 
-  /** The object on the next line; undefined where it cannot be parsed, which only the last line may do. */
-  parse(line: string): JsonObject | undefined {
-    if (this.unparsable) throw this.unparsable;
-    this.count++;
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch (error) {
-      this.unparsable = this.damaged(`not JSON (${(error as Error).message})`);
-      return undefined;
-    }
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw this.damaged('not a JSON object');
-    return value as JsonObject;
-  }
-
-  get torn(): boolean {
-    return this.unparsable !== undefined;
-  }
-
-  damaged(problem: string): DamagedHistory {
-    return new DamagedHistory(this.file, this.count, problem);
-  }
-}
-
-type Invoke = Extract<HistoryEvent, { type: 'invoke' }>;
-
-class HistoryReader {
-  private readonly events: HistoryEvent[] = [];
-  private readonly lines: Lines;
-  private readonly operations = new Map<string, ClientOperations>();
-
-  constructor(private readonly file: string) {
-    this.lines = new Lines(file);
-  }
-
   add(line: string): void {
-    const value = this.lines.parse(line);
-    if (value === undefined) return;
-    const problem =
-      problemOf(value, eventFields, { i: whole, atNs: stamp }) ?? this.misplaced(value as unknown as HistoryEvent);
-    if (problem) throw this.lines.damaged(problem);
-    this.events.push(value as unknown as HistoryEvent);
+    if (this.torn !== undefined) throw this.damaged(this.torn);
+    const value = parseObject(line);
+    if (typeof value === 'string') {
+      if (!value.startsWith(NOT_JSON)) throw this.damaged(value);
+      this.torn = value;
+      return;
+    }
+    const problem = problemOf(value, eventFields, common);
+    const event = value as unknown as HistoryEvent;
+    const misplaced = problem ?? this.misplaced(event);
+    if (misplaced) throw this.damaged(misplaced);
+    this.table.add(event);
   }
 
   finish(unfinishedLine: boolean): History {
-    if (this.events.length === 0) throw new DamagedHistory(this.file, 1, 'no run header (the history is empty)');
-    return { events: this.events, torn: unfinishedLine || this.lines.torn };
+    if (this.table.length === 0) throw this.damaged('no run header (the history is empty)');
+    return this.table.finish(unfinishedLine || this.torn !== undefined);
+  }
+
+  /** About the line after those that the table has. */
+  private damaged(problem: string): DamagedHistory {
+    return new DamagedHistory(this.file, this.table.length + 1, problem);
   }
 
   /** What is wrong with an event that is well formed by itself, given the events before it. */
   private misplaced(event: HistoryEvent): string | undefined {
-    if (event.i !== this.events.length) return `"i" is ${event.i}, expected ${this.events.length}`;
+    if (event.i !== this.table.length) return `"i" is ${event.i}, expected ${this.table.length}`;
     if (event.i === 0 && event.type !== 'run') return `no run header (the first event is of type "${event.type}")`;
     switch (event.type) {
       case 'run':
@@ -138,117 +96,58 @@ class HistoryReader {
       case 'client-up':
         return this.clientUp(event.client);
       case 'invoke':
-        return this.of(event.client).invoke(event);
+        return this.invoke(event);
       case 'ok':
       case 'fail':
       case 'info':
-        return this.of(event.client).complete(event);
+        return this.complete(event);
       default:
         return undefined;
     }
   }
 
   private clientUp(client: string): string | undefined {
-    const operations = this.of(client);
     // Two processes under one name would be taken for one holder, and their overlaps go unseen.
-    if (operations.isUp) return `client ${client} came up twice`;
-    operations.isUp = true;
+    if (this.up.has(client)) return `client ${client} came up twice`;
+    this.up.add(client);
     return undefined;
   }
 
-  private of(client: string): ClientOperations {
-    const known = this.operations.get(client);
-    if (known) return known;
-    const operations = new ClientOperations(client);
-    this.operations.set(client, operations);
-    return operations;
-  }
-}
-
-/** Pairs one client's invokes with their completions. */
-class ClientOperations {
-  isUp = false;
-  private readonly open = new Map<number, Invoke>();
-  private readonly completed = new Set<number>();
-  private readonly acquiredKeys = new Map<number, string>();
-
-  constructor(private readonly client: string) {}
-
-  invoke(event: Invoke): string | undefined {
-    const { id, op, key, hold } = event;
-    if (this.open.has(id) || this.completed.has(id)) return `${this.client} invokes operation ${id} a second time`;
-    if ((op === 'acquire' || op === 'extend') && event.leaseMs === undefined) return `"leaseMs" of an ${op} is missing`;
-    if (op === 'release' || op === 'extend') {
-      if (hold === undefined) return `"hold" of a ${op} is missing`;
-      const held = this.acquiredKeys.get(hold);
-      if (held === undefined) return `${op} of hold ${hold}, which ${this.client} never tried to acquire`;
-      if (held !== key) return `${op} of hold ${hold} names key "${key}", but it was acquired as "${held}"`;
-    }
-    if (op === 'acquire') this.acquiredKeys.set(id, key);
-    this.open.set(id, event);
+  private invoke({ client, id, op, key, hold, leaseMs, value }: Invoke): string | undefined {
+    if (this.table.invoked(client, id)) return `${client} invokes operation ${id} a second time`;
+    if ((op === 'acquire' || op === 'extend') && leaseMs === undefined) return `"leaseMs" of an ${op} is missing`;
+    if (op === 'write' && value === undefined) return `"value" of a ${op} is missing`;
+    if (op === 'acquire' || op === 'clock') return undefined;
+    if (hold === undefined) return `"hold" of a ${op} is missing`;
+    const held = this.table.invoked(client, hold);
+    if (held?.op !== 'acquire') return `${op} of hold ${hold}, which ${client} never tried to acquire`;
+    if (held.key !== key) return `${op} of hold ${hold} names key "${key}", but it was acquired as "${held.key}"`;
     return undefined;
   }
 
-  complete(event: Extract<HistoryEvent, { type: 'ok' | 'fail' | 'info' }>): string | undefined {
-    const { id, op, key, hold } = event;
-    const invoke = this.open.get(id);
-    if (!invoke) {
-      const why = this.completed.has(id) ? 'completes a second time' : 'completes without an invoke';
-      return `operation ${id} of ${this.client} ${why}`;
+  private complete({ client, id, op, key, hold }: Completion): string | undefined {
+    const invoked = this.table.invoked(client, id);
+    if (!invoked || invoked.completed) {
+      const why = invoked ? 'completes a second time' : 'completes without an invoke';
+      return `operation ${id} of ${client} ${why}`;
     }
-    if (invoke.op !== op || invoke.key !== key || (hold !== undefined && invoke.hold !== hold)) {
-      return `operation ${id} of ${this.client} completes as another than line ${invoke.i + 1} invoked`;
-    }
-    this.open.delete(id);
-    this.completed.add(id);
+    if (invoked.op !== op || invoked.key !== key || (hold !== undefined && invoked.hold !== hold))
+      return `operation ${id} of ${client} completes as another than line ${invoked.line + 1} invoked`;
     return undefined;
   }
 }
 
-// ------------------------------------------------------------------------------------------------- shapes, as tables
-
-/** What is wrong with a value, or undefined. */
-type Check = (value: unknown) => string | undefined;
-type Fields = Record<string, Check>;
-
-const text: Check = (value) => (typeof value === 'string' ? undefined : 'not a string');
-const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'not true or false');
-const number: Check = (value) => (Number.isFinite(value) ? undefined : 'not a number');
-const whole: Check = (value) =>
-  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : 'not a whole number from 0';
-/** The harness's own stamps: never before its epoch. */
-const stamp: Check = (value) => number(value) ?? ((value as number) >= 0 ? undefined : 'negative');
-const object: Check = (value) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'not an object';
-
-function oneOf(...values: readonly unknown[]): Check {
-  return (value) =>
-    values.includes(value)
-      ? undefined
-      : `${JSON.stringify(value)}, not one of ${values.map((v) => JSON.stringify(v)).join(', ')}`;
-}
-
-function optional(check: Check): Check {
-  return (value) => (value === undefined ? undefined : check(value));
-}
-
-function listOf(check: Check): Check {
-  return (value) => (Array.isArray(value) ? value.map(check).find((problem) => problem !== undefined) : 'not a list');
-}
+// ---------------------------------------------------------------------------------------- what an event must look like
 
 const pair: Check = (value) =>
   Array.isArray(value) && value.length === 2 ? listOf(text)(value) : 'not a list of pairs';
 
-const storedKeys: Check = (value) =>
-  object(value) ??
-  Object.values(value as JsonObject)
-    .map((stored) => object(stored) ?? text((stored as JsonObject).owner) ?? number((stored as JsonObject).pttlMs))
-    .find((problem) => problem !== undefined);
+const common: Fields = { i: whole, atNs: stamp };
 
 const operation: Fields = {
   client: text,
   id: whole,
-  op: oneOf('acquire', 'release', 'extend', 'clock'),
+  op: oneOf('acquire', 'release', 'extend', 'clock', 'read', 'write'),
   key: text,
   hold: optional(whole),
 };
@@ -263,6 +162,8 @@ const completion: Fields = {
   grantSentNs: optional(number),
   sentNs: optional(number),
   wallMs: optional(number),
+  value: optional(number),
+  version: optional(number),
 };
 
 const eventFields: Record<HistoryBody['type'], Fields> = {
@@ -271,7 +172,13 @@ const eventFields: Record<HistoryBody['type'], Fields> = {
   phase: { phase: oneOf('warm-up', 'torture', 'heal', 'recovery', 'probe', 'end') },
   'client-up': { client: text, slot: text, host: text, address: text, lock: text, features: listOf(text) },
   'client-down': { client: text, endNs: stamp, reason: text },
-  invoke: { ...operation, leaseMs: optional(number), waitMs: optional(number) },
+  invoke: {
+    ...operation,
+    leaseMs: optional(number),
+    waitMs: optional(number),
+    mode: optional(oneOf('read', 'write')),
+    value: optional(number),
+  },
   ok: completion,
   fail: completion,
   info: completion,
@@ -294,33 +201,3 @@ const eventFields: Record<HistoryBody['type'], Fields> = {
   recovered: { afterMs: number, missing: listOf(text) },
   probe: { key: text, client: text, acquired: flag, afterMs: number, reason: optional(text) },
 };
-
-const observationFields: Record<ObservationBody['type'], Fields> = {
-  command: { serverWallMs: number, source: text, client: optional(text), argv: listOf(text) },
-  sample: {
-    role: oneOf('primary', 'replica', 'unknown'),
-    offset: number,
-    linkUp: optional(flag),
-    runId: text,
-    skewMs: number,
-    keys: storedKeys,
-  },
-  evicted: { key: text },
-  watch: { watching: flag, reason: optional(text) },
-};
-
-function problemOf(value: JsonObject, shapes: Record<string, Fields>, common: Fields): string | undefined {
-  const { type } = value;
-  if (typeof type !== 'string' || !Object.hasOwn(shapes, type)) {
-    return type === undefined ? '"type" is missing' : `unknown type ${JSON.stringify(type)}`;
-  }
-  return fieldProblem(value, common) ?? fieldProblem(value, shapes[type]!);
-}
-
-function fieldProblem(value: JsonObject, fields: Fields): string | undefined {
-  for (const name in fields) {
-    const problem = fields[name]!(value[name]);
-    if (problem) return value[name] === undefined ? `"${name}" is missing` : `"${name}" is ${problem}`;
-  }
-  return undefined;
-}

@@ -20,13 +20,19 @@ export interface ObserverOptions {
 const SAMPLE_EVERY_MS = 100;
 const RECONNECT_PAUSE_MS = 20;
 
-/** Starts watching `nodes`; disposing stops. Resolves once every node that is alive is being watched. */
+/** A server that somebody has stopped takes connections, and never answers. */
+const FIRST_LOOK_MS = 3_000;
+
+/** Starts watching `nodes`; disposing stops. Resolves once every node is being watched, or cannot be for the moment. */
 export async function observe(nodes: readonly RedisNode[], options: ObserverOptions): Promise<AsyncDisposable> {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // one for every loop of every node
   const watches = nodes.map((node) => new NodeWatch(node, options, stop.signal));
   const loops = watches.flatMap((watch) => [watch.commands(), watch.samples()]);
-  await Promise.race([Promise.all(watches.map((watch) => watch.watching)), Promise.all(loops)]);
+  const looked = new AbortController();
+  const tooLong = options.clock.sleep(FIRST_LOOK_MS, AbortSignal.any([stop.signal, looked.signal]));
+  await Promise.race([Promise.all(watches.map((watch) => watch.looked)), tooLong]);
+  looked.abort();
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -36,17 +42,20 @@ export async function observe(nodes: readonly RedisNode[], options: ObserverOpti
 }
 
 class NodeWatch {
-  readonly watching: Promise<void>;
-  private nowWatching: () => void = () => {};
+  /** Resolves after the first attempt, whatever came of it. */
+  readonly looked: Promise<void>;
+  private nowLooked: () => void = () => {};
+  private readonly stopped: Promise<undefined>;
 
   constructor(
     private readonly node: RedisNode,
     private readonly options: ObserverOptions,
     private readonly stop: AbortSignal,
   ) {
-    this.watching = new Promise((resolve) => {
-      this.nowWatching = resolve;
+    this.looked = new Promise((resolve) => {
+      this.nowLooked = resolve;
     });
+    this.stopped = new Promise((resolve) => stop.addEventListener('abort', () => resolve(undefined), { once: true }));
   }
 
   /** Keeps following the server's commands, and says when it cannot. */
@@ -55,14 +64,23 @@ class NodeWatch {
     while (!this.stop.aborted) {
       let reason: string;
       try {
-        const monitoring = await this.node.monitor((command) => this.command(command));
+        const attempt = this.node.monitor((command) => this.command(command));
+        // A stopped server does not answer, and must not keep the run from ending.
+        const monitoring = await Promise.race([attempt, this.stopped]);
+        if (!monitoring) {
+          attempt.then(
+            ({ close }) => close(),
+            () => {},
+          );
+          return;
+        }
         this.record({ type: 'watch', watching: true });
         known = true;
         this.stop.addEventListener('abort', monitoring.close, { once: true });
         if (this.stop.aborted) monitoring.close();
         // What is stored from here on: of what came before nothing counts, as it may have changed unseen.
         await this.trySample();
-        this.nowWatching();
+        this.nowLooked();
         reason = await monitoring.closed;
         this.stop.removeEventListener('abort', monitoring.close);
       } catch (error) {
@@ -70,6 +88,8 @@ class NodeWatch {
       }
       if (known && !this.stop.aborted) this.record({ type: 'watch', watching: false, reason });
       known = false;
+      // One that died before anybody looked is recorded so; the run must not wait for it.
+      this.nowLooked();
       await this.options.clock.sleep(RECONNECT_PAUSE_MS, this.stop);
     }
   }

@@ -17,6 +17,8 @@ import type {
   Host,
   HostProcess,
   Instruction,
+  LockMode,
+  LockModel,
   Notice,
   Outcome,
   Random,
@@ -42,6 +44,8 @@ export interface SchedulerOptions {
   clientArgv: readonly string[];
   topology: TopologyDescription;
   topologyName: string;
+  /** What the workload takes the lock for. */
+  model: LockModel;
   leaseMs: number;
   commandTimeoutMs: number;
   /** What an operation may take on top of the wait that it was given, before its outcome is unknown. */
@@ -62,7 +66,7 @@ const RESTART_PAUSE_MS = 200;
 const LONGEST_RESTART_PAUSE_MS = 5_000;
 const GOODBYE_MS = 500;
 
-/** The lock does not fit the topology: a set-up error, not an outcome. */
+/** The lock does not fit the topology or the workload: a set-up error, not an outcome. */
 export class UnfitLockError extends Error {
   override name = 'UnfitLockError';
 }
@@ -97,6 +101,12 @@ export class Scheduler {
     if (first.topologies && !first.topologies.includes(this.options.topologyName)) {
       throw new UnfitLockError(
         `lock "${first.lock}" makes no sense on topology ${this.options.topologyName} (it is for ${first.topologies.join(', ')})`,
+      );
+    }
+    const { model: promised } = first;
+    if (promised?.kind === 'semaphore' && promised.permits > 1 && this.options.model.kind !== 'semaphore') {
+      throw new UnfitLockError(
+        `lock "${first.lock}" lets ${promised.permits} clients hold at once, and this workload expects one: every run would accuse it`,
       );
     }
     return first;
@@ -407,7 +417,7 @@ class SlotProcess implements ClientTarget {
     const { op, key, body, limitMs } = this.describe(instruction);
     const hold = instruction.do === 'acquire' ? {} : { hold: instruction.hold };
     const lease = instruction.do === 'release' ? {} : { leaseMs: instruction.leaseMs };
-    const wait = instruction.do === 'acquire' ? { waitMs: instruction.waitMs } : {};
+    const wait = instruction.do === 'acquire' ? { waitMs: instruction.waitMs, ...modeOf(instruction) } : {};
     if (this.isDown || this.condemned) return { type: 'info', id, reason: 'client is gone' };
     if (op === 'acquire')
       this.holds.set(id, {
@@ -440,7 +450,7 @@ class SlotProcess implements ClientTarget {
       return {
         op: 'acquire',
         key,
-        body: { op: 'acquire', key, leaseMs, waitMs },
+        body: { op: 'acquire', key, leaseMs, waitMs, ...modeOf(instruction) },
         limitMs: waitMs + this.options.operationGraceMs,
       };
     }
@@ -587,4 +597,8 @@ function judgeReply(
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+function modeOf({ mode }: Extract<Instruction, { do: 'acquire' }>): { mode?: LockMode } {
+  return mode === undefined ? {} : { mode };
 }

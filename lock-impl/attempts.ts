@@ -24,15 +24,15 @@ export async function tryUntilGranted(
     if ('hold' in result) return result.hold;
     const leftMs = (giveUpNs - access.nowNs()) / 1e6;
     if (leftMs <= 0 || signal.aborted) throw refused(result.refusedBecause);
-    const pauseMs = pause.minMs + randomPart(access) * (pause.maxMs - pause.minMs);
-    await access.sleep(Math.min(pauseMs, leftMs), signal);
+    await access.sleep(Math.min(randomPauseMs(access, pause), leftMs), signal);
   }
 }
 
 /**
  * Why a command was certainly not executed, or undefined if it may have been: it was never sent, or the server answered
- * with an error instead (`READONLY`, `LOADING`, `OOM`, ...). A script that fails before its last call counts as well,
- * because the scripts here write at most once, at their end.
+ * with an error instead (`READONLY`, `LOADING`, `OOM`, ...). A script that failed counts as well: what servers refuse they
+ * refuse at a script's first write and not later, and the scripts here make no other call that can fail once they have
+ * begun to grant or to release (they publish first, for which a user may lack the permission).
  */
 export function whyNotDone(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -41,11 +41,25 @@ export function whyNotDone(error: unknown): string | undefined {
   return undefined;
 }
 
+/** The command's answer; an error that means "certainly not executed" becomes a refusal, any other stays a doubt. */
+export async function certainOrDoubtful<T>(command: Promise<T>): Promise<T> {
+  try {
+    return await command;
+  } catch (error) {
+    const reason = whyNotDone(error);
+    throw reason === undefined ? error : refused(reason);
+  }
+}
+
 /** How long a lease that began at `sentNs` is good for: less what has passed, less what two clocks may differ by. */
 export function validForMs(access: TopologyAccess, sentNs: number, leaseMs: number): number {
   const elapsedMs = (access.nowNs() - sentNs) / 1e6;
   const driftMs = leaseMs * 0.01 + 2;
   return leaseMs - elapsedMs - driftMs;
+}
+
+export function randomPauseMs(access: TopologyAccess, { minMs, maxMs }: Pause): number {
+  return minMs + randomPart(access) * (maxMs - minMs);
 }
 
 /** A number in [0, 1). */

@@ -6,13 +6,13 @@
  * promise beyond the life of what one server remembers: a failover can forget a grant.
  */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/api.js';
-import { type Attempt, tryUntilGranted, validForMs, whyNotDone } from './attempts.js';
-import { defineLock, refused } from './define-lock.js';
-import { extendIfMine } from './scripts/extend-if-mine.js';
-import { releaseIfMine } from './scripts/release-if-mine.js';
+import type { AcquireOptions, TopologyAccess } from '../harness/api.js';
+import { type Attempt, tryUntilGranted } from './attempts.js';
+import { defineLock } from './define-lock.js';
+import { answerOrRefusal, heldKey, take } from './owned-key.js';
 
-const pause = { minMs: 10, maxMs: 30 };
+/** Between two tries. */
+export const pause = { minMs: 10, maxMs: 30 };
 
 export default defineLock({
   name: 'set-nx-px',
@@ -27,56 +27,19 @@ export default defineLock({
   },
 });
 
-async function attempt(access: TopologyAccess, redis: Redis, key: string, leaseMs: number): Promise<Attempt> {
-  const owner = access.randomValue();
+/** One try. */
+export async function attempt(access: TopologyAccess, redis: Redis, key: string, leaseMs: number): Promise<Attempt> {
+  const mine = { redis, key, owner: access.randomValue() };
   const sentNs = access.nowNs();
-  let reply: 'OK' | null;
-  try {
-    reply = await redis.set(key, owner, 'PX', leaseMs, 'NX');
-  } catch (error) {
-    const reason = whyNotDone(error);
-    // Sent and not answered: it may be ours now. Only the caller can decide what to do with a doubt.
-    if (reason === undefined) throw error;
-    return { refusedBecause: reason };
-  }
-  if (reply === null) return { refusedBecause: 'held' };
+  // Sent and not answered: it may be ours now. Only the caller can decide what to do with a doubt, so that is thrown.
+  const result = await answerOrRefusal(take(mine, leaseMs));
+  if ('refusedBecause' in result) return result;
+  if (!result.answer) return { refusedBecause: 'held' };
 
-  const hold = heldLock(access, redis, key, owner, sentNs, leaseMs);
-  if (hold.validForMs! > 0) return { hold };
+  const hold = heldKey(access, mine, sentNs, leaseMs);
+  if (hold.validForMs > 0) return { hold };
   // The answer came when the lease was as good as over: useless to the caller, so give it back. If that fails the
   // lease ends by itself.
   await hold.release().catch(() => {});
   return { refusedBecause: 'granted-late' };
-}
-
-function heldLock(
-  access: TopologyAccess,
-  redis: Redis,
-  key: string,
-  owner: string,
-  sentNs: number,
-  leaseMs: number,
-): LockHold {
-  return {
-    validForMs: validForMs(access, sentNs, leaseMs),
-    grantSentNs: sentNs,
-    async release() {
-      return (await certainOrDoubtful(redis.eval(releaseIfMine, 1, key, owner))) === 1;
-    },
-    async extend(newLeaseMs) {
-      const extensionSentNs = access.nowNs();
-      const extended = await certainOrDoubtful(redis.eval(extendIfMine, 1, key, owner, newLeaseMs));
-      return extended === 1 ? { validForMs: validForMs(access, extensionSentNs, newLeaseMs) } : null;
-    },
-  };
-}
-
-/** Turns errors that mean "certainly not executed" into refusals. */
-async function certainOrDoubtful<T>(command: Promise<T>): Promise<T> {
-  try {
-    return await command;
-  } catch (error) {
-    const reason = whyNotDone(error);
-    throw reason === undefined ? error : refused(reason);
-  }
 }

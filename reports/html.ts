@@ -12,6 +12,7 @@ import { drawSheet } from './drawing/sheet.js';
 import type { ReportInput } from './input.js';
 import { type Markup, markup } from './markup.js';
 import { Citations } from './page/cited.js';
+import { measuredSection, readingsSection } from './page/measured.js';
 import { recordNotes } from './page/record.js';
 import { STYLE } from './page/style.js';
 import { aftermathSection, checkersSection, factsSection, faultsSection } from './page/tables.js';
@@ -29,6 +30,7 @@ export function htmlReport(input: ReportInput): string {
   const marks = input.results.violations.map(
     (violation, at): Mark => ({ number: at + 1, violation, href: linkTo(at + 1) }),
   );
+  const measured = measuredSection(input);
   const { runId, topology, lock } = input.config;
   return markup`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}">
@@ -36,11 +38,13 @@ export function htmlReport(input: ReportInput): string {
 <title>${input.results.verdict}: ${lock} on ${topology}, run ${runId}</title><style>${STYLE}</style></head>
 <body>${sharedDefinitions()}<main>
 ${verdictSection(input)}
-<nav class="muted"><a href="#violations">Violations</a> <a href="#timeline">The whole run</a> <a href="#faults">Faults</a> <a href="#checkers">Checkers</a> <a href="#after">After the faults</a> <a href="#run">What was run</a></nav>
+<nav class="muted"><a href="#violations">Violations</a> <a href="#timeline">The whole run</a> <a href="#faults">Faults</a> <a href="#checkers">Checkers</a>${measured.source === '' ? undefined : markup` <a href="#measured">Measured</a>`} <a href="#after">After the faults</a> <a href="#run">What was run</a></nav>
 ${violationsSection(input, story, marks, citations)}
 ${wholeRun(input, story, marks)}
 ${faultsSection(story, citations)}
 ${checkersSection(input)}
+${measured}
+${readingsSection(input)}
 ${aftermathSection(input, citations)}
 ${factsSection(input)}
 ${citations.section()}
@@ -62,6 +66,7 @@ function wholeRun(input: ReportInput, story: Story, marks: readonly Mark[]): Mar
     fromNs: story.fromNs,
     untilNs: story.untilNs,
     slots: story.slots,
+    nodes: story.beliefs.nodes,
     keys: shown,
     marks,
     flags: [],
@@ -72,6 +77,7 @@ function wholeRun(input: ReportInput, story: Story, marks: readonly Mark[]): Mar
   });
   const notes = [
     ...sheet.notes,
+    ...(story.beliefs.note === undefined ? [] : [story.beliefs.note]),
     ...(shown.length < story.keys.length
       ? [`${story.keys.length - shown.length} of ${story.keys.length} keys have no row in the servers’ lanes`]
       : []),
@@ -79,7 +85,7 @@ function wholeRun(input: ReportInput, story: Story, marks: readonly Mark[]): Mar
   return markup`<h2 id="timeline">The whole run</h2>
 <p class="note">Seconds since the run’s epoch, by the monotonic clock that no fault touches. Point at anything for exact times and line numbers; marks and faults are links.</p>
 ${recordNotes(input).map((note) => markup`<p><b>${note}</b></p>`)}
-${legend(story.keys, { evictions: story.nodes.some((node) => node.evictions.length > 0) })}
+${legend(story.keys, { evictions: story.beliefs.nodes.some((node) => node.evictions.length > 0) })}
 <div class="scroll">${sheet.svg}</div>
 <p class="note">${notes.length === 0 ? 'Every hold and every refusal is drawn by itself.' : `Drawn together or left out: ${notes.join('; ')}.`}</p>`;
 }

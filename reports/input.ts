@@ -1,14 +1,26 @@
 /** What every report is made from: plain data of one run, nothing live. Pieces may be missing; a report says so. */
-import type { History, Hold, Observation, Plan, Results, RunConfig, Setting } from '../harness/api.js';
+import type { History, Hold, Observations, Plan, Results, RunConfig, Setting } from '../harness/api.js';
 
 export interface ReportInput {
   config: RunConfig;
   plan: Plan;
   history: History;
-  /** Lines of `observations.jsonl`, in order: a cause cites them by their index. */
-  observations: readonly Observation[];
+  /** A cause cites them by their lines. */
+  observations: Observations;
   results: Results;
-  holds: readonly Hold[];
+  holds: HoldTable;
   settings: readonly Setting[];
   serverVersion: string;
+}
+
+/** Every proven hold, numbered from 0 in the order of their grants. A long run has a million: none is made but to be told of. */
+export interface HoldTable {
+  readonly count: number;
+  hold(k: number): Hold;
+  /** By number: indexes into the history's `operations.clients` and `operations.keys`, and what `Hold` says. */
+  readonly client: Int32Array;
+  readonly key: Int32Array;
+  readonly fromNs: Float64Array;
+  readonly untilNs: Float64Array;
+  readonly grantSentNs: Float64Array;
 }

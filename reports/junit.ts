@@ -5,7 +5,7 @@
  */
 import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/api.js';
 import { clipped } from './markup.js';
-import { className, whatHappened } from './words.js';
+import { className, count, countFound, whatHappened } from './words.js';
 
 const ALL_CLASSES: readonly ViolationClass[] = ['exclusion', 'stale', 'harm', 'liveness'];
 /** Failures written out for one checker; a viewer shows the first few. */
@@ -41,8 +41,10 @@ function checkerCase(one: CheckerResult, results: Results, failOn: readonly Viol
     type: violation.class,
     text: violationText(violation, results.again),
   }));
-  if (failing.length > MOST_FAILURES) {
-    const message = `${failing.length - MOST_FAILURES} more violations are in results.json`;
+  const all = countFound(one, failOn);
+  if (all > failures.length) {
+    const stored = failing.length < all ? `the first ${count(failing.length)}` : 'all';
+    const message = `${count(all - failures.length)} more violations were found; ${stored} are in results.json`;
     failures.push({ message, type: 'more', text: message });
   }
   const notes = one.notes.join('\n');

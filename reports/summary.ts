@@ -1,7 +1,7 @@
 /** What the terminal says at the end of a run, and the object that `--json` prints. Plain text unless colour is asked for. */
 import type { Results, Violation, ViolationClass } from '../harness/api.js';
 import { clipped, visible } from './markup.js';
-import { className, count, EXIT_MEANING, plural, whatHappened } from './words.js';
+import { className, count, countFound, EXIT_MEANING, plural, shownOfFound, whatHappened } from './words.js';
 
 export interface SummaryInput {
   results: Results;
@@ -32,7 +32,8 @@ export function closingSummary(input: SummaryInput): string {
     fails: failOn.includes(violation.class),
   }));
   const told = [...numbered.filter((one) => one.fails), ...numbered.filter((one) => !one.fails)].slice(0, MOST_TOLD);
-  const untold = results.violations.length - told.length;
+  const untold = countFound(results) - told.length;
+  const shown = shownOfFound(results);
   return [
     `${paint(verdictCode, verdict.toUpperCase())} (exit status ${exitStatus}: ${EXIT_MEANING[exitStatus]})`,
     plain(results.headline),
@@ -40,7 +41,12 @@ export function closingSummary(input: SummaryInput): string {
     ...foundLine(results, failOn),
     ...results.reasons.map((reason) => `${paint('33', 'Note:')} ${plain(reason)}`),
     ...told.flatMap((one) => ['', ...violationLines(one, paint)]),
-    ...(untold > 0 ? ['', `${plural(untold, 'more violation')} in the report.`] : []),
+    ...(untold > 0
+      ? [
+          '',
+          `${plural(untold, 'more violation')}${shown === undefined ? ' in the report' : `; reported are ${shown}`}.`,
+        ]
+      : []),
     '',
     ...(input.reportPath === undefined ? [] : [`Report: ${plain(input.reportPath)}`]),
     `Again:  ${plain(results.again, Number.POSITIVE_INFINITY)}`,
@@ -100,7 +106,7 @@ export interface JsonSummary {
   again: string;
 }
 
-/** One object, for machines; every violation is in it. */
+/** One object, for machines. Every reported violation is in it; of many that is the first of each class, and `found` has all. */
 export function jsonSummary(results: Results, reportPath?: string): JsonSummary {
   return {
     version: 1,

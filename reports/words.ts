@@ -1,5 +1,5 @@
 /** Numbers, times and violations in words, the same in every report. Plain text: escaping is the reports' own matter. */
-import type { Hold, Violation, ViolationClass } from '../harness/api.js';
+import type { Hold, Results, Violation, ViolationClass } from '../harness/api.js';
 
 const NS_PER_S = 1e9;
 
@@ -60,6 +60,27 @@ export const CLASS_NAMES: Record<ViolationClass, string> = {
 
 export function className(violation: { class: ViolationClass }): string {
   return CLASS_NAMES[violation.class] ?? String(violation.class);
+}
+
+/** All violations that a run or a checker counted, of some classes; of many only the first are at hand. */
+export function countFound(
+  { found, violations }: { found?: Results['found']; violations: readonly Violation[] },
+  classes = Object.keys(CLASS_NAMES) as readonly ViolationClass[],
+): number {
+  return classes.reduce((sum, one) => {
+    const atHand = violations.filter((violation) => violation.class === one).length;
+    return sum + Math.max(found?.[one] ?? 0, atHand);
+  }, 0);
+}
+
+/** Which of the violations are at hand, where not all are: "the first 200 of 14,201 (exclusion broken)". */
+export function shownOfFound({ found, violations }: Results): string | undefined {
+  const words = (Object.keys(CLASS_NAMES) as ViolationClass[]).flatMap((one) => {
+    const atHand = violations.filter((violation) => violation.class === one).length;
+    const all = found[one] ?? 0;
+    return all > atHand ? [`the first ${count(atHand)} of ${count(all)} (${CLASS_NAMES[one]})`] : [];
+  });
+  return words.length === 0 ? undefined : words.join(', ');
 }
 
 export const EXIT_MEANING: Record<number, string> = {

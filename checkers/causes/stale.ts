@@ -114,14 +114,14 @@ function pauseLinks(hold: Hold, evidence: Evidence): CauseLink[] {
 function renews(hold: Hold, evidence: Evidence, { history }: CheckInput): boolean {
   if (evidence.featuresOf(hold.client).includes('renews')) return true;
   return hold.evidence.some((at) => {
-    const event = history.events[at];
+    const event = history.event(at);
     return event?.type === 'renewed' || (event?.type === 'invoke' && event.op === 'extend');
   });
 }
 
 function releaseInvoke(hold: Hold, { history }: CheckInput) {
   for (const at of hold.evidence) {
-    const event = history.events[at];
+    const event = history.event(at);
     if (event?.type === 'invoke' && event.op === 'release') return event;
   }
   return undefined;

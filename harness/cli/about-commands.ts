@@ -1,6 +1,6 @@
 /** `list` and `doctor`: what there is, and what this machine can do. */
 import { checkerSummaries, checkers } from '../../checkers/index.js';
-import { locks } from '../../lock-impl/index.js';
+import { type BuiltinLock, locks } from '../../lock-impl/index.js';
 import { faults } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 import { diagnose, formatFindings } from '../doctor.js';
@@ -9,16 +9,13 @@ import { cacheFolder } from '../redis-binary.js';
 import { topologies } from '../topologies/index.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from './errors.js';
 
+/** A text of several lines stands below its name. */
 type Row = readonly [name: string, text: string];
 
 const LISTS: Record<string, () => Row[]> = {
   topologies: () =>
     Object.values(topologies).map((kind) => [kind.name, `${kind.summary}; default lock ${kind.defaultLock}`]),
-  locks: () =>
-    Object.entries(locks).map(([name, lock]) => [
-      name,
-      `${lock.summary} [${lock.topologies.join(', ')}] claims: ${lock.claims}`,
-    ]),
+  locks: () => Object.entries(locks).map(([name, lock]) => [name, describeLock(lock)]),
   faults: () => Object.values(faults).map((fault) => [fault.name, `${fault.summary} [${fault.targets.join(', ')}]`]),
   workloads: () =>
     Object.values(workloads).map((workload) => [
@@ -40,7 +37,18 @@ export function runList(what: string | undefined): number {
   return 0;
 }
 
+function describeLock({ summary, family, forms, topologies, claims }: BuiltinLock): string {
+  return [
+    summary,
+    `family: ${family}; on ${topologies.join(', ')}`,
+    `forms:  ${forms.join(', ')}`,
+    `claims: ${claims}`,
+  ].join('\n');
+}
+
 function formatRow([name, text]: Row, width: number): string {
+  const lines = text.split('\n');
+  if (lines.length > 1) return [`  ${name}`, ...lines.map((line) => `      ${line}`), ''].join('\n');
   return `  ${name.padEnd(width)}  ${text}`.trimEnd().concat('\n');
 }
 

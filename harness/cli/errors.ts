@@ -31,7 +31,12 @@ export function couldNotRun(error: unknown): number {
 
 /** True for an error that was foreseen: its message is all that there is to say. */
 export function isForUsers(error: unknown): boolean {
-  return error instanceof Error && FOR_USERS.has(error.name);
+  return error instanceof Error && (FOR_USERS.has(error.name) || isAboutFlags(error));
+}
+
+/** What Node itself says of a command line that it cannot parse. */
+function isAboutFlags(error: NodeJS.ErrnoException): boolean {
+  return error.code?.startsWith('ERR_PARSE_ARGS_') === true;
 }
 
 function explain(error: unknown): string {

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { reports } from '../../reports/index.js';
 import { findRun, writeWhole } from '../store.js';
+import { checkHistory, type ImportFlags, refuseImportFlags, whatToCheck } from './check-import.js';
 import { judgeFolder, readRun } from './judge.js';
 
 export interface Where {
@@ -10,9 +11,12 @@ export interface Where {
   base: string;
 }
 
-/** Judges a run again; resolves with the exit status of its verdict. */
-export async function checkCommand(run: string, options: Where & { json: boolean }): Promise<number> {
-  return judgeFolder(findRun(run, options.base, options.cwd), options);
+/** Judges a run again, or a history that was recorded elsewhere; resolves with the exit status of its verdict. */
+export async function checkCommand(named: string, options: Where & ImportFlags & { json: boolean }): Promise<number> {
+  const found = whatToCheck(named, options.base, options.cwd);
+  if ('history' in found) return checkHistory(found.history, options);
+  refuseImportFlags(options);
+  return judgeFolder(found.run, options);
 }
 
 /** Writes a run's reports again; resolves with 0 whatever the verdict. */

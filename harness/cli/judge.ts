@@ -1,16 +1,18 @@
 /** From a run's folder to its verdict and reports: what `run` does at the end, `check` and `report` at any time. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdsOf } from '../../checkers/holds.js';
 import { judge } from '../../checkers/index.js';
 import { closingSummary, jsonSummary, reports } from '../../reports/index.js';
 import type { ReportInput } from '../../reports/input.js';
 import { workloads } from '../../workloads/index.js';
-import type { History, Results } from '../api.js';
-import { readHistory, readObservations } from '../history.js';
+import type { LockModel, Results } from '../api.js';
+import { readHistory } from '../history.js';
+import { readObservations } from '../observations.js';
 import { giveBackReserve, readConfig, readPlan, writeJson, writeWhole } from '../store.js';
 import { UsageError } from './errors.js';
 import { surroundings, wantsColour } from './live/terminal.js';
+import { collectGarbage } from './memory.js';
 
 export interface Shown {
   json: boolean;
@@ -30,6 +32,7 @@ export type JudgedRun = ReportInput & { results: Results };
 /** Judges the history in `folder` and writes results and reports; says on standard error what could not be written. */
 export async function judgeRun(folder: string): Promise<JudgedRun> {
   const input = await readRun(folder);
+  tidierFor(folder)();
   const unwritten = writeReports(folder, input);
   if (unwritten.size > 0) {
     const [why] = unwritten.values();
@@ -83,11 +86,14 @@ export async function readRun(folder: string): Promise<JudgedRun> {
   // A run that was killed while its deployment was being prepared has left its plan, and nothing to judge.
   const recorded = join(folder, 'history.jsonl');
   if (!existsSync(recorded)) throw new UsageError(`nothing was recorded in ${folder}: the run ended before it began`);
+  const tidy = tidierFor(folder);
+  tidy(); // what the run itself has left, where this is its process
   const history = await readHistory(recorded);
+  tidy();
   const observations = await readObservations(join(folder, 'observations.jsonl'));
-  const checkers = workloads[config.workload]?.checkers ?? [];
-  const results = judge({ history, observations, config, plan }, checkers);
-  const deployment = deploymentOf(history);
+  const { checkers, model } = workloads[config.workload] ?? UNKNOWN_WORKLOAD;
+  const results = judge({ history, observations, config, plan, model }, checkers, tidy);
+  const deployment = history.rare.find((event) => event.type === 'deployment');
   return {
     config,
     plan,
@@ -100,7 +106,13 @@ export async function readRun(folder: string): Promise<JudgedRun> {
   };
 }
 
-function deploymentOf(history: History) {
-  for (const event of history.events) if (event.type === 'deployment') return event;
-  return undefined;
+const LONG_FROM_BYTES = 50e6;
+
+/** For between the steps of judging a run: does something only where the run is long. */
+function tidierFor(folder: string): () => void {
+  const { size } = statSync(join(folder, 'history.jsonl'));
+  return size > LONG_FROM_BYTES ? collectGarbage : () => {};
 }
+
+/** Of a run by a workload that there is no more: nobody judges it, and so it cannot be told. */
+const UNKNOWN_WORKLOAD: { checkers: readonly string[]; model: LockModel } = { checkers: [], model: { kind: 'mutex' } };

@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { runDoctor, runList } from './about-commands.js';
+import { addImportFlags, type ImportFlags } from './check-import.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './errors.js';
 import { addReplayFlags, addRunFlags, PROJECT_RUNS, type ReplayFlags, type RunFlags } from './flags.js';
 import { checkCommand, reportCommand } from './judge-commands.js';
@@ -47,12 +48,17 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .action(async (run: string, flags: ReplayFlags) => {
       status = await replayCommand(run, flags, { cwd, base: PROJECT_RUNS });
     });
-  program
-    .command('check')
-    .description('judge a recorded run again, whatever became of it')
-    .argument('[run]', 'a run folder, its id, or latest', 'latest')
-    .option('--json', 'print the verdict as one JSON object', false)
-    .action(async (run: string, flags: { json: boolean }) => {
+  addImportFlags(
+    program
+      .command('check')
+      .description(
+        "judge a recorded run again, or anybody's lock history: a history.edn of Jepsen's, or the same as JSON",
+      )
+      .argument('[run]', 'a run folder, its id, or latest; or a history, or a folder that it is in', 'latest')
+      .option('--json', 'print the verdict as one JSON object', false),
+  )
+    .addHelpText('after', IMPORT)
+    .action(async (run: string, flags: ImportFlags & { json: boolean }) => {
       status = await checkCommand(run, { ...flags, cwd, base: PROJECT_RUNS });
     });
   program
@@ -103,6 +109,19 @@ Examples:
 
 Exit status: of what the replays themselves came to; 0 if all of them held, 1 if one was violated, 2 cannot tell,
 3 could not run. Reproduced or not does not change it.
+`;
+
+const IMPORT = `
+A history recorded elsewhere is judged under each reading of what such histories leave open: strictly; so that a release
+that failed ends the hold; and, with --lease, so that a hold ends with its lease. --reading says which of these verdicts is
+the exit status. docs/import.md says what a history must hold, and how to get it out of Jepsen.
+
+Examples:
+  npm run torture -- check store/latest                              a folder of Jepsen's
+  npm run torture -- check history.edn --model reentrant:2
+  npm run torture -- check history.jsonl --lease 5s --reading lease
+
+Exit status: 0 it can be explained, 1 it cannot, 2 nobody can tell, 3 it could not be read.
 `;
 
 const EXAMPLES = `

@@ -110,19 +110,20 @@ export class Session {
       this.#connected = { client, options };
       const value: HandshakeValue = { lock: lock.name, features: [...new Set([...(lock.features ?? []), 'clock'])] };
       if (lock.topologies) value.topologies = [...lock.topologies];
+      if (lock.model) value.model = lock.model;
       return { type: 'ok', value };
     } catch (error) {
       return { type: 'fail', reason: handshakeReason(error) };
     }
   }
 
-  async #acquire({ id, key, leaseMs, waitMs }: Extract<Request, { op: 'acquire' }>): Promise<Answer> {
+  async #acquire({ id, key, leaseMs, waitMs, mode }: Extract<Request, { op: 'acquire' }>): Promise<Answer> {
     if (!this.#connected) return notConnected;
     const { client, options } = this.#connected;
     const gaveUp = new AbortController();
     // Twice the bound of a command: the try that runs when the wait is over, and its undoing.
     const cancel = this.#ports.after(waitMs + 2 * options.commandTimeoutMs, () => gaveUp.abort());
-    const call = () => client.acquire(key, { leaseMs, waitMs, signal: gaveUp.signal });
+    const call = () => client.acquire(key, { leaseMs, waitMs, ...(mode && { mode }), signal: gaveUp.signal });
     const { settled, commands, began, ended } = await this.#run(id, id, call);
     cancel();
     const outcome = judge<LockHold | null, LockHold>(settled, commands, (hold) => (hold === null ? 'held' : undefined));

@@ -7,10 +7,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis, RedisOptions } from 'ioredis';
 import type { ClientOptions, Endpoint, LockHold, TopologyAccess, TopologyDescription } from '../api.js';
-import type { CommandLog } from './command-log.js';
+import { CommandLog } from './command-log.js';
+import { Listening } from './listening.js';
 import { StampedCluster, type StampedClusterOptions } from './stamped-cluster.js';
 import { StampedRedis } from './stamped-redis.js';
-import { nowNs, sleep } from './time.js';
+import { nowNs, sleep, wallMs } from './time.js';
 
 const READY_WITHIN_MS = 5_000;
 /** Once a majority of independent nodes is up, the others get this long before the lock starts without them. */
@@ -36,8 +37,9 @@ export function topologyAccess(
   log: CommandLog,
   notices: LockNotices,
 ): TopologyAccess {
-  const open = (node: string, target: RedisOptions) => {
-    const client = new StampedRedis({ ...clientOptions(options.commandTimeoutMs), ...target }, { log, nowNs, node });
+  const open = (node: string, target: RedisOptions, into = log) => {
+    const stamping = { log: into, nowNs, node };
+    const client = new StampedRedis({ ...clientOptions(options.commandTimeoutMs), ...target }, stamping);
     const watched: WatchedClient = { client, node, lastError: 'no answer' };
     // Without a listener ioredis prints; every failure reaches the lock through the command that it failed.
     client.on('error', (error: Error) => {
@@ -46,8 +48,8 @@ export function topologyAccess(
     return watched;
   };
 
-  const openCluster = (target: Extract<TopologyDescription, { kind: 'cluster' }>): WatchedCluster => {
-    const stamping = { log, nowNs, node: 'cluster' };
+  const openCluster = (target: Extract<TopologyDescription, { kind: 'cluster' }>, into = log): WatchedCluster => {
+    const stamping = { log: into, nowNs, node: 'cluster' };
     const client = new StampedCluster(target.nodes, clusterOptions(target, options.commandTimeoutMs), stamping);
     const watched: WatchedCluster = { client, lastError: 'no answer' };
     for (const event of ['error', 'node error']) {
@@ -58,15 +60,15 @@ export function topologyAccess(
     return watched;
   };
 
-  const openLogical = (description: OneServer): WatchedClient | WatchedCluster => {
+  const openLogical = (description: OneServer, into = log): WatchedClient | WatchedCluster => {
     switch (description.kind) {
       case 'single':
       case 'replica':
-        return open(description.node.name, endpointOptions(description.node, description));
+        return open(description.node.name, endpointOptions(description.node, description), into);
       case 'sentinel':
-        return open('primary', sentinelOptions(description, options.commandTimeoutMs));
+        return open('primary', sentinelOptions(description, options.commandTimeoutMs), into);
       case 'cluster':
-        return openCluster(description);
+        return openCluster(description, into);
     }
   };
 
@@ -100,8 +102,18 @@ export function topologyAccess(
     );
   };
 
+  const openListening = (): Listening => {
+    if (description.kind === 'redlock') {
+      throw new Error('listen() has no meaning on redlock, whose nodes are independent: use nodes()');
+    }
+    // A log that nobody reads: a subscription grants nothing, and one that is cut off must not put a grant in doubt.
+    const subscriber = openLogical(description, new CommandLog());
+    return new Listening(subscriber.client, () => isReady(subscriber, options.commandTimeoutMs));
+  };
+
   let one: Promise<Redis> | undefined;
   let all: Promise<Redis[]> | undefined;
+  let listening: Listening | undefined;
   const access: TopologyAccess = {
     description,
     options,
@@ -113,7 +125,12 @@ export function topologyAccess(
       all ??= openAll();
       return all;
     },
+    listen: async (channel, heard) => {
+      listening ??= openListening();
+      return listening.listen(channel, heard);
+    },
     nowNs,
+    wallMs,
     sleep,
     randomValue: () => randomBytes(20).toString('hex'),
     step: notices.step,

@@ -140,7 +140,12 @@ export class RedisServer implements RedisNode {
     const redis = await this.connect();
     const closed = new Promise<string>((done) => redis.once('close', () => done('the connection was closed')));
     redis.on('message', (_channel, message: string) => onMessage(message));
-    await redis.subscribe(channel);
+    try {
+      await redis.subscribe(channel);
+    } catch (error) {
+      redis.disconnect();
+      throw error;
+    }
     return { closed, close: () => redis.disconnect() };
   }
 

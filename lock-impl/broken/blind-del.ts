@@ -5,7 +5,7 @@
  * A holder that outlives its lease deletes the lock of whoever got it next, and a third one gets in while the second
  * still works under a running lease. It needs holders that outlive their lease (`--careless --hold 0.5x..1.5x`).
  */
-import { expiringLock, leaseInMs } from './expiring-lock.js';
+import { expiringLock, leaseInMs } from '../expiring-lock.js';
 
 export default expiringLock('broken/blind-del', {
   px: leaseInMs,

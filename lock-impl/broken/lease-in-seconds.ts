@@ -4,7 +4,7 @@
  *
  * A lease of 5,000 ms becomes PX 5: the key is gone in 5 ms, while the holder believes in five seconds.
  */
-import { expiringLock } from './expiring-lock.js';
+import { expiringLock } from '../expiring-lock.js';
 import { releaseByScript } from './release.js';
 
 export default expiringLock('broken/lease-in-seconds', {

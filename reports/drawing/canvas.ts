@@ -2,8 +2,9 @@
  * A drawing in the making: its scale, its lanes and its three layers. The files beside this one each draw one part of
  * it, from the top down, and move `y` on.
  */
-import type { Hold, Violation } from '../../harness/api.js';
+import type { Violation } from '../../harness/api.js';
 import type { Markup } from '../markup.js';
+import type { NodeBelief } from '../story/beliefs.js';
 import type { Slot } from '../story/slots.js';
 import type { Story } from '../story/story.js';
 import { label } from './pieces.js';
@@ -29,6 +30,8 @@ export interface SheetOptions {
   fromNs: number;
   untilNs: number;
   slots: readonly Slot[];
+  /** What the servers believed in that time. */
+  nodes: readonly NodeBelief[];
   /** Rows in each node's lane. */
   keys: readonly string[];
   marks: readonly Mark[];
@@ -76,15 +79,19 @@ export class Canvas {
   readonly lanes = new Map<string, Lane>();
   readonly scale: Scale;
   readonly sizes: Sizes;
-  /** By client and id, since violations and holds may come from different files. */
-  private readonly highlightedNames: ReadonlySet<string>;
+  /** The holds of the violations, by their beginnings; then by client and id, since the objects are others. */
+  private readonly highlighted: ReadonlyMap<number, ReadonlySet<string>>;
   y = 2;
 
   constructor(readonly options: SheetOptions) {
     this.scale = { fromNs: options.fromNs, untilNs: options.untilNs, left: LEFT, right: RIGHT };
     this.sizes = SIZES[options.size];
-    const holds = options.marks.flatMap((mark) => mark.violation.holds);
-    this.highlightedNames = new Set(holds.map((hold) => `${hold.client} ${hold.id}`));
+    const highlighted = new Map<number, Set<string>>();
+    for (const hold of options.marks.flatMap((mark) => mark.violation.holds)) {
+      const names = highlighted.get(hold.fromNs) ?? new Set();
+      highlighted.set(hold.fromNs, names.add(`${hold.client} ${hold.id}`));
+    }
+    this.highlighted = highlighted;
   }
 
   get close(): boolean {
@@ -100,8 +107,12 @@ export class Canvas {
   }
 
   /** True for the holds of a violation. */
-  highlights(hold: Hold): boolean {
-    return this.highlightedNames.has(`${hold.client} ${hold.id}`);
+  highlights(k: number): boolean {
+    const { holds } = this.options.story;
+    const names = this.highlighted.get(holds.fromNs[k]!);
+    if (!names) return false;
+    const { client, id } = holds.hold(k);
+    return names.has(`${client} ${id}`);
   }
 
   colour(key: string): string {

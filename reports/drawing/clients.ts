@@ -1,62 +1,66 @@
 /** The lanes of the client slots: what each held, what it was refused, and when no process filled it. */
 import type { Hold } from '../../harness/api.js';
+import { OUTCOME } from '../../harness/history-table.js';
 import { clipped, type Markup, markup } from '../markup.js';
-import type { Miss, Slot } from '../story/slots.js';
+import { missNs, missOf, type Slot } from '../story/slots.js';
 import { count, duration, durationOfMs, exactMoment, holdName, plural } from '../words.js';
 import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
 import { MOST_MARKS } from './marks.js';
-import { fullness, type Merged, mergeRows, type Span } from './merge.js';
-import { box, fitted, hover, label, line, packed } from './pieces.js';
+import { type Bar, fullness, mergeRows, type Row, sharedBars } from './merge.js';
+import { box, fitted, hover, label, line, Packing } from './pieces.js';
 
 /** Holds of one slot at the same time that get a row each; more share the last. */
 const MOST_ROWS = 4;
+
+/** What is drawn in one row, as numbers: of holds, or of rows of operations. */
+interface Drawn {
+  y: number;
+  numbers: ArrayLike<number>;
+}
 
 export function drawSlots(canvas: Canvas): void {
   const { slots } = canvas.options;
   if (slots.length === 0) return;
   drawHeading(canvas, 'CLIENTS: what each held');
-  const holdRows: { y: number; spans: Span<Hold>[] }[] = [];
-  const missRows: { y: number; spans: Span<Miss>[] }[] = [];
+  const holdRows: Drawn[] = [];
+  const missRows: Drawn[] = [];
   for (const slot of slots) {
-    const holds = slot.holds.filter((hold) => canvas.sees(Math.min(hold.fromNs, hold.grantSentNs), endOf(hold)));
-    const rows = packed(
-      holds.map((hold) => ({ from: hold.fromNs, until: endOf(hold) })),
-      MOST_ROWS,
-    );
-    const rowCount = rows.reduce((most, row) => Math.max(most, row + 1), 1);
+    const rows = rowsOf(canvas, slot);
     const y = canvas.y;
-    const height = rowCount * (canvas.sizes.bar + 1) + canvas.sizes.ticks;
+    const height = rows.length * (canvas.sizes.bar + 1) + canvas.sizes.ticks;
     canvas.lanes.set(`slot ${slot.name}`, { y, height });
     canvas.behind.push(box('lane', { x: LEFT, y, width: RIGHT - LEFT, height }));
     canvas.main.push(...slotLabel(slot, y + canvas.sizes.bar - 2, canvas), ...absences(canvas, slot, y, height));
-    for (let row = 0; row < rowCount; row++) {
-      const spans = holds.filter((_, at) => rows[at] === row).map((hold) => holdSpan(canvas, hold));
-      holdRows.push({ y: y + row * (canvas.sizes.bar + 1), spans });
-    }
-    const misses = slot.misses.filter((miss) => canvas.sees(miss.atNs, miss.atNs)).sort((a, b) => a.atNs - b.atNs);
-    missRows.push({
-      y: y + height - canvas.sizes.ticks + 1,
-      spans: misses.map((miss) => ({
-        fromX: canvas.x(miss.atNs),
-        untilX: canvas.x(miss.atNs),
-        apart: false,
-        item: miss,
-      })),
-    });
+    for (const [row, numbers] of rows.entries()) holdRows.push({ y: y + row * (canvas.sizes.bar + 1), numbers });
+    missRows.push({ y: y + height - canvas.sizes.ticks + 1, numbers: missesSeen(canvas, slot) });
     canvas.y += height + canvas.sizes.gap;
   }
   drawHolds(canvas, holdRows);
   drawMisses(canvas, missRows);
 }
 
-function endOf(hold: Hold): number {
-  return Number.isFinite(hold.untilNs) ? hold.untilNs : Number.POSITIVE_INFINITY;
+/** The slot's holds that are seen, by the row in which each is drawn; at least one row. */
+function rowsOf(canvas: Canvas, slot: Slot): number[][] {
+  const { fromNs, untilNs, grantSentNs } = canvas.options.story.holds;
+  const packing = new Packing(MOST_ROWS);
+  const rows: number[][] = [[]];
+  for (const k of slot.holds) {
+    const endNs = endOf(untilNs[k]!);
+    if (!canvas.sees(Math.min(fromNs[k]!, grantSentNs[k]!), endNs)) continue;
+    const row = packing.rowFor(fromNs[k]!, endNs);
+    rows[row] ??= [];
+    rows[row].push(k);
+  }
+  return rows;
 }
 
-function holdSpan(canvas: Canvas, hold: Hold): Span<Hold> {
-  // Where violations are so many that they share their marks, their holds may share bars too.
-  const apart = canvas.options.marks.length <= MOST_MARKS && canvas.highlights(hold);
-  return { fromX: canvas.x(hold.fromNs), untilX: canvas.x(endOf(hold)), apart, item: hold };
+function missesSeen(canvas: Canvas, slot: Slot): Int32Array {
+  const { history } = canvas.options.story;
+  return slot.misses.filter((row) => canvas.sees(missNs(history, row), missNs(history, row)));
+}
+
+function endOf(untilNs: number): number {
+  return Number.isFinite(untilNs) ? untilNs : Number.POSITIVE_INFINITY;
 }
 
 function slotLabel(slot: Slot, y: number, canvas: Canvas): Markup[] {
@@ -109,50 +113,64 @@ function absences(canvas: Canvas, slot: Slot, y: number, height: number): Markup
   return out;
 }
 
-function drawHolds(canvas: Canvas, rows: readonly { y: number; spans: Span<Hold>[] }[]): void {
-  const merged = mergeRows(
-    rows.map((row) => row.spans),
-    canvas.options.budget,
+function drawHolds(canvas: Canvas, rows: readonly Drawn[]): void {
+  const { fromNs, untilNs } = canvas.options.story.holds;
+  // Where violations are so many that they share their marks, their holds may share bars too.
+  const apart = canvas.options.marks.length <= MOST_MARKS;
+  const spans = rows.map(
+    ({ numbers }): Row => ({
+      count: numbers.length,
+      fromX: (n) => canvas.x(fromNs[numbers[n]!]!),
+      untilX: (n) => canvas.x(endOf(untilNs[numbers[n]!]!)),
+      apart: (n) => apart && canvas.highlights(numbers[n]!),
+    }),
   );
-  const total = rows.reduce((sum, row) => sum + row.spans.length, 0);
-  const shared = merged.rows.flat().filter((bar) => bar.items.length > 1);
-  if (shared.length > 0) {
-    const inside = shared.reduce((sum, bar) => sum + bar.items.length, 0);
+  const merged = mergeRows(spans, canvas.options.budget);
+  const total = spans.reduce((sum, row) => sum + row.count, 0);
+  const shared = sharedBars(merged.rows);
+  if (shared.bars > 0) {
     canvas.notes.push(
-      `${count(inside)} of ${count(total)} holds are too close together to draw apart (${merged.tolerancePx} px) and share ${plural(shared.length, 'paler bar')}${canvas.options.marks.length <= MOST_MARKS ? '; those of a violation are always drawn by themselves' : ''}`,
+      `${count(shared.spans)} of ${count(total)} holds are too close together to draw apart (${merged.tolerancePx} px) and share ${plural(shared.bars, 'paler bar')}${apart ? '; those of a violation are always drawn by themselves' : ''}`,
     );
   }
-  merged.rows.forEach((row, at) => {
-    for (const bar of row)
-      canvas.main.push(
-        bar.items.length > 1 ? crowd(canvas, bar, rows[at]!.y) : holdBar(canvas, bar.items[0]!, rows[at]!.y),
-      );
+  merged.rows.forEach((bars, at) => {
+    const { y, numbers } = rows[at]!;
+    for (const bar of bars)
+      canvas.main.push(bar.count > 1 ? crowd(canvas, bar, numbers, y) : holdBar(canvas, numbers[bar.first]!, y));
   });
 }
 
 /** Several holds in the width of a pixel or two; the fuller their time was, the darker. */
-function crowd(canvas: Canvas, bar: Merged<Hold>, y: number): Markup {
-  const byKey = new Map<string, number>();
-  for (const hold of bar.items) byKey.set(hold.key, (byKey.get(hold.key) ?? 0) + 1);
-  const keys = [...byKey].slice(0, 5).map(([key, holds]) => `${key} ×${holds}`);
-  const until = bar.items.reduce((latest, hold) => Math.max(latest, hold.untilNs), 0);
-  const part = fullness(bar.items.map((hold) => [hold.fromNs, endOf(hold)]));
+function crowd(canvas: Canvas, bar: Bar, numbers: ArrayLike<number>, y: number): Markup {
+  const { holds, history } = canvas.options.story;
+  const times: [number, number][] = [];
+  const byKey = new Map<number, number>();
+  for (let n = bar.first; n < bar.first + bar.count; n++) {
+    const k = numbers[n]!;
+    times.push([holds.fromNs[k]!, endOf(holds.untilNs[k]!)]);
+    byKey.set(holds.key[k]!, (byKey.get(holds.key[k]!) ?? 0) + 1);
+  }
+  const named = (key: number) => history.operations.keys[key]!;
+  const keys = [...byKey].slice(0, 5).map(([key, times]) => `${named(key)} ×${times}`);
+  const until = times.reduce((latest, [, untilNs]) => Math.max(latest, untilNs), 0);
+  const part = fullness(times);
   const title = hover(
-    `${bar.items.length} holds, ${exactMoment(bar.items[0]!.fromNs)} – ${exactMoment(until)}, ${Math.round(part * 100)} % of that time`,
+    `${bar.count} holds, ${exactMoment(times[0]![0])} – ${exactMoment(until)}, ${Math.round(part * 100)} % of that time`,
     clipped(keys.join(', '), 200),
   );
-  const colour = byKey.size === 1 ? canvas.colour(bar.items[0]!.key) : 'k-other';
+  const colour = byKey.size === 1 ? canvas.colour(named([...byKey.keys()][0]!)) : 'k-other';
   const [width, height] = [Math.max(1, bar.untilX - bar.fromX), canvas.sizes.bar - 2];
   return markup`<rect class="crowd ${colour}" opacity="${0.25 + 0.75 * part}" x="${bar.fromX}" y="${y + 1}" width="${width}" height="${height}">${title}</rect>`;
 }
 
-function holdBar(canvas: Canvas, hold: Hold, y: number): Markup {
+function holdBar(canvas: Canvas, k: number, y: number): Markup {
   const { bar } = canvas.sizes;
-  const loud = canvas.highlights(hold);
+  const hold = canvas.options.story.holds.hold(k);
+  const loud = canvas.highlights(k);
   const dim = canvas.close && hold.key !== canvas.options.marks[0]?.violation.key ? 'dim' : '';
   const colour = canvas.colour(hold.key);
   const height = canvas.close ? bar - 5 : bar;
-  const [x, untilX] = [canvas.x(hold.fromNs), canvas.x(endOf(hold))];
+  const [x, untilX] = [canvas.x(hold.fromNs), canvas.x(endOf(hold.untilNs))];
   const leaseX = Math.min(untilX, Math.max(x, canvas.x(hold.leaseEndNs)));
   const stale = untilX - leaseX;
   const parts = [
@@ -192,32 +210,35 @@ function holdHover(hold: Hold): Markup {
   );
 }
 
-function drawMisses(canvas: Canvas, rows: readonly { y: number; spans: Span<Miss>[] }[]): void {
-  const merged = mergeRows(
-    rows.map((row) => row.spans),
-    canvas.options.budget,
-  );
-  const shared = merged.rows.flat().filter((tick) => tick.items.length > 1);
-  if (shared.length > 0) {
-    const inside = shared.reduce((sum, tick) => sum + tick.items.length, 0);
-    canvas.notes.push(`${count(inside)} refused or unclear operations share ${plural(shared.length, 'tick')}`);
-  }
-  merged.rows.forEach((row, at) => {
-    for (const tick of row) {
-      const [miss] = tick.items as [Miss];
-      const unclear = tick.items.find((one) => one.outcome === 'info');
-      const shown = unclear ?? miss;
+function drawMisses(canvas: Canvas, rows: readonly Drawn[]): void {
+  const { history } = canvas.options.story;
+  const { outcome } = history.operations;
+  const ticks = rows.map(({ numbers }): Row => {
+    const x = (n: number) => canvas.x(missNs(history, numbers[n]!));
+    return { count: numbers.length, fromX: x, untilX: x, apart: () => false };
+  });
+  const merged = mergeRows(ticks, canvas.options.budget);
+  const shared = sharedBars(merged.rows);
+  if (shared.bars > 0)
+    canvas.notes.push(`${count(shared.spans)} refused or unclear operations share ${plural(shared.bars, 'tick')}`);
+  merged.rows.forEach((bars, at) => {
+    const { y, numbers } = rows[at]!;
+    for (const tick of bars) {
+      let unclear = tick.first;
+      const end = tick.first + tick.count;
+      while (unclear < end && outcome[numbers[unclear]!] !== OUTCOME.info) unclear++;
+      const shown = missOf(history, numbers[unclear < end ? unclear : tick.first]!);
       const what = shown.outcome === 'info' ? 'cannot tell' : 'did not succeed';
       const title = hover(
-        tick.items.length > 1
-          ? `${tick.items.length} operations from ${exactMoment(miss.atNs)} on, for example:`
+        tick.count > 1
+          ? `${tick.count} operations from ${exactMoment(missNs(history, numbers[tick.first]!))} on, for example:`
           : undefined,
         `${exactMoment(shown.atNs)} ${shown.client}: ${shown.op} of ${clipped(shown.key, 100)} ${what}: ${clipped(shown.reason, 200)}`,
         `history line ${shown.line}`,
       );
       const height = canvas.sizes.ticks - 1;
       const width = Math.max(1.2, tick.untilX - tick.fromX);
-      canvas.main.push(box(`tick ${shown.outcome}`, { x: tick.fromX, y: rows[at]!.y, width, height }, title));
+      canvas.main.push(box(`tick ${shown.outcome}`, { x: tick.fromX, y, width, height }, title));
     }
   });
 }

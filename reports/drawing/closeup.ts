@@ -59,6 +59,7 @@ function closeUp(mark: Mark, story: Story, window: Window, name: string): CloseU
     story,
     ...window,
     slots: slotsShown(mark, story),
+    nodes: story.beliefs.within(window.fromNs, window.untilNs),
     keys: [violation.key],
     marks: [mark],
     flags,

@@ -2,7 +2,7 @@
 import { type Markup, markup } from '../markup.js';
 import { className, count, duration, exactMoment, holdName } from '../words.js';
 import { type Canvas, LEFT, type Mark, RIGHT } from './canvas.js';
-import { type Merged, mergeRows, type Span } from './merge.js';
+import { mergeRows, rowOf } from './merge.js';
 import { box, hover, label, packed, textWidth } from './pieces.js';
 
 /** A mark may be as short as a microsecond: it is never drawn narrower than this. */
@@ -13,8 +13,15 @@ const MOST_ROWS = 5;
 /** Marks drawn each by itself; thousands share their red where they touch. */
 export const MOST_MARKS = 500;
 
+/** One mark, or several that share their red. */
+interface MarkBar {
+  fromX: number;
+  untilX: number;
+  items: readonly Mark[];
+}
+
 export interface PlacedMark {
-  bar: Merged<Mark>;
+  bar: MarkBar;
   /** Where its row begins; its name is written in the middle of it. */
   y: number;
   text: string;
@@ -56,31 +63,31 @@ export function placeMarks(canvas: Canvas): PlacedMark[] {
   return placed;
 }
 
-function markBars(canvas: Canvas): Merged<Mark>[] {
+function markBars(canvas: Canvas): MarkBar[] {
   const spans = canvas.options.marks
     .filter(({ violation }) => canvas.sees(violation.fromNs, endOf(violation.untilNs)))
     .sort((a, b) => a.violation.fromNs - b.violation.fromNs)
-    .map((mark): Span<Mark> => {
+    .map((mark): MarkBar => {
       const { fromNs, untilNs } = mark.violation;
-      return { fromX: canvas.x(fromNs), untilX: canvas.x(untilNs), apart: false, item: mark };
+      return { fromX: canvas.x(fromNs), untilX: canvas.x(untilNs), items: [mark] };
     });
   if (spans.length <= MOST_MARKS) {
-    return spans.map(({ fromX, untilX, item }) => ({
-      fromX,
-      untilX: Math.max(fromX + MARK_PX, untilX),
-      items: [item],
-    }));
+    return spans.map(({ fromX, untilX, items }) => ({ fromX, untilX: Math.max(fromX + MARK_PX, untilX), items }));
   }
-  const bars = mergeRows([spans], MOST_MARKS).rows.flat();
+  const bars = mergeRows([rowOf(spans)], MOST_MARKS).rows.flat();
   canvas.notes.push(`${count(spans.length)} violations share ${count(bars.length)} red marks`);
-  return bars.map((bar) => ({ ...bar, untilX: Math.max(bar.fromX + MARK_PX, bar.untilX) }));
+  return bars.map(({ fromX, untilX, first, count }) => ({
+    fromX,
+    untilX: Math.max(fromX + MARK_PX, untilX),
+    items: spans.slice(first, first + count).flatMap(({ items }) => items),
+  }));
 }
 
 function endOf(ns: number): number {
   return Number.isFinite(ns) ? ns : Number.POSITIVE_INFINITY;
 }
 
-function markName(canvas: Canvas, { items }: Merged<Mark>): string {
+function markName(canvas: Canvas, { items }: MarkBar): string {
   const [{ violation, number }] = items as [Mark];
   if (items.length > 1) return `${items.length}×`;
   return canvas.close ? `${className(violation)}: ${duration(violation.untilNs - violation.fromNs)}` : String(number);
@@ -129,7 +136,7 @@ function markHover(marks: readonly Mark[]): Markup {
   );
 }
 
-function markedLanes(canvas: Canvas, bar: Merged<Mark>): { y: number; height: number }[] {
+function markedLanes(canvas: Canvas, bar: MarkBar): { y: number; height: number }[] {
   const holds = bar.items.flatMap((one) => one.violation.holds);
   const slots = new Set(holds.map((hold) => canvas.options.story.slotOf.get(hold.client)?.name));
   return [...slots].flatMap((slot) => canvas.lanes.get(`slot ${slot}`) ?? []);

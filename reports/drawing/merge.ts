@@ -3,48 +3,64 @@
  * says how many it stands for. Nothing is dropped, and what must be seen by itself (`apart`) never merges.
  */
 
-export interface Span<T> {
-  fromX: number;
-  untilX: number;
-  apart: boolean;
-  item: T;
+/** Spans of one row, numbered from 0 in the order in which they begin: a long run has more of them than objects should be. */
+export interface Row {
+  readonly count: number;
+  fromX(n: number): number;
+  untilX(n: number): number;
+  apart(n: number): boolean;
 }
 
-export interface Merged<T> {
+/** One bar for the `count` spans of a row from `first` on. */
+export interface Bar {
   fromX: number;
   untilX: number;
-  items: T[];
+  first: number;
+  count: number;
 }
 
-/** Merges one row; `spans` in order of `fromX`. */
-export function mergeRow<T>(spans: readonly Span<T>[], tolerancePx: number): Merged<T>[] {
-  const merged: Merged<T>[] = [];
-  let open: Merged<T> | undefined;
-  for (const span of spans) {
-    const small = !span.apart && span.untilX - span.fromX < tolerancePx;
+export interface Span {
+  fromX: number;
+  untilX: number;
+  apart?: boolean;
+}
+
+/** A row of a few spans, which are there as objects. */
+export function rowOf(spans: readonly Span[]): Row {
+  return {
+    count: spans.length,
+    fromX: (n) => spans[n]!.fromX,
+    untilX: (n) => spans[n]!.untilX,
+    apart: (n) => spans[n]!.apart === true,
+  };
+}
+
+export function mergeRow(row: Row, tolerancePx: number): Bar[] {
+  const bars: Bar[] = [];
+  let open: Bar | undefined;
+  for (let n = 0; n < row.count; n++) {
+    const [fromX, untilX] = [row.fromX(n), row.untilX(n)];
+    const small = untilX - fromX < tolerancePx && !row.apart(n);
     const joins =
       small &&
       open !== undefined &&
-      span.fromX - open.untilX < tolerancePx &&
+      fromX - open.untilX < tolerancePx &&
       // Short runs only, so that how dense it is stays visible along the axis.
-      span.untilX - open.fromX <= Math.max(6, 3 * tolerancePx);
+      untilX - open.fromX <= Math.max(6, 3 * tolerancePx);
     if (joins && open !== undefined) {
-      open.items.push(span.item);
-      open.untilX = Math.max(open.untilX, span.untilX);
+      open.count++;
+      open.untilX = Math.max(open.untilX, untilX);
       continue;
     }
-    const bar: Merged<T> = { fromX: span.fromX, untilX: span.untilX, items: [span.item] };
-    merged.push(bar);
+    const bar: Bar = { fromX, untilX, first: n, count: 1 };
+    bars.push(bar);
     open = small ? bar : undefined;
   }
-  return merged;
+  return bars;
 }
 
 /** Merges rows with the smallest tolerance at which they fit `budget` bars in all. */
-export function mergeRows<T>(
-  rows: readonly (readonly Span<T>[])[],
-  budget: number,
-): { rows: Merged<T>[][]; tolerancePx: number } {
+export function mergeRows(rows: readonly Row[], budget: number): { rows: Bar[][]; tolerancePx: number } {
   for (let tolerancePx = 1; ; tolerancePx *= 2) {
     const merged = rows.map((row) => mergeRow(row, tolerancePx));
     const bars = merged.reduce((sum, row) => sum + row.length, 0);
@@ -53,14 +69,21 @@ export function mergeRows<T>(
   }
 }
 
+/** The bars that stand for several spans, and for how many all of them do. */
+export function sharedBars(rows: readonly (readonly Bar[])[]): { bars: number; spans: number } {
+  const shared = rows.flat().filter((bar) => bar.count > 1);
+  return { bars: shared.length, spans: shared.reduce((sum, bar) => sum + bar.count, 0) };
+}
+
 /** Which part of the time from the first beginning to the last end lies in one of `spans` (in order of beginning). */
-export function fullness(spans: readonly (readonly [from: number, until: number])[]): number {
-  const first = spans[0]?.[0] ?? 0;
+export function fullness(spans: Iterable<readonly [from: number, until: number]>): number {
+  let first: number | undefined;
   let covered = 0;
-  let end = first;
+  let end = Number.NEGATIVE_INFINITY;
   for (const [from, until] of spans) {
+    first ??= from;
     covered += Math.max(0, until - Math.max(from, end));
     end = Math.max(end, until);
   }
-  return end > first && Number.isFinite(end) ? covered / (end - first) : 1;
+  return first !== undefined && end > first && Number.isFinite(end) ? covered / (end - first) : 1;
 }

@@ -41,11 +41,21 @@ export function fitted(text: string, widthPx: number, fontPx: number): string {
 
 /** Puts spans into as few rows as they need so that none overlaps another; gives the row of each. */
 export function packed(spans: readonly { from: number; until: number }[], mostRows: number): number[] {
-  const ends: number[] = [];
-  return spans.map(({ from, until }) => {
-    let row = ends.findIndex((end) => end <= from);
-    if (row < 0) row = Math.min(ends.length, mostRows - 1);
-    ends[row] = Math.max(ends[row] ?? Number.NEGATIVE_INFINITY, until);
+  const packing = new Packing(mostRows);
+  return spans.map(({ from, until }) => packing.rowFor(from, until));
+}
+
+/** The same for one span after another; whatever needs more rows than there may be shares the last. */
+export class Packing {
+  private readonly ends: number[] = [];
+
+  constructor(private readonly mostRows: number) {}
+
+  /** The row of the next span, in the order in which they begin. */
+  rowFor(from: number, until: number): number {
+    let row = this.ends.findIndex((end) => end <= from);
+    if (row < 0) row = Math.min(this.ends.length, this.mostRows - 1);
+    this.ends[row] = Math.max(this.ends[row] ?? Number.NEGATIVE_INFINITY, until);
     return row;
-  });
+  }
 }

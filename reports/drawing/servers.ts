@@ -3,7 +3,7 @@ import { clipped, type Markup, markup } from '../markup.js';
 import type { NodeBelief, OwnerSpan, RoleSpan } from '../story/beliefs.js';
 import { count, duration, durationOfMs, exactMoment, plural } from '../words.js';
 import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
-import { fullness, mergeRows, type Span } from './merge.js';
+import { fullness, mergeRows, rowOf, sharedBars } from './merge.js';
 import { box, fitted, hover, label, line, textWidth } from './pieces.js';
 
 const ROLE_WORDS: Record<RoleSpan['state'], string> = {
@@ -15,14 +15,14 @@ const ROLE_WORDS: Record<RoleSpan['state'], string> = {
 };
 
 export function drawNodes(canvas: Canvas): void {
-  const { story, keys } = canvas.options;
-  if (story.nodes.length === 0) {
+  const { nodes, keys } = canvas.options;
+  if (nodes.length === 0) {
     drawHeading(canvas, 'SERVERS: nothing was observed');
     return;
   }
   drawHeading(canvas, 'SERVERS: what each node believed (its role; then, by key, which client owned it)');
-  const ownerRows: { y: number; key: string; spans: Span<OwnerSpan>[] }[] = [];
-  for (const node of story.nodes) {
+  const ownerRows: OwnerRow[] = [];
+  for (const node of nodes) {
     const y = canvas.y;
     const height = canvas.sizes.role + 1 + keys.length * (canvas.sizes.key + 1);
     canvas.lanes.set(`host ${node.node}`, { y, height });
@@ -37,16 +37,7 @@ export function drawNodes(canvas: Canvas): void {
         markup`<text class="key-name" text-anchor="end" x="${LEFT - 6}" y="${rowY + canvas.sizes.key - 2.5}">${fitted(key, 60, 9)}</text>`,
       );
       const spans = (node.owners.get(key) ?? []).filter((span) => canvas.sees(span.fromNs, span.untilNs));
-      ownerRows.push({
-        y: rowY,
-        key,
-        spans: spans.map((span) => ({
-          fromX: canvas.x(span.fromNs),
-          untilX: canvas.x(span.untilNs),
-          apart: false,
-          item: span,
-        })),
-      });
+      ownerRows.push({ y: rowY, key, spans });
       canvas.front.push(...evictionMarks(canvas, node, key, rowY));
     });
     canvas.y += height + canvas.sizes.gap;
@@ -118,25 +109,33 @@ function evictionMarks(canvas: Canvas, { node, evictions }: NodeBelief, key: str
   });
 }
 
-function drawOwners(canvas: Canvas, rows: readonly { y: number; key: string; spans: Span<OwnerSpan>[] }[]): void {
+interface OwnerRow {
+  y: number;
+  key: string;
+  spans: readonly OwnerSpan[];
+}
+
+function drawOwners(canvas: Canvas, rows: readonly OwnerRow[]): void {
+  const inX = ({ fromNs, untilNs }: OwnerSpan) => ({ fromX: canvas.x(fromNs), untilX: canvas.x(untilNs) });
   const merged = mergeRows(
-    rows.map((row) => row.spans),
+    rows.map(({ spans }) => rowOf(spans.map(inX))),
     canvas.options.budget,
   );
-  const shared = merged.rows.flat().filter((bar) => bar.items.length > 1);
-  if (shared.length > 0) {
-    const inside = shared.reduce((sum, bar) => sum + bar.items.length, 0);
-    canvas.notes.push(`${count(inside)} owners that servers believed in share ${plural(shared.length, 'paler bar')}`);
-  }
-  merged.rows.forEach((row, at) => {
-    const { y, key } = rows[at]!;
-    for (const bar of row) {
+  const shared = sharedBars(merged.rows);
+  if (shared.bars > 0)
+    canvas.notes.push(
+      `${count(shared.spans)} owners that servers believed in share ${plural(shared.bars, 'paler bar')}`,
+    );
+  merged.rows.forEach((bars, at) => {
+    const { y, key, spans } = rows[at]!;
+    for (const bar of bars) {
+      const items = spans.slice(bar.first, bar.first + bar.count);
       const width = Math.max(1, bar.untilX - bar.fromX);
       const height = canvas.sizes.key;
-      if (bar.items.length > 1) {
-        const part = fullness(bar.items.map((span) => [span.fromNs, span.untilNs]));
+      if (bar.count > 1) {
+        const part = fullness(items.map((span) => [span.fromNs, span.untilNs]));
         const title = hover(
-          `${bar.items.length} owners of ${clipped(key, 100)} one after the other, from ${exactMoment(bar.items[0]!.fromNs)} on`,
+          `${bar.count} owners of ${clipped(key, 100)} one after the other, from ${exactMoment(items[0]!.fromNs)} on`,
           `it belonged to somebody for ${Math.round(part * 100)} % of that time`,
         );
         canvas.main.push(
@@ -144,7 +143,7 @@ function drawOwners(canvas: Canvas, rows: readonly { y: number; key: string; spa
         );
         continue;
       }
-      const [span] = bar.items as [OwnerSpan];
+      const [span] = items as [OwnerSpan];
       const owner = span.client ?? `? ${clipped(span.value, 60)}`;
       const seen = span.shownBy === 'command' ? 'from the command that stored it' : 'first seen in a sample';
       const title = hover(

@@ -60,6 +60,7 @@ th,td{border-bottom:1px solid var(--edge);padding:6px 10px 6px 0;text-align:left
 th{overflow-wrap:normal;color:var(--muted);font-weight:600;font-size:13px}
 td p{margin:0 0 3px}
 .faults th:first-child{white-space:nowrap}
+.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .facts th{width:13em;white-space:nowrap}
 .state{font-weight:700}.state.good{color:var(--good)}.state.bad{color:var(--bad)}.state.doubt{color:var(--doubt)}
 .cited{list-style:none;margin:0;padding:0}.cited li{padding:1px 0;word-break:break-all}

@@ -4,7 +4,7 @@ import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import { type FaultStory, faultNumber, plannedWords, whenWords } from '../story/faults.js';
 import type { Story } from '../story/story.js';
-import { count, durationOfMs, moment } from '../words.js';
+import { count, countFound, durationOfMs, moment } from '../words.js';
 import type { Citations } from './cited.js';
 
 /** Rows of a table that a reader would still read; the files have the rest. */
@@ -78,7 +78,7 @@ const VERDICT_CLASS: Record<string, string> = { valid: 'good', invalid: 'bad', u
 export function checkersSection({ results }: ReportInput): Markup {
   const rows = results.checkers.map(
     (one) =>
-      markup`<tr><td class="nowrap">${one.checker}</td><td class="nowrap"><span class="state ${VERDICT_CLASS[one.verdict] ?? 'doubt'}">${one.verdict}</span></td><td>${one.violations.length}</td><td>${statWords(one.stats)}</td><td>${one.notes.map((note) => markup`<p>${clipped(note, 1_000)}</p>`)}</td></tr>`,
+      markup`<tr><td class="nowrap">${one.checker}</td><td class="nowrap"><span class="state ${VERDICT_CLASS[one.verdict] ?? 'doubt'}">${one.verdict}</span></td><td>${count(countFound(one))}</td><td>${statWords(one.stats)}</td><td>${one.notes.map((note) => markup`<p>${clipped(note, 1_000)}</p>`)}</td></tr>`,
   );
   return markup`<h2 id="checkers">Checkers</h2>
 ${rows.length === 0 ? markup`<p>No checker ran.</p>` : markup`<div class="scroll"><table><thead><tr><th>checker</th><th>verdict</th><th>violations</th><th>figures</th><th>notes</th></tr></thead><tbody>${rows}</tbody></table></div>`}
@@ -97,7 +97,7 @@ function statWords(stats: Record<string, number>): string {
 // ------------------------------------------------------------------------------------------------ after the faults
 
 export function aftermathSection({ history }: ReportInput, citations: Citations): Markup {
-  const rows = history.events.flatMap((event) => {
+  const rows = history.rare.flatMap((event) => {
     if (event.type === 'recovered') {
       const state =
         event.missing.length === 0
@@ -120,7 +120,7 @@ ${rows.length === 0 ? markup`<p>Neither recovery nor the liveness probe is in th
 // ---------------------------------------------------------------------------------------------------- what was run
 
 export function factsSection({ config, settings, serverVersion, history }: ReportInput): Markup {
-  const locks = [...new Set(history.events.flatMap((event) => (event.type === 'client-up' ? [event.lock] : [])))];
+  const locks = [...new Set(history.rare.flatMap((event) => (event.type === 'client-up' ? [event.lock] : [])))];
   const facts: [string, string][] = [
     ['lock', `${config.lock}${locks.length > 0 ? ` (calls itself ${locks.join(', ')})` : ''}`],
     ['topology', `${config.topology} on ${config.runtime}`],

@@ -2,7 +2,7 @@
 import type { ViolationClass } from '../../harness/api.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
-import { CLASS_NAMES, durationOfMs, EXIT_MEANING, plural } from '../words.js';
+import { CLASS_NAMES, count, durationOfMs, EXIT_MEANING, plural } from '../words.js';
 
 export function verdictSection(input: ReportInput): Markup {
   const { results } = input;
@@ -32,7 +32,7 @@ function foundTags({ results, config }: ReportInput): Markup {
     const found = results.found[one] ?? 0;
     if (found === 0) return [];
     const fails = config.failOn.includes(one);
-    return markup`<span class="tag ${fails ? 'bad' : 'soft'}">${CLASS_NAMES[one]}: ${found}${fails ? '' : ' (does not fail this run)'}</span>`;
+    return markup`<span class="tag ${fails ? 'bad' : 'soft'}">${CLASS_NAMES[one]}: ${count(found)}${fails ? '' : ' (does not fail this run)'}</span>`;
   });
   return tags.length === 0 ? markup`` : markup`<div class="tags">${tags}</div>`;
 }

@@ -5,7 +5,18 @@ import { type CloseUp, closeUps } from '../drawing/closeup.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import type { Story } from '../story/story.js';
-import { className, count, duration, exactMoment, moment, plural, wallTime, whatHappened } from '../words.js';
+import {
+  className,
+  count,
+  countFound,
+  duration,
+  exactMoment,
+  moment,
+  plural,
+  shownOfFound,
+  wallTime,
+  whatHappened,
+} from '../words.js';
 import type { Citations } from './cited.js';
 
 /** With a close-up; then in words; then a line each. A run that breaks thousands of times has said so by then. */
@@ -24,14 +35,15 @@ export function violationsSection(
   marks: readonly Mark[],
   citations: Citations,
 ): Markup {
-  if (marks.length === 0) {
+  if (countFound(input.results) === 0) {
     return markup`<h2 id="violations">Violations</h2><p>${input.results.verdict === 'held' ? 'None was found.' : 'None was found; that alone does not make it a pass.'}</p>`;
   }
   const drawn = marks.slice(0, MOST_DRAWN).map((mark) => violation(input, story, mark, citations, true));
   const worded = marks.slice(MOST_DRAWN, MOST_IN_WORDS).map((mark) => violation(input, story, mark, citations, false));
   const listed = marks.slice(MOST_IN_WORDS, MOST_IN_WORDS + MOST_LISTED);
   const rest = marks.length - MOST_IN_WORDS - listed.length;
-  return markup`<h2 id="violations">${plural(marks.length, 'violation')}</h2>
+  const shown = shownOfFound(input.results);
+  return markup`<h2 id="violations">${plural(countFound(input.results), 'violation')}</h2>${shown === undefined ? undefined : markup`<p class="note">All are counted; reported, here and in <code>results.json</code>, are ${shown}.</p>`}
 ${drawn}
 ${worded.length === 0 ? undefined : markup`<p class="note">The ${count(worded.length)} below have no close-up of their own; all are marked in the whole run.</p>${worded}`}
 ${listed.length === 0 ? undefined : markup`<details><summary>${count(listed.length)} more, one line each</summary><ol start="${MOST_IN_WORDS + 1}">${listed.map(listLine)}</ol></details>`}

@@ -5,7 +5,7 @@
  * Excludes judging: beliefs are drawn beside the holds and never decide anything. Where the node was not watched,
  * nothing is claimed.
  */
-import type { Observation } from '../../harness/api.js';
+import type { CommandObservation, Observation, Observations } from '../../harness/api.js';
 
 export type RoleState = 'primary' | 'replica' | 'replica-cut' | 'unknown' | 'unwatched';
 
@@ -44,39 +44,98 @@ export interface NodeBelief {
 
 type Line<T extends Observation['type']> = Extract<Observation, { type: T }> & { line: number };
 type AnyLine = Line<'command'> | Line<'sample'> | Line<'watch'> | Line<'evicted'>;
+/** Everything observed of one node, in order; commands only of the time that is looked at. */
+type Numbered = readonly [line: number, Observation];
 
 /** A sample was taken somewhat before it was stamped, so it does not overrule a command of the last moments. */
 const SAMPLE_LAG_NS = 20e6;
 /** Below this a skew is measurement noise. */
 const SKEW_SHOWN_MS = 100;
 
-/** The beliefs of every node that was observed, in natural order of their names. */
-export function beliefsOf(observations: readonly Observation[], endNs: number): NodeBelief[] {
-  const byNode = new Map<string, AnyLine[]>();
-  observations.forEach((observation, line) => {
-    const lines = byNode.get(observation.node) ?? [];
-    lines.push({ ...observation, line });
-    byNode.set(observation.node, lines);
-  });
-  const authors = authorsOf(observations);
+/** Commands by which every owner in a whole run is told; of more, an object for each would be too much. */
+const MOST_COMMANDS = 100_000;
+/** Owners read from samples alone: about as many as these are drawn from, which is more than a drawing has room for. */
+const MOST_OWNERS_SAMPLED = 50_000;
+/** So far around a window commands are read: who owned what when it began, and until when. */
+const LEASES_AROUND = 2;
+
+export class Beliefs {
+  /** The beliefs of every node that was observed, in natural order of their names, over the whole run. */
+  readonly nodes: NodeBelief[];
+  /** What of them is not in `nodes`, for people; undefined where all is. */
+  readonly note: string | undefined;
+  /** Whether `nodes` were told by commands, too. */
+  private readonly whole: boolean;
+
+  constructor(
+    private readonly observations: Observations,
+    private readonly endNs: number,
+    private readonly leaseMs: number,
+    mostCommands = MOST_COMMANDS,
+  ) {
+    this.whole = observations.commandCount <= mostCommands;
+    if (this.whole) {
+      const commands = [...observations.commands(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)];
+      this.nodes = nodeBeliefs(observations.rare, commands, endNs);
+      return;
+    }
+    const every = thinning(observations);
+    this.nodes = nodeBeliefs(observations.rare, [], endNs, every);
+    this.note = `owners that servers believed in are read from ${every === 1 ? 'samples' : `one sample in ${every}`} here, not from ${observations.commandCount} commands`;
+  }
+
+  /** The same for a short time of the run, with its commands. */
+  within(fromNs: number, untilNs: number): NodeBelief[] {
+    if (this.whole) return this.nodes;
+    const aroundNs = LEASES_AROUND * this.leaseMs * 1e6;
+    const [earlierNs, laterNs] = [fromNs - aroundNs, Math.min(untilNs + aroundNs, this.endNs)];
+    const rare = this.observations.rare.filter(([, { atNs }]) => atNs >= earlierNs && atNs <= laterNs);
+    const within = nodeBeliefs(rare, [...this.observations.commands(earlierNs, laterNs)], laterNs);
+    return this.nodes.map((node) => {
+      const { owners, evictions } = within.find((one) => one.node === node.node) ?? NOTHING;
+      return { ...node, owners, evictions };
+    });
+  }
+}
+
+const NOTHING: Pick<NodeBelief, 'owners' | 'evictions'> = { owners: new Map(), evictions: [] };
+
+/** One sample in so many is asked who owns what. */
+function thinning({ rare }: Observations): number {
+  let owners = 0;
+  for (const [, one] of rare) if (one.type === 'sample') owners += Object.keys(one.keys).length;
+  return Math.ceil(owners / MOST_OWNERS_SAMPLED) || 1;
+}
+
+function nodeBeliefs(
+  rare: readonly Numbered[],
+  commands: readonly (readonly [line: number, CommandObservation])[],
+  endNs: number,
+  ownersEvery = 1,
+): NodeBelief[] {
+  const byNode = new Map<string, Numbered[]>();
+  for (const one of [...rare, ...commands]) {
+    const lines = byNode.get(one[1].node);
+    if (lines) lines.push(one);
+    else byNode.set(one[1].node, [one]);
+  }
+  const authors = authorsOf(commands);
   const natural = new Intl.Collator('en', { numeric: true });
   return [...byNode]
     .sort(([a], [b]) => natural.compare(a, b))
-    .map(([node, lines]) =>
-      nodeBelief(
-        node,
-        lines.sort((a, b) => a.atNs - b.atNs),
-        authors,
-        endNs,
-      ),
-    );
+    .map(([node, lines]) => {
+      const sorted = lines.sort(([lineA, a], [lineB, b]) => a.atNs - b.atNs || lineA - lineB);
+      return nodeBelief(node, sorted, authors, endNs, ownersEvery);
+    });
 }
 
 /** Which single client ever sent a value; values that several sent identify nobody. */
-function authorsOf(observations: readonly Observation[]): Map<string, string | undefined> {
+function authorsOf(
+  commands: readonly (readonly [line: number, CommandObservation])[],
+): Map<string, string | undefined> {
   const authors = new Map<string, string | undefined>();
-  for (const one of observations) {
-    if (one.type !== 'command' || one.client === undefined) continue;
+  for (const [, one] of commands) {
+    if (one.client === undefined) continue;
     for (const argument of one.argv.slice(1)) {
       if (authors.has(argument) && authors.get(argument) !== one.client) authors.set(argument, undefined);
       else authors.set(argument, one.client);
@@ -87,9 +146,10 @@ function authorsOf(observations: readonly Observation[]): Map<string, string | u
 
 function nodeBelief(
   node: string,
-  lines: readonly AnyLine[],
+  lines: readonly Numbered[],
   authors: ReadonlyMap<string, string | undefined>,
   endNs: number,
+  ownersEvery: number,
 ): NodeBelief {
   const belief: NodeBelief = { node, roles: [], owners: new Map(), restarts: [], evictions: [] };
   const silenceNs = longestQuiet(lines);
@@ -102,7 +162,9 @@ function nodeBelief(
     owners.forget(atNs);
     lastSampleNs = undefined;
   };
-  for (const one of lines) {
+  let samples = 0;
+  for (const [line, observation] of lines) {
+    const one: AnyLine = { ...observation, line };
     if (lastSampleNs !== undefined && one.atNs - lastSampleNs > silenceNs) {
       goDark(lastSampleNs + silenceNs, 'no sample for long');
     }
@@ -135,7 +197,7 @@ function nodeBelief(
           line: one.line,
           skewMs: Math.abs(one.skewMs) >= SKEW_SHOWN_MS ? one.skewMs : 0,
         });
-        owners.sample(one);
+        if (samples++ % ownersEvery === 0) owners.sample(one);
         break;
     }
   }
@@ -148,10 +210,10 @@ function nodeBelief(
 }
 
 /** A pause between samples that says the node was not being watched, whatever the observer reported. */
-function longestQuiet(lines: readonly AnyLine[]): number {
+function longestQuiet(lines: readonly Numbered[]): number {
   const gaps: number[] = [];
   let previous: number | undefined;
-  for (const one of lines) {
+  for (const [, one] of lines) {
     if (one.type !== 'sample') continue;
     if (previous !== undefined) gaps.push(one.atNs - previous);
     previous = one.atNs;

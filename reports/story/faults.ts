@@ -46,7 +46,7 @@ export interface FaultStory {
 /** Every planned step, and every recorded one that the plan does not know, in the plan's order. */
 export function faultStories(plan: Plan, history: History, endNs: number): FaultStory[] {
   const moments = new Map<number, FaultMoment[]>();
-  for (const event of history.events) {
+  for (const event of history.rare) {
     if (event.type !== 'fault') continue;
     const list = moments.get(event.step) ?? [];
     list.push({ line: event.i, atNs: event.atNs, record: event });

@@ -1,7 +1,7 @@
 /** One run as a reader sees it: the same facts as in the history, arranged by lane. Pure; no drawing. */
-import type { Phase } from '../../harness/api.js';
-import type { ReportInput } from '../input.js';
-import { beliefsOf, type NodeBelief } from './beliefs.js';
+import type { History, Phase } from '../../harness/api.js';
+import type { HoldTable, ReportInput } from '../input.js';
+import { Beliefs, type NodeBelief } from './beliefs.js';
 import { type FaultStory, faultStories } from './faults.js';
 import { type Slot, type Slots, slotsOf } from './slots.js';
 
@@ -22,46 +22,60 @@ export interface Story {
   slotOf: Slots['byClient'];
   phases: PhaseSpan[];
   faults: FaultStory[];
-  nodes: NodeBelief[];
+  history: History;
+  holds: HoldTable;
+  beliefs: Beliefs;
   /** Hosts that a fault touched and that are neither a client nor an observed node: Sentinels, unobserved nodes. */
   otherHosts: string[];
 }
 
 export function storyOf(input: ReportInput): Story {
-  const { events } = input.history;
+  const { history, holds, config } = input;
   const { fromNs, untilNs } = extent(input);
-  const { slots, byClient } = slotsOf(input.history, input.holds, input.config.clients);
-  const faults = faultStories(input.plan, input.history, untilNs);
-  const nodes = beliefsOf(input.observations, untilNs);
-  const run = events.find((event) => event.type === 'run');
+  const { slots, byClient } = slotsOf(history, holds, config.clients);
+  const faults = faultStories(input.plan, history, untilNs);
+  const beliefs = new Beliefs(input.observations, untilNs, config.leaseMs);
+  const run = history.rare.find((event) => event.type === 'run');
   return {
     fromNs,
     untilNs,
     ...(run === undefined ? {} : { epochWallMs: run.epochWallMs }),
-    keys: [...new Set([...input.config.keys, ...input.holds.map((hold) => hold.key)])],
+    keys: [...new Set([...config.keys, ...keysHeld(input)])],
     slots,
     slotOf: byClient,
     phases: phasesOf(input, untilNs),
     faults,
-    nodes,
-    otherHosts: otherHosts(faults, byClient, nodes),
+    history,
+    holds,
+    beliefs,
+    otherHosts: otherHosts(faults, byClient, beliefs.nodes),
   };
 }
 
-function extent(input: ReportInput): { fromNs: number; untilNs: number } {
-  const { events } = input.history;
-  const begin = events.find((event) => event.type === 'phase' || event.type === 'invoke') ?? events[0];
-  const fromNs = begin?.atNs ?? input.holds[0]?.fromNs ?? 0;
-  let untilNs = fromNs;
-  for (const event of events) untilNs = Math.max(untilNs, event.atNs);
-  for (const hold of input.holds) if (Number.isFinite(hold.untilNs)) untilNs = Math.max(untilNs, hold.untilNs);
-  for (const { untilNs: end } of input.results.violations) if (Number.isFinite(end)) untilNs = Math.max(untilNs, end);
+/** In the order in which they were first held. */
+function keysHeld({ history, holds }: ReportInput): string[] {
+  const keys = new Set<number>();
+  for (let k = 0; k < holds.count; k++) keys.add(holds.key[k]!);
+  return [...keys].map((key) => history.operations.keys[key]!);
+}
+
+function extent({ history, holds, results }: ReportInput): { fromNs: number; untilNs: number } {
+  const phase = history.rare.find((event) => event.type === 'phase');
+  const line = Math.min(
+    phase?.i ?? Number.POSITIVE_INFINITY,
+    history.operations.invokeLine[0] ?? Number.POSITIVE_INFINITY,
+  );
+  const begin = history.event(line) ?? history.event(0);
+  const fromNs = begin?.atNs ?? holds.fromNs[0] ?? 0;
+  let untilNs = Math.max(fromNs, history.endNs);
+  for (const end of holds.untilNs) if (Number.isFinite(end)) untilNs = Math.max(untilNs, end);
+  for (const { untilNs: end } of results.violations) if (Number.isFinite(end)) untilNs = Math.max(untilNs, end);
   // An empty record still needs an axis of some length.
   return { fromNs, untilNs: untilNs > fromNs ? untilNs : fromNs + 1e9 };
 }
 
 function phasesOf(input: ReportInput, endNs: number): PhaseSpan[] {
-  const starts = input.history.events.filter((event) => event.type === 'phase');
+  const starts = input.history.rare.filter((event) => event.type === 'phase');
   return starts.map((event, at) => ({
     phase: event.phase,
     fromNs: event.atNs,

@@ -85,6 +85,7 @@ await using scheduler = new Scheduler(places, {
   clientArgv: job.clientArgv,
   topology: topology.describe(),
   topologyName: topology.name,
+  model: { kind: 'mutex' },
   leaseMs: job.leaseMs,
   commandTimeoutMs: 300,
   operationGraceMs: 4_000,

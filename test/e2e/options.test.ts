@@ -65,7 +65,7 @@ it('--min-replicas-to-write: a primary without replicas refuses, and that is no 
   const args = ['--topology', 'sentinel', '--nemesis', 'lag', '--time-limit', '9s', '--lease', '2s', ...one];
   const { status, output, folder } = await torture(args);
   expect(status, output).not.toBe(1);
-  const { events } = await readHistory(join(folder, 'history.jsonl'));
-  const reasons = events.flatMap((event) => (event.type === 'fail' ? [event.reason] : []));
+  const history = await readHistory(join(folder, 'history.jsonl'));
+  const reasons = [...history.all()].flatMap((event) => (event.type === 'fail' ? [event.reason] : []));
   expect(reasons).toContainEqual(expect.stringMatching(/noreplicas/i));
 });

@@ -69,8 +69,8 @@ const short = (faults: readonly string[]) =>
     : ['--time-limit', '4s', '--nemesis', 'none'];
 
 async function faultsOf(folder: string): Promise<{ struck: string[]; failed: string[] }> {
-  const { events } = await readHistory(join(folder, 'history.jsonl'));
-  const records = events.filter((event) => event.type === 'fault');
+  const { rare } = await readHistory(join(folder, 'history.jsonl'));
+  const records = rare.filter((event) => event.type === 'fault');
   const struck = records.filter(({ state }) => state === 'strike').map(({ fault }) => fault);
   const failed = records.filter(({ state }) => state === 'failed').map(({ fault, proof }) => `${fault}: ${proof}`);
   return { struck: [...new Set(struck)].sort(), failed };

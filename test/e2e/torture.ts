@@ -1,9 +1,10 @@
 /** Runs the tool as a user does, and finds every process of a run whatever became of its parents. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { afterAll } from 'vitest';
 import type { HistoryEvent, Results } from '../../harness/api.js';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
@@ -20,8 +21,16 @@ export interface Torture {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+/** Gone when the file's tests have ended. */
 export function freshFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'lock-torture-test-'));
+  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-test-'));
+  folders.push(folder);
+  return folder;
 }
 
 /** Starts the tool; `viaNpm` as the README says, otherwise its bin file. */

@@ -11,9 +11,9 @@ const MAY_IMPORT: Record<string, string[]> = {
   harness: [],
   workloads: ['harness/api'],
   nemesis: ['harness/api'],
-  checkers: ['harness/api', 'harness/history'],
+  checkers: ['harness/api', 'harness/history-table'],
   'lock-impl': ['harness/api'],
-  reports: ['harness/api'],
+  reports: ['harness/api', 'harness/history-table'],
 };
 
 interface Source {

@@ -267,6 +267,9 @@ function drawn({ hold, doubtfulLeaseEndNs, extending }: Open, untilNs: number): 
 }
 
 /** What is proven of a running hold: until now, or until its release was sent, or it was lost. */
+/** Two clients at once are shown as contesting a key, whatever the lock allows: the verdict is made from the files. */
+const MUTEX = { kind: 'mutex' } as const;
+
 function asOf(open: Open, nowNs: number): Hold {
   return drawn(open, Math.min(nowNs, open.releaseSentNs ?? nowNs, open.lostNs));
 }
@@ -294,12 +297,12 @@ function stateOf(key: Key, nowNs: number): KeyState {
 function overlapsAmong(open: Iterable<Open>, nowNs: number) {
   const byClient = new Map<string, Hold>();
   for (const one of open) if (!byClient.has(one.hold.client)) byClient.set(one.hold.client, asOf(one, nowNs));
-  return overlapsOf([...byClient.values()]);
+  return overlapsOf([...byClient.values()], MUTEX);
 }
 
 function overlapOf(a: Hold, b: Hold) {
   if (a.client === b.client || a.untilNs <= b.fromNs || b.untilNs <= a.fromNs) return undefined;
-  return overlapsOf([a, b])[0];
+  return overlapsOf([a, b], MUTEX)[0];
 }
 
 function count(counts: OverlapCounts, found: 'exclusion' | 'stale' | undefined): void {

@@ -14,11 +14,15 @@ import type {
   History,
   HistoryBody,
   HistoryEvent,
+  LockMode,
+  LockModel,
   Observation,
   ObservationBody,
   Plan,
   RunConfig,
 } from '../../../harness/api.js';
+import { historyOf } from '../../../harness/history-table.js';
+import { observationsOf } from '../../../harness/observations.js';
 
 export const LEASE_MS = 5_000;
 export const KEY = 'lock:0';
@@ -40,6 +44,8 @@ export interface GrantOptions {
   /** False: a client that does not stamp. */
   stamps?: boolean;
   validForMs?: number;
+  /** Of a read-write lock. */
+  mode?: LockMode;
 }
 
 export interface EndOptions {
@@ -60,6 +66,13 @@ export class Story {
   private config: Partial<RunConfig> = {};
   private steps: Plan['steps'] = [];
   private isTorn = false;
+  private model: LockModel = { kind: 'mutex' };
+
+  /** What the clients take the lock for; a mutex unless told. */
+  promised(model: LockModel): this {
+    this.model = model;
+    return this;
+  }
 
   constructor() {
     this.event(0, { type: 'run', version: 1, runId: 'literal', seed: 1, epochWallMs: EPOCH_WALL_MS });
@@ -89,12 +102,12 @@ export class Story {
 
   /** `client` has the answer "granted" at `at`. */
   grant(client: string, at: number, options: GrantOptions = {}): this {
-    const { key = KEY, leaseMs = LEASE_MS, stamps = true, grantSent = at - 2 * MS, validForMs } = options;
+    const { key = KEY, leaseMs = LEASE_MS, stamps = true, grantSent = at - 2 * MS, validForMs, mode } = options;
     const { began = grantSent - MS, read = at + MS } = options;
     const { sent = began - MS } = options;
     const id = this.next(client);
     this.current.set(client, { id, key });
-    this.event(sent, { type: 'invoke', client, id, op: 'acquire', key, leaseMs, waitMs: 0 });
+    this.event(sent, { type: 'invoke', client, id, op: 'acquire', key, leaseMs, waitMs: 0, ...(mode && { mode }) });
     const own: Completion = stamps ? { beganNs: ns(began), endedNs: ns(at), grantSentNs: ns(grantSent) } : {};
     return this.event(read, {
       type: 'ok',
@@ -241,7 +254,8 @@ export class Story {
 
   history(): History {
     const ordered = this.events.map((event, n) => ({ ...event, n })).sort((a, b) => a.atNs - b.atNs || a.n - b.n);
-    return { events: ordered.map(({ atNs, body }, i): HistoryEvent => ({ i, atNs, ...body })), torn: this.isTorn };
+    const events = ordered.map(({ atNs, body }, i): HistoryEvent => ({ i, atNs, ...body }));
+    return historyOf(events, this.isTorn);
   }
 
   input(): CheckInput {
@@ -250,9 +264,10 @@ export class Story {
       .sort((a, b) => a.one.atNs - b.one.atNs || a.n - b.n);
     return {
       history: this.history(),
-      observations: observations.map(({ one }) => one),
+      observations: observationsOf(observations.map(({ one }) => one)),
       config: { ...literalConfig, keys: this.keys(), ...this.config },
       plan: { version: 1, seed: 1, steps: this.steps },
+      model: this.model,
     };
   }
 
@@ -289,7 +304,7 @@ export class Story {
   }
 }
 
-const literalConfig: RunConfig = {
+export const literalConfig: RunConfig = {
   version: 1,
   runId: 'literal',
   startedAt: '2026-01-01T00:00:00Z',

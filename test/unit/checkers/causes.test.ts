@@ -12,8 +12,8 @@ function causes(story: Story): Cause[] {
   for (const { chain } of found) {
     expect(chain.length).toBeGreaterThan(0);
     for (const { history, observation } of chain) {
-      if (history !== undefined) expect(input.history.events[history]).toBeDefined();
-      if (observation !== undefined) expect(input.observations[observation]).toBeDefined();
+      if (history !== undefined) expect(input.history.event(history)).toBeDefined();
+      if (observation !== undefined) expect(input.observations.line(observation)).toBeDefined();
     }
     expect(chain.map(({ atNs }) => atNs)).toEqual(chain.map(({ atNs }) => atNs).sort((a, b) => a - b));
   }

@@ -4,7 +4,7 @@ import type { Hold } from '../../../harness/api.js';
 import { ns, Story } from './build.js';
 
 function only(story: Story): Hold {
-  const holds = holdsOf(story.history());
+  const holds = [...holdsOf(story.history())];
   expect(holds).toHaveLength(1);
   return holds[0]!;
 }
@@ -116,14 +116,16 @@ describe('without stamps of its own', () => {
   });
 
   it('another client is not', () => {
-    const holds = holdsOf(
-      new Story()
-        .grant('c1', 1, { began: 0.4, sent: 0.5 })
-        .release('c1', 2)
-        .grant('c2', 3)
-        .release('c2', 4, { sent: 3.5 })
-        .history(),
-    );
+    const holds = [
+      ...holdsOf(
+        new Story()
+          .grant('c1', 1, { began: 0.4, sent: 0.5 })
+          .release('c1', 2)
+          .grant('c2', 3)
+          .release('c2', 4, { sent: 3.5 })
+          .history(),
+      ),
+    ];
     expect(holds[1]).toMatchObject({ client: 'c2', fromNs: ns(3), untilNs: ns(4) });
   });
 });
@@ -170,13 +172,15 @@ describe('the lease', () => {
 });
 
 it('makes no hold of an acquire that failed, or whose outcome nobody knows', () => {
-  expect(holdsOf(new Story().refused('c1', 1, 2).refused('c2', 1, 2, 'info').history())).toEqual([]);
+  expect([...holdsOf(new Story().refused('c1', 1, 2).refused('c2', 1, 2, 'info').history())]).toEqual([]);
 });
 
 it('keeps the holds of one client apart', () => {
-  const holds = holdsOf(
-    new Story().grant('c1', 1).release('c1', 2).grant('c1', 3, { key: 'lock:1' }).release('c1', 4).history(),
-  );
+  const holds = [
+    ...holdsOf(
+      new Story().grant('c1', 1).release('c1', 2).grant('c1', 3, { key: 'lock:1' }).release('c1', 4).history(),
+    ),
+  ];
   expect(holds.map(({ key, fromNs, untilNs }) => [key, fromNs, untilNs])).toEqual([
     ['lock:0', ns(1), ns(2)],
     ['lock:1', ns(3), ns(4)],

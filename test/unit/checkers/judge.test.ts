@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { checkers, judge } from '../../../checkers/index.js';
+import { headlineOf } from '../../../checkers/headline.js';
+import { judge } from '../../../checkers/index.js';
+import type { Violation } from '../../../harness/api.js';
+import { mutex } from '../../../workloads/mutex.js';
 import { Story, turns } from './build.js';
 
-const all = Object.keys(checkers);
+const all = mutex.checkers;
 const judged = (story: Story) => judge(story.input(), all);
 
 /** A whole run that held: 12 holds in turn, contended. */
@@ -15,6 +18,21 @@ const struck = (story: Story) =>
     .planned('kill')
     .fault(3.1, 0, 'kill', 'strike', { targets: ['r1'] })
     .fault(5.2, 0, 'kill', 'heal', { targets: ['r1'] });
+
+it('counts in its headline also what is not told one by one', () => {
+  const story = turns(12);
+  for (let n = 0; n < 1_100; n++) {
+    story
+      .grant(`a${n}`, 30 + n)
+      .grant(`b${n}`, 30.2 + n)
+      .release(`a${n}`, 30.5 + n)
+      .release(`b${n}`, 30.6 + n);
+  }
+  const result = judged(story.whole(1_200));
+  expect(result).toMatchObject({ verdict: 'violated', found: { exclusion: 1_100 } });
+  expect(result.violations).toHaveLength(1_000);
+  expect(result.headline).toMatch(/^Exclusion broken: 1,100 times two clients held the lock at once/);
+});
 
 describe('the lock held', () => {
   it('with its strength', () => {
@@ -89,7 +107,7 @@ describe('violated', () => {
         .probe(37, false)
         .event(38, { type: 'phase', phase: 'end' }),
     );
-    expect(result.headline).toMatch(/^Exclusion broken: 1 time .*; also 1 stale holder and 1 deadlock\.$/);
+    expect(result.headline).toMatch(/^Exclusion broken: 1 time .*; also 1 stale holder and 1 failure of liveness\.$/);
     expect(result.found).toEqual({ exclusion: 1, stale: 1, liveness: 1 });
     expect(result.violations.map((violation) => violation.class)).toEqual(['exclusion', 'stale', 'liveness']);
   });
@@ -100,7 +118,7 @@ describe('violated', () => {
     );
     const stuck = held().recovered(30).probe(37, false).event(38, { type: 'phase', phase: 'end' });
     expect(judged(stuck).headline).toBe(
-      'Deadlock: 1 lock could not be had again after everything was healed (lock:0: unexplained).',
+      'Deadlock: 1 lock could not be had again after everything was healed (first at 30.000 s on lock:0, unexplained).',
     );
   });
 
@@ -195,7 +213,48 @@ describe('what befell the run by itself', () => {
     expect(result.reasons).toEqual([proof]);
   });
 
+  it('is said before a server that could not write any more', () => {
+    const died = held().fault(24.9, -1, 'server', 'failed', { targets: ['r1'], proof: 'r1 ended by itself' });
+    expect(judged(full(died).whole(30)).reasons.slice(0, 2)).toEqual([proof, 'r1 ended by itself']);
+  });
+
   it('does not excuse what was broken', () => {
     expect(judged(full(broken()).whole(30))).toMatchObject({ exitStatus: 1, reasons: [proof] });
   });
+});
+
+describe('a headline says what happened', () => {
+  const violation = (kind: string, of: Violation['class']): Violation => ({
+    class: of,
+    kind,
+    key: 'lock:0',
+    fromNs: 1e9,
+    untilNs: 2e9,
+    holds: [],
+    evidence: [],
+    proof: '',
+    cause: { name: 'unexplained', sentence: '', chain: [] },
+  });
+
+  it.each([
+    ['stale-write', 'harm', /^Harm done: 3 times the protected resource took a write/],
+    ['lost-update', 'harm', /^Harm done: 3 acknowledged updates of the protected counter lost/],
+    ['fence-repeat', 'harm', /^Fencing broken: 3 grants without a higher token/],
+    ['fifo-inversion', 'liveness', /^Not fair: 3 clients overtaken/],
+    ['permit-leak', 'liveness', /^Permits leaked: of 3 semaphores/],
+    ['deadlock', 'liveness', /^Deadlock: 3 locks could not be had again/],
+    ['of a new kind', 'harm', /^harm: 3 of a new kinds/],
+  ] as const)('of %s', (kind, of, expected) => {
+    const violations = [violation(kind, of)];
+    const headline = headlineOf('violated', { violations, failing: violations, found: { [of]: 3 } }, [], {});
+    expect(headline).toMatch(expected);
+    expect(headline).toMatch(/ \(first at 1\.000 s on lock:0, unexplained\)\.$/);
+  });
+});
+
+it('leaves room between its steps: after each checker, and each key of each reading', () => {
+  let steps = 0;
+  const input = held().whole(30).input();
+  const { checkers, readings } = judge(input, all, () => steps++);
+  expect(steps).toBe(checkers.length + readings.length * new Set(input.history.operations.keys).size);
 });

@@ -214,6 +214,58 @@ describe('cannot tell', () => {
   });
 });
 
+describe('a lock that may be held by several', () => {
+  const readers = () =>
+    new Story()
+      .promised({ kind: 'read-write' })
+      .grant('c1', 1, { mode: 'read' })
+      .grant('c2', 1.5, { mode: 'read' })
+      .release('c1', 2);
+
+  it('is right to let readers in together, and wrong to let a writer in beside one', () => {
+    expect(classes(readers().release('c2', 3).grant('c3', 3.1, { mode: 'write' }).release('c3', 4))).toEqual([]);
+    expect(classes(readers().grant('c3', 2.5, { mode: 'write' }).release('c2', 3).release('c3', 4))).toEqual([
+      'exclusion',
+    ]);
+  });
+
+  it('has two permits, and gave out three', () => {
+    const two = () => new Story().promised({ kind: 'semaphore', permits: 2 }).grant('c1', 1).grant('c2', 1.2);
+    expect(classes(two().release('c1', 2).grant('c3', 2.1).release('c2', 3).release('c3', 3))).toEqual([]);
+    const result = judged(two().grant('c3', 1.9).release('c1', 2).release('c2', 3).release('c3', 3));
+    expect(result.violations.map(({ holds }) => holds.map(({ client }) => client))).toEqual([['c1', 'c3', 'c2']]);
+    expect(result.violations[0]!.proof).toMatch(/; all 3 leases ran for 100 ms\.$/);
+  });
+
+  it('may be taken again by its owner, which renews what it holds', () => {
+    const nested = () =>
+      new Story()
+        .promised({ kind: 'reentrant', depth: 2 })
+        .grant('c1', 1, { grantSent: 1 })
+        .grant('c1', 4)
+        .release('c1', 8);
+    expect(classes(nested())).toEqual([]);
+    // The outer hold never ended; its lease, which ran from 1 s, was set anew at 4 s.
+    expect(classes(nested().grant('c2', 7).release('c2', 7.5))).toEqual(['exclusion', 'exclusion']);
+  });
+});
+
+it('counts every overlap, and tells the first thousand', () => {
+  const story = new Story();
+  for (let n = 0; n < 1_200; n++) {
+    const [a, b] = [`a${n}`, `b${n}`];
+    story
+      .grant(a, n + 1)
+      .grant(b, n + 1.2)
+      .release(a, n + 1.5)
+      .release(b, n + 1.6);
+  }
+  const result = judged(story);
+  expect(result).toMatchObject({ verdict: 'invalid', found: { exclusion: 1_200 }, stats: { exclusion: 1_200 } });
+  expect(result.violations).toHaveLength(1_000);
+  expect(result.violations.at(-1)!.holds[0]!.client).toBe('a999');
+});
+
 it('names a hold that the harness itself gave twice as the bug that it is', () => {
   expect(() => judged(new Story().grant('c1', 1).grant('c1', 2).release('c1', 3))).toThrow(
     /bug in the harness: c1 was led to hold lock:0 twice/,

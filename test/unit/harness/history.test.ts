@@ -1,11 +1,25 @@
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DamagedHistory, parseHistory, readHistory, readObservations } from '../../../harness/history.js';
+import type { History, HistoryEvent } from '../../../harness/api.js';
+import { DamagedHistory, parseHistory, readHistory } from '../../../harness/history.js';
 import { Story } from '../checkers/build.js';
 
-const events = new Story().up('c1').grant('c1', 1).renewed('c1', 2).release('c1', 3).whole(4).history().events;
+const story = new Story().up('c1').grant('c1', 1).renewed('c1', 2).release('c1', 3).whole(4);
+const events = [...story.history().all()];
+/** Fields that the events above do not have. */
+const odd: object[] = [
+  { atNs: 5e9, type: 'step', client: 'c1', name: 'after-set', clientNs: 4e9 },
+  { atNs: 5e9, type: 'step', client: 'c1', name: 'after-set', clientNs: 4e9, hold: 77 },
+  { atNs: 5e9, type: 'lost', client: 'c1', hold: 1, key: 'lock:0', clientNs: -1, reason: 'no answer' },
+  { atNs: 5e9, type: 'invoke', client: 'c1', id: 1e15, op: 'clock', key: '' },
+  { atNs: 6e9, type: 'info', client: 'c1', id: 1e15, op: 'clock', key: '', wallMs: 1.5, reason: 'timeout' },
+  { atNs: 6e9, type: 'invoke', client: 'c1', id: 0, op: 'acquire', key: 'b', leaseMs: 1, waitMs: 0, mode: 'read' },
+  { atNs: 6e9, type: 'ok', client: 'c1', id: 0, op: 'acquire', key: 'b', token: 3, validForMs: 0.5, grantSentNs: 9 },
+  { atNs: 6e9, type: 'invoke', client: 'c1', id: 1e9, op: 'extend', key: 'b', hold: 0, leaseMs: 2 },
+  { atNs: 6e9, type: 'ok', client: 'c1', id: 1e9, op: 'extend', key: 'b', hold: 0, sentNs: 8, validForMs: 2 },
+];
 const lines = events.map((event) => JSON.stringify(event));
 type Line = Record<string, unknown>;
 /** The valid history with line `at` (from 0) changed. */
@@ -17,18 +31,32 @@ function at(type: string): number {
   return events.findIndex((event) => event.type === type);
 }
 
+/** What a reader gave, in plain data. */
+function plain(history: History): { events: HistoryEvent[]; torn: boolean } {
+  return { events: [...history.all()], torn: history.torn };
+}
+
 describe('parseHistory', () => {
   it('gives back what was written', () => {
-    expect(parseHistory(lines)).toEqual({ events, torn: false });
+    expect(plain(parseHistory(lines))).toEqual({ events, torn: false });
+  });
+
+  it('gives back every field, and has the last event to be recorded as its end', () => {
+    const all = [...events, ...odd.map((event, n) => ({ i: events.length + n, ...event }))];
+    const history = parseHistory(all.map((event) => JSON.stringify(event)));
+    expect([...history.all()]).toEqual(all);
+    expect(history).toMatchObject({ length: all.length, endNs: 6e9 });
+    expect(history.event(all.length)).toBeUndefined();
+    expect(history.event(-1)).toBeUndefined();
   });
 
   it('leaves out a last line that cannot be parsed, and says so', () => {
-    expect(parseHistory([...lines, '{"i":9,"atN'])).toEqual({ events, torn: true });
+    expect(plain(parseHistory([...lines, '{"i":9,"atN']))).toEqual({ events, torn: true });
   });
 
   it('takes nonsense of a client that stamps for what it is: the business of the checkers', () => {
     const history = parseHistory(changed(at('ok'), (event) => ({ ...event, beganNs: -5, endedNs: 1e18 })));
-    expect(history.events[at('ok')]).toMatchObject({ beganNs: -5 });
+    expect(history.event(at('ok'))).toMatchObject({ beganNs: -5 });
   });
 
   const damage: [name: string, lines: string[], line: number, problem: RegExp][] = [
@@ -110,6 +138,18 @@ describe('parseHistory', () => {
       /"key" is not a string/,
     ],
     [
+      'a mode that is none',
+      changed(at('invoke'), (event) => ({ ...event, mode: 'exclusive' })),
+      at('invoke') + 1,
+      /"mode" is "exclusive", not one of "read", "write"/,
+    ],
+    [
+      'a version that is no number',
+      changed(at('ok'), (event) => ({ ...event, version: '1' })),
+      at('ok') + 1,
+      /"version" is not a number/,
+    ],
+    [
       'an unknown phase',
       changed(at('phase'), (event) => ({ ...event, phase: 'supper' })),
       at('phase') + 1,
@@ -137,6 +177,38 @@ describe('parseHistory', () => {
   });
 });
 
+describe('reads and writes of a resource', () => {
+  const header = { atNs: 0, type: 'run', version: 1, runId: 'r', seed: 1, epochWallMs: 1 };
+  const acquire = { atNs: 1, type: 'invoke', client: 'c1', id: 1, op: 'acquire', key: 'lock:0', leaseMs: 5 };
+  const write = { atNs: 2, type: 'invoke', client: 'c1', id: 2, op: 'write', key: 'lock:0', hold: 1, value: 7 };
+  const written = { atNs: 3, type: 'ok', client: 'c1', id: 2, op: 'write', key: 'lock:0', hold: 1, version: 3 };
+  const parsed = (...events: object[]) => parseHistory(events.map((event, i) => JSON.stringify({ i, ...event })));
+  const read = { ...write, op: 'read', value: undefined };
+
+  it('are given back', () => {
+    const history = parsed(header, acquire, write, written);
+    expect(history.event(2)).toEqual({ i: 2, ...write });
+    expect(history.event(3)).toEqual({ i: 3, ...written });
+  });
+
+  it.each([
+    ['a write without a hold', { ...write, hold: undefined }, /"hold" of a write is missing/],
+    ['a write under a hold that never was', { ...write, hold: 8 }, /write of hold 8, which c1 never tried to acquire/],
+    ['a read under a hold that never was', { ...read, hold: 8 }, /read of hold 8, which c1 never tried to acquire/],
+    ["a write under another's hold", { ...write, client: 'c2' }, /write of hold 1, which c2 never tried to acquire/],
+    ['a write of another key', { ...write, key: 'b' }, /names key "b", but it was acquired as "lock:0"/],
+    ['a write of nothing', { ...write, value: undefined }, /"value" of a write is missing/],
+    ['a write of what is no number', { ...write, value: '7' }, /"value" is not a number/],
+  ])('refuses %s', (_name, event, problem) => {
+    expect(() => parsed(header, acquire, event)).toThrow(problem);
+  });
+
+  it('are no holds', () => {
+    const nested = { ...read, id: 3, hold: 2 };
+    expect(() => parsed(header, acquire, write, nested)).toThrow(/read of hold 2, which c1 never tried to acquire/);
+  });
+});
+
 describe('files', () => {
   let folder: string;
   let path: string;
@@ -148,17 +220,17 @@ describe('files', () => {
 
   it('reads a history back', async () => {
     await writeFile(path, `${lines.join('\n')}\n`);
-    expect(await readHistory(path)).toEqual({ events, torn: false });
+    expect(plain(await readHistory(path))).toEqual({ events, torn: false });
   });
 
   it('reads lines that are split over chunks, and characters too', async () => {
-    const reason = 'ü€😀'.repeat(50_000);
+    const reason = 'ü€😀'.repeat(150_000);
     const many = new Story()
       .event(1, { type: 'client-down', client: 'c1', endNs: 0, reason })
       .event(2, { type: 'client-down', client: 'c2', endNs: 0, reason });
-    const written = many.history().events;
+    const written = [...many.history().all()];
     await writeFile(path, written.map((event) => `${JSON.stringify(event)}\n`).join(''));
-    expect((await readHistory(path)).events).toEqual(written);
+    expect(plain(await readHistory(path)).events).toEqual(written);
   });
 
   it('leaves out whatever follows the last line break, wherever the harness was killed', async () => {
@@ -166,37 +238,15 @@ describe('files', () => {
     const lastLine = whole.lastIndexOf('\n', whole.length - 2) + 1;
     for (const length of [lastLine + 1, lastLine + 20, whole.length - 2, whole.length - 1]) {
       await writeFile(path, whole.slice(0, length));
-      expect(await readHistory(path), `cut at ${length}`).toEqual({ events: events.slice(0, -1), torn: true });
+      expect(plain(await readHistory(path)), `cut at ${length}`).toEqual({ events: events.slice(0, -1), torn: true });
     }
     await writeFile(path, whole.slice(0, lastLine));
-    expect(await readHistory(path)).toEqual({ events: events.slice(0, -1), torn: false });
+    expect(plain(await readHistory(path))).toEqual({ events: events.slice(0, -1), torn: false });
   });
 
   it('names the file and line of damage', async () => {
     await writeFile(path, `${changed(2, () => 'rubbish').join('\n')}\n`);
     await expect(readHistory(path)).rejects.toThrow(`${path}, line 3: not JSON`);
-  });
-
-  it('reads observations, forgives their torn end, and takes a missing file for no observations', async () => {
-    const { observations } = new Story().watch(0, 'r1').take(1, 'r1', 'c1').sample(1.1, 'r1', { owner: 'x' }).input();
-    expect(await readObservations(join(folder, 'observations.jsonl'))).toEqual([]);
-    await writeFile(path, observations.map((one) => `${JSON.stringify(one)}\n`).join(''));
-    await appendFile(path, '{"atNs":12');
-    expect(await readObservations(path)).toEqual(observations);
-  });
-
-  it.each([
-    ['no node', '{"atNs":1,"type":"watch","watching":true}', /"node" is missing/],
-    ['a role that is none', '{"atNs":1,"node":"r1","type":"sample","role":"king"}', /"role" is "king"/],
-    [
-      'keys without owners',
-      '{"atNs":1,"node":"r1","type":"sample","role":"primary","offset":0,"runId":"","skewMs":0,"keys":{"a":{}}}',
-      /"keys" is not a string/,
-    ],
-  ])('refuses an observation with %s', async (_name, line, problem) => {
-    await writeFile(path, `${line}\n${line}\n`);
-    await expect(readObservations(path)).rejects.toThrow(problem);
-    await expect(readObservations(path)).rejects.toThrow(`${path}, line 1:`);
   });
 });
 

@@ -69,3 +69,31 @@ test('whenever it can follow again it looks at once at what is stored', async ()
     expect.objectContaining({ watching: true }),
   ]);
 });
+
+const dead = async () => {
+  throw new Error('ECONNREFUSED');
+};
+
+test('does not wait for a server that died before it was ever watched, and says that it is not', async () => {
+  const recorded: Observation[] = [];
+  const node = { name: 'r1', command: dead, monitor: dead } as unknown as RedisNode;
+  const clock = realClock(monotonicNs());
+  const record = (observation: Observation) => void recorded.push(observation);
+  await using _ = await observe([node], { clock, keys: ['lock:0'], record, clientByAddress: () => undefined });
+  expect(recorded).toEqual([expect.objectContaining({ type: 'watch', watching: false, reason: 'ECONNREFUSED' })]);
+});
+
+test('does not wait for ever for a server that takes the connection and never answers, at either end', async () => {
+  const never = () => new Promise<never>(() => {});
+  const node = { name: 'r1', command: dead, monitor: never } as unknown as RedisNode;
+  const clock = realClock(monotonicNs());
+  const asked: number[] = [];
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    asked.push(ms);
+    await clock.sleep(ms === 3_000 ? 0 : ms, signal);
+  };
+  const quick = { ...clock, sleep };
+  const options = { clock: quick, keys: [], record: () => {}, clientByAddress: () => undefined };
+  await using _ = await observe([node], options);
+  expect(asked).toContain(3_000);
+});

@@ -1,11 +1,12 @@
 /** What is left on a disk that takes no more: whole lines without a hole, and the reason. */
 import type * as Fs from 'node:fs';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HistoryEvent } from '../../../harness/api.js';
-import { readHistory, readObservations } from '../../../harness/history.js';
+import { readHistory } from '../../../harness/history.js';
+import { readObservations } from '../../../harness/observations.js';
 import { Recorder } from '../../../harness/recorder.js';
 import { realClock } from '../../../harness/runtimes/real-clock.js';
 
@@ -39,7 +40,8 @@ beforeEach(() => {
   recorder = new Recorder(folder, realClock(0));
   recorder.record(RUN);
 });
-const history = async () => (await readHistory(join(folder, 'history.jsonl'))).events;
+afterEach(() => rmSync(folder, { recursive: true }));
+const history = async () => [...(await readHistory(join(folder, 'history.jsonl'))).all()];
 const steps = (events: readonly HistoryEvent[]) => events.flatMap((one) => (one.type === 'step' ? [one.clientNs] : []));
 
 describe('a disk that is full', () => {
@@ -88,7 +90,7 @@ describe('a disk that is full', () => {
     expect(recorder.trouble.aborted).toBe(true);
     expect((await history()).map((event) => event.type)).toEqual(['run', 'fault', 'step']);
     const seen = await readObservations(join(folder, 'observations.jsonl'));
-    expect(seen.map((one) => (one.type === 'watch' ? one.watching : one.type))).toEqual([true, false]);
+    expect(seen.rare.map(([, one]) => (one.type === 'watch' ? one.watching : one.type))).toEqual([true, false]);
   });
 });
 

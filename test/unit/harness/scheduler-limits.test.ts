@@ -54,6 +54,7 @@ function world<T extends { host: Host }>(
       clientArgv: ['fake'],
       topology: { kind: 'single', node: { name: 'r1', host: '10.0.0.1', port: 1 } },
       topologyName: 'single',
+      model: { kind: 'mutex' },
       leaseMs: 5_000,
       commandTimeoutMs: 100,
       operationGraceMs: 200,

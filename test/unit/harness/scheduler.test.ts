@@ -1,8 +1,8 @@
 /** The rules that make a history trustworthy, against a lock client played by hand. */
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { ClientScript, HistoryEvent, Instruction, Outcome } from '../../../harness/api.js';
 import { createRandom } from '../../../harness/random.js';
 import { Recorder } from '../../../harness/recorder.js';
@@ -12,10 +12,16 @@ import { fakeHost } from './fake-client.js';
 
 const HELLO = { type: 'ok', value: { lock: 'fake', features: ['clock'] } };
 
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
 async function setUp(script: () => ClientScript, hello: object = HELLO) {
   const epochNs = monotonicNs();
   const clock = realClock(epochNs);
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));
+  folders.push(folder);
   const recorder = new Recorder(folder, clock);
   const { host, processes } = fakeHost('c1');
   const scheduler = new Scheduler([host], {
@@ -26,6 +32,7 @@ async function setUp(script: () => ClientScript, hello: object = HELLO) {
     clientArgv: ['fake'],
     topology: { kind: 'single', node: { name: 'r1', host: '10.0.0.1', port: 1 } },
     topologyName: 'single',
+    model: { kind: 'mutex' },
     leaseMs: 5_000,
     commandTimeoutMs: 100,
     operationGraceMs: 200,
@@ -245,6 +252,14 @@ describe('the handshake', () => {
     [{ type: 'ok', value: { features: [] } }, 'lacks value.lock'],
     [{ type: 'ok', value: { lock: 'x', features: 'all' } }, 'lacks value.lock or value.features'],
     [{ type: 'ok', value: { lock: 'x', features: [], topologies: ['redlock'] } }, 'makes no sense on topology single'],
+    [
+      { type: 'ok', value: { lock: 'x', features: [], model: { kind: 'semaphore', permits: 3 } } },
+      'lets 3 clients hold at once',
+    ],
+    [
+      { type: 'ok', value: { lock: 'x', features: [], model: { kind: 'semaphore', permits: 0 } } },
+      'value.model that is none',
+    ],
   ])('%j is an error that names what was said', async (hello, message) => {
     const { started, scheduler } = await setUp(oneHold, hello);
     await expect(started).rejects.toThrow(message);

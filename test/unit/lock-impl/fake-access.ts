@@ -14,6 +14,13 @@ export interface FakeNode {
 
 export class FakeAccess {
   nowMs = 1_000;
+  /** Step points that were reached. */
+  readonly steps: string[] = [];
+  /** What else happens at one. */
+  atStep: (name: string) => void = () => {};
+  /** Who listens, by channel; call them to publish. */
+  readonly listeners = new Map<string, Set<(message: string) => void>>();
+  listenFails: Error | undefined;
   readonly #sleepers: { atMs: number; wake: () => void }[] = [];
   #values = 0;
 
@@ -55,7 +62,18 @@ export class FakeAccess {
     const clients = this.nodes.map((node) => this.#client(node));
     return {
       nowNs: () => Math.round(this.nowMs * 1e6),
+      wallMs: () => this.nowMs,
       sleep: (ms: number, signal?: AbortSignal) => this.sleep(ms, signal),
+      step: async (name: string) => {
+        this.steps.push(name);
+        this.atStep(name);
+      },
+      listen: async (channel: string, heard: (message: string) => void) => {
+        if (this.listenFails) throw this.listenFails;
+        const all = this.listeners.get(channel) ?? new Set();
+        this.listeners.set(channel, all.add(heard));
+        return () => void all.delete(heard);
+      },
       randomValue: () => (this.#values++).toString(16).padStart(40, '8'),
       redis: async () => clients[0]!,
       nodes: async () => clients,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEvent, RunConfig } from '../../../harness/api.js';
 import { htmlReport } from '../../../reports/html.js';
-import type { ReportInput } from '../../../reports/input.js';
 import { holdBars, sheetsOf, tagsOf } from './reading.js';
-import { longInput, sampleInput } from './sample.js';
+import { inputOf, longInput, type PlainInput, plainSample } from './sample.js';
 
-const input = sampleInput();
+const plain = plainSample();
+const input = inputOf(plain);
 const page = htmlReport(input);
 /** Coordinates are written to a hundredth. */
 const PX_ERROR = 0.011;
@@ -40,7 +40,7 @@ describe('the page', () => {
       '2. exclusion broken · lock:1 · at 10.431 s for 11.4 ms',
       '3. stale holder · lock:2 · at 13.310 s for 1.04 s',
     ]);
-    const killed = input.history.events.find((event) => event.type === 'fault' && event.state === 'strike')!;
+    const killed = plain.events.find((event) => event.type === 'fault' && event.state === 'strike')!;
     expect(page).toContain(`r1 was killed <span class="note"><a class="mono" href="#h${killed.i}">`);
     expect(page).toContain(`<li id="h${killed.i}" class="mono"><b>h${killed.i}</b> {&quot;i&quot;:${killed.i},`);
     const observation = input.results.violations[0]!.cause.chain[1]!.observation!;
@@ -81,7 +81,7 @@ describe('the drawing of the whole run', () => {
   const [sheet] = sheetsOf(page, 'whole');
 
   it('draws every hold where its times say', () => {
-    for (const hold of input.holds) {
+    for (const hold of plain.holds) {
       const bars = holdBars(sheet!, `${hold.client}#${hold.id}`);
       const near = PX_ERROR * 2 * sheet!.nsPerPx;
       expect(Math.abs(bars[0]!.fromNs - hold.fromNs), `from of ${hold.id}`).toBeLessThan(near);
@@ -145,13 +145,12 @@ describe('the drawing of the whole run', () => {
 });
 
 describe('what a full server evicted', () => {
-  const stored = input.observations.findIndex((one) => one.type === 'command' && one.argv[1] === 'lock:0');
-  const { atNs, node } = input.observations[stored]!;
+  const stored = plain.observations.findIndex((one) => one.type === 'command' && one.argv[1] === 'lock:0');
+  const { atNs, node } = plain.observations[stored]!;
   const evicted = [50e6, 50.001e6, 900e6].map(
     (laterNs) => ({ atNs: atNs + laterNs, node, type: 'evicted', key: 'lock:0' }) as const,
   );
-  const observations = [...input.observations, ...evicted];
-  const pageWith = htmlReport({ ...input, observations });
+  const pageWith = htmlReport(inputOf({ ...plain, observations: [...plain.observations, ...evicted] }));
 
   it('is marked where it happened, once where several would be one pixel, and explained', () => {
     const [sheet] = sheetsOf(pageWith, 'whole');
@@ -161,7 +160,7 @@ describe('what a full server evicted', () => {
     expect(Math.abs(sheet!.momentAt(Number(x)) - evicted[0]!.atNs)).toBeLessThan(PX_ERROR * 2 * sheet!.nsPerPx);
     expect(title).toMatch(new RegExp(`^${node} evicted lock:0, which c\\d+ had stored: its memory was full`));
     expect(title).toContain('and 1 more at once');
-    expect(title).toContain(`observations line ${input.observations.length}`);
+    expect(title).toContain(`observations line ${plain.observations.length}`);
     expect(pageWith).toContain('evicted: the server’s memory was full');
   });
 
@@ -191,6 +190,11 @@ describe('the close-ups', () => {
       expect(Math.abs(bar!.fromNs - hold.fromNs)).toBeLessThan(near);
       expect(Math.abs(bar!.untilNs - hold.untilNs)).toBeLessThan(near);
     }
+    // Only theirs, though other holds are seen in their lanes.
+    const leases = [...first!.source.matchAll(/<rect class="lease k\d" x="([\d.]+)"/g)].map(([, x]) => Number(x));
+    expect(leases).toHaveLength(2);
+    for (const { grantSentNs } of [a!, b!])
+      expect(leases.some((x) => Math.abs(first!.momentAt(x) - grantSentNs) < near)).toBe(true);
     const flags = [...first!.source.matchAll(/<circle cx="([\d.]+)"/g)].map(([, x]) => first!.momentAt(Number(x)));
     input.results.violations[0]!.cause.chain.forEach((link, at) => {
       expect(Math.abs(flags[at]! - link.atNs)).toBeLessThan(near);
@@ -202,7 +206,7 @@ describe('what a lock, a log or a user said', () => {
   const nasty = `"><script>alert(1)</script>'&amp;\u0000\u001b[31m\u202e\ud800</title></style></svg>--> javascript:x`;
 
   it('is escaped, in every free-text field there is', () => {
-    const hostile = poisoned(input, nasty);
+    const hostile = inputOf(poisoned(plain, nasty));
     const report = htmlReport(hostile);
     const allowed = new Set(tagsOf(page).map((tag) => tag.name));
     for (const tag of tagsOf(report)) {
@@ -218,17 +222,19 @@ describe('what a lock, a log or a user said', () => {
   });
 
   it.each(fieldsShown())('%s is shown', (_, change, words) => {
-    expect(htmlReport(change(sampleInput(), 'a<b>&"c'))).toContain(words.replace('%', 'a&lt;b&gt;&amp;&quot;c'));
+    expect(htmlReport(inputOf(change(plainSample(), 'a<b>&"c')))).toContain(
+      words.replace('%', 'a&lt;b&gt;&amp;&quot;c'),
+    );
   });
 });
 
 describe('missing pieces', () => {
   const config: RunConfig = { ...input.config, clients: 7 };
-  const empty: ReportInput = {
-    ...input,
+  const empty: PlainInput = {
+    ...plain,
     config,
     plan: { version: 1, seed: 1, steps: [] },
-    history: { events: [], torn: false },
+    events: [],
     observations: [],
     holds: [],
     settings: [],
@@ -247,7 +253,7 @@ describe('missing pieces', () => {
   };
 
   it('an empty record is a page that says what is missing', () => {
-    const report = htmlReport(empty);
+    const report = htmlReport(inputOf(empty));
     tagsOf(report);
     expect(report).toContain('UNKNOWN <span>exit status 2');
     expect(report).toContain('too few holds');
@@ -265,7 +271,7 @@ describe('missing pieces', () => {
   });
 
   it('a torn history, a missing end, a fault without its heal and a disturbance are said', () => {
-    const events: HistoryEvent[] = input.history.events.filter((event) => event.atNs < 12e9);
+    const events: HistoryEvent[] = plain.events.filter((event) => event.atNs < 12e9);
     events.push({
       i: events.length,
       atNs: 12e9,
@@ -274,7 +280,7 @@ describe('missing pieces', () => {
       ms: 250,
       beganNs: 11.5e9,
     });
-    const report = htmlReport({ ...input, history: { events, torn: true } });
+    const report = htmlReport(inputOf({ ...plain, events, torn: true }));
     tagsOf(report);
     expect(report).toContain('The last line of the history was torn');
     expect(report).toContain('The history has no end of the run');
@@ -284,16 +290,32 @@ describe('missing pieces', () => {
   });
 
   it('violations without holds, leases without end and times that a file could not store are drawn', () => {
-    const odd = structuredClone(input) as ReportInput & { holds: ReportInput['holds'][number][] };
+    const odd = structuredClone(plain);
     odd.holds[0]!.leaseEndNs = null as unknown as number;
     odd.results.violations[0]!.holds = [];
     odd.results.violations[0]!.kind = 'deadlock';
     odd.results.violations[0]!.class = 'liveness';
     odd.results.violations[1]!.holds[0]!.leaseEndNs = Number.POSITIVE_INFINITY;
-    const report = htmlReport(odd);
+    const report = htmlReport(inputOf(odd));
     tagsOf(report);
     expect(report).not.toMatch(/="NaN|="Infinity|="-/);
     expect(report).toContain('deadlock on lock:0');
+  });
+});
+
+describe('violations of which only the first are reported', () => {
+  it('are all counted, and it is said how many are shown', () => {
+    const [first, ...others] = input.results.checkers;
+    const found = { exclusion: 14_201, stale: 1 };
+    const report = htmlReport({
+      ...input,
+      results: { ...input.results, found, checkers: [{ ...first!, found }, ...others] },
+    });
+    expect(report).toContain('<h2 id="violations">14,202 violations</h2>');
+    expect(report).toContain('are the first 2 of 14,201 (exclusion broken).');
+    expect(report).toContain('exclusion broken: 14,201');
+    expect(report).toContain('<td>14,202</td>');
+    expect(page).not.toContain('All are counted');
   });
 });
 
@@ -364,19 +386,18 @@ function poisoned<T>(value: T, text: string, key = ''): T {
   ) as T;
 }
 
-type Change = (input: ReportInput, text: string) => ReportInput;
+type Change = (input: PlainInput, text: string) => PlainInput;
 
 /** One field each: where it is set, and how the page shows it. */
 function fieldsShown(): [name: string, change: Change, words: string][] {
   const change =
-    (edit: (input: ReportInput, text: string) => unknown): Change =>
+    (edit: (input: PlainInput, text: string) => unknown): Change =>
     (base, text) => {
       const copy = structuredClone(base);
       edit(copy, text);
       return copy;
     };
-  const event = (base: ReportInput, type: HistoryEvent['type']) =>
-    base.history.events.find((one) => one.type === type)!;
+  const event = (base: PlainInput, type: HistoryEvent['type']) => base.events.find((one) => one.type === type)!;
   return [
     [
       'a headline',

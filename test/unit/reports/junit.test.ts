@@ -42,6 +42,14 @@ describe('junit', () => {
     expect(xml).toContain('Again: npm run torture -- --topology sentinel --seed 42');
   });
 
+  it('counts all failures where only the first are written out', () => {
+    const [first, ...others] = results.checkers;
+    const found = { exclusion: 14_201, stale: 5 };
+    const xml = junitXml({ ...results, checkers: [{ ...first!, found }, ...others] }, ['exclusion']);
+    expect(cases(xml)[0]).toEqual(['mutual-exclusion', 'failure', 'failure', 'failure']);
+    expect(xml).toContain('14,199 more violations were found; the first 2 are in results.json');
+  });
+
   it('is green only for a run that held', () => {
     expect(cases(junitXml(held)).flatMap(([, ...outcomes]) => outcomes)).toEqual([]);
   });

@@ -6,6 +6,7 @@
 import type {
   CauseLink,
   FaultRecord,
+  History,
   HistoryBody,
   HistoryEvent,
   Hold,
@@ -15,7 +16,9 @@ import type {
   RunConfig,
   Violation,
 } from '../../../harness/api.js';
-import type { ReportInput } from '../../../reports/input.js';
+import { historyOf } from '../../../harness/history-table.js';
+import { observationsOf } from '../../../harness/observations.js';
+import type { HoldTable, ReportInput } from '../../../reports/input.js';
 
 const S = 1e9;
 const MS = 1e6;
@@ -86,8 +89,37 @@ export const sampleConfig: RunConfig = {
   again: 'npm run torture -- --topology sentinel --seed 42',
 };
 
-/** One run as described above, the same every time. */
+/** A run as lists of plain objects, which a test may change before a report is made of them. */
+export interface PlainInput extends Omit<ReportInput, 'history' | 'observations' | 'holds'> {
+  events: HistoryEvent[];
+  torn: boolean;
+  observations: Observation[];
+  holds: Hold[];
+}
+
+export function inputOf({ events, torn, observations, holds, ...rest }: PlainInput): ReportInput {
+  const history = historyOf(events, torn);
+  return { ...rest, history, observations: observationsOf(observations), holds: holdTable(holds, history) };
+}
+
+export function holdTable(holds: readonly Hold[], { operations }: History): HoldTable {
+  return {
+    count: holds.length,
+    hold: (k) => holds[k]!,
+    client: Int32Array.from(holds, ({ client }) => operations.clients.indexOf(client)),
+    key: Int32Array.from(holds, ({ key }) => operations.keys.indexOf(key)),
+    fromNs: Float64Array.from(holds, ({ fromNs }) => fromNs),
+    untilNs: Float64Array.from(holds, ({ untilNs }) => untilNs),
+    grantSentNs: Float64Array.from(holds, ({ grantSentNs }) => grantSentNs),
+  };
+}
+
 export function sampleInput(): ReportInput {
+  return inputOf(plainSample());
+}
+
+/** One run as described above, the same every time. */
+export function plainSample(): PlainInput {
   const stage = new Stage();
   const holds: Hold[] = [];
   const roll = dice(7);
@@ -133,7 +165,8 @@ export function sampleInput(): ReportInput {
         { atMs: 60_000, fault: 'kill', target: 'replica', forMs: 500 },
       ],
     },
-    history: { events, torn: false },
+    events,
+    torn: false,
     observations,
     results: resultsOf(violations, holds.length),
     holds,
@@ -469,16 +502,23 @@ function resultsOf(violations: Violation[], holds: number): Results {
         stats: { slowestProbeMs: 14.25 },
       },
     ],
-    found: { exclusion: 2, stale: 1 },
+    found: countByClass(violations),
+    readings: [],
     strength: '3 of 9 struck holds were violated',
     stats: { holds, operations: 292 },
     again: sampleConfig.again,
   };
 }
 
+function countByClass(violations: readonly Violation[]): Results['found'] {
+  const found: Results['found'] = {};
+  for (const { class: name } of violations) found[name] = (found[name] ?? 0) + 1;
+  return found;
+}
+
 /** A long run: thousands of holds, of which the first `broken` overlap the hold before them on their key. */
 export function longInput(wanted: number, broken: number): ReportInput {
-  const input = sampleInput();
+  const input = plainSample();
   const stage = new Stage();
   const holds: Hold[] = [];
   stage.at(0, { type: 'run', version: 1, runId: sampleConfig.runId, seed: 42, epochWallMs: EPOCH_WALL_MS });
@@ -494,7 +534,9 @@ export function longInput(wanted: number, broken: number): ReportInput {
     const before = holds[n - 3];
     if (early === 0 || before === undefined) continue;
     violations.push(overlap('exclusion', before, hold, { name: 'unexplained', sentence: 'nobody knows', chain: [] }));
-    stage.at(hold.untilNs, { type: 'fail', client, id: wanted * 2 + n, op: 'acquire', key, reason: 'held' });
+    const refused = { client, id: wanted * 2 + n, op: 'acquire', key } as const;
+    stage.at(hold.untilNs - MS, { type: 'invoke', ...refused, leaseMs: LEASE_MS });
+    stage.at(hold.untilNs, { type: 'fail', ...refused, reason: 'held' });
   }
   const untilNs = 1 * S + wanted * 50 * MS;
   stage.at(untilNs, { type: 'phase', phase: 'end' });
@@ -510,12 +552,13 @@ export function longInput(wanted: number, broken: number): ReportInput {
       const role = node === 'r1' ? 'primary' : 'replica';
       observations.push({ node, atNs: ns, type: 'sample', role, offset: ns, runId: node, skewMs: 0, keys });
     }
-  return {
+  return inputOf({
     ...input,
     plan: { version: 1, seed: 42, steps: [] },
-    history: { events: stage.events(), torn: false },
+    events: stage.events(),
+    torn: false,
     observations,
     holds,
     results: resultsOf(violations, wanted),
-  };
+  });
 }

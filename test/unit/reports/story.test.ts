@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { FaultRecord, History, HistoryEvent, Observation } from '../../../harness/api.js';
-import { fullness, mergeRow, mergeRows } from '../../../reports/drawing/merge.js';
+import type { FaultRecord, History, HistoryEvent, Hold, Observation } from '../../../harness/api.js';
+import { historyOf } from '../../../harness/history-table.js';
+import { observationsOf } from '../../../harness/observations.js';
+import { fullness, mergeRow, mergeRows, rowOf } from '../../../reports/drawing/merge.js';
 import { packed } from '../../../reports/drawing/pieces.js';
 import { axisMoments, momentAt, xOf } from '../../../reports/drawing/scale.js';
-import { beliefsOf } from '../../../reports/story/beliefs.js';
+import { Beliefs } from '../../../reports/story/beliefs.js';
 import { type FaultStory, faultNumber, faultStories } from '../../../reports/story/faults.js';
-import { slotsOf } from '../../../reports/story/slots.js';
+import { missOf, slotsOf } from '../../../reports/story/slots.js';
+import { holdTable } from './sample.js';
 
 const MS = 1e6;
 
@@ -39,6 +42,10 @@ function command(atMs: number, argv: string[], client?: string): Observation {
     ...(client === undefined ? {} : { client }),
     argv,
   };
+}
+
+function beliefsOf(observations: Observation[], endNs: number) {
+  return new Beliefs(observationsOf(observations), endNs, 5_000).nodes;
 }
 
 function owners(observations: Observation[], endMs = 1_000) {
@@ -140,23 +147,61 @@ describe('what a node believed', () => {
   });
 });
 
-describe('faults', () => {
-  const history = (records: [atMs: number, record: Partial<FaultRecord>][]): History => ({
-    torn: false,
-    events: records.map(
-      ([atMs, record], i): HistoryEvent => ({
-        i,
-        atNs: atMs * MS,
-        type: 'fault',
-        step: 0,
-        fault: 'x',
-        state: 'strike',
-        targets: ['r1'],
-        did: '',
-        ...record,
-      }),
-    ),
+describe('what nodes believed in a long run', () => {
+  /** Ten locks of 300 ms, one a second, by c0 and c1 in turn, each seen in a sample; and nobody in another one. */
+  const observations = Array.from({ length: 10 }, (_, n): Observation[] => [
+    command(n * 1_000 + 100, ['SET', 'k', `v${n}`, 'PX', '5000', 'NX'], `c${n % 2}`),
+    sample(n * 1_000 + 200, `v${n}`),
+    command(n * 1_000 + 400, ['DEL', 'k'], `c${n % 2}`),
+    sample(n * 1_000 + 600),
+  ]).flat();
+  const whole = new Beliefs(observationsOf(observations), 10_000 * MS, 500);
+  const long = new Beliefs(observationsOf(observations), 10_000 * MS, 500, 5);
+  const owned = (nodes: ReturnType<typeof beliefsOf>) =>
+    nodes[0]!.owners.get('k')!.map(({ client, fromNs, untilNs }) => [client, fromNs / MS, untilNs / MS]);
+
+  it('is told from samples, which name no client, and that is said', () => {
+    expect(owned(long.nodes).slice(0, 2)).toEqual([
+      [undefined, 200, 600],
+      [undefined, 1_200, 1_600],
+    ]);
+    expect(long.nodes[0]!.roles).toEqual(whole.nodes[0]!.roles);
+    expect(long.note).toContain('read from samples here, not from 20 commands');
+    expect(whole.note).toBeUndefined();
   });
+
+  it('is told from commands as well where it is looked at closely', () => {
+    const within = owned(long.within(4_900 * MS, 6_050 * MS));
+    expect(within).toEqual(owned(whole.nodes).slice(4, 7));
+    expect(within).toContainEqual(['c1', 5_100, 5_400]);
+    expect(whole.within(0, 1)).toBe(whole.nodes);
+  });
+
+  it('asks fewer samples who owns what, the more there are', () => {
+    const many = Array.from({ length: 60_000 }, (_, n) => sample(n * 100, `v${n}`));
+    const { nodes, note } = new Beliefs(observationsOf(many), 6e6 * MS, 500, -1);
+    expect(nodes[0]!.owners.get('k')).toHaveLength(30_000);
+    expect(note).toContain('one sample in 2');
+  });
+});
+
+describe('faults', () => {
+  const history = (records: [atMs: number, record: Partial<FaultRecord>][]): History =>
+    historyOf(
+      records.map(
+        ([atMs, record], i): HistoryEvent => ({
+          i,
+          atNs: atMs * MS,
+          type: 'fault',
+          step: 0,
+          fault: 'x',
+          state: 'strike',
+          targets: ['r1'],
+          did: '',
+          ...record,
+        }),
+      ),
+    );
   const touches = (story: FaultStory) =>
     story.spans.flatMap((span) => span.touches.map((touch) => [touch.target, touch.fromNs / MS, touch.untilNs / MS]));
   const plan = { version: 1 as const, seed: 1, steps: [{ atMs: 1, fault: 'x', target: 'primary' as const, forMs: 1 }] };
@@ -260,13 +305,59 @@ describe('slots', () => {
       { i: 2, atNs: 5, type: 'client-down', client: 'c2', endNs: 4, reason: 'x' },
       up(3, 'c2.2', 'c2'),
     ];
-    const { slots, byClient } = slotsOf({ events, torn: false }, [], 2);
+    const { slots, byClient } = slotsOf(historyOf(events), holdTable([], historyOf([])), 2);
     expect(slots.map((slot) => [slot.name, slot.lives.map((life) => life.client)])).toEqual([
       ['c2', ['c2', 'c2.2']],
       ['c10', ['c10']],
     ]);
     expect(slots[0]!.lives[0]!.down).toMatchObject({ atNs: 4, line: 2 });
     expect(byClient.get('c2.2')!.name).toBe('c2');
+  });
+});
+
+describe('what a slot held and was refused', () => {
+  const invoke = { type: 'invoke', op: 'acquire', key: 'k', leaseMs: 1 } as const;
+  const end = { op: 'acquire', key: 'k' } as const;
+  const events: HistoryEvent[] = [
+    { i: 0, atNs: 1, ...invoke, client: 'c1', id: 1 },
+    { i: 1, atNs: 2, ...invoke, client: 'c1.2', id: 1 },
+    { i: 2, atNs: 8, type: 'info', client: 'c1.2', id: 1, ...end, reason: 'timeout' },
+    { i: 3, atNs: 11, type: 'fail', client: 'c1', id: 1, ...end, endedNs: 9 },
+    { i: 4, atNs: 10, type: 'invoke', client: 'c1', id: 2, op: 'clock', key: '' },
+    { i: 5, atNs: 11, type: 'fail', client: 'c1', id: 2, op: 'clock', key: '' },
+    { i: 6, atNs: 12, ...invoke, client: 'c1', id: 3 },
+  ];
+  const history = historyOf(events);
+
+  it('is in order, whatever process of it, and without readings of the clock and what was never answered', () => {
+    const [slot] = slotsOf(history, holdTable([], history), 1).slots;
+    expect([...slot!.misses].map((row) => missOf(history, row))).toEqual([
+      { outcome: 'info', op: 'acquire', atNs: 8, client: 'c1.2', key: 'k', reason: 'timeout', line: 2 },
+      { outcome: 'fail', op: 'acquire', atNs: 9, client: 'c1', key: 'k', reason: '', line: 3 },
+    ]);
+  });
+
+  it('is in the order in which holds began', () => {
+    const hold = (client: string, fromNs: number): Hold => ({
+      ...{
+        client,
+        key: 'k',
+        id: 1,
+        untilNs: 99,
+        endedBy: 'lost',
+        leaseEndNs: 99,
+        grantSentNs: 0,
+        leaseMs: 1,
+        evidence: [],
+      },
+      fromNs,
+    });
+    const holds = holdTable([hold('c1', 5), hold('c1.2', 3), hold('c1', 4)], history);
+    const { slots } = slotsOf(history, holds, 2);
+    expect(slots.map(({ name, holds }) => [name, [...holds]])).toEqual([
+      ['c1', [1, 2, 0]],
+      ['c2', []],
+    ]);
   });
 });
 
@@ -288,15 +379,25 @@ describe('drawing', () => {
   });
 
   it('merges what is small and close, loses nothing, and keeps apart what must be', () => {
-    const span = (fromX: number, apart = false, width = 0.1) => ({ fromX, untilX: fromX + width, apart, item: fromX });
-    const merged = mergeRow([span(1), span(1.5), span(2), span(2.2, true), span(2.4), span(20), span(21, false, 9)], 1);
-    expect(merged.map((bar) => bar.items)).toEqual([[1, 1.5, 2], [2.2], [2.4], [20], [21]]);
+    const span = (fromX: number, apart = false, width = 0.1) => ({ fromX, untilX: fromX + width, apart });
+    const few = [span(1), span(1.5), span(2), span(2.2, true), span(2.4), span(20), span(21, false, 9)];
+    expect(mergeRow(rowOf(few), 1)).toEqual([
+      { fromX: 1, untilX: 2.1, first: 0, count: 3 },
+      { fromX: 2.2, untilX: expect.closeTo(2.3), first: 3, count: 1 },
+      { fromX: 2.4, untilX: 2.5, first: 4, count: 1 },
+      { fromX: 20, untilX: 20.1, first: 5, count: 1 },
+      { fromX: 21, untilX: 30, first: 6, count: 1 },
+    ]);
     const many = Array.from({ length: 5_000 }, (_, at) => span(at / 2, at === 777, 3));
-    const { rows, tolerancePx } = mergeRows([many], 300);
-    expect(rows[0]!.length).toBeLessThanOrEqual(300);
+    const { rows, tolerancePx } = mergeRows([rowOf(many)], 300);
+    const [bars] = rows as [(typeof rows)[number]];
+    expect(bars.length).toBeLessThanOrEqual(300);
     expect(tolerancePx).toBeGreaterThan(1);
-    expect(rows[0]!.flatMap((bar) => bar.items)).toHaveLength(5_000);
-    expect(rows[0]!.find((bar) => bar.items.includes(777 / 2))!.items).toHaveLength(1);
+    expect(bars.map(({ first }) => first)).toEqual(
+      bars.map((_, at) => (at === 0 ? 0 : bars[at - 1]!.first + bars[at - 1]!.count)),
+    );
+    expect(bars.at(-1)!.first + bars.at(-1)!.count).toBe(5_000);
+    expect(bars.find(({ first }) => first === 777)).toMatchObject({ count: 1 });
   });
 
   it('tells how full a crowd is, overlaps counted once', () => {

@@ -44,6 +44,13 @@ describe('closing summary', () => {
     expect(told).toContain('stale holder 1 (does not fail this run)');
   });
 
+  it('counts all where only the first are reported', () => {
+    const many: Results = { ...results, found: { exclusion: 14_201, stale: 1 } };
+    const told = closingSummary({ results: many, failOn });
+    expect(told).toContain('14,199 more violations; reported are the first 2 of 14,201 (exclusion broken).');
+    expect(told).toContain('Found: exclusion broken 14,201, stale holder 1');
+  });
+
   it('shows an allowed finding as such', () => {
     const held: Results = {
       ...results,

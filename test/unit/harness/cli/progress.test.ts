@@ -3,7 +3,7 @@ import type { HistoryEvent } from '../../../../harness/api.js';
 import { createProgress } from '../../../../harness/cli/progress.js';
 import { Story } from '../../checkers/build.js';
 
-const EVENTS: readonly HistoryEvent[] = new Story()
+const STORY = new Story()
   .event(0.5, { type: 'phase', phase: 'torture' })
   .grant('c1', 1)
   .refused('c2', 1.1, 1.2)
@@ -11,7 +11,8 @@ const EVENTS: readonly HistoryEvent[] = new Story()
   .fault(3, 1, 'kill', 'refused', { did: 'did not strike one', proof: 'nobody is left' })
   .down('c1', 4)
   .fault(6, 0, 'pause', 'heal', { targets: ['c1'] })
-  .history().events;
+  .history();
+const EVENTS: readonly HistoryEvent[] = [...STORY.all()];
 
 function told(json: boolean, events: readonly HistoryEvent[]): string[] {
   const lines: string[] = [];

@@ -35,6 +35,7 @@ export function results(violations: readonly string[], verdict?: Results['verdic
     checkers: [],
     found,
     stats: {},
+    readings: [],
     again: '',
   };
 }

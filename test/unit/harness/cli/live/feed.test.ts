@@ -34,7 +34,7 @@ it('sends how the run stands, and prints what is worth a line', async () => {
   {
     await using feed = startFeed(FACTS, clock, (line) => lines.push(line), channel);
     const story = new Story().event(0.5, { type: 'phase', phase: 'torture' }).grant('c1', 0.6);
-    for (const event of story.history().events) feed.event(event);
+    for (const event of story.history().all()) feed.event(event);
     await clock.tick();
   }
   const sent = String(channel.read())
@@ -66,7 +66,7 @@ it('tells overlaps as they end, twenty at most', async () => {
       .grant('c2', n + 0.1)
       .release('c1', n + 0.4)
       .release('c2', n + 0.8);
-  for (const event of story.history().events) feed.event(event);
+  for (const event of story.history().all()) feed.event(event);
   expect(lines).toHaveLength(21);
   expect(lines[0]).toBe(
     '   1.0 s  overlap  lock:0: c1 and c2 held it at once for 0.300 s, while both leases ran (preliminary)',

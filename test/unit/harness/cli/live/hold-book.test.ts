@@ -4,11 +4,12 @@ import { holdsOf } from '../../../../../checkers/holds.js';
 import { overlapsOf } from '../../../../../checkers/overlaps.js';
 import type { HistoryEvent } from '../../../../../harness/api.js';
 import { type EndedOverlap, HoldBook, MOST_COUNTED } from '../../../../../harness/cli/live/hold-book.js';
+import { historyOf } from '../../../../../harness/history-table.js';
 import { KEY, ns, Story } from '../../../checkers/build.js';
 
 /** A book that has heard the story, and when it ended. */
 function told(story: Story): { book: HoldBook; endNs: number; ended: EndedOverlap[] } {
-  const { events } = story.history();
+  const events = [...story.history().all()];
   const ended: EndedOverlap[] = [];
   const book = new HoldBook([KEY], (overlap) => ended.push(overlap));
   for (const event of events) book.event(event);
@@ -149,7 +150,7 @@ const storyArbitrary = fc
         freeAt.set(`c${spec.client}.${generation.get(spec.client)}`, until + 10);
       }
     }
-    return story.history().events;
+    return [...story.history().all()];
   });
 
 describe('agrees with the checkers', () => {
@@ -162,7 +163,7 @@ describe('agrees with the checkers', () => {
         events.forEach((event, n) => {
           book.event(event);
           endNs = Math.max(endNs, event.atNs);
-          const overlaps = overlapsOf(holdsOf({ events: events.slice(0, n + 1), torn: false }));
+          const overlaps = overlapsOf([...holdsOf(historyOf(events.slice(0, n + 1)))], { kind: 'mutex' });
           found += overlaps.length;
           const counts = { exclusion: 0, stale: 0 };
           for (const overlap of overlaps) counts[overlap.class]++;
@@ -184,7 +185,11 @@ it('keeps nothing of what is over', () => {
     const story = new Story();
     for (let n = 0; n < 10; n++)
       story.grant(`c${n % 3}`, round * 20 + n + 1).release(`c${n % 3}`, round * 20 + n + 1.5);
-    for (const event of story.down('c0', round * 20 + 15).history().events) book.event(event);
+    for (const event of story
+      .down('c0', round * 20 + 15)
+      .history()
+      .all())
+      book.event(event);
     if (round === 100) sizeBefore = size();
   }
   // Numbers grow a digit or two.

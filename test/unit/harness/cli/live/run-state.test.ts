@@ -15,7 +15,7 @@ const FACTS = {
 
 function stateOf(story: Story, facts = FACTS): RunState {
   const state = new RunState(facts);
-  for (const event of story.history().events) state.event(event);
+  for (const event of story.history().all()) state.event(event);
   return state;
 }
 
@@ -98,7 +98,7 @@ describe('a snapshot', () => {
       .release('c2', 2.5)
       .grant('c1', 3)
       .grant('c2', 3.1);
-    for (const event of story.history().events) state.event(event);
+    for (const event of story.history().all()) state.event(event);
     const snapshot = state.snapshot(ns(4));
     expect(snapshot.overlaps).toBeUndefined();
     expect(snapshot.keys[0]!.contested).toBeUndefined();

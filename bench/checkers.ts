@@ -1,0 +1,185 @@
+/**
+ * `npm run bench -- checkers`: what it costs to decide a lock history, by its length, by how many clients wait, and by what
+ * is wrong with it. Beside the decision stands the general search alone, and with `--porcupine`, where Go is installed, the
+ * same histories decided by Porcupine. Ratios are of one run on one machine.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { execa } from 'execa';
+import type { Case, Measured } from './checkers-case.js';
+import type { LockHistory } from './lock-histories.js';
+
+const USAGE = `npm run bench -- checkers [--max OPERATIONS] [--porcupine [--seconds S] [--megabytes MB]]`;
+const SIZES = [1_000, 10_000, 100_000, 1_000_000];
+const CLIENTS = [5, 10, 50];
+const KINDS = {
+  valid: { unknown: 0, overlap: false },
+  '1 % unknown': { unknown: 0.01, overlap: false },
+  invalid: { unknown: 0, overlap: true },
+} as const;
+/** Tries of a case, of which the fastest counts: whatever else the machine does can only add. Slow ones run once. */
+const TRIES = 3;
+const SLOW_MS = 1_000;
+/** The history on which general checkers give up. */
+const HARD: LockHistory = { operations: 10_000, clients: 10, unknown: 0.01, overlap: true, seed: 1 };
+const HARD_TARGET_MS = 100;
+
+interface Options {
+  most: number;
+  porcupine?: Porcupine;
+}
+
+export async function benchCheckers(argv: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      max: { type: 'string', default: '100000' },
+      porcupine: { type: 'boolean', default: false },
+      seconds: { type: 'string', default: '30' },
+      megabytes: { type: 'string', default: '8000' },
+    },
+  });
+  const [most, seconds, megabytes] = [values.max, values.seconds, values.megabytes].map(Number);
+  if (!(most! > 0 && seconds! > 0 && megabytes! > 0)) throw new Error(`not a number: ${argv.join(' ')}\n${USAGE}`);
+  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-checkers-'));
+  try {
+    const porcupine = values.porcupine ? await buildPorcupine(folder, seconds!, megabytes!) : undefined;
+    await allCases({ most: most!, porcupine });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function allCases({ most, porcupine }: Options): Promise<void> {
+  print(
+    `deciding one history of a mutex: first call in a fresh process (fastest of ${TRIES}, or the one that took over ` +
+      `${SLOW_MS} ms), memory at its peak with the history in it; verdicts that differ from ours are given`,
+  );
+  print(heading(porcupine !== undefined));
+  for (const operations of SIZES.filter((size) => size <= most)) {
+    for (const clients of CLIENTS) {
+      for (const [name, kind] of Object.entries(KINDS)) {
+        print(await row(name, { operations, clients, ...kind, seed: 1 }, porcupine));
+      }
+    }
+  }
+  print('');
+  print(`the history on which general checkers give up (target: under ${HARD_TARGET_MS} ms)`);
+  print(await row('invalid, 1 % unknown', HARD, porcupine));
+}
+
+async function row(name: string, history: LockHistory, porcupine: Porcupine | undefined): Promise<string> {
+  const decided = await measured({ history, engine: 'decide' });
+  const searched = await measured({ history, engine: 'search' });
+  const columns = [
+    history.operations.toLocaleString('en-US').padStart(10),
+    String(history.clients).padStart(7),
+    name.padEnd(20),
+    `${decided.verdict} (${decided.how})`.padEnd(22),
+    milliseconds(decided.ms),
+    megabytesOf(decided.maxRssKb),
+    answer(searched, decided),
+    megabytesOf(searched.maxRssKb),
+  ];
+  if (!porcupine) return columns.join('  ');
+  const peer = await porcupine.decide(history);
+  const isAtLeast = peer.verdict === 'unknown' ? '> ' : '';
+  const ratio = `${isAtLeast}${(peer.ms / decided.ms).toFixed(1)} x`.padStart(9);
+  return [...columns, answer(peer, decided), megabytesOf(peer.maxRssKb), ratio].join('  ');
+}
+
+function heading(withPorcupine: boolean): string {
+  const columns = [
+    'operations',
+    'clients',
+    'history'.padEnd(20),
+    'verdict (by)'.padEnd(22),
+    'decide'.padStart(9),
+    'memory'.padStart(8),
+    'search alone'.padStart(16),
+    'memory'.padStart(8),
+  ];
+  if (withPorcupine) columns.push('Porcupine'.padStart(16), 'memory'.padStart(8), '/ decide'.padStart(9));
+  return columns.join('  ');
+}
+
+/** The time of another procedure, and its verdict where that is not ours. */
+function answer({ verdict, ms }: Answer, { verdict: ours }: Measured): string {
+  return `${verdict === ours ? '' : `${verdict}! `}${milliseconds(ms).trimStart()}`.padStart(16);
+}
+
+async function measured(one: Case): Promise<Measured> {
+  return fastest(() => inProcess(one));
+}
+
+async function inProcess(one: Case): Promise<Measured> {
+  const script = fileURLToPath(new URL('./checkers-case.js', import.meta.url));
+  const { stdout } = await execa(process.execPath, [script, JSON.stringify(one)]);
+  return JSON.parse(stdout) as Measured;
+}
+
+async function fastest<Tried extends { ms: number }>(attempt: () => Promise<Tried>): Promise<Tried> {
+  let best = await attempt();
+  for (let tries = 1; tries < TRIES && best.ms < SLOW_MS; tries++) {
+    const next = await attempt();
+    if (next.ms < best.ms) best = next;
+  }
+  return best;
+}
+
+// ---------------------------------------------------------------------------------------------------------- Porcupine
+
+interface Answer {
+  verdict: string;
+  /** Of the check alone: the history was read before. */
+  ms: number;
+  maxRssKb: number;
+}
+
+interface Porcupine {
+  decide(history: LockHistory): Promise<Answer>;
+}
+
+/** Says in one line why not, where it cannot be had. */
+async function buildPorcupine(folder: string, seconds: number, megabytes: number): Promise<Porcupine | undefined> {
+  const sources = fileURLToPath(new URL('../../bench/porcupine', import.meta.url));
+  const binary = join(folder, 'porcupine');
+  const built = await execa('go', ['build', '-buildvcs=false', '-o', binary, '.'], { cwd: sources, reject: false });
+  if (built.failed) {
+    const why = built.code === 'ENOENT' ? 'Go is not installed' : firstLine(built.stderr || built.shortMessage || '');
+    print(`without Porcupine: ${why}`);
+    return undefined;
+  }
+  print(`Porcupine gives up after ${seconds} s or ${megabytes} MB`);
+  const file = join(folder, 'history.txt');
+  return {
+    async decide(history) {
+      await inProcess({ history, engine: 'none', writeTo: file });
+      return fastest(async () => {
+        const { stdout } = await execa(binary, [file, String(seconds), String(megabytes)]);
+        return JSON.parse(stdout) as Answer;
+      });
+    },
+  };
+}
+
+// --------------------------------------------------------------------------------------------------------------- text
+
+function milliseconds(ms: number): string {
+  return `${ms < 100 ? ms.toFixed(1) : ms.toFixed(0)} ms`.padStart(9);
+}
+
+function megabytesOf(kb: number): string {
+  return `${(kb / 1024).toFixed(0)} MB`.padStart(8);
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]!;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,68 @@
+/** The one sentence that a verdict opens with. */
+import type { Results, Violation, ViolationClass } from '../harness/api.js';
+import { causePhrase } from './causes.js';
+import { moment, plural } from './words.js';
+
+/** What a headline is made of: violations that are told, those of them that fail the run, and how many there are in all. */
+export interface Findings {
+  violations: readonly Violation[];
+  failing: readonly Violation[];
+  found: Results['found'];
+}
+
+export function headlineOf(
+  verdict: Results['verdict'],
+  findings: Findings,
+  open: readonly string[],
+  stats: Record<string, number>,
+): string {
+  if (verdict === 'violated') return accusation(findings);
+  if (verdict === 'unknown') return `Cannot tell: ${open[0]}.`.replace(/\.\.$/, '.');
+  const struck = stats.struckHolds ? `, ${stats.struckHolds} struck by a fault` : '';
+  const holds = `${plural(stats.holds ?? 0, 'hold')}${struck}`;
+  if (findings.violations.length === 0) return `The lock held: ${holds}, never two at once.`;
+  return `Nothing that fails this run was found in ${holds}; but ${alsoFound(findings.found)}.`;
+}
+
+/** The gravest class that fails the run, and what else was found. */
+function accusation({ failing, found }: Findings): string {
+  const gravest = gravity.find((name) => failing.some((violation) => violation.class === name))!;
+  const first = failing.find((violation) => violation.class === gravest)!;
+  const others = alsoFound({ ...found, [gravest]: 0 });
+  const what = (happened[first.kind] ?? somethingElse)(found[gravest] ?? 0, first);
+  return `${what} (first at ${moment(first.fromNs)} on ${first.key}, ${causePhrase(first.cause.name)})${others === '' ? '' : `; also ${others}`}.`;
+}
+
+const gravity: readonly ViolationClass[] = ['exclusion', 'harm', 'stale', 'liveness'];
+
+/** By the kind of the first violation of the gravest class. */
+const happened: Record<string, (count: number, first: Violation) => string> = {
+  overlap: (count, { class: name, holds }) =>
+    name === 'stale'
+      ? `Stale holder: ${plural(count, 'time')} a client acted on after its lease had ended, beside the next holder`
+      : `Exclusion broken: ${plural(count, 'time')} ${holds.length > 2 ? 'more clients than it allows' : 'two clients'} held the lock at once`,
+  'stale-write': (count) =>
+    `Harm done: ${plural(count, 'time')} the protected resource took a write of a holder after a later one was there`,
+  'lost-update': (count) => `Harm done: ${plural(count, 'acknowledged update')} of the protected counter lost`,
+  'missing-updates': (count) => `Harm done: ${plural(count, 'time')} the protected counter misses acknowledged updates`,
+  'fence-inversion': (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
+  'fence-repeat': (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
+  deadlock: (count) => `Deadlock: ${plural(count, 'lock')} could not be had again after everything was healed`,
+  'fifo-inversion': (count) => `Not fair: ${plural(count, 'client')} overtaken in the queue`,
+  'permit-leak': (count) => `Permits leaked: of ${plural(count, 'semaphore')} not all permits could be had again`,
+};
+
+function somethingElse(count: number, { class: name, kind }: Violation): string {
+  return `${name}: ${plural(count, kind)}`;
+}
+
+const nouns: Record<ViolationClass, readonly [one: string, many: string]> = {
+  exclusion: ['overlap of two holders', 'overlaps of two holders'],
+  harm: ['case of harm', 'cases of harm'],
+  stale: ['stale holder', 'stale holders'],
+  liveness: ['failure of liveness', 'failures of liveness'],
+};
+
+function alsoFound(found: Results['found']): string {
+  return gravity.flatMap((name) => (found[name] ? [plural(found[name], ...nouns[name])] : [])).join(' and ');
+}

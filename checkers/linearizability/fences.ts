@@ -1,0 +1,169 @@
+/**
+ * Fencing tokens must rise in the order in which grants took effect. That order is forced wherever one core was over before
+ * another began; and, whatever held when, wherever one grant had been answered before another was asked for.
+ */
+import type { Operations } from '../../harness/api.js';
+import { sortNearlySorted } from '../nearly-sorted.js';
+import type { Sections } from './sections.js';
+import type { Timeline } from './sweep.js';
+
+export interface Inversion {
+  /** Its core was over when the other began. */
+  earlier: number;
+  /** The later one, which got no higher token. */
+  later: number;
+  fromNs: number;
+  untilNs: number;
+}
+
+export interface Inversions {
+  /** Pairs in the forced order of the cores. */
+  count: number;
+  /** Pairs of which the first had been answered before the second was called: they need no argument about holding. */
+  answeredBeforeCall: number;
+  /** At most as many as were asked for; of each later grant the earlier one with the highest token. */
+  earliest: Inversion[];
+}
+
+/**
+ * `most`: as many are given, in the order in which the later grants were answered. `coresOverlap`: whether some do; only
+ * then can grants that were answered before a call be out of the forced order.
+ */
+export function inversionsOf(
+  timeline: Timeline,
+  operations: Operations,
+  coresOverlap: boolean,
+  most: number,
+): Inversions {
+  const { sections } = timeline;
+  const token = Float64Array.from({ length: sections.count }, (_, k) => operations.token[sections.acquire[k]!]!);
+  const visits = forcedOrder(timeline);
+  const inOrder = risesAll(visits, token);
+  if (inOrder && !coresOverlap) return { count: 0, answeredBeforeCall: 0, earliest: [] };
+
+  const ranks = ranksOf(token);
+  return {
+    ...(inOrder ? { count: 0, earliest: [] } : inForcedOrder(timeline, visits, token, ranks, most)),
+    answeredBeforeCall: countAnsweredBefore(sections, token, ranks),
+  };
+}
+
+function inForcedOrder(
+  timeline: Timeline,
+  visits: Int32Array,
+  token: Float64Array,
+  ranks: Int32Array,
+  most: number,
+): Pick<Inversions, 'count' | 'earliest'> {
+  const over = new Ranked(ranks.length);
+  const earliest: Inversion[] = [];
+  let count = 0;
+  let highest = -1;
+  for (const visit of visits) {
+    const k = visit >= 0 ? visit : ~visit;
+    if (ranks[k] === NO_TOKEN) continue;
+    if (visit < 0) {
+      over.add(ranks[k]!);
+      if (highest < 0 || token[k]! > token[highest]!) highest = k;
+      continue;
+    }
+    const notLower = over.notBelow(ranks[k]!);
+    count += notLower;
+    if (notLower > 0 && earliest.length < most) earliest.push(inversion(timeline, highest, k));
+  }
+  return { count, earliest };
+}
+
+function inversion({ sections, spans }: Timeline, earlier: number, later: number): Inversion {
+  return { earlier, later, fromNs: spans.fromNs[earlier]!, untilNs: sections.returnNs[later]! };
+}
+
+/**
+ * Where each core of a known grant begins (k) and is over (~k), in order of time: ends before beginnings of the same instant,
+ * and holds of that instant alone between them. Of several such, which any order explains, those with lower tokens first;
+ * two with the same token are an inversion in any order.
+ */
+function forcedOrder({ begins, ends, windows, sections, spans }: Timeline): Int32Array {
+  const { fromNs, untilNs } = spans;
+  const instants = windows.filter((k) => sections.returnNs[k] !== Number.POSITIVE_INFINITY && fromNs[k] === untilNs[k]);
+  const visits = new Int32Array(begins.length + ends.length + 2 * instants.length);
+  let [begun, ended, visited, filled] = [0, 0, 0, 0];
+  while (begun < begins.length || visited < instants.length) {
+    const beginNs = begun < begins.length ? fromNs[begins[begun]!]! : Number.POSITIVE_INFINITY;
+    const instantNs = visited < instants.length ? fromNs[instants[visited]!]! : Number.POSITIVE_INFINITY;
+    const nextNs = Math.min(beginNs, instantNs);
+    while (ended < ends.length && untilNs[ends[ended]!]! <= nextNs) visits[filled++] = ~ends[ended++]!;
+    if (instantNs <= beginNs) {
+      visits[filled++] = instants[visited]!;
+      visits[filled++] = ~instants[visited++]!;
+    } else {
+      visits[filled++] = begins[begun++]!;
+    }
+  }
+  return visits.subarray(0, filled);
+}
+
+/** The common case, in one pass: each token is higher than all that were over before. */
+function risesAll(visits: Int32Array, token: Float64Array): boolean {
+  let highest = Number.NEGATIVE_INFINITY;
+  for (const visit of visits) {
+    const one = token[visit >= 0 ? visit : ~visit]!;
+    if (visit < 0) highest = one > highest ? one : highest;
+    else if (one <= highest) return false;
+  }
+  return true;
+}
+
+/** Pairs with return(A) < call(B) and token(A) ≥ token(B). */
+function countAnsweredBefore({ count, callNs, returnNs }: Sections, token: Float64Array, ranks: Int32Array): number {
+  const all = Int32Array.from({ length: count }, (_, k) => k).filter((k) => !Number.isNaN(token[k]!));
+  const byReturn = all.filter((k) => returnNs[k] !== Number.POSITIVE_INFINITY);
+  sortNearlySorted(byReturn, (a, b) => returnNs[a]! - returnNs[b]!);
+  sortNearlySorted(all, (a, b) => callNs[a]! - callNs[b]!);
+  const answered = new Ranked(count);
+  let [next, pairs] = [0, 0];
+  for (const k of all) {
+    for (; next < byReturn.length && returnNs[byReturn[next]!]! < callNs[k]!; next++)
+      answered.add(ranks[byReturn[next]!]!);
+    pairs += answered.notBelow(ranks[k]!);
+  }
+  return pairs;
+}
+
+const NO_TOKEN = -1;
+
+/** By section: how many tokens are lower than its own. */
+function ranksOf(token: Float64Array): Int32Array {
+  const sorted = token.filter((one) => !Number.isNaN(one)).sort();
+  return Int32Array.from(token, (one) => {
+    if (Number.isNaN(one)) return NO_TOKEN;
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sorted[middle]! < one) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  });
+}
+
+/** How many ranks were added, and how many of them are how high: a Fenwick tree (Fenwick 1994). */
+class Ranked {
+  private added = 0;
+  private readonly tree: Int32Array;
+
+  constructor(ranks: number) {
+    this.tree = new Int32Array(ranks + 1);
+  }
+
+  add(rank: number): void {
+    this.added++;
+    for (let at = rank + 1; at < this.tree.length; at += at & -at) this.tree[at]!++;
+  }
+
+  notBelow(rank: number): number {
+    let lower = 0;
+    for (let at = rank; at > 0; at -= at & -at) lower += this.tree[at]!;
+    return this.added - lower;
+  }
+}

@@ -1,0 +1,23 @@
+/** The locks, as data for the general search and for checking certificates. */
+import type { LockModel } from '../../../harness/api.js';
+import type { Model } from '../types.js';
+import { fair, fenced, mutex } from './mutex.js';
+import { readWrite, reentrant, semaphore } from './shared.js';
+
+type Kind = LockModel['kind'];
+
+// biome-ignore lint/suspicious/noExplicitAny: each model has a state of its own, which nobody else looks into.
+type AnyModel = Model<any>;
+
+export const models: { readonly [K in Kind]: (model: Extract<LockModel, { kind: K }>) => AnyModel } = {
+  mutex,
+  reentrant,
+  'read-write': readWrite,
+  semaphore,
+  fenced,
+  fair,
+};
+
+export function modelOf(model: LockModel): Model<unknown> {
+  return (models[model.kind] as (model: LockModel) => Model<unknown>)(model);
+}

@@ -1,0 +1,12 @@
+/**
+ * Extends by setting the key again, whatever is in it. Production code writes `SET key value PX lease` for "refresh", or
+ * leaves the XX out that would at least have told it that the key was gone.
+ *
+ * A holder whose lease ran out extends it, is told that it worked, and overwrites the lock of whoever got it meanwhile: both
+ * work under a running lease. It needs holders that extend late (`--careless --hold 0.5x..1.5x`, or a paused client).
+ */
+import { leaseLock } from './lease-lock.js';
+
+export default leaseLock('broken/extend-expired', {
+  extend: async ({ redis, key, owner }, leaseMs) => (await redis.set(key, owner, 'PX', leaseMs)) === 'OK',
+});

@@ -1,0 +1,56 @@
+/**
+ * SET NX PX with an owner value, put together from the parts that canaries get wrong; a part that is left out is right.
+ * With all parts right it promises what `set-nx-px` does.
+ */
+import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/api.js';
+import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs } from '../attempts.js';
+import { defineLock } from '../define-lock.js';
+import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey, prolong, take } from '../owned-key.js';
+import { pause } from '../set-nx-px.js';
+
+export interface LeaseParts {
+  /** Called once per client; the result is called once per try, for the value that says whose the lock is. */
+  owners?(access: TopologyAccess): () => string;
+  /** True if the lock is ours for `leaseMs` from now. */
+  extend?(mine: OwnedKey, leaseMs: number): Promise<boolean>;
+}
+
+/** A value for each try that no other try has. */
+export function freshOwners(access: TopologyAccess): () => string {
+  return access.randomValue;
+}
+
+export function leaseLock(name: string, { owners = freshOwners, extend = prolong }: LeaseParts): LockDefinition {
+  return defineLock({
+    name,
+    topologies: ['single', 'replica', 'sentinel', 'cluster'],
+    features: ['extend'],
+    async connect(access) {
+      const redis = await access.redis();
+      const nextOwner = owners(access);
+      const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
+        const mine = { redis, key, owner: nextOwner() };
+        const sentNs = access.nowNs();
+        const result = await answerOrRefusal(take(mine, leaseMs));
+        if ('refusedBecause' in result) return result;
+        if (!result.answer) return { refusedBecause: 'held' };
+
+        const held = heldKey(access, mine, sentNs, leaseMs);
+        if (held.validForMs <= 0) {
+          await answerOf(giveBack(mine));
+          return { refusedBecause: 'granted-late' };
+        }
+        const extendIt = async (newLeaseMs: number) => {
+          const extensionSentNs = access.nowNs();
+          const extended = await certainOrDoubtful(extend(mine, newLeaseMs));
+          return extended ? { validForMs: validForMs(access, extensionSentNs, newLeaseMs) } : null;
+        };
+        return { hold: { ...held, extend: extendIt } };
+      };
+      return {
+        acquire: (key: string, options: AcquireOptions) =>
+          tryUntilGranted(access, options, pause, () => attempt(key, options.leaseMs)),
+      };
+    },
+  });
+}

@@ -1,0 +1,83 @@
+/**
+ * Redlock as applications write it after reading about it: asks all nodes at once, waits for each as long as a command may
+ * take, and holds with a majority. Put together from the parts that canaries get wrong; with all of them right it promises
+ * what `redlock` does, but for its short time-outs.
+ *
+ * Step points: `asked`, when all nodes have answered (or did not) and nothing is decided yet.
+ */
+import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/api.js';
+import { type Attempt, tryUntilGranted } from '../attempts.js';
+import { defineLock } from '../define-lock.js';
+import { type Answer, answerOf, giveBack, type OwnedKey, take } from '../owned-key.js';
+import { majority } from '../redlock.js';
+
+const pause = { minMs: 10, maxMs: 60 };
+
+export interface RedlockParts {
+  /** Called before the nodes are asked; the result says how many milliseconds of the lease have passed since. */
+  stopwatch?(access: TopologyAccess): () => number;
+  /** Who is told that a try failed. */
+  toGiveBack?(asked: readonly OwnedKey[], granted: readonly OwnedKey[]): readonly OwnedKey[];
+}
+
+/** By a clock that nobody sets. */
+export function monotonic(access: TopologyAccess): () => number {
+  const beganNs = access.nowNs();
+  return () => (access.nowNs() - beganNs) / 1e6;
+}
+
+/** All that were asked: one whose answer was lost may have granted. */
+export function everywhere(asked: readonly OwnedKey[]): readonly OwnedKey[] {
+  return asked;
+}
+
+export function redlockFromParts(
+  name: string,
+  { stopwatch = monotonic, toGiveBack = everywhere }: RedlockParts,
+): LockDefinition {
+  return defineLock({
+    name,
+    topologies: ['redlock'],
+    async connect(access) {
+      const nodes = await access.nodes();
+      const quorum = majority(nodes.length);
+      const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
+        const owner = access.randomValue();
+        const asked = nodes.map((redis) => ({ redis, key, owner }));
+        const grantSentNs = access.nowNs();
+        const elapsedMs = stopwatch(access);
+        const answers = await Promise.all(asked.map((part) => answerOf(take(part, leaseMs))));
+        await access.step('asked');
+        const validForMs = leaseMs - elapsedMs() - (leaseMs * 0.01 + 2);
+        const granted = asked.filter((_, nth) => answers[nth]!.is === 'yes');
+        if (granted.length >= quorum && validForMs > 0) {
+          return { hold: { grantSentNs, validForMs, release: () => releaseAll(asked, quorum) } };
+        }
+        await Promise.all(toGiveBack(asked, granted).map((part) => answerOf(giveBack(part))));
+        return { refusedBecause: whyRefused(answers, quorum) };
+      };
+      return {
+        acquire: (key: string, options: AcquireOptions) =>
+          tryUntilGranted(access, options, pause, () => attempt(key, options.leaseMs)),
+      };
+    },
+  });
+}
+
+async function releaseAll(asked: readonly OwnedKey[], quorum: number): Promise<boolean> {
+  const answers = await Promise.all(asked.map((part) => answerOf(giveBack(part))));
+  if (count(answers, 'yes') >= quorum) return true;
+  if (answers.length - count(answers, 'no') < quorum) return false;
+  throw new Error(`release answered by ${count(answers, 'yes') + count(answers, 'no')} of ${asked.length} nodes`);
+}
+
+function whyRefused(answers: readonly Answer[], quorum: number): string {
+  const yes = count(answers, 'yes');
+  if (yes >= quorum) return 'granted-late';
+  if (yes + count(answers, 'no') < quorum) return 'unreachable';
+  return yes > 0 ? 'no-quorum' : 'held';
+}
+
+function count(answers: readonly Answer[], is: Answer['is']): number {
+  return answers.filter((answer) => answer.is === is).length;
+}

@@ -1,0 +1,8 @@
+/** The twin of `watchdog-dies`: a renewal that failed is tried again at the next tick. */
+import { prolong } from '../owned-key.js';
+import { renewedLock } from './renewed-lock.js';
+
+export default renewedLock('broken/watchdog-dies-mended', {
+  renew: prolong,
+  afterFailure: 'try-again',
+});

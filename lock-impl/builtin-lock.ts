@@ -1,0 +1,25 @@
+/** What the registry says of a lock that comes with the tool. */
+export interface BuiltinLock {
+  /** The compiled module, relative to the registry. */
+  module: `./${string}.js`;
+  /** What it is a kind of: `naive`, `lease`, `reentrant`, `quorum`, ... */
+  family: string;
+  /** What its users can ask of it: `lock(lease)`, `tryLock(wait)`, ... The harness uses one of them. */
+  forms: readonly string[];
+  /** One line for `list`. */
+  summary: string;
+  /** What is claimed of it, to be held against what a run finds. */
+  claims: string;
+  topologies: readonly string[];
+  /** What any lock is taken to have, and this one by design has not. */
+  lacks?: readonly Lack[];
+  /** Known to be broken (or the mended twin of one that is): there to test the tool, not to be used. */
+  canary?: boolean;
+}
+
+/**
+ * - `expiry`: the lock of a holder that crashed becomes free by itself;
+ * - `ownership`: a holder that outlived its lease leaves the next one's lock alone;
+ * - `late-release`: a holder that outlived its lease is told so when it releases.
+ */
+export type Lack = 'expiry' | 'ownership' | 'late-release';

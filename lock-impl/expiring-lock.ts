@@ -1,0 +1,55 @@
+/**
+ * The lock that most applications write for themselves, put together from parts, so that locks which differ in one part
+ * differ in nothing else: a canary and its mended twin, or two steps of the ladder.
+ *
+ * SET NX PX with a random value. What it promises beyond that depends on how it is released.
+ */
+import type { Redis } from 'ioredis';
+import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../harness/api.js';
+import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs, whyNotDone } from './attempts.js';
+import { defineLock } from './define-lock.js';
+import { pause } from './set-nx-px.js';
+
+export interface Parts {
+  /** What PX is given for a lease. */
+  px(leaseMs: number): number;
+  /** True if the lock was ours until now. */
+  release(redis: Redis, key: string, owner: string, access: TopologyAccess): Promise<boolean>;
+}
+
+export function expiringLock(name: string, parts: Parts): LockDefinition {
+  return defineLock({
+    name,
+    topologies: ['single', 'replica', 'sentinel', 'cluster'],
+    async connect(access) {
+      const redis = await access.redis();
+      const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
+        const owner = access.randomValue();
+        const sentNs = access.nowNs();
+        try {
+          const reply = await redis.set(key, owner, 'PX', parts.px(leaseMs), 'NX');
+          if (reply === null) return { refusedBecause: 'held' };
+        } catch (error) {
+          const reason = whyNotDone(error);
+          if (reason === undefined) throw error;
+          return { refusedBecause: reason };
+        }
+        const hold: LockHold = {
+          release: () => certainOrDoubtful(parts.release(redis, key, owner, access)),
+          grantSentNs: sentNs,
+          validForMs: validForMs(access, sentNs, leaseMs),
+        };
+        return { hold };
+      };
+      return {
+        acquire: (key: string, options: AcquireOptions) =>
+          tryUntilGranted(access, options, pause, () => attempt(key, options.leaseMs)),
+      };
+    },
+  });
+}
+
+/** PX takes milliseconds, as the lease is given. */
+export function leaseInMs(leaseMs: number): number {
+  return leaseMs;
+}

@@ -1,0 +1,78 @@
+/**
+ * One key on one server that carries its owner's random value: what locks over several keys or nodes are made of.
+ *
+ * It promises that nobody ever gives back or extends a key that is another's. Errors come as the client throws them;
+ * `answerOf` and `answerOrRefusal` tell those that mean "certainly not executed" from doubts.
+ */
+import type { Redis } from 'ioredis';
+import type { LockHold, TopologyAccess } from '../harness/api.js';
+import { certainOrDoubtful, validForMs, whyNotDone } from './attempts.js';
+import { extendIfMine } from './scripts/extend-if-mine.js';
+import { releaseIfMine } from './scripts/release-if-mine.js';
+
+export interface OwnedKey {
+  readonly redis: Redis;
+  readonly key: string;
+  readonly owner: string;
+}
+
+/** True when it is ours for `leaseMs` from now; false when it is somebody's already. */
+export async function take({ redis, key, owner }: OwnedKey, leaseMs: number): Promise<boolean> {
+  return (await redis.set(key, owner, 'PX', leaseMs, 'NX')) === 'OK';
+}
+
+/** True when it was ours and is free now. */
+export async function giveBack({ redis, key, owner }: OwnedKey): Promise<boolean> {
+  return (await redis.eval(releaseIfMine, 1, key, owner)) === 1;
+}
+
+/** True when it was ours and is for another `leaseMs` from now. */
+export async function prolong({ redis, key, owner }: OwnedKey, leaseMs: number): Promise<boolean> {
+  return (await redis.eval(extendIfMine, 1, key, owner, leaseMs)) === 1;
+}
+
+/** The hold of one key that was asked for at `sentNs` and granted. */
+export function heldKey(
+  access: TopologyAccess,
+  mine: OwnedKey,
+  sentNs: number,
+  leaseMs: number,
+): Required<Pick<LockHold, 'release' | 'extend' | 'validForMs' | 'grantSentNs'>> {
+  return {
+    validForMs: validForMs(access, sentNs, leaseMs),
+    grantSentNs: sentNs,
+    release: () => certainOrDoubtful(giveBack(mine)),
+    async extend(newLeaseMs) {
+      const extensionSentNs = access.nowNs();
+      const extended = await certainOrDoubtful(prolong(mine, newLeaseMs));
+      return extended ? { validForMs: validForMs(access, extensionSentNs, newLeaseMs) } : null;
+    },
+  };
+}
+
+/** What became of a question to a server. `undone`: certainly not executed; `unknown`: may have been. */
+export type Answer =
+  | { is: 'yes' }
+  | { is: 'no' }
+  | { is: 'undone'; reason: string }
+  | { is: 'unknown'; error: unknown };
+
+export async function answerOf(question: Promise<boolean>): Promise<Answer> {
+  try {
+    return { is: (await question) ? 'yes' : 'no' };
+  } catch (error) {
+    const reason = whyNotDone(error);
+    return reason === undefined ? { is: 'unknown', error } : { is: 'undone', reason };
+  }
+}
+
+/** The answer, or why the command was certainly not executed. Throws when it cannot tell. */
+export async function answerOrRefusal<T>(command: Promise<T>): Promise<{ answer: T } | { refusedBecause: string }> {
+  try {
+    return { answer: await command };
+  } catch (error) {
+    const reason = whyNotDone(error);
+    if (reason === undefined) throw error;
+    return { refusedBecause: reason };
+  }
+}

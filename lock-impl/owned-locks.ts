@@ -1,0 +1,47 @@
+/**
+ * Puts locks that know their owner (`reentrant-lock.ts`) behind what the harness asks for: each acquire is a
+ * `tryLock(wait)` whose lease is the watchdog's, and an acquire of what this client holds already nests.
+ */
+import type { AcquireOptions, LockHold, LockMode, TopologyAccess } from '../harness/api.js';
+import { type Grant, type Protocol, ReentrantLock } from './reentrant-lock.js';
+
+/** The one caller of a client of the harness. */
+const CALLER = '1';
+
+/** Adapts the lock that `protocolOf` describes for a key, and for a mode if there are two. */
+export function ownedLocks(access: TopologyAccess, protocolOf: (key: string, mode: LockMode) => Protocol) {
+  const clientId = access.randomValue();
+  const locks = new Map<string, ReentrantLock>();
+  const holdOf = new WeakMap<Grant, LockHold>();
+
+  const lockOf = (key: string, mode: LockMode, watchdogMs: number) => {
+    const name = `${mode} ${key}`;
+    const known = locks.get(name);
+    if (known) return known;
+    const lock = new ReentrantLock({
+      access,
+      protocol: protocolOf(key, mode),
+      owner: `${clientId}:${CALLER}`,
+      watchdogMs,
+      onRenewed(grants, sentNs, leaseMs) {
+        for (const grant of grants) {
+          const hold = holdOf.get(grant);
+          if (hold) access.renewed(hold, sentNs, leaseMs);
+        }
+      },
+    });
+    locks.set(name, lock);
+    return lock;
+  };
+
+  return {
+    async acquire(key: string, { leaseMs, waitMs, mode = 'write', signal }: AcquireOptions): Promise<LockHold> {
+      const lock = lockOf(key, mode, leaseMs);
+      const grant = await lock.acquire({ leaseMs, watched: true, waitMs, signal });
+      // Without `validForMs`: it is good for as long as it is renewed, and `lost` tells when it no longer is.
+      const hold = { grantSentNs: grant.sentNs, lost: grant.lost, release: () => lock.release(grant) };
+      holdOf.set(grant, hold);
+      return hold;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * SETNX to take, DEL to give back, and nothing else: the lock of the first blog posts. Production code got there from the
+ * name of the command, which seems to say all that a lock needs, and as long as nobody crashes it is true.
+ *
+ * It promises mutual exclusion, for ever: the key has no expiry. Whoever crashes while holding holds until somebody deletes
+ * the key by hand. And as nothing compares what is stored, whoever then does so by script also frees those who still work.
+ *
+ * Step points: `granted`, after SETNX and before the caller knows.
+ */
+import { certainOrDoubtful, tryUntilGranted } from './attempts.js';
+import { defineLock } from './define-lock.js';
+import { pause } from './set-nx-px.js';
+import { setnx } from './setnx-command.js';
+
+export default defineLock({
+  name: 'setnx',
+  topologies: ['single', 'replica', 'sentinel', 'cluster'],
+  features: ['no-expiry'],
+  async connect(access) {
+    const redis = await access.redis();
+    return {
+      acquire: (key, options) =>
+        tryUntilGranted(access, options, pause, async () => {
+          const sentNs = access.nowNs();
+          const refusedBecause = await setnx(redis, key, access.randomValue());
+          if (refusedBecause !== undefined) return { refusedBecause };
+          await access.step('granted');
+          const release = async () => (await certainOrDoubtful(redis.del(key))) === 1;
+          return { hold: { release, grantSentNs: sentNs } };
+        }),
+    };
+  },
+});

@@ -1,0 +1,9 @@
+/** `Mutex` of npm `redis-semaphore`: one server. */
+import { redisSemaphore } from './redis-semaphore.js';
+
+export default redisSemaphore({
+  name: 'third-party/redis-semaphore-mutex',
+  topologies: ['single', 'replica', 'sentinel', 'cluster'],
+  classOf: ({ Mutex }) => Mutex,
+  whatToLock: ([client], key) => [client, key],
+});

@@ -1,0 +1,9 @@
+/** `RedlockMutex` of npm `redis-semaphore`. It waits for every node, with no time-out of its own, and never looks at the lease. */
+import { redisSemaphore } from './redis-semaphore.js';
+
+export default redisSemaphore({
+  name: 'third-party/redis-semaphore-redlock-mutex',
+  topologies: ['redlock'],
+  classOf: ({ RedlockMutex }) => RedlockMutex,
+  whatToLock: (clients, key) => [clients, key],
+});

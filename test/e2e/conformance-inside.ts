@@ -1,0 +1,86 @@
+/**
+ * Runs inside the run's own namespaces: starts one deployment and checks every property that its locks claim, on all of
+ * them. Reads one JSON line (`Job`) on standard input, prints one JSON line (`Finding`) per check.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { RedisBinary } from '../../harness/api.js';
+import { netnsRuntime } from '../../harness/runtimes/netns.js';
+import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
+import { topologies } from '../../harness/topologies/index.js';
+import { Clients } from './conformance-clients.js';
+import { type Bench, type Claims, properties } from './conformance-properties.js';
+
+export interface Job {
+  topology: string;
+  folder: string;
+  redis: RedisBinary;
+  locks: (Claims & { name: string; clientArgv: string[] })[];
+}
+
+export interface Finding {
+  lock: string;
+  property: string;
+  tookMs: number;
+  /** What was wrong; absent: nothing. */
+  problem?: string;
+}
+
+/** As many as there are processors, more or less: a check mostly waits. */
+const LOCKS_AT_ONCE = 3;
+/** In the run's own network, where no host is: the clients need no host each, as nothing is done to their network. */
+const OWN_ADDRESS = '10.77.254.1/16';
+
+const job = JSON.parse(readFileSync(0, 'utf8')) as Job;
+const clock = realClock(monotonicNs());
+const kind = topologies[job.topology]!;
+const options = { nodes: 5, persistence: 'none' as const, minReplicasToWrite: 0, redisConf: [] };
+await using runtime = await netnsRuntime({ folder: job.folder, clock, unavailable: { clock: 'not needed' } });
+const servers = await runtime.createHosts(Object.values(kind.hosts(options)).flat());
+const { stderr, status } = spawnSync('ip', ['addr', 'add', OWN_ADDRESS, 'dev', 'torture0'], { encoding: 'utf8' });
+if (status !== 0) throw new Error(`ip addr add: ${stderr}`);
+await using topology = await kind.start(servers, options, {
+  clock,
+  redis: job.redis,
+  spareAddress: runtime.spareAddress,
+  readyTimeoutMs: 20_000,
+  say: (line) => process.stderr.write(`${line}\n`),
+});
+
+const waiting = [...job.locks];
+await Promise.all(
+  Array.from({ length: LOCKS_AT_ONCE }, async () => {
+    for (let lock = waiting.shift(); lock; lock = waiting.shift()) await checkLock(lock);
+  }),
+);
+
+async function checkLock(lock: Job['locks'][number]): Promise<void> {
+  await using clients = new Clients(lock.clientArgv, topology.describe());
+  let at = 0;
+  for (const [property, { claimedBy, check }] of Object.entries(properties)) {
+    if (!claimedBy(lock)) continue;
+    const beganNs = clock.nowNs();
+    const { features, model, lacks } = lock;
+    const bench: Bench = {
+      features,
+      model,
+      lacks,
+      key: `${lock.name}:${at++}`,
+      permits: model.kind === 'semaphore' ? model.permits : 1,
+      client: (n) => clients.get(n),
+      ownClient: () => clients.start(),
+    };
+    const problem = await check(bench).then(
+      () => undefined,
+      (error: Error) => error.message.split('\n', 1)[0],
+    );
+    const tookMs = Math.round((clock.nowNs() - beganNs) / 1e6);
+    tell({ lock: lock.name, property, tookMs, ...(problem !== undefined && { problem }) });
+    // What a failed check left half done must not be held against the next.
+    if (problem !== undefined) await clients[Symbol.asyncDispose]();
+  }
+}
+
+function tell(finding: Finding): void {
+  process.stdout.write(`${JSON.stringify(finding)}\n`);
+}

@@ -1,0 +1,108 @@
+/**
+ * Every lock of the registry, on every topology that it names, does what it claims while nothing fails. Canaries and their
+ * twins are left out: they have tests of their own, for what they do when something does.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LockDefinition } from '../../harness/api.js';
+import { cacheFolder, findRedis } from '../../harness/redis-binary.js';
+import { topologies } from '../../harness/topologies/index.js';
+import { locks } from '../../lock-impl/index.js';
+import type { Finding, Job } from './conformance-inside.js';
+import { properties } from './conformance-properties.js';
+import { clientMain, projectFolder } from './lock-client.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+const tested = await Promise.all(
+  Object.entries(locks)
+    .filter(([, { canary }]) => !canary)
+    .map(async ([name, entry]) => {
+      const { default: lock } = (await import(join(projectFolder, 'lock-impl', entry.module))) as {
+        default: LockDefinition;
+      };
+      const claims = {
+        features: lock.features ?? [],
+        model: lock.model ?? { kind: 'mutex' as const },
+        lacks: entry.lacks ?? [],
+      };
+      const clientArgv = [process.execPath, clientMain, join(projectFolder, 'dist/lock-impl', entry.module)];
+      return { name, topologies: entry.topologies, clientArgv, ...claims };
+    }),
+);
+
+let folder = '';
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lock-torture-conformance-'));
+  await build({
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    outdir: folder,
+    logLevel: 'error',
+    // Some dependencies are CommonJS and ask for `require`.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    entryPoints: {
+      inside: join(here, 'conformance-inside.ts'),
+      // A program of its own, which `replica` starts from beside itself.
+      main: join(projectFolder, 'harness/topologies/failover-manager/main.ts'),
+    },
+  });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function findingsOn(topology: string, claimants: Job['locks']): Promise<Finding[]> {
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  const redis = await findRedis({ cacheFolder: cacheFolder(), say });
+  const job: Job = { topology, folder: mkdtempSync(join(folder, `${topology}-`)), redis, locks: claimants };
+  const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const namespaces = [...asRoot, '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  const child = spawn('unshare', [...namespaces, process.execPath, join(folder, 'inside.js')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end(JSON.stringify(job));
+  let text = '';
+  child.stdout.on('data', (data) => {
+    text += data;
+  });
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  expect(code, text).toBe(0);
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Finding);
+}
+
+/** A published library may want another Node.js, or be left out where packages were installed without optional ones. */
+function cannotRunHere(problem: string): boolean {
+  const optional = process.env.CI === undefined && problem.includes('is not installed (it is optional)');
+  return problem.startsWith('handshake: ') && (optional || problem.includes(' needs Node.js '));
+}
+
+describe.each(Object.keys(topologies))('on %s', (topology) => {
+  const claimants = tested.filter((lock) => lock.topologies.includes(topology));
+  const cells = claimants.flatMap((lock) =>
+    Object.entries(properties)
+      .filter(([, { claimedBy }]) => claimedBy(lock))
+      .map(([property]) => [lock.name, property] as const),
+  );
+  let findings: Finding[] = [];
+  beforeAll(async () => {
+    findings = await findingsOn(topology, claimants);
+  }, 300_000);
+
+  it.for(cells)('%s: %s', ([lock, property], { skip }) => {
+    const finding = findings.find((one) => one.lock === lock && one.property === property);
+    expect(finding, 'it was not checked').toBeDefined();
+    const { problem } = finding!;
+    if (problem !== undefined && cannotRunHere(problem)) skip(problem);
+    expect(problem).toBeUndefined();
+  });
+});

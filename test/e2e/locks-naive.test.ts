@@ -1,0 +1,100 @@
+/** The locks that nobody should use: that they work while nothing happens, and how exactly each one fails. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import setNxPxGetDel from '../../lock-impl/set-nx-px-get-del.js';
+import setnxExpire from '../../lock-impl/setnx-expire.js';
+import { connectedClient } from './lock-client.js';
+import { clientHere, diesAt, now, single, stopsAt } from './locks-here.js';
+import { startRedis, type TestRedis, until } from './redis-server.js';
+
+let server: TestRedis;
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+let lastKey = 0;
+const freshKey = () => `key:${lastKey++}`;
+const goneFrom = (key: string) => until(`${key} is gone`, async () => (await server.redis.exists(key)) === 0);
+const connected = (lock: string) => connectedClient(lock, single(server));
+
+describe.each(['setnx', 'setnx-expire', 'set-nx-px-del', 'set-nx-px-get-del'])('%s', (lock) => {
+  test('excludes, waits, and can be had again after the release', async () => {
+    await using a = await connected(lock);
+    await using b = await connected(lock);
+    const key = freshKey();
+    const grant = await a.acquire(key);
+    expect(grant.type).toBe('ok');
+    expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
+    expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
+    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+    const waiting = b.acquire(key, 5_000, 10_000);
+    expect((await a.release(grant.id)).type).toBe('ok');
+    expect((await waiting).type).toBe('ok');
+  });
+});
+
+test('setnx: whoever dies while holding holds for ever', async () => {
+  await using a = await connected('setnx');
+  await using b = await connected('setnx');
+  const key = freshKey();
+  expect((await a.acquire(key, 50)).type).toBe('ok');
+  await a[Symbol.asyncDispose]();
+  expect(await server.redis.pttl(key)).toBe(-1);
+  expect(await b.acquire(key, 50, 500)).toMatchObject({ type: 'fail', reason: 'held' });
+});
+
+describe('setnx-expire', () => {
+  test('whoever dies between SETNX and EXPIRE holds for ever', async () => {
+    const death = diesAt('after-setnx');
+    await using a = clientHere(server, death.at);
+    await using b = await connected('setnx-expire');
+    const key = freshKey();
+    void (await setnxExpire.connect(a.access)).acquire(key, { ...now, leaseMs: 50 });
+    await death.reached;
+    expect(await server.redis.pttl(key)).toBe(-1);
+    expect(await b.acquire(key, 50, 500)).toMatchObject({ type: 'fail', reason: 'held' });
+  });
+
+  test('with both commands carried out it expires', async () => {
+    await using a = clientHere(server);
+    const key = freshKey();
+    const hold = await (await setnxExpire.connect(a.access)).acquire(key, { ...now, leaseMs: 60 });
+    expect(hold!.validForMs).toBeLessThan(60);
+    expect(a.steps).toEqual(['after-setnx', 'granted']);
+    await goneFrom(key);
+  });
+});
+
+test.each([
+  ['setnx-expire', 'ok'],
+  ['set-nx-px-del', 'ok'],
+  ['set-nx-px-get-del', 'fail'],
+  ['set-nx-px', 'fail'],
+])('%s: an expired holder releases while the next one holds, and a third comes: %s', async (lock, outcome) => {
+  await using a = await connected(lock);
+  await using b = await connected(lock);
+  await using c = await connected(lock);
+  const key = freshKey();
+  const expired = await a.acquire(key, 100);
+  await goneFrom(key);
+  expect((await b.acquire(key, 60_000)).type).toBe('ok');
+  expect((await a.release(expired.id)).type).toBe(outcome);
+  expect((await c.acquire(key, 60_000)).type).toBe(outcome);
+});
+
+test('set-nx-px-get-del: a lock that changes hands between GET and DEL is deleted', async () => {
+  const pause = stopsAt('before-del');
+  await using a = clientHere(server, pause.at);
+  await using b = await connected('set-nx-px-get-del');
+  await using c = await connected('set-nx-px-get-del');
+  const key = freshKey();
+  const hold = await (await setNxPxGetDel.connect(a.access)).acquire(key, now);
+  const releasing = hold!.release();
+  await pause.reached;
+  // The lease ends here, as if the pause had outlasted it.
+  await server.redis.pexpire(key, 0);
+  expect((await b.acquire(key, 60_000)).type).toBe('ok');
+  pause.goOn();
+  expect(await releasing).toBe(true);
+  expect((await c.acquire(key, 60_000)).type).toBe('ok');
+});

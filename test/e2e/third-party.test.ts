@@ -1,0 +1,370 @@
+/** Published libraries as they are, behind their adapters, against real Redis servers: what they do, and what they tell. */
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Endpoint, TopologyDescription } from '../../harness/api.js';
+import { moreLocks } from '../../lock-impl/more-locks.js';
+import { installedVersion, libraries } from '../../lock-impl/third-party/library.js';
+import { connectedClient, nowNs, startClient } from './lock-client.js';
+import { startRedis, type TestRedis, until } from './redis-server.js';
+
+const { nodeMajorMin } = libraries['redlock-universal'];
+const haveUniversal =
+  Number.parseInt(process.version.slice(1), 10) >= nodeMajorMin &&
+  installedVersion(libraries['redlock-universal']) !== undefined;
+
+const single = (node: Endpoint): TopologyDescription => ({ kind: 'single', node });
+const redlockOf = (some: readonly TestRedis[]): TopologyDescription => ({
+  kind: 'redlock',
+  nodes: some.map((node) => node.endpoint),
+});
+const startNodes = (count: number) => Promise.all(Array.from({ length: count }, (_, n) => startRedis(`r${n + 1}`)));
+const stopNodes = (some: readonly TestRedis[]) => Promise.all(some.map((one) => one[Symbol.asyncDispose]()));
+
+let server: TestRedis;
+let nodes: TestRedis[];
+beforeAll(async () => {
+  server = await startRedis();
+  nodes = await startNodes(3);
+});
+afterAll(() => stopNodes([server, ...nodes]));
+
+let lastKey = 0;
+const freshKey = () => `key:${lastKey++}`;
+
+/** On which keys a lock called `key` lies. */
+const mutexKey = (lock: string, key: string) => (lock.includes('redis-semaphore') ? `mutex:${key}` : key);
+const isOn = (redis: TestRedis, key: string) =>
+  until(`${key} is there`, async () => (await redis.redis.exists(key)) === 1);
+const goneFrom = (redis: TestRedis, key: string) =>
+  until(`${key} is gone`, async () => (await redis.redis.exists(key)) === 0);
+
+type Case = [lock: string, where: string, topology: () => TopologyDescription, servers: () => TestRedis[]];
+const onOne = (lock: string): Case => [lock, 'one server', () => single(server.endpoint), () => [server]];
+const onThree = (lock: string): Case => [lock, 'three nodes', () => redlockOf(nodes), () => nodes];
+const named = (lock: string) => `third-party/${lock}`;
+
+const extended = ['redlock-4', 'redlock-5', 'sesamecare-redlock', ...(haveUniversal ? ['redlock-universal'] : [])];
+const renewing = ['redlock-5-using', 'sesamecare-redlock-using'];
+const locksOnOne = [...extended, ...renewing, 'redis-semaphore-mutex'].map(named).map(onOne);
+const locksOnThree = [
+  ...extended,
+  ...renewing,
+  'redlock-5-using-default-client',
+  'redis-semaphore-redlock-mutex',
+  'redis-semaphore-redlock-mutex-default-client',
+]
+  .map(named)
+  .map(onThree);
+
+// Side by side, because most of these libraries take two seconds to give up.
+describe.concurrent('what any lock does', () => {
+  test.each([...locksOnOne, ...locksOnThree])(
+    '%s on %s excludes, and can be had again after the release',
+    async (lock, _where, topology, servers) => {
+      await using a = await connectedClient(lock, topology());
+      await using b = await connectedClient(lock, topology());
+      const key = freshKey();
+      const grant = await a.acquire(key, 30_000);
+      expect(grant.type).toBe('ok');
+      expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
+      expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
+      // Some go on as soon as a majority has answered.
+      for (const one of servers()) await isOn(one, mutexKey(lock, key));
+      const refused = await b.acquire(key, 30_000);
+      expect(refused.type).toBe('fail');
+      expect(refused.reason).toMatch(/^(held|no-quorum)$/);
+      expect((await a.release(grant.id)).type).toBe('ok');
+      for (const one of servers()) await goneFrom(one, mutexKey(lock, key));
+      expect((await b.acquire(key, 30_000)).type).toBe('ok');
+    },
+  );
+
+  const withExtend = [...extended.map(named).map(onOne), ...extended.map(named).map(onThree)];
+
+  test.each(withExtend)(
+    '%s on %s ends by itself; the late release fails and leaves the next holder alone',
+    async (lock, _where, topology, servers) => {
+      await using a = await connectedClient(lock, topology());
+      await using b = await connectedClient(lock, topology());
+      const key = freshKey();
+      const late = await a.acquire(key, 300);
+      for (const one of servers()) await goneFrom(one, key);
+      expect((await b.acquire(key, 60_000)).type).toBe('ok');
+      expect(await a.extend(late.id, 5_000)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+      expect(await a.release(late.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+      for (const one of servers()) expect(await one.redis.pttl(key)).toBeGreaterThan(30_000);
+    },
+  );
+
+  test.each(withExtend)('%s on %s extends', async (lock, _where, topology, servers) => {
+    await using client = await connectedClient(lock, topology());
+    const key = freshKey();
+    const grant = await client.acquire(key, 5_000);
+    expect((await client.extend(grant.id, 60_000)).type).toBe('ok');
+    for (const one of servers()) await until('it has the new lease', async () => (await one.redis.pttl(key)) > 50_000);
+    expect((await client.release(grant.id)).type).toBe('ok');
+  });
+});
+
+describe('validity, as far as they tell it', () => {
+  test.each(['redlock-4', 'redlock-5', 'sesamecare-redlock'].map(named))(
+    '%s: the lease less its drift',
+    async (lock) => {
+      await using client = await connectedClient(lock, redlockOf(nodes));
+      const { value } = await client.acquire(freshKey(), 5_000);
+      expect(value.validForMs).toBeGreaterThan(4_000);
+      expect(value.validForMs).toBeLessThanOrEqual(5_000 - 52);
+    },
+  );
+
+  /** A majority answers when the lease is over. */
+  async function slowMajority(lock: string) {
+    await using client = await connectedClient(lock, redlockOf(nodes), { commandTimeoutMs: 3_000 });
+    for (const node of nodes.slice(1)) await node.redis.call('CLIENT', 'PAUSE', '500', 'ALL');
+    const answer = await client.acquire(freshKey(), 300, 5_000);
+    expect(answer.type).toBe('ok');
+    return { validForMs: answer.value.validForMs, afterMs: (answer.ended! - answer.value.grantSent) / 1e6 };
+  }
+
+  test.each(['redlock-5', 'sesamecare-redlock'].map(named))('%s grants what is over already', async (lock) => {
+    const { validForMs, afterMs } = await slowMajority(lock);
+    expect(afterMs).toBeGreaterThan(300);
+    expect(validForMs).toBeLessThan(0);
+  });
+
+  test('redis-semaphore grants what is over already, and says no validity', async () => {
+    const { validForMs, afterMs } = await slowMajority('third-party/redis-semaphore-redlock-mutex');
+    expect(afterMs).toBeGreaterThan(300);
+    expect(validForMs).toBeUndefined();
+  });
+
+  test.each(['redlock-4', ...(haveUniversal ? ['redlock-universal'] : [])].map(named))(
+    '%s looks, and tries again',
+    async (lock) => {
+      const { validForMs, afterMs } = await slowMajority(lock);
+      expect(afterMs).toBeLessThan(300);
+      if (lock.endsWith('redlock-4')) expect(validForMs).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe('renewal', () => {
+  test.each([
+    ...[...renewing, 'redis-semaphore-mutex'].map(named).map(onOne),
+    ...[
+      ...renewing,
+      'redis-semaphore-redlock-mutex',
+      'redlock-5-using-default-client',
+      'redis-semaphore-redlock-mutex-default-client',
+    ]
+      .map(named)
+      .map(onThree),
+  ])(
+    '%s on %s renews before the lease is over, tells each, and stops with the release',
+    async (lock, _where, topology, servers) => {
+      await using client = await connectedClient(lock, topology());
+      const key = freshKey();
+      const leaseMs = 1_500;
+      const grant = await client.acquire(key, leaseMs);
+      const renewals = () => client.notices.filter(({ type }) => type === 'renewed');
+      await until('it was renewed twice', () => renewals().length >= 2);
+      for (const [nth, { at }] of renewals().entries()) {
+        expect((at - grant.value.grantSent) / 1e6).toBeLessThan((nth + 1) * leaseMs);
+      }
+      for (const one of servers()) expect(await one.redis.exists(mutexKey(lock, key))).toBe(1);
+      expect((await client.release(grant.id)).type).toBe('ok');
+      expect(client.notices.filter(({ type }) => type === 'lost')).toEqual([]);
+      for (const one of servers()) await goneFrom(one, mutexKey(lock, key));
+    },
+  );
+
+  test.each([
+    ['redis-semaphore-mutex', /^Lost mutex for key mutex:/],
+    ['redlock-5-using', /unable to achieve a quorum/],
+    ['sesamecare-redlock-using', /unable to achieve a quorum/],
+  ] as const)('%s says that it was lost, when somebody else has the key', async (name, reason) => {
+    await using client = await connectedClient(named(name), single(server.endpoint));
+    const key = freshKey();
+    await client.acquire(key, 700);
+    await server.redis.set(mutexKey(name, key), 'somebody');
+    expect((await client.notice('lost')).reason).toMatch(reason);
+    expect(await server.redis.get(mutexKey(name, key))).toBe('somebody');
+  });
+});
+
+test('redlock-4 gives the lock back where an extension fails, and that is told', async () => {
+  await using client = await connectedClient('third-party/redlock-4', redlockOf(nodes));
+  const key = freshKey();
+  const grant = await client.acquire(key, 30_000);
+  for (const node of nodes.slice(1)) await node.redis.set(key, 'somebody');
+  expect(await client.extend(grant.id, 30_000)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+  expect(await nodes[0]!.redis.exists(key)).toBe(0);
+  expect((await client.notice('lost')).reason).toMatch(/^Exceeded 10 attempts to lock the resource/);
+});
+
+describe('redis-semaphore', () => {
+  test('a late release says nothing of being late, and leaves the next holder alone', async () => {
+    await using client = await connectedClient('third-party/redis-semaphore-mutex', single(server.endpoint));
+    const key = freshKey();
+    const grant = await client.acquire(key);
+    await server.redis.set(`mutex:${key}`, 'somebody');
+    expect((await client.release(grant.id)).type).toBe('ok');
+    expect(await server.redis.get(`mutex:${key}`)).toBe('somebody');
+  });
+
+  test('waits as long as it was told', async () => {
+    await using a = await connectedClient('third-party/redis-semaphore-mutex', single(server.endpoint));
+    await using b = await connectedClient('third-party/redis-semaphore-mutex', single(server.endpoint));
+    const key = freshKey();
+    const grant = await a.acquire(key);
+    const refused = await b.acquire(key, 5_000, 200);
+    expect(refused).toMatchObject({ type: 'fail', reason: 'held' });
+    expect(refused.ended! - refused.began!).toBeGreaterThanOrEqual(199e6);
+    const waiting = b.acquire(key, 5_000, 10_000);
+    await a.release(grant.id);
+    expect((await waiting).type).toBe('ok');
+  });
+
+  test('a refresh that fails ends the process', async () => {
+    await using own = await startRedis();
+    await using client = await connectedClient('third-party/redis-semaphore-mutex', single(own.endpoint));
+    const exited = once(client.process, 'exit');
+    expect((await client.acquire('k', 500)).type).toBe('ok');
+    await own.kill();
+    expect((await exited)[0]).toBe(1);
+    expect(client.stderr).toMatch(/ECONNREFUSED|closed|writeable/i);
+  });
+
+  test('two permits of its semaphore', async () => {
+    const lock = 'third-party/redis-semaphore-semaphore';
+    await using a = await connectedClient(lock, single(server.endpoint));
+    await using b = await connectedClient(lock, single(server.endpoint));
+    const key = freshKey();
+    const grant = await a.acquire(key);
+    expect((await a.acquire(key)).type).toBe('ok');
+    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+    expect((await a.release(grant.id)).type).toBe('ok');
+    expect((await b.acquire(key)).type).toBe('ok');
+  });
+
+  test('one node that hangs keeps the refresh of its RedlockMutex waiting: two clients hold, and the first is not told', async () => {
+    // The first has the clients that `new Redis(host)` gives; the second gives up on a node that does not answer.
+    await using a = await connectedClient('third-party/redis-semaphore-redlock-mutex-default-client', redlockOf(nodes));
+    await using b = await connectedClient('third-party/redis-semaphore-redlock-mutex', redlockOf(nodes), {
+      commandTimeoutMs: 300,
+    });
+    const key = freshKey();
+    expect((await a.acquire(key, 700)).type).toBe('ok');
+    nodes[2]!.process.kill('SIGSTOP');
+    try {
+      await goneFrom(nodes[0]!, `mutex:${key}`);
+      await goneFrom(nodes[1]!, `mutex:${key}`);
+      expect((await b.acquire(key, 60_000)).type).toBe('ok');
+      // Its refresh waits for the third node's answer.
+      expect(a.notices).toEqual([]);
+    } finally {
+      nodes[2]!.process.kill('SIGCONT');
+    }
+    expect((await a.notice('lost')).reason).toBe(`Lost redlock-mutex for key mutex:${key}`);
+  });
+});
+
+describe('a majority that is gone', () => {
+  test.each(
+    [
+      'redlock-4',
+      'redlock-5',
+      'sesamecare-redlock',
+      'redis-semaphore-redlock-mutex',
+      ...(haveUniversal ? ['redlock-universal'] : []),
+    ].map(named),
+  )('%s does not grant', async (lock) => {
+    const own = await startNodes(3);
+    try {
+      await using client = await connectedClient(lock, redlockOf(own));
+      for (const node of own.slice(1)) await node.kill();
+      // The first tries may have met the dying connections.
+      const refused = await until('both are known to be gone', async () => {
+        const answer = await client.acquire('k', 500);
+        expect(answer.type).not.toBe('ok');
+        return answer.type === 'fail' && answer;
+      });
+      expect(refused.reason).toMatch(/^(no-quorum|held)$/);
+      // Long before its lease is over, what the node that is left granted is given back: some libraries do that after
+      // they have answered.
+      expect((await client.acquire('given-back', 60_000)).type).toBe('fail');
+      await goneFrom(own[0]!, mutexKey(lock, 'given-back'));
+    } finally {
+      await stopNodes(own);
+    }
+  });
+
+  test.each(['redlock-5-using', 'sesamecare-redlock-using'].map(named))(
+    '%s tells its holder, when the lease is long over',
+    async (lock) => {
+      const own = await startNodes(3);
+      try {
+        await using client = await connectedClient(lock, redlockOf(own));
+        const leaseMs = 1_000;
+        const { value } = await client.acquire('k', leaseMs);
+        for (const node of own.slice(1)) await node.kill();
+        const { at } = await client.notice('lost');
+        expect((at - value.grantSent) / 1e6).toBeGreaterThan(leaseMs);
+      } finally {
+        await stopNodes(own);
+      }
+    },
+  );
+
+  test('redlock-5-using over clients with default settings does not tell while the nodes hang', async () => {
+    const own = await startNodes(3);
+    try {
+      await using client = await connectedClient('third-party/redlock-5-using-default-client', redlockOf(own));
+      const leaseMs = 1_000;
+      await client.acquire('k', leaseMs);
+      for (const node of own.slice(1)) node.process.kill('SIGSTOP');
+      await goneFrom(own[0]!, 'k');
+      // For as long again as three leases.
+      await own[0]!.redis.set('three leases', '', 'PX', 3 * leaseMs);
+      await goneFrom(own[0]!, 'three leases');
+      expect(client.notices.filter(({ type }) => type === 'lost')).toEqual([]);
+      const continuedNs = nowNs();
+      for (const node of own.slice(1)) node.process.kill('SIGCONT');
+      expect((await client.notice('lost')).at).toBeGreaterThan(continuedNs);
+    } finally {
+      await stopNodes(own);
+    }
+  });
+
+  test('redis-semaphore tells its holder', async () => {
+    const own = await startNodes(3);
+    try {
+      await using client = await connectedClient('third-party/redis-semaphore-redlock-mutex', redlockOf(own));
+      await client.acquire('k', 500);
+      for (const node of own.slice(1)) await node.kill();
+      expect((await client.notice('lost')).reason).toBe('Lost redlock-mutex for key mutex:k');
+    } finally {
+      await stopNodes(own);
+    }
+  });
+});
+
+test.each(
+  Object.keys(moreLocks).filter((name) => name.startsWith('third-party/') && !name.endsWith('redlock-universal')),
+)('%s says which version it is', async (lock) => {
+  await using client = startClient(lock);
+  const topology = moreLocks[lock]!.topologies.includes('single') ? single(server.endpoint) : redlockOf(nodes);
+  const { value } = await client.init(topology);
+  const [version] = moreLocks[lock]!.summary.split(':');
+  expect(value).toMatchObject({ lock, features: expect.arrayContaining([version]) });
+});
+
+test.skipIf(haveUniversal)('redlock-universal is refused by name where this Node is too old for it', async () => {
+  await using client = startClient('third-party/redlock-universal');
+  expect(await client.init(single(server.endpoint))).toMatchObject({
+    type: 'fail',
+    reason: expect.stringMatching(
+      /^lock: redlock-universal@\S+ needs Node.js 22 or newer, and this is v\d+\.\d+\.\d+$/,
+    ),
+  });
+});

@@ -1,0 +1,121 @@
+/** Histories of one key, written down operation by operation. Times are small whole numbers, in nanoseconds. */
+import fc from 'fast-check';
+import type { KeyHistory } from '../../../../checkers/linearizability/types.js';
+import type { HistoryEvent, LockMode, LockModel } from '../../../../harness/api.js';
+import { historyOf, OP } from '../../../../harness/history-table.js';
+
+export interface Operation {
+  op: 'acquire' | 'release';
+  client: string;
+  callNs: number;
+  /** Undefined: nothing is known of what came of it. */
+  returnNs: number | undefined;
+  /** Given: it failed. */
+  reason?: string;
+  token?: number;
+  mode?: LockMode;
+  leaseNs?: number;
+  /** Of a release: the acquire, by its place in the list. */
+  hold?: number;
+}
+
+/** When an operation of unknown outcome was given up, if it said anything at all. */
+const GAVE_UP_NS = 1e6;
+
+type More = Pick<Operation, 'reason' | 'token' | 'mode' | 'leaseNs'>;
+
+export function acquire(client: string, callNs: number, returnNs?: number, more: More = {}): Operation {
+  return { op: 'acquire', client, callNs, returnNs, ...more };
+}
+
+export function release(client: string, hold: number, callNs: number, returnNs?: number, reason?: string): Operation {
+  return { op: 'release', client, hold, callNs, returnNs, ...(reason !== undefined && { reason }) };
+}
+
+/** Row n is the n-th operation of the list, which must be in the order of calls. */
+export function literal(list: readonly Operation[]): KeyHistory {
+  const key = 'lock:0';
+  const moments = list.flatMap(({ op, client, callNs, returnNs, reason, token, mode, hold }, id) => {
+    const about = { client, id, op, key, ...(hold !== undefined && { hold }) };
+    const invoke = { type: 'invoke', ...about, ...(mode && { mode }) } as const;
+    if (returnNs === undefined && token === undefined) return [{ atNs: callNs, body: invoke }];
+    const type = returnNs === undefined ? 'info' : reason === undefined ? 'ok' : 'fail';
+    const said = { ...(reason !== undefined && { reason }), ...(token !== undefined && { token }) };
+    return [
+      { atNs: callNs, body: invoke },
+      { atNs: returnNs ?? GAVE_UP_NS, body: { type, ...about, ...said } as const },
+    ];
+  });
+  const isInvoke = ({ body }: (typeof moments)[number]) => Number(body.type === 'invoke');
+  moments.sort((a, b) => a.atNs - b.atNs || isInvoke(b) - isInvoke(a));
+  const { operations } = historyOf(moments.map(({ atNs, body }, i): HistoryEvent => ({ i, atNs, ...body })));
+  return {
+    key,
+    operations,
+    rows: Int32Array.from(list, (_, row) => row),
+    callNs: Float64Array.from(list, ({ callNs }) => callNs),
+    returnNs: Float64Array.from(list, ({ returnNs }) => returnNs ?? Number.POSITIVE_INFINITY),
+    leaseNs: Float64Array.from(list, ({ leaseNs }, row) =>
+      operations.op[row] === OP.acquire ? (leaseNs ?? Number.POSITIVE_INFINITY) : Number.NaN,
+    ),
+  };
+}
+
+export const MODELS: readonly LockModel[] = [
+  { kind: 'mutex' },
+  { kind: 'reentrant', depth: 2 },
+  { kind: 'read-write' },
+  { kind: 'semaphore', permits: 2 },
+  { kind: 'fenced' },
+  { kind: 'fair' },
+];
+
+export const readings = fc.record({ failedReleaseEnds: fc.boolean(), triesInform: fc.boolean() });
+
+/**
+ * A few operations of up to three clients, each after the client's last, close enough together for equal stamps to be
+ * common. Releases are of any hold that the client may have, known or not, and some come twice.
+ */
+export function operations(most: number): fc.Arbitrary<Operation[]> {
+  const step = fc.record({
+    client: fc.nat(2),
+    afterNs: fc.nat(3),
+    longNs: fc.nat(4),
+    outcome: fc.constantFrom('ok', 'ok', 'ok', 'ok', 'fail', 'info'),
+    /** Which of the client's acquires it releases, the last most often; beyond those: it acquires. */
+    releases: fc.constantFrom(0, 0, 0, 1, 2, 9, 9, 9),
+    reason: fc.constantFrom('usual', 'usual', 'other'),
+    token: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
+    mode: fc.constantFrom<LockMode>('read', 'read', 'write'),
+    leaseNs: fc.constantFrom(2, 4, 7, undefined),
+  });
+  return fc.array(step, { minLength: 2, maxLength: most }).map((steps) => {
+    const freeNs = [0, 0, 0];
+    const acquires: Drawn[][] = [[], [], []];
+    const drawn = steps.map((one): Drawn => {
+      const callNs = freeNs[one.client]! + one.afterNs;
+      const returnNs = one.outcome === 'info' ? undefined : callNs + one.longNs;
+      freeNs[one.client] = callNs + one.longNs;
+      const client = `c${one.client + 1}`;
+      const of = acquires[one.client]!.at(-1 - one.releases);
+      const failed = (usual: string, other: string) =>
+        one.outcome === 'fail' ? { reason: one.reason === 'usual' ? usual : other } : {};
+      if (of) {
+        // Mostly a hold is released once.
+        if (one.reason === 'usual') acquires[one.client]!.splice(acquires[one.client]!.indexOf(of), 1);
+        return { op: 'release', client, callNs, returnNs, of, ...failed('not-owner', 'unreachable') };
+      }
+      const { token, mode, leaseNs } = one;
+      const given = one.outcome === 'ok' && token !== undefined ? { token } : {};
+      const refused = failed('held', 'no-quorum');
+      const it: Drawn = { op: 'acquire', client, callNs, returnNs, mode, leaseNs, ...given, ...refused };
+      if (one.outcome !== 'fail' || one.reason === 'other') acquires[one.client]!.push(it);
+      return it;
+    });
+    const inOrder = drawn.map((it, n) => ({ it, n })).sort((a, b) => a.it.callNs - b.it.callNs || a.n - b.n);
+    const place = new Map(inOrder.map(({ it }, at) => [it, at]));
+    return inOrder.map(({ it: { of, ...operation } }) => (of ? { ...operation, hold: place.get(of)! } : operation));
+  });
+}
+
+type Drawn = Operation & { of?: Drawn };

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import { modelOf, models } from '../../../../checkers/linearizability/models/index.js';
+import type { Reading } from '../../../../checkers/linearizability/types.js';
+import type { LockModel } from '../../../../harness/api.js';
+import { acquire, literal, type Operation, release } from './literal.js';
+
+const READING: Reading = { failedReleaseEnds: true, leases: false, triesInform: true };
+
+/** What the lock is like after each operation, one after another; `impossible` where it would not have answered so. */
+function steps(model: LockModel, list: readonly Operation[], reading: Partial<Reading> = {}): string[] {
+  const history = literal(list);
+  const lock = modelOf(model);
+  let state = lock.init(history);
+  return list.map((_, row) => {
+    const after = lock.step(state, row, history, { ...READING, ...reading });
+    if (after === undefined) return 'impossible';
+    state = after;
+    return lock.describe(state, history);
+  });
+}
+
+/** One instant for each, in order. */
+const at = (n: number) => [n, n] as const;
+const held = { reason: 'held' };
+
+it('there is one for every kind of lock, which says what it is', () => {
+  const kinds: LockModel[] = [
+    { kind: 'mutex' },
+    { kind: 'fair' },
+    { kind: 'fenced' },
+    { kind: 'read-write' },
+    { kind: 'reentrant', depth: 3 },
+    { kind: 'semaphore', permits: 4 },
+  ];
+  expect(kinds.map((kind) => modelOf(kind).model)).toEqual(kinds);
+  expect(Object.keys(models).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+});
+
+describe.each([{ kind: 'mutex' }, { kind: 'fair' }] satisfies LockModel[])('$kind', (model) => {
+  it('is held by one client, once', () => {
+    const list = [
+      acquire('c1', ...at(0)),
+      acquire('c2', ...at(1)),
+      acquire('c1', ...at(2)),
+      release('c1', 0, ...at(3)),
+    ];
+    expect(steps(model, list)).toEqual(['held by c1 (acquire at line 0)', 'impossible', 'impossible', 'free']);
+  });
+
+  it('is released once, by a release of that very hold', () => {
+    const list = [
+      acquire('c1', ...at(0)),
+      release('c1', 0, ...at(1)),
+      acquire('c1', ...at(2)),
+      release('c1', 0, ...at(3)),
+      release('c1', 2, ...at(4)),
+    ];
+    expect(steps(model, list)).toEqual([
+      'held by c1 (acquire at line 0)',
+      'free',
+      'held by c1 (acquire at line 4)',
+      'impossible',
+      'free',
+    ]);
+  });
+
+  it('refuses while it is held, whoever asks, and only then', () => {
+    const list = [
+      acquire('c2', ...at(0), held),
+      acquire('c1', ...at(1)),
+      acquire('c2', ...at(2), held),
+      acquire('c1', ...at(3), held),
+    ];
+    const hold = 'held by c1 (acquire at line 2)';
+    expect(steps(model, list)).toEqual(['impossible', hold, hold, hold]);
+    expect(steps(model, list, { triesInform: false })[0]).toBe('free');
+  });
+});
+
+it('a release that was told "not yours" changes nothing or ends the hold, and is never impossible', () => {
+  const list = [
+    acquire('c1', ...at(0)),
+    release('c1', 0, ...at(1), 'unreachable'),
+    release('c1', 0, ...at(2), 'not-owner'),
+    release('c1', 0, ...at(3), 'not-owner'),
+  ];
+  const hold = 'held by c1 (acquire at line 0)';
+  expect(steps({ kind: 'mutex' }, list)).toEqual([hold, hold, 'free', 'free']);
+  expect(steps({ kind: 'mutex' }, list, { failedReleaseEnds: false })).toEqual([hold, hold, hold, hold]);
+});
+
+it('an operation of unknown outcome is stepped as one that succeeded', () => {
+  const list = [acquire('c1', 0), acquire('c2', 1), release('c1', 0, 2)];
+  expect(steps({ kind: 'mutex' }, list)).toEqual(['held by c1 (acquire at line 0)', 'impossible', 'free']);
+});
+
+it('reentrant: its owner takes it again, so deep and no deeper, and ends either hold first', () => {
+  const list = [
+    acquire('c1', ...at(0)),
+    acquire('c1', ...at(1)),
+    acquire('c1', ...at(2)),
+    acquire('c1', ...at(3), held),
+    release('c1', 0, ...at(4)),
+    acquire('c1', ...at(5), held),
+    acquire('c2', ...at(6)),
+    acquire('c2', ...at(7), held),
+    release('c1', 1, ...at(8)),
+    acquire('c2', ...at(9)),
+  ];
+  const [outer, inner] = ['c1 (acquire at line 0)', 'c1 (acquire at line 2)'];
+  expect(steps({ kind: 'reentrant', depth: 2 }, list)).toEqual([
+    `held by ${outer}`,
+    `held by ${outer} and ${inner}`,
+    'impossible',
+    `held by ${outer} and ${inner}`,
+    `held by ${inner}`,
+    'impossible', // it would have been granted
+    'impossible',
+    `held by ${inner}`,
+    'free',
+    'held by c2 (acquire at line 18)',
+  ]);
+});
+
+describe('read-write', () => {
+  const read = { mode: 'read' } as const;
+  const write = { mode: 'write' } as const;
+  const model: LockModel = { kind: 'read-write' };
+
+  it('readers share, and keep writers out', () => {
+    const list = [
+      acquire('c1', ...at(0), read),
+      acquire('c2', ...at(1), read),
+      acquire('c3', ...at(2), write),
+      acquire('c3', ...at(3), { ...write, ...held }),
+      acquire('c3', ...at(4), { ...read, ...held }),
+      acquire('c1', ...at(5), write),
+    ];
+    const both = 'held by c1 (acquire at line 0) and c2 (acquire at line 2)';
+    expect(steps(model, list).slice(1)).toEqual([both, 'impossible', both, 'impossible', 'impossible']);
+  });
+
+  it('a writer keeps others out, may read besides, and does not write twice', () => {
+    const list = [
+      acquire('c1', ...at(0)), // no mode: exclusive
+      acquire('c2', ...at(1), read),
+      acquire('c2', ...at(2), { ...read, ...held }),
+      acquire('c1', ...at(3), write),
+      acquire('c1', ...at(4), read),
+      release('c1', 0, ...at(5)),
+      acquire('c2', ...at(6), read),
+    ];
+    const first = 'held by c1 (acquire at line 0)';
+    expect(steps(model, list)).toEqual([
+      first,
+      'impossible',
+      first,
+      'impossible',
+      `${first} and c1 (acquire at line 8)`,
+      'held by c1 (acquire at line 8)',
+      'held by c1 (acquire at line 8) and c2 (acquire at line 12)',
+    ]);
+  });
+});
+
+it('semaphore: as many as there are permits, no matter whose', () => {
+  const list = [
+    acquire('c1', ...at(0)),
+    acquire('c2', ...at(1), held),
+    acquire('c1', ...at(2)),
+    acquire('c2', ...at(3)),
+    acquire('c2', ...at(4), held),
+    release('c1', 0, ...at(5)),
+    acquire('c2', ...at(6)),
+  ];
+  const two = 'held by c1 (acquire at line 0) and c1 (acquire at line 4)';
+  expect(steps({ kind: 'semaphore', permits: 2 }, list)).toEqual([
+    'held by c1 (acquire at line 0)',
+    'impossible',
+    two,
+    'impossible',
+    two,
+    'held by c1 (acquire at line 4)',
+    'held by c1 (acquire at line 4) and c2 (acquire at line 12)',
+  ]);
+});
+
+it('fenced: tokens rise with every grant that tells one', () => {
+  const list = [
+    acquire('c1', ...at(0), { token: 7 }),
+    release('c1', 0, ...at(1)),
+    acquire('c2', ...at(2), { token: 7 }),
+    acquire('c2', ...at(3)),
+    release('c2', 3, ...at(4)),
+    acquire('c3', ...at(5), { token: 6 }),
+    acquire('c3', ...at(6), { token: 8 }),
+  ];
+  expect(steps({ kind: 'fenced' }, list)).toEqual([
+    'held by c1 (acquire at line 0), last token 7',
+    'free, last token 7',
+    'impossible',
+    'held by c2 (acquire at line 6), last token 7',
+    'free, last token 7',
+    'impossible',
+    'held by c3 (acquire at line 12), last token 8',
+  ]);
+});

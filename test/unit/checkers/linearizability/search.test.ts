@@ -1,0 +1,336 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type LockHistory, lockHistory } from '../../../../bench/lock-histories.js';
+import { isUnknown } from '../../../../checkers/linearizability/models/answers.js';
+import { modelOf } from '../../../../checkers/linearizability/models/index.js';
+import { search } from '../../../../checkers/linearizability/search.js';
+import type { KeyHistory, Reading, SearchBudget } from '../../../../checkers/linearizability/types.js';
+import type { LockModel } from '../../../../harness/api.js';
+import { OP, OUTCOME } from '../../../../harness/history-table.js';
+import { acquire, literal, MODELS, type Operation, operations, readings, release } from './literal.js';
+
+const BUDGET: SearchBudget = { configurations: 1e6, steps: 1e8 };
+const STRICT: Reading = { failedReleaseEnds: false, leases: false, triesInform: false };
+const MUTEX: LockModel = { kind: 'mutex' };
+
+function searched(list: readonly Operation[], model: LockModel = MUTEX, reading: Partial<Reading> = {}) {
+  return search(modelOf(model), literal(list), { ...STRICT, ...reading }, BUDGET);
+}
+
+describe('a mutex', () => {
+  it('is handed over, and the order says how', () => {
+    const { verdict, order } = searched([
+      acquire('c1', 0, 5),
+      acquire('c2', 1, 2),
+      release('c2', 1, 3, 4),
+      release('c1', 0, 6, 7),
+    ]);
+    expect(verdict).toBe('valid');
+    expect([...order!]).toEqual([1, 2, 0, 3]);
+  });
+
+  it('is not held by two', () => {
+    expect(searched([acquire('c1', 0, 1), acquire('c2', 2, 3), release('c1', 0, 4, 5)])).toMatchObject({
+      verdict: 'invalid',
+      reached: 1,
+    });
+  });
+
+  it('takes equal stamps as concurrent', () => {
+    const until = (ns: number) => [acquire('c1', 0, 1), release('c1', 0, 2, ns), acquire('c2', 1, 2)];
+    expect(searched(until(4)).verdict).toBe('valid');
+    expect(searched([acquire('c1', 0, 1), acquire('c2', 1, 2), release('c1', 0, 3, 4)]).verdict).toBe('invalid');
+  });
+
+  it('may have been taken by an acquire of unknown outcome whose release succeeded', () => {
+    const list = (releaseNs: number) => [
+      acquire('c1', 0),
+      acquire('c2', 1, 2),
+      release('c1', 0, 3, releaseNs),
+      release('c2', 1, 5, 6),
+    ];
+    expect(searched(list(4)).verdict).toBe('invalid'); // c2 held all of [3, 4]
+    expect(searched(list(5)).verdict).toBe('valid');
+  });
+
+  it('may have been freed by a release of unknown outcome, but not before its call', () => {
+    const list = (callNs: number) =>
+      [acquire('c1', 0, 1), release('c1', 0, callNs), acquire('c2', 3, 4)].sort((a, b) => a.callNs - b.callNs);
+    expect(searched(list(4)).verdict).toBe('valid');
+    expect(searched(list(5)).verdict).toBe('invalid');
+  });
+});
+
+describe('a failed release', () => {
+  const list = (reason: string) => [acquire('c1', 0, 1), release('c1', 0, 2, 3, reason), acquire('c2', 4, 5)];
+
+  it('ends the hold or changes nothing, as it is read', () => {
+    expect(searched(list('not-owner'), MUTEX, { failedReleaseEnds: true }).verdict).toBe('valid');
+    expect(searched(list('not-owner')).verdict).toBe('invalid');
+  });
+
+  it('ends nothing where it reached nobody', () => {
+    expect(searched(list('unreachable'), MUTEX, { failedReleaseEnds: true }).verdict).toBe('invalid');
+  });
+
+  it('does not take the hold from a release that succeeded meanwhile', () => {
+    const twice = [acquire('c1', 0, 1), release('c1', 0, 2, 5, 'not-owner'), release('c1', 0, 3, 4)];
+    expect(searched(twice, MUTEX, { failedReleaseEnds: true })).toMatchObject({
+      verdict: 'valid',
+      order: Int32Array.of(0, 2, 1),
+    });
+  });
+
+  it('ends no hold before its grant, even within one instant', () => {
+    // Ended at 5, c1's hold cannot be what c2 saw.
+    const early = [acquire('c1', 0, 5), release('c1', 0, 5, 5, 'not-owner'), acquire('c2', 6, 7, { reason: 'held' })];
+    expect(searched(early, MUTEX, { failedReleaseEnds: true, triesInform: true }).verdict).toBe('invalid');
+  });
+});
+
+describe('a refused try', () => {
+  const list = [acquire('c1', 0, 1), release('c1', 0, 2, 3), acquire('c2', 4, 5, { reason: 'held' })];
+
+  it('proves that somebody held, if it is read so', () => {
+    expect(searched(list).verdict).toBe('valid');
+    expect(searched(list, MUTEX, { triesInform: true }).verdict).toBe('invalid');
+  });
+
+  it('is explained by an acquire of unknown outcome', () => {
+    expect(searched([acquire('c3', 0), ...moved(list, 1)], MUTEX, { triesInform: true })).toMatchObject({
+      verdict: 'valid',
+      order: Int32Array.of(1, 2, 0, 3),
+    });
+  });
+
+  it('is explained by any of them that could hold, not just the first', () => {
+    const fenced: LockModel = { kind: 'fenced' };
+    const after = [acquire('c1', 2, 3, { token: 7 }), release('c1', 2, 4, 5), acquire('c4', 6, 7, { reason: 'held' })];
+    const crashed = (token: number) => [acquire('c2', 0, undefined, { token }), acquire('c3', 1), ...after];
+    expect(searched(crashed(6), fenced, { triesInform: true }).verdict).toBe('valid'); // by c3's
+    const alone = [acquire('c2', 0, undefined, { token: 6 }), ...moved(after, -1)];
+    expect(searched(alone, fenced, { triesInform: true }).verdict).toBe('invalid');
+  });
+
+  it('is explained by one after another where leases end', () => {
+    const lease = { leaseNs: 2 };
+    const refused = { reason: 'held' };
+    const list = [
+      acquire('c1', 0, undefined, lease),
+      acquire('c2', 0, undefined, lease),
+      acquire('c3', 1, 1, refused),
+      acquire('c3', 5, 6),
+      release('c3', 3, 7, 8),
+      acquire('c3', 9, 9, refused),
+    ];
+    expect(searched(list, MUTEX, { triesInform: true, leases: true }).verdict).toBe('valid');
+    expect(searched(list, MUTEX, { triesInform: true }).verdict).toBe('invalid');
+  });
+
+  it('says nothing where nobody was said to hold', () => {
+    const split = [...list.slice(0, 2), acquire('c2', 4, 5, { reason: 'no-quorum' })];
+    expect(searched(split, MUTEX, { triesInform: true }).verdict).toBe('valid');
+  });
+});
+
+describe('a lease', () => {
+  const crashed = (againNs: number) => [acquire('c1', 0, 2, { leaseNs: 10 }), acquire('c2', againNs, againNs)];
+
+  it('may end a hold that nobody released, as soon as it has run', () => {
+    expect(searched(crashed(9), MUTEX, { leases: true }).verdict).toBe('invalid');
+    expect(searched(crashed(10), MUTEX, { leases: true }).verdict).toBe('valid');
+    expect(searched(crashed(10)).verdict).toBe('invalid');
+  });
+
+  it('runs from the instant of the grant: three grants in a row need two whole leases', () => {
+    const three = (last: number) => [
+      acquire('c1', 0, 1, { leaseNs: 10 }),
+      acquire('c2', 0, 11, { leaseNs: 10 }),
+      acquire('c3', 0, last, { leaseNs: 10 }),
+    ];
+    expect(searched(three(19), MUTEX, { leases: true }).verdict).toBe('invalid');
+    expect(searched(three(20), MUTEX, { leases: true })).toMatchObject({
+      verdict: 'valid',
+      order: Int32Array.of(0, 1, 2),
+    });
+  });
+
+  it('does not end a hold whose release succeeded later', () => {
+    const list = [acquire('c1', 0, 1, { leaseNs: 2 }), acquire('c2', 5, 6), release('c1', 0, 7, 8)];
+    expect(searched(list, MUTEX, { leases: true }).verdict).toBe('invalid');
+  });
+});
+
+/** The same operations, as they stand after `by` others. */
+function moved(list: readonly Operation[], by: number): Operation[] {
+  return list.map((one) => (one.hold === undefined ? one : { ...one, hold: one.hold + by }));
+}
+
+// ------------------------------------------------------------------------------------------------------ all orders
+
+function* permutations(items: readonly number[]): Generator<number[]> {
+  if (items.length === 0) yield [];
+  for (const first of items) {
+    for (const rest of permutations(items.filter((item) => item !== first))) yield [first, ...rest];
+  }
+}
+
+function* subsets(items: readonly number[]): Generator<number[]> {
+  if (items.length === 0) return yield [];
+  for (const rest of subsets(items.slice(1))) {
+    yield rest;
+    yield [items[0]!, ...rest];
+  }
+}
+
+/** Whether this order is one in time, and the lock steps through it. */
+function explains(order: readonly number[], history: KeyHistory, lock: LockModel, reading: Reading): boolean {
+  const { operations: ops, callNs, returnNs } = history;
+  const inTime = order.every((row, at) =>
+    order.slice(at + 1).every((later) => {
+      const isItsGrant = ops.op[row] === OP.release && ops.hold[row] === later && ops.outcome[later] === OUTCOME.ok;
+      return !isItsGrant && !(returnNs[later]! < callNs[row]!);
+    }),
+  );
+  if (!inTime) return false;
+  const model = modelOf(lock);
+  let state: unknown = model.init(history);
+  return order.every((row) => {
+    state = model.step(state, row, history, reading);
+    return state !== undefined;
+  });
+}
+
+function someOrderExplains(history: KeyHistory, lock: LockModel, reading: Reading): boolean {
+  const rows = [...history.rows];
+  const unknown = rows.filter((row) => isUnknown(history.operations, row));
+  const known = rows.filter((row) => !unknown.includes(row));
+  for (const chosen of subsets(unknown)) {
+    for (const order of permutations([...known, ...chosen])) {
+      if (explains(order, history, lock, reading)) return true;
+    }
+  }
+  return false;
+}
+
+const RUNS = 3_000;
+
+describe.each(MODELS)('$kind', (lock) => {
+  it(`decides ${RUNS} random small histories as trying all orders does, and its orders explain them`, () => {
+    const seen = { valid: 0, invalid: 0 };
+    fc.assert(
+      fc.property(operations(6), readings, (list, read) => {
+        const reading = { ...read, leases: false };
+        const history = literal(list);
+        const { verdict, order } = search(modelOf(lock), history, reading, BUDGET);
+        expect(verdict).toBe(someOrderExplains(history, lock, reading) ? 'valid' : 'invalid');
+        if (order) {
+          expect(explains([...order], history, lock, reading)).toBe(true);
+          expect([...order]).toEqual(expect.arrayContaining(mustTakeEffect(history)));
+        }
+        seen[verdict as keyof typeof seen]++;
+      }),
+      { numRuns: RUNS },
+    );
+    // A generator that hardly makes one of these would prove nothing.
+    expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(RUNS / 20);
+  });
+});
+
+/** Whatever succeeded. */
+function mustTakeEffect({ operations: ops, rows }: KeyHistory): number[] {
+  return [...rows].filter((row) => ops.outcome[row] === OUTCOME.ok);
+}
+
+// --------------------------------------------------------------------------------------------------- budget and size
+
+describe('a budget', () => {
+  /** Many who wait at once, for a lock that one of them never gives back. */
+  const crowd = (count: number) => [
+    ...Array.from({ length: count }, (_, n) => acquire(`c${n}`, n, 1_000)),
+    ...Array.from({ length: count - 2 }, (_, n) => release(`c${n}`, n, 1_001 + n, 2_000)),
+  ];
+
+  it.each([
+    ['configurations', { configurations: 20, steps: 1e9 }],
+    ['steps', { configurations: 1e9, steps: 200 }],
+  ])('of %s that is spent gives no verdict, and says how far it got', (_, budget) => {
+    const history = literal(crowd(12));
+    const result = search(modelOf({ kind: 'semaphore', permits: 10 }), history, STRICT, budget);
+    expect(result.verdict).toBe('unknown');
+    expect(result.order).toBeUndefined();
+    expect(result.note).toMatch(
+      /^gave up after \d+ steps and \d+ configurations: the best order explained 10 of 22 operations and stopped before c10's acquire at line 10, the lock held by c0 \(acquire at line 0\) and c1/,
+    );
+  });
+
+  it('that suffices gives the verdict', () => {
+    expect(searched(crowd(12), { kind: 'semaphore', permits: 10 }).verdict).toBe('invalid');
+    expect(searched(crowd(12), { kind: 'semaphore', permits: 12 }).verdict).toBe('valid');
+  });
+});
+
+it('refusals and releases are no alternatives: orders of them are not tried', () => {
+  const crowd = [
+    acquire('c0', 0, 1),
+    ...Array.from({ length: 20 }, (_, n) => acquire(`c${n + 1}`, 2, 1_000, { reason: 'held' })),
+    release('c0', 0, 3, 1_000),
+    acquire('c99', 2_000, 2_001),
+    acquire('c98', 2_002, 2_003),
+  ];
+  const { verdict, steps, reached } = searched(crowd, MUTEX, { triesInform: true });
+  expect({ verdict, reached }).toEqual({ verdict: 'invalid', reached: 23 });
+  expect(steps).toBeLessThan(100);
+});
+
+describe('a long history', () => {
+  const simulated = (options: Partial<LockHistory>) =>
+    lockHistory({ operations: 10_000, clients: 10, unknown: 0, overlap: false, seed: 1, ...options });
+
+  it('with leases is prepared without a stack of its length', () => {
+    const history = simulated({ operations: 300_000, unknown: 0.01 });
+    const leased = { ...history, leaseNs: history.leaseNs.map(() => 5e9) };
+    const { verdict } = search(modelOf(MUTEX), leased, { ...STRICT, leases: true }, { configurations: 10, steps: 10 });
+    expect(verdict).toBe('unknown');
+  });
+
+  it.each([
+    ['one after another', { operations: 100_000, clients: 1 }],
+    ['many waiting', { operations: 20_000, clients: 10 }],
+    ['some of unknown outcome', { operations: 20_000, clients: 10, unknown: 0.01 }],
+  ])('%s is explained, without a stack of its depth', (_, options) => {
+    const history = simulated(options);
+    const { verdict, order, steps } = search(modelOf(MUTEX), history, STRICT, BUDGET);
+    expect(verdict).toBe('valid');
+    // Whoever answered first is tried first, and mostly it was so.
+    expect(steps).toBeLessThan(3 * history.rows.length);
+    expect(replayed([...order!], history)).toBe(true);
+    const taken = new Set(order);
+    expect(taken.size).toBe(order!.length);
+    expect(mustTakeEffect(history).filter((row) => !taken.has(row))).toEqual([]);
+  });
+
+  it.each([1, 2, 3])(
+    'of 10,000 operations with one overlap and 1 % of unknown outcome is refuted in few steps (seed %d)',
+    (seed) => {
+      const history = simulated({ unknown: 0.01, overlap: true, seed });
+      const { verdict, steps, reached } = search(modelOf(MUTEX), history, STRICT, BUDGET);
+      expect(verdict).toBe('invalid');
+      expect(reached).toBeGreaterThan(9_000);
+      // Crashed acquires, of which there are some fifty, would double the configurations each.
+      expect(steps).toBeLessThan(500_000);
+    },
+  );
+});
+
+/** In one pass: the lock steps through it, each at its earliest instant and none after its return. */
+function replayed(order: readonly number[], history: KeyHistory): boolean {
+  const model = modelOf(MUTEX);
+  let state: unknown = model.init(history);
+  let atNs = 0;
+  return order.every((row) => {
+    state = model.step(state, row, history, STRICT);
+    atNs = Math.max(atNs, history.callNs[row]!);
+    return state !== undefined && atNs <= history.returnNs[row]!;
+  });
+}

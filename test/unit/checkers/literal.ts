@@ -1,0 +1,144 @@
+/**
+ * Histories for the checkers, event by event: each line of a test is one event, and its place is its line.
+ *
+ *     const input = checkInput([
+ *       grant('c1', 1, { at: 1, until: 1.1, token: 7 }),  // two events: invoke and ok
+ *       ...
+ *     ].flat());
+ *
+ * Times are seconds since the epoch of the run. The harness reads an answer when the client had it.
+ */
+import type {
+  CheckInput,
+  FaultRecord,
+  HistoryBody,
+  HistoryEvent,
+  LockModel,
+  Observations,
+  OpName,
+} from '../../../harness/api.js';
+import { historyOf } from '../../../harness/history-table.js';
+import { literalConfig } from './build.js';
+
+export const KEY = 'lock:0';
+export const LEASE_MS = 5_000;
+
+/** What happened at a time; events are put in order of it, and equal ones stay as they are. */
+export type Told = { at: number; body: HistoryBody };
+
+export function ns(seconds: number): number {
+  return Math.round(seconds * 1e9);
+}
+
+export interface OperationOptions {
+  /** When the client began it and had the answer. */
+  at: number;
+  until?: number;
+  key?: string;
+  /** `none`: no answer was recorded. */
+  type?: 'ok' | 'fail' | 'info' | 'none';
+  reason?: string;
+  hold?: number;
+  leaseMs?: number;
+  mode?: 'read' | 'write';
+  /** When the attempt that was granted left; absent: when the operation began. */
+  grantSent?: number;
+  token?: number;
+  value?: number;
+  version?: number;
+  /** False: the client does not stamp. */
+  stamps?: boolean;
+}
+
+/** One operation: its invoke and what became of it. */
+export function operation(op: OpName, client: string, id: number, options: OperationOptions): Told[] {
+  const { at, until = at + 0.001, key = KEY, type = 'ok', reason, hold, mode, grantSent, token } = options;
+  const { value, version, stamps = true, leaseMs = op === 'acquire' ? LEASE_MS : undefined } = options;
+  const common = { client, id, op, key, ...(hold !== undefined && { hold }) };
+  const invoke: HistoryBody = {
+    type: 'invoke',
+    ...common,
+    ...(leaseMs !== undefined && { leaseMs }),
+    ...(mode !== undefined && { mode }),
+    ...(op === 'write' && value !== undefined && { value }),
+  };
+  if (type === 'none') return [{ at, body: invoke }];
+  const completion: HistoryBody = {
+    type,
+    ...common,
+    ...(stamps && type !== 'info' && { beganNs: ns(at), endedNs: ns(until) }),
+    ...(reason !== undefined && { reason }),
+    ...(grantSent !== undefined && { grantSentNs: ns(grantSent) }),
+    ...(token !== undefined && { token }),
+    ...(op === 'read' && value !== undefined && { value }),
+    ...(version !== undefined && { version }),
+  };
+  return [
+    { at, body: invoke },
+    { at: until, body: completion },
+  ];
+}
+
+export const acquire = (client: string, id: number, options: OperationOptions) =>
+  operation('acquire', client, id, options);
+export const release = (client: string, id: number, options: OperationOptions & { hold: number }) =>
+  operation('release', client, id, options);
+export const read = (client: string, id: number, options: OperationOptions & { hold: number }) =>
+  operation('read', client, id, options);
+export const write = (client: string, id: number, options: OperationOptions & { hold: number }) =>
+  operation('write', client, id, options);
+
+export function queued(client: string, hold: number, at: number): Told {
+  return { at, body: { type: 'step', client, name: 'queued', clientNs: ns(at), hold } };
+}
+
+export function fault(
+  at: number,
+  step: number,
+  name: string,
+  state: FaultRecord['state'],
+  targets: string[] = ['r1'],
+): Told {
+  return { at, body: { type: 'fault', step, fault: name, state, targets, did: `${name} ${state}` } };
+}
+
+export function clientUp(client: string, slot = client, features: string[] = []): Told {
+  return {
+    at: 0,
+    body: { type: 'client-up', client, slot, host: slot, address: '10.77.0.9', lock: 'literal', features },
+  };
+}
+
+export function clientDown(client: string, at: number): Told {
+  return { at, body: { type: 'client-down', client, endNs: ns(at), reason: 'killed by the nemesis' } };
+}
+
+export function stall(at: number, ms: number): Told {
+  return {
+    at: at + ms / 1_000,
+    body: { type: 'disturbance', disturbance: 'harness-stall', ms, beganNs: ns(at) },
+  };
+}
+
+/** Lines are given by time; what has the same time keeps its order. */
+export function checkInput(told: readonly Told[], model: LockModel = { kind: 'mutex' }): CheckInput {
+  const ordered = told.map((one, n) => ({ ...one, n })).sort((a, b) => a.at - b.at || a.n - b.n);
+  const events = ordered.map(({ at, body }, i): HistoryEvent => ({ i, atNs: ns(at), ...body }));
+  return {
+    history: historyOf(events),
+    observations: nothingObserved,
+    config: { ...literalConfig, keys: [KEY] },
+    plan,
+    model,
+  };
+}
+
+const nothingObserved: Observations = {
+  length: 0,
+  line: () => undefined,
+  rare: [],
+  commandCount: 0,
+  commands: () => [],
+};
+
+const plan: CheckInput['plan'] = { version: 1, seed: 1, steps: [] };

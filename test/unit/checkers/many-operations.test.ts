@@ -1,0 +1,108 @@
+/**
+ * Every checker here grows as n log n, on histories that are sound and on such as are wrong from end to end. The bound is a
+ * ratio of two times measured in one run, so that a busy machine does not matter.
+ */
+import { expect, it } from 'vitest';
+import { availability } from '../../../checkers/availability.js';
+import { fencing } from '../../../checkers/fencing.js';
+import { fifo } from '../../../checkers/fifo.js';
+import { latency } from '../../../checkers/latency.js';
+import { lossToNotice } from '../../../checkers/loss-to-notice.js';
+import { lostUpdates } from '../../../checkers/lost-updates.js';
+import { permits } from '../../../checkers/permits.js';
+import { staleWrites } from '../../../checkers/stale-writes.js';
+import type { Checker, History, HistoryBody, HistoryEvent, LockModel } from '../../../harness/api.js';
+import { historyOf } from '../../../harness/history-table.js';
+import { checkInput, KEY, LEASE_MS } from './literal.js';
+
+const checkers: Record<string, [check: Checker, model: LockModel]> = {
+  fencing: [fencing, { kind: 'fenced' }],
+  'lost-updates': [lostUpdates, { kind: 'mutex' }],
+  'stale-writes': [staleWrites, { kind: 'mutex' }],
+  fifo: [fifo, { kind: 'fair' }],
+  permits: [permits, { kind: 'semaphore', permits: 2 }],
+  availability: [availability, { kind: 'mutex' }],
+  latency: [latency, { kind: 'mutex' }],
+  'loss-to-notice': [lossToNotice, { kind: 'mutex' }],
+};
+
+const TURN_NS = 1e6;
+const CLIENTS = 10;
+
+/**
+ * Turns of 1 ms, one client after the other. Where it is wrong, the counter of tokens began anew half-way, all clients read
+ * in pairs what the other is about to overwrite, and whoever asks later than the one that is queued has the lock first.
+ */
+function turns(count: number, wrong: boolean): History {
+  const events: HistoryEvent[] = [];
+  const at = (ns: number, body: HistoryBody) => events.push({ i: 0, atNs: Math.round(ns), ...body });
+  for (let n = 0; n < count; n++) {
+    const pair = wrong ? n - (n % 2) : n;
+    const startNs = pair * TURN_NS + (wrong && n % 2 === 1 ? 0.1 * TURN_NS : 0);
+    const about = { client: `c${n % CLIENTS}`, key: KEY };
+    const [id, turnNs] = [4 * n, (part: number) => startNs + part * TURN_NS];
+    const operation = (
+      place: number,
+      op: 'acquire' | 'read' | 'write' | 'release',
+      from: number,
+      until: number,
+      told: object,
+    ) => {
+      const common = { ...about, id: id + place, op, ...(place > 0 && { hold: id }) };
+      const stamps = { beganNs: turnNs(from), endedNs: turnNs(until) };
+      at(turnNs(from), { type: 'invoke', ...common, leaseMs: LEASE_MS, ...(op === 'write' && told) });
+      at(turnNs(until), { type: 'ok', ...common, ...stamps, ...told });
+    };
+    const had = wrong && n % 2 === 0 ? 0.4 : 0.2;
+    const token = (wrong && n > count / 2 ? n - Math.floor(count / 2) : n) + 1;
+    operation(0, 'acquire', 0, had, { token, grantSentNs: turnNs(had - 0.01) });
+    at(turnNs(0.05), { type: 'step', client: about.client, name: 'queued', clientNs: turnNs(0.05), hold: id });
+    operation(1, 'read', had + 0.05, had + 0.06, { value: wrong ? pair / 2 : n, version: pair });
+    const version = wrong ? pair + (n % 2 === 0 ? 2 : 1) : n + 1;
+    operation(2, 'write', had + 0.3, had + 0.31, { value: (wrong ? pair / 2 : n) + 1, version });
+    operation(3, 'release', had + 0.4, had + 0.41, {});
+  }
+  return historyOf(events.sort((a, b) => a.atNs - b.atNs).map((event, i) => ({ ...event, i })));
+}
+
+const SOUND = { few: turns(2_500, false), many: turns(20_000, false) };
+const WRONG = { few: turns(2_500, true), many: turns(20_000, true) };
+
+/** How much longer the checker takes for eight times as many operations. */
+function growth(check: Checker, model: LockModel, { few, many }: { few: History; many: History }): number {
+  const takesMs = (history: History) => {
+    const began = performance.now();
+    check({ ...checkInput([], model), history });
+    return performance.now() - began;
+  };
+  // Whatever else the machine does can only add: the fastest of several, and of more where that was not enough.
+  let [fewMs, manyMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let round = 0; round < 40 && (round < 3 || manyMs / fewMs >= LARGEST_GROWTH); round++) {
+    fewMs = Math.min(fewMs, takesMs(few));
+    manyMs = Math.min(manyMs, takesMs(many));
+  }
+  return manyMs / fewMs;
+}
+
+/** As n log n it is 8 to 10, and somewhat more where the smaller history fits into the caches; were it quadratic, 64. */
+const LARGEST_GROWTH = 32;
+
+it.each(Object.entries(checkers))('%s', (_, [check, model]) => {
+  expect(growth(check, model, SOUND)).toBeLessThan(LARGEST_GROWTH);
+  expect(growth(check, model, WRONG)).toBeLessThan(LARGEST_GROWTH);
+});
+
+it('the sound history is sound, and the wrong one wrong from end to end', () => {
+  const judged = (name: string, history: History) => {
+    const [check, model] = checkers[name]!;
+    return check({ ...checkInput([], model), history });
+  };
+  for (const name of ['fencing', 'lost-updates', 'stale-writes', 'fifo']) {
+    expect(judged(name, SOUND.few).verdict).toBe('valid');
+    expect(judged(name, WRONG.few).verdict).toBe('invalid');
+  }
+  expect(judged('fencing', WRONG.few).stats.fencesNotRisen).toBeGreaterThan(1_000);
+  expect(judged('lost-updates', WRONG.few).stats.lostUpdates).toBeGreaterThan(1_000);
+  expect(judged('stale-writes', WRONG.few).stats.staleWrites).toBeGreaterThan(1_000);
+  expect(judged('fifo', WRONG.few).stats.fifoOvertaken).toBeGreaterThan(1_000);
+});

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { installedVersion, libraries, load, wantedVersion } from '../../../../lock-impl/third-party/library.js';
+
+const lock = JSON.parse(readFileSync(new URL('../../../../package-lock.json', import.meta.url), 'utf8'));
+const here = Number.parseInt(process.version.slice(1), 10);
+
+describe.each(Object.entries(libraries))('%s', (_name, library) => {
+  const nodeMajorMin = 'nodeMajorMin' in library ? library.nodeMajorMin : 0;
+
+  test('is asked for in one exact version, and that is installed where Node is new enough', () => {
+    const wanted = wantedVersion(library);
+    expect(wanted).toMatch(/^(@[a-z-]+\/)?[a-z-]+@\d+\.\d+\.\d+(-[a-z0-9.]+)?$/);
+    if (here >= nodeMajorMin) expect(installedVersion(library)).toBe(wanted);
+  });
+
+  test('wants the Node that its package asks for, or one that this project asks for anyway', () => {
+    const { engines } = lock.packages[`node_modules/${library.installedAs}`];
+    const asked = Number(/(\d+)/.exec(engines.node)![1]);
+    if (nodeMajorMin > 0) expect(asked).toBe(nodeMajorMin);
+    else expect(asked).toBeLessThanOrEqual(20);
+  });
+});
+
+test('what cannot be had is refused by name, with the remedy', async () => {
+  await expect(load({ installedAs: 'redlock-universal', nodeMajorMin: 22 }, 'v20.1.2')).rejects.toThrow(
+    /^redlock-universal@\S+ needs Node.js 22 or newer, and this is v20.1.2$/,
+  );
+  const missing = { installedAs: 'redlock-9' };
+  expect(installedVersion(missing)).toBeUndefined();
+  await expect(load(missing)).rejects.toThrow(/^redlock-9 is not installed .*: run "npm ci --include=optional"/);
+});
