@@ -251,6 +251,12 @@ export type Request =
   | { id: number; op: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode }
   | { id: number; op: 'extend'; hold: number; leaseMs: number }
   | { id: number; op: 'release'; hold: number }
+  /**
+   * Reads or writes what the lock protects, at `options.resource`: the value kept under the hold's key. Optional (feature
+   * `resource`), and asked only of clients of a workload that has a resource.
+   */
+  | { id: number; op: 'read'; hold: number }
+  | { id: number; op: 'write'; hold: number; value: number }
   /** Reads the client's own wall clock: the proof that a skewed clock reached the program. Optional (feature `clock`). */
   | { id: number; op: 'clock' };
 
@@ -260,6 +266,8 @@ export interface ClientOptions {
   /** Longest time that one Redis command may take before the lock gives up on it. */
   commandTimeoutMs: number;
   seed: number;
+  /** The server of what the lock protects, where the workload has one (`harness/resource/`). */
+  resource?: Endpoint;
 }
 
 /** What a client answers, one JSON object a line; `began` and `ended` are raw CLOCK_MONOTONIC nanoseconds. */
@@ -293,6 +301,14 @@ export interface AcquireValue {
   validForMs?: number;
   /** When the attempt that was granted left the client; the lease runs from here. Absent: `began` is taken. */
   grantSent?: number;
+}
+
+/** Of a read or write that the resource took. */
+export interface AccessValue {
+  /** Of a read: what was stored; 0 before the first write. */
+  value?: number;
+  /** How many writes the resource had taken of this key by then, this one included: its own order. */
+  version: number;
 }
 
 export interface ExtendValue {
@@ -390,7 +406,17 @@ export type HistoryBody =
   | { type: 'deployment'; topology: string; runtime: string; serverVersion: string; settings: Setting[] }
   | { type: 'phase'; phase: Phase }
   /** A client process came up (after its handshake). `slot` names the place that it fills: c1, c1.2, c1.3 share slot c1. */
-  | { type: 'client-up'; client: string; slot: string; host: string; address: string; lock: string; features: string[] }
+  | {
+      type: 'client-up';
+      client: string;
+      slot: string;
+      host: string;
+      address: string;
+      lock: string;
+      features: string[];
+      /** What the lock promises, where it said so. */
+      model?: LockModel;
+    }
   /**
    * A client process is gone. `endNs` is the last instant at which it may still have acted (before the kill was sent,
    * or when its death was noticed if nobody sent one): its holds end there.
@@ -751,12 +777,17 @@ export type Instruction =
   | { do: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode }
   | { do: 'extend'; hold: number; leaseMs: number }
   | { do: 'release'; hold: number }
+  /** Of what the lock protects; only in a workload with a resource. */
+  | { do: 'read'; hold: number }
+  | { do: 'write'; hold: number; value: number }
+  /** Work under it is over, though it is not released yet: recorded as `lost`, which ends the hold. */
+  | { do: 'abandon'; hold: number }
   | { do: 'idle'; ms: number; untilLost?: number };
 
 /** How an instruction ended, as the script sees it. */
 export type Outcome =
   | ({ type: 'ok' | 'fail' | 'info'; id: number } & Completion)
-  /** After `idle`. */
+  /** After `idle` and `abandon`. */
   | { type: 'woke'; lost: boolean };
 
 /** A client's behaviour: yields instructions, is sent their outcomes. Pure; ends when it returns. */
@@ -765,12 +796,36 @@ export type ClientScript = Generator<Instruction, void, Outcome>;
 export interface Workload {
   readonly name: string;
   readonly summary: string;
-  script(options: WorkloadOptions, random: Random): ClientScript;
+  /** What one client does. `lock` is what the lock says of itself. */
+  script(options: WorkloadOptions, random: Random, lock: HandshakeValue): ClientScript;
   /** Names of the checkers that judge it, in order. */
   readonly checkers: readonly string[];
   /** What its clients take the lock for. */
   readonly model: LockModel;
+  /** Features of which the lock must have one, or the workload cannot be done with it. */
+  readonly needs?: readonly string[];
+  /** Whether its clients read and write a resource that the lock protects. */
+  readonly resource?: true;
+  /** What a run takes where its flags do not say. */
+  readonly defaults?: WorkloadDefaults;
 }
+
+export interface WorkloadDefaults {
+  /** Where the topology is one that the lock is for. */
+  lock?: string;
+  /** As for `--nemesis`. */
+  nemesis?: string;
+  clients?: number;
+  keys?: number;
+  leaseMs?: number;
+  waitMs?: number;
+  hold?: { min: number; max: number };
+  careless?: boolean;
+  resource?: ResourceMode;
+}
+
+/** Whether the protected resource looks at fencing tokens: `checking` refuses one that is older than the newest it saw. */
+export type ResourceMode = 'trusting' | 'checking';
 
 /** What a lock promises, as far as a history can show it. */
 export type LockModel =
@@ -964,6 +1019,8 @@ export interface RunConfig {
   waitMs: number;
   hold: { min: number; max: number };
   careless: boolean;
+  /** Of a workload that has one. */
+  resource?: ResourceMode;
   timeLimitMs: number;
   /** Faults asked for, as given (`failover`, `pause:client`); empty for none. */
   nemesis: string[];

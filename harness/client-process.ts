@@ -11,13 +11,13 @@ import type {
   HandshakeValue,
   Host,
   HostProcess,
-  LockModel,
   Notice,
   OpName,
   ProcessExit,
   Request,
   TopologyDescription,
 } from './api.js';
+import { isLockModel } from './lock-model.js';
 
 /** A line longer than this is garbage, and not worth the memory. */
 export const LONGEST_LINE_BYTES = 64 * 1024;
@@ -230,14 +230,6 @@ export function brief(text: unknown): string {
   return clean.length > LONGEST_REASON ? `${clean.slice(0, LONGEST_REASON)}…` : clean;
 }
 
-function isLockModel(value: unknown): value is LockModel {
-  if (typeof value !== 'object' || value === null) return false;
-  const { kind, depth, permits } = value as Record<string, unknown>;
-  if (kind === 'semaphore') return Number.isInteger(permits) && (permits as number) > 0;
-  if (kind === 'reentrant') return Number.isInteger(depth) && (depth as number) > 0;
-  return kind === 'mutex' || kind === 'read-write' || kind === 'fenced' || kind === 'fair';
-}
-
 function isNotice(message: unknown): message is Notice {
   if (typeof message !== 'object' || message === null) return false;
   const { type, at, hold, name, leaseMs, reason } = message as Record<string, unknown>;
@@ -264,7 +256,8 @@ function parseReply(message: unknown, epochNs: number): { id: number; reply: Rep
 
 /** What of an `ok`'s value belongs into the history, or undefined if a field is not what the protocol says. */
 export function valueFields(op: OpName, value: unknown, epochNs: number): Completion | undefined {
-  if (value === undefined || value === null) return {};
+  const needed = op === 'read' || op === 'write';
+  if (value === undefined || value === null) return needed ? undefined : {};
   if (typeof value !== 'object') return undefined;
   const { token, validForMs, grantSent, sent } = value as Record<string, unknown>;
   const fields: Completion = {};
@@ -275,6 +268,13 @@ export function valueFields(op: OpName, value: unknown, epochNs: number): Comple
     }
     if (!isStampOrAbsent(grantSent)) return undefined;
     if (grantSent !== undefined) fields.grantSentNs = grantSent - epochNs;
+  }
+  if (op === 'read' || op === 'write') {
+    const { value: stored, version } = value as Record<string, unknown>;
+    if (!isStamp(version) || (op === 'read' && !Number.isSafeInteger(stored))) return undefined;
+    fields.version = version;
+    if (op === 'read') fields.value = stored as number;
+    return fields;
   }
   if (op === 'extend') {
     if (!isStampOrAbsent(sent)) return undefined;

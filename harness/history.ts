@@ -11,6 +11,7 @@
 import type { History, HistoryBody, HistoryEvent } from './api.js';
 import { HistoryTable } from './history-table.js';
 import { forEachLine, piecesOf } from './line-pieces.js';
+import { isLockModel } from './lock-model.js';
 import {
   type Check,
   DamagedHistory,
@@ -142,6 +143,8 @@ class HistoryReader {
 const pair: Check = (value) =>
   Array.isArray(value) && value.length === 2 ? listOf(text)(value) : 'not a list of pairs';
 
+const lockModel: Check = (value) => (isLockModel(value) ? undefined : 'not a lock model');
+
 const common: Fields = { i: whole, atNs: stamp };
 
 const operation: Fields = {
@@ -170,7 +173,15 @@ const eventFields: Record<HistoryBody['type'], Fields> = {
   run: { version: oneOf(1), runId: text, seed: number, epochWallMs: number },
   deployment: { topology: text, runtime: text, serverVersion: text, settings: listOf(object) },
   phase: { phase: oneOf('warm-up', 'torture', 'heal', 'recovery', 'probe', 'end') },
-  'client-up': { client: text, slot: text, host: text, address: text, lock: text, features: listOf(text) },
+  'client-up': {
+    client: text,
+    slot: text,
+    host: text,
+    address: text,
+    lock: text,
+    features: listOf(text),
+    model: optional(lockModel),
+  },
   'client-down': { client: text, endNs: stamp, reason: text },
   invoke: {
     ...operation,

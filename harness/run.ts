@@ -7,7 +7,9 @@
  * the checkers', from the history on disk.
  */
 import type {
+  Endpoint,
   FaultContext,
+  HandshakeValue,
   HistoryEvent,
   Host,
   NemesisRun,
@@ -23,7 +25,8 @@ import type {
 import { watchDisturbances } from './disturbances.js';
 import { observe } from './observer.js';
 import { Recorder } from './recorder.js';
-import { Scheduler } from './scheduler.js';
+import { RESOURCE, startResource } from './resource/started.js';
+import { type ProbeResult, Scheduler } from './scheduler.js';
 import { watchServers } from './server-deaths.js';
 import { asStoreError } from './store.js';
 import { waitUntilComplete } from './topologies/ready.js';
@@ -85,7 +88,8 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
       recorder.record(body),
     );
     const places = await runtime.createHosts(Array.from({ length: config.clients }, (_, n) => clientSlot(n)));
-    await using scheduler = createScheduler(config, parts, recorder, topology, places);
+    const resource = parts.workload.resource && (await resourceOf(config, runtime));
+    await using scheduler = createScheduler(config, parts, recorder, topology, places, resource);
     const hands = await scheduler.start();
     say(`${config.clients} clients of lock "${hands.lock}" on ${config.keys.length} keys, lease ${config.leaseMs} ms`);
     await using _observer = await observe(topology.nodes, {
@@ -126,7 +130,7 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
           ? 'healed and recovered; probing that every lock can be had again'
           : `not recovered: ${missing.join('; ')}`,
       );
-      await probeLiveness(config, parts, recorder, scheduler);
+      await probeLiveness(config, parts, recorder, scheduler, hands);
     }
     phase('end');
   } catch (error) {
@@ -170,6 +174,7 @@ function createScheduler(
   recorder: Recorder,
   topology: Topology,
   hosts: readonly Host[],
+  resource: Endpoint | undefined,
 ): Scheduler {
   return new Scheduler(hosts, {
     clock: parts.runtime.clock,
@@ -183,9 +188,17 @@ function createScheduler(
     leaseMs: config.leaseMs,
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     operationGraceMs: OPERATION_GRACE_MS,
-    script: (random) => parts.workload.script(config, random),
+    script: (random, lock) => parts.workload.script(config, random, lock),
+    ...(parts.workload.needs && { needs: parts.workload.needs }),
+    ...(resource && { resource }),
     say: parts.say,
   });
+}
+
+/** On a host of its own that is no fault's target: what it remembers must be the truth. */
+async function resourceOf(config: RunConfig, runtime: Runtime): Promise<Endpoint> {
+  const [host] = await runtime.createHosts([RESOURCE]);
+  return startResource(host!, config.resource ?? 'trusting', runtime.clock);
 }
 
 function faultContext(
@@ -225,16 +238,30 @@ function recordUnhealed(recorder: Recorder, trouble: string): void {
   });
 }
 
-/** Every key must be had again within a lease and a grace of the healing: each is tried by one client, several at once. */
+/**
+ * Every key must be had again within a lease and a grace of the healing: each is tried by one client, several at once. Of
+ * what the lock protects the value is read, so that the last writes are looked at too. All permits of a semaphore are
+ * wanted at once.
+ */
 async function probeLiveness(
   config: RunConfig,
   parts: RunParts,
   recorder: Recorder,
   scheduler: Scheduler,
+  lock: HandshakeValue,
 ): Promise<void> {
   const { clock } = parts.runtime;
   const beganNs = clock.nowNs();
   const giveUpNs = beganNs + (config.leaseMs + LIVENESS_GRACE_MS) * 1e6;
+  const probe = { waitMs: PROBE_WAIT_MS, giveUpNs, ...(parts.workload.resource && { read: true }) };
+  const record = (key: string, result: ProbeResult) =>
+    recorder.record({ type: 'probe', key, ...result, afterMs: Math.round((clock.nowNs() - beganNs) / 1e6) });
+  const { model = parts.workload.model } = lock;
+  if (model.kind === 'semaphore' && model.permits <= config.clients) {
+    for (const key of config.keys)
+      for (const result of await scheduler.probeTogether(model.permits, key, probe)) record(key, result);
+    return;
+  }
   const bySlot = new Map<number, string[]>();
   config.keys.forEach((key, n) => {
     const slot = n % config.clients;
@@ -242,10 +269,7 @@ async function probeLiveness(
   });
   await Promise.all(
     [...bySlot].map(async ([slot, keys]) => {
-      for (const key of keys) {
-        const result = await scheduler.probe(slot, key, PROBE_WAIT_MS, giveUpNs);
-        recorder.record({ type: 'probe', key, ...result, afterMs: Math.round((clock.nowNs() - beganNs) / 1e6) });
-      }
+      for (const key of keys) record(key, await scheduler.probe(slot, key, probe));
     }),
   );
 }

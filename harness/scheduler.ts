@@ -13,11 +13,11 @@ import type {
   ClientTarget,
   Clock,
   Completion,
+  Endpoint,
   HandshakeValue,
   Host,
   HostProcess,
   Instruction,
-  LockMode,
   LockModel,
   Notice,
   Outcome,
@@ -50,9 +50,30 @@ export interface SchedulerOptions {
   commandTimeoutMs: number;
   /** What an operation may take on top of the wait that it was given, before its outcome is unknown. */
   operationGraceMs: number;
-  script(random: Random): ClientScript;
+  script(random: Random, lock: HandshakeValue): ClientScript;
+  /** Features of which the lock must have one; absent: none in particular. */
+  needs?: readonly string[];
+  /** The server of what the lock protects, for workloads that have one. */
+  resource?: Endpoint;
   /** One line for people: a client that died by itself, printed garbage, ... */
   say(line: string): void;
+}
+
+/** How a lock is probed after everything was healed. */
+export interface Probe {
+  /** Of each try. */
+  waitMs: number;
+  giveUpNs: number;
+  /** Whether to read what the lock protects. */
+  read?: boolean;
+  /** Whom to tell that this one has it or gave up, and when to let it go. */
+  together?: { arrived(): void; all: AbortSignal };
+}
+
+export interface ProbeResult {
+  client: string;
+  acquired: boolean;
+  reason?: string;
 }
 
 const HANDSHAKE_TIMEOUT_MS = 15_000;
@@ -109,6 +130,15 @@ export class Scheduler {
         `lock "${first.lock}" lets ${promised.permits} clients hold at once, and this workload expects one: every run would accuse it`,
       );
     }
+    const { needs } = this.options;
+    if (needs && !needs.some((feature) => first.features.includes(feature)))
+      throw new UnfitLockError(
+        `this workload is for locks with the feature ${needs.join(' or ')}, which "${first.lock}" does not say it has`,
+      );
+    if (this.options.resource && !first.features.includes('resource'))
+      throw new UnfitLockError(
+        `this workload reads and writes what the lock protects, and the client of "${first.lock}" does not say that it can (feature "resource")`,
+      );
     return first;
   }
 
@@ -143,13 +173,23 @@ export class Scheduler {
   /**
    * Tries to get and release `key` until `giveUpNs`; the answer to "can the lock be had again?". `which` picks the slot.
    */
-  async probe(
-    which: number,
-    key: string,
-    waitMs: number,
-    giveUpNs: number,
-  ): Promise<{ client: string; acquired: boolean; reason?: string }> {
-    return this.slots[which % this.slots.length]!.probe(key, waitMs, giveUpNs);
+  probe(which: number, key: string, probe: Probe): Promise<ProbeResult> {
+    return this.slots[which % this.slots.length]!.probe(key, probe);
+  }
+
+  /**
+   * Has so many clients, each from a slot of its own, try to hold `key` at the same time: who has it keeps it until the
+   * last has it too or has given up. Resolves with an answer each. There must be at least as many slots.
+   */
+  async probeTogether(clients: number, key: string, probe: Probe): Promise<ProbeResult[]> {
+    let waiting = clients;
+    const all = new AbortController();
+    const arrived = () => {
+      if (--waiting === 0) all.abort();
+    };
+    return Promise.all(
+      this.slots.slice(0, clients).map((slot) => slot.probe(key, { ...probe, together: { arrived, all: all.signal } })),
+    );
   }
 
   /** Closes every client's standard input, waits a moment, then kills what is left. */
@@ -196,6 +236,7 @@ class Slot {
           leaseMs: this.options.leaseMs,
           commandTimeoutMs: this.options.commandTimeoutMs,
           seed: this.options.random.fork(`client/${name}`).int(0, 0x7fffffff),
+          ...(this.options.resource && { resource: this.options.resource }),
         },
         HANDSHAKE_TIMEOUT_MS,
       );
@@ -219,7 +260,7 @@ class Slot {
     await this.running;
   }
 
-  async probe(key: string, waitMs: number, giveUpNs: number) {
+  async probe(key: string, { waitMs, giveUpNs, read, together }: Probe): Promise<ProbeResult> {
     let reason = 'the lock client could not be started';
     let client = this.host.name;
     do {
@@ -228,12 +269,16 @@ class Slot {
       client = target.name;
       const outcome = await target.perform({ do: 'acquire', key, leaseMs: this.options.leaseMs, waitMs });
       if (outcome.type === 'ok') {
+        if (read) await target.perform({ do: 'read', hold: outcome.id });
+        together?.arrived();
+        if (together) await aborted(together.all);
         await target.perform({ do: 'release', hold: outcome.id });
         return { client, acquired: true };
       }
       reason = outcome.type === 'woke' ? 'woke' : (outcome.reason ?? outcome.type);
       if (outcome.type === 'fail') await this.options.clock.sleep(RESTART_PAUSE_MS);
     } while (this.options.clock.nowNs() < giveUpNs);
+    together?.arrived();
     return { client, acquired: false, reason };
   }
 
@@ -264,7 +309,7 @@ class Slot {
 
   /** Leads one process through the script until it is gone or the scripts end. */
   private async lead(target: SlotProcess, stopping: AbortSignal): Promise<void> {
-    const script = this.options.script(this.options.random.fork(`script/${target.name}`));
+    const script = this.options.script(this.options.random.fork(`script/${target.name}`), target.lock);
     let step = script.next();
     while (!step.done) {
       const instruction = step.value;
@@ -320,6 +365,9 @@ class Slot {
   }
 }
 
+/** An operation of a client on what it holds. */
+type HeldOp = Exclude<Instruction['do'], 'acquire' | 'idle' | 'abandon'>;
+
 interface HoldState {
   key: string;
   invokedNs: number;
@@ -340,6 +388,7 @@ class SlotProcess implements ClientTarget {
   /** By id of the acquire, from its invoke on; `granted` once it answered ok. */
   private readonly holds = new Map<number, HoldState>();
   private isUp = false;
+  private hands: HandshakeValue | undefined;
   private isDown = false;
   private readonly ended = new AbortController();
 
@@ -380,6 +429,7 @@ class SlotProcess implements ClientTarget {
 
   up(value: HandshakeValue): void {
     this.isUp = true;
+    this.hands = value;
     this.options.recorder.record({
       type: 'client-up',
       client: this.name,
@@ -388,7 +438,14 @@ class SlotProcess implements ClientTarget {
       address: this.host.address,
       lock: value.lock,
       features: value.features,
+      ...(value.model && { model: value.model }),
     });
+  }
+
+  /** What the lock said of itself. Throws before the handshake. */
+  get lock(): HandshakeValue {
+    if (!this.hands) throw new Error(`${this.name} has not shaken hands`);
+    return this.hands;
   }
 
   async kill(): Promise<void> {
@@ -412,12 +469,11 @@ class SlotProcess implements ClientTarget {
   /** Carries out one instruction; an operation is recorded as invoke and completion. */
   async perform(instruction: Instruction, stopping?: AbortSignal): Promise<Outcome> {
     if (instruction.do === 'idle') return this.idle(instruction.ms, instruction.untilLost, stopping);
+    if (instruction.do === 'abandon') return this.abandon(instruction.hold);
     const { clock, recorder, epochNs } = this.options;
     const id = this.client.reserveId();
     const { op, key, body, limitMs } = this.describe(instruction);
-    const hold = instruction.do === 'acquire' ? {} : { hold: instruction.hold };
-    const lease = instruction.do === 'release' ? {} : { leaseMs: instruction.leaseMs };
-    const wait = instruction.do === 'acquire' ? { waitMs: instruction.waitMs, ...modeOf(instruction) } : {};
+    const hold = 'hold' in instruction ? { hold: instruction.hold } : {};
     if (this.isDown || this.condemned) return { type: 'info', id, reason: 'client is gone' };
     if (op === 'acquire')
       this.holds.set(id, {
@@ -427,7 +483,8 @@ class SlotProcess implements ClientTarget {
         lost: new AbortController(),
         early: [],
       });
-    const invoked = recorder.record({ type: 'invoke', client: this.name, id, op, key, ...hold, ...lease, ...wait });
+    const { do: _, ...asked } = instruction;
+    const invoked = recorder.record({ type: 'invoke', client: this.name, id, op, ...asked, key });
     const reply = await this.inTime(this.client.exchange(id, body), limitMs, stopping);
     const readNs = clock.nowNs();
     const { type, completion } = judgeReply(reply, op, epochNs, invoked.atNs, readNs);
@@ -439,29 +496,21 @@ class SlotProcess implements ClientTarget {
     return { type, id, ...completion };
   }
 
-  private describe(instruction: Exclude<Instruction, { do: 'idle' }>): {
-    op: 'acquire' | 'release' | 'extend';
+  private describe(instruction: Exclude<Instruction, { do: 'idle' | 'abandon' }>): {
+    op: HeldOp | 'acquire';
     key: string;
     body: RequestBody;
     limitMs: number;
   } {
-    if (instruction.do === 'acquire') {
-      const { key, leaseMs, waitMs } = instruction;
-      return {
-        op: 'acquire',
-        key,
-        body: { op: 'acquire', key, leaseMs, waitMs, ...modeOf(instruction) },
-        limitMs: waitMs + this.options.operationGraceMs,
-      };
-    }
+    const { do: op, ...fields } = instruction;
+    const body = { op, ...fields } as RequestBody;
+    const { operationGraceMs } = this.options;
+    if (instruction.do === 'acquire')
+      return { op, key: instruction.key, body, limitMs: instruction.waitMs + operationGraceMs };
     const key = this.holds.get(instruction.hold)?.key;
     if (key === undefined)
-      throw new Error(`script error: ${instruction.do} of ${instruction.hold}, which ${this.name} does not hold`);
-    const body: RequestBody =
-      instruction.do === 'release'
-        ? { op: 'release', hold: instruction.hold }
-        : { op: 'extend', hold: instruction.hold, leaseMs: instruction.leaseMs };
-    return { op: instruction.do, key, body, limitMs: this.options.operationGraceMs };
+      throw new Error(`script error: ${op} of ${instruction.hold}, which ${this.name} does not hold`);
+    return { op, key, body, limitMs: operationGraceMs };
   }
 
   /**
@@ -498,6 +547,18 @@ class SlotProcess implements ClientTarget {
     await this.options.clock.sleep(ms, wake.signal);
     for (const signal of wakers) signal?.removeEventListener('abort', wakeUp);
     return { type: 'woke', lost: lost?.aborted ?? false };
+  }
+
+  private abandon(id: number): Outcome {
+    const hold = this.holds.get(id);
+    if (hold && !hold.lost.signal.aborted)
+      this.noticed({
+        type: 'lost',
+        hold: id,
+        at: this.options.clock.nowNs() + this.options.epochNs,
+        reason: 'given up by the client itself',
+      });
+    return { type: 'woke', lost: true };
   }
 
   private noticed(notice: Notice): void {
@@ -570,7 +631,7 @@ class SlotProcess implements ClientTarget {
 /** What goes into the history; an answer that breaks the protocol is an outcome that nobody can tell. */
 function judgeReply(
   reply: Reply,
-  op: 'acquire' | 'release' | 'extend',
+  op: HeldOp | 'acquire',
   epochNs: number,
   sentNs: number,
   readNs: number,
@@ -597,8 +658,4 @@ function judgeReply(
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
-
-function modeOf({ mode }: Extract<Instruction, { do: 'acquire' }>): { mode?: LockMode } {
-  return mode === undefined ? {} : { mode };
 }

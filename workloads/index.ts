@@ -1,5 +1,33 @@
 /** What the clients can be told to do. */
 import type { Workload } from '../harness/api.js';
+import { counter } from './counter.js';
+import { crash } from './crash.js';
+import { fair } from './fair.js';
+import { fencedResource } from './fenced-resource.js';
+import { lateRelease } from './late-release.js';
+import { multi } from './multi.js';
 import { mutex } from './mutex.js';
+import { readWrite } from './read-write.js';
+import { reentrant } from './reentrant.js';
+import { renewal } from './renewal.js';
+import { semaphore } from './semaphore.js';
+import { singletonJob } from './singleton-job.js';
+import { tries } from './try.js';
 
-export const workloads: Record<string, Workload> = { mutex };
+const all = [
+  mutex,
+  counter,
+  fencedResource,
+  renewal,
+  reentrant,
+  fair,
+  readWrite,
+  multi,
+  semaphore,
+  crash,
+  singletonJob,
+  tries,
+  lateRelease,
+];
+
+export const workloads: Record<string, Workload> = Object.fromEntries(all.map((workload) => [workload.name, workload]));

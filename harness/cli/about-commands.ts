@@ -8,6 +8,7 @@ import { provideIp } from '../iproute.js';
 import { cacheFolder } from '../redis-binary.js';
 import { topologies } from '../topologies/index.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from './errors.js';
+import { defaultsText } from './workload-flags.js';
 
 /** A text of several lines stands below its name. */
 type Row = readonly [name: string, text: string];
@@ -20,7 +21,12 @@ const LISTS: Record<string, () => Row[]> = {
   workloads: () =>
     Object.values(workloads).map((workload) => [
       workload.name,
-      `${workload.summary}; judged by ${workload.checkers.join(', ')}`,
+      [
+        workload.summary,
+        ...(workload.needs ? [`for locks with the feature ${workload.needs.join(' or ')}`] : []),
+        `judged by: ${workload.checkers.join(', ')}`,
+        ...(workload.defaults ? [`defaults:  ${defaultsText(workload)}`] : []),
+      ].join('\n'),
     ]),
   checkers: () => Object.keys(checkers).map((name) => [name, checkerSummaries[name] ?? '']),
 };

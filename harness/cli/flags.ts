@@ -1,11 +1,21 @@
 /** What `run` can be told, each flag with the text that `--help` shows; and the flags that `replay` shares with it. */
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
-import type { Persistence, TopologyOptions, ViolationClass } from '../api.js';
+import type { Persistence, ResourceMode, TopologyOptions, ViolationClass } from '../api.js';
 import { topologies } from '../topologies/index.js';
 import { runtimeNames } from './runtimes.js';
 import type { Repetition } from './series.js';
-import { CLASSES, count, duration, failOn, holdRange, keyValue, oneOf, positiveDuration } from './values.js';
+import {
+  CLASSES,
+  count,
+  duration,
+  failOn,
+  holdRange,
+  keyValue,
+  oneOf,
+  positiveDuration,
+  RESOURCE_MODES,
+} from './values.js';
 
 /** `runs/` of the project. */
 export const PROJECT_RUNS = fileURLToPath(new URL('../../../runs', import.meta.url));
@@ -23,6 +33,7 @@ export interface RunFlags extends Repetition {
   wait: number;
   hold: { min: number; max: number };
   careless: boolean;
+  resource?: ResourceMode;
   timeLimit: number;
   nemesis: string;
   nemesisInterval?: number;
@@ -66,7 +77,10 @@ export function addRunFlags(command: Command): Command {
       '--lock <lock>',
       "a name from `list locks`, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
     ),
-    new Option('--workload <name>', 'what the clients do').default('mutex'),
+    new Option(
+      '--workload <name>',
+      'what the clients do (see `list workloads`); each has its own defaults for other flags',
+    ).default('mutex'),
     value('--runtime <name>', 'where hosts live', oneOf(runtimeNames), 'auto'),
     new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded)'),
     value('--clients <n>', 'lock clients, one process each', count(1, 200), 6),
@@ -81,6 +95,11 @@ export function addRunFlags(command: Command): Command {
       '0.02x..0.7x',
     ),
     new Option('--careless', 'clients ignore how long the lock says it is valid, and `lost`').default(false, 'careful'),
+    value(
+      '--resource <mode>',
+      'what the lock protects, in workloads that write to it: trusting | checking (of fencing tokens)',
+      oneOf(RESOURCE_MODES),
+    ),
     value('--time-limit <duration>', 'how long to torture, warm-up included', positiveDuration, 20_000, '20s'),
     new Option('--nemesis <list>', 'faults, as in kill,pause:client; or default, all, none').default('default'),
     value('--nemesis-interval <duration>', 'mean time between the starts of two faults', positiveDuration),

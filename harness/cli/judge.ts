@@ -6,7 +6,7 @@ import { judge } from '../../checkers/index.js';
 import { closingSummary, jsonSummary, reports } from '../../reports/index.js';
 import type { ReportInput } from '../../reports/input.js';
 import { workloads } from '../../workloads/index.js';
-import type { LockModel, Results } from '../api.js';
+import type { History, LockModel, Results } from '../api.js';
 import { readHistory } from '../history.js';
 import { readObservations } from '../observations.js';
 import { giveBackReserve, readConfig, readPlan, writeJson, writeWhole } from '../store.js';
@@ -91,7 +91,8 @@ export async function readRun(folder: string): Promise<JudgedRun> {
   const history = await readHistory(recorded);
   tidy();
   const observations = await readObservations(join(folder, 'observations.jsonl'));
-  const { checkers, model } = workloads[config.workload] ?? UNKNOWN_WORKLOAD;
+  const { checkers, model: expected } = workloads[config.workload] ?? UNKNOWN_WORKLOAD;
+  const model = modelOf(history, expected);
   const results = judge({ history, observations, config, plan, model }, checkers, tidy);
   const deployment = history.rare.find((event) => event.type === 'deployment');
   return {
@@ -104,6 +105,12 @@ export async function readRun(folder: string): Promise<JudgedRun> {
     settings: deployment?.settings ?? [],
     serverVersion: deployment?.serverVersion ?? 'unknown',
   };
+}
+
+/** What the lock said of itself is more exact than what the workload takes it for, where both are of one kind. */
+function modelOf(history: History, expected: LockModel): LockModel {
+  const said = history.rare.find((event) => event.type === 'client-up')?.model;
+  return said?.kind === expected.kind ? said : expected;
 }
 
 const LONG_FROM_BYTES = 50e6;

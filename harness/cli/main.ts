@@ -35,8 +35,9 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
 
   addRunFlags(program.command('run', { isDefault: true }).description('run a torture (the default command)'))
     .addHelpText('after', REPETITION + EXAMPLES)
-    .action(async (flags: RunFlags) => {
-      status = await runCommand(flags, { argv, cwd });
+    .action(async (flags: RunFlags, command: Command) => {
+      const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
+      status = await runCommand(flags, { argv, cwd, given });
     });
   addReplayFlags(
     program

@@ -13,7 +13,7 @@ import { readRun } from './judge.js';
 import { findingsOf, type Original } from './reproduction.js';
 import { LEAST_TIME_LIMIT_MS } from './run-command.js';
 import { runtimeNames } from './runtimes.js';
-import { CLASSES } from './values.js';
+import { CLASSES, RESOURCE_MODES } from './values.js';
 
 export interface OriginalRun {
   /** Not through `latest`, which will mean another run soon. */
@@ -98,6 +98,7 @@ const FIELDS: Record<keyof RunConfig, Check> = {
   waitMs: number,
   hold: object({ min: number, max: number }),
   careless: flag,
+  resource: optional(oneOf(RESOURCE_MODES)),
   timeLimitMs: (value) => number(value) && (value as number) >= LEAST_TIME_LIMIT_MS,
   nemesis: list(text),
   nemesisIntervalMs: positive,

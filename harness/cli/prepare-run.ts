@@ -54,10 +54,14 @@ export async function lookAround(asked: { runtime: string; redis?: string }, say
 
 /** Throws where the lock is known to make no sense on the topology. */
 export function checkPair(lockName: string, kind: TopologyKind): void {
-  const fits = locks[lockName]?.topologies;
-  if (fits && !fits.includes(kind.name)) {
-    throw new UsageError(`lock ${lockName} makes no sense on topology ${kind.name}: it is for ${fits.join(', ')}`);
-  }
+  if (fitsTopology(lockName, kind)) return;
+  const fits = locks[lockName]!.topologies;
+  throw new UsageError(`lock ${lockName} makes no sense on topology ${kind.name}: it is for ${fits.join(', ')}`);
+}
+
+/** Of a lock that is not built in nothing is known, and the handshake tells. */
+export function fitsTopology(lockName: string, kind: TopologyKind): boolean {
+  return locks[lockName]?.topologies.includes(kind.name) ?? true;
 }
 
 /** The deployment as plans see it. */

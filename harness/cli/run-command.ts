@@ -6,20 +6,23 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { defaultIntervalMs, makePlan, parseNemesis, parsePlan } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
-import type { Capability, Plan, TopologyKind, TopologyOptions } from '../api.js';
+import type { Capability, Plan, TopologyKind, TopologyOptions, Workload } from '../api.js';
 import { WARM_UP_MS } from '../run.js';
 import { topologies } from '../topologies/index.js';
 import { againOf } from './again.js';
 import { UsageError } from './errors.js';
 import type { RunFlags } from './flags.js';
-import { checkPair, createPreparer, lookAround, planTopology, type RunRequest } from './prepare-run.js';
+import { checkPair, createPreparer, fitsTopology, lookAround, planTopology, type RunRequest } from './prepare-run.js';
 import { runSeries, timesOf } from './series.js';
+import { withWorkload } from './workload-flags.js';
 
 export interface Invocation {
   /** Arguments as typed, for the command that repeats the run. */
   argv: readonly string[];
   /** Where the user stood when typing them. */
   cwd: string;
+  /** Whether a flag was typed, or is a default. */
+  given(flag: keyof RunFlags): boolean;
 }
 
 /** Shortest torture phase that a fault fits into. */
@@ -27,8 +30,9 @@ export const LEAST_TIME_LIMIT_MS = WARM_UP_MS + 500;
 const SEEDS = 2 ** 31;
 
 /** Runs, and resolves with the exit status. Rejects with an error for the user when it could not run. */
-export async function runCommand(flags: RunFlags, invocation: Invocation): Promise<number> {
-  const kind = topologies[flags.topology]!;
+export async function runCommand(asTyped: RunFlags, invocation: Invocation): Promise<number> {
+  const kind = topologies[asTyped.topology]!;
+  const flags = withWorkload(asTyped, workloadOf(asTyped), invocation.given, (lock) => fitsTopology(lock, kind));
   const lock = flags.lock ?? kind.defaultLock;
   checkFlags(flags, kind);
   checkPair(lock, kind);
@@ -95,6 +99,7 @@ function requestOf(run: {
     waitMs: flags.wait,
     hold: flags.hold,
     careless: flags.careless,
+    ...(flags.resource && { resource: flags.resource }),
     timeLimitMs: flags.timeLimit,
     nemesis: run.nemesis,
     nemesisIntervalMs: flags.nemesisInterval ?? defaultIntervalMs(flags.timeLimit - WARM_UP_MS, flags.lease),
@@ -103,14 +108,18 @@ function requestOf(run: {
   };
 }
 
+function workloadOf({ workload }: RunFlags): Workload {
+  const known = Object.keys(workloads);
+  if (!known.includes(workload)) throw new UsageError(`no workload "${workload}"; known: ${known.join(', ')}`);
+  return workloads[workload]!;
+}
+
 function checkFlags(flags: RunFlags, kind: TopologyKind): void {
   if (flags.timeLimit < LEAST_TIME_LIMIT_MS) {
     throw new UsageError(
       `--time-limit must be at least ${LEAST_TIME_LIMIT_MS} ms: ${WARM_UP_MS} ms of it are a clean warm-up`,
     );
   }
-  if (!workloads[flags.workload])
-    throw new UsageError(`no workload "${flags.workload}"; known: ${Object.keys(workloads).join(', ')}`);
   if (flags.plan !== undefined && flags.nemesis !== 'default') {
     throw new UsageError('--plan already says which faults strike; leave out --nemesis');
   }

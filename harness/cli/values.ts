@@ -1,6 +1,6 @@
 /** Parsers for what users type: durations, counts, ranges, lists. Each throws one clear line. */
 import { InvalidArgumentError } from 'commander';
-import type { ViolationClass } from '../api.js';
+import type { ResourceMode, ViolationClass } from '../api.js';
 
 const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -41,6 +41,8 @@ export function holdRange(text: string): { min: number; max: number } {
 }
 
 /** Every class of findings, gravest first. */
+export const RESOURCE_MODES: ResourceMode[] = ['trusting', 'checking'];
+
 export const CLASSES: ViolationClass[] = ['exclusion', 'stale', 'harm', 'liveness'];
 
 /** `exclusion,stale`: which findings fail a run; `none` for none of them. */

@@ -11,6 +11,7 @@ import { CommandLog } from './command-log.js';
 import { LineSplitter } from './lines.js';
 import { BadLockError, lockOf } from './load-lock.js';
 import { firstLine } from './outcome.js';
+import { ResourceConnection } from './resource-connection.js';
 import { Session } from './session.js';
 import { after, nowNs, wallMs } from './time.js';
 import { topologyAccess } from './topology-access.js';
@@ -34,6 +35,7 @@ const session = new Session({
   log,
   loadLock: () => loading,
   access: (topology, options, notices) => topologyAccess(topology, options, log, notices),
+  resource: (at, timeoutMs) => new ResourceConnection(at, timeoutMs),
   write: (line) => writeProtocol(`${JSON.stringify(line)}\n`),
 });
 

@@ -8,6 +8,7 @@
 import type {
   AcquireValue,
   ClientOptions,
+  Endpoint,
   ExtendValue,
   HandshakeValue,
   LockClient,
@@ -22,6 +23,7 @@ import type {
 import { type CommandLog, grantSentNs, type OpCommands } from './command-log.js';
 import { BadLockError } from './load-lock.js';
 import { firstLine, judge, type Outcome, type Settled } from './outcome.js';
+import type { ResourceConnection } from './resource-connection.js';
 import type { LockNotices } from './topology-access.js';
 
 /** What a session needs of the process around it. */
@@ -35,6 +37,8 @@ export interface SessionPorts {
   log: CommandLog;
   loadLock(): Promise<LockDefinition>;
   access(topology: TopologyDescription, options: ClientOptions, notices: LockNotices): TopologyAccess;
+  /** A connection to what the lock protects. */
+  resource(at: Endpoint, timeoutMs: number): ResourceConnection;
 }
 
 interface HeldLock {
@@ -49,6 +53,7 @@ type Answer = Outcome<object | undefined> & { began?: number; ended?: number };
 export class Session {
   readonly #ports: SessionPorts;
   #connected: { client: LockClient; options: ClientOptions } | undefined;
+  #resource: ResourceConnection | undefined;
   #initialised = false;
   readonly #held = new Map<number, HeldLock>();
   readonly #idOfHold = new WeakMap<LockHold, number>();
@@ -84,6 +89,9 @@ export class Session {
         return this.#extend(request);
       case 'release':
         return this.#release(request);
+      case 'read':
+      case 'write':
+        return this.#access(request);
       case 'clock':
         return { type: 'ok', value: { wallMs: this.#ports.wallMs() } };
       default:
@@ -108,7 +116,9 @@ export class Session {
         throw new BadLockError(`${lock.name}: connect() returned no object with a function \`acquire\``);
       }
       this.#connected = { client, options };
-      const value: HandshakeValue = { lock: lock.name, features: [...new Set([...(lock.features ?? []), 'clock'])] };
+      if (options.resource) this.#resource = this.#ports.resource(options.resource, options.commandTimeoutMs);
+      const features = [...new Set([...(lock.features ?? []), 'clock', 'resource'])];
+      const value: HandshakeValue = { lock: lock.name, features };
       if (lock.topologies) value.topologies = [...lock.topologies];
       if (lock.model) value.model = lock.model;
       return { type: 'ok', value };
@@ -171,6 +181,23 @@ export class Session {
     const over = outcome.type === 'ok' || (outcome.type === 'fail' && outcome.reason === 'not-owner');
     if (over) this.#held.delete(holdId);
     return outcome.type === 'ok' ? { type: 'ok', value: undefined, began, ended } : { ...outcome, began, ended };
+  }
+
+  /** Reads or writes what the lock protects. The lock has no part in it but its fencing token. */
+  async #access(request: Extract<Request, { op: 'read' | 'write' }>): Promise<Answer> {
+    const held = this.#held.get(request.hold);
+    if (!held) return unknownHold(request.hold);
+    if (!this.#resource) return { type: 'fail', reason: 'unsupported: init named no resource' };
+    const { nowNs } = this.#ports;
+    const { key, hold } = held;
+    const began = nowNs();
+    const answer = await this.#resource.ask({
+      op: request.op,
+      key,
+      ...('value' in request && { value: request.value }),
+      ...(hold.token !== undefined && { token: hold.token }),
+    });
+    return { ...answer, began, ended: nowNs() };
   }
 
   /** Calls the lock's code with its commands logged and stamps taken right before and right after. */

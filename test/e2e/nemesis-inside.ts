@@ -89,7 +89,7 @@ await using scheduler = new Scheduler(places, {
   leaseMs: job.leaseMs,
   commandTimeoutMs: 300,
   operationGraceMs: 4_000,
-  script: (fork) => workloads.mutex!.script(work, fork),
+  script: (fork, lock) => workloads.mutex!.script(work, fork, lock),
   say,
 });
 await scheduler.start();

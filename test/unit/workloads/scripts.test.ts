@@ -1,0 +1,171 @@
+/** What each workload has its clients do, against a lock that grants everything: the rules a script must keep. */
+import { describe, expect, test } from 'vitest';
+import { checkers } from '../../../checkers/index.js';
+import type { HandshakeValue, Instruction, Outcome, Workload, WorkloadOptions } from '../../../harness/api.js';
+import { createRandom } from '../../../harness/random.js';
+import { locks } from '../../../lock-impl/index.js';
+import { workloads } from '../../../workloads/index.js';
+
+const OPTIONS: WorkloadOptions = {
+  keys: ['lock:0', 'lock:1', 'lock:2'],
+  leaseMs: 1_000,
+  waitMs: 100,
+  hold: { min: 0.1, max: 0.6 },
+  careless: false,
+};
+const LOCK: HandshakeValue = { lock: 'some', features: ['extend', 'shared', 'reentrant', 'fencing', 'resource'] };
+const STEPS = 2_000;
+
+interface Step {
+  instruction: Instruction;
+  outcome: Outcome;
+}
+
+/** Leads a script through so many instructions. `answer` may say how one ends; otherwise everything succeeds. */
+function lead(
+  workload: Workload,
+  {
+    options = OPTIONS,
+    lock = LOCK,
+    answer = () => undefined,
+  }: {
+    options?: WorkloadOptions;
+    lock?: HandshakeValue;
+    answer?: (instruction: Instruction, id: number) => Outcome | undefined;
+  } = {},
+): Step[] {
+  const script = workload.script(options, createRandom(3), lock);
+  const steps: Step[] = [];
+  let next = script.next();
+  for (let id = 1; steps.length < STEPS && !next.done; id++) {
+    const instruction = next.value;
+    const outcome = answer(instruction, id) ?? succeed(instruction, id);
+    steps.push({ instruction, outcome });
+    next = script.next(outcome);
+  }
+  return steps;
+}
+
+function succeed(instruction: Instruction, id: number): Outcome {
+  if (instruction.do === 'idle' || instruction.do === 'abandon') return { type: 'woke', lost: false };
+  return { type: 'ok', id, ...(instruction.do === 'read' && { value: 41, version: 41 }) };
+}
+
+describe.each(Object.values(workloads))('$name', (workload) => {
+  test('never ends, and acts only under holds that it has and has not released', () => {
+    const held = new Map<number, string>();
+    const steps = lead(workload);
+    expect(steps).toHaveLength(STEPS);
+    for (const { instruction, outcome } of steps) {
+      if (instruction.do === 'acquire' && outcome.type === 'ok') held.set(outcome.id, instruction.key);
+      else if ('hold' in instruction) {
+        expect(held.has(instruction.hold), JSON.stringify(instruction)).toBe(true);
+        if (instruction.do === 'release') held.delete(instruction.hold);
+      }
+    }
+    expect(steps.some(({ instruction }) => instruction.do === 'release')).toBe(true);
+  });
+
+  test('lets everything go before it takes its next turn', () => {
+    let held = 0;
+    let most = 0;
+    for (const { instruction, outcome } of lead(workload)) {
+      if (instruction.do === 'acquire' && outcome.type === 'ok') held++;
+      if (instruction.do === 'release') held--;
+      most = Math.max(most, held);
+    }
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
+  test('of a lock that refuses it releases nothing, and goes on trying', () => {
+    const steps = lead(workload, {
+      answer: (instruction, id) => (instruction.do === 'acquire' ? { type: 'fail', id, reason: 'held' } : undefined),
+    });
+    expect(steps).toHaveLength(STEPS);
+    expect(steps.some(({ instruction }) => 'hold' in instruction)).toBe(false);
+  });
+
+  test('careful clients stop working as soon as they are told that the lock is lost, or before it can be', () => {
+    for (const { instruction } of lead(workload))
+      if (instruction.do === 'idle' && instruction.untilLost === undefined) expect(instruction.ms).toBeLessThan(1_000);
+  });
+
+  test('what it names exists', () => {
+    for (const checker of workload.checkers) expect(checkers[checker], checker).toBeDefined();
+    const { lock } = workload.defaults ?? {};
+    if (lock !== undefined) expect(locks[lock], lock).toBeDefined();
+  });
+});
+
+describe('under the lock', () => {
+  test('counter writes one more than it read, and nothing once it knows that the lock is lost', () => {
+    const writes = lead(workloads.counter!).filter(({ instruction }) => instruction.do === 'write');
+    expect(writes.length).toBeGreaterThan(100);
+    expect(writes.every(({ instruction }) => instruction.do === 'write' && instruction.value === 42)).toBe(true);
+    const told = lead(workloads.counter!, {
+      answer: (instruction) => (instruction.do === 'idle' ? { type: 'woke', lost: true } : undefined),
+    });
+    expect(told.some(({ instruction }) => instruction.do === 'write')).toBe(false);
+  });
+
+  test('renewal extends a lock three times a lease, unless it renews itself', () => {
+    const options = { ...OPTIONS, hold: { min: 1.9, max: 1.9 } };
+    const extending = lead(workloads.renewal!, { options }).map(({ instruction }) => instruction.do);
+    expect(extending.slice(0, 13)).toEqual([
+      'acquire',
+      ...Array.from({ length: 5 }, () => ['idle', 'extend']).flat(),
+      'idle',
+      'release',
+    ]);
+    const renewing = lead(workloads.renewal!, { options, lock: { ...LOCK, features: ['renews'] } });
+    expect(renewing.some(({ instruction }) => instruction.do === 'extend')).toBe(false);
+  });
+
+  test('renewal: careful clients let go when an extension is refused, careless ones work on', () => {
+    const refuse = (instruction: Instruction, id: number): Outcome | undefined =>
+      instruction.do === 'extend' ? { type: 'fail', id, reason: 'not-owner' } : undefined;
+    const hold = { min: 2, max: 2 };
+    const careful = lead(workloads.renewal!, { options: { ...OPTIONS, hold }, answer: refuse });
+    expect(careful.slice(0, 4).map(({ instruction }) => instruction.do)).toEqual([
+      'acquire',
+      'idle',
+      'extend',
+      'release',
+    ]);
+    const careless = lead(workloads.renewal!, { options: { ...OPTIONS, hold, careless: true }, answer: refuse });
+    expect(careless[4]!.instruction.do).toBe('extend');
+  });
+
+  test('read-write reads and writes, and tries the other mode under both', () => {
+    const asked = lead(workloads['read-write']!).flatMap(({ instruction }) =>
+      instruction.do === 'acquire' ? [`${instruction.mode} ${instruction.waitMs}`] : [],
+    );
+    expect(new Set(asked)).toEqual(new Set(['read 100', 'write 100', 'read 0', 'write 0']));
+  });
+
+  test('multi takes two different keys, in either order', () => {
+    const orders = new Set<string>();
+    let first: string | undefined;
+    for (const { instruction } of lead(workloads.multi!)) {
+      if (instruction.do === 'acquire' && first !== undefined) orders.add(`${first} ${instruction.key}`);
+      if (instruction.do === 'acquire') first = first === undefined ? instruction.key : undefined;
+    }
+    expect([...orders].every((order) => new Set(order.split(' ')).size === 2)).toBe(true);
+    expect(orders).toContain('lock:0 lock:1');
+    expect(orders).toContain('lock:1 lock:0');
+  });
+
+  test('late-release gives a task up, takes the lock again, and releases the first hold before the second', () => {
+    const steps = lead(workloads['late-release']!);
+    const late = steps.findIndex(({ instruction }) => instruction.do === 'abandon');
+    const [, idle, again, first, , second] = steps.slice(late).map(({ instruction }) => instruction);
+    expect([idle, again, first, second].map((instruction) => instruction!.do)).toEqual([
+      'idle',
+      'acquire',
+      'release',
+      'release',
+    ]);
+    expect((first as { hold: number }).hold).toBe((steps[late]!.instruction as { hold: number }).hold);
+    expect((second as { hold: number }).hold).toBeGreaterThan((first as { hold: number }).hold);
+  });
+});

@@ -1,0 +1,13 @@
+/** Holders die: a lock that only its holder can free is lost with it. */
+import type { Workload } from '../harness/api.js';
+import { EXCLUSION, WORTH } from './judged-by.js';
+import { contend } from './mutex.js';
+
+export const crash: Workload = {
+  name: 'crash',
+  summary: 'as mutex, and holders are killed: can their locks be had again?',
+  checkers: [...EXCLUSION, ...WORTH],
+  model: { kind: 'mutex' },
+  defaults: { nemesis: 'kill:holder' },
+  script: contend,
+};

@@ -1,0 +1,34 @@
+/**
+ * The `finally` of a task that took too long: a client stops working when its lease runs out, takes the lock again for its
+ * next task, and only then the release of the first one comes. It must not free what the second one holds.
+ */
+import type { Workload } from '../harness/api.js';
+import { EXCLUSION, WORTH } from './judged-by.js';
+import { release, turns, work } from './turns.js';
+
+/** How many of ten holds outlive their lease. */
+const LATE_IN_TEN = 5;
+/** How long a task works, in parts of the lease; and when the lease of the first has run out. */
+const TASK = 0.3;
+const RUN_OUT = 1.1;
+
+export const lateRelease: Workload = {
+  name: 'late-release',
+  summary: 'clients release a hold that ran out when they hold the lock again for their next task',
+  checkers: [...EXCLUSION, ...WORTH],
+  model: { kind: 'mutex' },
+  defaults: { nemesis: 'none', clients: 4, leaseMs: 500, keys: 2, waitMs: 1_000 },
+  script: (options, random) =>
+    turns(options, random, function* (first, { key }) {
+      const { leaseMs, waitMs } = options;
+      yield* work(options, first, leaseMs * TASK);
+      if (random.int(1, 10) > LATE_IN_TEN) return yield* release(first);
+      yield { do: 'abandon', hold: first.id };
+      yield { do: 'idle', ms: leaseMs * (RUN_OUT - TASK) };
+      const second = yield { do: 'acquire', key, leaseMs, waitMs };
+      yield* release(first);
+      if (second.type !== 'ok') return;
+      yield* work(options, second, leaseMs * TASK);
+      yield* release(second);
+    }),
+};

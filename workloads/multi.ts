@@ -1,0 +1,37 @@
+/**
+ * Transfers: a client takes the locks of two accounts, one after the other and in either order, counts the transfer on both,
+ * and lets both go. Clients that wait for each other's second lock must not do so for ever, and no account may lose a count.
+ */
+import type { Workload } from '../harness/api.js';
+import { EXCLUSION, WORTH } from './judged-by.js';
+import { type Granted, holdMs, type Part, release, turns, work } from './turns.js';
+
+export const multi: Workload = {
+  name: 'multi',
+  summary: 'clients take two locks in opposite orders and count a transfer under both',
+  checkers: [...EXCLUSION, 'lost-updates', ...WORTH],
+  model: { kind: 'mutex' },
+  resource: true,
+  defaults: { waitMs: 500, hold: { min: 0.01, max: 0.3 } },
+  script: (options, random) =>
+    turns(options, random, function* (first, { key }) {
+      const { leaseMs, waitMs, keys } = options;
+      const others = keys.filter((other) => other !== key);
+      if (others.length > 0) {
+        const second = yield { do: 'acquire', key: random.pick(others), leaseMs, waitMs };
+        if (second.type === 'ok') {
+          if (yield* work(options, first, holdMs(options, random) / 2)) {
+            yield* countOne(first);
+            yield* countOne(second);
+          }
+          yield* release(second);
+        }
+      }
+      yield* release(first);
+    }),
+};
+
+function* countOne({ id }: Granted): Part<void> {
+  const read = yield { do: 'read', hold: id };
+  if (read.type === 'ok') yield { do: 'write', hold: id, value: read.value! + 1 };
+}

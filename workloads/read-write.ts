@@ -1,0 +1,40 @@
+/**
+ * Readers share, writers do not. A writer may read under its own lock; a reader that wants to write must let go first: one
+ * that tries all the same is refused, or it would write beside the other readers.
+ */
+import type { LockMode, Workload } from '../harness/api.js';
+import { EXCLUSION, WORTH } from './judged-by.js';
+import { holdMs, release, type Turn, turns, work } from './turns.js';
+
+/** How many of ten turns read; the others write. */
+const READERS_IN_TEN = 6;
+/** How many of ten holds also take the lock in the other mode. */
+const NESTED_IN_TEN = 3;
+
+export const readWrite: Workload = {
+  name: 'read-write',
+  summary: 'readers share and writers exclude; writers read under their lock, readers try to become writers',
+  checkers: [...EXCLUSION, ...WORTH],
+  model: { kind: 'read-write' },
+  needs: ['shared'],
+  defaults: { lock: 'read-write', keys: 2 },
+  script: (options, random) =>
+    turns(
+      options,
+      random,
+      function* (granted, { key, mode }) {
+        const workMs = holdMs(options, random) / 2;
+        const held = yield* work(options, granted, workMs);
+        if (held && random.int(1, 10) <= NESTED_IN_TEN) {
+          const other: LockMode = mode === 'read' ? 'write' : 'read';
+          const inner = yield { do: 'acquire', key, leaseMs: options.leaseMs, waitMs: 0, mode: other };
+          if (inner.type === 'ok') {
+            yield* work(options, inner, workMs);
+            yield* release(inner);
+          }
+        }
+        yield* release(granted);
+      },
+      (): Turn => ({ key: random.pick(options.keys), mode: random.int(1, 10) <= READERS_IN_TEN ? 'read' : 'write' }),
+    ),
+};

@@ -1,0 +1,31 @@
+/** The owner takes its lock again, under the work that it does with it, up to a depth. */
+import type { Workload } from '../harness/api.js';
+import { EXCLUSION, WORTH } from './judged-by.js';
+import { type Granted, holdMs, type Part, release, turns, work } from './turns.js';
+
+const DEPTH = 3;
+
+export const reentrant: Workload = {
+  name: 'reentrant',
+  summary: `owners take their lock again, up to ${DEPTH} times, and let it go as often`,
+  checkers: [...EXCLUSION, ...WORTH],
+  model: { kind: 'reentrant', depth: DEPTH },
+  needs: ['reentrant'],
+  defaults: { lock: 'reentrant' },
+  script: (options, random) =>
+    turns(options, random, function* (granted, { key }) {
+      const workMs = holdMs(options, random);
+      const depth = random.int(1, DEPTH);
+      const { leaseMs } = options;
+
+      function* nested(outer: Granted, level: number): Part<void> {
+        const held = yield* work(options, outer, workMs / depth);
+        if (held && level < depth) {
+          const inner = yield { do: 'acquire', key, leaseMs, waitMs: 0 };
+          if (inner.type === 'ok') yield* nested(inner, level + 1);
+        }
+        yield* release(outer);
+      }
+      yield* nested(granted, 1);
+    }),
+};

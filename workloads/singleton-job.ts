@@ -1,0 +1,46 @@
+/**
+ * One node runs the job: who gets the lock is the leader, works for as long as it can keep it, and writes its progress down
+ * now and then. The others look again and again whether the place is free.
+ */
+import type { Workload } from '../harness/api.js';
+import { EXCLUSION, WORTH } from './judged-by.js';
+import { workOn } from './renewal.js';
+import { type Granted, type Part, release, turns } from './turns.js';
+
+/** How often a leader writes, in parts of the lease. */
+const WRITES_EVERY = 0.25;
+
+export const singletonJob: Workload = {
+  name: 'singleton-job',
+  summary: 'whoever holds the lock is the leader, keeps it for long, and writes its progress to a resource',
+  checkers: [...EXCLUSION, 'stale-writes', ...WORTH],
+  model: { kind: 'mutex' },
+  needs: ['renews', 'extend'],
+  resource: true,
+  defaults: {
+    lock: 'watchdog',
+    nemesis: 'kill:holder,pause:holder',
+    keys: 2,
+    leaseMs: 2_000,
+    waitMs: 0,
+    hold: { min: 0.5, max: 2 },
+  },
+  script: (options, random, lock) =>
+    turns(options, random, function* (granted) {
+      const { hold, leaseMs } = options;
+      let leftMs = leaseMs * (hold.min + random.float() * (hold.max - hold.min));
+      for (let leader = true; leader && leftMs > 0; leftMs -= leaseMs * WRITES_EVERY) {
+        leader = yield* workOn(options, granted, leaseMs * WRITES_EVERY, lock);
+        if (leader) leader = yield* writeProgress(granted);
+        if (leader && !lock.features.includes('renews'))
+          leader = (yield { do: 'extend', hold: granted.id, leaseMs }).type === 'ok' || options.careless;
+      }
+      yield* release(granted);
+    }),
+};
+
+function* writeProgress({ id }: Granted): Part<boolean> {
+  const read = yield { do: 'read', hold: id };
+  if (read.type !== 'ok') return false;
+  return (yield { do: 'write', hold: id, value: read.value! + 1 }).type === 'ok';
+}

@@ -1,0 +1,24 @@
+/** Many clients try for one key with time-outs of every length, none of them long: most are refused. */
+import type { Workload } from '../harness/api.js';
+import { EXCLUSION, WORTH } from './judged-by.js';
+import { holdMs, release, turns, work } from './turns.js';
+
+const LONGEST_WAIT_MS = 300;
+
+export const tries: Workload = {
+  name: 'try',
+  summary: 'clients try for one key, at once or with a short time-out, and are mostly refused',
+  checkers: [...EXCLUSION, ...WORTH],
+  model: { kind: 'mutex' },
+  defaults: { keys: 1, hold: { min: 0.005, max: 0.1 } },
+  script: (options, random) =>
+    turns(
+      options,
+      random,
+      function* (granted) {
+        yield* work(options, granted, holdMs(options, random));
+        yield* release(granted);
+      },
+      () => ({ key: random.pick(options.keys), waitMs: random.pick([0, random.int(1, LONGEST_WAIT_MS)]) }),
+    ),
+};

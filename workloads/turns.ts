@@ -1,0 +1,65 @@
+/** What the workloads are made of: a client takes its turn again and again, works under the lock, and lets it go. */
+import type { ClientScript, Instruction, LockMode, Outcome, Random, WorkloadOptions } from '../harness/api.js';
+
+/** An acquire that was granted. */
+export type Granted = Extract<Outcome, { id: number }>;
+
+/** A part of a script: yields instructions as a script does, and resolves to something for the script that it is part of. */
+export type Part<Result> = Generator<Instruction, Result, Outcome>;
+
+/** A careful client ends its work when this much of what the lock promised is left: the way back takes time too. */
+const VALIDITY_LEFT = 0.2;
+/** After a refusal or a release, so that others get their turn. */
+const PAUSE_MS = { min: 1, max: 40 };
+
+export interface Turn {
+  key: string;
+  mode?: LockMode;
+  waitMs?: number;
+}
+
+/** For ever: takes what `next` says and, where it is granted, does `under`, which lets it go. */
+export function* turns(
+  options: WorkloadOptions,
+  random: Random,
+  under: (granted: Granted, turn: Turn) => Part<void>,
+  next: () => Turn = () => ({ key: random.pick(options.keys) }),
+): ClientScript {
+  for (;;) {
+    const turn = next();
+    const { leaseMs, waitMs } = options;
+    const granted = yield { do: 'acquire', leaseMs, waitMs, ...turn };
+    if (granted.type === 'ok') yield* under(granted, turn);
+    yield* pause(random);
+  }
+}
+
+/** Works for `ms` under a grant, or, if careful, for as much of that as the lock promised. Whether it is held still. */
+export function* work(options: WorkloadOptions, granted: Granted, ms: number): Part<boolean> {
+  if (options.careless) {
+    yield { do: 'idle', ms };
+    return true;
+  }
+  const promisedMs = granted.validForMs ?? options.leaseMs;
+  const allowedMs = Math.max(0, Math.min(ms, promisedMs * (1 - VALIDITY_LEFT)));
+  const woke = yield { do: 'idle', ms: allowedMs, untilLost: granted.id };
+  return woke.type === 'woke' && !woke.lost;
+}
+
+export function* release({ id }: Granted): Part<void> {
+  yield { do: 'release', hold: id };
+}
+
+export function* pause(random: Random): Part<void> {
+  yield { do: 'idle', ms: random.int(PAUSE_MS.min, PAUSE_MS.max) };
+}
+
+/**
+ * How long to work. Half of the holds are short, so that the lock changes hands often; the other half may be as long as
+ * `hold` allows, so that there is something to lose when a primary dies.
+ */
+export function holdMs({ hold, leaseMs }: WorkloadOptions, random: Random): number {
+  const short = random.float() < 0.5;
+  const span = (hold.max - hold.min) * (short ? 0.1 : 1);
+  return leaseMs * (hold.min + random.float() * span);
+}
