@@ -44,6 +44,14 @@ export const checkerSummaries: Record<string, string> = {
   'loss-to-notice': 'measures how long clients went on before they knew that they had lost a lock',
 };
 
+/** Checkers that ask of a run what only its end can show. */
+const AT_THE_END = ['liveness', 'permits'];
+
+/** Whether what it finds in a run that still goes on will be found at its end, too: so it may end the run. */
+export function judgesAtAnyTime(name: string): boolean {
+  return decides[name] !== undefined && !AT_THE_END.includes(name);
+}
+
 /** What a checker that cannot tell leaves open. One that is not listed decides whether the run counts at all. */
 const decides: Record<string, readonly ViolationClass[]> = {
   'mutual-exclusion': ['exclusion', 'stale'],

@@ -1026,6 +1026,8 @@ export interface RunConfig {
   nemesis: string[];
   nemesisIntervalMs: number;
   failOn: ViolationClass[];
+  /** Whether it ends as soon as something that fails it is found. */
+  stopAtFirst?: true;
   redis: RedisBinary;
   /** The compiled clock shim; absent: clocks cannot be skewed (see `unavailable`). */
   clockShim?: string;

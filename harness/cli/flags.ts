@@ -1,6 +1,6 @@
 /** What `run` can be told, each flag with the text that `--help` shows; and the flags that `replay` shares with it. */
 import { fileURLToPath } from 'node:url';
-import { type Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { Persistence, ResourceMode, TopologyOptions, ViolationClass } from '../api.js';
 import { topologies } from '../topologies/index.js';
 import { runtimeNames } from './runtimes.js';
@@ -46,6 +46,7 @@ export interface RunFlags extends Repetition {
   auth: boolean;
   redisConf: [string, string][];
   failOn: ViolationClass[];
+  stopAtFirst: boolean;
   out: string;
   json: boolean;
 }
@@ -118,6 +119,7 @@ export function addRunFlags(command: Command): Command {
       CLASSES,
       'all of them',
     ),
+    new Option('--stop-at-first', 'end the run as soon as something that fails it is found').default(false, 'no'),
     ...repetition(
       'runs, with the seeds --seed, +1, +2, ...; then a table of all',
       'end after the first run that is violated',
@@ -126,6 +128,13 @@ export function addRunFlags(command: Command): Command {
   ];
   for (const option of options) command.addOption(option);
   return command;
+}
+
+/** Flags of `run` as typed, and which of them were. Throws what commander throws for bad ones. */
+export function parseRunFlags(argv: readonly string[]): { flags: RunFlags; given(flag: keyof RunFlags): boolean } {
+  const command = addRunFlags(new Command('run')).exitOverride();
+  command.parse([...argv], { from: 'user' });
+  return { flags: command.opts<RunFlags>(), given: (flag) => command.getOptionValueSource(flag) === 'cli' };
 }
 
 /** Adds every flag of `replay`. */

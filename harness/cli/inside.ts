@@ -13,6 +13,7 @@ import { netnsRuntime } from '../runtimes/netns.js';
 import { monotonicNs, realClock } from '../runtimes/real-clock.js';
 import { readConfig, readPlan } from '../store.js';
 import { topologies } from '../topologies/index.js';
+import { watchForFindings } from './early-end.js';
 import { STOP_REQUEST, WATCH_FD } from './enter-namespaces.js';
 import { EXIT_COULD_NOT_RUN } from './errors.js';
 import { judgeFolder } from './judge.js';
@@ -42,6 +43,7 @@ export async function runInside(folder: string, options: InsideOptions): Promise
     clockShim: config.clockShim,
     unavailable: config.unavailable,
   });
+  await using early = config.stopAtFirst ? watchForFindings(folder, progress.say) : undefined;
   await torture(config, readPlan(folder), folder, {
     runtime,
     kind: topologies[config.topology]!,
@@ -51,7 +53,7 @@ export async function runInside(folder: string, options: InsideOptions): Promise
     startNemesis: runNemesis,
     say: progress.say,
     onEvent: progress.event,
-    interrupt,
+    interrupt: early ? AbortSignal.any([interrupt, early.signal]) : interrupt,
   });
   feed?.send();
   return judgeFolder(folder, options);

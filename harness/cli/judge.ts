@@ -6,7 +6,7 @@ import { judge } from '../../checkers/index.js';
 import { closingSummary, jsonSummary, reports } from '../../reports/index.js';
 import type { ReportInput } from '../../reports/input.js';
 import { workloads } from '../../workloads/index.js';
-import type { History, LockModel, Results } from '../api.js';
+import type { CheckInput, History, LockModel, Results } from '../api.js';
 import { readHistory } from '../history.js';
 import { readObservations } from '../observations.js';
 import { giveBackReserve, readConfig, readPlan, writeJson, writeWhole } from '../store.js';
@@ -81,19 +81,10 @@ export function showVerdict(folder: string, { results, config }: JudgedRun, opti
 
 /** Everything that a report shows, from the files of a run. */
 export async function readRun(folder: string): Promise<JudgedRun> {
-  const config = readConfig(folder);
-  const plan = readPlan(folder);
-  // A run that was killed while its deployment was being prepared has left its plan, and nothing to judge.
-  const recorded = join(folder, 'history.jsonl');
-  if (!existsSync(recorded)) throw new UsageError(`nothing was recorded in ${folder}: the run ended before it began`);
   const tidy = tidierFor(folder);
-  tidy(); // what the run itself has left, where this is its process
-  const history = await readHistory(recorded);
-  tidy();
-  const observations = await readObservations(join(folder, 'observations.jsonl'));
-  const { checkers, model: expected } = workloads[config.workload] ?? UNKNOWN_WORKLOAD;
-  const model = modelOf(history, expected);
-  const results = judge({ history, observations, config, plan, model }, checkers, tidy);
+  const { input, checkers } = await readInput(folder, tidy);
+  const { config, plan, history, observations } = input;
+  const results = judge(input, checkers, tidy);
   const deployment = history.rare.find((event) => event.type === 'deployment');
   return {
     config,
@@ -107,6 +98,28 @@ export async function readRun(folder: string): Promise<JudgedRun> {
   };
 }
 
+/** What the checkers get, from the files of a run, which may still be going on; and which checkers judge it. */
+export async function readInput(
+  folder: string,
+  tidy: () => void = () => {},
+): Promise<{ input: CheckInput; checkers: readonly string[] }> {
+  const config = readConfig(folder);
+  const plan = readPlan(folder);
+  tidy(); // what the run itself has left, where this is its process
+  const history = await readHistory(recordedIn(folder));
+  tidy();
+  const observations = await readObservations(join(folder, 'observations.jsonl'));
+  const { checkers, model } = workloads[config.workload] ?? UNKNOWN_WORKLOAD;
+  return { input: { history, observations, config, plan, model: modelOf(history, model) }, checkers };
+}
+
+/** Throws where there is none: a run that was killed while its deployment was being prepared has left only its plan. */
+function recordedIn(folder: string): string {
+  const recorded = join(folder, 'history.jsonl');
+  if (!existsSync(recorded)) throw new UsageError(`nothing was recorded in ${folder}: the run ended before it began`);
+  return recorded;
+}
+
 /** What the lock said of itself is more exact than what the workload takes it for, where both are of one kind. */
 function modelOf(history: History, expected: LockModel): LockModel {
   const said = history.rare.find((event) => event.type === 'client-up')?.model;
@@ -117,7 +130,7 @@ const LONG_FROM_BYTES = 50e6;
 
 /** For between the steps of judging a run: does something only where the run is long. */
 function tidierFor(folder: string): () => void {
-  const { size } = statSync(join(folder, 'history.jsonl'));
+  const { size } = statSync(recordedIn(folder));
   return size > LONG_FROM_BYTES ? collectGarbage : () => {};
 }
 

@@ -103,6 +103,7 @@ const FIELDS: Record<keyof RunConfig, Check> = {
   nemesis: list(text),
   nemesisIntervalMs: positive,
   failOn: list(oneOf(CLASSES)),
+  stopAtFirst: optional(oneOf([true])),
   redis: object({ path: text, env: texts, version: text, origin: text }),
   clockShim: optional(text),
   clientArgv: list((one) => typeof one === 'string'),

@@ -27,16 +27,12 @@ export interface Invocation {
 
 /** Shortest torture phase that a fault fits into. */
 export const LEAST_TIME_LIMIT_MS = WARM_UP_MS + 500;
-const SEEDS = 2 ** 31;
+/** Seeds are below this. */
+export const SEEDS = 2 ** 31;
 
 /** Runs, and resolves with the exit status. Rejects with an error for the user when it could not run. */
-export async function runCommand(asTyped: RunFlags, invocation: Invocation): Promise<number> {
-  const kind = topologies[asTyped.topology]!;
-  const flags = withWorkload(asTyped, workloadOf(asTyped), invocation.given, (lock) => fitsTopology(lock, kind));
-  const lock = flags.lock ?? kind.defaultLock;
-  checkFlags(flags, kind);
-  checkPair(lock, kind);
-
+export async function runCommand(flags: RunFlags, invocation: Invocation): Promise<number> {
+  const asked = readRunFlags(flags, invocation);
   const say = saying(flags);
   const redis = flags.redis && resolve(invocation.cwd, flags.redis);
   const machine = await lookAround({ runtime: flags.runtime, redis }, say);
@@ -50,13 +46,44 @@ export async function runCommand(asTyped: RunFlags, invocation: Invocation): Pro
     base,
     json: flags.json,
     prepare: (n) => {
-      const seed = (firstSeed + n) % SEEDS;
-      const options = topologyOptions(flags);
-      const { plan, nemesis, warnings } = decidePlan(flags, kind, options, machine.unavailable, seed, invocation.cwd);
-      for (const warning of [...warnings, ...leaseWarnings(flags, kind)]) note(warning);
-      return prepare(requestOf({ flags, kind, lock, options, seed, nemesis, invocation }), plan);
+      const { request, plan, warnings } = decideRun(asked, machine.unavailable, (firstSeed + n) % SEEDS);
+      for (const warning of warnings) note(warning);
+      return prepare(request, plan);
     },
   });
+}
+
+/** Flags that make sense together, with what the workload and the topology bring along. */
+export interface AskedRun {
+  flags: RunFlags;
+  kind: TopologyKind;
+  lock: string;
+  invocation: Invocation;
+}
+
+/** Throws where flags make no sense. */
+export function readRunFlags(asTyped: RunFlags, invocation: Invocation): AskedRun {
+  const kind = topologies[asTyped.topology]!;
+  const flags = withWorkload(asTyped, workloadOf(asTyped), invocation.given, (lock) => fitsTopology(lock, kind));
+  const lock = flags.lock ?? kind.defaultLock;
+  checkFlags(flags, kind);
+  checkPair(lock, kind);
+  return { flags, kind, lock, invocation };
+}
+
+/** What the run with this seed is to do, and its plan. Throws where the faults asked for cannot be had. */
+export function decideRun(
+  { flags, kind, lock, invocation }: AskedRun,
+  unavailable: Partial<Record<Capability, string>>,
+  seed: number,
+): { request: RunRequest; plan: Plan; warnings: string[] } {
+  const options = topologyOptions(flags);
+  const { plan, nemesis, warnings } = decidePlan(flags, kind, options, unavailable, seed, invocation.cwd);
+  return {
+    request: requestOf({ flags, kind, lock, options, seed, nemesis, invocation }),
+    plan,
+    warnings: [...warnings, ...leaseWarnings(flags, kind)],
+  };
 }
 
 /** One line of progress: text, or a JSON object. */
@@ -104,6 +131,7 @@ function requestOf(run: {
     nemesis: run.nemesis,
     nemesisIntervalMs: flags.nemesisInterval ?? defaultIntervalMs(flags.timeLimit - WARM_UP_MS, flags.lease),
     failOn: flags.failOn,
+    ...(flags.stopAtFirst && { stopAtFirst: true }),
     again: againOf(invocation.argv, run.seed),
   };
 }

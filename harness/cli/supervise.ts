@@ -61,9 +61,10 @@ async function shown(inner: Inner, look: LiveLook | undefined, stop: StopRequest
   return await inner.ended;
 }
 
-/** Ctrl-C, once: the run that goes on ends early and no other follows. Twice: everything ends at once. */
+/** Ctrl-C, once: the runs that go on end early and no other follows. Twice: everything ends at once. */
 export class StopRequests {
-  private inner: Inner | undefined;
+  private readonly inners = new Set<Inner>();
+  private listening = false;
   private heard = false;
   private tell: (text: string) => void = () => {};
 
@@ -74,22 +75,24 @@ export class StopRequests {
     return this.heard;
   }
 
-  /** From now on requests are for this run, and `tell` shows the user that they were heard. Until the first one begins, Ctrl-C simply ends the program. */
+  /** From now on requests are for this run too, and `tell` shows the user that they were heard. Until the first one begins, Ctrl-C simply ends the program. */
   passOnTo(inner: Inner, tell: (text: string) => void): void {
-    if (!this.inner) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, this.hear);
-    this.inner = inner;
+    if (!this.listening) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, this.hear);
+    this.listening = true;
+    this.inners.add(inner);
+    void inner.ended.then(() => this.inners.delete(inner));
     this.tell = tell;
     if (this.heard) inner.askToStop();
   }
 
   private readonly hear = () => {
     if (this.heard) {
-      this.inner?.kill();
+      for (const inner of this.inners) inner.kill();
       process.exit(EXIT_COULD_NOT_RUN);
     }
     this.heard = true;
     const then = this.many ? ', then the summary of all runs' : '';
     this.tell(`stopping: healing, tearing down and judging what there is${then} (once more: stop at once)\n`);
-    this.inner?.askToStop();
+    for (const inner of this.inners) inner.askToStop();
   };
 }

@@ -1,0 +1,35 @@
+/** What the self-test is made of. */
+import type { ViolationClass } from '../harness/api.js';
+
+/** By which checker, and as what, something is found. */
+export interface Finding {
+  checker: string;
+  class: ViolationClass;
+  /** Absent: any of the class. */
+  kind?: string;
+}
+
+/** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is. */
+export interface Trial {
+  /** Name of the canary; its twin is `<canary>-mended`. */
+  canary: string;
+  /** Flags of `run` beside the lock, relative to the project's folder. */
+  flags: readonly string[];
+  /** How long the canary has, and its twin takes, milliseconds; in the quick self-test, too, unless `quickMs` says less. */
+  limitMs: number;
+  quickMs?: number;
+  caught: Finding;
+  /** What happens, in one sentence. */
+  story: string;
+}
+
+/** A lock that makes none of these mistakes, under faults that it must survive. */
+export interface SoundRun {
+  lock: string;
+  flags: readonly string[];
+  limitMs: number;
+  /** Whether the quick self-test has it. */
+  quick?: true;
+  /** Why nothing may be found. */
+  story: string;
+}
