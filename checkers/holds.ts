@@ -20,6 +20,8 @@ export class Holds implements Iterable<Hold> {
   readonly count: number;
   /** The row of the acquire in the history's operations. */
   readonly row: Int32Array;
+  /** By row of an acquire: the number of its hold, or -1. */
+  readonly ofRow: Int32Array;
   /** Indexes into the operations' `clients` and `keys`. */
   readonly client: Int32Array;
   readonly key: Int32Array;
@@ -41,6 +43,10 @@ export class Holds implements Iterable<Hold> {
     const { operations: ops } = history;
     this.count = rows.length;
     this.row = rows;
+    this.ofRow = new Int32Array(ops.count).fill(-1);
+    rows.forEach((row, k) => {
+      this.ofRow[row] = k;
+    });
     this.client = rows.map((row) => ops.client[row]!);
     this.key = rows.map((row) => ops.key[row]!);
     this.shares = Uint8Array.from(rows, (row) => (ops.mode[row] === MODE.read ? 1 : 0));
@@ -106,17 +112,11 @@ export const holdsOf = once((history: History): Holds => new Drawing(history).ho
 class Drawing {
   readonly holds: Holds;
   private readonly trusted: Uint8Array;
-  /** By row of an acquire: its hold, or -1. */
-  private readonly holdOf: Int32Array;
 
   constructor(private readonly history: History) {
     this.trusted = trustedClients(history);
     this.holds = new Holds(history, grantedRows(history));
-    this.holdOf = new Int32Array(history.operations.count).fill(-1);
-    for (let k = 0; k < this.holds.count; k++) {
-      this.holdOf[this.holds.row[k]!] = k;
-      this.granted(k);
-    }
+    for (let k = 0; k < this.holds.count; k++) this.granted(k);
     this.released();
     this.lost();
     this.down();
@@ -257,7 +257,7 @@ class Drawing {
 
   /** The hold of the acquire in that row, or -1. */
   private about(acquireRow: number): number {
-    return acquireRow < 0 ? -1 : this.holdOf[acquireRow]!;
+    return acquireRow < 0 ? -1 : this.holds.ofRow[acquireRow]!;
   }
 
   /** A client's own stamp where there is one and it can be trusted. */
