@@ -14,7 +14,16 @@ const PAUSE_MS = { min: 1, max: 40 };
 export const mutex: Workload = {
   name: 'mutex',
   summary: 'clients contend for a few keys and work under the lock for a part of the lease',
-  checkers: ['mutual-exclusion', 'liveness', 'vacuity', 'availability', 'latency', 'loss-to-notice'],
+  checkers: [
+    'mutual-exclusion',
+    'ownership',
+    'liveness',
+    'waiting',
+    'vacuity',
+    'availability',
+    'latency',
+    'loss-to-notice',
+  ],
   model: { kind: 'mutex' },
   script: contend,
 };
