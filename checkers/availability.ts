@@ -16,7 +16,6 @@ import { OP, OUTCOME } from '../harness/history-table.js';
 import { byKey, countBelow, sortedBy } from './by-key.js';
 import { nameOfFault, strikeOf } from './fault-names.js';
 import { type FaultInForce, faultsInForce } from './faults.js';
-import { holdByRow } from './hold-order.js';
 import { holdsOf } from './holds.js';
 import { intervalsOf } from './intervals.js';
 
@@ -187,7 +186,7 @@ class Tries {
     const { callNs, returnNs } = this;
     const { operations: ops } = this.history;
     const holds = holdsOf(this.history);
-    const numbers = holdByRow(this.history);
+    const numbers = holds.ofRow;
     const isProper = ops.reasons.map((reason) => PROPER_REFUSALS.includes(reason));
     const byReturn = sortedBy(rows, (a, b) => returnNs[a]! - returnNs[b]! || ops.outcome[a]! - ops.outcome[b]!);
     const diedNs = this.deaths();

@@ -22,7 +22,7 @@ import { NOTICE } from '../harness/history-table.js';
 import { byKey, sortedBy } from './by-key.js';
 import { Earliest } from './earliest.js';
 import { faultsInForce } from './faults.js';
-import { holdByRow, nestedHolds } from './hold-order.js';
+import { nestedHolds } from './hold-order.js';
 import { type Holds, holdsOf } from './holds.js';
 import { intervalsOf } from './intervals.js';
 import { countInversions } from './inversions.js';
@@ -31,7 +31,7 @@ import { unexplained } from './unexplained.js';
 import { moment } from './words.js';
 
 /** The step by which a lock says that this client is in the queue now. */
-export const QUEUED = 'queued';
+const QUEUED = 'queued';
 /** Clients that were overtaken and are reported with evidence and proof; all are counted. */
 const MOST_REPORTED = 200;
 
@@ -92,7 +92,7 @@ function whyNoWaiters({ queuedLine }: Grants): string {
 function grantsOf(history: History, holds: Holds): Grants {
   const { operations: ops, notices } = history;
   const trusted = trustedClients(history);
-  const numbers = holdByRow(history);
+  const numbers = holds.ofRow;
   const grants: Grants = {
     callNs: Float64Array.from(holds.row, (row) => intervalsOf(history).callNs[row]!),
     hadNs: holds.fromNs,

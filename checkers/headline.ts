@@ -24,13 +24,18 @@ export function headlineOf(
   return `Nothing that fails this run was found in ${holds}; but ${alsoFound(findings.found)}.`;
 }
 
-/** The gravest class that fails the run, and what else was found. */
-function accusation({ failing, found }: Findings): string {
+/** The gravest class that fails the run, by its first finding, and what else was found: other kinds of it, other classes. */
+function accusation({ violations, failing, found }: Findings): string {
   const gravest = gravity.find((name) => failing.some((violation) => violation.class === name))!;
   const first = failing.find((violation) => violation.class === gravest)!;
-  const others = alsoFound({ ...found, [gravest]: 0 });
-  const what = (happened[first.kind] ?? somethingElse)(found[gravest] ?? 0, first);
-  return `${what} (first at ${moment(first.fromNs)} on ${first.key}, ${causePhrase(first.cause.name)})${others === '' ? '' : `; also ${others}`}.`;
+  const others = violations.filter((violation) => violation.class === gravest && violation.kind !== first.kind).length;
+  const count = (found[gravest] ?? 0) - others;
+  const what = (happened[first.kind] ?? somethingElse)(count, first);
+  const also = [
+    ...(others > 0 ? [`${plural(others, 'more finding')} of that class`] : []),
+    alsoFound({ ...found, [gravest]: 0 }),
+  ].filter((text) => text !== '');
+  return `${what} (first at ${moment(first.fromNs)} on ${first.key}, ${causePhrase(first.cause.name)})${also.length === 0 ? '' : `; also ${also.join(' and ')}`}.`;
 }
 
 const gravity: readonly ViolationClass[] = ['exclusion', 'harm', 'stale', 'liveness'];
@@ -47,7 +52,12 @@ const happened: Record<string, (count: number, first: Violation) => string> = {
   'missing-updates': (count) => `Harm done: ${plural(count, 'time')} the protected counter misses acknowledged updates`,
   'fence-inversion': (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
   'fence-repeat': (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
+  revived: (count) =>
+    `Exclusion broken: ${plural(count, 'hold')} renewed although another client had been granted the lock since`,
+  'silent-release': (count) =>
+    `Stale holder: ${plural(count, 'time')} a client was told that it released a lock which another held by then`,
   deadlock: (count) => `Deadlock: ${plural(count, 'lock')} could not be had again after everything was healed`,
+  slept: (count) => `Slept beside a free lock: ${plural(count, 'client')} waited on for longer than any lease`,
   'fifo-inversion': (count) => `Not fair: ${plural(count, 'client')} overtaken in the queue`,
   'permit-leak': (count) => `Permits leaked: of ${plural(count, 'semaphore')} not all permits could be had again`,
 };

@@ -14,14 +14,6 @@ import { once } from './once.js';
 
 const NONE = -1;
 
-/** By row of an acquire: the number of its hold, or -1. */
-export const holdByRow = once((history: History): Int32Array => {
-  const holds = holdsOf(history);
-  const numbers = new Int32Array(history.operations.count).fill(NONE);
-  for (let k = 0; k < holds.count; k++) numbers[holds.row[k]!] = k;
-  return numbers;
-});
-
 /**
  * For each hold the first hold of its key that was certainly granted after it, to another client: the one whose grant
  * reached its client first. -1 where there is none. Of a hold that shares the key (a reader's), and of a semaphore's, nothing

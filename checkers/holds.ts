@@ -9,7 +9,8 @@
 import type { History, Hold } from '../harness/api.js';
 import { MODE, NOTICE, OP, OUTCOME } from '../harness/history-table.js';
 import { once } from './once.js';
-import { trustedClients } from './operations.js';
+import { attemptSentNs, ownStamp, trustedClients } from './operations.js';
+import { type Renewal, toldRenewals } from './renewals.js';
 
 const ENDED_BY = ['history-end', 'release', 'client-down', 'lost'] as const satisfies Hold['endedBy'][];
 const RELEASED = ['ok', 'fail', 'info'] as const;
@@ -20,6 +21,8 @@ export class Holds implements Iterable<Hold> {
   readonly count: number;
   /** The row of the acquire in the history's operations. */
   readonly row: Int32Array;
+  /** By row of an acquire: the number of its hold, or -1. */
+  readonly ofRow: Int32Array;
   /** Indexes into the operations' `clients` and `keys`. */
   readonly client: Int32Array;
   readonly key: Int32Array;
@@ -41,6 +44,10 @@ export class Holds implements Iterable<Hold> {
     const { operations: ops } = history;
     this.count = rows.length;
     this.row = rows;
+    this.ofRow = new Int32Array(ops.count).fill(-1);
+    rows.forEach((row, k) => {
+      this.ofRow[row] = k;
+    });
     this.client = rows.map((row) => ops.client[row]!);
     this.key = rows.map((row) => ops.key[row]!);
     this.shares = Uint8Array.from(rows, (row) => (ops.mode[row] === MODE.read ? 1 : 0));
@@ -106,17 +113,11 @@ export const holdsOf = once((history: History): Holds => new Drawing(history).ho
 class Drawing {
   readonly holds: Holds;
   private readonly trusted: Uint8Array;
-  /** By row of an acquire: its hold, or -1. */
-  private readonly holdOf: Int32Array;
 
   constructor(private readonly history: History) {
     this.trusted = trustedClients(history);
     this.holds = new Holds(history, grantedRows(history));
-    this.holdOf = new Int32Array(history.operations.count).fill(-1);
-    for (let k = 0; k < this.holds.count; k++) {
-      this.holdOf[this.holds.row[k]!] = k;
-      this.granted(k);
-    }
+    for (let k = 0; k < this.holds.count; k++) this.granted(k);
     this.released();
     this.lost();
     this.down();
@@ -132,9 +133,8 @@ class Drawing {
     const { holds } = this;
     const { operations: ops, endNs } = this.history;
     const row = holds.row[k]!;
-    const sentNs = ops.sentNs[row]!;
-    const fromNs = this.stamp(row, ops.endedNs, ops.readNs[row]!);
-    const grantSentNs = this.stamp(row, ops.leaseFromNs, this.stamp(row, ops.beganNs, sentNs));
+    const fromNs = ownStamp(ops, this.trusted, row, ops.endedNs, ops.readNs[row]!);
+    const grantSentNs = attemptSentNs(ops, this.trusted, row);
     holds.fromNs[k] = fromNs;
     holds.untilNs[k] = Math.max(fromNs, endNs);
     holds.grantSentNs[k] = grantSentNs;
@@ -156,7 +156,7 @@ class Drawing {
       if (ops.op[row] !== OP.release) continue;
       const k = this.about(ops.hold[row]!);
       if (k < 0) continue;
-      this.endAt(k, this.stamp(row, ops.beganNs, ops.sentNs[row]!), 'release');
+      this.endAt(k, ownStamp(ops, this.trusted, row, ops.beganNs, ops.sentNs[row]!), 'release');
       // Released twice (say, once without an answer): "ok" is the news.
       const outcome = ops.outcome[row]!;
       if (outcome !== OUTCOME.none && this.holds.released[k] !== OUTCOME.ok) this.holds.released[k] = outcome;
@@ -204,7 +204,7 @@ class Drawing {
    */
   private renewed(): void {
     const { holds } = this;
-    const renewals = this.renewals();
+    const renewals = [...this.nestedGrants(), ...toldRenewals(this.history, this.holds.ofRow)];
     const doubtful: Renewal[] = [];
     const over = new Set<number>();
     for (const renewal of renewals.sort((a, b) => a.sentNs - b.sentNs)) {
@@ -221,24 +221,6 @@ class Drawing {
       holds.leaseEndNs[k] = Math.min(holds.leaseEndNs[k]!, sentNs + leaseMs * 1e6);
   }
 
-  private renewals(): Renewal[] {
-    const { operations: ops, notices } = this.history;
-    const renewals: Renewal[] = this.nestedGrants();
-    for (let row = 0; row < ops.count; row++) {
-      if (ops.op[row] !== OP.extend || ops.outcome[row] === OUTCOME.fail) continue;
-      const k = this.about(ops.hold[row]!);
-      if (k < 0) continue;
-      const sentNs = this.stamp(row, ops.leaseFromNs, this.stamp(row, ops.beganNs, ops.sentNs[row]!));
-      renewals.push({ k, sentNs, leaseMs: ops.leaseMs[row] || 0, known: ops.outcome[row] === OUTCOME.ok });
-    }
-    for (let at = 0; at < notices.count; at++) {
-      if (notices.type[at] !== NOTICE.renewed || !this.trusted[notices.client[at]!]) continue;
-      const k = this.about(notices.hold[at]!);
-      if (k >= 0) renewals.push({ k, sentNs: notices.clientNs[at]!, leaseMs: notices.leaseMs[at]!, known: true });
-    }
-    return renewals;
-  }
-
   /** An owner that takes a reentrant lock again sets the expiry of what it holds already. */
   private nestedGrants(): Renewal[] {
     const { holds } = this;
@@ -248,7 +230,8 @@ class Drawing {
       const place = holds.client[k]! * this.history.operations.keys.length + holds.key[k]!;
       const outer = (open.get(place) ?? []).filter((one) => holds.untilNs[one]! > holds.fromNs[k]!);
       const sentNs = holds.grantSentNs[k]!;
-      for (const one of outer) renewals.push({ k: one, sentNs, leaseMs: holds.leaseMs[k]!, known: true });
+      const line = this.history.operations.completionLine[holds.row[k]!]!;
+      for (const one of outer) renewals.push({ k: one, sentNs, leaseMs: holds.leaseMs[k]!, known: true, line });
       outer.push(k);
       open.set(place, outer);
     }
@@ -257,13 +240,7 @@ class Drawing {
 
   /** The hold of the acquire in that row, or -1. */
   private about(acquireRow: number): number {
-    return acquireRow < 0 ? -1 : this.holdOf[acquireRow]!;
-  }
-
-  /** A client's own stamp where there is one and it can be trusted. */
-  private stamp(row: number, column: Float64Array, otherwiseNs: number): number {
-    const ns = column[row]!;
-    return Number.isNaN(ns) || !this.trusted[this.history.operations.client[row]!] ? otherwiseNs : ns;
+    return acquireRow < 0 ? -1 : this.holds.ofRow[acquireRow]!;
   }
 
   /** Ends the hold at `ns` unless something ended it earlier. It cannot end before it began: then it is empty. */
@@ -274,14 +251,6 @@ class Drawing {
     untilNs[k] = endNs;
     endedBy[k] = ENDED_BY.indexOf(by);
   }
-}
-
-interface Renewal {
-  k: number;
-  sentNs: number;
-  leaseMs: number;
-  /** False: it may not have been carried out. */
-  known: boolean;
 }
 
 /** Rows of the acquires that succeeded, in the order in which that was recorded. */

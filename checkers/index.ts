@@ -10,14 +10,18 @@ import { liveness } from './liveness.js';
 import { lossToNotice } from './loss-to-notice.js';
 import { lostUpdates } from './lost-updates.js';
 import { mutualExclusion, PROCEDURE } from './mutual-exclusion.js';
+import { ownership } from './ownership.js';
 import { permits } from './permits.js';
 import { readingsOf } from './run-readings.js';
 import { staleWrites } from './stale-writes.js';
 import { strengthOf, vacuity } from './vacuity.js';
+import { waiting } from './waiting.js';
 
 export const checkers: Record<string, Checker> = {
   'mutual-exclusion': mutualExclusion,
+  ownership,
   liveness,
+  waiting,
   fencing,
   'lost-updates': lostUpdates,
   'stale-writes': staleWrites,
@@ -32,7 +36,9 @@ export const checkers: Record<string, Checker> = {
 /** One line each, for people. */
 export const checkerSummaries: Record<string, string> = {
   'mutual-exclusion': 'no two clients held a key at once: both leases running (exclusion), or one past its own (stale)',
+  ownership: 'no client was told that a lock was still its own after another one had been granted it',
   liveness: 'after everything is healed, every lock can be had again within a lease and a grace',
+  waiting: 'no client went on waiting for a lock that had been free for longer than a lease and a grace',
   fencing: 'every grant carries a higher fencing token than those before it',
   'lost-updates': 'no acknowledged update of a counter that the lock protects was lost',
   'stale-writes': 'the protected resource took no write of a holder after a later one was there',
@@ -55,7 +61,9 @@ export function judgesAtAnyTime(name: string): boolean {
 /** What a checker that cannot tell leaves open. One that is not listed decides whether the run counts at all. */
 const decides: Record<string, readonly ViolationClass[]> = {
   'mutual-exclusion': ['exclusion', 'stale'],
+  ownership: ['exclusion', 'stale'],
   liveness: ['liveness'],
+  waiting: ['liveness'],
   fencing: ['harm'],
   'lost-updates': ['harm'],
   'stale-writes': ['harm'],

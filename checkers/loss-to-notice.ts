@@ -12,7 +12,7 @@
 import type { Checker, CheckInput, History, Measurement } from '../harness/api.js';
 import { NOTICE, OP, OUTCOME } from '../harness/history-table.js';
 import { Earliest } from './earliest.js';
-import { holdByRow, nextHolders } from './hold-order.js';
+import { nextHolders } from './hold-order.js';
 import { type Holds, holdsOf } from './holds.js';
 import { intervalsOf } from './intervals.js';
 import { trustedClients } from './operations.js';
@@ -81,7 +81,7 @@ function renewsSilently({ operations: ops, notices, rare }: History): Uint8Array
 function noticesOf(history: History, holds: Holds): Float64Array {
   const { operations: ops, notices } = history;
   const { returnNs } = intervalsOf(history);
-  const numbers = holdByRow(history);
+  const numbers = holds.ofRow;
   const trusted = trustedClients(history);
   const toldNs = new Float64Array(holds.count).fill(Number.POSITIVE_INFINITY);
   const tell = (acquire: number, ns: number) => {

@@ -23,7 +23,6 @@ import { countBelow, sortedBy } from './by-key.js';
 import { explainerOf } from './causes.js';
 import { Doubts } from './doubts.js';
 import { Earliest } from './earliest.js';
-import { holdByRow } from './hold-order.js';
 import { holdsOf } from './holds.js';
 import { intervalsOf } from './intervals.js';
 import type { Overlap } from './overlaps.js';
@@ -297,7 +296,7 @@ class Counters {
     const { hold } = this.history.operations;
     const holds = holdsOf(this.history);
     return [row, by]
-      .map((of) => (hold[of]! < 0 ? -1 : holdByRow(this.history)[hold[of]!]!))
+      .map((of) => (hold[of]! < 0 ? -1 : holds.ofRow[hold[of]!]!))
       .filter((k, at, all) => k >= 0 && all.indexOf(k) === at)
       .sort((a, b) => holds.fromNs[a]! - holds.fromNs[b]!)
       .map((k) => holds.hold(k));

@@ -2,7 +2,7 @@
  * What can be relied on in a history's operations: which clients' own stamps can be true. Everything that is decided from a
  * history stands on sent ≤ began ≤ ended ≤ read.
  */
-import type { History } from '../harness/api.js';
+import type { History, Operations } from '../harness/api.js';
 import { NOTICE, OUTCOME } from '../harness/history-table.js';
 import { once } from './once.js';
 import { moment } from './words.js';
@@ -73,3 +73,20 @@ export const trustedClients = once((history: History): Uint8Array => {
   for (const client of stampBreaches(history).keys()) trusted[client] = 0;
   return trusted;
 });
+
+/** A client's own stamp where there is one and it can be trusted. `trusted`: as `trustedClients` gives it. */
+export function ownStamp(
+  { client }: Operations,
+  trusted: Uint8Array,
+  row: number,
+  column: Float64Array,
+  otherwiseNs: number,
+): number {
+  const ns = column[row]!;
+  return Number.isNaN(ns) || !trusted[client[row]!] ? otherwiseNs : ns;
+}
+
+/** When the attempt that succeeded left; without that stamp, when the operation began, or was sent, which is earlier. */
+export function attemptSentNs(ops: Operations, trusted: Uint8Array, row: number): number {
+  return ownStamp(ops, trusted, row, ops.leaseFromNs, ownStamp(ops, trusted, row, ops.beganNs, ops.sentNs[row]!));
+}

@@ -143,7 +143,7 @@ function classify(first: number, second: number, holds: HoldColumns, found: (ove
   const { leaseMs, leaseEndNs } = holds;
   const fromNs = holds.fromNs[second]!;
   const untilNs = Math.min(holds.untilNs[first]!, holds.untilNs[second]!);
-  const leasedUntilNs = Math.min(untilNs, certainLeaseEndNs(holds, first), certainLeaseEndNs(holds, second));
+  const leasedUntilNs = leasedTogetherUntilNs(holds, first, second);
   if (fromNs < leasedUntilNs) {
     found({ first, second, others: [], stale: -1, fromNs, untilNs: leasedUntilNs });
     return;
@@ -153,6 +153,15 @@ function classify(first: number, second: number, holds: HoldColumns, found: (ove
   if (untilNs - fromNs <= Math.max(leaseMarginNs(leaseMs[first]!), leaseMarginNs(leaseMs[second]!))) return;
   const stale = leaseEndNs[first]! <= leaseEndNs[second]! ? first : second;
   found({ first, second, others: [], stale, fromNs: Math.max(fromNs, leaseEndNs[stale]!), untilNs });
+}
+
+/** Whether two holds, whichever came first, are broken exclusion: both were held while both leases certainly ran. */
+export function leasesOverlap(holds: HoldColumns, a: number, b: number): boolean {
+  return Math.max(holds.fromNs[a]!, holds.fromNs[b]!) < leasedTogetherUntilNs(holds, a, b);
+}
+
+function leasedTogetherUntilNs(holds: HoldColumns, a: number, b: number): number {
+  return Math.min(holds.untilNs[a]!, holds.untilNs[b]!, certainLeaseEndNs(holds, a), certainLeaseEndNs(holds, b));
 }
 
 /** One overlap for each hold that came when all permits were held. */

@@ -20,7 +20,6 @@ import { OP, OUTCOME } from '../harness/history-table.js';
 import { byKey } from './by-key.js';
 import { Doubts } from './doubts.js';
 import { mishaps, unhealed } from './faults.js';
-import { holdByRow } from './hold-order.js';
 import { type Holds, holdsOf } from './holds.js';
 import { intervalsOf } from './intervals.js';
 import { unexplained } from './unexplained.js';
@@ -101,7 +100,6 @@ class Taken {
   readonly callNs: Float64Array;
   readonly returnNs: Float64Array;
   private readonly holds: Holds;
-  private readonly holdByRow: Int32Array;
   /** By number of the hold: when it was certainly given back; NaN where nobody knows that it was. */
   private readonly backNs: Float64Array;
   /** By number of the hold: 1 where its client can no longer give it back. */
@@ -114,7 +112,6 @@ class Taken {
   ) {
     ({ callNs: this.callNs, returnNs: this.returnNs } = intervalsOf(history));
     this.holds = holdsOf(history);
-    this.holdByRow = holdByRow(history);
     this.backNs = new Float64Array(this.holds.count).fill(Number.NaN);
     this.abandoned = new Uint8Array(this.holds.count);
     const { operations: ops } = history;
@@ -124,7 +121,7 @@ class Taken {
     for (let k = 0; k < this.holds.count; k++)
       if (this.downNs[this.holds.client[k]!]! < Number.POSITIVE_INFINITY) this.abandoned[k] = 1;
     for (let row = 0; row < ops.count; row++) {
-      const k = ops.op[row] === OP.release && ops.hold[row]! >= 0 ? this.holdByRow[ops.hold[row]!]! : -1;
+      const k = ops.op[row] === OP.release && ops.hold[row]! >= 0 ? this.holds.ofRow[ops.hold[row]!]! : -1;
       if (k < 0) continue;
       if (ops.outcome[row] === OUTCOME.ok) this.backNs[k] = this.returnNs[row]!;
       else this.abandoned[k] = 1;
@@ -140,7 +137,7 @@ class Taken {
   lastInstantOf(acquires: Int32Array, permits: number): number | undefined {
     const spans: Span[] = [];
     for (const row of acquires) {
-      const k = this.holdByRow[row]!;
+      const k = this.holds.ofRow[row]!;
       if (k < 0) continue;
       const fromNs = Math.max(this.holds.fromNs[k]!, this.recoveredNs);
       const untilNs = Math.min(this.holds.untilNs[k]!, this.holds.leaseEndNs[k]!);
@@ -190,7 +187,7 @@ class Taken {
   private possiblyUntilNs(row: number): number {
     const { outcome, client, leaseMs } = this.history.operations;
     if (outcome[row] === OUTCOME.fail) return this.returnNs[row]!;
-    const k = this.holdByRow[row]!;
+    const k = this.holds.ofRow[row]!;
     if (k < 0) {
       // Not known whether it was granted. It can no longer be once its client is gone and nothing is on its way any more.
       const endNs = outcome[row] === OUTCOME.info ? this.returnNs[row]! : this.downNs[client[row]!]!;

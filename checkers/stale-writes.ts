@@ -21,7 +21,7 @@ import { causeBetween, overlapBetween } from './broken-hold.js';
 import { explainerOf } from './causes.js';
 import { Doubts } from './doubts.js';
 import { Earliest } from './earliest.js';
-import { holdByRow, nextHolders } from './hold-order.js';
+import { nextHolders } from './hold-order.js';
 import { type Holds, holdsOf } from './holds.js';
 import { type Intervals, intervalsOf } from './intervals.js';
 import { leaseMarginNs } from './margin.js';
@@ -92,7 +92,6 @@ class Order {
   private readonly history: History;
   private readonly holds: Holds;
   private readonly intervals: Intervals;
-  private readonly holdByRow: Int32Array;
   private readonly next: Int32Array;
   /** By row of a write: of all that the resource took before it, the one that began last; -1 where that is not known. */
   private readonly latestBefore: Int32Array;
@@ -101,7 +100,6 @@ class Order {
     this.history = history;
     this.holds = holdsOf(history);
     this.intervals = intervalsOf(history);
-    this.holdByRow = holdByRow(history);
     this.next = nextHolders(this.holds, history.operations.keys.length, model);
     this.latestBefore = new Int32Array(history.operations.count).fill(-1);
     for (const accesses of accessesOf(history)) this.followOwnOrder(inOwnOrder(history, accesses));
@@ -120,7 +118,7 @@ class Order {
     const { holds } = this;
     const { callNs, returnNs } = this.intervals;
     const about = this.history.operations.hold[row]!;
-    const hold = about < 0 ? -1 : this.holdByRow[about]!;
+    const hold = about < 0 ? -1 : holds.ofRow[about]!;
     const next = hold < 0 ? -1 : this.next[hold]!;
     if (next < 0) return undefined;
     const thereNs = holds.fromNs[next]!;

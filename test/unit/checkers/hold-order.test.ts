@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { holdByRow, nestedHolds, nextHolders } from '../../../checkers/hold-order.js';
+import { nestedHolds, nextHolders } from '../../../checkers/hold-order.js';
 import { holdsOf } from '../../../checkers/holds.js';
 import type { LockModel } from '../../../harness/api.js';
 import { acquire, checkInput, release, type Told } from './literal.js';
@@ -69,7 +69,7 @@ it('knows the hold of each acquire', () => {
       release('c2', 2, { at: 3, hold: 1 }),
     ].flat(),
   );
-  expect([...holdByRow(history)]).toEqual([-1, 0, -1]);
+  expect([...holdsOf(history).ofRow]).toEqual([-1, 0, -1]);
 });
 
 const grantsArbitrary = fc.array(

@@ -12,7 +12,8 @@ const judged = (story: Story) => judge(story.input(), all);
 const held = () => turns(12);
 const broken = () => held().grant('c3', 3.5).release('c3', 3.7);
 /** c3's lease ends at 24.998 s. */
-const stale = () => held().grant('c3', 20).grant('c4', 26).release('c3', 27, { sent: 26.9 }).release('c4', 28);
+const stale = () =>
+  held().grant('c3', 20).grant('c4', 26).release('c3', 27, { sent: 26.9, type: 'fail' }).release('c4', 28);
 const struck = (story: Story) =>
   story
     .planned('kill')
