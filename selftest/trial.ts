@@ -1,5 +1,5 @@
 /** What the self-test is made of. */
-import type { ViolationClass } from '../harness/api.js';
+import type { CauseName, ViolationClass } from '../harness/api.js';
 
 /** By which checker, and as what, something is found. */
 export interface Finding {
@@ -7,6 +7,8 @@ export interface Finding {
   class: ViolationClass;
   /** Absent: any of the class. */
   kind?: string;
+  /** Absent: any. Given where a sound lock may be found guilty of the same for another reason, a slow client say. */
+  cause?: CauseName;
 }
 
 /** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is. */

@@ -64,12 +64,12 @@ async function oneRun(
   argv: readonly string[],
   { base, cwd, machine, stop }: BatchOptions,
 ): Promise<BatchRun | undefined> {
-  const { flags, given } = parseRunFlags(argv);
-  const seed = flags.seed ?? randomInt(0, SEEDS);
-  const run: BatchRun = { seed };
+  const run: BatchRun = { seed: randomInt(0, SEEDS) };
   try {
+    const { flags, given } = parseRunFlags(argv);
+    if (flags.seed !== undefined) run.seed = flags.seed;
     const asked = readRunFlags(flags, { argv, cwd, given });
-    const { request, plan } = decideRun(asked, machine.unavailable, seed);
+    const { request, plan } = decideRun(asked, machine.unavailable, run.seed);
     const { folder, config } = await createPreparer(machine, base, () => {})(request, plan);
     if (stop.asked) {
       rmSync(folder, { recursive: true, force: true });

@@ -8,6 +8,7 @@ import { addReplayFlags, addRunFlags, PROJECT_RUNS, type ReplayFlags, type RunFl
 import { checkCommand, reportCommand } from './judge-commands.js';
 import { replayCommand } from './replay-command.js';
 import { runCommand } from './run-command.js';
+import { addSelftestFlags, type SelftestFlags, selftestCommand } from './selftest-command.js';
 
 /** Runs one command; resolves with the process's exit status and never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -69,6 +70,17 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .action(async (run: string) => {
       status = await reportCommand(run, { cwd, base: PROJECT_RUNS });
     });
+  addSelftestFlags(
+    program
+      .command('selftest')
+      .description(
+        'torture locks with known mistakes, and sound ones: does this tool catch the ones, and not accuse the others?',
+      ),
+  )
+    .addHelpText('after', SELFTEST)
+    .action(async (flags: SelftestFlags) => {
+      status = await selftestCommand(flags, { cwd });
+    });
   program
     .command('list')
     .description('what there is: topologies, locks, faults, workloads, checkers')
@@ -110,6 +122,18 @@ Examples:
 
 Exit status: of what the replays themselves came to; 0 if all of them held, 1 if one was violated, 2 cannot tell,
 3 could not run. Reproduced or not does not change it.
+`;
+
+const SELFTEST = `
+Every canary (list locks: broken/...) is a lock with one realistic mistake. It is tortured until the checker that is named for it
+finds that mistake; its twin, which has it mended, goes through the same and must not be found guilty of it; and sound locks go
+through faults that they must survive. All of it is written down in a folder of its own below --out, run by run.
+
+Examples:
+  npm run torture -- selftest --quick                    some minutes
+  npm run torture -- selftest --only blind-del,redlock   one canary with its twin, and one sound lock
+
+Exit status: 0 all canaries caught and nothing accused, 1 not so, 2 some runs prove nothing or were not made, 3 could not run.
 `;
 
 const IMPORT = `

@@ -1,0 +1,94 @@
+/**
+ * `selftest`: does this tool catch what it must, and leave alone what it must not accuse? Every canary is tortured until it is
+ * caught, its twin goes through the same, and sound locks through faults that they must survive.
+ */
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Command, Option } from 'commander';
+import { sounds, trials } from '../../selftest/index.js';
+import { createRunFolder, writeJson, writeWhole } from '../store.js';
+import { type BatchRun, runBatch } from './batch.js';
+import { addBatchFlags, type BatchFlags } from './batch-flags.js';
+import { UsageError } from './errors.js';
+import { freshId } from './ids.js';
+import { lookAround } from './prepare-run.js';
+import { saying } from './run-command.js';
+import { type Job, jobsOf, judgeJob, type Row, statusOf } from './selftest-jobs.js';
+import { headline, rowLine, selftestMarkdown, selftestText } from './selftest-text.js';
+import { StopRequests } from './supervise.js';
+
+export interface SelftestFlags extends BatchFlags {
+  quick: boolean;
+  only?: string;
+}
+
+/** Plans are named relative to the project. */
+const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
+
+export function addSelftestFlags(command: Command): Command {
+  return addBatchFlags(
+    command
+      .addOption(new Option('--quick', 'fewer sound locks and shorter runs: some minutes').default(false, 'no'))
+      .addOption(new Option('--only <names>', 'only these locks, as in blind-del,set-nx-px')),
+  );
+}
+
+/** Runs, prints the table, and resolves with the exit status. */
+export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: string }): Promise<number> {
+  const say = saying(flags);
+  const jobs = chosen(jobsOf(trials, sounds, flags.quick), flags.only);
+  const redis = flags.redis && resolve(cwd, flags.redis);
+  const machine = await lookAround({ runtime: flags.runtime, redis }, say);
+  const base = resolve(cwd, flags.out);
+  const id = freshId('selftest');
+  const folder = createRunFolder(base, id);
+  say(`self-test ${id}: ${jobs.length} runs, ${flags.jobs} at once`);
+
+  const beganMs = performance.now();
+  const rows: Row[] = [];
+  const stop = new StopRequests(true);
+  const report = () => {
+    const summary = summaryOf(rows, jobs.length, (performance.now() - beganMs) / 1e3);
+    writeJson(folder, 'selftest.json', summary);
+    writeWhole(join(folder, 'selftest.md'), selftestMarkdown(summary, id));
+    return summary;
+  };
+  await runBatch(jobs, { base, cwd: PROJECT, jobs: flags.jobs, machine, stop }, (job: Job, run: BatchRun) => {
+    const row = judgeJob(job, run);
+    rows.push(row);
+    process.stdout.write(
+      `${flags.json ? JSON.stringify({ type: 'run', ...row }) : rowLine(row, rows.length, jobs.length)}\n`,
+    );
+    report();
+  });
+  const summary = report();
+  process.stdout.write(
+    `${flags.json ? JSON.stringify({ type: 'summary', ...summary }) : selftestText(summary, join(folder, 'selftest.md'))}\n`,
+  );
+  return summary.exitStatus;
+}
+
+function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
+  const exitStatus = statusOf(rows, planned);
+  return {
+    version: 1 as const,
+    exitStatus,
+    headline: headline(rows, planned),
+    seconds: Math.round(seconds),
+    rows: [...rows],
+  };
+}
+
+export type SelftestSummary = ReturnType<typeof summaryOf>;
+
+function chosen(jobs: readonly Job[], only: string | undefined): Job[] {
+  if (only === undefined) return [...jobs];
+  const names = only.split(',');
+  const matches = (job: Job, name: string) => [name, `broken/${name}`, `broken/${name}-mended`].includes(job.lock);
+  const unknown = names.find((name) => !jobs.some((job) => matches(job, name)));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `no lock of the self-test is called "${unknown}"; known: ${[...new Set(jobs.map(({ lock }) => lock))].join(', ')}`,
+    );
+  return jobs.filter((job) => names.some((name) => matches(job, name)));
+}

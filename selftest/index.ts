@@ -1,0 +1,291 @@
+/** The self-test: every canary with the torture that shows its mistake, and sound locks under faults that they must survive. */
+import type { SoundRun, Trial } from './trial.js';
+
+export type { Finding, SoundRun, Trial } from './trial.js';
+
+const plan = (name: string) => ['--plan', `selftest/plans/${name}.json`];
+const calm = ['--nemesis', 'none'];
+/** Work that outlives the lease now and then. */
+const overrun = ['--careless', '--hold', '0.5x..1.5x', '--lease', '1s'];
+
+const overlap = { checker: 'mutual-exclusion', class: 'exclusion' } as const;
+const stale = { checker: 'mutual-exclusion', class: 'stale' } as const;
+const grantedLate = { ...stale, cause: 'granted-late' } as const;
+
+export const trials: readonly Trial[] = [
+  {
+    canary: 'blind-del',
+    flags: [...overrun, ...calm],
+    limitMs: 20_000,
+    quickMs: 8_000,
+    caught: overlap,
+    story: 'a client that worked for longer than its lease deletes the lock of the next, and a third one gets in',
+  },
+  {
+    canary: 'lease-in-seconds',
+    flags: ['--lease', '2s', ...calm],
+    limitMs: 20_000,
+    quickMs: 6_000,
+    caught: overlap,
+    story: 'the lock ends long before the work under it',
+  },
+  {
+    canary: 'half-quorum',
+    flags: [
+      '--topology',
+      'redlock',
+      '--nodes',
+      '4',
+      '--clients',
+      '8',
+      '--keys',
+      '1',
+      '--hold',
+      '0.001x..0.01x',
+      ...calm,
+    ],
+    limitMs: 20_000,
+    quickMs: 8_000,
+    caught: overlap,
+    story: 'two clients that start at once get two of four nodes each',
+  },
+  {
+    canary: 'shared-owner',
+    flags: ['--lease', '2s', ...calm],
+    limitMs: 20_000,
+    quickMs: 6_000,
+    caught: overlap,
+    story: 'everybody finds their own owner id in the lock',
+  },
+  {
+    canary: 'no-validity-check',
+    flags: ['--topology', 'redlock', '--keys', '2', '--lease', '300ms', ...plan('slow-node')],
+    limitMs: 25_000,
+    quickMs: 10_000,
+    caught: grantedLate,
+    story: 'a node that answers late makes a majority come together when its lease is over',
+  },
+  {
+    canary: 'wall-clock-validity',
+    flags: ['--topology', 'redlock', '--keys', '1', '--lease', '300ms', ...plan('slow-node-clocks-back')],
+    limitMs: 25_000,
+    quickMs: 10_000,
+    caught: grantedLate,
+    story: 'the clock of the client is set back while it asks the nodes, and it takes what came too late for good',
+  },
+  {
+    canary: 'reused-owner',
+    flags: ['--workload', 'late-release'],
+    limitMs: 25_000,
+    quickMs: 10_000,
+    caught: overlap,
+    story: 'the release of a hold that ran out frees the next one of the same client',
+  },
+  {
+    canary: 'renewal-unchecked',
+    flags: [
+      '--workload',
+      'renewal',
+      '--careless',
+      '--lease',
+      '1s',
+      '--hold',
+      '5x..8x',
+      '--keys',
+      '2',
+      '--wait',
+      '3s',
+      ...plan('holders-paused'),
+    ],
+    limitMs: 25_000,
+    quickMs: 15_000,
+    caught: { checker: 'ownership', class: 'exclusion', kind: 'revived' },
+    story: 'a client that slept for longer than its lease renews the lock of the next',
+  },
+  {
+    canary: 'renewal-recreates',
+    flags: [
+      '--careless',
+      '--lease',
+      '500ms',
+      '--hold',
+      '0.05x..6x',
+      '--clients',
+      '10',
+      '--keys',
+      '8',
+      '--wait',
+      '0ms',
+      ...plan('half-of-the-clients-paused'),
+    ],
+    limitMs: 60_000,
+    quickMs: 20_000,
+    caught: { checker: 'ownership', class: 'exclusion', kind: 'revived' },
+    story: 'a client that slept for longer than its lease makes the key again, although others held meanwhile',
+  },
+  {
+    canary: 'watchdog-dies',
+    flags: [
+      '--clients',
+      '12',
+      '--keys',
+      '6',
+      '--lease',
+      '3s',
+      '--careless',
+      '--hold',
+      '2.5x..3x',
+      '--wait',
+      '2s',
+      ...plan('clients-cut-off-for-a-moment'),
+    ],
+    limitMs: 20_000,
+    quickMs: 12_000,
+    caught: stale,
+    story: 'one renewal fails while the client is cut off for a moment, and no other follows',
+  },
+  {
+    canary: 'swapped-arguments',
+    flags: ['--lease', '1s', ...calm],
+    limitMs: 6_000,
+    quickMs: 4_000,
+    caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
+    story: 'what was unlocked is renewed for ever',
+  },
+  {
+    canary: 'negative-expiry',
+    flags: ['--lease', '1s', ...calm],
+    limitMs: 20_000,
+    quickMs: 6_000,
+    caught: overlap,
+    story: 'the key is gone as soon as it is set',
+  },
+  {
+    canary: 'count-not-reset',
+    flags: ['--clients', '4', '--keys', '1', ...overrun, ...calm],
+    limitMs: 20_000,
+    quickMs: 12_000,
+    caught: overlap,
+    story: 'a client whose lease ran out believes to hold still, and nests its next lock in it',
+  },
+  {
+    canary: 'lost-wake-up',
+    flags: ['--keys', '1', '--lease', '1s', '--wait', '10s', ...plan('a-holder-dies')],
+    limitMs: 15_000,
+    quickMs: 15_000,
+    caught: { checker: 'waiting', class: 'liveness', kind: 'slept' },
+    story: 'a holder dies, its lease ends, and all others sleep beside the free lock',
+  },
+  {
+    canary: 'queue-jumper',
+    flags: ['--workload', 'fair', '--clients', '12', '--hold', '0.001x..0.01x', ...calm],
+    limitMs: 30_000,
+    quickMs: 10_000,
+    caught: { checker: 'fifo', class: 'liveness' },
+    story: 'a newcomer takes the lock in the moment between a release and the one who is next',
+  },
+  {
+    canary: 'upgrade-beside-readers',
+    flags: ['--workload', 'read-write', ...calm],
+    limitMs: 20_000,
+    quickMs: 8_000,
+    caught: overlap,
+    story: 'a reader becomes a writer while others read',
+  },
+  {
+    canary: 'fence-per-client',
+    flags: ['--workload', 'fenced-resource', '--lease', '1s', ...calm],
+    limitMs: 20_000,
+    quickMs: 6_000,
+    caught: { checker: 'fencing', class: 'harm' },
+    story: 'a later grant has a lower token',
+  },
+  {
+    canary: 'permit-returned-twice',
+    flags: ['--workload', 'semaphore', '--lease', '1s', ...calm],
+    limitMs: 20_000,
+    quickMs: 8_000,
+    caught: overlap,
+    story: 'a permit comes back from its holder and once more from a timer',
+  },
+  {
+    canary: 'extend-expired',
+    flags: [
+      '--workload',
+      'renewal',
+      '--careless',
+      '--lease',
+      '1s',
+      '--hold',
+      '5x..8x',
+      '--keys',
+      '2',
+      '--wait',
+      '3s',
+      ...plan('holders-paused'),
+    ],
+    limitMs: 25_000,
+    quickMs: 15_000,
+    caught: { checker: 'ownership', class: 'exclusion', kind: 'revived' },
+    story: 'a client that slept for longer than its lease extends it over the next holder',
+  },
+  {
+    canary: 'silent-unlock',
+    flags: [...overrun, ...calm],
+    limitMs: 20_000,
+    quickMs: 8_000,
+    caught: { checker: 'ownership', class: 'stale', kind: 'silent-release' },
+    story: 'a client that worked for longer than its lease is told that it released',
+  },
+];
+
+const onOne = ['--topology', 'single'];
+const careful = 'careful clients, and no server forgets anything';
+
+/** Faults that no lock with a lease may break under. */
+const survivable: readonly (readonly [flags: readonly string[], story: string, quick?: true])[] = [
+  [['--nemesis', 'kill:client,partition:client'], `${careful}: holders die and are cut off`, true],
+  [
+    ['--nemesis', 'kill', '--persistence', 'aof-always'],
+    `${careful}: the server dies, and comes back with all that it granted`,
+  ],
+  [['--nemesis', 'skew:client'], `${careful}: the clocks of clients jump`],
+];
+const locksOfOneServer = ['set-nx-px', 'watchdog', 'reentrant', 'spin', 'multi', 'wait-replicated'];
+
+export const sounds: readonly SoundRun[] = [
+  ...survivable.flatMap(([flags, story, quick]) => [
+    ...locksOfOneServer.map(
+      (lock): SoundRun => sound(lock, [...onOne, ...flags], story, quick && lock === 'reentrant'),
+    ),
+    sound('redlock', ['--topology', 'redlock', ...flags], story, quick),
+    sound('fair', [...onOne, '--workload', 'fair', ...flags], story),
+    sound('read-write', [...onOne, '--workload', 'read-write', ...flags], story),
+    sound('fenced', [...onOne, '--workload', 'fenced-resource', ...flags], story),
+  ]),
+  sound('redlock', ['--topology', 'redlock', '--nemesis', 'partition'], 'a minority of the nodes is cut off'),
+  sound('set-nx-px', ['--topology', 'sentinel', ...calm], 'nothing happens', true),
+  sound('set-nx-px', ['--topology', 'cluster', ...calm], 'nothing happens', true),
+  sound('set-nx-px', ['--topology', 'replica', ...calm], 'nothing happens'),
+  sound(
+    'semaphore',
+    [...onOne, '--workload', 'semaphore', '--nemesis', 'partition:client'],
+    'nobody dies with a permit',
+  ),
+  sound(
+    'fenced',
+    [...onOne, '--workload', 'fenced-resource'],
+    'holders are stopped, and the resource refuses what they write when they wake',
+    true,
+  ),
+  sound(
+    'watchdog',
+    [...onOne, '--workload', 'renewal', ...calm],
+    'work is longer than the lease, and is renewed',
+    true,
+  ),
+];
+
+function sound(lock: string, flags: readonly string[], story: string, quick?: boolean): SoundRun {
+  return { lock, flags, limitMs: 20_000, ...(quick && { quick: true }), story };
+}

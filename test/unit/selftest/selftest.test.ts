@@ -1,0 +1,102 @@
+/** What a self-test is made of, and that it can fail. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { checkers } from '../../../checkers/index.js';
+import type { Results, Violation } from '../../../harness/api.js';
+import type { BatchRun } from '../../../harness/cli/batch.js';
+import { parseRunFlags } from '../../../harness/cli/flags.js';
+import { decideRun, readRunFlags } from '../../../harness/cli/run-command.js';
+import { type Job, jobsOf, judgeJob, type Row, statusOf } from '../../../harness/cli/selftest-jobs.js';
+import { locks } from '../../../lock-impl/index.js';
+import { sounds, trials } from '../../../selftest/index.js';
+
+const PROJECT = join(import.meta.dirname, '../../..');
+
+describe('the trials', () => {
+  test('every canary has one, and every trial a canary with a twin', () => {
+    const canaries = Object.keys(locks).filter((name) => locks[name]!.canary && !name.endsWith('-mended'));
+    const tried = trials.map(({ canary }) => `broken/${canary}`);
+    expect(tried.toSorted()).toEqual(canaries.toSorted());
+    for (const name of tried) expect(locks[`${name}-mended`]).toBeDefined();
+  });
+
+  test('the checker that is named exists', () => {
+    for (const { caught } of trials) expect(checkers[caught.checker], caught.checker).toBeDefined();
+  });
+
+  test.each([true, false])('every run can be made (quick: %s)', (quick) => {
+    for (const { argv } of jobsOf(trials, sounds, quick)) {
+      const { flags, given } = parseRunFlags(argv);
+      if (flags.plan !== undefined) expect(existsSync(join(PROJECT, flags.plan)), flags.plan).toBe(true);
+      const asked = readRunFlags(flags, { argv, cwd: PROJECT, given });
+      const { request, plan, warnings } = decideRun(asked, {}, 1);
+      expect(request.lock).toBe(flags.lock);
+      if (request.nemesis.length === 0) expect(plan.steps).toEqual([]);
+      else expect(plan.steps.length, `${argv.join(' ')}: ${warnings}`).toBeGreaterThan(0);
+    }
+  });
+});
+
+const violation: Violation = {
+  class: 'exclusion',
+  kind: 'overlap',
+  key: 'lock:0',
+  fromNs: 1e9,
+  untilNs: 2.5e9,
+  holds: [],
+  evidence: [],
+  proof: 'two held.',
+  cause: { name: 'unexplained', sentence: '', chain: [] },
+};
+
+function ended(checker: string, violations: Violation[], verdict: Results['verdict'] = 'held'): BatchRun {
+  const results = { verdict, headline: 'The lock held.', violations, checkers: [{ checker, violations }] };
+  return { seed: 7, runId: 'some', again: 'npm run …', results: results as unknown as Results };
+}
+
+const overlap = { checker: 'mutual-exclusion', class: 'exclusion' } as const;
+const canary: Job = { lock: 'broken/some', argv: [], must: overlap, story: '' };
+const twin: Job = { lock: 'broken/some-mended', argv: [], mustNot: overlap, story: '' };
+const sound: Job = { lock: 'some', argv: [], mustNot: 'anything', story: '' };
+
+describe('what a run shows', () => {
+  test('a canary is caught by the checker that is named for it, and by no other', () => {
+    const caught = judgeJob(canary, ended('mutual-exclusion', [violation], 'violated'));
+    expect(caught).toMatchObject({ shown: 'caught', afterSeconds: 2.5, why: 'mutual-exclusion: exclusion' });
+    expect(judgeJob(canary, ended('ownership', [violation], 'violated')).shown).toBe('missed');
+    expect(judgeJob(canary, ended('mutual-exclusion', [{ ...violation, class: 'stale' }])).shown).toBe('missed');
+    expect(judgeJob(canary, ended('mutual-exclusion', [])).shown).toBe('missed');
+  });
+
+  test('a kind or a cause that is named must be the one', () => {
+    const job = { ...canary, must: { ...overlap, kind: 'revived' } };
+    expect(judgeJob(job, ended('mutual-exclusion', [violation])).shown).toBe('missed');
+    expect(judgeJob(job, ended('mutual-exclusion', [{ ...violation, kind: 'revived' }])).shown).toBe('caught');
+    const late = { ...canary, must: { ...overlap, cause: 'granted-late' } };
+    expect(judgeJob(late, ended('mutual-exclusion', [violation])).shown).toBe('missed');
+  });
+
+  test("a twin may be found guilty of anything but its canary's mistake, a sound lock of nothing", () => {
+    const stale = ended('mutual-exclusion', [{ ...violation, class: 'stale' }]);
+    expect(judgeJob(twin, stale).shown).toBe('not-accused');
+    expect(judgeJob(twin, ended('mutual-exclusion', [violation])).shown).toBe('accused');
+    expect(judgeJob(sound, stale).shown).toBe('accused');
+    expect(judgeJob(sound, ended('mutual-exclusion', [])).shown).toBe('not-accused');
+  });
+
+  test('a run that proves nothing, or none at all, is neither', () => {
+    expect(judgeJob(twin, ended('mutual-exclusion', [], 'unknown')).shown).toBe('cannot-tell');
+    expect(judgeJob(sound, { seed: 1, error: 'no' })).toMatchObject({ shown: 'could-not-run', why: 'no' });
+  });
+
+  test('the exit status is 0 only if all was caught and nothing accused', () => {
+    const rows = (...shown: Row['shown'][]) => shown.map((one) => ({ shown: one }) as Row);
+    expect(statusOf(rows('caught', 'not-accused'), 2)).toBe(0);
+    expect(statusOf(rows('caught', 'missed', 'could-not-run'), 3)).toBe(1);
+    expect(statusOf(rows('accused'), 1)).toBe(1);
+    expect(statusOf(rows('caught', 'could-not-run'), 2)).toBe(3);
+    expect(statusOf(rows('caught', 'cannot-tell'), 2)).toBe(2);
+    expect(statusOf(rows('caught'), 2)).toBe(2);
+  });
+});
