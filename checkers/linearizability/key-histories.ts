@@ -7,6 +7,7 @@
  */
 import type { History, Notices, Operations } from '../../harness/api.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/history-table.js';
+import { byKey } from '../by-key.js';
 import { leaseMarginNs } from '../margin.js';
 import { isUnknown } from './models/answers.js';
 import type { KeyHistory } from './types.js';
@@ -22,30 +23,14 @@ export function keyHistoriesOf(history: History, { trusted }: KeyHistoriesOption
   const isTrusted = Uint8Array.from(operations.clients, (_, client) => (trusted(client) ? 1 : 0));
   const { callNs, returnNs } = intervals(operations, isTrusted);
   const leaseNs = certainLeases(history, isTrusted, callNs, returnNs);
-  return rowsByKey(operations).map(({ key, rows }) => ({
-    key: operations.keys[key]!,
-    operations,
-    rows,
-    callNs,
-    returnNs,
-    leaseNs,
-  }));
+  return byKey(operations.key, operations.count, operations.keys.length, (row) => isLockOp(operations, row)).flatMap(
+    (rows, key) =>
+      rows.length === 0 ? [] : [{ key: operations.keys[key]!, operations, rows, callNs, returnNs, leaseNs }],
+  );
 }
 
 function isLockOp({ op }: Operations, row: number): boolean {
   return op[row] === OP.acquire || op[row] === OP.release;
-}
-
-function rowsByKey(ops: Operations): { key: number; rows: Int32Array }[] {
-  const counts = new Int32Array(ops.keys.length);
-  for (let row = 0; row < ops.count; row++) if (isLockOp(ops, row)) counts[ops.key[row]!]!++;
-  const lists = Array.from(counts, (count, key) => ({ key, rows: new Int32Array(count) }));
-  const filled = new Int32Array(ops.keys.length);
-  for (let row = 0; row < ops.count; row++) {
-    const key = ops.key[row]!;
-    if (isLockOp(ops, row)) lists[key]!.rows[filled[key]!++] = row;
-  }
-  return lists.filter(({ rows }) => rows.length > 0);
 }
 
 /** From when the client began until when it had the answer in hands: by its own stamps, else from sent until read. */
