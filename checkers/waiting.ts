@@ -3,15 +3,18 @@
  *
  * Promises: an acquire is accused (`slept`) only if for longer than its lease and a grace of 2 s, all of which it waited,
  * nobody held the key nor can have held it. Everybody who was granted it had begun to release, was told that it was lost, or
- * was dead, and the longest lease of the run was over since; whoever had no answer had been given up for as long; no sample
- * of a server showed the key; no fault was in force, or had been within 10 s before, on any server or on this client; and the
- * machine did not stand still for half of the grace. A lock that looks again when the lease of the holder is over is never
- * that late: its sleep began when the holder held, so it ended with the holder's lease.
+ * was dead, and the longest lease of the run was over since; nobody was without an answer; no sample of a server showed the
+ * key; no fault was in force, or had been within 10 s before, but that other clients were killed; and the machine did not
+ * stand still for half of the grace. A lock that looks again when the lease of the holder is over is never that late: its
+ * sleep began when the holder held, so it ended with the holder's lease.
+ *
+ * Nobody without an answer, ever: who died or was given up while it waited may have a place in a queue, whose deadline is the
+ * lock's own affair; and so may a client that is stopped or cut off.
  *
  * Both ends of a wait are seen: a try that was refused, and one that was granted at last, by an attempt that left so late.
  *
- * Excludes: fair locks (a dead waiter may stand before the others), semaphores (a dead holder's permit may be gone), and
- * independent nodes, where those who wait may split the votes again and again.
+ * Excludes: semaphores (a dead holder's permit may be gone), and independent nodes, where those who wait may split the votes
+ * again and again.
  */
 import type { Checker, CheckInput, History, Violation } from '../harness/api.js';
 import { NOTICE, OP, OUTCOME } from '../harness/history-table.js';
@@ -30,7 +33,6 @@ const SETTLE_NS = 10e9;
 /** A sample may be older than its line by this much. */
 const SAMPLED_LATE_NS = 500e6;
 const MOST_REPORTED = 200;
-const JUDGED = ['mutex', 'reentrant', 'fenced', 'read-write'];
 
 interface Wait {
   row: number;
@@ -42,7 +44,7 @@ interface Wait {
 export const waiting: Checker = (input) => {
   const { history, config, model } = input;
   const found = new Earliest<Wait>(MOST_REPORTED, (a, b) => a.fromNs - b.fromNs);
-  const judged = JUDGED.includes(model.kind) && config.topology !== 'redlock' && mishaps(history).length === 0;
+  const judged = model.kind !== 'semaphore' && config.topology !== 'redlock' && mishaps(history).length === 0;
   if (judged) for (const wait of longWaits(history)) if (!isExcused(wait, input)) found.add(wait);
   const violations = found.list().map((wait) => slept(wait, history));
   return {
@@ -111,11 +113,9 @@ class Taken {
 }
 
 function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] {
-  const { operations: ops, rare } = history;
+  const { operations: ops } = history;
   const holds = holdsOf(history);
   const longestNs = longestLeaseMs(history) * 1e6;
-  const downNs = new Map<string, number>();
-  for (const event of rare) if (event.type === 'client-down') downNs.set(event.client, event.endNs);
   const answeredNs = releasesAnsweredNs(history);
   const fromNs = new Float64Array(ops.count);
   const untilNs = new Float64Array(ops.count);
@@ -123,8 +123,8 @@ function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] 
     if (ops.op[row] !== OP.acquire) continue;
     const k = holds.ofRow[row]!;
     fromNs[row] = k >= 0 ? holds.grantSentNs[k]! : callNs[row]!;
-    const endedNs = Math.min(returnNs[row]!, downNs.get(ops.clients[ops.client[row]!]!) ?? Number.POSITIVE_INFINITY);
-    untilNs[row] = longestNs + (k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!) : endedNs);
+    const refusedNs = ops.outcome[row] === OUTCOME.fail ? returnNs[row]! : Number.POSITIVE_INFINITY;
+    untilNs[row] = longestNs + (k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!) : refusedNs);
   }
   // Who was told "held" took nothing.
   const mayTake = (row: number) =>
@@ -161,7 +161,9 @@ function isExcused(wait: Wait, { history, observations }: CheckInput): boolean {
   const others = othersThan(client, history);
   const struck = faultsInForce(history).some(
     (fault) =>
-      fault.fromNs <= wait.untilNs && fault.untilNs >= sinceNs && !namesOf(fault).every((name) => others.has(name)),
+      fault.fromNs <= wait.untilNs &&
+      fault.untilNs >= sinceNs &&
+      !(fault.fault === 'kill' && namesOf(fault).every((name) => others.has(name))),
   );
   const disturbedMs = rare.reduce((sum, event) => {
     if (event.type !== 'disturbance' || event.atNs < wait.fromNs || event.beganNs > wait.untilNs) return sum;
