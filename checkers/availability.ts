@@ -16,6 +16,7 @@ import { OP, OUTCOME } from '../harness/history-table.js';
 import { byKey, countBelow, sortedBy } from './by-key.js';
 import { nameOfFault, strikeOf } from './fault-names.js';
 import { type FaultInForce, faultsInForce } from './faults.js';
+import { firstIndex } from './first-index.js';
 import { holdsOf } from './holds.js';
 import { intervalsOf } from './intervals.js';
 
@@ -173,13 +174,7 @@ class Tries {
   }
 
   private firstOutageAfter(ns: number): number {
-    let [low, high] = [0, this.outages.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.outages[middle]!.untilNs <= ns) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(this.outages.length, (at) => this.outages[at]!.untilNs > ns);
   }
 
   private findOutages(rows: Int32Array): Outage[] {

@@ -1,4 +1,5 @@
 /** Splits numbered things (rows, holds) into one list for each key, in the order in which they come. */
+import { firstIndex } from './first-index.js';
 import { sortNearlySorted } from './nearly-sorted.js';
 
 /** `keyOf[n]` is the key of thing `n`; only things that `chosen` takes are listed. One list for each key, maybe empty. */
@@ -35,12 +36,7 @@ export function countBelow(
   bound: number,
   orEqual: 'or equal' | 'only below' = 'only below',
 ): number {
-  let [low, high] = [0, numbers.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const value = values[numbers[middle]!]!;
-    if (value < bound || (value === bound && orEqual === 'or equal')) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return orEqual === 'or equal'
+    ? firstIndex(numbers.length, (at) => values[numbers[at]!]! > bound)
+    : firstIndex(numbers.length, (at) => values[numbers[at]!]! >= bound);
 }

@@ -17,6 +17,7 @@ import { staleReasons } from './causes/stale.js';
 import type { Evidence } from './evidence.js';
 import { EvidenceWindows } from './evidence-windows.js';
 import type { Overlap } from './overlaps.js';
+import { unexplained } from './unexplained.js';
 
 /** Why a node that had granted one client granted another, in the order in which the explanations are tried. */
 const reasons: readonly Reason[] = [
@@ -40,7 +41,16 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
     overlap.class === 'stale'
       ? staleCause(overlap, evidence, input)
       : (minorityGranted(overlap, evidence) ?? brokenCause(overlap, evidence));
-  return cause ?? unexplained(overlap);
+  return (
+    cause ??
+    unexplained(
+      [overlap.first, overlap.second].map((hold) => ({
+        atNs: hold.fromNs,
+        text: `${hold.client} was granted ${hold.key}`,
+        history: hold.evidence.at(1),
+      })),
+    )
+  );
 }
 
 /** A few words for each cause, to follow a comma in a headline. */
@@ -106,17 +116,4 @@ function explain(contest: Contest, evidence: Evidence): Explanation | undefined 
     if (explanation) return explanation;
   }
   return undefined;
-}
-
-function unexplained(overlap: Overlap): Cause {
-  const holds = [overlap.first, overlap.second];
-  return {
-    name: 'unexplained',
-    sentence: 'No complete chain of evidence shows why.',
-    chain: holds.map((hold) => ({
-      atNs: hold.fromNs,
-      text: `${hold.client} was granted ${hold.key}`,
-      history: hold.evidence.at(1),
-    })),
-  };
 }

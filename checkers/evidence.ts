@@ -7,6 +7,7 @@
 import type { CheckInput, CommandObservation, Hold } from '../harness/api.js';
 import { aheadAtMost, type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
 import { type FaultInForce, faultsInForce } from './faults.js';
+import { firstIndex } from './first-index.js';
 import {
   type ClockReading,
   type EvictedObservation,
@@ -131,8 +132,8 @@ export class Evidence {
   writesBetween(after: KeyWrite, before: KeyWrite, key: string): readonly KeyWrite[] {
     const writes = this.writes(before.node, key);
     return writes.slice(
-      firstIndex(writes, (write) => write.observation > after.observation),
-      firstIndex(writes, (write) => write.observation >= before.observation),
+      firstIndex(writes.length, (at) => writes[at]!.observation > after.observation),
+      firstIndex(writes.length, (at) => writes[at]!.observation >= before.observation),
     );
   }
 
@@ -158,7 +159,7 @@ export class Evidence {
     return writes
       .slice(
         0,
-        firstIndex(writes, (one) => one.observation >= write.observation),
+        firstIndex(writes.length, (at) => writes[at]!.observation >= write.observation),
       )
       .findLast((one) => one.effect === 'take');
   }
@@ -166,7 +167,11 @@ export class Evidence {
   /** The first removal of `key` that the granting node ran after `grant`. */
   firstRemoval(grant: KeyWrite, key: string): KeyWrite | undefined {
     const writes = this.writes(grant.node, key);
-    for (let at = firstIndex(writes, (write) => write.observation > grant.observation); at < writes.length; at++) {
+    for (
+      let at = firstIndex(writes.length, (of) => writes[of]!.observation > grant.observation);
+      at < writes.length;
+      at++
+    ) {
       if (writes[at]!.effect === 'remove') return writes[at];
     }
     return undefined;
@@ -175,15 +180,15 @@ export class Evidence {
   /** The first time that the granting node evicted `key` after `grant`. */
   firstEviction(grant: KeyWrite, key: string): At<EvictedObservation> | undefined {
     const evictions = this.byNode.get(grant.node)?.evictions.get(key) ?? [];
-    return evictions[firstIndex(evictions, ([observation]) => observation > grant.observation)];
+    return evictions[firstIndex(evictions.length, (at) => evictions[at]![0] > grant.observation)];
   }
 
   /** A node's samples that were read within the bounds, both included. */
   samples(node: string, fromNs: number, untilNs: number): readonly At<SampleObservation>[] {
     const samples = this.byNode.get(node)?.samples ?? [];
     return samples.slice(
-      firstIndex(samples, ([, { atNs }]) => atNs >= fromNs),
-      firstIndex(samples, ([, { atNs }]) => atNs > untilNs),
+      firstIndex(samples.length, (of) => samples[of]![1].atNs >= fromNs),
+      firstIndex(samples.length, (of) => samples[of]![1].atNs > untilNs),
     );
   }
 
@@ -198,7 +203,7 @@ export class Evidence {
     wanted: (sample: SampleObservation) => boolean,
   ): At<SampleObservation> | undefined {
     const samples = this.byNode.get(node)?.samples ?? [];
-    for (let at = firstIndex(samples, ([, { atNs }]) => atNs >= fromNs); at < samples.length; at++) {
+    for (let at = firstIndex(samples.length, (of) => samples[of]![1].atNs >= fromNs); at < samples.length; at++) {
       if (wanted(samples[at]![1])) return samples[at];
     }
     return undefined;
@@ -288,7 +293,7 @@ export class Evidence {
   ): KeyWrite | undefined {
     if (value === undefined) return undefined;
     const writes = this.writes(node, key);
-    for (let at = firstIndex(writes, (write) => write.atNs >= fromNs); at < writes.length; at++) {
+    for (let at = firstIndex(writes.length, (of) => writes[of]!.atNs >= fromNs); at < writes.length; at++) {
       const write = writes[at]!;
       if (write.observation >= before.observation) return undefined;
       if (write.client === undefined && write.effect === 'take' && write.value === value) return write;
@@ -318,7 +323,7 @@ export class Evidence {
     const writes = this.byNode.get(node)?.byClient.get(`${hold.key}\n${hold.client}`) ?? [];
     const byNs = Math.min(hold.fromNs + OBSERVED_WITHIN_NS, hold.untilNs + OBSERVED_AFTER_HOLD_NS);
     let found: KeyWrite | undefined;
-    for (let at = firstIndex(writes, (write) => write.atNs >= hold.grantSentNs); at < writes.length; at++) {
+    for (let at = firstIndex(writes.length, (of) => writes[of]!.atNs >= hold.grantSentNs); at < writes.length; at++) {
       const write = writes[at]!;
       if (write.atNs > byNs) break;
       if (write.ranNs < hold.grantSentNs - RECKONING_NS) continue; // an earlier try, read late
@@ -422,15 +427,4 @@ function append<T>(lists: Map<string, T[]>, name: string, item: T): void {
   const list = lists.get(name);
   if (list) list.push(item);
   else lists.set(name, [item]);
-}
-
-/** The first index from which on `reached` holds, in a list where it holds from some point on. */
-function firstIndex<T>(items: readonly T[], reached: (item: T) => boolean): number {
-  let [low, high] = [0, items.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (reached(items[middle]!)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

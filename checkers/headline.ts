@@ -38,7 +38,8 @@ function accusation({ violations, failing, found }: Findings): string {
   return `${what} (first at ${moment(first.fromNs)} on ${first.key}, ${causePhrase(first.cause.name)})${also.length === 0 ? '' : `; also ${also.join(' and ')}`}.`;
 }
 
-const gravity: readonly ViolationClass[] = ['exclusion', 'harm', 'stale', 'liveness'];
+/** The classes, gravest first: a stale holder says nothing about a broken exclusion. */
+export const gravity: readonly ViolationClass[] = ['exclusion', 'harm', 'stale', 'liveness'];
 
 /** By the kind of the first violation of the gravest class. */
 const happened: Record<string, (count: number, first: Violation) => string> = {

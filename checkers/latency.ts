@@ -8,6 +8,7 @@
 import type { Checker, History, Measurement, OpName } from '../harness/api.js';
 import { OP, OUTCOME } from '../harness/history-table.js';
 import { faultsInForce } from './faults.js';
+import { firstIndex } from './first-index.js';
 import { trustedClients } from './operations.js';
 import { summaryOfNs } from './quantiles.js';
 
@@ -126,13 +127,8 @@ class InForce {
 
   /** Index into PHASES. An operation during any part of which a fault was in force ran while it was. */
   phase(beganNs: number, endedNs: number): number {
-    let [low, high] = [0, this.fromNs.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.fromNs[middle]! <= endedNs) low = middle + 1;
-      else high = middle;
-    }
-    if (low === 0) return 0;
-    return this.untilNs[low - 1]! >= beganNs ? 1 : 2;
+    const begun = firstIndex(this.fromNs.length, (at) => this.fromNs[at]! > endedNs);
+    if (begun === 0) return 0;
+    return this.untilNs[begun - 1]! >= beganNs ? 1 : 2;
   }
 }

@@ -9,6 +9,7 @@ import type { Cause, Checker, CheckInput, HistoryEvent, Violation } from '../har
 import { Doubts } from './doubts.js';
 import { mishaps, unhealed } from './faults.js';
 import type { SampleObservation } from './key-writes.js';
+import { unexplained } from './unexplained.js';
 import { listed, moment } from './words.js';
 
 type Probe = Extract<HistoryEvent, { type: 'probe' }>;
@@ -90,11 +91,9 @@ function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violat
     holds: [],
     evidence: [recovered.i, probe.i],
     proof: `Everything was healed and recovered at ${moment(recovered.atNs)}, but ${probe.client} could not have ${probe.key} by ${moment(probe.atNs)} (${probe.afterMs} ms of trying${why}).`,
-    cause: neverExpires(probe, input) ?? {
-      name: 'unexplained',
-      sentence: 'No complete chain of evidence shows why.',
-      chain: [{ atNs: probe.atNs, text: `${probe.key} could not be had${why}`, history: probe.i }],
-    },
+    cause:
+      neverExpires(probe, input) ??
+      unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be had${why}`, history: probe.i }]),
   };
 }
 

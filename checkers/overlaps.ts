@@ -6,9 +6,9 @@
  */
 import assert from 'node:assert/strict';
 import type { Hold, LockModel } from '../harness/api.js';
+import { byKey, sortedBy } from './by-key.js';
 import type { Holds } from './holds.js';
 import { leaseMarginNs } from './margin.js';
-import { sortNearlySorted } from './nearly-sorted.js';
 
 interface Together {
   /** The one whose grant reached its client first, or of several (permits) the one of them that ended first. */
@@ -45,7 +45,7 @@ type HoldColumns = Pick<
 
 /** Calls `found` for every overlap, key by key, and for each key in the order in which the second hold began. */
 export function forEachOverlap(holds: HoldColumns, model: LockModel, found: (overlap: OverlapFound) => void): void {
-  for (const ofKey of byKey(holds)) sweep(ofKey, holds, model, found);
+  for (const ofKey of provenByKey(holds)) sweep(ofKey, holds, model, found);
 }
 
 /** The overlaps of a few holds, earliest first by the instant at which each became true. */
@@ -90,17 +90,11 @@ export function overlapWith(
 }
 
 /** The numbers of the holds of each key that prove anything, in the order in which they began. */
-function byKey(holds: HoldColumns): Int32Array[] {
-  const counts: number[] = [];
-  for (let k = 0; k < holds.count; k++) if (proves(holds, k)) counts[holds.key[k]!] = (counts[holds.key[k]!] ?? 0) + 1;
-  const lists = counts.map((count) => new Int32Array(count));
-  const filled = counts.map(() => 0);
-  for (let k = 0; k < holds.count; k++) if (proves(holds, k)) lists[holds.key[k]!]![filled[holds.key[k]!]!++] = k;
+function provenByKey(holds: HoldColumns): Int32Array[] {
   const { fromNs, untilNs, row } = holds;
+  const keys = holds.key.reduce((most, key) => Math.max(most, key + 1), 0);
   const began = (a: number, b: number) => fromNs[a]! - fromNs[b]! || untilNs[a]! - untilNs[b]! || row[a]! - row[b]!;
-  const present = lists.filter((list) => list !== undefined);
-  for (const list of present) sortNearlySorted(list, began);
-  return present;
+  return byKey(holds.key, holds.count, keys, (k) => proves(holds, k)).map((ofKey) => sortedBy(ofKey, began));
 }
 
 function proves({ fromNs, untilNs }: HoldColumns, k: number): boolean {

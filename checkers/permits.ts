@@ -20,6 +20,7 @@ import { OP, OUTCOME } from '../harness/history-table.js';
 import { byKey } from './by-key.js';
 import { Doubts } from './doubts.js';
 import { mishaps, unhealed } from './faults.js';
+import { firstIndex } from './first-index.js';
 import { type Holds, holdsOf } from './holds.js';
 import { intervalsOf } from './intervals.js';
 import { unexplained } from './unexplained.js';
@@ -241,13 +242,7 @@ class Profile {
 
   /** The first place whose time is not before `ns`. */
   private firstFrom(ns: number): number {
-    let [low, high] = [0, this.atNs.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.atNs[middle]! < ns) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(this.atNs.length, (at) => this.atNs[at]! >= ns);
   }
 }
 

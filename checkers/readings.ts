@@ -24,7 +24,6 @@ import type {
   Witness,
   WitnessKind,
 } from './linearizability/types.js';
-import { trustedClients } from './operations.js';
 
 export type ReadingName = 'strict' | 'tries-inform' | 'failed-release-ends' | 'lease';
 
@@ -104,8 +103,7 @@ const COUNTED_BY_KIND = 1_000;
 
 /** Decides it under every reading that it has the facts for: the strict one is always the first. */
 export function decideReadings(history: History, model: LockModel, options: ReadingOptions): ReadingVerdict[] {
-  const trusted = trustedClients(history);
-  const keys = keyHistoriesOf(history, { trusted: (client) => trusted[client] === 1 });
+  const keys = keyHistoriesOf(history);
   const names = Object.keys(READINGS) as ReadingName[];
   return names
     .filter((name) => !options.without?.includes(name) && READINGS[name].applies(history.operations))

@@ -4,7 +4,9 @@
  */
 import type { Checker, CheckInput, History, Observations } from '../harness/api.js';
 import { OP, OUTCOME } from '../harness/history-table.js';
+import { byKey } from './by-key.js';
 import { type FaultInForce, faultFailures, faultsInForce } from './faults.js';
+import { firstIndex } from './first-index.js';
 import { type Holds, holdsOf } from './holds.js';
 import { sortNearlySorted } from './nearly-sorted.js';
 import { listed, plural } from './words.js';
@@ -93,7 +95,7 @@ function changedHands({ count, key, client }: Holds): boolean {
 
 /** Acquires, whatever came of them, during which another client held the key. */
 function contendedTries(holds: Holds, { operations: ops }: History): number {
-  const indexes = heldByOthers(holds);
+  const indexes = heldByOthers(holds, ops.keys.length);
   let tries = 0;
   for (let row = 0; row < ops.count; row++) {
     if (ops.op[row] !== OP.acquire || ops.outcome[row] === OUTCOME.none) continue;
@@ -103,13 +105,8 @@ function contendedTries(holds: Holds, { operations: ops }: History): number {
 }
 
 /** For each key. */
-function heldByOthers(holds: Holds): HeldByOthers[] {
-  const ofKeys: number[][] = [];
-  for (let k = 0; k < holds.count; k++) {
-    ofKeys[holds.key[k]!] ??= [];
-    ofKeys[holds.key[k]!]!.push(k);
-  }
-  return ofKeys.map((ofKey) => new HeldByOthers(holds, Int32Array.from(ofKey)));
+function heldByOthers(holds: Holds, keys: number): HeldByOthers[] {
+  return byKey(holds.key, holds.count, keys).map((ofKey) => new HeldByOthers(holds, ofKey));
 }
 
 /** Answers "did somebody else hold it in this time?" in O(log n): holds by their beginning, and who had held on longest. */
@@ -139,13 +136,7 @@ class HeldByOthers {
   }
 
   during(fromNs: number, untilNs: number, client: number): boolean {
-    let [low, high] = [0, this.fromNs.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.fromNs[middle]! < untilNs) low = middle + 1;
-      else high = middle;
-    }
-    const last = low - 1;
+    const last = firstIndex(this.fromNs.length, (at) => this.fromNs[at]! >= untilNs) - 1;
     if (last < 0) return false;
     return (this.client[last] === client ? this.nextUntilNs[last]! : this.untilNs[last]!) > fromNs;
   }

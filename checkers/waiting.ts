@@ -3,21 +3,25 @@
  *
  * Promises: an acquire is accused (`slept`) only if for longer than its lease and a grace of 2 s, all of which it waited,
  * nobody held the key nor can have held it. Everybody who was granted it had begun to release, was told that it was lost, or
- * was dead, and the longest lease of the run was over since; whoever had no answer had been given up for as long; no sample
- * of a server showed the key; no fault was in force, or had been within 10 s before, on any server or on this client; and the
- * machine did not stand still for half of the grace. A lock that looks again when the lease of the holder is over is never
- * that late: its sleep began when the holder held, so it ended with the holder's lease.
+ * was dead, and the longest lease of the run was over since; nobody was without an answer; no sample of a server showed the
+ * key; no fault was in force, or had been within 10 s before, but that other clients were killed; and the machine did not
+ * stand still for half of the grace. A lock that looks again when the lease of the holder is over is never that late: its
+ * sleep began when the holder held, so it ended with the holder's lease.
+ *
+ * Nobody without an answer, ever: who died or was given up while it waited may have a place in a queue, whose deadline is the
+ * lock's own affair; and so may a client that is stopped or cut off.
  *
  * Both ends of a wait are seen: a try that was refused, and one that was granted at last, by an attempt that left so late.
  *
- * Excludes: fair locks (a dead waiter may stand before the others), semaphores (a dead holder's permit may be gone), and
- * independent nodes, where those who wait may split the votes again and again.
+ * Excludes: semaphores (a dead holder's permit may be gone), and independent nodes, where those who wait may split the votes
+ * again and again.
  */
-import type { Checker, CheckInput, History, Violation } from '../harness/api.js';
+import type { Checker, CheckInput, History, HistoryEvent, Violation } from '../harness/api.js';
 import { NOTICE, OP, OUTCOME } from '../harness/history-table.js';
 import { byKey, countBelow, sortedBy } from './by-key.js';
 import { Earliest } from './earliest.js';
 import { type FaultInForce, faultsInForce, mishaps } from './faults.js';
+import { firstIndex } from './first-index.js';
 import { holdsOf } from './holds.js';
 import { type Intervals, intervalsOf } from './intervals.js';
 import { attemptSentNs, trustedClients } from './operations.js';
@@ -30,7 +34,8 @@ const SETTLE_NS = 10e9;
 /** A sample may be older than its line by this much. */
 const SAMPLED_LATE_NS = 500e6;
 const MOST_REPORTED = 200;
-const JUDGED = ['mutex', 'reentrant', 'fenced', 'read-write'];
+
+type Disturbance = Extract<HistoryEvent, { type: 'disturbance' }>;
 
 interface Wait {
   row: number;
@@ -42,8 +47,10 @@ interface Wait {
 export const waiting: Checker = (input) => {
   const { history, config, model } = input;
   const found = new Earliest<Wait>(MOST_REPORTED, (a, b) => a.fromNs - b.fromNs);
-  const judged = JUDGED.includes(model.kind) && config.topology !== 'redlock' && mishaps(history).length === 0;
-  if (judged) for (const wait of longWaits(history)) if (!isExcused(wait, input)) found.add(wait);
+  const judged = model.kind !== 'semaphore' && config.topology !== 'redlock' && mishaps(history).length === 0;
+  const waits = judged ? longWaits(history) : [];
+  const excuses = waits.length > 0 ? new Excuses(input) : undefined;
+  for (const wait of waits) if (!excuses!.excuse(wait)) found.add(wait);
   const violations = found.list().map((wait) => slept(wait, history));
   return {
     checker: 'waiting',
@@ -111,11 +118,9 @@ class Taken {
 }
 
 function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] {
-  const { operations: ops, rare } = history;
+  const { operations: ops } = history;
   const holds = holdsOf(history);
   const longestNs = longestLeaseMs(history) * 1e6;
-  const downNs = new Map<string, number>();
-  for (const event of rare) if (event.type === 'client-down') downNs.set(event.client, event.endNs);
   const answeredNs = releasesAnsweredNs(history);
   const fromNs = new Float64Array(ops.count);
   const untilNs = new Float64Array(ops.count);
@@ -123,8 +128,8 @@ function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] 
     if (ops.op[row] !== OP.acquire) continue;
     const k = holds.ofRow[row]!;
     fromNs[row] = k >= 0 ? holds.grantSentNs[k]! : callNs[row]!;
-    const endedNs = Math.min(returnNs[row]!, downNs.get(ops.clients[ops.client[row]!]!) ?? Number.POSITIVE_INFINITY);
-    untilNs[row] = longestNs + (k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!) : endedNs);
+    const refusedNs = ops.outcome[row] === OUTCOME.fail ? returnNs[row]! : Number.POSITIVE_INFINITY;
+    untilNs[row] = longestNs + (k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!) : refusedNs);
   }
   // Who was told "held" took nothing.
   const mayTake = (row: number) =>
@@ -153,29 +158,60 @@ function releasesAnsweredNs(history: History): Float64Array {
   return answeredNs;
 }
 
-/** Whether something else may have kept the client from having what was free. */
-function isExcused(wait: Wait, { history, observations }: CheckInput): boolean {
-  const { operations: ops, rare } = history;
-  const client = ops.clients[ops.client[wait.row]!]!;
-  const sinceNs = ops.sentNs[wait.row]! - SETTLE_NS;
-  const others = othersThan(client, history);
-  const struck = faultsInForce(history).some(
-    (fault) =>
-      fault.fromNs <= wait.untilNs && fault.untilNs >= sinceNs && !namesOf(fault).every((name) => others.has(name)),
-  );
-  const disturbedMs = rare.reduce((sum, event) => {
-    if (event.type !== 'disturbance' || event.atNs < wait.fromNs || event.beganNs > wait.untilNs) return sum;
-    return sum + Math.abs(event.ms);
-  }, 0);
-  if (struck || disturbedMs * 1e6 >= GRACE_NS / 2) return true;
-  let seen = 0;
-  for (const [, observation] of observations.rare) {
-    if (observation.type !== 'sample') continue;
-    if (observation.atNs < wait.fromNs + SAMPLED_LATE_NS || observation.atNs > wait.untilNs) continue;
-    if (observation.keys[ops.keys[ops.key[wait.row]!]!]) return true;
-    if (observation.role === 'primary') seen++;
+/** What else may have kept a client from having what was free, worked out once for all waits. */
+class Excuses {
+  private readonly faults: FaultInForce[];
+  private readonly disturbances: Disturbance[];
+  /** When a primary was sampled; and by key, when any server was seen with it. In order. */
+  private readonly sampledNs: number[] = [];
+  private readonly seenNs = new Map<string, number[]>();
+
+  constructor(private readonly input: CheckInput) {
+    const { history, observations } = input;
+    this.faults = faultsInForce(history);
+    this.disturbances = history.rare.filter((event): event is Disturbance => event.type === 'disturbance');
+    for (const [, observation] of observations.rare) {
+      if (observation.type !== 'sample') continue;
+      if (observation.role === 'primary') this.sampledNs.push(observation.atNs);
+      for (const key of Object.keys(observation.keys)) {
+        const seen = this.seenNs.get(key);
+        if (seen) seen.push(observation.atNs);
+        else this.seenNs.set(key, [observation.atNs]);
+      }
+    }
+    for (const atNs of [this.sampledNs, ...this.seenNs.values()]) atNs.sort((a, b) => a - b);
   }
-  return seen === 0;
+
+  excuse(wait: Wait): boolean {
+    const { operations: ops } = this.input.history;
+    const key = ops.keys[ops.key[wait.row]!]!;
+    const [fromNs, untilNs] = [wait.fromNs + SAMPLED_LATE_NS, wait.untilNs];
+    const wasSeen = hasWithin(this.seenNs.get(key) ?? [], fromNs, untilNs);
+    return wasSeen || !hasWithin(this.sampledNs, fromNs, untilNs) || this.stoodStill(wait) || this.wasStruck(wait);
+  }
+
+  private wasStruck({ row, untilNs }: Wait): boolean {
+    const { history } = this.input;
+    const { operations: ops } = history;
+    const sinceNs = ops.sentNs[row]! - SETTLE_NS;
+    const near = this.faults.filter((fault) => fault.fromNs <= untilNs && fault.untilNs >= sinceNs);
+    if (near.length === 0) return false;
+    const others = othersThan(ops.clients[ops.client[row]!]!, history);
+    return near.some((fault) => fault.fault !== 'kill' || !namesOf(fault).every((name) => others.has(name)));
+  }
+
+  private stoodStill({ fromNs, untilNs }: Wait): boolean {
+    const ms = this.disturbances.reduce(
+      (sum, { atNs, beganNs, ms }) => (atNs < fromNs || beganNs > untilNs ? sum : sum + Math.abs(ms)),
+      0,
+    );
+    return ms * 1e6 >= GRACE_NS / 2;
+  }
+}
+
+function hasWithin(sortedNs: readonly number[], fromNs: number, untilNs: number): boolean {
+  const next = sortedNs[firstIndex(sortedNs.length, (at) => sortedNs[at]! >= fromNs)];
+  return next !== undefined && next <= untilNs;
 }
 
 /** Lock client processes and their places, but for this one's. */

@@ -3,7 +3,9 @@
  * another began; and, whatever held when, wherever one grant had been answered before another was asked for.
  */
 import type { Operations } from '../../harness/api.js';
+import { firstIndex } from '../first-index.js';
 import { sortNearlySorted } from '../nearly-sorted.js';
+import { Ranks } from '../ranks.js';
 import type { Sections } from './sections.js';
 import type { Timeline } from './sweep.js';
 
@@ -55,7 +57,7 @@ function inForcedOrder(
   ranks: Int32Array,
   most: number,
 ): Pick<Inversions, 'count' | 'earliest'> {
-  const over = new Ranked(ranks.length);
+  const over = new Ranks(ranks.length);
   const earliest: Inversion[] = [];
   let count = 0;
   let highest = -1;
@@ -120,7 +122,7 @@ function countAnsweredBefore({ count, callNs, returnNs }: Sections, token: Float
   const byReturn = all.filter((k) => returnNs[k] !== Number.POSITIVE_INFINITY);
   sortNearlySorted(byReturn, (a, b) => returnNs[a]! - returnNs[b]!);
   sortNearlySorted(all, (a, b) => callNs[a]! - callNs[b]!);
-  const answered = new Ranked(count);
+  const answered = new Ranks(count);
   let [next, pairs] = [0, 0];
   for (const k of all) {
     for (; next < byReturn.length && returnNs[byReturn[next]!]! < callNs[k]!; next++)
@@ -137,33 +139,6 @@ function ranksOf(token: Float64Array): Int32Array {
   const sorted = token.filter((one) => !Number.isNaN(one)).sort();
   return Int32Array.from(token, (one) => {
     if (Number.isNaN(one)) return NO_TOKEN;
-    let [low, high] = [0, sorted.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (sorted[middle]! < one) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(sorted.length, (at) => sorted[at]! >= one);
   });
-}
-
-/** How many ranks were added, and how many of them are how high: a Fenwick tree (Fenwick 1994). */
-class Ranked {
-  private added = 0;
-  private readonly tree: Int32Array;
-
-  constructor(ranks: number) {
-    this.tree = new Int32Array(ranks + 1);
-  }
-
-  add(rank: number): void {
-    this.added++;
-    for (let at = rank + 1; at < this.tree.length; at += at & -at) this.tree[at]!++;
-  }
-
-  notBelow(rank: number): number {
-    let lower = 0;
-    for (let at = rank; at > 0; at -= at & -at) lower += this.tree[at]!;
-    return this.added - lower;
-  }
 }

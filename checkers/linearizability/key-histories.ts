@@ -7,63 +7,28 @@
  */
 import type { History, Notices, Operations } from '../../harness/api.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/history-table.js';
+import { byKey } from '../by-key.js';
+import { intervalsOf } from '../intervals.js';
 import { leaseMarginNs } from '../margin.js';
+import { attemptSentNs, trustedClients } from '../operations.js';
 import { isUnknown } from './models/answers.js';
 import type { KeyHistory } from './types.js';
 
-export interface KeyHistoriesOptions {
-  /** Whether this client's own stamps can be believed, by its index in `operations.clients`; else the harness's are taken. */
-  trusted: (client: number) => boolean;
-}
-
 /** One for each key that has an acquire or a release, in the order in which keys were first used. They share their columns. */
-export function keyHistoriesOf(history: History, { trusted }: KeyHistoriesOptions): KeyHistory[] {
+export function keyHistoriesOf(history: History): KeyHistory[] {
   const { operations } = history;
-  const isTrusted = Uint8Array.from(operations.clients, (_, client) => (trusted(client) ? 1 : 0));
-  const { callNs, returnNs } = intervals(operations, isTrusted);
-  const leaseNs = certainLeases(history, isTrusted, callNs, returnNs);
-  return rowsByKey(operations).map(({ key, rows }) => ({
-    key: operations.keys[key]!,
-    operations,
-    rows,
-    callNs,
-    returnNs,
-    leaseNs,
-  }));
+  const { callNs, returnNs: answeredNs } = intervalsOf(history);
+  // One that was not heard of may take effect at any later time, also after the client had given up on it.
+  const returnNs = answeredNs.map((ns, row) => (isUnknown(operations, row) ? Number.POSITIVE_INFINITY : ns));
+  const leaseNs = certainLeases(history, callNs, returnNs);
+  return byKey(operations.key, operations.count, operations.keys.length, (row) => isLockOp(operations, row)).flatMap(
+    (rows, key) =>
+      rows.length === 0 ? [] : [{ key: operations.keys[key]!, operations, rows, callNs, returnNs, leaseNs }],
+  );
 }
 
 function isLockOp({ op }: Operations, row: number): boolean {
   return op[row] === OP.acquire || op[row] === OP.release;
-}
-
-function rowsByKey(ops: Operations): { key: number; rows: Int32Array }[] {
-  const counts = new Int32Array(ops.keys.length);
-  for (let row = 0; row < ops.count; row++) if (isLockOp(ops, row)) counts[ops.key[row]!]!++;
-  const lists = Array.from(counts, (count, key) => ({ key, rows: new Int32Array(count) }));
-  const filled = new Int32Array(ops.keys.length);
-  for (let row = 0; row < ops.count; row++) {
-    const key = ops.key[row]!;
-    if (isLockOp(ops, row)) lists[key]!.rows[filled[key]!++] = row;
-  }
-  return lists.filter(({ rows }) => rows.length > 0);
-}
-
-/** From when the client began until when it had the answer in hands: by its own stamps, else from sent until read. */
-function intervals(ops: Operations, isTrusted: Uint8Array): { callNs: Float64Array; returnNs: Float64Array } {
-  const callNs = new Float64Array(ops.count);
-  const returnNs = new Float64Array(ops.count);
-  for (let row = 0; row < ops.count; row++) {
-    if (!isLockOp(ops, row)) continue;
-    const own = isTrusted[ops.client[row]!] === 1;
-    callNs[row] = stamp(own, ops.beganNs[row]!, ops.sentNs[row]!);
-    // One that was not heard of may take effect at any later time, also after the client had given up on it.
-    returnNs[row] = isUnknown(ops, row) ? Number.POSITIVE_INFINITY : stamp(own, ops.endedNs[row]!, ops.readNs[row]!);
-  }
-  return { callNs, returnNs };
-}
-
-function stamp(own: boolean, ns: number, otherwiseNs: number): number {
-  return own && !Number.isNaN(ns) ? ns : otherwiseNs;
 }
 
 /** What the server promised at least, from the instant at which it was asked, whatever its clock and ours make of it. */
@@ -72,12 +37,9 @@ function certainNs(leaseMs: number): number {
 }
 
 /** By row of an acquire: how long its lease certainly ran from the instant of the grant; Infinity for other rows. */
-function certainLeases(
-  { operations: ops, notices }: History,
-  isTrusted: Uint8Array,
-  callNs: Float64Array,
-  returnNs: Float64Array,
-): Float64Array {
+function certainLeases(history: History, callNs: Float64Array, returnNs: Float64Array): Float64Array {
+  const { operations: ops, notices } = history;
+  const trusted = trustedClients(history);
   const leaseNs = new Float64Array(ops.count).fill(Number.POSITIVE_INFINITY);
   let fewestMs = Number.POSITIVE_INFINITY;
   let mostMs = 0;
@@ -89,11 +51,10 @@ function certainLeases(
     if (leaseMs > mostMs) mostMs = leaseMs;
   }
   const firstEndNs = (row: number) => {
-    const own = isTrusted[ops.client[row]!] === 1;
     const leaseMs = ops.leaseMs[row]!;
-    return stamp(own, ops.leaseFromNs[row]!, callNs[row]!) + (leaseMs > 0 ? leaseMs * 1e6 : Number.POSITIVE_INFINITY);
+    return attemptSentNs(ops, trusted, row) + (leaseMs > 0 ? leaseMs * 1e6 : Number.POSITIVE_INFINITY);
   };
-  renew(leaseNs, renewals(ops, notices, isTrusted, callNs), firstEndNs, returnNs);
+  renew(leaseNs, renewals(ops, notices, trusted, callNs), firstEndNs, returnNs);
   if (fewestMs < mostMs) shortenNested(leaseNs, ops);
   return leaseNs;
 }
@@ -108,19 +69,18 @@ interface Renewal {
 }
 
 /** Of holds whose grant is known, all but those that were certainly refused, in the order in which they were sent. */
-function renewals(ops: Operations, notices: Notices, isTrusted: Uint8Array, callNs: Float64Array): Renewal[] {
+function renewals(ops: Operations, notices: Notices, trusted: Uint8Array, callNs: Float64Array): Renewal[] {
   const found: Renewal[] = [];
   for (let row = 0; row < ops.count; row++) {
     const hold = ops.hold[row]!;
     if (ops.op[row] !== OP.extend || ops.outcome[row] === OUTCOME.fail || !isGranted(ops, hold)) continue;
-    const own = isTrusted[ops.client[row]!] === 1;
-    const sentNs = stamp(own, ops.leaseFromNs[row]!, stamp(own, ops.beganNs[row]!, ops.sentNs[row]!));
+    const sentNs = attemptSentNs(ops, trusted, row);
     found.push({ hold, sentNs, leaseMs: ops.leaseMs[row]!, known: ops.outcome[row] === OUTCOME.ok });
   }
   for (let at = 0; at < notices.count; at++) {
     const hold = notices.hold[at]!;
     // Nothing bounds from below when a client with a wrong clock sent its renewal.
-    if (notices.type[at] !== NOTICE.renewed || !isTrusted[notices.client[at]!] || !isGranted(ops, hold)) continue;
+    if (notices.type[at] !== NOTICE.renewed || !trusted[notices.client[at]!] || !isGranted(ops, hold)) continue;
     found.push({ hold, sentNs: notices.clientNs[at]!, leaseMs: notices.leaseMs[at]!, known: true });
   }
   if (found.length === 0) return found;

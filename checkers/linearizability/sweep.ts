@@ -6,6 +6,7 @@
  * Windows do not stand in each other's way: each takes an instant for a hold of no length, one after another.
  */
 import type { LockModel } from '../../harness/api.js';
+import { firstIndex } from '../first-index.js';
 import { Occupancy } from './occupancy.js';
 import type { Sections } from './sections.js';
 import { inOrder, SPAN, type Spans } from './spans.js';
@@ -147,19 +148,9 @@ function latestSoFar(begins: Int32Array, untilNs: Float64Array): Float64Array {
 
 /** How many of the sorted sections are before `bound`. */
 export function countBelow(sorted: Int32Array, atNs: Float64Array, bound: number): number {
-  return countWhile(sorted, (k) => atNs[k]! < bound);
+  return firstIndex(sorted.length, (at) => atNs[sorted[at]!]! >= bound);
 }
 
 export function countUpTo(sorted: Int32Array, atNs: Float64Array, bound: number): number {
-  return countWhile(sorted, (k) => atNs[k]! <= bound);
-}
-
-function countWhile(sorted: Int32Array, isIn: (k: number) => boolean): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isIn(sorted[middle]!)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(sorted.length, (at) => atNs[sorted[at]!]! > bound);
 }

@@ -2,6 +2,7 @@
  * Did replays find again what the original had found? On real servers a replay is best effort, so the answer is k of n,
  * for each class of findings with its cause. Pure: from findings to numbers; how they were found is not its business.
  */
+import { gravity } from '../../checkers/headline.js';
 import type { Results, Violation, ViolationClass } from '../api.js';
 
 /** Violations of one class with one cause. */
@@ -65,9 +66,6 @@ export function findingsOf(violations: readonly Violation[]): Finding[] {
   return [...byKey.values()];
 }
 
-/** What is replayed for, gravest first: a stale holder found again says nothing about a broken exclusion. */
-export const GRAVITY: readonly ViolationClass[] = ['exclusion', 'harm', 'stale', 'liveness'];
-
 /**
  * Whether a replay found again what the original is known for: something of its gravest class, for the same cause. If the
  * original found nothing: whether it came to the same verdict.
@@ -104,7 +102,7 @@ export function reproduction(original: Original, replays: readonly Replayed[]): 
 function wanted({ findings, failOn }: Original): readonly Finding[] {
   const failing = findings.filter((finding) => failOn.includes(finding.class));
   const serious = failing.length > 0 ? failing : findings;
-  const gravest = GRAVITY.find((name) => serious.some((finding) => finding.class === name));
+  const gravest = gravity.find((name) => serious.some((finding) => finding.class === name));
   return serious.filter((finding) => finding.class === gravest);
 }
 

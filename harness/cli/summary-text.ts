@@ -1,9 +1,10 @@
 /** How a series looks: a line for each run as it ends, a table of all for the terminal, the same as Markdown. Pure. */
 import { join } from 'node:path';
+import { gravity } from '../../checkers/headline.js';
 import { visible } from '../../reports/markup.js';
 import { className, EXIT_MEANING, plural } from '../../reports/words.js';
 import type { ViolationClass } from '../api.js';
-import { GRAVITY, type ReproducedFinding, type Reproduction } from './reproduction.js';
+import type { ReproducedFinding, Reproduction } from './reproduction.js';
 import { runToShow, type SeriesEnd, type SeriesRow, type SeriesSummary } from './series-summary.js';
 
 /** `run 2 of 5, seed 43: violated, exclusion × 9 (failover-lost-write)`. */
@@ -155,11 +156,13 @@ function causesCell(row: SeriesRow): string {
 
 /** What a run found, gravest class first. */
 function classesOf({ found, findings }: SeriesRow): { name: ViolationClass; times: number; causes: string[] }[] {
-  return GRAVITY.filter((name) => (found[name] ?? 0) > 0).map((name) => ({
-    name,
-    times: found[name]!,
-    causes: findings.filter((finding) => finding.class === name).map(({ cause }) => cause),
-  }));
+  return gravity
+    .filter((name) => (found[name] ?? 0) > 0)
+    .map((name) => ({
+      name,
+      times: found[name]!,
+      causes: findings.filter((finding) => finding.class === name).map(({ cause }) => cause),
+    }));
 }
 
 export function markdownCell(text: string): string {

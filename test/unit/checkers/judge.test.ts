@@ -123,6 +123,17 @@ describe('violated', () => {
     );
   });
 
+  it('names what a lock said, by the first finding of the class, and counts the other kinds apart', () => {
+    const renewed = held().grant('c3', 20).grant('c4', 26).renewed('c3', 26.5).release('c3', 27, { sent: 26.9 });
+    expect(judged(renewed.release('c4', 28).whole(30)).headline).toMatch(
+      /^Exclusion broken: 1 hold renewed although another client had been granted the lock since \(first at 26\.500 s .*\); also 1 stale holder\.$/,
+    );
+    const silent = held().grant('c3', 20).grant('c4', 26).release('c3', 27, { sent: 26.9 }).release('c4', 28);
+    expect(judged(silent.whole(30)).headline).toMatch(
+      /^Stale holder: 1 time a client acted on .*; also 1 more finding of that class\.$/,
+    );
+  });
+
   it('fails only for what it is to fail for', () => {
     expect(
       judged(

@@ -9,8 +9,10 @@ import { fifo } from '../../../checkers/fifo.js';
 import { latency } from '../../../checkers/latency.js';
 import { lossToNotice } from '../../../checkers/loss-to-notice.js';
 import { lostUpdates } from '../../../checkers/lost-updates.js';
+import { ownership } from '../../../checkers/ownership.js';
 import { permits } from '../../../checkers/permits.js';
 import { staleWrites } from '../../../checkers/stale-writes.js';
+import { waiting } from '../../../checkers/waiting.js';
 import type { Checker, History, HistoryBody, HistoryEvent, LockModel } from '../../../harness/api.js';
 import { historyOf } from '../../../harness/history-table.js';
 import { checkInput, KEY, LEASE_MS } from './literal.js';
@@ -24,6 +26,8 @@ const checkers: Record<string, [check: Checker, model: LockModel]> = {
   availability: [availability, { kind: 'mutex' }],
   latency: [latency, { kind: 'mutex' }],
   'loss-to-notice': [lossToNotice, { kind: 'mutex' }],
+  ownership: [ownership, { kind: 'mutex' }],
+  waiting: [waiting, { kind: 'mutex' }],
 };
 
 const TURN_NS = 1e6;

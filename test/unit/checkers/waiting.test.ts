@@ -63,14 +63,17 @@ it('accepts where somebody held, or may have, within a lease and the grace befor
   expect(kinds(free(waits(new Story().grant('c1', 1)), 8, 20))).toEqual([]); // and never released it
   expect(kinds(free(waits(died().grant('c3', 15)), 8, 20))).toEqual([]);
   expect(kinds(free(waits(died().refused('c3', 14, 15, 'info')), 8, 20))).toEqual([]);
-  expect(kinds(free(waits(died().refused('c3', 6, 7, 'info')), 8, 20))).toEqual(['slept']);
-  // One that nobody ever answered may be carried out at any time, unless its client is gone.
-  const unanswered = () =>
-    died().event(4, { type: 'invoke', client: 'c3', id: 1, op: 'acquire', key: KEY, leaseMs: LEASE_MS });
-  expect(kinds(free(waits(unanswered()), 8, 20))).toEqual([]);
-  expect(kinds(free(waits(unanswered().down('c3', 5)), 8, 20))).toEqual(['slept']);
+  expect(kinds(free(waits(died().refused('c3', 6, 7)), 8, 20))).toEqual(['slept']);
   // Another that waited too, and was granted by an attempt that left after this one had given up.
   expect(kinds(free(waits(died().grant('c3', 20.5, { sent: 2 })), 8, 20))).toEqual(['slept']);
+});
+
+it('accepts where somebody was given up, or died, while it waited: it may have a place in a queue', () => {
+  expect(kinds(free(waits(died().refused('c3', 1.5, 1.6, 'info')), 8, 20))).toEqual([]);
+  const unanswered = (key: string) =>
+    died().event(4, { type: 'invoke', client: 'c3', id: 1, op: 'acquire', key, leaseMs: LEASE_MS }).down('c3', 5);
+  expect(kinds(free(waits(unanswered(KEY)), 8, 20))).toEqual([]);
+  expect(kinds(free(waits(unanswered('lock:1')), 8, 20))).toEqual(['slept']);
 });
 
 it('accepts a renewal that was for longer, and a refusal that was for another reason', () => {
@@ -92,18 +95,19 @@ it('accepts where a server was seen with the key, and where none was seen', () =
   expect(kinds(waits(died()))).toEqual([]);
 });
 
-it('accepts where a fault was in force on a server or on the client, or not long before', () => {
-  const struck = (from: number, until: number, targets: string[], cut?: [string, string][]) =>
+it('accepts where a fault was in force, or not long before, but that another client was killed', () => {
+  const struck = (from: number, until: number, targets: string[], fault = 'kill') =>
     kinds(
       free(waits(died()), 8, 20)
-        .fault(from, 0, 'some', 'strike', { targets, ...(cut && { cut }) })
-        .fault(until, 0, 'some', 'heal', { targets }),
+        .fault(from, 0, fault, 'strike', { targets })
+        .fault(until, 0, fault, 'heal', { targets }),
     );
   expect(struck(0.1, 0.2, ['r1'])).toEqual([]);
   expect(struck(10, 11, ['r1'])).toEqual([]);
   expect(struck(10, 11, ['c2'])).toEqual([]);
   expect(struck(10, 11, [])).toEqual([]);
-  expect(struck(10, 11, ['c1'], [['c1', 'r1']])).toEqual([]);
+  expect(struck(10, 11, ['c1', 'r1'])).toEqual([]);
+  expect(struck(10, 11, ['c1'], 'pause')).toEqual([]);
   expect(struck(2.9, 30, ['c1'])).toEqual(['slept']);
   expect(struck(21, 22, ['r1'])).toEqual(['slept']);
 });
@@ -116,10 +120,10 @@ it('accepts where the machine stood still, or its servers were not what was mean
   expect(kinds(mishap)).toEqual([]);
 });
 
-it('is asked of locks with one owner on one logical server', () => {
+it('is asked of locks on one logical server, but not of permits', () => {
   const promised = (model: LockModel) => kinds(free(waits(died()), 8, 20).promised(model));
   expect(promised({ kind: 'reentrant', depth: 4 })).toEqual(['slept']);
   expect(promised({ kind: 'semaphore', permits: 2 })).toEqual([]);
-  expect(promised({ kind: 'fair' })).toEqual([]);
+  expect(promised({ kind: 'fair' })).toEqual(['slept']);
   expect(kinds(free(waits(died()), 8, 20).configured({ topology: 'redlock' }))).toEqual([]);
 });
