@@ -248,9 +248,9 @@ export interface RedisBinary {
 export type Request =
   | { id: number; op: 'init'; topology: TopologyDescription; options: ClientOptions }
   /** `mode` only for a lock that has it (feature `shared`): `read` shares. */
-  | { id: number; op: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode }
-  | { id: number; op: 'extend'; hold: number; leaseMs: number }
-  | { id: number; op: 'release'; hold: number }
+  | ({ id: number; op: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode } & Stoppable)
+  | ({ id: number; op: 'extend'; hold: number; leaseMs: number } & Stoppable)
+  | ({ id: number; op: 'release'; hold: number } & Stoppable)
   /**
    * Reads or writes what the lock protects, at `options.resource`: the value kept under the hold's key. Optional (feature
    * `resource`), and asked only of clients of a workload that has a resource.
@@ -259,6 +259,12 @@ export type Request =
   | { id: number; op: 'write'; hold: number; value: number }
   /** Reads the client's own wall clock: the proof that a skewed clock reached the program. Optional (feature `clock`). */
   | { id: number; op: 'clock' };
+
+/** What a scenario may ask of an operation. */
+export interface Stoppable {
+  /** A step of the lock (`TopologyAccess.step`) at which the process stops itself, as SIGSTOP does. Feature `stop-at`. */
+  stopAt?: string;
+}
 
 export interface ClientOptions {
   client: string;
@@ -774,9 +780,9 @@ export interface WorkloadOptions {
 
 /** What a client is to do next. `idle` ends early when `until` names a hold and that hold is reported lost. */
 export type Instruction =
-  | { do: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode }
-  | { do: 'extend'; hold: number; leaseMs: number }
-  | { do: 'release'; hold: number }
+  | ({ do: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode } & Stoppable)
+  | ({ do: 'extend'; hold: number; leaseMs: number } & Stoppable)
+  | ({ do: 'release'; hold: number } & Stoppable)
   /** Of what the lock protects; only in a workload with a resource. */
   | { do: 'read'; hold: number }
   | { do: 'write'; hold: number; value: number }
@@ -838,6 +844,86 @@ export type LockModel =
   | { kind: 'fenced' }
   /** A mutex that is granted in the order in which clients were queued. */
   | { kind: 'fair' };
+
+// --------------------------------------------------------------------------------------------------------- scenarios
+
+/** A claim about locks, and the play that proves or refutes it on real servers. */
+export interface Scenario {
+  readonly name: string;
+  /** What is said, as one would hear it. */
+  readonly claim: string;
+  /** What is true of it, which the play shows. */
+  readonly truth: string;
+  readonly topology: string;
+  readonly lock: string;
+  /** What the play needs of the run, where it is not the usual. */
+  readonly settings?: {
+    clients?: number;
+    leaseMs?: number;
+    keys?: number;
+    resource?: ResourceMode;
+    nodes?: number;
+    persistence?: Persistence;
+    minReplicasToWrite?: number;
+    maxmemoryPolicy?: string;
+    redisConf?: readonly (readonly [key: string, value: string])[];
+  };
+  /** Checkers beside those of exclusion and liveness. */
+  readonly judgedBy?: readonly string[];
+  /** What the checkers must find, all of it and of no other class. Empty: the lock must have held. */
+  readonly expect: readonly ExpectedFinding[];
+  play(stage: Stage): Promise<void>;
+}
+
+export interface ExpectedFinding {
+  class: ViolationClass;
+  /** `overlap`, `stale-write`, ...; absent: any. */
+  kind?: string;
+  cause?: CauseName;
+}
+
+/** What a play has in hands. Everything that it waits for is bounded; what does not come rejects with what was waited for. */
+export interface Stage {
+  readonly topology: Topology;
+  readonly leaseMs: number;
+  /** Clients from 1 on, each a process on a host of its own. */
+  client(n: number): StageClient;
+  /** Strikes now and stays until it is healed, or the play is over. Rejects where it could not. */
+  strike(fault: string, target: Target, args?: Record<string, number | string>): Promise<{ heal(): Promise<void> }>;
+  /** Resolves when `happened` gives something else than undefined or false; polled. */
+  until<T>(what: string, happened: () => Promise<T | undefined | false> | T | undefined | false): Promise<T>;
+  /** Resolves with the first such event since the play began. */
+  event(what: string, matches: (event: HistoryEvent) => boolean): Promise<HistoryEvent>;
+  sleep(ms: number): Promise<void>;
+  /** Throws, with what was to be true. */
+  check(what: string, isTrue: boolean): void;
+}
+
+/** A lock client on the stage. An answer of unknown outcome ends its process; the next operation is another one's. */
+export interface StageClient {
+  /** Its slot: what faults and plans call it. */
+  readonly name: string;
+  /** `waitMs`: 0 unless given. */
+  acquire(key: string, options?: { leaseMs?: number; waitMs?: number; mode?: LockMode }): Promise<Answer>;
+  extend(hold: Answer, leaseMs?: number): Promise<Answer>;
+  release(hold: Answer): Promise<Answer>;
+  read(hold: Answer): Promise<Answer>;
+  write(hold: Answer, value: number): Promise<Answer>;
+  /** Ends its work under the hold, without releasing it. */
+  abandon(hold: Answer): Promise<void>;
+  /**
+   * Carries out what `operation` asks of this client until the lock reaches `step`, and stops the process there: it is paused, as
+   * by the fault, until `resume`. `answer` is the operation's own.
+   */
+  stopAt(
+    step: string,
+    operation: (client: StageClient) => Promise<Answer>,
+  ): Promise<{ answer: Promise<Answer>; resume(): Promise<void> }>;
+  /** As `stopAt`, and kills the process there. Resolves when it is dead; another comes up in its place. */
+  crashAt(step: string, operation: (client: StageClient) => Promise<Answer>): Promise<void>;
+}
+
+export type Answer = Extract<Outcome, { id: number }>;
 
 // ---------------------------------------------------------------------------------------------------------- verdicts
 
@@ -1028,6 +1114,8 @@ export interface RunConfig {
   failOn: ViolationClass[];
   /** Whether it ends as soon as something that fails it is found. */
   stopAtFirst?: true;
+  /** The scenario that is played, instead of a workload and a plan. */
+  scenario?: string;
   redis: RedisBinary;
   /** The compiled clock shim; absent: clocks cannot be skewed (see `unavailable`). */
   clockShim?: string;

@@ -40,11 +40,21 @@ export interface RunParts {
   epochNs: number;
   /** Starts carrying out the plan; called when the torture phase begins. */
   startNemesis(plan: Plan, context: FaultContext): NemesisRun;
+  /** Instead of scripts and a plan: what happens from when everything is ready until everything is to be healed. */
+  act?(scene: Scene): Promise<Pick<NemesisRun, 'stop' | 'unhealed'>>;
   /** One line of progress for people. */
   say(line: string): void;
   /** Every recorded event, for whoever counts along. */
   onEvent?(event: HistoryEvent): void;
   /** Aborts when the user wants the run to end early, with everything healed and reported. */
+  interrupt: AbortSignal;
+}
+
+/** What an act plays with. */
+export interface Scene {
+  scheduler: Scheduler;
+  topology: Topology;
+  faults: FaultContext;
   interrupt: AbortSignal;
 }
 
@@ -99,16 +109,11 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
       clientByAddress: (address) => scheduler.clientByAddress(address),
     });
 
-    phase('warm-up');
-    scheduler.runScripts();
-    await clock.sleep(WARM_UP_MS, parts.interrupt);
-
-    phase('torture');
-    const nemesis = parts.startNemesis(
-      plan,
-      faultContext(config, parts, recorder, topology, scheduler, { servers, clients: places }),
-    );
-    await clock.sleep(config.timeLimitMs - WARM_UP_MS, parts.interrupt);
+    const faults = faultContext(config, parts, recorder, topology, scheduler, { servers, clients: places });
+    const scene: Scene = { scheduler, topology, faults, interrupt: parts.interrupt };
+    const nemesis = parts.act
+      ? await playAct(parts.act, scene, phase)
+      : await tortureAct(config, plan, parts, scene, phase);
 
     phase('heal');
     await nemesis.stop();
@@ -138,6 +143,33 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
   } finally {
     recorder.close();
   }
+}
+
+/** Clients follow their scripts, and the nemesis its plan, until the time is over. */
+async function tortureAct(
+  config: RunConfig,
+  plan: Plan,
+  { runtime: { clock }, startNemesis }: RunParts,
+  { scheduler, faults, interrupt }: Scene,
+  phase: (name: Phase) => void,
+): Promise<NemesisRun> {
+  phase('warm-up');
+  scheduler.runScripts();
+  await clock.sleep(WARM_UP_MS, interrupt);
+
+  phase('torture');
+  const nemesis = startNemesis(plan, faults);
+  await clock.sleep(config.timeLimitMs - WARM_UP_MS, interrupt);
+  return nemesis;
+}
+
+function playAct<Result>(
+  act: (scene: Scene) => Promise<Result>,
+  scene: Scene,
+  phase: (name: Phase) => void,
+): Promise<Result> {
+  phase('torture');
+  return act(scene);
 }
 
 async function startTopology(

@@ -156,6 +156,11 @@ export class Scheduler {
     for (const slot of this.slots) slot.run();
   }
 
+  /** Has the client in the nth slot, from 0 on, carry out one instruction, once there is one alive. For who leads by hand. */
+  perform(slot: number, instruction: Instruction): Promise<Outcome> {
+    return this.slots[slot]!.performByHand(instruction);
+  }
+
   /** Ends the scripts: holds are released, running operations end. Resolves when every slot is idle. */
   async finish(): Promise<void> {
     await Promise.all(this.slots.map((slot) => slot.finish()));
@@ -255,9 +260,17 @@ class Slot {
     this.running = this.loop();
   }
 
+  async performByHand(instruction: Instruction): Promise<Outcome> {
+    const target = await this.alive(this.stopping.signal);
+    if (!target) throw new Error(`${this.host.name} has no client any more: the run is over`);
+    return target.perform(instruction, this.stopping.signal);
+  }
+
   async finish(): Promise<void> {
     this.stopping.abort();
     await this.running;
+    // Who was led by hand may have been left with something.
+    if (this.target && !this.target.client.gone && !this.target.condemned) await this.target.releaseAll();
   }
 
   async probe(key: string, { waitMs, giveUpNs, read, together }: Probe): Promise<ProbeResult> {
@@ -483,7 +496,7 @@ class SlotProcess implements ClientTarget {
         lost: new AbortController(),
         early: [],
       });
-    const { do: _, ...asked } = instruction;
+    const { do: _, ...asked } = withoutStop(instruction);
     const invoked = recorder.record({ type: 'invoke', client: this.name, id, op, ...asked, key });
     const reply = await this.inTime(this.client.exchange(id, body), limitMs, stopping);
     const readNs = clock.nowNs();
@@ -653,6 +666,12 @@ function judgeReply(
     return { type: 'info', completion: { reason } };
   }
   return { type, completion: { ...stamps, ...fields } };
+}
+
+/** How an operation is staged is no part of what was asked of the lock. */
+function withoutStop<One extends object>(instruction: One): One {
+  const { stopAt: _, ...asked } = instruction as One & { stopAt?: string };
+  return asked as One;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -13,4 +13,4 @@ export {
   parseNemesis,
 } from './requests.js';
 export { roles } from './roles.js';
-export { runNemesis } from './runner.js';
+export { type NemesisByHand, nemesisByHand, runNemesis } from './runner.js';

@@ -43,11 +43,53 @@ export function runNemesis(plan: Plan, context: FaultContext): NemesisRun {
   };
 }
 
+/** Faults that strike when they are told to, and stay until they are. */
+export interface NemesisByHand {
+  /** What was struck so far, as a plan would say it. */
+  readonly steps: readonly PlanStep[];
+  /** Resolves once the fault is in force and read back; with what heals it. Rejects with the reason where it could not strike. */
+  strike(fault: Pick<PlanStep, 'fault' | 'target' | 'args'>): Promise<{ heal(): Promise<void> }>;
+  /** Heals what is in force, the latest first. */
+  stop(): Promise<void>;
+  unhealed(): Promise<string[]>;
+}
+
+/** A nemesis that follows no plan. Times of its steps count from now. */
+export function nemesisByHand(context: FaultContext): NemesisByHand {
+  const levers = createLevers(context.clock, context.topology, context.leaseMs);
+  const startNs = context.clock.nowNs();
+  const elapsedMs = () => Math.round((context.clock.nowNs() - startNs) / 1e6);
+  const steps: (PlanStep & { atMs: number })[] = [];
+  const runs: StepRun[] = [];
+  const heal = async (index: number) => {
+    await runs[index]!.heal();
+    steps[index]!.forMs ||= elapsedMs() - steps[index]!.atMs;
+  };
+  return {
+    steps,
+    async strike(fault) {
+      const index = steps.length;
+      const step = { atMs: elapsedMs(), forMs: 0, ...fault };
+      const run = new StepRun(index, step, context, levers);
+      steps.push(step);
+      runs.push(run);
+      const why = await run.strikeNow();
+      if (why !== undefined) throw new Error(`${fault.fault} did not strike: ${why}`);
+      return { heal: () => heal(index) };
+    },
+    async stop() {
+      for (const index of [...runs.keys()].reverse()) if (runs[index]!.isInForce) await heal(index);
+    },
+    unhealed: () => findUnhealed(context, levers),
+  };
+}
+
 class StepRun {
   private readonly context: NemesisContext;
   private readonly whole: FaultContext;
   private undo: (() => Promise<string>) | undefined;
   private targets: string[] = [];
+  private whyNot = '';
 
   constructor(
     private readonly index: number,
@@ -81,6 +123,12 @@ class StepRun {
     void active.over?.then(() => over.abort());
     await clock.sleep(Math.max(0, (healNs - clock.nowNs()) / 1e6), AbortSignal.any([signal, over.signal]));
     await this.heal();
+  }
+
+  /** Strikes whatever the time; resolves with the reason where it could not. */
+  async strikeNow(): Promise<string | undefined> {
+    await this.strike();
+    return this.isInForce ? undefined : this.whyNot;
   }
 
   async heal(): Promise<void> {
@@ -119,6 +167,7 @@ class StepRun {
   }
 
   private notStruck(state: 'refused' | 'failed', reason: string): void {
+    this.whyNot = reason;
     const target = this.step.target;
     const whom = typeof target === 'string' ? target : target.names.join(', ');
     const did = state === 'refused' ? `did not strike ${whom}` : `tried to strike ${whom}`;

@@ -1,21 +1,19 @@
 /**
- * Many runs, some at once, each as its command line says: what a self-test, a matrix and the like are made of. Each run has its
+ * Many runs, some at once: what a self-test, a matrix and the like are made of. Each run has its
  * own folder and its own namespaces; two that go on at once share nothing but the machine.
  */
 
 import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import type { Results } from '../api.js';
+import type { Plan, Results } from '../api.js';
 import { parseRunFlags } from './flags.js';
-import { createPreparer, type Machine } from './prepare-run.js';
+import { createPreparer, type Machine, type RunRequest } from './prepare-run.js';
 import { decideRun, readRunFlags, SEEDS } from './run-command.js';
 import { type StopRequests, supervise } from './supervise.js';
 
 export interface BatchOptions {
   /** Where run folders go. */
   base: string;
-  /** Relative files in command lines are looked for here. */
-  cwd: string;
   /** How many runs at once. */
   jobs: number;
   machine: Machine;
@@ -36,40 +34,51 @@ export interface BatchRun {
   error?: string;
 }
 
+/** What one run of a batch is to do. Throws where that cannot be had. */
+export type Decide<Job> = (job: Job, seed: number) => { request: RunRequest; plan: Plan; seed?: number };
+
 /**
  * Makes the runs of `jobs`, in order, `options.jobs` at a time; `done` is called as each ends. Stops beginning new ones once
  * the user asked to stop: what was not begun is not in the result.
  */
-export async function runBatch<Job extends { argv: readonly string[] }>(
+export async function runBatch<Job>(
   jobs: readonly Job[],
   options: BatchOptions,
+  decide: Decide<Job>,
   done: (job: Job, run: BatchRun) => void,
-): Promise<Map<Job, BatchRun>> {
+): Promise<void> {
   const waiting = [...jobs];
-  const runs = new Map<Job, BatchRun>();
   const worker = async () => {
-    for (let job = waiting.shift(); job && !options.stop.asked; job = waiting.shift()) {
-      const run = await oneRun(job.argv, options);
-      if (!run) return;
-      runs.set(job, run);
-      done(job, run);
+    for (let job = waiting.shift(); job !== undefined && !options.stop.asked; job = waiting.shift()) {
+      const one = job;
+      const run = await oneRun((seed) => decide(one, seed), options);
+      if (run) done(one, run);
     }
   };
   await Promise.all(Array.from({ length: options.jobs }, worker));
-  return runs;
+}
+
+/** For runs that are told by the flags of `run`; relative files in them are below `cwd`. */
+export function decideByFlags(
+  { machine }: Pick<BatchOptions, 'machine'>,
+  cwd: string,
+): Decide<{ argv: readonly string[] }> {
+  return ({ argv }, drawn) => {
+    const { flags, given } = parseRunFlags(argv);
+    const seed = flags.seed ?? drawn;
+    return { ...decideRun(readRunFlags(flags, { argv, cwd, given }), machine.unavailable, seed), seed };
+  };
 }
 
 /** Undefined: the user asked to stop before it began. */
 async function oneRun(
-  argv: readonly string[],
-  { base, cwd, machine, stop }: BatchOptions,
+  decide: (seed: number) => ReturnType<Decide<unknown>>,
+  { base, machine, stop }: BatchOptions,
 ): Promise<BatchRun | undefined> {
   const run: BatchRun = { seed: randomInt(0, SEEDS) };
   try {
-    const { flags, given } = parseRunFlags(argv);
-    if (flags.seed !== undefined) run.seed = flags.seed;
-    const asked = readRunFlags(flags, { argv, cwd, given });
-    const { request, plan } = decideRun(asked, machine.unavailable, run.seed);
+    const { request, plan, seed = run.seed } = decide(run.seed);
+    run.seed = seed;
     const { folder, config } = await createPreparer(machine, base, () => {})(request, plan);
     if (stop.asked) {
       rmSync(folder, { recursive: true, force: true });

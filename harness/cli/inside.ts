@@ -5,10 +5,10 @@
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { runNemesis } from '../../nemesis/index.js';
-import { workloads } from '../../workloads/index.js';
+import { scenarios } from '../../scenarios/index.js';
 import type { Clock, RunConfig } from '../api.js';
 import { createRandom } from '../random.js';
-import { torture } from '../run.js';
+import { type Scene, torture } from '../run.js';
 import { netnsRuntime } from '../runtimes/netns.js';
 import { monotonicNs, realClock } from '../runtimes/real-clock.js';
 import { readConfig, readPlan } from '../store.js';
@@ -18,7 +18,9 @@ import { STOP_REQUEST, WATCH_FD } from './enter-namespaces.js';
 import { EXIT_COULD_NOT_RUN } from './errors.js';
 import { judgeFolder } from './judge.js';
 import { type Feed, startFeed } from './live/feed.js';
+import { playScenario } from './play.js';
 import { createProgress, type Progress } from './progress.js';
+import { workloadOf } from './workload-of.js';
 
 export interface InsideOptions {
   json: boolean;
@@ -43,14 +45,16 @@ export async function runInside(folder: string, options: InsideOptions): Promise
     clockShim: config.clockShim,
     unavailable: config.unavailable,
   });
+  const scenario = config.scenario === undefined ? undefined : scenarios[config.scenario]!;
   await using early = config.stopAtFirst ? watchForFindings(folder, progress.say) : undefined;
   await torture(config, readPlan(folder), folder, {
     runtime,
     kind: topologies[config.topology]!,
-    workload: workloads[config.workload]!,
+    workload: workloadOf(config)!,
     random: createRandom(config.seed),
     epochNs,
     startNemesis: runNemesis,
+    ...(scenario && { act: (scene: Scene) => playScenario(scenario, scene, folder) }),
     say: progress.say,
     onEvent: progress.event,
     interrupt: early ? AbortSignal.any([interrupt, early.signal]) : interrupt,
@@ -66,7 +70,7 @@ function liveFeed(
   write: (line: string) => void,
   channel: Writable,
 ): Feed {
-  const exclusive = workloads[config.workload]!.checkers.includes('mutual-exclusion');
+  const exclusive = workloadOf(config)!.checkers.includes('mutual-exclusion');
   return startFeed({ ...config, plan: readPlan(folder), exclusive }, clock, write, channel);
 }
 

@@ -5,7 +5,6 @@ import { holdsOf } from '../../checkers/holds.js';
 import { judge } from '../../checkers/index.js';
 import { closingSummary, jsonSummary, reports } from '../../reports/index.js';
 import type { ReportInput } from '../../reports/input.js';
-import { workloads } from '../../workloads/index.js';
 import type { CheckInput, History, LockModel, Results } from '../api.js';
 import { readHistory } from '../history.js';
 import { readObservations } from '../observations.js';
@@ -13,6 +12,7 @@ import { giveBackReserve, readConfig, readPlan, writeJson, writeWhole } from '..
 import { UsageError } from './errors.js';
 import { surroundings, wantsColour } from './live/terminal.js';
 import { collectGarbage } from './memory.js';
+import { workloadOf } from './workload-of.js';
 
 export interface Shown {
   json: boolean;
@@ -109,7 +109,7 @@ export async function readInput(
   const history = await readHistory(recordedIn(folder));
   tidy();
   const observations = await readObservations(join(folder, 'observations.jsonl'));
-  const { checkers, model } = workloads[config.workload] ?? UNKNOWN_WORKLOAD;
+  const { checkers, model } = workloadOf(config) ?? UNKNOWN_WORKLOAD;
   return { input: { history, observations, config, plan, model: modelOf(history, model) }, checkers };
 }
 

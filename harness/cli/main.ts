@@ -8,6 +8,7 @@ import { addReplayFlags, addRunFlags, PROJECT_RUNS, type ReplayFlags, type RunFl
 import { checkCommand, reportCommand } from './judge-commands.js';
 import { replayCommand } from './replay-command.js';
 import { runCommand } from './run-command.js';
+import { addScenarioFlags, type ScenarioFlags, scenarioCommand } from './scenario-command.js';
 import { addSelftestFlags, type SelftestFlags, selftestCommand } from './selftest-command.js';
 
 /** Runs one command; resolves with the process's exit status and never rejects. */
@@ -81,6 +82,15 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .action(async (flags: SelftestFlags) => {
       status = await selftestCommand(flags, { cwd });
     });
+  addScenarioFlags(
+    program
+      .command('scenario')
+      .description('play claims about locks on real servers: the well-known counter-examples, step by step'),
+  )
+    .addHelpText('after', SCENARIO)
+    .action(async (names: string[], flags: ScenarioFlags) => {
+      status = await scenarioCommand(names, flags, { cwd });
+    });
   program
     .command('list')
     .description('what there is: topologies, locks, faults, workloads, checkers')
@@ -122,6 +132,18 @@ Examples:
 
 Exit status: of what the replays themselves came to; 0 if all of them held, 1 if one was violated, 2 cannot tell,
 3 could not run. Reproduced or not does not change it.
+`;
+
+const SCENARIO = `
+A scenario is a claim about locks and a play that shows what is true of it: clients, faults and servers as in any run, but each
+step as it is written (scenarios/*.ts), and a verdict that must come out. Each leaves a run folder with its report.
+
+Examples:
+  npm run torture -- scenario --list
+  npm run torture -- scenario pause-between-grant-and-write
+  npm run torture -- scenario --all
+
+Exit status: 0 all went as they are written, 1 not so, 2 some were not played, 3 could not run.
 `;
 
 const SELFTEST = `

@@ -104,6 +104,8 @@ const FIELDS: Record<keyof RunConfig, Check> = {
   nemesisIntervalMs: positive,
   failOn: list(oneOf(CLASSES)),
   stopAtFirst: optional(oneOf([true])),
+  // A play is played again by its name.
+  scenario: oneOf([undefined]),
   redis: object({ path: text, env: texts, version: text, origin: text }),
   clockShim: optional(text),
   clientArgv: list((one) => typeof one === 'string'),

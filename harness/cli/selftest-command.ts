@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
 import { sounds, trials } from '../../selftest/index.js';
 import { createRunFolder, writeJson, writeWhole } from '../store.js';
-import { type BatchRun, runBatch } from './batch.js';
+import { type BatchRun, decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, type BatchFlags } from './batch-flags.js';
 import { UsageError } from './errors.js';
 import { freshId } from './ids.js';
@@ -53,7 +53,8 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
     writeWhole(join(folder, 'selftest.md'), selftestMarkdown(summary, id));
     return summary;
   };
-  await runBatch(jobs, { base, cwd: PROJECT, jobs: flags.jobs, machine, stop }, (job: Job, run: BatchRun) => {
+  const options = { base, jobs: flags.jobs, machine, stop };
+  await runBatch(jobs, options, decideByFlags(options, PROJECT), (job: Job, run: BatchRun) => {
     const row = judgeJob(job, run);
     rows.push(row);
     process.stdout.write(

@@ -32,6 +32,8 @@ export interface SessionPorts {
   wallMs(): number;
   /** Calls `then` after `ms` unless the result was called first. */
   after(ms: number, then: () => void): () => void;
+  /** Stops this process until somebody continues it. */
+  stopHere(): void;
   /** Resolves once the line is in the pipe. */
   write(line: Response | Notice): Promise<void>;
   log: CommandLog;
@@ -54,6 +56,8 @@ export class Session {
   readonly #ports: SessionPorts;
   #connected: { client: LockClient; options: ClientOptions } | undefined;
   #resource: ResourceConnection | undefined;
+  /** The step at which the running operation is to stop this process. */
+  #stopAt: string | undefined;
   #initialised = false;
   readonly #held = new Map<number, HeldLock>();
   readonly #idOfHold = new WeakMap<LockHold, number>();
@@ -117,7 +121,7 @@ export class Session {
       }
       this.#connected = { client, options };
       if (options.resource) this.#resource = this.#ports.resource(options.resource, options.commandTimeoutMs);
-      const features = [...new Set([...(lock.features ?? []), 'clock', 'resource'])];
+      const features = [...new Set([...(lock.features ?? []), 'clock', 'resource', 'stop-at'])];
       const value: HandshakeValue = { lock: lock.name, features };
       if (lock.topologies) value.topologies = [...lock.topologies];
       if (lock.model) value.model = lock.model;
@@ -127,14 +131,14 @@ export class Session {
     }
   }
 
-  async #acquire({ id, key, leaseMs, waitMs, mode }: Extract<Request, { op: 'acquire' }>): Promise<Answer> {
+  async #acquire({ id, key, leaseMs, waitMs, mode, stopAt }: Extract<Request, { op: 'acquire' }>): Promise<Answer> {
     if (!this.#connected) return notConnected;
     const { client, options } = this.#connected;
     const gaveUp = new AbortController();
     // Twice the bound of a command: the try that runs when the wait is over, and its undoing.
     const cancel = this.#ports.after(waitMs + 2 * options.commandTimeoutMs, () => gaveUp.abort());
     const call = () => client.acquire(key, { leaseMs, waitMs, ...(mode && { mode }), signal: gaveUp.signal });
-    const { settled, commands, began, ended } = await this.#run(id, id, call);
+    const { settled, commands, began, ended } = await this.#run(id, id, call, stopAt);
     cancel();
     const outcome = judge<LockHold | null, LockHold>(settled, commands, (hold) => (hold === null ? 'held' : undefined));
     if (outcome.type !== 'ok') return { ...outcome, began, ended };
@@ -151,13 +155,13 @@ export class Session {
     return { type: 'ok', value, began, ended };
   }
 
-  async #extend({ id, hold: holdId, leaseMs }: Extract<Request, { op: 'extend' }>): Promise<Answer> {
+  async #extend({ id, hold: holdId, leaseMs, stopAt }: Extract<Request, { op: 'extend' }>): Promise<Answer> {
     const held = this.#held.get(holdId);
     if (!held) return unknownHold(holdId);
     const { hold, key } = held;
     if (!hold.extend) return { type: 'fail', reason: 'unsupported: this hold has no extend()' };
     const call = () => hold.extend!(leaseMs);
-    const { settled, commands, began, ended } = await this.#run(id, holdId, call);
+    const { settled, commands, began, ended } = await this.#run(id, holdId, call, stopAt);
     type Extended = { validForMs?: number };
     const outcome = judge<Extended | null, Extended>(settled, commands, (r) => (r === null ? 'not-owner' : undefined));
     if (outcome.type !== 'ok') return { ...outcome, began, ended };
@@ -169,12 +173,12 @@ export class Session {
     return { type: 'ok', value, began, ended };
   }
 
-  async #release({ id, hold: holdId }: Extract<Request, { op: 'release' }>): Promise<Answer> {
+  async #release({ id, hold: holdId, stopAt }: Extract<Request, { op: 'release' }>): Promise<Answer> {
     const held = this.#held.get(holdId);
     if (!held) return unknownHold(holdId);
     held.stopListening();
     const call = () => held.hold.release();
-    const { settled, commands, began, ended } = await this.#run(id, holdId, call);
+    const { settled, commands, began, ended } = await this.#run(id, holdId, call, stopAt);
     const outcome = judge<void | boolean, void | true>(settled, commands, (r) =>
       r === false ? 'not-owner' : undefined,
     );
@@ -205,10 +209,12 @@ export class Session {
     id: number,
     holdId: number | undefined,
     call: () => Promise<T>,
+    stopAt: string | undefined,
   ): Promise<{ settled: Settled<T>; commands: OpCommands; began: number; ended: number }> {
     const { log, nowNs } = this.#ports;
     const commands = log.begin();
     this.#inside.set(id, holdId);
+    this.#stopAt = stopAt;
     let settled: Settled<T>;
     let ended: number;
     const began = nowNs();
@@ -222,6 +228,7 @@ export class Session {
     } finally {
       log.end(commands);
       this.#inside.delete(id);
+      this.#stopAt = undefined;
     }
     return { settled, commands, began, ended };
   }
@@ -259,6 +266,7 @@ export class Session {
     const holds = [...this.#inside.values()];
     if (holds.length === 1 && holds[0] !== undefined) notice.hold = holds[0];
     await this.#ports.write(notice);
+    if (name === this.#stopAt) this.#ports.stopHere();
   }
 
   #notify(notice: Notice): void {

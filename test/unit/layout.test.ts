@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const FOLDERS = ['harness', 'workloads', 'nemesis', 'checkers', 'lock-impl', 'reports', 'selftest'];
+const FOLDERS = ['harness', 'workloads', 'nemesis', 'checkers', 'lock-impl', 'reports', 'selftest', 'scenarios'];
 
 /** What a folder may import beside itself: files, without their ending. `harness/cli` wires everything. */
 const MAY_IMPORT: Record<string, string[]> = {
@@ -15,6 +15,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'lock-impl': ['harness/api'],
   reports: ['harness/api', 'harness/history-table'],
   selftest: ['harness/api'],
+  scenarios: ['harness/api'],
 };
 
 interface Source {

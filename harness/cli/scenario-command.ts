@@ -1,0 +1,173 @@
+/** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
+import { join, resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { scenarios } from '../../scenarios/index.js';
+import type { Results, Scenario } from '../api.js';
+import { createRunFolder, writeJson, writeWhole } from '../store.js';
+import { topologies } from '../topologies/index.js';
+import { commandLine } from './again.js';
+import { type BatchRun, runBatch } from './batch.js';
+import { addBatchFlags, type BatchFlags } from './batch-flags.js';
+import { UsageError } from './errors.js';
+import { freshId } from './ids.js';
+import { playTrouble } from './play.js';
+import { checkPair, lookAround, type RunRequest } from './prepare-run.js';
+import { saying } from './run-command.js';
+import { markdownCell } from './summary-text.js';
+import { StopRequests } from './supervise.js';
+import { CLASSES } from './values.js';
+
+export interface ScenarioFlags extends BatchFlags {
+  all: boolean;
+  list: boolean;
+}
+
+export function addScenarioFlags(command: Command): Command {
+  return addBatchFlags(
+    command
+      .argument('[names...]', 'scenarios, as --list names them')
+      .addOption(new Option('--all', 'play all of them').default(false, 'no'))
+      .addOption(new Option('--list', 'what there is: each claim, and what is true of it').default(false, 'no')),
+  );
+}
+
+/** How one scenario went. */
+interface Row {
+  scenario: string;
+  claim: string;
+  truth: string;
+  went: 'as-written' | 'otherwise' | 'could-not-run';
+  /** What was found, or what was otherwise. */
+  why: string;
+  run?: string;
+}
+
+/** Plays, prints how each went, and resolves with the exit status. */
+export async function scenarioCommand(
+  names: readonly string[],
+  flags: ScenarioFlags,
+  { cwd }: { cwd: string },
+): Promise<number> {
+  if (flags.list) return list();
+  const chosen = flags.all ? Object.values(scenarios) : names.map(named);
+  if (chosen.length === 0) throw new UsageError('which scenario? name some, or say --all; --list tells what there is');
+  const say = saying(flags);
+  const machine = await lookAround({ runtime: flags.runtime, redis: flags.redis && resolve(cwd, flags.redis) }, say);
+  const base = resolve(cwd, flags.out);
+  const id = freshId('scenarios');
+  const folder = createRunFolder(base, id);
+  const rows: Row[] = [];
+  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
+  const beganMs = performance.now();
+  const decide = (scenario: Scenario, seed: number) => ({
+    request: requestOf(scenario, seed, cwd),
+    plan: { version: 1 as const, seed, steps: [] },
+  });
+  await runBatch(chosen, options, decide, (scenario, run) => {
+    const row = rowOf(scenario, run);
+    rows.push(row);
+    const text = `${String(rows.length).padStart(String(chosen.length).length)}/${chosen.length}  ${scenario.name.padEnd(40)} ${row.went.replace(/-/g, ' ')}: ${row.why}`;
+    process.stdout.write(`${flags.json ? JSON.stringify({ type: 'run', ...row }) : text}\n`);
+  });
+  const seconds = Math.round((performance.now() - beganMs) / 1e3);
+  const exitStatus = statusOf(rows, chosen.length);
+  const good = rows.filter(({ went }) => went === 'as-written').length;
+  const summary = { version: 1, exitStatus, headline: `${good} of ${chosen.length} went as written`, seconds, rows };
+  writeJson(folder, 'scenarios.json', summary);
+  writeWhole(join(folder, 'scenarios.md'), markdown(rows, summary.headline, id));
+  const text = `\n${exitStatus === 0 ? 'GOOD' : 'NOT GOOD'} (exit status ${exitStatus}): ${summary.headline}, in ${seconds} s\nTable: ${join(folder, 'scenarios.md')}`;
+  process.stdout.write(`${flags.json ? JSON.stringify({ type: 'summary', ...summary }) : text}\n`);
+  return exitStatus;
+}
+
+function list(): number {
+  for (const { name, claim, truth, topology, lock } of Object.values(scenarios))
+    process.stdout.write(`${name}  (${lock} on ${topology})\n    claim: ${claim}\n    truth: ${truth}\n\n`);
+  return 0;
+}
+
+function named(name: string): Scenario {
+  const scenario = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined;
+  if (!scenario) throw new UsageError(`no scenario "${name}"; known: ${Object.keys(scenarios).join(', ')}`);
+  return scenario;
+}
+
+/** What a play's run is to do, as far as it is not the play's own doing. */
+export function requestOf(scenario: Scenario, seed: number, cwd: string): RunRequest {
+  const { name, topology, lock, settings = {} } = scenario;
+  checkPair(lock, topologies[topology]!);
+  const { clients = 3, keys = 2, leaseMs = 2_000 } = settings;
+  return {
+    seed,
+    scenario: name,
+    topology,
+    topologyOptions: {
+      nodes: settings.nodes ?? 5,
+      persistence: settings.persistence ?? 'rdb',
+      minReplicasToWrite: settings.minReplicasToWrite ?? 0,
+      ...(settings.maxmemoryPolicy && { maxmemoryPolicy: settings.maxmemoryPolicy }),
+      redisConf: settings.redisConf ?? [],
+    },
+    lock,
+    cwd,
+    workload: 'mutex',
+    clients,
+    keys: Array.from({ length: keys }, (_, n) => `lock:${n}`),
+    leaseMs,
+    waitMs: 0,
+    hold: { min: 0, max: 0 },
+    careless: true,
+    ...(settings.resource && { resource: settings.resource }),
+    // Nobody counts on these: a play takes as long as it takes.
+    timeLimitMs: 15_000,
+    nemesis: [],
+    nemesisIntervalMs: 1_000,
+    failOn: CLASSES,
+    again: commandLine(['scenario', name]),
+  };
+}
+
+function rowOf(scenario: Scenario, run: BatchRun): Row {
+  const { name, claim, truth } = scenario;
+  const row = { scenario: name, claim, truth, ...(run.runId && { run: run.runId }) };
+  if (!run.results || !run.folder) return { ...row, went: 'could-not-run', why: run.error ?? 'it could not run' };
+  const trouble = playTrouble(run.folder) ?? unexpected(scenario, run.results);
+  return trouble === undefined
+    ? { ...row, went: 'as-written', why: run.results.headline }
+    : { ...row, went: 'otherwise', why: `${trouble} (${run.again})` };
+}
+
+/** What the checkers found otherwise than it is written; undefined: nothing. */
+export function unexpected({ expect }: Pick<Scenario, 'expect'>, results: Results): string | undefined {
+  const { violations, verdict } = results;
+  if (expect.length === 0 && verdict !== 'held') return `the lock was to hold; ${results.headline}`;
+  for (const { class: name, kind, cause } of expect) {
+    const found = violations.some(
+      (one) => one.class === name && (kind ?? one.kind) === one.kind && (cause ?? one.cause.name) === one.cause.name,
+    );
+    if (!found) return `${[name, kind, cause].filter(Boolean).join(', ')} was to be found; ${results.headline}`;
+  }
+  const other = violations.find((one) => !expect.some((wanted) => wanted.class === one.class));
+  return other && `nothing of class ${other.class} was to be found; ${results.headline}`;
+}
+
+function statusOf(rows: readonly Row[], planned: number): 0 | 1 | 2 | 3 {
+  if (rows.some(({ went }) => went === 'otherwise')) return 1;
+  if (rows.some(({ went }) => went === 'could-not-run')) return 3;
+  return rows.length < planned ? 2 : 0;
+}
+
+function markdown(rows: readonly Row[], headline: string, id: string): string {
+  const line = ({ scenario, claim, truth, went, why, run }: Row) =>
+    `| ${scenario} | ${markdownCell(claim)} | ${markdownCell(truth)} | ${went.replace(/-/g, ' ')} | ${markdownCell(why)} | ${run ? `[report](../${run}/report.html)` : ''} |`;
+  return [
+    `# Scenarios ${id}`,
+    '',
+    `${headline}.`,
+    '',
+    '| scenario | claim | truth | went | found | run |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows.map(line),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,23 @@
+/** What the clients of a run do: a workload, or what a scenario tells them. */
+import { scenarios } from '../../scenarios/index.js';
+import { workloads } from '../../workloads/index.js';
+import type { RunConfig, Scenario, Workload } from '../api.js';
+
+/** Undefined: there is no such workload or scenario any more. */
+export function workloadOf(config: Pick<RunConfig, 'workload' | 'scenario'>): Workload | undefined {
+  if (config.scenario === undefined) return workloads[config.workload];
+  const scenario = scenarios[config.scenario];
+  return scenario && played(scenario);
+}
+
+function played({ name, claim, judgedBy = [], settings }: Scenario): Workload {
+  return {
+    name,
+    summary: claim,
+    checkers: ['mutual-exclusion', 'ownership', 'liveness', 'waiting', ...judgedBy],
+    model: { kind: 'mutex' },
+    ...(settings?.resource && { resource: true }),
+    // biome-ignore lint/correctness/useYield: its clients are led by hand
+    *script() {},
+  };
+}
