@@ -105,21 +105,21 @@ export const trials: readonly Trial[] = [
   {
     canary: 'renewal-recreates',
     flags: [
-      '--careless',
+      '--clients',
+      '2',
+      '--keys',
+      '1',
       '--lease',
       '500ms',
-      '--hold',
-      '0.05x..6x',
-      '--clients',
-      '10',
-      '--keys',
-      '8',
       '--wait',
       '0ms',
-      ...plan('half-of-the-clients-paused'),
+      '--careless',
+      '--hold',
+      '5x..12x',
+      ...plan('a-holder-sleeps-the-next-dies'),
     ],
-    limitMs: 60_000,
-    quickMs: 20_000,
+    limitMs: 26_000,
+    quickMs: 26_000,
     caught: { checker: 'ownership', class: 'exclusion', kind: 'revived' },
     story: 'a client that slept for longer than its lease makes the key again, although others held meanwhile',
   },
@@ -237,7 +237,29 @@ export const trials: readonly Trial[] = [
     caught: { checker: 'ownership', class: 'stale', kind: 'silent-release' },
     story: 'a client that worked for longer than its lease is told that it released',
   },
+  {
+    canary: 'one-acknowledgement',
+    flags: [
+      '--topology',
+      'sentinel',
+      '--lease',
+      '15s',
+      '--hold',
+      '0.65x..0.69x',
+      ...plan('the-replica-that-lags-is-promoted'),
+    ],
+    limitMs: 23_000,
+    quickMs: 23_000,
+    caught: { ...overlap, cause: 'failover-lost-write' },
+    story: 'one replica acknowledges, and the other one is promoted',
+  },
 ];
+
+/** Canaries whose mistake no run shows, and why. */
+export const untold: Readonly<Record<string, string>> = {
+  'release-where-acquired':
+    'what a failed try leaves behind frees itself with its lease, and on the servers "never gave it back" looks like "could not"',
+};
 
 const onOne = ['--topology', 'single'];
 const careful = 'careful clients, and no server forgets anything';
@@ -249,7 +271,7 @@ const survivable: readonly (readonly [flags: readonly string[], story: string, q
     ['--nemesis', 'kill', '--persistence', 'aof-always'],
     `${careful}: the server dies, and comes back with all that it granted`,
   ],
-  [['--nemesis', 'skew:client'], `${careful}: the clocks of clients jump`],
+  [['--nemesis', 'clock:client'], `${careful}: the clocks of clients jump`],
 ];
 const locksOfOneServer = ['set-nx-px', 'watchdog', 'reentrant', 'spin', 'multi', 'wait-replicated'];
 
@@ -274,7 +296,7 @@ export const sounds: readonly SoundRun[] = [
   ),
   sound(
     'fenced',
-    [...onOne, '--workload', 'fenced-resource'],
+    [...onOne, '--workload', 'fenced-resource', '--lease', '1s'],
     'holders are stopped, and the resource refuses what they write when they wake',
     true,
   ),

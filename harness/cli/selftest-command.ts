@@ -5,7 +5,7 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
-import { sounds, trials } from '../../selftest/index.js';
+import { sounds, trials, untold } from '../../selftest/index.js';
 import { createRunFolder, writeJson, writeWhole } from '../store.js';
 import { type BatchRun, decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, type BatchFlags } from './batch-flags.js';
@@ -43,6 +43,7 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
   const id = freshId('selftest');
   const folder = createRunFolder(base, id);
   say(`self-test ${id}: ${jobs.length} runs, ${flags.jobs} at once`);
+  for (const [name, why] of Object.entries(untold)) say(`left out: broken/${name}: ${why}`);
 
   const beganMs = performance.now();
   const rows: Row[] = [];

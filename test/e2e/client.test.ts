@@ -24,7 +24,7 @@ describe('handshake', () => {
       type: 'ok',
       value: {
         lock: 'set-nx-px',
-        features: ['extend', 'clock'],
+        features: ['extend', 'clock', 'resource', 'stop-at'],
         topologies: ['single', 'replica', 'sentinel', 'cluster'],
       },
     });
