@@ -2,21 +2,12 @@
  * A drawing in the making: its scale, its lanes and its three layers. The files beside this one each draw one part of
  * it, from the top down, and move `y` on.
  */
-import type { Violation } from '../../harness/api.js';
 import type { Markup } from '../markup.js';
 import type { NodeBelief } from '../story/beliefs.js';
 import type { Slot } from '../story/slots.js';
-import type { Story } from '../story/story.js';
+import type { Mark, Story } from '../story/story.js';
 import { label } from './pieces.js';
 import { type Scale, within, xOf } from './scale.js';
-
-/** A violation by the number that it has everywhere in the report. */
-export interface Mark {
-  number: number;
-  violation: Violation;
-  /** Where the report tells of it: `#violation-1`. */
-  href: string;
-}
 
 /** A numbered moment of a cause's chain. */
 export interface Flag {
@@ -46,9 +37,9 @@ export interface SheetOptions {
   anchor?: string;
 }
 
-export const WIDTH = 1200;
-export const LEFT = 118;
-export const RIGHT = 1190;
+export const WIDTH = 800;
+export const LEFT = 74;
+export const RIGHT = 792;
 
 export interface Sizes {
   bar: number;

@@ -1,7 +1,8 @@
 /** Violations: a red row at the top, and red over the lanes of the clients that held at once. Never left out. */
 import { type Markup, markup } from '../markup.js';
+import type { Mark } from '../story/story.js';
 import { className, count, duration, exactMoment, holdName } from '../words.js';
-import { type Canvas, LEFT, type Mark, RIGHT } from './canvas.js';
+import { type Canvas, LEFT, RIGHT } from './canvas.js';
 import { mergeRows, rowOf } from './merge.js';
 import { box, hover, label, packed, textWidth } from './pieces.js';
 

@@ -30,6 +30,8 @@ export interface OwnerSpan {
   line: number;
   /** A command places the moment exactly; a sample only says that by then it was so. */
   shownBy: 'command' | 'sample';
+  /** When the key was to expire, as last seen; Infinity: never. */
+  expiresNs: number;
 }
 
 export interface NodeBelief {
@@ -336,10 +338,9 @@ class Owners {
     const owned = this.now.get(key);
     if (owned === undefined) return;
     this.now.delete(key);
-    const { expiresNs: _, ...span } = owned;
     const untilNs = Math.max(owned.fromNs, atNs);
     const list = this.spans.get(key) ?? [];
-    list.push({ ...span, untilNs });
+    list.push({ ...owned, untilNs });
     this.spans.set(key, list);
   }
 
