@@ -31,7 +31,6 @@ export function htmlReport(input: ReportInput): string {
     (violation, at): Mark => ({ number: at + 1, violation, href: linkTo(at + 1) }),
   );
   const { data, notes } = timelineOf(input, story, marks);
-  const { clocks, pointsLeftOut } = data.plots;
   const { runId, topology, lock } = input.config;
   return pageFrame({
     title: `${input.results.verdict}: ${lock} on ${topology}, run ${runId}`,
@@ -42,7 +41,7 @@ export function htmlReport(input: ReportInput): string {
 <nav class="muted" aria-label="Sections">${SECTIONS.map(([id, name]) => markup`<a href="${`#${id}`}">${name}</a> `)}</nav>
 ${violationsSection(input, story, marks, citations)}
 ${timelineSection(input, story, notes)}
-${plotsSection(clocks.length > 0, pointsLeftOut)}
+${plotsSection(data.plots)}
 ${faultsSection(story, citations)}
 ${checkersSection(input)}
 <section id="measured">${measuredSection(input)}</section>

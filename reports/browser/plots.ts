@@ -45,35 +45,51 @@ function widthOf(box: HTMLElement): number {
 }
 
 function plotsOf(plots: Plots): Plot[] {
-  return [latency(plots), rate(plots), ...(plots.clocks.length > 0 ? [clocks(plots)] : [])];
+  return [
+    latency(plots),
+    rate(plots),
+    ...(plots.recovery.length > 0 ? [milliseconds('plot-recovery', plots.recovery)] : []),
+    ...(plots.losses.length > 0 ? [milliseconds('plot-losses', plots.losses)] : []),
+    ...(plots.clocks.length > 0 ? [clocks(plots)] : []),
+  ];
 }
 
-function latency({ points, bins, p50Ms, p99Ms }: Plots): Plot {
-  const table = ({ s, ms }: { s: number[]; ms: number[] }): uPlot.AlignedData => [
-    s,
-    ms.map((value) => Math.max(LEAST_MS, value)),
-  ];
-  const joined = uPlot.join([
-    table(points.granted),
-    table(points.refused),
-    table(points.unclear),
-    [bins, p50Ms, p99Ms],
-  ]);
+function latency({ points, bins, binSeconds, p50Ms, p99Ms }: Plots): Plot {
+  const begins = bins.map((middle) => middle - binSeconds / 2);
   return {
     id: 'plot-latency',
-    height: 260,
-    data: joined,
+    height: 240,
+    data: uPlot.join([[begins, p50Ms, p99Ms], table(points.granted), table(points.refused), table(points.unclear)]),
     options: (theme) => ({
       unit: 'ms',
       scale: { distr: 3, log: 10 },
       series: [
         {},
+        { ...line('granted: median', theme.colour('text'), []), paths: uPlot.paths.stepped!({ align: 1 }) },
+        { ...line('granted: 99 % below', theme.colour('text'), [5, 3]), paths: uPlot.paths.stepped!({ align: 1 }) },
         dots('granted', theme.colour('good'), 5),
         dots('refused', theme.colour('crowd'), 4),
         dots('cannot tell', theme.colour('fault'), 7),
-        line('granted: median', theme.colour('text'), []),
-        line('granted: 99 % below', theme.colour('text'), [5, 3]),
       ],
+    }),
+  };
+}
+
+/** On a logarithmic scale: nothing is quicker than what it begins with. */
+function table({ s, ms }: { s: number[]; ms: number[] }): uPlot.AlignedData {
+  return [s, ms.map((value) => Math.max(LEAST_MS, value))];
+}
+
+function milliseconds(id: string, lists: Plots['losses']): Plot {
+  const colours = ['k0', 'fault'];
+  return {
+    id,
+    height: 180,
+    data: uPlot.join(lists.map(table)),
+    options: (theme) => ({
+      unit: 'ms',
+      scale: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
+      series: [{}, ...lists.map(({ label }, at) => dots(label, theme.colour(colours[at]!), 7 + 2 * at))],
     }),
   };
 }
@@ -146,7 +162,7 @@ function optionsOf(
     cursor: { sync: { key: SYNC }, drag: { x: true, y: false }, points: { size: 7 } },
     scales: { x: { time: false, min: view.fromUs / 1e6, max: view.untilUs / 1e6 }, y: scale },
     axes: [
-      { ...axis, values: (_, values) => values.map((s) => `${s} s`) },
+      { ...axis, size: 32, values: (_, values) => values.map((s) => `${s} s`) },
       { ...axis, size: 64, values: (_, values) => values.map((value) => (value === null ? '' : `${value} ${unit}`)) },
     ],
     series: series.map((one, at) => ({

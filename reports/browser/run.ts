@@ -17,6 +17,12 @@ showPlots(data, view);
 
 const followHash = () => {
   if (view.goTo(location.hash)) document.getElementById('timeline')!.scrollIntoView();
+  else if (/^#[\w-]+$/.test(location.hash)) {
+    // What a link leads to may be folded away, or have moved: the timeline and the plots have just come up.
+    const target = document.getElementById(location.hash.slice(1));
+    for (let at = target?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true;
+    target?.scrollIntoView();
+  }
 };
 addEventListener('hashchange', followHash);
 followHash();

@@ -139,4 +139,13 @@ export interface Plots {
   pointsLeftOut: number;
   /** Wall clocks against the machine's, milliseconds, by host: in each bin the one farthest off. Only hosts that were off. */
   clocks: { host: string; ms: (number | null)[] }[];
+  /** Time to recover at the moment of each blow and healing; how long losses went unnoticed, when they were lost. */
+  recovery: Dots[];
+  losses: Dots[];
+}
+
+export interface Dots {
+  label: string;
+  s: number[];
+  ms: number[];
 }

@@ -1,11 +1,16 @@
 /** What is plotted over the time of a run: rates, latencies and clocks, in so many bins that a plot has room for. */
+import type { Measurement } from '../../harness/api.js';
 import { OP, OUTCOME } from '../../harness/history-table.js';
 import type { ReportInput } from '../input.js';
 import { visible } from '../markup.js';
 import type { Story } from '../story/story.js';
-import type { Plots } from './page-data.js';
+import type { Dots, Plots } from './page-data.js';
 
 const MOST_BINS = 240;
+const LEAST_BINS = 16;
+const OPERATIONS_A_BIN = 10;
+/** Of fewer grants there are no quantiles worth a line. */
+const LEAST_FOR_QUANTILES = 5;
 /** Points of each outcome; of more, every so-manieth and the slowest of those left out. */
 const MOST_POINTS = 5_000;
 /** Widths of bins that a reader can count in. */
@@ -17,12 +22,14 @@ type Outcome = keyof Plots['perSecond'];
 
 export function plotsOf(input: ReportInput, story: Story): Plots {
   const [fromS, untilS] = [story.fromNs / 1e9, story.untilNs / 1e9];
-  const binSeconds = BIN_SECONDS.find((width) => (untilS - fromS) / width <= MOST_BINS) ?? (untilS - fromS) / MOST_BINS;
+  const { operations: ops } = input.history;
+  // Bins that hold an operation or two say nothing but that.
+  const most = Math.min(MOST_BINS, Math.max(LEAST_BINS, ops.count / OPERATIONS_A_BIN));
+  const binSeconds = BIN_SECONDS.find((width) => (untilS - fromS) / width <= most) ?? (untilS - fromS) / most;
   const bins = new Bins(fromS, binSeconds, Math.max(1, Math.ceil((untilS - fromS) / binSeconds)));
   const perSecond = { granted: bins.zeros(), refused: bins.zeros(), unclear: bins.zeros() };
   const grantedMs: number[][] = Array.from({ length: bins.count }, () => []);
   const points = { granted: new Points(), refused: new Points(), unclear: new Points() };
-  const { operations: ops } = input.history;
   for (let row = 0; row < ops.count; row++) {
     const outcome = outcomeOf(ops.outcome[row]!);
     if (outcome === undefined || ops.op[row] === OP.clock) continue;
@@ -50,6 +57,8 @@ export function plotsOf(input: ReportInput, story: Story): Plots {
     points: drawn,
     pointsLeftOut: all - drawn.granted.s.length - drawn.refused.s.length - drawn.unclear.s.length,
     clocks: clocksOf(input, story, bins),
+    recovery: recoveryOf(input),
+    losses: lossesOf(input),
   };
 }
 
@@ -124,7 +133,9 @@ function rounded(value: number): number {
 }
 
 function quantile(sorted: readonly number[], q: number): number | null {
-  return sorted.length === 0 ? null : rounded(sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)]!);
+  return sorted.length < LEAST_FOR_QUANTILES
+    ? null
+    : rounded(sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)]!);
 }
 
 /** Servers tell their clocks in samples; of all others the faults tell what they were given, and have read back. */
@@ -153,4 +164,41 @@ function clocksOf({ observations }: ReportInput, story: Story, bins: Bins): Plot
   return [...byHost]
     .filter(([, list]) => list.some((ms) => Math.abs(ms ?? 0) >= CLOCK_OFF_MS))
     .map(([host, ms]) => ({ host: visible(host), ms }));
+}
+
+/** After each fault's blow, and after its healing: how long until a key could be had again. */
+function recoveryOf({ results }: ReportInput): Dots[] {
+  const [struck, healed]: Dots[] = [dots('after the blow'), dots('after the healing')];
+  for (const { fromNs, untilNs, values } of measured(results, 'recovery')) {
+    if (values.afterStrikeMs !== undefined) put(struck!, fromNs, values.afterStrikeMs);
+    if (values.afterHealMs !== undefined) put(healed!, untilNs, values.afterHealMs);
+  }
+  return [struck!, healed!].filter(({ s }) => s.length > 0).map(inOrder);
+}
+
+/** Of those that were lost: how long their clients went on. Only the worst are measured one by one. */
+function lossesOf({ results }: ReportInput): Dots[] {
+  const [told, never]: Dots[] = [dots('until it was told'), dots('never told: until it released')];
+  for (const { of, fromNs, values } of measured(results, 'loss-to-notice'))
+    if (values.unawareMs !== undefined) put(of.includes('never told') ? never! : told!, fromNs, values.unawareMs);
+  return [told!, never!].filter(({ s }) => s.length > 0).map(inOrder);
+}
+
+function measured({ checkers }: ReportInput['results'], name: string): Measurement[] {
+  return checkers.flatMap(({ measurements }) => measurements ?? []).filter((one) => one.name === name);
+}
+
+function dots(label: string): Dots {
+  return { label, s: [], ms: [] };
+}
+
+function put({ s, ms }: Dots, ns: number | undefined, value: number): void {
+  if (ns === undefined || !Number.isFinite(ns)) return;
+  s.push(Math.round(ns / 1e5) / 1e4);
+  ms.push(rounded(value));
+}
+
+function inOrder({ label, s, ms }: Dots): Dots {
+  const order = [...s.keys()].sort((a, b) => s[a]! - s[b]!);
+  return { label, s: order.map((n) => s[n]!), ms: order.map((n) => ms[n]!) };
 }

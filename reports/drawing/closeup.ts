@@ -39,9 +39,8 @@ function closeUp(mark: Mark, story: Story, steps: readonly Step[], window: Windo
     slots: slotsShown(mark, story),
     nodes: story.beliefs.within(window.fromNs, window.untilNs),
     keys: [violation.key],
-    marks: [mark],
+    mark,
     flags,
-    size: 'close',
     budget: BUDGET,
     name: `Violation ${mark.number}, ${name.toLowerCase()}: ${span}`,
   });

@@ -17,7 +17,8 @@ const WHAT_IS_IN: Record<string, string> = {
   'worst-violation.svg': 'the drawing of the worst violation by itself',
 };
 
-export function repeatSection({ config, plan, results, files = [] }: ReportInput): Markup {
+export function repeatSection({ config, plan, results, ...rest }: ReportInput): Markup {
+  const files = (rest.files ?? []).filter((name) => !name.split('/').includes('..'));
   const steps = plan.steps
     .slice(0, MOST_STEPS)
     .map(

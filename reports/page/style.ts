@@ -74,7 +74,7 @@ details summary{cursor:pointer;color:var(--muted)}
 .verdict .tiles{display:flex;flex-wrap:wrap;gap:8px;margin:12px 0;padding:0;list-style:none}
 .tiles li{flex:1 1 7.5em;border:1px solid var(--edge);border-radius:6px;background:var(--page);padding:6px 12px}
 .tiles b{display:block;font-size:20px;font-variant-numeric:tabular-nums}.tiles span{font-size:12.5px;color:var(--muted)}
-.properties td:first-child{width:34%}.verdict h2{font-size:15px;margin:18px 0 4px}
+.properties td:first-child{width:36%}.properties .state{white-space:nowrap}.verdict h2{font-size:15px;margin:18px 0 4px}
 .story{display:grid;grid-template-columns:minmax(0,1fr);gap:14px 22px}
 @media (min-width:1000px){.story{grid-template-columns:minmax(0,5fr) minmax(0,8fr)}.story .drawn{position:sticky;top:8px;align-self:start}}
 ol.steps{list-style:none;counter-reset:step;margin:6px 0;padding:0}
@@ -124,8 +124,7 @@ text.muted{font-weight:400}.lane-about,.key-name{font-size:9px}.axis{font-size:1
 .role.primary{fill:var(--primary)}.role.replica,.role.replica-cut{fill:var(--replica)}.role.unknown{fill:var(--absent)}
 .role.replica-cut{stroke:var(--fault);stroke-width:1;stroke-dasharray:4 2}
 .role.unwatched{fill:url(#unwatched)}.hatch-grey{fill:var(--crowd)}.hatch-fault{fill:var(--fault)}rect.wait{fill:var(--wait)}
-.role-name{font-size:9px;pointer-events:none;fill:var(--on-replica)}.role-name.primary{fill:var(--on-primary)}
-.close .role-name{font-size:10.5px}
+.role-name{font-size:10.5px;pointer-events:none;fill:var(--on-replica)}.role-name.primary{fill:var(--on-primary)}
 .role-name.unwatched{fill:var(--text);paint-order:stroke;stroke:var(--page);stroke-width:3}
 .skewed{fill:var(--skew)}.restart{stroke:var(--good);stroke-width:2.5}.evicted{stroke:var(--fault);stroke-width:2.5}
 .fault-bar{fill:var(--fault-soft);stroke:var(--fault);stroke-width:1}.fault-bar.unhealed{stroke-dasharray:4 2}
@@ -139,7 +138,8 @@ text.muted{font-weight:400}.lane-about,.key-name{font-size:9px}.axis{font-size:1
 a:target .mark-span,a:hover .mark-span{stroke-width:4}
 .flag circle{fill:var(--text)}.flag text{font-size:10px;font-weight:700;fill:var(--page)}
 .flag-line{stroke:var(--text);stroke-width:.8;stroke-dasharray:2 3;pointer-events:none}
-@media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}dl.lines{grid-template-columns:1fr;gap:0}.facts th{width:auto;white-space:normal}.verdict h1 span{display:block}}`;
+@media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}dl.lines{grid-template-columns:1fr;gap:0}.facts th{width:auto;white-space:normal}.verdict h1 span{display:block}
+.properties thead{display:none}.properties td{display:block;border:0;padding:1px 0}.properties td:first-child{width:auto;padding-top:6px}.properties tr{border-bottom:1px solid var(--edge)}}`;
 
 const PAPER = `
 @media print{

@@ -1,9 +1,10 @@
 /** The timeline of the whole run, which the page's script draws, and what its colours and shapes mean. */
+import type { Plots } from '../data/page-data.js';
 import { legend } from '../drawing/definitions.js';
 import type { ReportInput } from '../input.js';
 import { type Markup, markup } from '../markup.js';
 import type { Story } from '../story/story.js';
-import { duration } from '../words.js';
+import { count, duration, durationOfMs } from '../words.js';
 import { recordNotes } from './record.js';
 
 export function timelineSection(input: ReportInput, story: Story, notes: readonly string[]): Markup {
@@ -17,12 +18,12 @@ ${recordNotes(input).map((note) => markup`<p><b>${note}</b></p>`)}
 <div class="only-scripted">
 <div class="tools">${violated ? markup`${tool('previous-violation', '◀ violation', 'Previous violation (p)')}${tool('next-violation', 'violation ▶', 'Next violation (n)')}` : undefined}${struck ? tool('next-fault', 'fault ▶', 'Next fault (f)') : undefined}${tool('left', '←', 'Earlier (arrow left)')}${tool('right', '→', 'Later (arrow right)')}${tool('out', '−', 'Show more time (-)')}${tool('in', '+', 'Show less time (+)')}${tool('all', 'whole run', 'The whole run (0)')}${tool('copy', 'copy link', 'Copy a link to this moment (c)')}<output id="window" class="when"></output></div>
 <div id="chart" tabindex="0" role="application" aria-label="${`Timeline of ${duration(story.untilNs - story.fromNs)}. Arrow keys move, plus and minus zoom, n and p go to the next and the previous violation, f to the next fault, 0 shows the whole run, Escape lets go of the moment.`}" aria-describedby="state"><canvas id="head"></canvas><canvas id="lanes"></canvas></div>
-<div id="state" aria-live="polite" hidden></div>
+<div id="state" aria-live="polite" hidden=""></div>
 <p class="note">Drag to move; the + and − keys or Ctrl and the wheel zoom; click to see in words who held and what each server believed at that moment. Seconds since the run’s epoch, by the monotonic clock that no fault touches.</p>
 ${legend(story.keys, { evictions, skews })}
 ${notes.length === 0 ? undefined : markup`<p class="note">Drawn together or left out: ${notes.join('; ')}.</p>`}
 </div>
-<div id="tip" role="tooltip" hidden></div>`;
+<div id="tip" role="tooltip" hidden=""></div>`;
 }
 
 function tool(name: string, label: string, title: string): Markup {
@@ -30,12 +31,19 @@ function tool(name: string, label: string, title: string): Markup {
 }
 
 /** Boxes that the script fills; in words what is in them. */
-export function plotsSection(clocksMoved: boolean, leftOut: number): Markup {
-  const thinned = leftOut === 0 ? '' : ` ${leftOut} points are left out, always the quicker ones.`;
+export function plotsSection(plots: Plots): Markup {
+  const thinned =
+    plots.pointsLeftOut === 0 ? '' : ` (${count(plots.pointsLeftOut)} points are left out, always the quicker ones)`;
   return markup`<section id="plots" class="only-scripted"><h2>Over time</h2>
 <p class="note">Faults are the bands. Drag to zoom: the timeline and the other plots follow.</p>
-<figure><figcaption>How long acquires took, by outcome.${thinned}</figcaption><div id="plot-latency" class="plot"></div></figure>
-<figure><figcaption>Operations that ended, per second</figcaption><div id="plot-rate" class="plot"></div></figure>
-${clocksMoved ? markup`<figure><figcaption>Wall clocks against the machine’s</figcaption><div id="plot-clocks" class="plot"></div></figure>` : markup`<p class="note">No wall clock was ever seen more than 20 ms off the machine’s.</p>`}
+${plot('latency', `How long acquires took, by outcome${thinned}; median and 99 % of those granted, by ${durationOfMs(plots.binSeconds * 1e3)}`)}
+${plot('rate', `Operations that ended, per second, by ${durationOfMs(plots.binSeconds * 1e3)}`)}
+${plots.recovery.length === 0 ? undefined : plot('recovery', 'Time to recover: from each fault’s blow, and from its healing, until a lock could be had; one point for each key')}
+${plots.losses.length === 0 ? undefined : plot('losses', 'From losing a lock to knowing it, at the moment of the loss: the worst')}
+${plots.clocks.length === 0 ? markup`<p class="note">No wall clock was ever seen more than 20 ms off the machine’s.</p>` : plot('clocks', 'Wall clocks against the machine’s')}
 </section>`;
+}
+
+function plot(name: string, caption: string): Markup {
+  return markup`<figure><figcaption>${caption}</figcaption><div id="${`plot-${name}`}" class="plot"></div></figure>`;
 }

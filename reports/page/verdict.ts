@@ -107,6 +107,7 @@ function lengthOf({ fromNs, untilNs }: Violation): number {
 function hardness({ results, plan, holds, history }: ReportInput, story: Story): Markup {
   const { stats } = results;
   const promoted = story.beliefs.nodes.reduce((sum, { roles }) => sum + promotions(roles), 0);
+  const replicated = story.beliefs.nodes.some(({ roles }) => roles.some(({ state }) => state.startsWith('replica')));
   const struck = story.faults.filter(({ outcome }) => outcome === 'struck').length;
   const tiles: [figure: string | undefined, words: string][] = [
     [count(stats.holds ?? holds.count), 'holds'],
@@ -114,7 +115,7 @@ function hardness({ results, plan, holds, history }: ReportInput, story: Story):
     [known(stats.contendedTries), 'tries while another held'],
     [plan.steps.length === 0 ? '0' : `${count(struck)} of ${count(plan.steps.length)}`, 'planned faults struck'],
     [known(stats.struckHolds), 'holds struck by a fault'],
-    [story.beliefs.nodes.length > 1 ? count(promoted) : undefined, 'failovers seen'],
+    [replicated ? count(promoted) : undefined, 'failovers seen'],
   ];
   return markup`<ul class="tiles">${tiles.map(([figure, words]) => (figure === undefined ? undefined : markup`<li><b>${figure}</b><span>${words}</span></li>`))}</ul>`;
 }

@@ -29,6 +29,8 @@ const MOST_LISTED = 3_000;
 /** Unfolded when the page opens: a reader who wants more unfolds more. */
 const MOST_OPEN = 3;
 const MOST_GRANTS = 3;
+/** What a server did is observed a little after it answered its client. */
+const OBSERVED_AFTER_NS = 5e6;
 
 /** A link to where a violation is told of; beyond those told, to the section that says so. */
 export function linkTo(number: number): string {
@@ -112,7 +114,7 @@ function believed({ violation }: Mark, story: Story): Markup | undefined {
   const nodes = story.beliefs.within(window.fromNs, window.untilNs);
   const grants = violation.holds.slice(0, MOST_GRANTS).sort((a, b) => a.fromNs - b.fromNs);
   const columns = (grants.length > 0 ? grants.map(({ fromNs }) => fromNs) : [violation.fromNs]).map((atNs) =>
-    believedAt(nodes, violation.key, atNs),
+    believedAt(nodes, violation.key, atNs + OBSERVED_AFTER_NS),
   );
   if (nodes.length === 0) return undefined;
   const heads = grants.map(({ client, fromNs }) => markup`<th>as ${client} was granted it, ${moment(fromNs)}</th>`);
@@ -126,7 +128,7 @@ function believedWords({ role, owner, leaseLeftMs }: Believed): Markup {
     leaseLeftMs === undefined
       ? 'no expiry'
       : leaseLeftMs >= 0
-        ? `${durationOfMs(leaseLeftMs)} of its lease left`
+        ? `about ${durationOfMs(Math.round(leaseLeftMs / 10) * 10)} of its lease left`
         : 'past its expiry';
   return markup`${role}: <b>${owner}</b>, ${left}`;
 }

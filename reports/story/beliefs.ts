@@ -302,12 +302,15 @@ class Owners {
     const recent = (key: string) => one.atNs - (this.lastCommandNs.get(key) ?? -Infinity) < SAMPLE_LAG_NS;
     for (const key of [...this.now.keys()]) {
       // The sample knows better than the PX of the command whether a key is still there.
-      if (one.keys[key] === undefined && !recent(key)) {
+      const sampled = one.keys[key];
+      if ((sampled === undefined || isGone(sampled)) && !recent(key)) {
         this.expire(key, one.atNs);
         this.end(key, one.atNs);
       }
     }
-    for (const [key, { owner, pttlMs }] of Object.entries(one.keys)) {
+    for (const [key, sampled] of Object.entries(one.keys)) {
+      if (isGone(sampled)) continue;
+      const { owner, pttlMs } = sampled;
       const expiresNs = pttlMs < 0 ? Infinity : one.atNs + pttlMs * 1e6;
       const owned = this.now.get(key);
       if (owned?.value === owner) owned.expiresNs = expiresNs;
@@ -352,6 +355,11 @@ class Owners {
         .find((one) => one)
     );
   }
+}
+
+/** It was read, and had expired before its time to live was: -2 says so, where -1 says that it never expires. */
+function isGone({ pttlMs }: { pttlMs: number }): boolean {
+  return pttlMs < -1;
 }
 
 function from(one: AnyLine): { fromNs: number; line: number; shownBy: 'command' | 'sample' } {
