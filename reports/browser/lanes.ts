@@ -1,12 +1,10 @@
 /** Where everything is drawn: a lane for each client, Redis node, and other host that a fault struck. */
-import type { NodeLane, PageData, SlotLane } from '../data/page-data.js';
+import { MOST_KEY_ROWS, type NodeLane, type PageData, type SlotLane } from '../data/page-data.js';
 
 /** CSS pixels. */
 export const SIZES = { bar: 15, tries: 8, role: 13, owner: 11, host: 13, gap: 6, heading: 20 };
 /** Holds of one slot at the same time that get a row each; more share the last. */
 const MOST_ROWS = 4;
-/** Rows in each node's lane: keys with violations first. */
-const MOST_KEYS = 6;
 
 /** One row of bars of a slot. */
 export interface Row {
@@ -24,8 +22,6 @@ export interface Layout {
   lanes: Lane[];
   headings: { y: number; text: string }[];
   height: number;
-  /** Keys without a row of their own in the lanes of nodes. */
-  keysLeftOut: number;
 }
 
 export function layOut(data: PageData): Layout {
@@ -47,7 +43,9 @@ export function layOut(data: PageData): Layout {
   const shown = keysShown(data);
   if (data.nodes.length > 0) heading('SERVERS: what each node believed: its role; by key, whom it took for the owner');
   for (const node of data.nodes) {
-    const keys = shown.map((key, at) => ({ key, y: y + SIZES.role + 1 + at * (SIZES.owner + 1) }));
+    // Of a Cluster each node has some keys and never sees the others.
+    const own = shown.filter((key) => (node.owners[key]?.fromUs.length ?? 0) > 0);
+    const keys = own.map((key, at) => ({ key, y: y + SIZES.role + 1 + at * (SIZES.owner + 1) }));
     const height = SIZES.role + 1 + keys.length * (SIZES.owner + 1);
     lanes.push({ kind: 'node', name: node.name, y, height, node, keys });
     y += height + SIZES.gap;
@@ -57,12 +55,13 @@ export function layOut(data: PageData): Layout {
     lanes.push({ kind: 'host', name, y, height: SIZES.host });
     y += SIZES.host + SIZES.gap;
   }
-  return { lanes, headings, height: y, keysLeftOut: data.keys.length - shown.length };
+  return { lanes, headings, height: y };
 }
 
+/** Keys with violations first: their rows are what a reader looks for. */
 function keysShown(data: PageData): number[] {
   const violated = data.violations.map(({ key }) => data.keys.indexOf(key)).filter((key) => key >= 0);
-  const all = [...new Set([...violated, ...data.keys.keys()])].slice(0, MOST_KEYS);
+  const all = [...new Set([...violated, ...data.keys.keys()])].slice(0, MOST_KEY_ROWS);
   return all.sort((a, b) => a - b);
 }
 

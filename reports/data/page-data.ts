@@ -1,6 +1,6 @@
 /**
  * What the page's script is given of a run: plain lists of numbers, made by `timeline.ts` and `plots.ts` and read by
- * `reports/browser/`. No code.
+ * `reports/browser/`. No code but the names of codes.
  *
  * Times are whole microseconds since the run's epoch. A list named `fromUs` is in order, and holds the difference from
  * the entry before it, which packs well; `opened` in `pack.ts` adds them up again. -1 stands for "none" in indexes, and
@@ -75,6 +75,8 @@ export interface TryList {
   count: number[];
 }
 
+/** Rows of keys in each node's lane. */
+export const MOST_KEY_ROWS = 6;
 export const HOLD_ENDS = ['release', 'client-down', 'lost', 'history-end'] as const;
 export const TRY_OPS = ['acquire', 'release', 'extend', 'clock', 'read', 'write'] as const;
 /** `unanswered`: the client never said how it went. */

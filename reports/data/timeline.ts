@@ -5,10 +5,17 @@ import type { NodeBelief, OwnerSpan } from '../story/beliefs.js';
 import { type FaultStory, faultNumber } from '../story/faults.js';
 import type { Mark, Story } from '../story/story.js';
 import { windowOf } from '../story/window.js';
-import { whatHappened } from '../words.js';
+import { count, plural, whatHappened } from '../words.js';
 import { type Keeping, keepingOf } from './keeping.js';
 import { differences } from './pack.js';
-import type { FaultBand, NodeLane, OwnerList, PageData, ViolationMark } from './page-data.js';
+import {
+  type FaultBand,
+  MOST_KEY_ROWS,
+  type NodeLane,
+  type OwnerList,
+  type PageData,
+  type ViolationMark,
+} from './page-data.js';
 import { plotsOf } from './plots.js';
 import { lengthUs, SlotLists, wholeUs } from './slots.js';
 
@@ -17,6 +24,8 @@ const LONGEST_TEXT = 300;
 const LONGEST_VALUE = 24;
 /** Marks on the timeline: of more, the tables and results.json tell. */
 const MOST_MARKS = 5_000;
+/** Violations around which the servers' commands are read: as many as have a drawing. */
+const MOST_LOOKED_AT = 12;
 
 export interface Timeline {
   data: PageData;
@@ -29,6 +38,7 @@ export function timelineOf(input: ReportInput, story: Story, marks: readonly Mar
   const lists = new SlotLists(input, story, keeping);
   const text = (words: string) => visible(clipped(words, LONGEST_TEXT));
   const { nodes, note } = story.beliefs;
+  const owners = ownersAround(marks, story);
   const slots = story.slots.map((slot) => lists.lane(slot));
   const data: PageData = {
     version: 1,
@@ -39,7 +49,7 @@ export function timelineOf(input: ReportInput, story: Story, marks: readonly Mar
     keys: story.keys.map(text),
     reasons: lists.reasons,
     slots,
-    nodes: nodes.map((node) => nodeLane(node, story.keys)),
+    nodes: nodes.map((node) => nodeLane({ ...node, owners: owners(node) }, story.keys)),
     hosts: story.otherHosts.map(text),
     phases: story.phases.map(({ phase, fromNs, untilNs }) => ({
       name: text(phase),
@@ -51,12 +61,53 @@ export function timelineOf(input: ReportInput, story: Story, marks: readonly Mar
     violations: marks.slice(0, MOST_MARKS).map((mark) => violationMark(mark, story)),
     plots: plotsOf(input, story),
   };
+  const rowless = nodes.length === 0 ? 0 : Math.max(0, story.keys.length - MOST_KEY_ROWS);
   const unmarked = marks.length - data.violations.length;
   return {
     data,
-    notes: [keeping.note, note, unmarked > 0 ? `${unmarked} further violations have no mark` : undefined].filter(
-      (one) => one !== undefined,
-    ),
+    notes: [
+      keeping.note,
+      note,
+      unmarked > 0 ? `${count(unmarked)} further violations have no mark` : undefined,
+      rowless > 0
+        ? `${plural(rowless, 'key')} of ${count(story.keys.length)} have no row in the servers’ lanes`
+        : undefined,
+    ].filter((one) => one !== undefined),
+  };
+}
+
+/** Of a long run owners are read from samples; around the first violations, where a reader looks closely, from commands too. */
+function ownersAround(marks: readonly Mark[], story: Story): (node: NodeBelief) => NodeBelief['owners'] {
+  if (story.beliefs.whole) return ({ owners }) => owners;
+  const close = marks.slice(0, MOST_LOOKED_AT).map(({ violation }) => {
+    const window = windowOf(violation, story);
+    return { ...window, nodes: story.beliefs.within(window.fromNs, window.untilNs) };
+  });
+  return ({ node, owners }) => {
+    let all = owners;
+    for (const { fromNs, untilNs, nodes } of close) {
+      const there = nodes.find((one) => one.node === node)?.owners ?? new Map<string, OwnerSpan[]>();
+      const inside = (spans: OwnerSpan[] = []) =>
+        spans
+          .filter((span) => span.untilNs > fromNs && span.fromNs < untilNs)
+          .map((span) => ({
+            ...span,
+            fromNs: Math.max(span.fromNs, fromNs),
+            untilNs: Math.min(span.untilNs, untilNs),
+          }));
+      const outside = (spans: OwnerSpan[] = []) =>
+        spans.flatMap((span) => [
+          ...(span.fromNs < fromNs ? [{ ...span, untilNs: Math.min(span.untilNs, fromNs) }] : []),
+          ...(span.untilNs > untilNs ? [{ ...span, fromNs: Math.max(span.fromNs, untilNs) }] : []),
+        ]);
+      all = new Map(
+        [...new Set([...all.keys(), ...there.keys()])].map((key) => [
+          key,
+          [...outside(all.get(key)), ...inside(there.get(key))],
+        ]),
+      );
+    }
+    return all;
   };
 }
 

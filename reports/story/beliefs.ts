@@ -67,7 +67,8 @@ export class Beliefs {
   /** What of them is not in `nodes`, for people; undefined where all is. */
   readonly note: string | undefined;
   /** Whether `nodes` were told by commands, too. */
-  private readonly whole: boolean;
+  readonly whole: boolean;
+  private readonly read = new Map<string, NodeBelief[]>();
 
   constructor(
     private readonly observations: Observations,
@@ -89,6 +90,14 @@ export class Beliefs {
   /** The same for a short time of the run, with its commands. */
   within(fromNs: number, untilNs: number): NodeBelief[] {
     if (this.whole) return this.nodes;
+    // A violation's drawing, its table and its part of the timeline ask for the same time; only a few violations have them.
+    const window = `${fromNs}-${untilNs}`;
+    const nodes = this.read.get(window) ?? this.readWithin(fromNs, untilNs);
+    this.read.set(window, nodes);
+    return nodes;
+  }
+
+  private readWithin(fromNs: number, untilNs: number): NodeBelief[] {
     const aroundNs = LEASES_AROUND * this.leaseMs * 1e6;
     const [earlierNs, laterNs] = [fromNs - aroundNs, Math.min(untilNs + aroundNs, this.endNs)];
     const rare = this.observations.rare.filter(([, { atNs }]) => atNs >= earlierNs && atNs <= laterNs);
