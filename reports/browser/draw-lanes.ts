@@ -234,6 +234,10 @@ function drawOwners(pen: Pen, data: PageData, lane: NodeLane, key: number, y: nu
   }
 }
 
+/** Violations in sight that are tinted, and that have each a frame of its own. */
+const MOST_TINTED = 60;
+const MOST_FRAMED = 500;
+
 function drawViolations(pen: Pen, data: PageData, { lanes }: Layout): void {
   const bad = pen.theme.colour('bad');
   const slots = lanes.filter((lane) => lane.kind === 'slot');
@@ -247,9 +251,11 @@ function drawViolations(pen: Pen, data: PageData, { lanes }: Layout): void {
       // Where nobody is named (a deadlock), it concerns them all.
       if (mark.slots.length > 0 && !mark.slots.includes(lane.name)) continue;
       // Thousands of them share their red where they touch.
-      if (marks.length > 500 && untilX < (drawnTo.get(lane.name) ?? 0) + 1) continue;
+      if (marks.length > MOST_FRAMED && untilX < (drawnTo.get(lane.name) ?? 0) + 1) continue;
       drawnTo.set(lane.name, untilX);
-      pen.fill(pen.theme.colour('bad-soft'), x, lane.y - 2, untilX - x, lane.height + 4);
+      // Of very many the tint would hide what they are about.
+      if (marks.length <= MOST_TINTED)
+        pen.fill(pen.theme.colour('bad-soft'), x, lane.y - 2, untilX - x, lane.height + 4);
       pen.frame(bad, mark.fromUs, mark.untilUs, lane.y - 2, lane.height + 4, dash);
     }
   }

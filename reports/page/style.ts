@@ -139,7 +139,8 @@ a:target .mark-span,a:hover .mark-span{stroke-width:4}
 .flag circle{fill:var(--text)}.flag text{font-size:10px;font-weight:700;fill:var(--page)}
 .flag-line{stroke:var(--text);stroke-width:.8;stroke-dasharray:2 3;pointer-events:none}
 @media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}dl.lines{grid-template-columns:1fr;gap:0}.facts th{width:auto;white-space:normal}.verdict h1 span{display:block}
-.properties thead{display:none}.properties td{display:block;border:0;padding:1px 0}.properties td:first-child{width:auto;padding-top:6px}.properties tr{border-bottom:1px solid var(--edge)}}`;
+.properties thead{display:none}.properties td{display:block;border:0;padding:1px 0}.properties td:first-child{width:auto;padding-top:6px}.properties tr{border-bottom:1px solid var(--edge)}
+.runs thead{display:none}.runs td{display:block;border:0;padding:1px 0;text-align:left}.runs td:empty{display:none}.runs tr{display:block;border-bottom:1px solid var(--edge);padding:6px 0}.runs .number::before{content:attr(data-of) ' '}}`;
 
 const PAPER = `
 @media print{
