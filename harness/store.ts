@@ -1,6 +1,7 @@
 /**
  * A run's folder: `runs/<id>/` and the link `runs/latest`. Everything a run writes is below it.
  */
+import { randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -89,11 +90,13 @@ export function findRun(named: string, base: string, cwd: string): string {
 
 /** Writes a file whole or not at all. */
 export function writeWhole(path: string, text: string): void {
+  // Of two processes that write the same file, the list of runs say, each has its own beginning of it.
+  const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
   try {
-    writeFileSync(`${path}.tmp`, text);
-    renameSync(`${path}.tmp`, path);
+    writeFileSync(temporary, text);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(`${path}.tmp`, { force: true });
+    rmSync(temporary, { force: true });
     throw new StoreError(`cannot write ${path}: ${(error as Error).message}`);
   }
 }

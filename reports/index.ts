@@ -1,13 +1,19 @@
-/** Every report that a run's folder gets: file name → how to make it. */
+/** Every report that a run's folder gets: file name → how to make it; undefined: this run has none of it. */
 import { htmlReport } from './html.js';
 import type { ReportInput } from './input.js';
 import { junitXml } from './junit.js';
+import { markdownSummary } from './markdown.js';
+import { worstViolationSvg } from './worst.js';
 
 export type { ReportInput } from './input.js';
+export { type RunRow, runRow, runsPage } from './runs.js';
 export { closingSummary, type JsonSummary, jsonSummary, type SummaryInput } from './summary.js';
-export { htmlReport, junitXml };
+export { htmlReport, junitXml, markdownSummary };
 
 export const reports = {
+  'junit.xml': (input) => junitXml(input.results, input.config.failOn),
+  'summary.md': markdownSummary,
+  'worst-violation.svg': worstViolationSvg,
+  // Last: it leads to the others.
   'report.html': htmlReport,
-  'junit.xml': (input: ReportInput) => junitXml(input.results, input.config.failOn),
-} satisfies Record<string, (input: ReportInput) => string>;
+} satisfies Record<string, (input: ReportInput) => string | undefined>;

@@ -11,6 +11,8 @@ export interface ReportInput {
   holds: HoldTable;
   settings: readonly Setting[];
   serverVersion: string;
+  /** Files of the run's folder that a report may lead to, relative to it: `history.jsonl`, `logs/r1.log`. */
+  files?: readonly string[];
 }
 
 /** Every proven hold, numbered from 0 in the order of their grants. A long run has a million: none is made but to be told of. */

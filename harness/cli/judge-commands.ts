@@ -1,9 +1,10 @@
 /** `check` and `report`: both start from a run's folder on disk. */
 import { join } from 'node:path';
-import { reports } from '../../reports/index.js';
-import { findRun, writeWhole } from '../store.js';
+import { findRun } from '../store.js';
 import { checkHistory, type ImportFlags, refuseImportFlags, whatToCheck } from './check-import.js';
 import { judgeFolder, readRun } from './judge.js';
+import { tellStepSummary } from './step-summary.js';
+import { writeReports } from './write-reports.js';
 
 export interface Where {
   cwd: string;
@@ -16,16 +17,15 @@ export async function checkCommand(named: string, options: Where & ImportFlags &
   const found = whatToCheck(named, options.base, options.cwd);
   if ('history' in found) return checkHistory(found.history, options);
   refuseImportFlags(options);
-  return judgeFolder(found.run, options);
+  const status = await judgeFolder(found.run, options);
+  tellStepSummary(join(found.run, 'summary.md'));
+  return status;
 }
 
 /** Writes a run's reports again; resolves with 0 whatever the verdict. */
 export async function reportCommand(run: string, where: Where): Promise<number> {
   const folder = findRun(run, where.base, where.cwd);
   const input = await readRun(folder);
-  for (const [name, make] of Object.entries(reports)) {
-    writeWhole(join(folder, name), make(input));
-    process.stdout.write(`${join(folder, name)}\n`);
-  }
+  for (const path of writeReports(folder, input)) process.stdout.write(`${path}\n`);
   return 0;
 }

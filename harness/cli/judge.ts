@@ -3,16 +3,17 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdsOf } from '../../checkers/holds.js';
 import { judge } from '../../checkers/index.js';
-import { closingSummary, jsonSummary, reports } from '../../reports/index.js';
+import { closingSummary, jsonSummary } from '../../reports/index.js';
 import type { ReportInput } from '../../reports/input.js';
 import type { CheckInput, History, LockModel, Results } from '../api.js';
 import { readHistory } from '../history.js';
 import { readObservations } from '../observations.js';
-import { giveBackReserve, readConfig, readPlan, writeJson, writeWhole } from '../store.js';
+import { readConfig, readPlan } from '../store.js';
 import { UsageError } from './errors.js';
 import { surroundings, wantsColour } from './live/terminal.js';
 import { collectGarbage } from './memory.js';
 import { workloadOf } from './workload-of.js';
+import { writeAll } from './write-reports.js';
 
 export interface Shown {
   json: boolean;
@@ -33,35 +34,12 @@ export type JudgedRun = ReportInput & { results: Results };
 export async function judgeRun(folder: string): Promise<JudgedRun> {
   const input = await readRun(folder);
   tidierFor(folder)();
-  const unwritten = writeReports(folder, input);
+  const unwritten = writeAll(folder, input);
   if (unwritten.size > 0) {
     const [why] = unwritten.values();
     process.stderr.write(`lock-torture: could not write ${[...unwritten.keys()].join(', ')}: ${why}\n`);
   }
   return input;
-}
-
-/** Writes what can be written: a verdict counts on whatever disk. The result: file name → why it could not be written. */
-function writeReports(folder: string, input: JudgedRun): Map<string, string> {
-  const unwritten = new Map<string, string>();
-  const attempt = (name: string, write: () => void) => {
-    try {
-      write();
-    } catch {
-      giveBackReserve(folder); // a run that was killed has left it
-      try {
-        write();
-      } catch (error) {
-        unwritten.set(name, (error as Error).message);
-      }
-    }
-  };
-  attempt('results.json', () => writeJson(folder, 'results.json', input.results));
-  for (const [name, make] of Object.entries(reports)) {
-    const text = make(input);
-    attempt(name, () => writeWhole(join(folder, name), text));
-  }
-  return unwritten;
 }
 
 /** Prints the closing summary of a judged run. */

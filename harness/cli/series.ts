@@ -14,6 +14,7 @@ import { freshId } from './ids.js';
 import type { PreparedRun } from './prepare-run.js';
 import type { Original } from './reproduction.js';
 import { rowOf, runToShow, type SeriesEnd, type SeriesRow, type SeriesSummary, summarise } from './series-summary.js';
+import { tellStepSummary } from './step-summary.js';
 import { rowLine, summaryMarkdown, summaryText } from './summary-text.js';
 import { StopRequests, supervise } from './supervise.js';
 
@@ -67,6 +68,8 @@ export async function runSeries(series: Series): Promise<number> {
   const summary = sumUp(ended);
   const shown = runToShow(rows);
   if (many && shown) linkLatest(shown.folder);
+  if (asked && file) tellStepSummary(file.path);
+  else if (shown) tellStepSummary(join(shown.folder, 'summary.md'));
   // Where nothing ran, the error has said it all.
   const told = json || rows.some(({ verdict }) => verdict !== 'could-not-run');
   if ((asked || original) && told) {

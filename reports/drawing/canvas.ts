@@ -2,21 +2,12 @@
  * A drawing in the making: its scale, its lanes and its three layers. The files beside this one each draw one part of
  * it, from the top down, and move `y` on.
  */
-import type { Violation } from '../../harness/api.js';
 import type { Markup } from '../markup.js';
 import type { NodeBelief } from '../story/beliefs.js';
 import type { Slot } from '../story/slots.js';
-import type { Story } from '../story/story.js';
+import type { Mark, Story } from '../story/story.js';
 import { label } from './pieces.js';
 import { type Scale, within, xOf } from './scale.js';
-
-/** A violation by the number that it has everywhere in the report. */
-export interface Mark {
-  number: number;
-  violation: Violation;
-  /** Where the report tells of it: `#violation-1`. */
-  href: string;
-}
 
 /** A numbered moment of a cause's chain. */
 export interface Flag {
@@ -34,34 +25,20 @@ export interface SheetOptions {
   nodes: readonly NodeBelief[];
   /** Rows in each node's lane. */
   keys: readonly string[];
-  marks: readonly Mark[];
+  mark: Mark;
   flags: readonly Flag[];
-  /** A close-up has taller lanes with words in them, and draws the leases of the violation's holds. */
-  size: 'whole' | 'close';
   /** Most bars of each sort: holds, refusals, beliefs. */
   budget: number;
   /** What the drawing shows, for readers who cannot see it. */
   name: string;
-  /** Prefix of the ids that links lead to; absent in drawings that nothing links into. */
-  anchor?: string;
 }
 
-export const WIDTH = 1200;
-export const LEFT = 118;
-export const RIGHT = 1190;
+export const WIDTH = 800;
+export const LEFT = 74;
+export const RIGHT = 792;
 
-export interface Sizes {
-  bar: number;
-  ticks: number;
-  role: number;
-  key: number;
-  gap: number;
-}
-
-const SIZES: Record<SheetOptions['size'], Sizes> = {
-  whole: { bar: 13, ticks: 6, role: 11, key: 11, gap: 5 },
-  close: { bar: 22, ticks: 10, role: 15, key: 19, gap: 8 },
-};
+/** Of lanes and what is in them. */
+const SIZES = { bar: 22, ticks: 10, role: 15, key: 19, gap: 8 };
 
 export interface Lane {
   y: number;
@@ -78,24 +55,19 @@ export class Canvas {
   readonly notes: string[] = [];
   readonly lanes = new Map<string, Lane>();
   readonly scale: Scale;
-  readonly sizes: Sizes;
+  readonly sizes = SIZES;
   /** The holds of the violations, by their beginnings; then by client and id, since the objects are others. */
   private readonly highlighted: ReadonlyMap<number, ReadonlySet<string>>;
   y = 2;
 
   constructor(readonly options: SheetOptions) {
     this.scale = { fromNs: options.fromNs, untilNs: options.untilNs, left: LEFT, right: RIGHT };
-    this.sizes = SIZES[options.size];
     const highlighted = new Map<number, Set<string>>();
-    for (const hold of options.marks.flatMap((mark) => mark.violation.holds)) {
+    for (const hold of options.mark.violation.holds) {
       const names = highlighted.get(hold.fromNs) ?? new Set();
       highlighted.set(hold.fromNs, names.add(`${hold.client} ${hold.id}`));
     }
     this.highlighted = highlighted;
-  }
-
-  get close(): boolean {
-    return this.options.size === 'close';
   }
 
   x(ns: number): number {
@@ -106,7 +78,7 @@ export class Canvas {
     return within(this.scale, fromNs, untilNs);
   }
 
-  /** True for the holds of a violation. */
+  /** True for the holds of the violation. */
   highlights(k: number): boolean {
     const { holds } = this.options.story;
     const names = this.highlighted.get(holds.fromNs[k]!);

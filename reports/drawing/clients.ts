@@ -5,7 +5,6 @@ import { clipped, type Markup, markup } from '../markup.js';
 import { missNs, missOf, type Slot } from '../story/slots.js';
 import { count, duration, durationOfMs, exactMoment, holdName, plural } from '../words.js';
 import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
-import { MOST_MARKS } from './marks.js';
 import { type Bar, fullness, mergeRows, type Row, sharedBars } from './merge.js';
 import { box, fitted, hover, label, line, Packing } from './pieces.js';
 
@@ -30,7 +29,7 @@ export function drawSlots(canvas: Canvas): void {
     const height = rows.length * (canvas.sizes.bar + 1) + canvas.sizes.ticks;
     canvas.lanes.set(`slot ${slot.name}`, { y, height });
     canvas.behind.push(box('lane', { x: LEFT, y, width: RIGHT - LEFT, height }));
-    canvas.main.push(...slotLabel(slot, y + canvas.sizes.bar - 2, canvas), ...absences(canvas, slot, y, height));
+    canvas.main.push(...slotLabel(slot, y + canvas.sizes.bar - 2), ...absences(canvas, slot, y, height));
     for (const [row, numbers] of rows.entries()) holdRows.push({ y: y + row * (canvas.sizes.bar + 1), numbers });
     missRows.push({ y: y + height - canvas.sizes.ticks + 1, numbers: missesSeen(canvas, slot) });
     canvas.y += height + canvas.sizes.gap;
@@ -63,14 +62,11 @@ function endOf(untilNs: number): number {
   return Number.isFinite(untilNs) ? untilNs : Number.POSITIVE_INFINITY;
 }
 
-function slotLabel(slot: Slot, y: number, canvas: Canvas): Markup[] {
+function slotLabel(slot: Slot, y: number): Markup[] {
   const names = slot.lives.map((life) => life.client).join(', ');
   const about = `${plural(slot.holds.length, 'hold')}${slot.lives.length > 1 ? `, ${slot.lives.length} processes` : ''}`;
   return [
     markup`<text class="lane-name" x="4" y="${y}">${hover(`slot ${slot.name}: ${about}`, clipped(names, 300))}${fitted(slot.name, 50, 11)}</text>`,
-    canvas.close
-      ? markup``
-      : markup`<text class="lane-about" text-anchor="end" x="${LEFT - 6}" y="${y}">${plural(slot.holds.length, 'hold')}</text>`,
   ];
 }
 
@@ -115,14 +111,12 @@ function absences(canvas: Canvas, slot: Slot, y: number, height: number): Markup
 
 function drawHolds(canvas: Canvas, rows: readonly Drawn[]): void {
   const { fromNs, untilNs } = canvas.options.story.holds;
-  // Where violations are so many that they share their marks, their holds may share bars too.
-  const apart = canvas.options.marks.length <= MOST_MARKS;
   const spans = rows.map(
     ({ numbers }): Row => ({
       count: numbers.length,
       fromX: (n) => canvas.x(fromNs[numbers[n]!]!),
       untilX: (n) => canvas.x(endOf(untilNs[numbers[n]!]!)),
-      apart: (n) => apart && canvas.highlights(numbers[n]!),
+      apart: (n) => canvas.highlights(numbers[n]!),
     }),
   );
   const merged = mergeRows(spans, canvas.options.budget);
@@ -130,7 +124,7 @@ function drawHolds(canvas: Canvas, rows: readonly Drawn[]): void {
   const shared = sharedBars(merged.rows);
   if (shared.bars > 0) {
     canvas.notes.push(
-      `${count(shared.spans)} of ${count(total)} holds are too close together to draw apart (${merged.tolerancePx} px) and share ${plural(shared.bars, 'paler bar')}${apart ? '; those of a violation are always drawn by themselves' : ''}`,
+      `${count(shared.spans)} of ${count(total)} holds are too close together to draw apart (${merged.tolerancePx} px) and share ${plural(shared.bars, 'paler bar')}; those of the violation are always drawn by themselves`,
     );
   }
   merged.rows.forEach((bars, at) => {
@@ -167,9 +161,9 @@ function holdBar(canvas: Canvas, k: number, y: number): Markup {
   const { bar } = canvas.sizes;
   const hold = canvas.options.story.holds.hold(k);
   const loud = canvas.highlights(k);
-  const dim = canvas.close && hold.key !== canvas.options.marks[0]?.violation.key ? 'dim' : '';
+  const dim = hold.key !== canvas.options.mark.violation.key ? 'dim' : '';
   const colour = canvas.colour(hold.key);
-  const height = canvas.close ? bar - 5 : bar;
+  const height = bar - 5;
   const [x, untilX] = [canvas.x(hold.fromNs), canvas.x(endOf(hold.untilNs))];
   const leaseX = Math.min(untilX, Math.max(x, canvas.x(hold.leaseEndNs)));
   const stale = untilX - leaseX;
@@ -179,8 +173,8 @@ function holdBar(canvas: Canvas, k: number, y: number): Markup {
     stale > 0
       ? markup`<rect class="stale ${colour}" fill="url(#${`stale-${colour}`})" x="${leaseX}" y="${y}" width="${Math.max(1, stale)}" height="${height}"/>`
       : undefined,
-    loud && canvas.close ? leaseLine(canvas, hold, colour, y + bar - 3) : undefined,
-    canvas.close ? holdLabel(hold, x, untilX, y + height - 4.5) : undefined,
+    loud ? leaseLine(canvas, hold, colour, y + bar - 3) : undefined,
+    holdLabel(hold, x, untilX, y + height - 4.5),
   ];
   return markup`<g class="hold-group ${dim}" data-hold="${`${hold.client}#${hold.id}`}">${holdHover(hold)}${parts}</g>`;
 }

@@ -22,7 +22,7 @@ export function drawFlags(canvas: Canvas): void {
     );
     canvas.lanes.set(`flag ${flag.number}`, { y: y + FLAG_RADIUS, height: 0 });
   });
-  canvas.main.push(label('lane-name muted', 4, canvas.y + 12, 'cause, step by step'));
+  canvas.main.push(label('lane-name muted', 4, canvas.y + 12, 'steps'));
   canvas.y += (Math.max(...rows) + 1) * (2 * FLAG_RADIUS + 2) + 2;
 }
 

@@ -63,10 +63,9 @@ function roleBand(canvas: Canvas, node: NodeBelief, y: number): Markup[] {
     const height = canvas.sizes.role;
     out.push(box(`role ${role.state}`, { x, y, width, height }, title));
     if (role.skewMs !== 0) out.push(box('skewed', { x, y: y + height - 2, width, height: 2 }, title));
-    const font = canvas.close ? 10.5 : 9;
+    const font = 10.5;
     const text = fitted(words, width - 6, font);
-    if (text !== '')
-      out.push(label(`role-name ${role.state}`, Math.max(x, LEFT) + 4, y + height - (canvas.close ? 4 : 2.5), text));
+    if (text !== '') out.push(label(`role-name ${role.state}`, Math.max(x, LEFT) + 4, y + height - 4, text));
   }
   for (const restart of node.restarts) {
     if (!canvas.sees(restart.atNs, restart.atNs)) continue;
@@ -153,7 +152,7 @@ function drawOwners(canvas: Canvas, rows: readonly OwnerRow[]): void {
         `${seen}, observations line ${span.line}`,
       );
       // All of a name or nothing: "c2…" would read as c2 where it is c2.2.
-      const text = textWidth(owner, canvas.close ? 10.5 : 9) <= width - 4 ? owner : '';
+      const text = textWidth(owner, 10.5) <= width - 4 ? owner : '';
       canvas.main.push(
         box(
           `owner ${canvas.colour(key)} ${span.client === undefined ? 'nobody' : ''}`,
@@ -161,15 +160,7 @@ function drawOwners(canvas: Canvas, rows: readonly OwnerRow[]): void {
           title,
         ),
       );
-      if (text !== '')
-        canvas.main.push(
-          label(
-            canvas.close ? 'on-bar' : 'on-bar small',
-            Math.max(bar.fromX, LEFT) + 3,
-            y + height - (canvas.close ? 5.5 : 2.5),
-            text,
-          ),
-        );
+      if (text !== '') canvas.main.push(label('on-bar', Math.max(bar.fromX, LEFT) + 3, y + height - 5.5, text));
     }
   });
 }

@@ -1,6 +1,6 @@
 /**
  * One drawing: time to the right; below each other the phases, the faults, what the clients held and what the servers
- * believed. The whole run and the close-up of a violation are both a sheet, with other lanes and sizes.
+ * believed. The close-up of a violation is one.
  *
  * Everything drawn maps back to its time: `data-from-ns`, `data-until-ns`, `data-left` and `data-right` on the drawing
  * give the scale. A violation is always drawn; the rest merges where it would not be told apart, and `notes` says so.
@@ -11,7 +11,7 @@ import { Canvas, LEFT, RIGHT, type SheetOptions, WIDTH } from './canvas.js';
 import { drawSlots } from './clients.js';
 import { drawFaultBands, drawFaultRows } from './faults.js';
 import { drawFlagLines, drawFlags } from './flags.js';
-import { drawMarks, placeMarks } from './marks.js';
+import { drawMark, placeMark } from './marks.js';
 import { drawNodes, drawOtherHosts } from './servers.js';
 
 export interface Sheet {
@@ -25,16 +25,16 @@ export function drawSheet(options: SheetOptions): Sheet {
   drawPhases(canvas);
   const axisY = drawAxis(canvas);
   drawFlags(canvas);
-  const placed = placeMarks(canvas);
+  const markY = placeMark(canvas);
   drawFaultRows(canvas);
   drawSlots(canvas);
   drawNodes(canvas);
   drawOtherHosts(canvas);
   drawGrid(canvas, axisY);
   drawFaultBands(canvas);
-  drawMarks(canvas, placed);
+  drawMark(canvas, markY);
   drawFlagLines(canvas);
   const height = canvas.y + 4;
-  const svg = markup`<svg class="sheet ${options.size}" role="img" aria-label="${options.name}" viewBox="0 0 ${WIDTH} ${height}" data-from-ns="${String(options.fromNs)}" data-until-ns="${String(options.untilNs)}" data-left="${LEFT}" data-right="${RIGHT}">${canvas.behind}${canvas.main}${canvas.front}</svg>`;
+  const svg = markup`<svg class="sheet" role="img" aria-label="${options.name}" viewBox="0 0 ${WIDTH} ${height}" data-from-ns="${String(options.fromNs)}" data-until-ns="${String(options.untilNs)}" data-left="${LEFT}" data-right="${RIGHT}">${canvas.behind}${canvas.main}${canvas.front}</svg>`;
   return { svg, notes: canvas.notes };
 }

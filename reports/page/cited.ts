@@ -43,6 +43,6 @@ export class Citations {
     const sorted = (lines: Set<number>) => [...lines].sort((a, b) => a - b);
     return markup`<h2 id="lines">Lines cited</h2>
 <p class="note">h<i>n</i> is line <i>n</i> of <code>history.jsonl</code>, o<i>n</i> of <code>observations.jsonl</code>, both counted from 0 (so <code>sed -n '<i>n+1</i>p'</code> prints it). Times in them are nanoseconds since the run's epoch.${this.leftOut > 0 ? ` ${this.leftOut} further citations name their line without repeating it here.` : ''}</p>
-<ul class="cited">${sorted(this.history).map((line) => item(`h${line}`, history.event(line)))}${sorted(this.observations).map((line) => item(`o${line}`, observations.line(line)))}</ul>`;
+<details><summary>Show the lines</summary><ul class="cited">${sorted(this.history).map((line) => item(`h${line}`, history.event(line)))}${sorted(this.observations).map((line) => item(`o${line}`, observations.line(line)))}</ul></details>`;
   }
 }

@@ -2,7 +2,7 @@
 import type { Measurement } from '../../harness/api.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
-import { count } from '../words.js';
+import { count, durationOfMs } from '../words.js';
 
 /** Rows of a table that a reader would still read; results.json has the rest. */
 const MOST_ROWS = 60;
@@ -19,7 +19,34 @@ export function measuredSection({ results }: ReportInput): Markup {
   for (const one of results.checkers.flatMap(({ measurements }) => measurements ?? []))
     byName.set(one.name, [...(byName.get(one.name) ?? []), one]);
   if (byName.size === 0) return markup``;
-  return markup`<h2 id="measured">Measured</h2>${[...byName].map(([name, ofName]) => table(name, ofName))}`;
+  return markup`<h2>Measured</h2>${[...byName].map(([name, ofName]) => (name === 'availability' ? availability(ofName) : table(name, ofName)))}`;
+}
+
+/** Columns of keys that fit beside each other. */
+const MOST_KEYS = 8;
+
+/** By fault and key, where the keys are few: the rest is in results.json. */
+function availability(measurements: readonly Measurement[]): Markup {
+  const keys = [...new Set(measurements.map(({ key }) => key ?? ''))].sort();
+  if (keys.length > MOST_KEYS) return table('availability', measurements);
+  const byOf = new Map<string, Measurement[]>();
+  for (const one of measurements) byOf.set(one.of, [...(byOf.get(one.of) ?? []), one]);
+  const rows = [...byOf]
+    .slice(0, MOST_ROWS)
+    .map(
+      ([of, ofThem]) =>
+        markup`<tr><td>${clipped(of, 300)}</td>${keys.map((key) => availabilityCell(ofThem.find((one) => (one.key ?? '') === key)))}</tr>`,
+    );
+  return markup`<h3>${TITLES.availability}</h3>
+<p class="note">For how much of the time each key could be had, as far as tries show; in brackets the longest time in which it could not.</p>
+<div class="scroll"><table><thead><tr><th>during</th>${keys.map((key) => markup`<th>${clipped(key, 200)}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+function availabilityCell(one: Measurement | undefined): Markup {
+  const percent = one?.values.availablePercent;
+  if (percent === undefined) return markup`<td class="muted">nobody tried</td>`;
+  const outage = one?.values.longestOutageMs ?? 0;
+  return markup`<td class="bar">${figure(percent)} %${outage > 0 ? ` (${durationOfMs(outage)})` : ''}<i style="${`width:${Math.max(0, Math.min(100, percent)) * 0.9}%`}"></i></td>`;
 }
 
 function table(name: string, measurements: readonly Measurement[]): Markup {

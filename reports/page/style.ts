@@ -14,22 +14,21 @@ function keyRules(keys: readonly string[]): string {
 
 const LIGHT = `--page:#fff;--card:#f6f8fa;--text:#1f2328;--muted:#59636e;--edge:#d1d9e0;--lane:#f3f5f8;--grid:#e1e6eb;
 --bad:#c8102e;--bad-soft:rgba(200,16,46,.17);--good:#1a7f37;--doubt:#9a6700;--fault:#b35900;--fault-soft:rgba(255,170,40,.3);
---primary:#3d4752;--on-primary:#fff;--replica:#cfd8e1;--on-replica:#333d47;--absent:#dde2e8;--crowd:#7d8894;--on-bar:#fff;--other:#6e7781;--skew:#8250df;
+--primary:#3d4752;--on-primary:#fff;--replica:#cfd8e1;--on-replica:#333d47;--absent:#dde2e8;--wait:#aab4be;--crowd:#7d8894;--on-bar:#fff;--other:#6e7781;--skew:#8250df;
 ${variables(KEYS_LIGHT)}`;
 
 const DARK = `--page:#0d1117;--card:#151b23;--text:#e6edf3;--muted:#9198a1;--edge:#3d444d;--lane:#161c24;--grid:#262d36;
 --bad:#ff6b6b;--bad-soft:rgba(255,80,80,.25);--good:#3fb950;--doubt:#d29922;--fault:#f0a04b;--fault-soft:rgba(240,160,60,.24);
---primary:#c9d3de;--on-primary:#10161d;--replica:#39434e;--on-replica:#d5dde5;--absent:#2a313a;--crowd:#8b95a0;--on-bar:#0b1016;--other:#9aa4ae;--skew:#b692f6;
+--primary:#c9d3de;--on-primary:#10161d;--replica:#39434e;--on-replica:#d5dde5;--absent:#2a313a;--wait:#5d6772;--crowd:#8b95a0;--on-bar:#0b1016;--other:#9aa4ae;--skew:#b692f6;
 ${variables(KEYS_DARK)}`;
 
 const PAGE = `
 *{box-sizing:border-box}
-html{scroll-behavior:smooth}
 body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI","Liberation Sans",Arial,sans-serif}
-main{max-width:1360px;margin:0 auto;padding:20px}
+main{max-width:1440px;margin:0 auto;padding:20px}
 h1,h2,h3{line-height:1.25}
 h2{margin:40px 0 10px;font-size:21px}
-h3{margin:20px 0 8px;font-size:17px}article h3{margin-top:0}
+h4{margin:12px 0 4px;font-size:14px}h3{margin:20px 0 8px;font-size:17px}article h3{margin-top:0}
 p{margin:6px 0}
 a{color:inherit;text-decoration-color:var(--muted)}
 code,pre,.mono{font-family:ui-monospace,"SFMono-Regular","Liberation Mono",Menlo,monospace;font-size:13px}
@@ -46,7 +45,8 @@ pre{margin:6px 0;padding:10px 12px;background:var(--card);border:1px solid var(-
 .tag.bad{color:var(--bad);font-weight:600}.tag.soft{color:var(--muted)}
 .violation{border:1px solid var(--edge);border-left:6px solid var(--bad);border-radius:6px;padding:14px 16px;margin:16px 0}
 .violation.lenient{border-left-color:var(--muted)}
-.violation:target,tr:target{outline:3px solid var(--bad)}
+details>summary h3{display:inline}.violation>summary{color:var(--text)}details.violation:not([open]){padding:8px 16px;margin:8px 0}
+.violation:has(:target),tr:target{outline:3px solid var(--bad)}
 .cited li:target{outline:2px solid var(--doubt)}
 dl.lines{display:grid;grid-template-columns:5.5em 1fr;gap:4px 10px;margin:8px 0}
 dl.lines dt{color:var(--muted)}dl.lines dd{margin:0;overflow-wrap:anywhere}
@@ -68,11 +68,42 @@ td p{margin:0 0 3px}
 .swatch{display:inline-flex;align-items:center;gap:6px;max-width:100%;overflow-wrap:anywhere}
 nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin:14px 0 0}
 .note{font-size:13px;color:var(--muted)}
-details summary{cursor:pointer;color:var(--muted)}`;
+details summary{cursor:pointer;color:var(--muted)}
+.tested{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,27em),1fr));gap:2px 24px;margin:12px 0}
+.tested div{display:grid;grid-template-columns:4em 1fr;gap:8px}.tested dt{color:var(--muted)}.tested dd{margin:0;overflow-wrap:anywhere}
+.verdict .tiles{display:flex;flex-wrap:wrap;gap:8px;margin:12px 0;padding:0;list-style:none}
+.tiles li{flex:1 1 7.5em;border:1px solid var(--edge);border-radius:6px;background:var(--page);padding:6px 12px}
+.tiles b{display:block;font-size:20px;font-variant-numeric:tabular-nums}.tiles span{font-size:12.5px;color:var(--muted)}
+.properties td:first-child{width:36%}.properties .state{white-space:nowrap}.verdict h2{font-size:15px;margin:18px 0 4px}
+.story{display:grid;grid-template-columns:minmax(0,1fr);gap:14px 22px}
+@media (min-width:1000px){.story{grid-template-columns:minmax(0,5fr) minmax(0,8fr)}.story .drawn{position:sticky;top:8px;align-self:start}}
+ol.steps{list-style:none;counter-reset:step;margin:6px 0;padding:0}
+ol.steps li{counter-increment:step;position:relative;padding:0 0 7px 30px;overflow-wrap:anywhere}
+ol.steps li::before{content:counter(step);position:absolute;left:0;top:2px;width:19px;height:19px;border-radius:50%;background:var(--text);color:var(--page);font-size:11px;font-weight:700;line-height:19px;text-align:center}
+ol.steps li.wrong::before{background:var(--bad);color:var(--page)}ol.steps li.wrong{font-weight:600}
+ol.steps .by{color:var(--muted);font-size:12px;font-weight:400}
+.why{border-left:3px solid var(--edge);padding-left:10px;margin:8px 0}
+.believed{width:auto;font-size:13px}.believed td,.believed th{padding:3px 14px 3px 0}
+html:not(.scripted) .only-scripted{display:none}
+.tools{display:flex;flex-wrap:wrap;align-items:center;gap:6px;margin:8px 0}
+button,input,select{font:inherit;font-size:13px;color:var(--text);background:var(--card);border:1px solid var(--edge);border-radius:6px;padding:3px 10px;cursor:pointer}
+button:hover{border-color:var(--muted)}:focus-visible{outline:2px solid var(--k0);outline-offset:1px}
+#window{margin-left:auto;font-size:13px}
+#chart{border:1px solid var(--edge);border-radius:6px;max-height:82vh;overflow:hidden auto;background:var(--page)}
+#chart canvas{display:block;width:100%;touch-action:pan-y;cursor:crosshair}
+#chart #head{position:sticky;top:0;background:var(--page);border-bottom:1px solid var(--edge)}
+#tip{position:fixed;z-index:9;max-width:min(440px,90vw);padding:7px 10px;border:1px solid var(--muted);border-radius:6px;background:var(--card);color:var(--text);font-size:12.5px;line-height:1.4;pointer-events:none;overflow-wrap:anywhere}
+#tip>*{display:block}
+#state{border:1px solid var(--edge);border-left:4px solid var(--k0);border-radius:6px;padding:8px 14px;margin:8px 0;font-size:13.5px;overflow-wrap:anywhere}
+#state ul{margin:4px 0;padding-left:18px}
+[hidden]{display:none!important}
+figure{margin:14px 0}figcaption{font-size:13px;font-weight:600;margin-bottom:4px}
+.uplot,.u-legend{font-family:inherit!important;font-size:12px}.plot{overflow:hidden}
+.bar{position:relative;min-width:9em}.bar i{position:absolute;left:0;bottom:2px;height:3px;background:var(--k0);border-radius:2px}`;
 
 const DRAWING = `
 .definitions{position:absolute}
-svg.sheet{display:block;width:100%;min-width:700px;height:auto;font-family:system-ui,"Liberation Sans",Arial,sans-serif;font-size:11px;fill:var(--text)}
+svg.sheet{display:block;width:100%;min-width:620px;height:auto;font-family:system-ui,"Liberation Sans",Arial,sans-serif;font-size:11px;fill:var(--text)}
 .lane{fill:var(--lane)}.grid{stroke:var(--grid);stroke-width:1}
 .heading{font-size:10px;letter-spacing:.05em;fill:var(--muted)}
 .lane-name{font-size:11px;font-weight:600}.lane-name.bad{fill:var(--bad)}
@@ -92,9 +123,8 @@ text.muted{font-weight:400}.lane-about,.key-name{font-size:9px}.axis{font-size:1
 .down line,.down path{stroke:var(--text);stroke-width:1.6;fill:none}
 .role.primary{fill:var(--primary)}.role.replica,.role.replica-cut{fill:var(--replica)}.role.unknown{fill:var(--absent)}
 .role.replica-cut{stroke:var(--fault);stroke-width:1;stroke-dasharray:4 2}
-.role.unwatched{fill:url(#unwatched)}.hatch-grey{fill:var(--crowd)}
-.role-name{font-size:9px;pointer-events:none;fill:var(--on-replica)}.role-name.primary{fill:var(--on-primary)}
-.close .role-name{font-size:10.5px}
+.role.unwatched{fill:url(#unwatched)}.hatch-grey{fill:var(--crowd)}.hatch-fault{fill:var(--fault)}rect.wait{fill:var(--wait)}
+.role-name{font-size:10.5px;pointer-events:none;fill:var(--on-replica)}.role-name.primary{fill:var(--on-primary)}
 .role-name.unwatched{fill:var(--text);paint-order:stroke;stroke:var(--page);stroke-width:3}
 .skewed{fill:var(--skew)}.restart{stroke:var(--good);stroke-width:2.5}.evicted{stroke:var(--fault);stroke-width:2.5}
 .fault-bar{fill:var(--fault-soft);stroke:var(--fault);stroke-width:1}.fault-bar.unhealed{stroke-dasharray:4 2}
@@ -108,14 +138,17 @@ text.muted{font-weight:400}.lane-about,.key-name{font-size:9px}.axis{font-size:1
 a:target .mark-span,a:hover .mark-span{stroke-width:4}
 .flag circle{fill:var(--text)}.flag text{font-size:10px;font-weight:700;fill:var(--page)}
 .flag-line{stroke:var(--text);stroke-width:.8;stroke-dasharray:2 3;pointer-events:none}
-@media (max-width:1100px){svg.sheet,.lane-name,.mark-name{font-size:13px}.axis,.in-band,.on-bar,.fault-name,.close .role-name{font-size:12.5px}.key-name,.lane-about,.on-bar.small,.role-name{font-size:10.5px}}`;
+@media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}dl.lines{grid-template-columns:1fr;gap:0}.facts th{width:auto;white-space:normal}.verdict h1 span{display:block}
+.properties thead{display:none}.properties td{display:block;border:0;padding:1px 0}.properties td:first-child{width:auto;padding-top:6px}.properties tr{border-bottom:1px solid var(--edge)}
+.runs thead{display:none}.runs td{display:block;border:0;padding:1px 0;text-align:left}.runs td:empty{display:none}.runs tr{display:block;border-bottom:1px solid var(--edge);padding:6px 0}.runs .number::before{content:attr(data-of) ' '}}`;
 
 const PAPER = `
 @media print{
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
 :root{${LIGHT}}
 main{max-width:none;padding:0}
-.violation,.verdict,svg.sheet,tr{break-inside:avoid}h2,h3{break-after:avoid}
+.verdict,svg.sheet,tr{break-inside:avoid}.tools,#tip,#state,nav{display:none}#chart{max-height:none}.story{grid-template-columns:1fr!important}.story .drawn{position:static!important}
+h2,h3{break-after:avoid}
 svg.sheet{min-width:0}.scroll{overflow:visible}
 }`;
 

@@ -1,15 +1,18 @@
 /** The violations, first what a reader decides by: what, proof, why, and the close-up. */
 
-import type { Mark } from '../drawing/canvas.js';
+import type { Violation } from '../../harness/api.js';
 import { type CloseUp, closeUps } from '../drawing/closeup.js';
 import type { ReportInput } from '../input.js';
-import { clipped, type Markup, markup } from '../markup.js';
-import type { Story } from '../story/story.js';
+import { clipped, Markup, markup } from '../markup.js';
+import { type Believed, believedAt, type Step, stepsOf } from '../story/steps.js';
+import type { Mark, Story } from '../story/story.js';
+import { windowOf } from '../story/window.js';
 import {
   className,
   count,
   countFound,
   duration,
+  durationOfMs,
   exactMoment,
   moment,
   plural,
@@ -23,6 +26,11 @@ import type { Citations } from './cited.js';
 const MOST_DRAWN = 12;
 const MOST_IN_WORDS = 60;
 const MOST_LISTED = 3_000;
+/** Unfolded when the page opens: a reader who wants more unfolds more. */
+const MOST_OPEN = 3;
+const MOST_GRANTS = 3;
+/** What a server did is observed a little after it answered its client. */
+const OBSERVED_AFTER_NS = 5e6;
 
 /** A link to where a violation is told of; beyond those told, to the section that says so. */
 export function linkTo(number: number): string {
@@ -45,7 +53,7 @@ export function violationsSection(
   const shown = shownOfFound(input.results);
   return markup`<h2 id="violations">${plural(countFound(input.results), 'violation')}</h2>${shown === undefined ? undefined : markup`<p class="note">All are counted; reported, here and in <code>results.json</code>, are ${shown}.</p>`}
 ${drawn}
-${worded.length === 0 ? undefined : markup`<p class="note">The ${count(worded.length)} below have no close-up of their own; all are marked in the whole run.</p>${worded}`}
+${worded.length === 0 ? undefined : markup`<p class="note">The ${count(worded.length)} below have no close-up of their own; all are marked in the timeline of the whole run.</p>${worded}`}
 ${listed.length === 0 ? undefined : markup`<details><summary>${count(listed.length)} more, one line each</summary><ol start="${MOST_IN_WORDS + 1}">${listed.map(listLine)}</ol></details>`}
 ${rest > 0 ? markup`<p class="note">${count(rest)} further violations are in <code>results.json</code> only.</p>` : undefined}`;
 }
@@ -59,17 +67,70 @@ function violation(input: ReportInput, story: Story, mark: Mark, citations: Cita
   const fails = input.config.failOn.includes(violation.class);
   const wall = story.epochWallMs === undefined ? undefined : wallTime(story.epochWallMs, violation.fromNs);
   const evidence = violation.evidence.slice(0, 60).map((line) => citations.historyLine(line));
-  return markup`<article class="violation ${fails ? '' : 'lenient'}" id="violation-${number}">
-<h3>${number}. ${className(violation)} · ${clipped(violation.key, 200)} · at ${moment(violation.fromNs)} for ${duration(violation.untilNs - violation.fromNs)}</h3>
+  const steps = stepsOf(violation);
+  const long = violation.untilNs > violation.fromNs ? ` for ${duration(violation.untilNs - violation.fromNs)}` : '';
+  const name = violation.cause.name;
+  const cause = markup`<span class="tag ${name === 'unexplained' || !fails ? 'soft' : 'bad'}">${clipped(name, 100)}</span>`;
+  const open = number <= MOST_OPEN ? new Markup(' open=""') : undefined;
+  return markup`<details class="violation ${fails ? '' : 'lenient'}"${open}>
+<summary><h3>${number}. ${className(violation)} · ${clipped(violation.key, 200)} · at ${moment(violation.fromNs)}${long}</h3> ${cause}</summary><article id="violation-${number}">
 ${fails ? undefined : markup`<p><span class="tag soft">known and allowed: does not fail this run</span></p>`}
-<dl class="lines">
-<dt>What</dt><dd>${clipped(whatHappened(violation), 2_000)}</dd>
-<dt>Proof</dt><dd>${clipped(violation.proof, 2_000)} ${evidence.length === 0 ? undefined : markup`<span class="note">Lines ${spaced(evidence)}${violation.evidence.length > 60 ? ' and more' : ''}</span>`}</dd>
-<dt>Why</dt><dd><b>${clipped(violation.cause.name, 100)}:</b> ${clipped(violation.cause.sentence, 2_000)}${chain(mark, citations)}</dd>
-</dl>
-${drawn ? closeUps(mark, story).map(figure) : undefined}
-<p class="note"><a href="#mark-${number}">Show it in the whole run</a>${wall === undefined ? '' : ` · ${wall} by the machine’s wall clock, for the servers’ logs`}</p>
-</article>`;
+<p>${clipped(whatHappened(violation), 2_000)}.</p>
+<p class="why"><b>Why: ${clipped(violation.cause.sentence, 2_000)}</b></p>
+<div class="story"><div class="told"><ol class="steps">${steps.map((step) => stepItem(step, citations))}</ol>
+${more(violation.cause.chain.length - steps.filter(({ kind }) => kind === 'cause').length)}
+<p><b>Proof:</b> ${clipped(violation.proof, 2_000)} ${evidence.length === 0 ? undefined : markup`<span class="note">Lines ${spaced(evidence)}${violation.evidence.length > 60 ? ' and more' : ''}</span>`}</p></div>
+${drawn ? markup`<div class="drawn">${closeUps(mark, story, steps).map(figure)}${believed(mark, story)}</div>` : undefined}</div>
+<p class="note"><a href="${permalink(violation, story)}">Show it in the whole run</a>${wall === undefined ? '' : ` · ${wall} by the machine’s wall clock, for the servers’ logs`}</p>
+</article></details>`;
+}
+
+/** What the page's script understands: a time, and a moment in it. */
+function permalink(violation: Violation, story: Story): string {
+  const { fromNs, untilNs } = windowOf(violation, story);
+  return `#t=${seconds(fromNs)}-${seconds(untilNs)}&at=${seconds(violation.fromNs)}`;
+}
+
+function seconds(ns: number): string {
+  return String(Math.round(ns / 1e3) / 1e6);
+}
+
+function more(untold: number): Markup | undefined {
+  return untold > 0 ? markup`<p class="note">${plural(untold, 'further step')} in results.json.</p>` : undefined;
+}
+
+/** The numbers are those of the flags in the drawing. */
+function stepItem(step: Step, citations: Citations): Markup {
+  const lines = [
+    step.history === undefined ? undefined : citations.historyLine(step.history),
+    step.observation === undefined ? undefined : citations.observationLine(step.observation),
+  ].filter((line) => line !== undefined);
+  return markup`<li class="${step.kind}"><span class="when" title="${exactMoment(step.atNs)}">${moment(step.atNs)}</span> ${clipped(step.text, 1_000)} <span class="by">${step.kind === 'cause' ? 'evidence ' : ''}${spaced(lines)}</span></li>`;
+}
+
+/** At each of the grants: one server believed this, another that, and so both held. */
+function believed({ violation }: Mark, story: Story): Markup | undefined {
+  const window = windowOf(violation, story);
+  const nodes = story.beliefs.within(window.fromNs, window.untilNs);
+  const grants = violation.holds.slice(0, MOST_GRANTS).sort((a, b) => a.fromNs - b.fromNs);
+  const columns = (grants.length > 0 ? grants.map(({ fromNs }) => fromNs) : [violation.fromNs]).map((atNs) =>
+    believedAt(nodes, violation.key, atNs + OBSERVED_AFTER_NS),
+  );
+  if (nodes.length === 0) return undefined;
+  const heads = grants.map(({ client, fromNs }) => markup`<th>as ${client} was granted it, ${moment(fromNs)}</th>`);
+  return markup`<h4>What each server believed about ${clipped(violation.key, 60)}</h4>
+<div class="scroll"><table class="believed"><thead><tr><th>node</th>${heads.length > 0 ? heads : markup`<th>at ${moment(violation.fromNs)}</th>`}</tr></thead><tbody>${nodes.map(({ node }, row) => markup`<tr><td>${node}</td>${columns.map((column) => markup`<td>${believedWords(column[row]!)}</td>`)}</tr>`)}</tbody></table></div>`;
+}
+
+function believedWords({ role, owner, leaseLeftMs }: Believed): Markup {
+  if (owner === undefined) return markup`${role}`;
+  const left =
+    leaseLeftMs === undefined
+      ? 'no expiry'
+      : leaseLeftMs >= 0
+        ? `about ${durationOfMs(Math.round(leaseLeftMs / 10) * 10)} of its lease left`
+        : 'past its expiry';
+  return markup`${role}: <b>${owner}</b>, ${left}`;
 }
 
 function figure(closeUp: CloseUp): Markup {
@@ -77,20 +138,6 @@ function figure(closeUp: CloseUp): Markup {
   const notes = closeUp.notes.length > 0 ? ` ${closeUp.notes.join('; ')}.` : '';
   return markup`<p class="note">${closeUp.name}, ${span}. The thin line under a bar is its lease, counted from the request that was granted.${notes}</p>
 <div class="scroll">${closeUp.svg}</div>`;
-}
-
-/** The numbers are those of the flags in the close-up. */
-function chain({ violation }: Mark, citations: Citations): Markup | undefined {
-  if (violation.cause.chain.length === 0) return undefined;
-  const links = violation.cause.chain.slice(0, 40).map((link) => {
-    const lines = [
-      link.history === undefined ? undefined : citations.historyLine(link.history),
-      link.observation === undefined ? undefined : citations.observationLine(link.observation),
-    ].filter((line) => line !== undefined);
-    return markup`<li><span class="when" title="${exactMoment(link.atNs)}">${moment(link.atNs)}</span> ${clipped(link.text, 1_000)} <span class="note">${spaced(lines)}</span></li>`;
-  });
-  const more = violation.cause.chain.length - links.length;
-  return markup`<ol class="chain">${links}</ol>${more > 0 ? markup`<p class="note">${plural(more, 'further step')} in results.json.</p>` : undefined}`;
 }
 
 export function spaced(parts: readonly Markup[]): Markup {

@@ -30,6 +30,8 @@ export interface OwnerSpan {
   line: number;
   /** A command places the moment exactly; a sample only says that by then it was so. */
   shownBy: 'command' | 'sample';
+  /** When the key was to expire, as last seen; Infinity: never. */
+  expiresNs: number;
 }
 
 export interface NodeBelief {
@@ -65,7 +67,8 @@ export class Beliefs {
   /** What of them is not in `nodes`, for people; undefined where all is. */
   readonly note: string | undefined;
   /** Whether `nodes` were told by commands, too. */
-  private readonly whole: boolean;
+  readonly whole: boolean;
+  private readonly read = new Map<string, NodeBelief[]>();
 
   constructor(
     private readonly observations: Observations,
@@ -87,6 +90,14 @@ export class Beliefs {
   /** The same for a short time of the run, with its commands. */
   within(fromNs: number, untilNs: number): NodeBelief[] {
     if (this.whole) return this.nodes;
+    // A violation's drawing, its table and its part of the timeline ask for the same time; only a few violations have them.
+    const window = `${fromNs}-${untilNs}`;
+    const nodes = this.read.get(window) ?? this.readWithin(fromNs, untilNs);
+    this.read.set(window, nodes);
+    return nodes;
+  }
+
+  private readWithin(fromNs: number, untilNs: number): NodeBelief[] {
     const aroundNs = LEASES_AROUND * this.leaseMs * 1e6;
     const [earlierNs, laterNs] = [fromNs - aroundNs, Math.min(untilNs + aroundNs, this.endNs)];
     const rare = this.observations.rare.filter(([, { atNs }]) => atNs >= earlierNs && atNs <= laterNs);
@@ -300,12 +311,15 @@ class Owners {
     const recent = (key: string) => one.atNs - (this.lastCommandNs.get(key) ?? -Infinity) < SAMPLE_LAG_NS;
     for (const key of [...this.now.keys()]) {
       // The sample knows better than the PX of the command whether a key is still there.
-      if (one.keys[key] === undefined && !recent(key)) {
+      const sampled = one.keys[key];
+      if ((sampled === undefined || isGone(sampled)) && !recent(key)) {
         this.expire(key, one.atNs);
         this.end(key, one.atNs);
       }
     }
-    for (const [key, { owner, pttlMs }] of Object.entries(one.keys)) {
+    for (const [key, sampled] of Object.entries(one.keys)) {
+      if (isGone(sampled)) continue;
+      const { owner, pttlMs } = sampled;
       const expiresNs = pttlMs < 0 ? Infinity : one.atNs + pttlMs * 1e6;
       const owned = this.now.get(key);
       if (owned?.value === owner) owned.expiresNs = expiresNs;
@@ -336,10 +350,9 @@ class Owners {
     const owned = this.now.get(key);
     if (owned === undefined) return;
     this.now.delete(key);
-    const { expiresNs: _, ...span } = owned;
     const untilNs = Math.max(owned.fromNs, atNs);
     const list = this.spans.get(key) ?? [];
-    list.push({ ...span, untilNs });
+    list.push({ ...owned, untilNs });
     this.spans.set(key, list);
   }
 
@@ -351,6 +364,11 @@ class Owners {
         .find((one) => one)
     );
   }
+}
+
+/** It was read, and had expired before its time to live was: -2 says so, where -1 says that it never expires. */
+function isGone({ pttlMs }: { pttlMs: number }): boolean {
+  return pttlMs < -1;
 }
 
 function from(one: AnyLine): { fromNs: number; line: number; shownBy: 'command' | 'sample' } {

@@ -26,9 +26,13 @@ export interface FaultSpan {
  */
 export interface Touch {
   target: string;
+  /** What it was put through, in the order of the records. */
+  kinds: TouchKind[];
   fromNs: number;
   untilNs: number;
 }
+
+export type TouchKind = 'stopped' | 'down' | 'cut off' | 'clock moved' | 'struck';
 
 export interface FaultStory {
   step: number;
@@ -129,7 +133,11 @@ class OpenSpan {
     }
     for (const target of targets) {
       const known = this.lasting.get(target) ?? this.passing.get(target);
-      const touch = known ?? { target, fromNs: moment.atNs, untilNs: this.span.untilNs };
+      const touch = known ?? { target, kinds: [], fromNs: moment.atNs, untilNs: this.span.untilNs };
+      const kind = kindOf(moment.record, target);
+      // Of a composite's phases some only say what came of it.
+      if (kind !== 'struck' && touch.kinds[0] === 'struck') touch.kinds.length = 0;
+      if (!touch.kinds.includes(kind) && (kind !== 'struck' || touch.kinds.length === 0)) touch.kinds.push(kind);
       if (known === undefined) this.span.touches.push(touch);
       const lasts = state === 'strike' || offsetMs !== undefined;
       if (lasts) this.passing.delete(target);
@@ -144,6 +152,15 @@ class OpenSpan {
     this.span.untilNs = moment.atNs;
     for (const touch of [...this.passing.values(), ...this.lasting.values()]) touch.untilNs = moment.atNs;
   }
+}
+
+/** By what the record says was done, not by the fault's name: a composite does several things one after the other. */
+function kindOf({ did, cut = [], offsetMs, ratePpm }: FaultRecord, target: string): TouchKind {
+  if (did.includes('SIGSTOP')) return 'stopped';
+  if (did.includes('SIGKILL')) return 'down';
+  if (cut.some((pair) => pair.includes(target))) return 'cut off';
+  if (offsetMs !== undefined || ratePpm !== undefined) return 'clock moved';
+  return 'struck';
 }
 
 /** How a report calls a step; what the run did by itself (healing everything at the end) is no step of the plan. */

@@ -1,9 +1,17 @@
 /** One run as a reader sees it: the same facts as in the history, arranged by lane. Pure; no drawing. */
-import type { History, Phase } from '../../harness/api.js';
+import type { History, Phase, Violation } from '../../harness/api.js';
 import type { HoldTable, ReportInput } from '../input.js';
 import { Beliefs, type NodeBelief } from './beliefs.js';
 import { type FaultStory, faultStories } from './faults.js';
 import { type Slot, type Slots, slotsOf } from './slots.js';
+
+/** A violation by the number that it has everywhere in the report. */
+export interface Mark {
+  number: number;
+  violation: Violation;
+  /** Where the report tells of it: `#violation-1`. */
+  href: string;
+}
 
 export interface PhaseSpan {
   phase: Phase;

@@ -12,6 +12,10 @@ const here = (...tools: string[]) =>
 export const havePython = here('python3');
 export const haveCompiler = here('cc', 'gcc', 'clang');
 
+/** Where Debian puts it; a browser by another name would not be the one that the pages were tested with. */
+export const chromium = findOnPath('chromium') ?? '/usr/bin/chromium';
+export const haveBrowser = here('chromium');
+
 /** What to put before a command that mounts something which nobody else is to see. */
 export const inMountNamespace = ['unshare', ...(isRoot() ? [] : ['--user', '--map-root-user']), '--mount', '--'];
 const [unshare, ...mounting] = [...inMountNamespace, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'];
@@ -22,6 +26,7 @@ export function skipped(): string[] {
   return [
     ...(havePython ? [] : ['no python3: the tests of the lock client in Python are skipped']),
     ...(haveCompiler ? [] : ['no C compiler: the tests of skewed clocks are skipped']),
+    ...(haveBrowser ? [] : ['no chromium: the tests of reports in a browser are skipped']),
     ...(canMount ? [] : ['nothing can be mounted here: the tests of a full disk are skipped']),
   ];
 }

@@ -30,9 +30,9 @@ it('shows each measurement with its units, and what a lock said harmlessly', () 
     ]),
   );
   expect(page).toContain('<th class="number">p50, ms</th>');
-  expect(page).toContain('<th class="number">available, %</th>');
   expect(page).toContain('<td>acquires &lt;b&gt;granted&lt;/b&gt;</td>');
-  expect(page).toContain('<td>&lt;i&gt;</td>');
+  expect(page).toContain('<th>&lt;i&gt;</th>');
+  expect(page).toContain('<td class="bar">99.5 %<i');
   expect(page).toMatch(/<td class="number">1,234<\/td><td class="number">0\.50<\/td><td class="number">12\.3<\/td>/);
 });
 

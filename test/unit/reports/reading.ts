@@ -1,9 +1,31 @@
 /** Reads a report back, independently of the code that wrote it: its markup, its scales, its bars. */
 
+import { unpacked } from '../../../reports/data/pack.js';
+import type { PageData } from '../../../reports/data/page-data.js';
+
 export interface Tag {
   name: string;
   attributes: Record<string, string>;
   at: number;
+}
+
+/** The page without its style, its script and what only that reads: markup, which can be parsed. */
+export function markupOf(page: string): string {
+  return page
+    .replace(/<style>[^<]*<\/style>/, '')
+    .replace(/<script [^>]*>[^<]*<\/script>\n/g, '')
+    .replace(/<script type="module">[\s\S]*?<\/script>/, '');
+}
+
+/** What the page's script is given, with all lists in times, not differences. */
+export function dataOf(page: string): PageData {
+  const data = unpacked(/<script type="application\/octet-stream" id="run-data">([^<]*)</.exec(page)![1]!);
+  const addUp = (list: number[]) => {
+    for (let n = 1; n < list.length; n++) list[n]! += list[n - 1]!;
+  };
+  for (const { holds, tries } of data.slots) for (const list of [holds, tries]) addUp(list.fromUs);
+  for (const { owners } of data.nodes) for (const list of owners) addUp(list.fromUs);
+  return data;
 }
 
 /** Every tag of a document; throws where the markup is not well formed, so an escape that was forgotten shows. */
@@ -27,7 +49,7 @@ export function tagsOf(document: string): Tag[] {
       [...written.matchAll(/([\w:-]+)="([^"]*)"/g)].map(([, key, value]) => [key!, value!]),
     );
     tags.push({ name, attributes, at });
-    if (selfClosing !== '/' && !['meta', 'br'].includes(name)) open.push(name);
+    if (selfClosing !== '/' && !['meta', 'br', 'input'].includes(name)) open.push(name);
   }
   if (open.length > 0) throw new Error(`never closed: ${open.join(', ')}`);
   return tags;
@@ -41,9 +63,9 @@ export interface DrawnSheet {
   nsPerPx: number;
 }
 
-/** The drawings of a page whose class list has `size`. */
-export function sheetsOf(document: string, size: 'whole' | 'close'): DrawnSheet[] {
-  return [...document.matchAll(new RegExp(`<svg class="sheet ${size}"[\\s\\S]*?</svg>`, 'g'))].map(([source]) => {
+/** The drawings of a page. */
+export function sheetsOf(document: string): DrawnSheet[] {
+  return [...document.matchAll(/<svg class="sheet"[\s\S]*?<\/svg>/g)].map(([source]) => {
     const tags = tagsOf(source);
     const { attributes } = tags[0]!;
     const number = (name: string) => {

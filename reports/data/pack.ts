@@ -1,0 +1,20 @@
+/**
+ * A page's data as text that can stand in any element: JSON, deflated, in base64. There is no character in it that HTML
+ * knows, whatever a lock or a log said. The script's side of it is `reports/browser/unpack.ts`.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { PageData } from './page-data.js';
+
+export function packed(data: PageData): string {
+  return deflateRawSync(JSON.stringify(data), { level: 7 }).toString('base64');
+}
+
+/** For tests: what the page was given. */
+export function unpacked(text: string): PageData {
+  return JSON.parse(inflateRawSync(Buffer.from(text, 'base64')).toString('utf8')) as PageData;
+}
+
+/** Differences, for a list in order. */
+export function differences(list: readonly number[]): number[] {
+  return list.map((value, at) => value - (list[at - 1] ?? 0));
+}

@@ -1,0 +1,59 @@
+/** `summary.md`, which is also what a GitHub step summary shows: the verdict, the first violations, the command. */
+import type { ReportInput } from './input.js';
+import { clipped, visible } from './markup.js';
+import { className, count, countFound, EXIT_MEANING, plural, shownOfFound, whatHappened } from './words.js';
+
+const MOST_TOLD = 5;
+const SIGNS: Record<string, string> = { held: '✅', violated: '❌', unknown: '❔' };
+
+export function markdownSummary({ results, config, serverVersion }: ReportInput): string {
+  const told = results.violations.slice(0, MOST_TOLD);
+  const untold = countFound(results) - told.length;
+  const shown = shownOfFound(results);
+  const faults = config.nemesis.length === 0 ? 'no faults' : config.nemesis.join(', ');
+  const rows = results.checkers.map((one) => `| ${text(one.checker)} | ${one.verdict} | ${count(countFound(one))} |`);
+  const lines = [
+    `## ${SIGNS[results.verdict] ?? '❔'} lock-torture: ${results.verdict}`,
+    '',
+    `**${text(results.headline)}**`,
+    '',
+    `Lock ${text(config.lock)} on ${text(config.topology)} (Redis ${text(serverVersion)}), ${plural(config.clients, 'client')}, ${text(faults)}, seed ${config.seed}. Exit status ${results.exitStatus}: ${EXIT_MEANING[results.exitStatus]}.`,
+    ...(results.strength === undefined ? [] : ['', `Strength: ${text(results.strength)}`]),
+    ...results.reasons.flatMap((reason) => ['', `> ${text(reason)}`]),
+    '',
+    '| checker | verdict | violations |',
+    '| --- | --- | ---: |',
+    ...rows,
+    ...told.flatMap((violation, at) => {
+      const allowed = config.failOn.includes(violation.class) ? '' : ' (does not fail this run)';
+      return [
+        '',
+        `${at + 1}. **${className(violation)}**${allowed}: ${text(whatHappened(violation))}.<br>Why: ${text(violation.cause.sentence)} (${text(violation.cause.name)})<br>Proof: ${text(violation.proof)}`,
+      ];
+    }),
+    ...(untold > 0
+      ? [
+          '',
+          `${plural(untold, 'more violation')}${shown === undefined ? ' in the report' : `; reported are ${text(shown)}`}.`,
+        ]
+      : []),
+    '',
+    'Again:',
+    '',
+    ...code(results.again),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Plain text on one line: what would be markup, a link or a mention is shown as it is. */
+function text(words: string): string {
+  return visible(clipped(words, 600))
+    .replace(/[\\`*_[\]|~#@]/g, '\\$&')
+    .replace(/[&<>]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character]!)
+    .replace(/:\/\/|\bwww\./g, (link) => `${link[0]}\u200b${link.slice(1)}`);
+}
+
+/** Indented, so that nothing in it can end it. */
+function code(words: string): string[] {
+  return [`    ${visible(words)}`];
+}

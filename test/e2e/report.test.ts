@@ -1,0 +1,266 @@
+/** Reports of real runs, in a real browser. */
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { writeRecordedRun } from '../../bench/recorded-run.js';
+import type { Results } from '../../harness/api.js';
+import { judgeRun } from '../../harness/cli/judge.js';
+import { duration, exactMoment, moment } from '../../reports/words.js';
+import { schemaTroubles } from '../unit/docs/schema.js';
+import { type Inside, open } from './browser.js';
+import { haveBrowser } from './needs.js';
+import { type Ended, freshFolder, torture } from './torture.js';
+
+/** Grants everybody everything, and says what no lock should. */
+const HOSTILE = `
+const nasty = '</script><img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=2</script>\\u202e\\u001b[31m';
+let acquires = 0;
+export default {
+  name: nasty,
+  async connect(topology) {
+    const redis = await topology.redis();
+    return {
+      async acquire(key, { leaseMs }) {
+        if (topology.options.client === 'c3' && ++acquires === 3) throw new Error(nasty);
+        await redis.set(key, nasty + topology.randomValue(), 'PX', leaseMs);
+        return { release: async () => { await redis.del(key); } };
+      },
+    };
+  },
+};`;
+
+declare const lockTorture: Inside;
+
+describe.skipIf(!haveBrowser)('the report of a run that was violated, by a lock that attacks its reader', () => {
+  let run: Ended;
+  let results: Results;
+  let report: string;
+  beforeAll(async () => {
+    const folder = freshFolder();
+    const lock = join(folder, 'hostile.mjs');
+    writeFileSync(lock, HOSTILE);
+    const summary = join(folder, 'step-summary.md');
+    run = await torture(
+      [
+        '--lock',
+        lock,
+        '--topology',
+        'single',
+        '--nemesis',
+        'pause:client',
+        '--keys',
+        '2',
+        '--lease',
+        '2s',
+        '--hold',
+        '0.1x..0.5x',
+        '--time-limit',
+        '7s',
+        '--seed',
+        '3',
+      ],
+      { env: { GITHUB_STEP_SUMMARY: summary } },
+    );
+    expect(run.status, run.output + run.errors).toBe(1);
+    expect(schemaTroubles(run.results)).toEqual([]);
+    expect(readFileSync(summary, 'utf8')).toMatch(/^## ❌ lock-torture: violated\n/);
+    results = run.results;
+    report = join(run.folder, 'report.html');
+  });
+
+  test('says what results.json says, and nothing that the lock said is run', async () => {
+    await using opened = await open(report);
+    const { page, trouble } = opened;
+    expect(await page.textContent('h1')).toContain(results.verdict.toUpperCase());
+    expect(await page.textContent('.headline')).toBe(results.headline);
+    const properties = (await page.textContent('.properties'))!;
+    expect(properties).toContain(`exclusion broken: ${results.found.exclusion}`);
+    const titles = await page.locator('details.violation h3').allTextContents();
+    results.violations.slice(0, 60).forEach(({ fromNs, untilNs, key }, at) => {
+      expect(titles[at]).toContain(`${key} · at ${moment(fromNs)} for ${duration(untilNs - fromNs)}`);
+    });
+    const first = await page.locator('details.violation').first().textContent();
+    expect(first).toContain(results.violations[0]!.cause.sentence);
+    expect(first).toContain(results.violations[0]!.proof);
+    expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+    expect(await page.locator('img').count()).toBe(0);
+    expect(await page.textContent('#run ~ table')).toContain('onerror');
+    expect(trouble).toEqual([]);
+  });
+
+  test('zooms by button and by key, and tells what is under the pointer to the microsecond', async () => {
+    await using opened = await open(report);
+    const { page, trouble } = opened;
+    const shown = () => page.evaluate(() => lockTorture.view.untilUs - lockTorture.view.fromUs);
+    const whole = await shown();
+    await page.click('[data-do=in]');
+    expect(await shown()).toBeCloseTo(whole / 2, -1);
+    await page.focus('#chart');
+    await page.keyboard.press('+');
+    expect(await shown()).toBeCloseTo(whole / 4, -1);
+    await page.keyboard.press('0');
+    expect(await shown()).toBe(whole);
+
+    const [hold] = results.violations[0]!.holds;
+    const middle = (hold!.fromNs + hold!.untilNs) / 2e3;
+    const [x, y] = await page.evaluate(
+      ([us, slot]) => {
+        const { lanes, layout } = lockTorture.timeline;
+        lockTorture.view.show(us - 1e6, us + 1e6);
+        lanes.canvas.scrollIntoView({ block: 'center' });
+        const { left, top } = lanes.canvas.getBoundingClientRect();
+        return [left + lanes.x(us), top + layout.lanes.find(({ name }) => name === slot)!.y + 6];
+      },
+      [middle, hold!.client.replace(/\.\d+$/, '')] as const,
+    );
+    await page.mouse.move(x!, y!);
+    const tip = page.locator('#tip');
+    await tip.waitFor({ state: 'visible' });
+    const words = await tip.textContent();
+    expect(words).toContain(`${hold!.client} (hold #${hold!.id}) held ${hold!.key}`);
+    expect(words).toContain(`${exactMoment(hold!.fromNs)} – ${exactMoment(hold!.untilNs)}`);
+    expect(trouble).toEqual([]);
+  });
+
+  test('goes to the next violation, whose link shows the same elsewhere', async () => {
+    await using opened = await open(report);
+    const { page } = opened;
+    const [first] = [...results.violations].sort((a, b) => a.fromNs - b.fromNs);
+    await page.click('[data-do=next-violation]');
+    await page.waitForFunction(() => location.hash.startsWith('#t='));
+    const hash = await page.evaluate(() => location.hash);
+    expect(hash).toContain(`at=${Math.round(first!.fromNs / 1e3) / 1e6}`);
+    const state = page.locator('#state');
+    await state.waitFor({ state: 'visible' });
+    const told = await state.textContent();
+    for (const { client, key } of first!.holds) expect(told).toContain(`${client} holds ${key}`);
+
+    await using elsewhere = await open(report, { hash });
+    await elsewhere.page.locator('#state').waitFor({ state: 'visible' });
+    expect(await elsewhere.page.locator('#state').textContent()).toBe(told);
+    const times = ({ view }: Inside) => [view.fromUs, view.untilUs, view.atUs];
+    expect(await elsewhere.page.evaluate(`(${times})(lockTorture)`)).toEqual(
+      await page.evaluate(`(${times})(lockTorture)`),
+    );
+    await elsewhere.page.keyboard.press('Tab');
+    expect(elsewhere.trouble).toEqual([]);
+  });
+
+  test('is dark in the dark, and fits a telephone', async () => {
+    await using opened = await open(report, { dark: true, width: 390 });
+    const { page, trouble } = opened;
+    const brightness = () =>
+      page.evaluate(() => {
+        const red = (colour: string) => Number(/\d+/.exec(colour)![0]);
+        const canvas = lockTorture.timeline.lanes.theme.colour('page');
+        return { page: red(getComputedStyle(document.body).backgroundColor), canvas };
+      });
+    const dark = await brightness();
+    expect(dark.page).toBeLessThan(60);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await page.emulateMedia({ colorScheme: 'light' });
+    const frames = await page.evaluate(() => lockTorture.timeline.frames);
+    await page.waitForFunction((before) => lockTorture.timeline.frames > before, frames);
+    const light = await brightness();
+    expect(light.page).toBeGreaterThan(200);
+    expect(light.canvas).not.toBe(dark.canvas);
+    expect(trouble).toEqual([]);
+  });
+
+  test('without scripts it still says the verdict, the stories and why there is no timeline', async () => {
+    await using opened = await open(report, { scripts: false });
+    const { page, trouble } = opened;
+    expect(await page.textContent('h1')).toContain('VIOLATED');
+    expect(await page.locator('details.violation svg.sheet').first().isVisible()).toBe(true);
+    expect(await page.locator('noscript').textContent()).toContain('drawn by a script');
+    expect(await page.locator('#chart').isVisible()).toBe(false);
+    expect(trouble).toEqual([]);
+  });
+
+  test('is in the list of runs, which can be filtered', async () => {
+    await using opened = await open(join(run.folder, '../index.html'));
+    const { page, trouble } = opened;
+    expect(await page.locator('tr[data-verdict]').count()).toBe(1);
+    expect(await page.getAttribute('tr[data-verdict] a', 'href')).toBe(`./${results.runId}/report.html`);
+    await page.fill('#words', 'single pause');
+    expect(await page.locator('tr[data-verdict]:visible').count()).toBe(1);
+    await page.fill('#words', 'sentinel');
+    expect(await page.locator('tr[data-verdict]:visible').count()).toBe(0);
+    expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+    expect(trouble).toEqual([]);
+  });
+});
+
+describe.skipIf(!haveBrowser)('the report of a run without faults', () => {
+  test('says its verdict and has no violation to go to', async () => {
+    const run = await torture([
+      '--topology',
+      'single',
+      '--nemesis',
+      'none',
+      '--time-limit',
+      '3s',
+      '--hold',
+      '0.01x..0.05x',
+    ]);
+    expect(schemaTroubles(run.results)).toEqual([]);
+    await using opened = await open(join(run.folder, 'report.html'));
+    const { page, trouble } = opened;
+    expect(await page.textContent('h1')).toContain(run.results.verdict.toUpperCase());
+    expect(await page.textContent('#violations + p')).toContain('None was found');
+    expect(await page.locator('[data-do=next-violation]').count()).toBe(0);
+    expect(trouble).toEqual([]);
+  });
+});
+
+/** Bounds that a busy machine keeps; what was measured is printed. */
+const FIRST_PAINT_MS = 5_000;
+const LEAST_FRAMES_A_SECOND = 10;
+const MOST_BYTES = 6e6;
+
+describe.skipIf(!haveBrowser)('the report of a long run', () => {
+  test.each([
+    { operations: 100_000, whole: true },
+    { operations: 400_000, whole: false },
+  ])('$operations operations: opens at once, and moves smoothly', async ({ operations, whole }) => {
+    const folder = join(freshFolder(), 'long');
+    mkdirSync(folder);
+    writeRecordedRun(folder, { operations, overlaps: 40, observed: whole, seed: 7 });
+    await judgeRun(folder);
+    const report = join(folder, 'report.html');
+    const bytes = statSync(report).size;
+    expect(bytes).toBeLessThanOrEqual(MOST_BYTES);
+
+    await using opened = await open(report);
+    const { page, trouble } = opened;
+    const paintMs = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]!.startTime);
+    const scriptedMs = await page.evaluate(() => performance.now());
+    const perSecond = await page.evaluate(framesPerSecond);
+    const megabytes = (bytes / 1e6).toFixed(1);
+    process.stderr.write(
+      `report of ${operations} operations: ${megabytes} MB, first paint ${Math.round(paintMs)} ms, drawn by ${Math.round(scriptedMs)} ms, ${Math.round(perSecond)} frames/s while panning\n`,
+    );
+    expect(paintMs).toBeLessThan(FIRST_PAINT_MS);
+    expect(perSecond).toBeGreaterThan(LEAST_FRAMES_A_SECOND);
+    expect((await page.textContent('main'))!.includes('neighbours are drawn as one')).toBe(!whole);
+    expect(trouble).toEqual([]);
+  });
+});
+
+/** In the page: pans there and back for a while, at two zooms. */
+async function framesPerSecond(): Promise<number> {
+  const { view, timeline } = lockTorture;
+  const frame = () => new Promise(requestAnimationFrame);
+  const [fromUs, untilUs] = [view.fromUs, view.untilUs];
+  const before = timeline.frames;
+  const began = performance.now();
+  for (const part of [0.5, 0.02]) {
+    const middle = (fromUs + untilUs) / 2;
+    view.show(middle - ((untilUs - fromUs) * part) / 2, middle + ((untilUs - fromUs) * part) / 2);
+    for (let n = 0; n < 45; n++) {
+      view.pan(n % 30 < 15 ? 0.02 : -0.02);
+      await frame();
+    }
+  }
+  return ((timeline.frames - before) * 1_000) / (performance.now() - began);
+}

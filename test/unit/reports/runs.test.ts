@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { markdownSummary, reports } from '../../../reports/index.js';
+import { runRow, runsPage } from '../../../reports/runs.js';
+import { worstOf } from '../../../reports/worst.js';
+import { markupOf, tagsOf } from './reading.js';
+import { inputOf, plainSample, sampleConfig, sampleInput } from './sample.js';
+
+const input = sampleInput();
+
+describe('the list of runs', () => {
+  const violated = runRow(sampleConfig, input.results, true);
+  const running = runRow({ ...sampleConfig, runId: 'later', startedAt: '2026-03-15T00:00:00Z' }, undefined, false);
+
+  it('has a row for each, newest first, with verdict, causes and a link to the report', () => {
+    const page = markupOf(runsPage([violated, running]));
+    const rows = tagsOf(page).filter(({ attributes }) => attributes['data-verdict'] !== undefined);
+    expect(rows.map(({ attributes }) => attributes['data-verdict'])).toEqual(['none', 'violated']);
+    expect(page).toContain('2 runs: 1 violated, 1 none.');
+    expect(page).toContain('exclusion broken ×2, stale holder ×1: failover-lost-write, client-paused');
+    expect(page).toContain(`<a href="./${sampleConfig.runId}/report.html">`);
+    expect(page).not.toContain('./later/');
+  });
+
+  it('escapes what a lock was called', () => {
+    const page = markupOf(
+      runsPage([{ ...violated, runId: '"><script>', lock: '<img src=x onerror=alert(1)>', causes: ['<i>'] }]),
+    );
+    expect(tagsOf(page).map(({ name }) => name)).not.toContain('img');
+    expect(page).toContain('./%22%3E%3Cscript%3E/report.html');
+  });
+});
+
+describe('the summary in Markdown', () => {
+  it('says verdict, checkers, the first violations and the command', () => {
+    const text = markdownSummary(input);
+    expect(text).toMatch(/^## ❌ lock-torture: violated\n/);
+    expect(text).toContain('| mutual-exclusion | invalid | 3 |');
+    expect(text).toContain('Why: r2 was promoted without c2');
+    expect(text).toContain('\n    npm run torture -- --topology sentinel --seed 42\n');
+  });
+
+  it('shows markup, mentions and links of a lock as text', () => {
+    const plain = plainSample();
+    plain.config.lock = '<b>`x` *y* [a](https://evil.example) @everyone | z\n# h';
+    const text = markdownSummary(inputOf(plain));
+    expect(text).not.toMatch(/<b>|[^\\]`x|[^\\]\*y|[^\\]\[a|https:\/\/|[^\\]@everyone|\n# h/);
+  });
+});
+
+describe('the worst violation', () => {
+  it('is the gravest that fails the run, and of those the longest', () => {
+    const { violations } = input.results;
+    expect(worstOf(violations, ['exclusion', 'stale'])).toBe(0);
+    expect(worstOf(violations, ['stale'])).toBe(2);
+    expect(worstOf([...violations].reverse(), ['exclusion'])).toBe(2);
+    expect(worstOf([], ['exclusion'])).toBeUndefined();
+  });
+
+  it('is a drawing of its own, and there is none of a run that held', () => {
+    const svg = reports['worst-violation.svg'](input)!;
+    expect(svg).toMatch(/^<\?xml[^>]*>\n<svg xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+    tagsOf(svg.replace(/<style>[^<]*<\/style>/, ''));
+    expect(svg).not.toContain('<a ');
+    const held = { ...input, results: { ...input.results, violations: [] } };
+    expect(reports['worst-violation.svg'](held)).toBeUndefined();
+  });
+});
