@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const FOLDERS = ['harness', 'workloads', 'nemesis', 'checkers', 'lock-impl', 'reports'];
+const FOLDERS = ['harness', 'workloads', 'nemesis', 'checkers', 'lock-impl', 'reports', 'docker'];
 
 /** What a folder may import beside itself: files, without their ending. `harness/cli` wires everything. */
 const MAY_IMPORT: Record<string, string[]> = {
@@ -14,6 +14,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   checkers: ['harness/api', 'harness/history-table'],
   'lock-impl': ['harness/api'],
   reports: ['harness/api', 'harness/history-table'],
+  docker: ['harness/api'],
 };
 
 interface Source {
@@ -59,6 +60,7 @@ describe('time and randomness are parameters', () => {
   /** Where the machine's clocks are read: the runtimes, the lock client's own clock, and what runs outside of any run. */
   const MAY = [
     'harness/runtimes/',
+    'docker/',
     'harness/client/time.ts',
     'harness/cli/',
     'harness/setup/',
