@@ -18,30 +18,38 @@ export interface Engine {
   api: readonly [number, number];
 }
 
-/** The docker runtime cannot be had; the message is one line for the user. */
+/** The docker runtime cannot be had; the message is one line for the user that says what to do. */
 export class ContainerError extends Error {
   override name = 'ContainerError';
+
+  constructor(
+    readonly problem: string,
+    readonly remedy?: string,
+  ) {
+    super(remedy === undefined ? problem : `${problem}: ${remedy}`);
+  }
 }
 
 /** Of Docker 20.10: the oldest whose behaviour was tried. */
 const API_MIN = [1, 41] as const;
 const INSTALL =
   'install Docker (Debian, Ubuntu: apt-get install docker.io) or set DOCKER_HOST; --runtime netns needs none';
+const START = 'start it (systemctl start docker); --runtime netns needs none';
 
 /** Rejects with a ContainerError that says what is missing. */
 export async function findEngine(): Promise<Engine> {
-  const nowhere = whyNowhere();
-  if (nowhere) throw new ContainerError(nowhere);
+  assertSomewhere();
   // Loaded only when there is something to find: it costs a quarter of a second.
   const { getContainerRuntimeClient } = await import('testcontainers');
   const client = await getContainerRuntimeClient().catch(() => undefined);
-  if (!client) throw new ContainerError(whySilent());
+  if (!client) throw silent();
   const docker = client.container.dockerode;
   const { Version, ApiVersion, Os } = await docker.version();
   const [major = 0, minor = 0] = ApiVersion.split('.').map(Number);
   if (major < API_MIN[0] || (major === API_MIN[0] && minor < API_MIN[1])) {
     throw new ContainerError(
-      `the container engine is ${Version} (API ${ApiVersion}), and ${API_MIN.join('.')} is needed: upgrade to Docker 20.10 or newer`,
+      `the container engine is ${Version} (API ${ApiVersion}), and API ${API_MIN.join('.')} is needed`,
+      'upgrade to Docker 20.10 or newer',
     );
   }
   if (Os !== 'linux') throw new ContainerError(`the container engine runs ${Os} containers, and Linux ones are needed`);
@@ -50,7 +58,7 @@ export async function findEngine(): Promise<Engine> {
 
 const ROOT_SOCKET = '/var/run/docker.sock';
 
-/** Where an engine could be, as far as it can be known without asking. */
+/** Where an engine of this machine could be. */
 function sockets(): string[] {
   const { DOCKER_HOST, XDG_RUNTIME_DIR } = process.env;
   if (DOCKER_HOST?.startsWith('unix://')) return [DOCKER_HOST.slice('unix://'.length)];
@@ -65,30 +73,30 @@ function sockets(): string[] {
 
 function isElsewhere(): boolean {
   const { DOCKER_HOST } = process.env;
-  return (
-    (DOCKER_HOST !== undefined && !DOCKER_HOST.startsWith('unix://')) ||
-    existsSync(join(homedir(), '.testcontainers.properties')) ||
-    existsSync('.testcontainers.properties')
+  const isRemote = DOCKER_HOST !== undefined && !DOCKER_HOST.startsWith('unix://');
+  return isRemote || existsSync(join(homedir(), '.testcontainers.properties'));
+}
+
+/** What can be known without asking anybody, in no time. */
+function assertSomewhere(): void {
+  if (isElsewhere()) return;
+  const there = sockets().filter((path) => existsSync(path));
+  if (there.length === 0) throw new ContainerError(`no container engine was found (no ${sockets()[0]})`, INSTALL);
+  if (there.some(mayUse)) return;
+  throw new ContainerError(
+    `this user may not use ${there[0]}`,
+    'add them to the group docker (sudo usermod -aG docker $USER, then log in again), or use rootless Docker; --runtime netns needs neither',
   );
 }
 
-/** Undefined where it is worth asking. */
-function whyNowhere(): string | undefined {
-  if (isElsewhere()) return undefined;
-  const there = sockets().filter((path) => existsSync(path));
-  if (there.length === 0) return `no container engine was found (no ${sockets()[0]}): ${INSTALL}`;
-  return there.some(mayUse) ? undefined : noPermission(there[0]!);
-}
-
-function whySilent(): string {
+function silent(): ContainerError {
   const { DOCKER_HOST } = process.env;
-  if (DOCKER_HOST) return `no container engine answers at DOCKER_HOST=${DOCKER_HOST}: start it, or ${INSTALL}`;
-  const there = sockets().filter((path) => existsSync(path));
-  return `no container engine answers at ${there.join(', ')}: is it running? (systemctl start docker); --runtime netns needs none`;
-}
-
-function noPermission(path: string): string {
-  return `this user may not use ${path}: add them to the group docker (sudo usermod -aG docker $USER, then log in again), or use rootless Docker; --runtime netns needs neither`;
+  const where = DOCKER_HOST
+    ? `DOCKER_HOST=${DOCKER_HOST}`
+    : sockets()
+        .filter((path) => existsSync(path))
+        .join(', ');
+  return new ContainerError(`no container engine answers at ${where}`, START);
 }
 
 function mayUse(path: string): boolean {

@@ -103,6 +103,9 @@ async function provide({ engine, project, say, name, dockerfile, from, files, fo
   return image;
 }
 
+const OTHER_IMAGE =
+  'is its name right, and a registry within reach? Images that are there are used as they are: --image and --client-image name them';
+
 /** The id of the base, pulled if it is not there. */
 async function provideBase({ docker, client }: Engine, image: string, say: (line: string) => void): Promise<string> {
   const there = await idOf(docker, image);
@@ -114,15 +117,13 @@ async function provideBase({ docker, client }: Engine, image: string, say: (line
     const { ImageName } = await import('testcontainers');
     await client.image.pull(ImageName.fromString(image));
   } catch (error) {
-    throw new ContainerError(
-      `the image ${image} is not there and cannot be pulled (${oneLine(error)}): docker pull it where there is a registry, or name another with --image or --client-image`,
-    );
+    throw new ContainerError(`the image ${image} is not there and cannot be pulled (${oneLine(error)})`, OTHER_IMAGE);
   } finally {
     clearInterval(waiting);
   }
   const pulled = await idOf(docker, image);
   if (pulled) return pulled;
-  throw new ContainerError(`the image ${image} is not there and could not be pulled: is its name right?`);
+  throw new ContainerError(`the image ${image} is not there and could not be pulled`, OTHER_IMAGE);
 }
 
 async function idOf(docker: Docker, image: string): Promise<string | undefined> {

@@ -59,12 +59,13 @@ function parse(label: string | undefined): Owner | undefined {
   }
 }
 
-/** Undefined when there is no such process. */
+/** Undefined when there is no such process, or only what is left of it until its parent has looked. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field, the name, is in parentheses and may hold anything; the start is field 22.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    // The second field, the name, is in parentheses and may hold anything; the state is field 3, the start field 22.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
   } catch {
     return undefined;
   }

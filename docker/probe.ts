@@ -56,7 +56,8 @@ function assertSameKernel(host: DockerHost): void {
   }
   if (own === host.prepared.bootId) return;
   throw new ContainerError(
-    "the container engine runs on another kernel (Docker Desktop, or another machine), so the lock clients' clock cannot be compared with the harness's: run lock-torture on the engine's own machine",
+    "the container engine runs on another kernel (Docker Desktop, or another machine), so the lock clients' clock cannot be compared with the harness's",
+    "run lock-torture on the engine's own machine",
   );
 }
 

@@ -58,7 +58,8 @@ export async function dockerRuntime(options: DockerOptions): Promise<Runtime> {
     })
     .catch((error) => {
       throw new ContainerError(
-        `the container engine makes no network: ${oneLine(error)} (docker network prune helps where there are too many)`,
+        `the container engine makes no network (${oneLine(error)})`,
+        'where there are too many, docker network prune removes those that nobody uses',
       );
     });
   const { IPAM } = (await network.inspect()) as { IPAM: { Config: { Subnet: string }[] } };

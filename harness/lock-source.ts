@@ -253,6 +253,8 @@ function leavePackagesWhereTheyAre({ clientMain, withPackages = false }: LockCon
           const brought = createRequire(clientMain).resolve('ioredis');
           return withPackages ? { path: brought } : external(brought, kind);
         }
+        // esbuild itself knows what may be missing: what is required in a `try`.
+        if (withPackages) return undefined;
         return { errors: found.errors.map(({ text, notes }) => ({ text, notes })) };
       });
     },

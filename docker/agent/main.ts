@@ -6,7 +6,7 @@
  * It ends with its standard input, and everything in the container with it: a harness that was killed leaves no container.
  * It runs in the image of any server, so it uses nothing but Node.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -76,6 +76,7 @@ function prepare(call: Extract<Call, { do: 'prepare' }>): Prepared {
   // So that sockets can be dialled by a relative path: a longer one than 107 bytes cannot be.
   process.chdir(call.folder);
   writeFileSync('clock', Buffer.from(call.clock, 'base64'));
+  leadNowhere();
   const address = networkInterfaces().eth0?.find(({ family }) => family === 'IPv4')?.address;
   if (!address) throw new Error('this container has no IPv4 address on eth0');
   return {
@@ -83,6 +84,14 @@ function prepare(call: Extract<Call, { do: 'prepare' }>): Prepared {
     bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
     monotonicNs: String(process.hrtime.bigint()),
   };
+}
+
+/** Some engines give a way out even to a network that has none. */
+function leadNowhere(): void {
+  spawnSync('ip', ['route', 'del', 'default']);
+  const { stdout, error } = spawnSync('ip', ['route', 'show', 'default'], { encoding: 'utf8' });
+  if (error) throw new Error(`ip does not run in this container: ${error.message}`);
+  if (stdout.trim() !== '') throw new Error(`this container keeps a way out of its network: ${stdout.trim()}`);
 }
 
 function overwrite(path: string, data: Buffer): void {

@@ -17,6 +17,7 @@ import {
 } from '../../docker/index.js';
 import type { Clock, ClockSkew, RunConfig, Runtime } from '../api.js';
 import { encodeSkew } from '../clock-shim.js';
+import type { Finding } from '../doctor.js';
 import { monotonicNs, realClock } from '../runtimes/real-clock.js';
 import { topologies } from '../topologies/index.js';
 import { UsageError } from './errors.js';
@@ -50,7 +51,7 @@ export async function containerMachine(asked: AskedImages, say: (line: string) =
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-probe-'));
   try {
     const options = { folder, runId: freshId('probe'), clock: realClock(0), encodeSkew: encode, images: built };
-    const { version, unavailable } = await probe({ ...options, project: PROJECT }, bases.image);
+    const { version, unavailable } = await probe({ ...options, project: PROJECT }, bases.image).catch(asContainerError);
     return {
       engine: `engine ${engine.version} with ${bases.image}`,
       machine: {
@@ -63,6 +64,24 @@ export async function containerMachine(asked: AskedImages, say: (line: string) =
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the engine itself says when a container cannot be made or started: many things, none of them a bug of ours. */
+function asContainerError(error: Error): never {
+  if (error instanceof ContainerError) throw error;
+  throw new ContainerError(`a container cannot be used here (${error.message.split('\n').join(' ')})`);
+}
+
+/** For `doctor`: whether there is an engine; runs do without. */
+export async function engineFinding(): Promise<Finding> {
+  const what = 'container engine';
+  try {
+    const { version } = await findEngine();
+    return { what, ok: true, detail: `${version} answers: runs can be made in containers (--runtime docker)` };
+  } catch (error) {
+    if (!(error instanceof ContainerError)) throw error;
+    return { what, ok: 'limited', detail: error.problem, ...(error.remedy && { remedy: error.remedy }) };
   }
 }
 

@@ -36,7 +36,7 @@ export function freshFolder(): string {
 /** Starts the tool; `viaNpm` as the README says, otherwise its bin file. */
 export function start(
   args: readonly string[],
-  options: { viaNpm?: boolean; cwd?: string; command?: string } = {},
+  options: { viaNpm?: boolean; cwd?: string; command?: string; env?: Record<string, string> } = {},
 ): Torture {
   const mark = randomUUID();
   const out = freshFolder();
@@ -47,7 +47,7 @@ export function start(
     : [process.execPath, join(ROOT, 'bin/torture.mjs'), ...all];
   const child = spawn(program!, argv, {
     cwd: options.cwd ?? ROOT,
-    env: { ...process.env, [MARK]: mark, INIT_CWD: options.cwd ?? ROOT },
+    env: { ...process.env, ...options.env, [MARK]: mark, INIT_CWD: options.cwd ?? ROOT },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
