@@ -1,6 +1,6 @@
 /** A host that is a container: everything on it goes through its agent (`link.ts`). */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
 import type { ClockSkew, ExecResult, Host, HostProcess, SpawnOptions } from '../harness/api.js';
 import type { Prepared } from './agent/messages.js';
@@ -126,8 +126,10 @@ export class DockerHost implements Host {
 
   /** Programs of the project, and Node itself, lie elsewhere inside. */
   private inside(argv: readonly string[]): string[] {
-    const { project } = this.options;
+    const { project, program } = this.options;
     return argv.map((argument, n) => {
+      // Wherever the image has it.
+      if (n === 0 && argument === program) return basename(program);
       if (n === 0 && argument === process.execPath) return INSIDE.node;
       return argument.startsWith(`${project}/dist/`) ? INSIDE.project + argument.slice(project.length) : argument;
     });

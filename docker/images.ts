@@ -110,9 +110,8 @@ const OTHER_IMAGE =
 async function provideBase({ docker, client }: Engine, image: string, say: (line: string) => void): Promise<string> {
   const there = await idOf(docker, image);
   if (there) return there;
-  say(`pulling ${image}…`);
   const beganMs = Date.now();
-  const waiting = setInterval(() => say(`pulling ${image}… ${Math.round((Date.now() - beganMs) / 1e3)} s`), 5_000);
+  const waiting = setInterval(() => say(`pulling ${image}… ${Math.round((Date.now() - beganMs) / 1e3)} s`), 2_000);
   try {
     const { ImageName } = await import('testcontainers');
     await client.image.pull(ImageName.fromString(image));

@@ -5,6 +5,7 @@
  * They end with the connection over which the harness talks to their agents, and the engine removes them; what a killed
  * harness leaves, a network at most, is removed at the next start.
  */
+import { basename } from 'node:path';
 import type { Capability, Clock, ClockSkew, Host, Runtime } from '../harness/api.js';
 import { ContainerError, type Engine, findEngine } from './engine.js';
 import { DockerHost } from './host.js';
@@ -27,6 +28,8 @@ export interface DockerOptions {
   project: string;
   /** What lock clients need beside the project, by path, the same inside as outside. */
   files: ReadonlyMap<string, HostFile>;
+  /** A program of this machine that lock clients are started with, and that their image must have, too. */
+  program?: string;
 }
 
 export interface HostFile {
@@ -126,7 +129,19 @@ class DockerRuntime implements Runtime {
         ? error
         : new ContainerError(`the container of ${name} does not start: ${oneLine(error)}`);
     });
+    if (!server) await this.assertProgram(host);
     return host;
+  }
+
+  private async assertProgram(host: Host): Promise<void> {
+    const { program } = this.options;
+    if (program === undefined) return;
+    const { exitCode } = await host.exec(['sh', '-c', 'command -v "$1"', 'sh', basename(program)]);
+    if (exitCode === 0) return;
+    throw new ContainerError(
+      `${basename(program)}, which the lock client is started with, is not in the image of lock clients`,
+      'name one that has it, and Node.js, with --client-image',
+    );
   }
 
   /**

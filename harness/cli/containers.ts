@@ -95,6 +95,8 @@ export async function containerRuntime(config: RunConfig, folder: string, clock:
   if (!config.containers) throw new UsageError('this run was not prepared for containers');
   const { nodes, sentinels } = topologies[config.topology]!.hosts(config.topologyOptions);
   const servers = new Set([...nodes, ...sentinels]);
+  const files = lockFiles(config, folder);
+  const [program] = config.clientArgv;
   return dockerRuntime({
     folder,
     runId: config.runId,
@@ -104,7 +106,8 @@ export async function containerRuntime(config: RunConfig, folder: string, clock:
     images: config.containers.built,
     isServer: (host) => servers.has(host),
     project: PROJECT,
-    files: lockFiles(config, folder),
+    files,
+    ...(program !== undefined && program !== process.execPath && !files.has(program) && { program }),
   });
 }
 
