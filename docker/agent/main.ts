@@ -137,7 +137,8 @@ function start(id: number, { argv, cwd, env, logStdout }: Extract<Call, { do: 's
   // A write to a dead process's pipe is no news: its exit is.
   child.stdin.on('error', () => {});
   const toLog = (chunk: Buffer) => {
-    keep(chunk);
+    // Of others, who may babble for ever, only the harness keeps what they say.
+    if (logStdout) keep(chunk);
     send(KIND.log, id, chunk);
   };
   child.stderr.on('data', toLog);
