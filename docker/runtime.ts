@@ -88,8 +88,13 @@ class DockerRuntime implements Runtime {
     this.unavailable = options.unavailable;
   }
 
-  createHosts(names: readonly string[]): Promise<Host[]> {
-    return Promise.all(names.map((name) => this.createHost(name)));
+  async createHosts(names: readonly string[]): Promise<Host[]> {
+    // All of them, also where one fails: what is still being made could not be removed.
+    const made = await Promise.allSettled(names.map((name) => this.createHost(name)));
+    return made.map((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value;
+    });
   }
 
   private async createHost(name: string): Promise<Host> {

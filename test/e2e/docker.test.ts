@@ -151,7 +151,7 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
       ]);
     } finally {
       for (const { network, container } of made) {
-        await container.remove({ force: true }).catch(() => {});
+        await container.remove({ force: true, v: true }).catch(() => {});
         await network.remove().catch(() => {});
       }
     }

@@ -81,6 +81,23 @@ describe.runIf(noDocker === undefined)('docker', () => {
 
   const logOf = ({ name }: Host) => readFileSync(join(folder, 'logs', `${name}.log`), 'utf8');
 
+  it('containers have one power, publish nothing and mount nothing of the machine', async () => {
+    const { docker } = await findEngine();
+    const filters = { label: [`lock-torture.run=test-${process.pid}`] };
+    const [containers, networks] = [await docker.listContainers({ filters }), await docker.listNetworks({ filters })];
+    expect(containers).toHaveLength(hosts.length);
+    expect(networks.map(({ Internal }) => Internal)).toEqual([true]);
+    for (const { Ports, Mounts } of containers) {
+      expect(Ports).toEqual([]);
+      expect(Mounts.filter(({ Type }) => Type !== 'volume')).toEqual([]);
+    }
+    for (const host of hosts) {
+      const { stdout } = await host.exec(['grep', '-E', '^(CapBnd|NoNewPrivs)', '/proc/self/status']);
+      const NET_ADMIN = (1 << 12).toString(16).padStart(16, '0');
+      expect(stdout).toBe(`CapBnd:\t${NET_ADMIN}\nNoNewPrivs:\t1`);
+    }
+  });
+
   it.each(Object.entries(properties))('%s', async (_property, holds) => {
     await holds({ runtime, hosts, node: INSIDE.node, logOf });
   });
