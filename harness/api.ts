@@ -1119,6 +1119,8 @@ export interface RunConfig {
   redis: RedisBinary;
   /** The compiled clock shim; absent: clocks cannot be skewed (see `unavailable`). */
   clockShim?: string;
+  /** Of the docker runtime: the images that the user chose, and what was built from them for hosts. */
+  containers?: { image: string; clientImage: string; built: { server: string; client: string } };
   /** argv that starts one lock client process; the handshake tells its name. */
   clientArgv: string[];
   /** Capabilities missing on this machine, with remedies, as probed before the run. */

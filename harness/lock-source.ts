@@ -37,6 +37,8 @@ export interface LockContext {
   clientMain: string;
   /** The Node program. */
   node: string;
+  /** Packages go into the bundle, too, because where the lock will run they are not. */
+  withPackages?: boolean;
 }
 
 const COMMAND = 'cmd:';
@@ -224,7 +226,7 @@ const keepOwnPlace: Plugin = {
   },
 };
 
-function leavePackagesWhereTheyAre({ clientMain }: LockContext): Plugin {
+function leavePackagesWhereTheyAre({ clientMain, withPackages = false }: LockContext): Plugin {
   const own: Record<string, string> = {
     // Bundled rather than external: it is a few lines without state, and CommonJS files could not require it.
     'lock-torture': fileURLToPath(new URL('../../lock-impl/define-lock.js', pathToFileURL(clientMain))),
@@ -233,18 +235,26 @@ function leavePackagesWhereTheyAre({ clientMain }: LockContext): Plugin {
   return {
     name: 'leave-packages-where-they-are',
     setup(build) {
-      build.onResolve({ filter: /\.node$/ }, ({ path, resolveDir, kind }) =>
-        path.startsWith('.') || isAbsolute(path) ? external(resolve(resolveDir, path), kind) : undefined,
-      );
+      build.onResolve({ filter: /\.node$/ }, ({ path, resolveDir, kind }) => {
+        if (!path.startsWith('.') && !isAbsolute(path)) return undefined;
+        if (withPackages)
+          return { errors: [{ text: `${path} is a native add-on, which cannot be put into a container` }] };
+        return external(resolve(resolveDir, path), kind);
+      });
       build.onResolve({ filter: /^[^./]/ }, async (args: OnResolveArgs): Promise<OnResolveResult | undefined> => {
         const { path, importer, resolveDir, kind, pluginData } = args;
         if (pluginData === asked || kind === 'entry-point') return undefined;
         if (isBuiltin(path)) return { path, external: true };
         if (own[path]) return { path: own[path] };
         const found = await build.resolve(path, { importer, resolveDir, kind, pluginData: asked });
-        if (found.errors.length === 0) return external(found.path, kind);
+        if (found.errors.length === 0) return withPackages ? { path: found.path } : external(found.path, kind);
         // A lock without a package of its own can still use the client that the tool brings.
-        if (path === 'ioredis') return external(createRequire(clientMain).resolve('ioredis'), kind);
+        if (path === 'ioredis') {
+          const brought = createRequire(clientMain).resolve('ioredis');
+          return withPackages ? { path: brought } : external(brought, kind);
+        }
+        // esbuild itself knows what may be missing: what is required in a `try`.
+        if (withPackages) return undefined;
         return { errors: found.errors.map(({ text, notes }) => ({ text, notes })) };
       });
     },

@@ -308,7 +308,11 @@ async function probeLiveness(
 
 async function versionOf(topology: Topology): Promise<string> {
   const info = String(await topology.nodes[0]!.command('INFO', 'server'));
-  return /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown';
+  const field = (name: string) => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
+  // Valkey goes on telling the version of Redis that it is compatible with.
+  const valkey = field('valkey_version');
+  const redis = field('redis_version') ?? 'unknown';
+  return valkey === undefined ? redis : `${redis} (Valkey ${valkey})`;
 }
 
 function describe(topology: Topology): string {

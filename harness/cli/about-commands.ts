@@ -7,6 +7,7 @@ import { diagnose, formatFindings } from '../doctor.js';
 import { provideIp } from '../iproute.js';
 import { cacheFolder } from '../redis-binary.js';
 import { topologies } from '../topologies/index.js';
+import { engineFinding } from './containers.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from './errors.js';
 import { defaultsText } from './workload-flags.js';
 
@@ -62,7 +63,7 @@ export async function runDoctor(flags: { redis?: string }): Promise<number> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   // As a run would; if it cannot be had, that is one of the findings.
   await provideIp(cacheFolder(), say).catch((error: Error) => say(`no ip: ${error.message}`));
-  const findings = await diagnose({ cacheFolder: cacheFolder(), redis: flags.redis });
+  const findings = [...(await diagnose({ cacheFolder: cacheFolder(), redis: flags.redis })), await engineFinding()];
   process.stdout.write(`${formatFindings(findings)}\n`);
   return findings.some((finding) => finding.ok === false) ? EXIT_COULD_NOT_RUN : 0;
 }

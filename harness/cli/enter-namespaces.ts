@@ -29,15 +29,21 @@ export interface Inner {
 export const WATCH_FD = 3;
 export const STOP_REQUEST = 'stop\n';
 
+export interface EnterOptions {
+  stdout?: 'inherit' | 'ignore' | 'capture';
+  /** False where hosts are containers: then it is a process like any other, which only watches us. */
+  namespaces?: boolean;
+}
+
 /**
  * Starts `argv` in its own network, process and mount namespaces. What it says on standard error is always heard; with
  * `capture` both outputs come to us, and are ours to show.
  */
 export async function enterNamespaces(
   argv: readonly string[],
-  { stdout = 'inherit' }: { stdout?: 'inherit' | 'ignore' | 'capture' } = {},
+  { stdout = 'inherit', namespaces = true }: EnterOptions = {},
 ): Promise<Inner> {
-  const [command, ...args] = [...(await dyingWithUs()), ...inNamespaces(), ...argv];
+  const [command, ...args] = [...(namespaces ? [...(await dyingWithUs()), ...inNamespaces()] : []), ...argv];
   // A session of its own: Ctrl-C reaches only us, and we pass it on as a request, so that Redis and the clients live on
   // until the run has been healed and judged.
   const capture = stdout === 'capture';
@@ -52,7 +58,8 @@ export async function enterNamespaces(
     ...(capture && { captured: { output: child.stdout!, errors: child.stderr! } }),
     channel: pipe,
     askToStop: () => pipe.write(STOP_REQUEST),
-    kill: () => child.kill('SIGKILL'),
+    // Where nothing ends with it, it is told by the pipe alone, and removes what it has made.
+    kill: () => (namespaces ? child.kill('SIGKILL') : pipe.destroy()),
   };
 }
 

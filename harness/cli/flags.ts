@@ -1,6 +1,7 @@
 /** What `run` can be told, each flag with the text that `--help` shows; and the flags that `replay` shares with it. */
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
+import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
 import type { Persistence, ResourceMode, TopologyOptions, ViolationClass } from '../api.js';
 import { topologies } from '../topologies/index.js';
 import { runtimeNames } from './runtimes.js';
@@ -27,6 +28,8 @@ export interface RunFlags extends Repetition {
   workload: string;
   runtime: string;
   redis?: string;
+  image?: string;
+  clientImage?: string;
   clients: number;
   keys: number;
   lease: number;
@@ -54,6 +57,8 @@ export interface RunFlags extends Repetition {
 /** The flags of `replay`, parsed. */
 export interface ReplayFlags extends Repetition {
   redis?: string;
+  image?: string;
+  clientImage?: string;
   out: string;
   json: boolean;
 }
@@ -83,7 +88,8 @@ export function addRunFlags(command: Command): Command {
       'what the clients do (see `list workloads`); each has its own defaults for other flags',
     ).default('mutex'),
     value('--runtime <name>', 'where hosts live', oneOf(runtimeNames), 'auto'),
-    new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded)'),
+    new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded); netns only'),
+    ...images(`${DEFAULT_IMAGE}, and ${DEFAULT_CLIENT_IMAGE}`),
     value('--clients <n>', 'lock clients, one process each', count(1, 200), 6),
     value('--keys <n>', 'locks they contend for', count(1, 1000), 3),
     value('--lease <duration>', 'lease of every lock', positiveDuration, 5_000, '5s'),
@@ -142,10 +148,22 @@ export function addReplayFlags(command: Command): Command {
   const options = [
     ...repetition('replays; k of n is counted', 'end after the first replay that finds it again'),
     new Option('--redis <path>', "another redis-server than the original's"),
+    ...images("the original's"),
     ...output(),
   ];
   for (const option of options) command.addOption(option);
   return command;
+}
+
+/** Of the docker runtime. */
+function images(defaults: string): Option[] {
+  return [
+    new Option(
+      '--image <name>',
+      `what servers run in, in containers: redis:8, valkey/valkey:8, … (default: ${defaults})`,
+    ),
+    new Option('--client-image <name>', 'what lock clients run in, in containers: a Node.js image of Debian or Ubuntu'),
+  ];
 }
 
 function repetition(times: string, until: string): Option[] {

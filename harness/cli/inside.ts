@@ -1,12 +1,13 @@
 /**
- * The inner process of a run: first process of its own namespaces. It carries the run out, judges and reports it; when
- * the outer process is gone it ends at once, and everything in the namespaces with it.
+ * The inner process of a run: first process of its own namespaces, if the runtime has any. It carries the run out, judges and
+ * reports it; when the outer process is gone it ends at once, and everything in the namespaces with it; containers it
+ * removes.
  */
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { runNemesis } from '../../nemesis/index.js';
 import { scenarios } from '../../scenarios/index.js';
-import type { Clock, RunConfig } from '../api.js';
+import type { Clock, RunConfig, Runtime } from '../api.js';
 import { createRandom } from '../random.js';
 import { type Scene, torture } from '../run.js';
 import { netnsRuntime } from '../runtimes/netns.js';
@@ -39,12 +40,8 @@ export async function runInside(folder: string, options: InsideOptions): Promise
   const write = (line: string) => process.stdout.write(`${line}\n`);
   await using feed = options.live ? liveFeed(config, folder, clock, write, channel) : undefined;
   const progress: Progress = feed ?? createProgress(options.json, write);
-  await using runtime = await netnsRuntime({
-    folder,
-    clock,
-    clockShim: config.clockShim,
-    unavailable: config.unavailable,
-  });
+  await using runtime = await runtimeOf(config, folder, clock);
+  onOrphaned = async () => runtime[Symbol.asyncDispose]();
   const scenario = config.scenario === undefined ? undefined : scenarios[config.scenario]!;
   await using early = config.stopAtFirst ? watchForFindings(folder, progress.say) : undefined;
   await torture(config, readPlan(folder), folder, {
@@ -74,6 +71,18 @@ function liveFeed(
   return startFeed({ ...config, plan: readPlan(folder), exclusive }, clock, write, channel);
 }
 
+async function runtimeOf(config: RunConfig, folder: string, clock: Clock): Promise<Runtime> {
+  if (config.runtime !== 'docker') {
+    return netnsRuntime({ folder, clock, clockShim: config.clockShim, unavailable: config.unavailable });
+  }
+  const { containerRuntime } = await import('./containers.js');
+  return containerRuntime(config, folder, clock);
+}
+
+/** What the kernel does not remove with this process. */
+let onOrphaned: (() => Promise<void>) | undefined;
+const ORPHAN_CLEANS_MS = 8_000;
+
 /** Aborts when the outer process asks to stop; ends this process when the outer one is gone. */
 function watchOuter(): { interrupt: AbortSignal; channel: Writable } {
   const stop = new AbortController();
@@ -82,7 +91,12 @@ function watchOuter(): { interrupt: AbortSignal; channel: Writable } {
   pipe.on('data', (chunk) => {
     if (String(chunk).includes(STOP_REQUEST.trim())) stop.abort();
   });
-  const orphaned = () => process.exit(EXIT_COULD_NOT_RUN);
+  const orphaned = () => {
+    const end = () => process.exit(EXIT_COULD_NOT_RUN);
+    if (!onOrphaned) return end();
+    setTimeout(end, ORPHAN_CLEANS_MS);
+    onOrphaned().then(end, end);
+  };
   pipe.on('end', orphaned);
   pipe.on('error', orphaned);
   return { interrupt: stop.signal, channel: pipe };

@@ -108,6 +108,7 @@ const FIELDS: Record<keyof RunConfig, Check> = {
   scenario: oneOf([undefined]),
   redis: object({ path: text, env: texts, version: text, origin: text }),
   clockShim: optional(text),
+  containers: optional(object({ image: text, clientImage: text, built: object({ server: text, client: text }) })),
   clientArgv: list((one) => typeof one === 'string'),
   unavailable: texts,
   again: text,

@@ -27,12 +27,13 @@ export interface Machine {
   redis: RedisBinary;
   clockShim?: string;
   unavailable: Partial<Record<Capability, string>>;
+  containers?: RunConfig['containers'];
 }
 
 /** What a run is to do: its config without what the machine brings and what names the run. */
 export type RunRequest = Omit<
   RunConfig,
-  'version' | 'runId' | 'startedAt' | 'clientArgv' | 'runtime' | 'redis' | 'clockShim' | 'unavailable'
+  'version' | 'runId' | 'startedAt' | 'clientArgv' | 'runtime' | 'redis' | 'clockShim' | 'unavailable' | 'containers'
 >;
 
 export interface PreparedRun {
@@ -40,10 +41,22 @@ export interface PreparedRun {
   config: RunConfig;
 }
 
-/** Finds or fetches what every run needs. Throws with the remedy where it cannot be had. `redis` is an absolute path. */
-export async function lookAround(asked: { runtime: string; redis?: string }, say: Say): Promise<Machine> {
-  const runtime = await chooseRuntime(asked.runtime, say);
+/** What a user may ask of the machine. `redis` is an absolute path. */
+export interface Asked {
+  runtime: string;
+  redis?: string;
+  image?: string;
+  clientImage?: string;
+}
+
+/** Finds or fetches what every run needs. Throws with the remedy where it cannot be had. */
+export async function lookAround(asked: Asked, say: Say): Promise<Machine> {
+  const runtime = await chooseRuntime(asked, say);
   say(`runtime ${runtime.name}: ${runtime.why}`);
+  if (runtime.name === 'docker') {
+    for (const [what, why] of Object.entries(runtime.machine.unavailable)) say(`no ${what} faults: ${why}`);
+    return runtime.machine;
+  }
   const cache = cacheFolder();
   const redis = await findRedis({ explicit: asked.redis, cacheFolder: cache, say });
   const shim = await buildClockShim({ cacheFolder: cache, say });
@@ -87,7 +100,7 @@ export function createPreparer(machine: Machine, base: string, say: Say) {
     const runId = freshId(request.topology);
     const folder = createRunFolder(base, runId);
     try {
-      kept ??= await readLock(request, folder);
+      kept ??= await readLock(request, folder, machine);
       const config: RunConfig = {
         version: 1,
         runId,
@@ -115,7 +128,7 @@ export const BUNDLE = 'lock.mjs';
 
 type KeptLock = Pick<LockSource, 'clientArgv'> & { bundle?: { path: string; code: Buffer } };
 
-async function readLock(request: RunRequest, folder: string): Promise<KeptLock> {
+async function readLock(request: RunRequest, folder: string, machine: Machine): Promise<KeptLock> {
   const { clientArgv, kind } = await resolveLock(request.lock, {
     cwd: request.cwd,
     outFolder: folder,
@@ -123,6 +136,8 @@ async function readLock(request: RunRequest, folder: string): Promise<KeptLock> 
     builtinNames: Object.keys(locks),
     clientMain: fileURLToPath(new URL('../client/main.js', import.meta.url)),
     node: process.execPath,
+    // A container has nothing of the machine's but what is copied into it.
+    withPackages: machine.containers !== undefined,
   });
   if (kind !== 'file') return { clientArgv };
   const path = join(folder, BUNDLE);

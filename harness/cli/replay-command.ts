@@ -14,6 +14,7 @@ import type { ReplayFlags } from './flags.js';
 import type { Where } from './judge-commands.js';
 import { type OriginalRun, readOriginal } from './original.js';
 import {
+  type Asked,
   BUNDLE,
   checkPair,
   createPreparer,
@@ -34,7 +35,7 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
   const kind = topologies[config.topology]!;
   checkPair(config.lock, kind);
 
-  const machine = await lookAround({ runtime: config.runtime, redis: redisOf(flags, config, where) }, say);
+  const machine = await lookAround(askedOf(flags, config, where), say);
   const planFile = join(folder, 'plan.json');
   const deployment = planTopology(kind, config.topologyOptions, config.clients);
   const plan = parsePlan(readText(planFile), planFile, deployment, machine.unavailable);
@@ -85,6 +86,14 @@ function requestOf(config: RunConfig, again: string): RunRequest {
   };
 }
 
+/** The same runtime; images are part of what ran, and named anew only by the user. */
+function askedOf(flags: ReplayFlags, config: RunConfig, where: Where): Asked {
+  const redis = redisOf(flags, config, where);
+  const image = flags.image ?? config.containers?.image;
+  const clientImage = flags.clientImage ?? config.containers?.clientImage;
+  return { runtime: config.runtime, redis, image, clientImage };
+}
+
 /** A Redis that the user chose is part of what ran; one that was found is whatever this machine has. */
 function redisOf(flags: ReplayFlags, config: RunConfig, where: Where): string | undefined {
   if (flags.redis !== undefined) return resolve(where.cwd, flags.redis);
@@ -115,6 +124,8 @@ function againOf({ folder, config }: OriginalRun, flags: ReplayFlags, where: Whe
     'replay',
     named,
     ...(flags.redis === undefined ? [] : ['--redis', flags.redis]),
+    ...(flags.image === undefined ? [] : ['--image', flags.image]),
+    ...(flags.clientImage === undefined ? [] : ['--client-image', flags.clientImage]),
     ...(flags.out === where.base ? [] : ['--out', flags.out]),
     ...(flags.json ? ['--json'] : []),
   ]);

@@ -35,7 +35,10 @@ export async function runCommand(flags: RunFlags, invocation: Invocation): Promi
   const asked = readRunFlags(flags, invocation);
   const say = saying(flags);
   const redis = flags.redis && resolve(invocation.cwd, flags.redis);
-  const machine = await lookAround({ runtime: flags.runtime, redis }, say);
+  const machine = await lookAround(
+    { runtime: flags.runtime, redis, image: flags.image, clientImage: flags.clientImage },
+    say,
+  );
   const firstSeed = flags.seed ?? randomInt(0, SEEDS);
   sayWhatIsRepeated(flags, firstSeed, say);
   const note = once((warning: string) => say(`note: ${warning}`));

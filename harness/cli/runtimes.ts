@@ -3,21 +3,63 @@ import { provideIp } from '../iproute.js';
 import { cacheFolder } from '../redis-binary.js';
 import { findOnPath } from '../setup/command.js';
 import { namespaceTrouble } from '../setup/namespaces.js';
+import type { ContainerMachine } from './containers.js';
 import { UsageError } from './errors.js';
+import type { Asked } from './prepare-run.js';
 
-export const runtimeNames = ['auto', 'netns'] as const;
+export const runtimeNames = ['auto', 'netns', 'docker'] as const;
 
-/** The runtime to use and, in words, why; throws with the remedy where none can be had. */
-export async function chooseRuntime(
-  asked: string,
+/** The runtime to use and, in words, why. */
+export type Chosen =
+  | { name: 'netns'; why: string }
+  | { name: 'docker'; why: string; machine: ContainerMachine['machine'] };
+
+/**
+ * `auto` is `docker` where an engine answers and the images are there or can be pulled, else `netns`. Throws with the remedy
+ * where what was asked for, or where neither, can be had.
+ */
+export async function chooseRuntime(asked: Asked, say: (line: string) => void): Promise<Chosen> {
+  const wantsImages = asked.image !== undefined || asked.clientImage !== undefined;
+  if (asked.redis !== undefined && (asked.runtime === 'docker' || wantsImages))
+    throw new UsageError('--redis is for the netns runtime; a server in containers is named with --image');
+  if (asked.runtime === 'netns' && wantsImages)
+    throw new UsageError('--image and --client-image are for the docker runtime, not for netns');
+  if (asked.runtime === 'netns' || asked.redis !== undefined)
+    return netns(asked.runtime === 'netns' ? 'as asked' : '--redis names a program of this machine', say);
+  const containers = await containersOrWhyNot(asked, say);
+  if ('machine' in containers) {
+    const why = `${containers.engine}${asked.runtime === 'docker' ? ', as asked' : ''}`;
+    return { name: 'docker', why, machine: containers.machine };
+  }
+  if (asked.runtime === 'docker' || wantsImages)
+    throw new UsageError(`the docker runtime cannot be had: ${containers.trouble}`);
+  return netns(
+    `a network namespace per host, on this machine (no docker: ${containers.trouble})`,
+    say,
+    containers.trouble,
+  );
+}
+
+async function containersOrWhyNot(
+  asked: Asked,
   say: (line: string) => void,
-): Promise<{ name: 'netns'; why: string }> {
+): Promise<ContainerMachine | { trouble: string }> {
+  // Loaded only where it may be wanted.
+  const { containerMachine } = await import('./containers.js');
+  try {
+    return await containerMachine(asked, say);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ContainerError') return { trouble: error.message };
+    throw error;
+  }
+}
+
+async function netns(why: string, say: (line: string) => void, noDocker?: string): Promise<Chosen> {
   const trouble = (await whyNoIp(say)) ?? (await whyNoNetns());
-  if (trouble) throw new UsageError(`the netns runtime cannot be had: ${trouble}`);
-  return {
-    name: 'netns',
-    why: asked === 'netns' ? 'as asked' : 'a network namespace per host, on this machine',
-  };
+  if (!trouble) return { name: 'netns', why };
+  throw new UsageError(
+    `the netns runtime cannot be had: ${trouble}${noDocker === undefined ? '' : `; nor docker: ${noDocker}`}`,
+  );
 }
 
 /** `ip` is fetched where it is missing, as Redis is. */

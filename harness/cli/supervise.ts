@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Results } from '../api.js';
-import { readResults } from '../store.js';
+import { readConfig, readResults } from '../store.js';
 import { enterNamespaces, type Inner, type InnerEnd } from './enter-namespaces.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from './errors.js';
 import { judgeRun, showVerdict } from './judge.js';
@@ -32,8 +32,10 @@ export async function supervise(folder: string, output: Output, stop: StopReques
     ...(look ? ['--live'] : []),
     ...(look?.colour ? ['--colour'] : []),
   ];
+  const inContainers = readConfig(folder).runtime === 'docker';
   const inner = await enterNamespaces([process.execPath, main, folder, ...flags], {
     stdout: look ? 'capture' : output.quiet ? 'ignore' : 'inherit',
+    namespaces: !inContainers,
   });
   const end = await shown(inner, look, stop);
   if ('code' in end) {
@@ -42,6 +44,7 @@ export async function supervise(folder: string, output: Output, stop: StopReques
     // Programs that fail to start exit with 1, too: that alone is no violation.
     if (results?.exitStatus === end.code) return { results };
   }
+  if (inContainers) await (await import('./containers.js')).removeLeftOvers();
   const how = 'code' in end ? 'the run failed (see above)' : `the run was killed (${end.signal})`;
   process.stderr.write(`lock-torture: ${how}; judging what it had recorded\n`);
   if (!existsSync(join(folder, 'history.jsonl'))) throw new UsageError('it ended before anything was recorded');

@@ -10,4 +10,12 @@ export const provides: Readonly<Record<string, Readonly<Record<Capability, strin
     clock:
       "a preloaded library of the project's own (`harness/native/clock-shim.c`) adds to `clock_gettime(CLOCK_REALTIME)`, `gettimeofday` and `time` what a file of the host says; CLOCK_MONOTONIC is left alone. Needs a C compiler once. It does not reach programs that ask the kernel without the C library (Go, static binaries): a fault on these is recorded as failed.",
   },
+  docker: {
+    process:
+      "SIGKILL, SIGSTOP and SIGCONT to the process in its container, never to the container; its state is read back from that container's `/proc/<pid>/stat`. Always there.",
+    network:
+      'each host is a container with a routing table of its own, and the same commands in it: NET_ADMIN in its own network namespace is the only power that it has. Needs an engine that grants it.',
+    clock:
+      "the same library, compiled in the image against the image's own C library (Debian or Ubuntu), preloaded, and its file in the container. It does not reach programs that ask the kernel without the C library either.",
+  },
 };

@@ -217,6 +217,9 @@ export function lastWords(log: string): string {
   return words.join(' | ').slice(-LONGEST_LAST_WORDS);
 }
 
+/** What ioredis sets on every stream, and only those of a network have. */
+const WITHOUT_EFFECT = { setNoDelay() {}, setKeepAlive() {} };
+
 function dialConnector(dial: () => Promise<Duplex>): NonNullable<RedisOptions['Connector']> {
   return class {
     private stream: Duplex | undefined;
@@ -227,8 +230,9 @@ function dialConnector(dial: () => Promise<Duplex>): NonNullable<RedisOptions['C
       this.stream?.destroy();
     }
     async connect() {
-      this.stream = await dial();
-      return this.stream;
+      const stream = await dial();
+      this.stream = stream;
+      return 'setNoDelay' in stream ? stream : Object.assign(stream, WITHOUT_EFFECT);
     }
   } as unknown as NonNullable<RedisOptions['Connector']>;
 }

@@ -29,7 +29,7 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['an unknown persistence', () => ['--persistence', 'tape'], /none, rdb, aof-everysec, aof-always/],
   ['a directive without value', () => ['--redis-conf', 'maxmemory'], /KEY=VALUE/],
   ['a class that is none', () => ['--fail-on', 'everything'], /exclusion, stale, harm, liveness/],
-  ['an unknown runtime', () => ['--runtime', 'cloud'], /choose from: auto, netns/],
+  ['an unknown runtime', () => ['--runtime', 'cloud'], /choose from: auto, netns, docker/],
   ['an unknown workload', () => ['--workload', 'sleep'], /no workload "sleep"; known: mutex/],
   ['an unknown fault', () => ['--nemesis', 'meteor'], /meteor/],
   ['a target that makes no sense', () => ['--topology', 'redlock', '--nemesis', 'kill:primary'], /primary/],

@@ -2,10 +2,12 @@
 import { provideIp } from '../../harness/iproute.js';
 import { cacheFolder, findRedis } from '../../harness/redis-binary.js';
 import { skipped } from './needs.js';
+import { noDocker } from './needs-docker.js';
 
 export default async function setup(): Promise<void> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   await provideIp(cacheFolder(), say);
   await findRedis({ cacheFolder: cacheFolder(), say });
   for (const line of skipped()) say(line);
+  if (noDocker !== undefined) say(`the tests of the docker runtime are skipped: ${noDocker}`);
 }

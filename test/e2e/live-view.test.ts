@@ -36,7 +36,7 @@ afterAll(() => {
 function onTerminal(args: readonly string[]): Seen {
   const mark = randomUUID();
   const out = freshFolder();
-  const words = [process.execPath, join(ROOT, 'bin/torture.mjs'), ...args, '--out', out];
+  const words = [process.execPath, join(ROOT, 'bin/torture.mjs'), '--runtime', 'netns', ...args, '--out', out];
   const command = `stty cols 90 rows 30; exec ${words.map((word) => `'${word}'`).join(' ')}`;
   const { CI: _ci, NO_COLOR: _colour, ...inherited } = process.env;
   const env = { ...inherited, [MARK]: mark, TERM: 'xterm-256color', LC_ALL: 'C.UTF-8', SHELL: '/bin/sh' };

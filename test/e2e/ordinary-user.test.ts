@@ -47,7 +47,14 @@ describe.skipIf(!isRoot)('an ordinary user', () => {
   }, 240_000);
 
   it('is told in one line, with the remedies, where the kernel forbids user namespaces', async () => {
-    const { status, errors } = await withoutNamespaces(['node', 'bin/torture.mjs', '--time-limit', '3s']);
+    const { status, errors } = await withoutNamespaces([
+      'node',
+      'bin/torture.mjs',
+      '--runtime',
+      'netns',
+      '--time-limit',
+      '3s',
+    ]);
     expect(status).toBe(3);
     const lines = errors
       .trim()
@@ -63,10 +70,13 @@ describe.skipIf(!isRoot)('an ordinary user', () => {
 
 const FAULTS = ['partition:one', 'pause:client', 'kill:replica', 'clock:replica'];
 const nameOf = (fault: string) => fault.split(':')[0]!;
-const short = (faults: readonly string[]) =>
-  faults.length > 0
+const short = (faults: readonly string[]) => [
+  '--runtime',
+  'netns',
+  ...(faults.length > 0
     ? ['--time-limit', '14s', '--lease', '2s', '--nemesis', faults.join(',')]
-    : ['--time-limit', '4s', '--nemesis', 'none'];
+    : ['--time-limit', '4s', '--nemesis', 'none']),
+];
 
 async function faultsOf(folder: string): Promise<{ struck: string[]; failed: string[] }> {
   const { rare } = await readHistory(join(folder, 'history.jsonl'));

@@ -62,7 +62,21 @@ describe.runIf(canMount)('a disk that fills up', () => {
       echo $? > "$COPY/check.status"
       exit $status`;
     const [unshare, ...inside] = inMountNamespace;
-    const argv = [...inside, 'sh', '-c', script, 'sh', process.execPath, TORTURE, '--out', disk, ...BUSY, ...args];
+    const argv = [
+      ...inside,
+      'sh',
+      '-c',
+      script,
+      'sh',
+      process.execPath,
+      TORTURE,
+      '--runtime',
+      'netns',
+      '--out',
+      disk,
+      ...BUSY,
+      ...args,
+    ];
     const env = { DISK: disk, COPY: copy, NODE: process.execPath, TORTURE };
     const { exitCode, stdout, stderr } = await execa(unshare!, argv, { reject: false, env, stdin: 'ignore' });
     const text = (name: string) => readFileSync(join(copy, name), 'utf8');
@@ -138,7 +152,20 @@ describe('a place that cannot be written', () => {
     const disk = freshFolder();
     const script = 'mount -t tmpfs -o size=200k tmpfs "$DISK" && exec "$@"';
     const [unshare, ...inside] = inMountNamespace;
-    const argv = [...inside, 'sh', '-c', script, 'sh', process.execPath, TORTURE, '--out', disk, ...BUSY];
+    const argv = [
+      ...inside,
+      'sh',
+      '-c',
+      script,
+      'sh',
+      process.execPath,
+      TORTURE,
+      '--runtime',
+      'netns',
+      '--out',
+      disk,
+      ...BUSY,
+    ];
     const run = await execa(unshare!, argv, { reject: false, env: { DISK: disk }, stdin: 'ignore' });
     expect(run.stderr).toMatch(/^lock-torture: the disk was full \(ENOSPC.*--out on another disk$/);
     expect(run.exitCode).toBe(3);

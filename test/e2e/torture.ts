@@ -41,7 +41,7 @@ export function start(
   const mark = randomUUID();
   const out = freshFolder();
   const command = options.command ?? 'run';
-  const all = command === 'run' ? ['--out', out, ...args] : [command, ...args];
+  const all = command === 'run' ? ['--out', out, ...onThisMachine(args), ...args] : [command, ...args];
   const [program, ...argv] = options.viaNpm
     ? ['npm', 'run', '--silent', 'torture', '--', ...all]
     : [process.execPath, join(ROOT, 'bin/torture.mjs'), ...all];
@@ -62,6 +62,11 @@ export function start(
     child.once('exit', (code, signal) => done({ code, signal }));
   });
   return { child, mark, out, output: () => output, errors: () => errors, ended };
+}
+
+/** Tests are of the `netns` runtime unless they say otherwise, whatever container engine this machine has. */
+function onThisMachine(args: readonly string[]): string[] {
+  return args.some((argument) => argument.startsWith('--runtime')) ? [] : ['--runtime', 'netns'];
 }
 
 export interface Ended {

@@ -4,7 +4,17 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const FOLDERS = ['harness', 'workloads', 'nemesis', 'checkers', 'lock-impl', 'reports', 'selftest', 'scenarios'];
+const FOLDERS = [
+  'harness',
+  'workloads',
+  'nemesis',
+  'checkers',
+  'lock-impl',
+  'reports',
+  'docker',
+  'selftest',
+  'scenarios',
+];
 
 /** What a folder may import beside itself: files, without their ending. `harness/cli` wires everything. */
 const MAY_IMPORT: Record<string, string[]> = {
@@ -16,6 +26,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   reports: ['harness/api', 'harness/history-table'],
   selftest: ['harness/api'],
   scenarios: ['harness/api'],
+  docker: ['harness/api'],
 };
 
 interface Source {
@@ -61,6 +72,7 @@ describe('time and randomness are parameters', () => {
   /** Where the machine's clocks are read: the runtimes, the lock client's own clock, and what runs outside of any run. */
   const MAY = [
     'harness/runtimes/',
+    'docker/',
     'harness/client/time.ts',
     'harness/cli/',
     'harness/setup/',

@@ -19,6 +19,9 @@ beforeAll(() => {
   write('missing-package.ts', "import { nothing } from 'no-such-package';\nexport default nothing;\n");
   write('missing-file.ts', "import './not-there';\nexport default {};\n");
   write('src/lock.ts', "import { helper } from './helper.js';\nexport default helper(import.meta.url);\n");
+  write('node_modules/of-others/index.js', "module.exports = 'from a package';\n");
+  write('with-package.ts', "import said from 'of-others';\nexport default said;\n");
+  write('with-add-on.ts', "import addOn from './some.node';\nexport default addOn;\n");
   write('src/helper.ts', 'export const helper = (url: string) => ({ url });\n');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -53,6 +56,25 @@ describe('a program', () => {
     const { clientArgv } = await resolveLock('cmd:sh client.py -c 1', context);
     expect(clientArgv[0]).toMatch(/^\/.*\/sh$/);
     expect(clientArgv.slice(1)).toEqual([join(folder, 'client.py'), '-c', '1']);
+  });
+});
+
+describe('for a place that has nothing of this machine', () => {
+  const elsewhere = { ...context, outFolder: join(folder, 'elsewhere'), withPackages: true };
+
+  test('packages go into the module', async () => {
+    const { clientArgv } = await resolveLock('with-package.ts', elsewhere);
+    const path = clientArgv.at(-1)!;
+    expect((await import(path)).default).toBe('from a package');
+    expect(readFileSync(path, 'utf8')).toContain('from a package');
+  });
+
+  test('a native add-on cannot, and is refused by name', async () => {
+    await expect(resolveLock('with-add-on.ts', elsewhere)).rejects.toThrow(/some\.node is a native add-on/);
+  });
+
+  test('a package that is missing is named', async () => {
+    await expect(resolveLock('missing-package.ts', elsewhere)).rejects.toThrow('no-such-package');
   });
 });
 

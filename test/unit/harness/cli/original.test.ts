@@ -33,7 +33,9 @@ const config: RunConfig = {
 describe('a recorded config', () => {
   test('as it is written, with and without what may be missing', () => {
     const full = { ...config, replayOf: 'another', clockShim: '/cache/shim.so', unavailable: { clock: 'no compiler' } };
-    for (const one of [config, full]) expect(configProblem(JSON.parse(JSON.stringify(one)))).toBeUndefined();
+    const containers = { image: 'redis:8', clientImage: 'node:20', built: { server: 'a:1', client: 'b:2' } };
+    for (const one of [config, full, { ...config, runtime: 'docker', containers }])
+      expect(configProblem(JSON.parse(JSON.stringify(one)))).toBeUndefined();
   });
 
   test.each(Object.keys(config))('%s must be there', (name) => {
@@ -52,6 +54,7 @@ describe('a recorded config', () => {
     ['failOn', ['everything']],
     ['timeLimitMs', 10],
     ['runtime', 'cloud'],
+    ['containers', { image: 'redis:8' }],
     ['topologyOptions', { ...config.topologyOptions, persistence: 'tape' }],
     ['topologyOptions', { ...config.topologyOptions, redisConf: [['maxmemory']] }],
     ['topologyOptions', { ...config.topologyOptions, shards: 3 }],

@@ -1,0 +1,151 @@
+/** A host that is a container: everything on it goes through its agent (`link.ts`). */
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type Duplex, PassThrough } from 'node:stream';
+import type { ClockSkew, ExecResult, Host, HostProcess, SpawnOptions } from '../harness/api.js';
+import type { Prepared } from './agent/messages.js';
+import type { Docker } from './engine.js';
+import { INSIDE } from './images.js';
+import { Link } from './link.js';
+import type { DockerOptions, HostFile } from './runtime.js';
+
+type Container = ReturnType<Docker['getContainer']>;
+
+const EXEC_TIMEOUT_MS = 5_000;
+/** What lock clients may print on standard error, host by host: one that does so for ever must not fill the disk. */
+const LONGEST_LOG_BYTES = 8 << 20;
+
+export class DockerHost implements Host {
+  readonly folder: string;
+  private readonly clockFile: string;
+  private readonly logFd: number;
+  private loggedBytes = 0;
+  private isClosed = false;
+  private link: Link | undefined;
+  private where: Prepared | undefined;
+
+  constructor(
+    readonly name: string,
+    private readonly container: Container,
+    private readonly options: DockerOptions,
+  ) {
+    // The same paths inside as outside, so that what one says the other understands.
+    this.folder = join(options.folder, 'hosts', name);
+    this.clockFile = join(this.folder, 'clock');
+    const log = join(options.folder, 'logs', `${name}.log`);
+    mkdirSync(dirname(log), { recursive: true });
+    this.logFd = openSync(log, 'a');
+  }
+
+  get address(): string {
+    return this.prepared.address;
+  }
+
+  get prepared(): Prepared {
+    if (!this.where) throw new Error(`${this.name} has not been started`);
+    return this.where;
+  }
+
+  /** Starts the container; resolves when its agent answers and its files are there. */
+  async start(files: ReadonlyMap<string, HostFile>): Promise<void> {
+    // Before it starts: what the agent says first must not be missed.
+    const attached = (await this.container.attach({
+      stream: true,
+      hijack: true,
+      stdin: true,
+      stdout: true,
+      stderr: true,
+    })) as Duplex;
+    const output = new PassThrough();
+    const complaints = new PassThrough();
+    this.container.modem.demuxStream(attached, output, complaints);
+    for (const event of ['end', 'close', 'error'] as const) attached.on(event, () => output.end());
+    complaints.on('data', (chunk: Buffer) => this.log(chunk));
+    this.link = new Link(this.name, attached, output, (chunk) => this.log(chunk));
+    await this.container.start();
+    const skew = this.options.encodeSkew({ offsetMs: 0, ratePpm: 0 });
+    const log = join(this.options.folder, 'logs', `${this.name}.log`);
+    this.where = await this.link.call<Prepared>({
+      do: 'prepare',
+      folder: this.folder,
+      log,
+      clock: skew.toString('base64'),
+    });
+    const written = [...files].map(([path, { data, mode }]) =>
+      this.link!.call({ do: 'write', path, mode, data: data.toString('base64') }),
+    );
+    await Promise.all(written);
+  }
+
+  exec(argv: readonly string[], options: { timeoutMs?: number; cwd?: string } = {}): Promise<ExecResult> {
+    const timeoutMs = options.timeoutMs ?? EXEC_TIMEOUT_MS;
+    const call = { do: 'exec', argv: this.inside(argv), cwd: options.cwd ?? this.folder, timeoutMs } as const;
+    return this.open.call<ExecResult>(call, timeoutMs);
+  }
+
+  spawn(argv: readonly string[], options: SpawnOptions = {}): HostProcess {
+    const clock: Record<string, string> = this.options.unavailable.clock
+      ? {}
+      : { LD_PRELOAD: INSIDE.clockShim, LOCK_TORTURE_CLOCK: this.clockFile };
+    return this.open.spawn({
+      do: 'spawn',
+      argv: this.inside(argv),
+      cwd: options.cwd ?? this.folder,
+      env: { ...clock, ...options.env },
+      logStdout: options.logStdout ?? false,
+    });
+  }
+
+  async writeFile(name: string, data: string): Promise<string> {
+    const path = join(this.folder, name);
+    await this.open.call({ do: 'write', path, mode: 0o644, data: Buffer.from(data).toString('base64') });
+    return path;
+  }
+
+  dial(socketPath: string): Promise<Duplex> {
+    return this.open.dial(socketPath);
+  }
+
+  async setClock(skew: ClockSkew): Promise<void> {
+    if (this.options.unavailable.clock) throw new Error(this.options.unavailable.clock);
+    const data = this.options.encodeSkew(skew).toString('base64');
+    await this.open.call({ do: 'overwrite', path: this.clockFile, data });
+  }
+
+  /** Ends everything on it; the engine then removes the container. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.link?.close();
+    closeSync(this.logFd);
+  }
+
+  private get open(): Link {
+    if (!this.link) throw new Error(`${this.name} has not been started`);
+    return this.link;
+  }
+
+  /** Programs of the project, and Node itself, lie elsewhere inside. */
+  private inside(argv: readonly string[]): string[] {
+    const { project, program } = this.options;
+    return argv.map((argument, n) => {
+      // Wherever the image has it.
+      if (n === 0 && argument === program) return basename(program);
+      if (n === 0 && argument === process.execPath) return INSIDE.node;
+      return argument.startsWith(`${project}/dist/`) ? INSIDE.project + argument.slice(project.length) : argument;
+    });
+  }
+
+  /** Keeps what programs say, up to a limit; the rest is read, so that they do not wait, and dropped. */
+  private log(chunk: Buffer): void {
+    const room = LONGEST_LOG_BYTES - this.loggedBytes;
+    if (this.isClosed || room <= 0) return;
+    this.loggedBytes += chunk.length;
+    const cut =
+      this.loggedBytes >= LONGEST_LOG_BYTES ? `\n(more than ${LONGEST_LOG_BYTES} bytes; the rest is left out)\n` : '';
+    try {
+      writeSync(this.logFd, Buffer.concat([chunk.subarray(0, room), Buffer.from(cut)]));
+    } catch {
+      // The disk is full; the history says so.
+    }
+  }
+}

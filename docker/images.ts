@@ -1,0 +1,225 @@
+/**
+ * The two images that hosts are made of, built from the bases of the user's choice. An image's tag is the hash of
+ * everything that goes into it, so it is built when something has changed and never otherwise.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { ContainerError, type Docker, type Engine } from './engine.js';
+
+/** Official images, by the names under which everybody knows them. */
+export const DEFAULT_IMAGE = 'redis:7.4';
+export const DEFAULT_CLIENT_IMAGE = 'node:20-bookworm-slim';
+
+/** Where the images have what the project puts into them. */
+export const INSIDE = {
+  project: '/opt/lock-torture/project',
+  node: '/opt/lock-torture/node',
+  server: '/opt/lock-torture/server',
+  clockShim: '/opt/lock-torture/clock-shim.so',
+} as const;
+
+export interface Images {
+  server: string;
+  client: string;
+}
+
+export interface Bases {
+  /** What servers are made of: a Redis or Valkey image. */
+  image: string;
+  /** What lock clients are made of: a Node.js image. */
+  clientImage: string;
+}
+
+/** Makes both images available. `project` is the compiled project's folder. Rejects with a ContainerError. */
+export async function provideImages(
+  engine: Engine,
+  { image, clientImage }: Bases,
+  project: string,
+  say: (line: string) => void,
+): Promise<Images> {
+  const [base, clientBase] = [await provideBase(engine, image, say), await provideBase(engine, clientImage, say)];
+  const agent = filesBelow(project, 'dist/docker/agent');
+  const common = ['package.json', 'harness/native/clock-shim.c'];
+  const packages = clientPackages(project);
+  const client = await provide({
+    engine,
+    project,
+    say,
+    name: 'lock-torture/client',
+    dockerfile: 'docker/client.Dockerfile',
+    from: clientImage,
+    files: [...common, ...agent, ...filesBelow(project, 'dist/harness'), ...filesBelow(project, 'dist/lock-impl')],
+    folders: packages,
+    parts: [clientBase, ...packages.map((folder) => readFileSync(join(project, folder, 'package.json'), 'utf8'))],
+    args: { BASE: clientImage },
+  });
+  const server = await provide({
+    engine,
+    project,
+    say,
+    name: 'lock-torture/server',
+    dockerfile: 'docker/server.Dockerfile',
+    from: image,
+    files: [...common, ...agent],
+    folders: [],
+    parts: [base, clientBase],
+    args: { BASE: image, CLIENT: client },
+  });
+  return { server, client };
+}
+
+interface Recipe {
+  engine: Engine;
+  project: string;
+  say(line: string): void;
+  name: string;
+  dockerfile: string;
+  from: string;
+  /** What the image is made of, relative to the project; the tag depends on what is in `files` and on `parts`. */
+  files: string[];
+  folders: string[];
+  parts: string[];
+  args: Record<string, string>;
+}
+
+async function provide({ engine, project, say, name, dockerfile, from, files, folders, parts, args }: Recipe) {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part}\0`);
+  for (const file of [dockerfile, ...files]) hash.update(`${file}\0`).update(readFileSync(join(project, file)));
+  const image = `${name}:${hash.digest('hex').slice(0, 16)}`;
+  if (await idOf(engine.docker, image)) return image;
+  say(`building ${image} from ${from} (first run with it)…`);
+  await build(
+    engine.docker,
+    image,
+    { context: project, src: [dockerfile, ...files, ...folders] },
+    dockerfile,
+    args,
+    say,
+  );
+  if (!(await idOf(engine.docker, image)))
+    throw new ContainerError(`${image} was built from ${from}, but it is not there`);
+  return image;
+}
+
+const OTHER_IMAGE =
+  'is its name right, and a registry within reach? Images that are there are used as they are: --image and --client-image name them';
+
+/** The id of the base, pulled if it is not there. */
+async function provideBase({ docker, client }: Engine, image: string, say: (line: string) => void): Promise<string> {
+  const there = await idOf(docker, image);
+  if (there) return there;
+  const beganMs = Date.now();
+  const waiting = setInterval(() => say(`pulling ${image}… ${Math.round((Date.now() - beganMs) / 1e3)} s`), 2_000);
+  try {
+    const { ImageName } = await import('testcontainers');
+    await client.image.pull(ImageName.fromString(image));
+  } catch (error) {
+    throw new ContainerError(`the image ${image} is not there and cannot be pulled (${oneLine(error)})`, OTHER_IMAGE);
+  } finally {
+    clearInterval(waiting);
+  }
+  const pulled = await idOf(docker, image);
+  if (pulled) return pulled;
+  throw new ContainerError(`the image ${image} is not there and could not be pulled`, OTHER_IMAGE);
+}
+
+async function idOf(docker: Docker, image: string): Promise<string | undefined> {
+  try {
+    return (await docker.getImage(image).inspect()).Id;
+  } catch (error) {
+    if ((error as { statusCode?: number }).statusCode === 404) return undefined;
+    throw new ContainerError(`the container engine does not tell about ${image}: ${oneLine(error)}`);
+  }
+}
+
+interface BuildEvent {
+  stream?: string;
+  error?: string;
+}
+
+async function build(
+  docker: Docker,
+  image: string,
+  context: { context: string; src: string[] },
+  dockerfile: string,
+  args: Record<string, string>,
+  say: (line: string) => void,
+): Promise<void> {
+  const printed: string[] = [];
+  const heard = ({ stream }: BuildEvent) => {
+    const line = stream?.trim();
+    if (!line) return;
+    printed.push(line);
+    const step = /^Step \d+\/\d+ : (?:FROM|RUN|COPY) /.test(line);
+    if (step) say(`  ${line.length > 100 ? `${line.slice(0, 100)}…` : line}`);
+  };
+  const labels = { 'lock-torture.image': image };
+  const stream = await docker.buildImage(context, { t: image, dockerfile, buildargs: args, labels }).catch((error) => {
+    throw new ContainerError(`${image} cannot be built: ${oneLine(error)}`);
+  });
+  const error = await new Promise<string | undefined>((resolve) => {
+    docker.modem.followProgress(
+      stream,
+      (failed: Error | null, events: BuildEvent[] | null) =>
+        resolve(failed ? oneLine(failed) : events?.find((event) => event.error !== undefined)?.error),
+      heard,
+    );
+  });
+  if (error === undefined) return;
+  const last = printed.filter((line) => !/^(Step|--->|Removing) /.test(line)).slice(-3);
+  throw new ContainerError(
+    `${image} cannot be built from ${args.BASE}: ${[error, ...last].join('; ')} (the base must be of Debian or Ubuntu, or have ip, cc and, for clients, node)`,
+  );
+}
+
+// ------------------------------------------------------------------------------------------------ what goes into them
+
+/** Files below a folder of the project, in order, without what only debuggers and compilers read. */
+function filesBelow(project: string, folder: string): string[] {
+  return readdirSync(join(project, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.(d\.ts|map)$/.test(entry.name))
+    .map((entry) => relative(project, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+interface PackageJson {
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+}
+
+/** Of the project's packages, those that run in a lock client. The rest, this one's own included, stays outside. */
+const FOR_CLIENTS = ['ioredis', 'cluster-key-slot'];
+
+/** Folders of the packages that lock clients need, and of everything that these need, relative to the project. */
+function clientPackages(project: string): string[] {
+  const found = new Set<string>();
+  const visit = (name: string, from: string) => {
+    const folder = packageFolder(name, from);
+    // Packages of published libraries are optional.
+    if (!folder || found.has(folder)) return;
+    found.add(folder);
+    const { dependencies, optionalDependencies } = readPackage(folder);
+    for (const one of Object.keys({ ...dependencies, ...optionalDependencies })) visit(one, folder);
+  };
+  const libraries = Object.keys(readPackage(project).optionalDependencies ?? {});
+  for (const name of [...FOR_CLIENTS, ...libraries]) visit(name, project);
+  return [...found].map((folder) => relative(project, folder)).sort();
+}
+
+function readPackage(folder: string): PackageJson {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageJson;
+}
+
+function packageFolder(name: string, from: string): string | undefined {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name);
+    if (existsSync(join(candidate, 'package.json'))) return candidate;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+export function oneLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n').join(' ').trim();
+}

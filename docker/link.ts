@@ -1,0 +1,176 @@
+/**
+ * The harness's end of the channel to one host's agent. When the channel breaks, the container is gone: every process
+ * that ran there has ended, and every call that waits is told so.
+ */
+import { Duplex, PassThrough, type Readable, Writable } from 'node:stream';
+import type { HostProcess, ProcessExit } from '../harness/api.js';
+import { FrameReader, frame, KIND, type Kind } from './agent/frames.js';
+import type { Answer, Call, ProcessState, Spawned } from './agent/messages.js';
+
+/** Beyond what the call itself may take: only an engine that hangs takes so long. */
+const ANSWER_TIMEOUT_MS = 15_000;
+const COULD_NOT_START = 127;
+
+type Heard = (kind: Kind, payload: Buffer) => void;
+
+export class Link {
+  private readonly heard = new Map<number, Heard>();
+  private readonly waiting = new Map<number, (answer: Answer) => void>();
+  private nextId = 1;
+  private why: string | undefined;
+
+  /** `output` is the agent's standard output alone; `onLog` gets what processes say on standard error. */
+  constructor(
+    private readonly name: string,
+    private readonly input: Writable,
+    output: Readable,
+    private readonly onLog: (chunk: Buffer, process: number) => void,
+  ) {
+    const reader = new FrameReader((kind, id, payload) => this.hear(kind, id, payload));
+    output.on('data', (chunk: Buffer) => reader.push(chunk));
+    input.on('error', () => this.broken('its channel broke'));
+    for (const event of ['end', 'close'] as const) output.on(event, () => this.broken('it has ended'));
+  }
+
+  /** Rejects with what the agent says went wrong, or when the container is gone. */
+  call<T>(call: Call, timeoutMs = 0): Promise<T> {
+    return this.callAs<T>(this.nextId++, call, timeoutMs);
+  }
+
+  spawn(call: Extract<Call, { do: 'spawn' }>): HostProcess {
+    const id = this.nextId++;
+    return new AgentProcess(this, id, call, (heard) => this.heard.set(id, heard));
+  }
+
+  async dial(path: string): Promise<Duplex> {
+    const id = this.nextId++;
+    const socket = new Duplex({
+      read() {},
+      write: (chunk, _encoding, done) => this.send(KIND.data, id, chunk, done),
+      final: (done) => this.send(KIND.end, id, undefined, done),
+      destroy: (error, done) => {
+        if (this.heard.delete(id)) this.send(KIND.end, id);
+        done(error);
+      },
+    });
+    this.heard.set(id, (kind, payload) => {
+      if (kind === KIND.data) socket.push(payload);
+      if (kind !== KIND.end) return;
+      this.heard.delete(id);
+      socket.push(null);
+      socket.end();
+    });
+    try {
+      await this.callAs(id, { do: 'dial', path }, 0);
+    } catch (error) {
+      this.heard.delete(id);
+      throw error;
+    }
+    return socket;
+  }
+
+  /** Ends the agent, and everything in its container. */
+  close(): void {
+    this.input.end();
+  }
+
+  callAs<T>(id: number, call: Call, timeoutMs: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const tooLong = setTimeout(
+        () => settle({ error: 'its container does not answer' }),
+        timeoutMs + ANSWER_TIMEOUT_MS,
+      );
+      const settle = (answer: Answer) => {
+        clearTimeout(tooLong);
+        this.waiting.delete(id);
+        if ('error' in answer) reject(new Error(`on ${this.name}: ${words(call)}${answer.error}`));
+        else resolve(answer.value as T);
+      };
+      if (this.why !== undefined) return settle({ error: this.why });
+      this.waiting.set(id, settle);
+      this.send(KIND.message, id, JSON.stringify(call));
+    });
+  }
+
+  send(kind: Kind, id: number, payload?: Buffer | string, done: (error?: Error | null) => void = () => {}): void {
+    if (this.why !== undefined) done();
+    else this.input.write(frame(kind, id, payload), (error) => done(error));
+  }
+
+  private hear(kind: Kind, id: number, payload: Buffer): void {
+    if (kind === KIND.message) this.waiting.get(id)?.(JSON.parse(payload.toString('utf8')) as Answer);
+    else if (kind === KIND.log) this.onLog(payload, id);
+    else this.heard.get(id)?.(kind, payload);
+    if (kind === KIND.exit) this.heard.delete(id);
+  }
+
+  private broken(why: string): void {
+    if (this.why !== undefined) return;
+    this.why = `its container is gone: ${why}`;
+    for (const settle of [...this.waiting.values()]) settle({ error: this.why });
+    for (const [id, heard] of [...this.heard]) {
+      this.heard.delete(id);
+      heard(KIND.exit, Buffer.from(JSON.stringify({ code: null, signal: 'SIGKILL' })));
+      heard(KIND.end, Buffer.alloc(0));
+    }
+  }
+}
+
+function words(call: Call): string {
+  if (call.do === 'exec') return `${call.argv.join(' ')}: `;
+  return call.do === 'dial' ? `${call.path}: ` : '';
+}
+
+class AgentProcess implements HostProcess {
+  /** -1 until the agent has told it, which is before anything that the process says. */
+  pid = -1;
+  readonly stdin: Writable;
+  readonly stdout = new PassThrough();
+  readonly exited: Promise<ProcessExit>;
+  private ended = false;
+
+  constructor(
+    private readonly link: Link,
+    private readonly id: number,
+    call: Extract<Call, { do: 'spawn' }>,
+    listen: (heard: Heard) => void,
+  ) {
+    this.stdin = new Writable({
+      write: (chunk, _encoding, done) => link.send(KIND.data, id, chunk, done),
+      final: (done) => link.send(KIND.end, id, undefined, done),
+    });
+    this.exited = new Promise((resolve) => {
+      const end = (exit: ProcessExit) => {
+        if (this.ended) return;
+        this.ended = true;
+        this.stdout.end();
+        resolve(exit);
+      };
+      listen((kind, payload) => {
+        if (kind === KIND.data) this.stdout.write(payload);
+        if (kind === KIND.exit) end(JSON.parse(payload.toString('utf8')) as ProcessExit);
+      });
+      link.callAs<Spawned>(id, call, 0).then(
+        ({ pid }) => {
+          this.pid = pid;
+        },
+        () => end({ code: COULD_NOT_START, signal: null }),
+      );
+    });
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    // One that does not arrive is seen by whoever asks for the state.
+    this.link.call({ do: 'signal', process: this.id, signal }).catch(() => {});
+  }
+
+  async state(): Promise<ProcessState> {
+    if (this.ended) return 'dead';
+    try {
+      return await this.link.call<ProcessState>({ do: 'state', process: this.id });
+    } catch (error) {
+      if (this.ended) return 'dead'; // its container went meanwhile
+      throw error;
+    }
+  }
+}

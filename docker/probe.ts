@@ -1,0 +1,93 @@
+/**
+ * One container, made, used and removed as a run's are: what its server is, and whether faults can be had in it. Nothing
+ * is guessed from the engine's version or settings.
+ */
+import { readFileSync } from 'node:fs';
+import type { Capability, Clock, Host } from '../harness/api.js';
+import { ContainerError } from './engine.js';
+import { DockerHost } from './host.js';
+import { INSIDE } from './images.js';
+import { type DockerOptions, dockerRuntime } from './runtime.js';
+
+export interface Probed {
+  /** What the server in the image says of itself. */
+  version: string;
+  unavailable: Partial<Record<Capability, string>>;
+}
+
+/** Oldest server with all that topologies and locks use. */
+const VERSION_MIN = [6, 2] as const;
+const HOUR_MS = 3_600_000;
+/** An address that documentation is about: nobody has it. */
+const NOBODY = '192.0.2.1';
+const HOST = 'r1';
+
+/** Rejects with a ContainerError where a run could not be made at all. `image` is the base, for messages. */
+export async function probe(
+  options: Pick<DockerOptions, 'folder' | 'runId' | 'clock' | 'encodeSkew' | 'images' | 'project'>,
+  image: string,
+): Promise<Probed> {
+  await using runtime = await dockerRuntime({
+    ...options,
+    unavailable: {},
+    isServer: (name) => name === HOST,
+    files: new Map(),
+  });
+  const [host] = await runtime.createHosts([HOST]);
+  if (!(host instanceof DockerHost)) throw new Error('the docker runtime makes other hosts than its own');
+  assertSameKernel(host);
+  const unavailable: Probed['unavailable'] = {};
+  const network = await networkTrouble(host);
+  const clock = await clockTrouble(host, options.clock);
+  if (network)
+    unavailable.network = `routes cannot be changed in a container (${network}): the engine must grant NET_ADMIN`;
+  if (clock)
+    unavailable.clock = `the clock shim does not work in ${image} (${clock}): use an image with the C library of Debian`;
+  return { version: await serverVersion(host, image), unavailable };
+}
+
+/** Clients stamp with CLOCK_MONOTONIC of the engine's kernel, and the harness with that of its own. */
+function assertSameKernel(host: DockerHost): void {
+  let own = '';
+  try {
+    own = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    // Not Linux: another kernel than any container's.
+  }
+  if (own === host.prepared.bootId) return;
+  throw new ContainerError(
+    "the container engine runs on another kernel (Docker Desktop, or another machine), so the lock clients' clock cannot be compared with the harness's",
+    "run lock-torture on the engine's own machine",
+  );
+}
+
+async function networkTrouble(host: Host): Promise<string | undefined> {
+  const script = `ip route add blackhole ${NOBODY} && ip route show type blackhole && ip route del blackhole ${NOBODY}`;
+  const { exitCode, stdout, stderr } = await host.exec(['sh', '-c', script]);
+  return exitCode === 0 && stdout.includes(NOBODY) ? undefined : stderr || `exit status ${exitCode}`;
+}
+
+async function clockTrouble(host: Host, clock: Clock): Promise<string | undefined> {
+  await host.setClock({ offsetMs: HOUR_MS, ratePpm: 0 });
+  const reader = host.spawn([INSIDE.node, '-e', 'console.log(Date.now())']);
+  let told = '';
+  reader.stdout.on('data', (chunk) => {
+    told += chunk;
+  });
+  await reader.exited;
+  const offMs = Number(told) - clock.wallMs() - HOUR_MS;
+  return Math.abs(offMs) < HOUR_MS / 2
+    ? undefined
+    : `set forward by an hour, a process said ${told.trim() || 'nothing'}`;
+}
+
+async function serverVersion(host: Host, image: string): Promise<string> {
+  const { stdout } = await host.exec([INSIDE.server, '--version']);
+  const [, version, major, minor] = /\bv=((\d+)\.(\d+)\.\d+)/.exec(stdout) ?? [];
+  if (version === undefined) throw new ContainerError(`the server in ${image} says no version: ${stdout.trim()}`);
+  const [majorMin, minorMin] = VERSION_MIN;
+  if (Number(major) < majorMin || (Number(major) === majorMin && Number(minor) < minorMin)) {
+    throw new ContainerError(`the server in ${image} is ${version}, and ${VERSION_MIN.join('.')} or newer is needed`);
+  }
+  return version;
+}

@@ -1,0 +1,198 @@
+/**
+ * The `docker` runtime: each host is a container on a network of the run's own that leads nowhere else.
+ *
+ * Containers have one power, NET_ADMIN in their own network namespace, publish no port and mount nothing of the machine.
+ * They end with the connection over which the harness talks to their agents, and the engine removes them; what a killed
+ * harness leaves, a network at most, is removed at the next start.
+ */
+import { basename } from 'node:path';
+import type { Capability, Clock, ClockSkew, Host, Runtime } from '../harness/api.js';
+import { ContainerError, type Engine, findEngine } from './engine.js';
+import { DockerHost } from './host.js';
+import { type Images, oneLine } from './images.js';
+import { labelsOf, removeNetwork, sweep } from './owner.js';
+
+export interface DockerOptions {
+  /** The run's folder: hosts get `logs/<name>.log` below it, and `hosts/<name>/` at the same path in their container. */
+  folder: string;
+  /** Names the run on everything that is made for it. */
+  runId: string;
+  clock: Clock;
+  /** What the hosts' clock file must hold from now on. */
+  encodeSkew(skew: ClockSkew): Buffer;
+  unavailable: Partial<Record<Capability, string>>;
+  images: Images;
+  /** Whether a host of this name runs a server; all others are lock clients' and managers'. */
+  isServer(host: string): boolean;
+  /** The compiled project's folder. */
+  project: string;
+  /** What lock clients need beside the project, by path, the same inside as outside. */
+  files: ReadonlyMap<string, HostFile>;
+  /** A program of this machine that lock clients are started with, and that their image must have, too. */
+  program?: string;
+}
+
+export interface HostFile {
+  data: Buffer;
+  /** Permissions. */
+  mode: number;
+}
+
+const DEVICE = 'eth0';
+/** The first whose engine takes settings of one device by a way of their own, and the only one that the last still take. */
+const API_OF_ENDPOINT_SYSCTLS = [1, 46] as const;
+/** The machine itself has no address in the network: even it cannot be reached from a container. */
+const NO_GATEWAY = { 'com.docker.network.bridge.inhibit_ipv4': 'true' };
+
+/** Makes the run's network. Rejects with a ContainerError where the engine cannot. */
+export async function dockerRuntime(options: DockerOptions): Promise<Runtime> {
+  const engine = await findEngine();
+  await sweep(engine.docker);
+  const labels = labelsOf(options.runId);
+  const name = `lock-torture-${options.runId}`;
+  const network = await engine.docker
+    .createNetwork({
+      Name: name,
+      Driver: 'bridge',
+      Internal: true,
+      CheckDuplicate: true,
+      Labels: labels,
+      Options: NO_GATEWAY,
+    })
+    .catch((error) => {
+      throw new ContainerError(
+        `the container engine makes no network (${oneLine(error)})`,
+        'where there are too many, docker network prune removes those that nobody uses',
+      );
+    });
+  const { IPAM } = (await network.inspect()) as { IPAM: { Config: { Subnet: string }[] } };
+  return new DockerRuntime(options, engine, network, labels, lastAddress(IPAM.Config[0]!.Subnet));
+}
+
+type Network = ReturnType<Engine['docker']['getNetwork']>;
+
+class DockerRuntime implements Runtime {
+  readonly name = 'docker';
+  readonly clock: Clock;
+  readonly unavailable: Partial<Record<Capability, string>>;
+  private readonly made: { host: DockerHost; container: ReturnType<Engine['docker']['getContainer']> }[] = [];
+
+  constructor(
+    private readonly options: DockerOptions,
+    private readonly engine: Engine,
+    private readonly network: Network,
+    private readonly labels: Record<string, string>,
+    readonly spareAddress: string,
+  ) {
+    this.clock = options.clock;
+    this.unavailable = options.unavailable;
+  }
+
+  async createHosts(names: readonly string[]): Promise<Host[]> {
+    // All of them, also where one fails: what is still being made could not be removed.
+    const made = await Promise.allSettled(names.map((name) => this.createHost(name)));
+    return made.map((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value;
+    });
+  }
+
+  private async createHost(name: string): Promise<Host> {
+    const { images, isServer, runId, files } = this.options;
+    const server = isServer(name);
+    const container = await this.engine.docker
+      .createContainer({
+        name: `lock-torture-${runId}-${name}`,
+        Image: server ? images.server : images.client,
+        Hostname: name,
+        Labels: this.labels,
+        // Ended with the one connection that is ever attached.
+        OpenStdin: true,
+        StdinOnce: true,
+        AttachStdin: true,
+        AttachStdout: true,
+        AttachStderr: true,
+        HostConfig: {
+          AutoRemove: true,
+          NetworkMode: this.network.id,
+          CapDrop: ['ALL'],
+          CapAdd: ['NET_ADMIN'],
+          SecurityOpt: ['no-new-privileges'],
+          // Its output is the harness's channel: nobody wants that in a file of the engine's.
+          LogConfig: { Type: 'none', Config: {} },
+          Sysctls: this.sysctls(),
+        },
+        NetworkingConfig: { EndpointsConfig: { [this.network.id]: { DriverOpts: this.endpointSysctls() } } },
+      })
+      .catch((error) => {
+        throw new ContainerError(`the container engine makes no container for ${name}: ${oneLine(error)}`);
+      });
+    const host = new DockerHost(name, container, this.options);
+    this.made.push({ host, container });
+    await host.start(server ? new Map() : files).catch((error) => {
+      throw error instanceof ContainerError
+        ? error
+        : new ContainerError(`the container of ${name} does not start: ${oneLine(error)}`);
+    });
+    if (!server) await this.assertProgram(host);
+    return host;
+  }
+
+  private async assertProgram(host: Host): Promise<void> {
+    const { program } = this.options;
+    if (program === undefined) return;
+    const { exitCode } = await host.exec(['sh', '-c', 'command -v "$1"', 'sh', basename(program)]);
+    if (exitCode === 0) return;
+    throw new ContainerError(
+      `${basename(program)}, which the lock client is started with, is not in the image of lock clients`,
+      'name one that has it, and Node.js, with --client-image',
+    );
+  }
+
+  /**
+   * Many machines filter by reverse path: a cut of one direction would drop both. And an address that moves is announced.
+   * A container may not set these itself.
+   */
+  private sysctls(): Record<string, string> {
+    return {
+      'net.ipv4.conf.all.rp_filter': '0',
+      'net.ipv4.conf.default.rp_filter': '0',
+      'net.ipv4.conf.all.arp_notify': '1',
+      ...(this.hasEndpointSysctls() ? {} : { [`net.ipv4.conf.${DEVICE}.rp_filter`]: '0' }),
+    };
+  }
+
+  private endpointSysctls(): Record<string, string> {
+    if (!this.hasEndpointSysctls()) return {};
+    return { 'com.docker.network.endpoint.sysctls': 'net.ipv4.conf.IFNAME.rp_filter=0' };
+  }
+
+  private hasEndpointSysctls(): boolean {
+    const [major, minor] = this.engine.api;
+    return major > API_OF_ENDPOINT_SYSCTLS[0] || minor >= API_OF_ENDPOINT_SYSCTLS[1];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(
+      this.made.splice(0).map(async ({ host, container }) => {
+        await host.close();
+        // Its agent may be stuck, or never have run.
+        await container.remove({ force: true, v: true }).catch(unlessGone);
+      }),
+    );
+    await removeNetwork(this.network);
+  }
+}
+
+/** 404: it is gone. 409: the engine is removing it already. */
+function unlessGone(error: { statusCode?: number }): void {
+  if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
+}
+
+/** The last address of a subnet that a host may have; engines give theirs from the first on. */
+export function lastAddress(subnet: string): string {
+  const [base, bits] = subnet.split('/');
+  const start = base!.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  const last = start + 2 ** (32 - Number(bits)) - 2;
+  return [24, 16, 8, 0].map((shift) => Math.floor(last / 2 ** shift) % 256).join('.');
+}

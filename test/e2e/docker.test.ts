@@ -1,0 +1,289 @@
+/** Whole runs in containers, as a user makes them, and what is left of them however they end. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { createConnection, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { findEngine, sweep } from '../../docker/index.js';
+import { labelsOf } from '../../docker/owner.js';
+import { inContainers, noDocker } from './needs-docker.js';
+import { endAll, freshFolder, historyOf, processesOf, start, type Torture, torture, until } from './torture.js';
+
+const RUN_LABEL = 'lock-torture.run';
+const OWNER_LABEL = 'lock-torture.owner';
+const SOCKET = '/var/run/docker.sock';
+/** Images are pulled and built where they are not there yet. */
+const FIRST_RUN_MS = 600_000;
+
+describe.runIf(noDocker === undefined)('a run in containers', () => {
+  let run: Torture | undefined;
+  afterEach(() => {
+    if (run) endAll(run);
+    run = undefined;
+  });
+
+  it(
+    'finds on sentinel what a failover loses, with the clocks of a node and of a client moved and read back',
+    async () => {
+      const plan = {
+        version: 1,
+        seed: 1,
+        steps: [
+          { atMs: 300, fault: 'clock', target: { names: ['r3'] }, forMs: 800, args: { offsetMs: 90_000 } },
+          { atMs: 300, fault: 'clock', target: { names: ['c6'] }, forMs: 800, args: { offsetMs: -90_000 } },
+          { atMs: 1_800, fault: 'failover', target: 'primary', forMs: 6_000 },
+        ],
+      };
+      const file = join(freshFolder(), 'plan.json');
+      writeFileSync(file, JSON.stringify(plan));
+      const { status, output, errors, results, folder } = await torture([
+        ...inContainers,
+        ...['--topology', 'sentinel', '--plan', file, '--hold', '0.5x..0.9x', '--time-limit', '12s'],
+      ]);
+      const told = `${output}\n${errors}`;
+      expect(output.split('\n')[0], told).toMatch(/^(runtime docker: |pulling |building )/);
+      expect(output).toMatch(/sentinel ready after \d/);
+      const struck = output.split('\n').filter((line) => / struck {3}/.test(line));
+      expect(struck.map((line) => /struck {3}(\w+)/.exec(line)![1]).sort(), told).toEqual([
+        'clock',
+        'clock',
+        'failover',
+      ]);
+      expect(output).not.toMatch(/ (failed|refused) /);
+      expect(status, told).toBe(1);
+      expect(results.violations.map(({ cause }) => cause.name)).toContain('failover-lost-write');
+      expect(existsSync(join(folder, 'logs', 'r1.log'))).toBe(true);
+      expect(await leftOf(output)).toEqual([]);
+    },
+    FIRST_RUN_MS,
+  );
+
+  it(
+    'tortures a lock of the user, packages and all, through an engine that is reached over TCP',
+    async () => {
+      const folder = freshFolder();
+      writeFileSync(join(folder, 'lock.ts'), LOCK);
+      const server = createServer((from) => {
+        const to = createConnection(SOCKET);
+        for (const socket of [from, to]) socket.on('error', () => {});
+        from.pipe(to).pipe(from);
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as { port: number };
+      try {
+        run = start([...inContainers, '--lock', './lock.ts', '--nemesis', 'kill:client', ...SHORT], {
+          cwd: folder,
+          env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` },
+        });
+        const { code } = await run.ended;
+        expect([0, 1, 2], `${run.output()}${run.errors()}`).toContain(code);
+        expect(run.output()).toContain('clients of lock "of-mine"');
+        expect(historyOf(run).filter((event) => event.type === 'ok' && event.op === 'acquire').length).toBeGreaterThan(
+          3,
+        );
+        expect(await leftOf(run.output())).toEqual([]);
+      } finally {
+        server.close();
+      }
+    },
+    FIRST_RUN_MS,
+  );
+
+  it(
+    'is judged and leaves nothing when it is interrupted',
+    async () => {
+      run = await inFullSwing(['--topology', 'single']);
+      run.child.kill('SIGINT');
+      const { code } = await run.ended;
+      expect([0, 1, 2], `${run.output()}${run.errors()}`).toContain(code);
+      expect(run.output()).toContain('Report: ');
+      expect(await leftOf(run.output())).toEqual([]);
+    },
+    FIRST_RUN_MS,
+  );
+
+  it(
+    'leaves no container when every process of it is killed, and nothing after the next start',
+    async () => {
+      run = await inFullSwing(['--topology', 'single']);
+      const { docker } = await findEngine();
+      expect((await leftOf(run.output())).length).toBeGreaterThan(6);
+      endAll(run);
+      await until('no process of the run', () => processesOf(run!.mark).length === 0);
+      await eventually(async () => (await leftOf(run!.output())).every((what) => what.startsWith('network ')));
+      await sweep(docker);
+      expect(await leftOf(run.output())).toEqual([]);
+    },
+    FIRST_RUN_MS,
+  );
+
+  it('removes at a start what dead runs have left, and nothing else', async () => {
+    const { docker } = await findEngine();
+    const dead = JSON.stringify({ ...ownerLike(), pid: 1, started: 'never' });
+    const alive = JSON.stringify(ownerLike());
+    const names = {
+      dead: `lt-dead-${process.pid}`,
+      alive: `lt-alive-${process.pid}`,
+      theirs: `lt-theirs-${process.pid}`,
+    };
+    const labels = { dead: { [OWNER_LABEL]: dead }, alive: { [OWNER_LABEL]: alive }, theirs: {} };
+    const Image = inContainers[inContainers.indexOf('--image') + 1]!;
+    const made = await Promise.all(
+      (['dead', 'alive', 'theirs'] as const).map(async (whose) => {
+        const Labels: Record<string, string> = labels[whose];
+        const network = await docker.createNetwork({ Name: names[whose], Internal: true, Labels });
+        const HostConfig = { NetworkMode: network.id };
+        const options = { name: names[whose], Image, Cmd: ['true'], Labels, HostConfig };
+        return { whose, network, container: await docker.createContainer(options) };
+      }),
+    );
+    try {
+      await sweep(docker);
+      const left = await Promise.all(
+        made.map(async ({ whose, network, container }) => {
+          const there = await Promise.all([isThere(network.inspect()), isThere(container.inspect())]);
+          return [whose, ...there];
+        }),
+      );
+      expect(left).toEqual([
+        ['dead', false, false],
+        ['alive', true, true],
+        ['theirs', true, true],
+      ]);
+    } finally {
+      for (const { network, container } of made) {
+        await container.remove({ force: true, v: true }).catch(() => {});
+        await network.remove().catch(() => {});
+      }
+    }
+  });
+
+  it('says in one line that an image cannot be had', async () => {
+    const { status, errors } = await torture(['--runtime', 'docker', '--image', 'localhost:1/no-such-image:none']);
+    expect(status).toBe(3);
+    expect(errors.trim().split('\n')).toHaveLength(1);
+    expect(errors).toMatch(/the image localhost:1\/no-such-image:none is not there and/);
+  });
+});
+
+describe('without an engine', () => {
+  const nowhere = { DOCKER_HOST: 'unix:///nowhere/docker.sock' };
+
+  it('docker is refused in one line that says what to do', async () => {
+    const { status, errors } = await torture(['--runtime', 'docker'], { env: nowhere });
+    expect(status).toBe(3);
+    expect(errors).toMatch(
+      /^lock-torture: the docker runtime cannot be had: no container engine was found .*install Docker.*\n$/,
+    );
+  });
+
+  it('auto takes netns, and its first line says why', async () => {
+    const { output, errors } = await torture(['--runtime', 'auto', '--time-limit', '2s', '--nemesis', 'none'], {
+      env: nowhere,
+    });
+    expect(output.split('\n')[0], errors).toMatch(/^runtime netns: .*no docker: no container engine was found/);
+  });
+
+  it('auto with an image is refused, not run on something else', async () => {
+    const { status, errors } = await torture(['--runtime', 'auto', '--image', 'redis:8'], { env: nowhere });
+    expect(status).toBe(3);
+    expect(errors).toContain('no container engine was found');
+  });
+
+  it('one that is too old is refused by its version', async () => {
+    const { createServer: createHttp } = await import('node:http');
+    const old = createHttp((request, response) => {
+      const version = { Version: '18.09.1', ApiVersion: '1.39', Os: 'linux' };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(request.url?.endsWith('/version') ? version : { OperatingSystem: 'x', Labels: [] }));
+    });
+    await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
+    const { port } = old.address() as { port: number };
+    try {
+      const env = { DOCKER_HOST: `tcp://127.0.0.1:${port}` };
+      const { status, errors } = await torture(['--runtime', 'docker'], { env });
+      expect(status).toBe(3);
+      expect(errors).toMatch(/the container engine is 18\.09\.1 \(API 1\.39\), and API 1\.41 is needed: upgrade/);
+    } finally {
+      old.close();
+    }
+  });
+
+  it.each([
+    [['--runtime', 'netns', '--image', 'redis:8'], /--image .*for the docker runtime/],
+    [['--runtime', 'docker', '--redis', '/bin/true'], /--redis is for the netns runtime/],
+  ])('%j contradict each other', async (flags, said) => {
+    const { status, errors } = await torture(flags);
+    expect(status).toBe(3);
+    expect(errors).toMatch(said);
+  });
+});
+
+// -------------------------------------------------------------------------------------------------------------- helpers
+
+const SHORT = ['--time-limit', '4s', '--lease', '1s'];
+
+/** Its own package goes into the bundle with it: in a container there is no folder of the user's. */
+const LOCK = `
+import { defineLock } from 'lock-torture';
+import { Redis } from 'ioredis';
+
+export default defineLock({
+  name: Redis ? 'of-mine' : 'without-its-package',
+  async connect(topology) {
+    const redis = await topology.redis();
+    return {
+      async acquire(key, { leaseMs }) {
+        const owner = topology.randomValue();
+        if ((await redis.set(key, owner, 'PX', leaseMs, 'NX')) === null) return null;
+        return { release: async () => { if ((await redis.get(key)) === owner) await redis.del(key); } };
+      },
+    };
+  },
+});
+`;
+
+async function inFullSwing(flags: readonly string[]): Promise<Torture> {
+  const run = start([...inContainers, ...flags, '--nemesis', 'none', '--time-limit', '60s']);
+  await until(
+    `torture phase; output so far: ${run.output()} ${run.errors()}`,
+    () => {
+      // What has ended will never get there.
+      if (run.child.exitCode !== null) throw new Error(`it ended: ${run.output()} ${run.errors()}`);
+      return historyOf(run).some((event) => event.type === 'phase' && event.phase === 'torture');
+    },
+    FIRST_RUN_MS,
+  );
+  return run;
+}
+
+/** Containers and networks that carry the label of the run that printed this. */
+async function leftOf(output: string): Promise<string[]> {
+  const [, runId] = /^run (\S+), seed/m.exec(output) ?? [];
+  const { docker } = await findEngine();
+  const filters = { label: [`${RUN_LABEL}=${runId}`] };
+  const [containers, networks] = await Promise.all([
+    docker.listContainers({ all: true, filters }),
+    docker.listNetworks({ filters }),
+  ]);
+  return [...containers.map(({ Names }) => `container ${Names[0]}`), ...networks.map(({ Name }) => `network ${Name}`)];
+}
+
+async function eventually(condition: () => Promise<boolean>): Promise<void> {
+  const giveUpMs = Date.now() + 30_000;
+  while (!(await condition())) {
+    if (Date.now() > giveUpMs) throw new Error('not within 30 s');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** What this process writes on what it makes. */
+function ownerLike(): Record<string, unknown> {
+  return JSON.parse(labelsOf('test')[OWNER_LABEL]!);
+}
+
+async function isThere(inspection: Promise<unknown>): Promise<boolean> {
+  return inspection.then(
+    () => true,
+    () => false,
+  );
+}

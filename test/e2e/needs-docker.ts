@@ -1,0 +1,29 @@
+/**
+ * What the tests of the docker runtime need: an engine, and images of which they may make hosts. In CI, and where images are
+ * named for them, nothing is skipped: what is missing there fails.
+ */
+import { resolve } from 'node:path';
+import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE, findEngine, provideImages } from '../../docker/index.js';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const { CI, LOCK_TORTURE_TEST_IMAGE } = process.env;
+
+export const bases = {
+  image: LOCK_TORTURE_TEST_IMAGE ?? DEFAULT_IMAGE,
+  clientImage: LOCK_TORTURE_TEST_IMAGE ?? DEFAULT_CLIENT_IMAGE,
+};
+
+const isRequired = CI !== undefined || LOCK_TORTURE_TEST_IMAGE !== undefined;
+
+/** Why there can be no test; undefined where there is all that they need, or must be. */
+export const noDocker: string | undefined = isRequired
+  ? undefined
+  : await findEngine()
+      .then((engine) => provideImages(engine, bases, ROOT, (line) => process.stderr.write(`${line}\n`)))
+      .then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+
+/** For the tool's command line. */
+export const inContainers = ['--runtime', 'docker', '--image', bases.image, '--client-image', bases.clientImage];

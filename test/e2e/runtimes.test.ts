@@ -1,0 +1,104 @@
+/** Every runtime's hosts are what topologies, clients and faults take them for: the same tests, unchanged, for each. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dockerRuntime, findEngine, INSIDE, provideImages } from '../../docker/index.js';
+import type { Host, Runtime } from '../../harness/api.js';
+import { buildClockShim, encodeSkew } from '../../harness/clock-shim.js';
+import { cacheFolder } from '../../harness/redis-binary.js';
+import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
+import { inNamespaces } from '../../harness/setup/namespaces.js';
+import { properties } from './host-properties.js';
+import { haveCompiler } from './needs.js';
+import { bases, noDocker } from './needs-docker.js';
+import { freshFolder, ROOT } from './torture.js';
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+describe.runIf(haveCompiler)('netns', () => {
+  let findings: { property: string; problem?: string }[] = [];
+  beforeAll(async () => {
+    const folder = freshFolder();
+    const outfile = join(folder, 'inside.mjs');
+    const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+    await build({
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      logLevel: 'error',
+      banner: { js: banner },
+      entryPoints: [join(import.meta.dirname, 'host-inside.ts')],
+      outfile,
+    });
+    const shim = await buildClockShim({ cacheFolder: cacheFolder(), say });
+    if (!('path' in shim)) throw new Error(shim.unavailable);
+    const [command, ...args] = [...inNamespaces(), process.execPath, outfile];
+    const child = spawn(command!, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdin.end(JSON.stringify({ folder: join(folder, 'run'), clockShim: shim.path }));
+    let text = '';
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+    });
+    await new Promise((resolve) => child.once('close', resolve));
+    findings = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  });
+
+  it.each(Object.keys(properties))('%s', (property) => {
+    const finding = findings.find((one) => one.property === property);
+    expect(finding, 'it was not tried').toBeDefined();
+    expect(finding!.problem).toBeUndefined();
+  });
+});
+
+describe.runIf(noDocker === undefined)('docker', () => {
+  const folder = freshFolder();
+  let runtime: Runtime;
+  let hosts: Host[];
+  beforeAll(async () => {
+    const engine = await findEngine();
+    const images = await provideImages(engine, bases, ROOT, say);
+    runtime = await dockerRuntime({
+      folder,
+      runId: `test-${process.pid}`,
+      clock: realClock(monotonicNs()),
+      encodeSkew: (skew) => encodeSkew(skew, monotonicNs()),
+      unavailable: {},
+      images,
+      isServer: (host) => host === 'r1',
+      project: ROOT,
+      files: new Map(),
+    });
+    hosts = await runtime.createHosts(['r1', 'c1']);
+    // Images are pulled and built where they are not there yet.
+  }, 600_000);
+  afterAll(() => runtime?.[Symbol.asyncDispose]());
+
+  const logOf = ({ name }: Host) => readFileSync(join(folder, 'logs', `${name}.log`), 'utf8');
+
+  it('containers have one power, publish nothing and mount nothing of the machine', async () => {
+    const { docker } = await findEngine();
+    const filters = { label: [`lock-torture.run=test-${process.pid}`] };
+    const [containers, networks] = [await docker.listContainers({ filters }), await docker.listNetworks({ filters })];
+    expect(containers).toHaveLength(hosts.length);
+    expect(networks.map(({ Internal }) => Internal)).toEqual([true]);
+    for (const { Ports, Mounts } of containers) {
+      expect(Ports).toEqual([]);
+      expect(Mounts.filter(({ Type }) => Type !== 'volume')).toEqual([]);
+    }
+    for (const host of hosts) {
+      const { stdout } = await host.exec(['grep', '-E', '^(CapBnd|NoNewPrivs)', '/proc/self/status']);
+      const NET_ADMIN = (1 << 12).toString(16).padStart(16, '0');
+      expect(stdout).toBe(`CapBnd:\t${NET_ADMIN}\nNoNewPrivs:\t1`);
+    }
+  });
+
+  it.each(Object.entries(properties))('%s', async (_property, holds) => {
+    await holds({ runtime, hosts, node: INSIDE.node, logOf });
+  });
+});
