@@ -15,6 +15,7 @@ import { staleWrites } from '../../../checkers/stale-writes.js';
 import { waiting } from '../../../checkers/waiting.js';
 import type { Checker, History, HistoryBody, HistoryEvent, LockModel } from '../../../harness/api.js';
 import { historyOf } from '../../../harness/history-table.js';
+import { growth, LARGEST_GROWTH } from './growth.js';
 import { checkInput, KEY, LEASE_MS } from './literal.js';
 
 const checkers: Record<string, [check: Checker, model: LockModel]> = {
@@ -72,28 +73,14 @@ function turns(count: number, wrong: boolean): History {
 const SOUND = { few: turns(2_500, false), many: turns(20_000, false) };
 const WRONG = { few: turns(2_500, true), many: turns(20_000, true) };
 
-/** How much longer the checker takes for eight times as many operations. */
-function growth(check: Checker, model: LockModel, { few, many }: { few: History; many: History }): number {
-  const takesMs = (history: History) => {
-    const began = performance.now();
-    check({ ...checkInput([], model), history });
-    return performance.now() - began;
-  };
-  // Whatever else the machine does can only add: the fastest of several, and of more where that was not enough.
-  let [fewMs, manyMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let round = 0; round < 40 && (round < 3 || manyMs / fewMs >= LARGEST_GROWTH); round++) {
-    fewMs = Math.min(fewMs, takesMs(few));
-    manyMs = Math.min(manyMs, takesMs(many));
-  }
-  return manyMs / fewMs;
+function growthOf(check: Checker, model: LockModel, { few, many }: { few: History; many: History }): number {
+  const run = (history: History) => () => void check({ ...checkInput([], model), history });
+  return growth(run(few), run(many));
 }
 
-/** As n log n it is 8 to 10, and somewhat more where the smaller history fits into the caches; were it quadratic, 64. */
-const LARGEST_GROWTH = 32;
-
 it.each(Object.entries(checkers))('%s', (_, [check, model]) => {
-  expect(growth(check, model, SOUND)).toBeLessThan(LARGEST_GROWTH);
-  expect(growth(check, model, WRONG)).toBeLessThan(LARGEST_GROWTH);
+  expect(growthOf(check, model, SOUND)).toBeLessThan(LARGEST_GROWTH);
+  expect(growthOf(check, model, WRONG)).toBeLessThan(LARGEST_GROWTH);
 });
 
 it('the sound history is sound, and the wrong one wrong from end to end', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { leaseMarginNs } from '../../../checkers/margin.js';
 import { overlapsOf } from '../../../checkers/overlaps.js';
 import type { Hold } from '../../../harness/api.js';
+import { growth, LARGEST_GROWTH } from './growth.js';
 
 const UNIT_NS = 1e6;
 
@@ -197,17 +198,13 @@ it('grows as n log n where many holds overlap none', () => {
         evidence: [n],
       }),
     );
-  // The fastest of several: whatever else the machine does can only add.
-  const fastestMs = (holds: Hold[]) =>
-    Math.min(
-      ...Array.from({ length: 5 }, () => {
-        const began = performance.now();
-        expect(overlapsOf(holds, { kind: 'mutex' })).toEqual([]);
-        return performance.now() - began;
-      }),
-    );
   const [few, many] = [holdsOf(20_000), holdsOf(160_000)];
-  fastestMs(few); // compiled
-  // Eight times as many: 8 to 10 times as long; were it quadratic, 64 times.
-  expect(fastestMs(many) / fastestMs(few)).toBeLessThan(32);
+  const run = (holds: Hold[]) => expect(overlapsOf(holds, { kind: 'mutex' })).toEqual([]);
+  run(few); // compiled
+  expect(
+    growth(
+      () => run(few),
+      () => run(many),
+    ),
+  ).toBeLessThan(LARGEST_GROWTH);
 });
