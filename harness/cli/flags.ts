@@ -156,7 +156,7 @@ export function addReplayFlags(command: Command): Command {
 }
 
 /** Of the docker runtime. */
-function images(defaults: string): Option[] {
+export function images(defaults: string): Option[] {
   return [
     new Option(
       '--image <name>',

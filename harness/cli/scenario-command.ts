@@ -7,7 +7,7 @@ import { createRunFolder, writeJson, writeWhole } from '../store.js';
 import { topologies } from '../topologies/index.js';
 import { commandLine } from './again.js';
 import { type BatchRun, runBatch } from './batch.js';
-import { addBatchFlags, type BatchFlags } from './batch-flags.js';
+import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
 import { UsageError } from './errors.js';
 import { freshId } from './ids.js';
 import { playTrouble } from './play.js';
@@ -52,7 +52,7 @@ export async function scenarioCommand(
   const chosen = flags.all ? Object.values(scenarios) : names.map(named);
   if (chosen.length === 0) throw new UsageError('which scenario? name some, or say --all; --list tells what there is');
   const say = saying(flags);
-  const machine = await lookAround({ runtime: flags.runtime, redis: flags.redis && resolve(cwd, flags.redis) }, say);
+  const machine = await lookAround(askedOf(flags, cwd), say);
   const base = resolve(cwd, flags.out);
   const id = freshId('scenarios');
   const folder = createRunFolder(base, id);

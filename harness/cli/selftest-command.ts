@@ -8,7 +8,7 @@ import { type Command, Option } from 'commander';
 import { sounds, trials, untold } from '../../selftest/index.js';
 import { createRunFolder, writeJson, writeWhole } from '../store.js';
 import { type BatchRun, decideByFlags, runBatch } from './batch.js';
-import { addBatchFlags, type BatchFlags } from './batch-flags.js';
+import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
 import { UsageError } from './errors.js';
 import { freshId } from './ids.js';
 import { lookAround } from './prepare-run.js';
@@ -37,8 +37,7 @@ export function addSelftestFlags(command: Command): Command {
 export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: string }): Promise<number> {
   const say = saying(flags);
   const jobs = chosen(jobsOf(trials, sounds, flags.quick), flags.only);
-  const redis = flags.redis && resolve(cwd, flags.redis);
-  const machine = await lookAround({ runtime: flags.runtime, redis }, say);
+  const machine = await lookAround(askedOf(flags, cwd), say);
   const base = resolve(cwd, flags.out);
   const id = freshId('selftest');
   const folder = createRunFolder(base, id);
