@@ -1,4 +1,5 @@
 /** Entry of the inner process: `inside-main.js <run folder> [--json] [--live] [--colour]`. Started by the outer one only. */
+import { surviveClosedOutput } from './closed-output.js';
 import { couldNotRun, EXIT_INTERNAL_ERROR, isForUsers } from './errors.js';
 import { runInside } from './inside.js';
 
@@ -9,6 +10,7 @@ function giveUp(error: unknown): never {
 }
 
 process.on('uncaughtException', giveUp);
+surviveClosedOutput();
 const [folder, ...flags] = process.argv.slice(2);
 try {
   const given = (flag: string) => flags.includes(flag);

@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { runDoctor, runList } from './about-commands.js';
 import { addImportFlags, type ImportFlags } from './check-import.js';
+import { surviveClosedOutput } from './closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './errors.js';
 import { addReplayFlags, addRunFlags, PROJECT_RUNS, type ReplayFlags, type RunFlags } from './flags.js';
 import { checkCommand, reportCommand } from './judge-commands.js';
@@ -13,6 +14,7 @@ import { addSelftestFlags, type SelftestFlags, selftestCommand } from './selftes
 
 /** Runs one command; resolves with the process's exit status and never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
+  surviveClosedOutput();
   try {
     return await parseAndRun(argv);
   } catch (error) {
