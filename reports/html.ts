@@ -16,7 +16,6 @@ import { Citations } from './page/cited.js';
 import { pageFrame } from './page/frame.js';
 import { measuredSection, readingsSection } from './page/measured.js';
 import { repeatSection } from './page/repeat.js';
-import { plotStyle } from './page/script.js';
 import { aftermathSection, checkersSection, factsSection, faultsSection } from './page/tables.js';
 import { plotsSection, timelineSection } from './page/timeline.js';
 import { verdictSection } from './page/verdict.js';
@@ -34,7 +33,6 @@ export function htmlReport(input: ReportInput): string {
   const { runId, topology, lock } = input.config;
   return pageFrame({
     title: `${input.results.verdict}: ${lock} on ${topology}, run ${runId}`,
-    style: plotStyle(),
     script: 'run',
     data: { 'run-data': packed(data) },
     body: markup`${sharedDefinitions()}${verdictSection(input, story)}

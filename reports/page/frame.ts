@@ -6,14 +6,12 @@
  */
 import { createHash } from 'node:crypto';
 import { clipped, Markup, markup } from '../markup.js';
-import { pageScript, type ScriptName } from './script.js';
+import { pageScript, type Script, type ScriptName } from './script.js';
 import { STYLE } from './style.js';
 
 export interface Page {
   title: string;
   body: Markup;
-  /** Rules beside the shared ones. */
-  style?: string;
   /** Which of the project's scripts runs on it; absent: none can. */
   script?: ScriptName;
   /** What `packed` made, by the id of the element that carries it. */
@@ -21,8 +19,8 @@ export interface Page {
 }
 
 /** A whole HTML document. */
-export function pageFrame({ title, body, style = '', script, data = {} }: Page): string {
-  const { code, trouble } = script === undefined ? {} : scriptOf(script);
+export function pageFrame({ title, body, script, data = {} }: Page): string {
+  const { code, style = '', trouble } = script === undefined ? {} : scriptOf(script);
   return markup`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy(code)}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">
@@ -36,9 +34,9 @@ ${Object.entries(data).map(([id, packed]) => markup`<script type="application/oc
 }
 
 /** A report without its script is a report: the verdict must be readable whatever became of the bundler. */
-function scriptOf(name: ScriptName): { code?: string; trouble?: string } {
+function scriptOf(name: ScriptName): Partial<Script> & { trouble?: string } {
   try {
-    return { code: pageScript(name) };
+    return pageScript(name);
   } catch (error) {
     return { trouble: (error as Error).message };
   }

@@ -4,19 +4,30 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { extname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
 export type ScriptName = 'run' | 'runs';
 
-const made = new Map<ScriptName, string>();
+const HERE = fileURLToPath(import.meta.url);
+/** Files of style sheets that a script's libraries need. */
+const STYLES: Record<ScriptName, readonly string[]> = { run: ['uplot/dist/uPlot.min.css'], runs: [] };
 
-/** JavaScript that can stand in a `<script type="module">`. Throws where it cannot be made. */
-export function pageScript(name: ScriptName): string {
+export interface Script {
+  /** JavaScript that can stand in a `<script type="module">`. */
+  code: string;
+  style: string;
+}
+
+const made = new Map<ScriptName, Script>();
+
+/** Throws where it cannot be made. */
+export function pageScript(name: ScriptName): Script {
   const known = made.get(name);
   if (known !== undefined) return known;
   // Beside this file, compiled or not, as this one is.
-  const entry = join(import.meta.dirname, '..', 'browser', `${name}${extname(import.meta.filename)}`);
+  const entry = join(dirname(HERE), '../browser', `${name}${extname(HERE)}`);
   const { outputFiles } = buildSync({
     entryPoints: [entry],
     bundle: true,
@@ -27,14 +38,13 @@ export function pageScript(name: ScriptName): string {
     charset: 'ascii',
     logLevel: 'silent',
     // Found from the project, wherever the user stands.
-    absWorkingDir: import.meta.dirname,
+    absWorkingDir: dirname(HERE),
   });
-  const script = outputFiles[0]!.text.replaceAll('</script', '<\\/script').trim();
+  const { resolve } = createRequire(import.meta.url);
+  const script = {
+    code: outputFiles[0]!.text.replaceAll('</script', '<\\/script').trim(),
+    style: STYLES[name].map((file) => readFileSync(resolve(file), 'utf8').trim()).join(''),
+  };
   made.set(name, script);
   return script;
-}
-
-/** The style that uPlot needs. */
-export function plotStyle(): string {
-  return readFileSync(createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'), 'utf8').trim();
 }

@@ -40,7 +40,6 @@ pre{margin:6px 0;padding:10px 12px;background:var(--card);border:1px solid var(-
 .verdict .headline{font-size:18px;margin:6px 0 10px}
 .held{--state:var(--good)}.violated{--state:var(--bad)}.unknown{--state:var(--doubt)}
 .verdict ul{margin:6px 0;padding-left:20px}
-.tags{display:flex;flex-wrap:wrap;gap:8px;margin:8px 0}
 .tag{display:inline-block;border:1px solid currentColor;border-radius:12px;padding:0 10px;font-size:13px}
 .tag.bad{color:var(--bad);font-weight:600}.tag.soft{color:var(--muted)}
 .violation{border:1px solid var(--edge);border-left:6px solid var(--bad);border-radius:6px;padding:14px 16px;margin:16px 0}
@@ -48,9 +47,6 @@ pre{margin:6px 0;padding:10px 12px;background:var(--card);border:1px solid var(-
 details>summary h3{display:inline}.violation>summary{color:var(--text)}details.violation:not([open]){padding:8px 16px;margin:8px 0}
 .violation:has(:target),tr:target{outline:3px solid var(--bad)}
 .cited li:target{outline:2px solid var(--doubt)}
-dl.lines{display:grid;grid-template-columns:5.5em 1fr;gap:4px 10px;margin:8px 0}
-dl.lines dt{color:var(--muted)}dl.lines dd{margin:0;overflow-wrap:anywhere}
-ol.chain{margin:4px 0;padding-left:26px}ol.chain li{margin:2px 0;overflow-wrap:anywhere}
 .when{font-variant-numeric:tabular-nums;white-space:nowrap;font-weight:600}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:14px}
@@ -81,6 +77,7 @@ ol.steps{list-style:none;counter-reset:step;margin:6px 0;padding:0}
 ol.steps li{counter-increment:step;position:relative;padding:0 0 7px 30px;overflow-wrap:anywhere}
 ol.steps li::before{content:counter(step);position:absolute;left:0;top:2px;width:19px;height:19px;border-radius:50%;background:var(--text);color:var(--page);font-size:11px;font-weight:700;line-height:19px;text-align:center}
 ol.steps li.wrong::before{background:var(--bad);color:var(--page)}ol.steps li.wrong{font-weight:600}
+ol.steps a.when{text-decoration:none}ol.steps a.when:hover{text-decoration:underline}
 ol.steps .by{color:var(--muted);font-size:12px;font-weight:400}
 .why{border-left:3px solid var(--edge);padding-left:10px;margin:8px 0}
 .believed{width:auto;font-size:13px}.believed td,.believed th{padding:3px 14px 3px 0}
@@ -107,8 +104,8 @@ svg.sheet{display:block;width:100%;min-width:620px;height:auto;font-family:syste
 .lane{fill:var(--lane)}.grid{stroke:var(--grid);stroke-width:1}
 .heading{font-size:10px;letter-spacing:.05em;fill:var(--muted)}
 .lane-name{font-size:11px;font-weight:600}.lane-name.bad{fill:var(--bad)}
-text.muted,.lane-about,.key-name,.axis,.in-band{fill:var(--muted)}
-text.muted{font-weight:400}.lane-about,.key-name{font-size:9px}.axis{font-size:10.5px}.in-band{font-size:10px}
+text.muted,.key-name,.axis,.in-band{fill:var(--muted)}
+text.muted{font-weight:400}.key-name{font-size:9px}.axis{font-size:10.5px}.in-band{font-size:10px}
 .phase{fill:var(--lane);stroke:var(--edge);stroke-width:.5}.phase.odd{fill:var(--absent)}
 .hold,.hold-edge,.owner,.hatch,.lease{fill:var(--key)}
 .hold-edge{fill:var(--page);stroke:var(--key);stroke-width:1}
@@ -116,7 +113,7 @@ text.muted{font-weight:400}.lane-about,.key-name{font-size:9px}.axis{font-size:1
 .lease{opacity:.75}.lease-end{stroke:var(--key);stroke-width:2}
 .owner{stroke:var(--lane);stroke-width:1}.owner.nobody{opacity:.55}
 .k-other{--key:var(--other)}
-.on-bar{fill:var(--on-bar);font-size:10.5px;pointer-events:none}.on-bar.small{font-size:9px}
+.on-bar{fill:var(--on-bar);font-size:10.5px;pointer-events:none}
 .crowd{fill:var(--key)}
 .tick.fail{fill:var(--muted);opacity:.65}.tick.info{fill:var(--fault)}
 .absent{fill:var(--absent)}.absent-name{fill:var(--muted);font-style:italic}
@@ -135,10 +132,9 @@ text.muted{font-weight:400}.lane-about,.key-name{font-size:9px}.axis{font-size:1
 .mark-fill{fill:var(--bad-soft)}.mark-fill.stale{fill:url(#stale-mark)}
 .mark-span{fill:none;stroke:var(--bad);stroke-width:2}.mark-span.stale{stroke-dasharray:4 2}.hatch-red{fill:var(--bad-soft)}
 .mark-frame{fill:none;stroke:var(--bad);stroke-width:.6;stroke-dasharray:2 3;pointer-events:none}
-a:target .mark-span,a:hover .mark-span{stroke-width:4}
 .flag circle{fill:var(--text)}.flag text{font-size:10px;font-weight:700;fill:var(--page)}
 .flag-line{stroke:var(--text);stroke-width:.8;stroke-dasharray:2 3;pointer-events:none}
-@media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}dl.lines{grid-template-columns:1fr;gap:0}.facts th{width:auto;white-space:normal}.verdict h1 span{display:block}
+@media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}.facts th{width:auto;white-space:normal}.verdict h1 span{display:block}
 .properties thead{display:none}.properties td{display:block;border:0;padding:1px 0}.properties td:first-child{width:auto;padding-top:6px}.properties tr{border-bottom:1px solid var(--edge)}
 .runs thead{display:none}.runs td{display:block;border:0;padding:1px 0;text-align:left}.runs td:empty{display:none}.runs tr{display:block;border-bottom:1px solid var(--edge);padding:6px 0}.runs .number::before{content:attr(data-of) ' '}}`;
 

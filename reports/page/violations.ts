@@ -77,18 +77,18 @@ function violation(input: ReportInput, story: Story, mark: Mark, citations: Cita
 ${fails ? undefined : markup`<p><span class="tag soft">known and allowed: does not fail this run</span></p>`}
 <p>${clipped(whatHappened(violation), 2_000)}.</p>
 <p class="why"><b>Why: ${clipped(violation.cause.sentence, 2_000)}</b></p>
-<div class="story"><div class="told"><ol class="steps">${steps.map((step) => stepItem(step, citations))}</ol>
+<div class="story"><div class="told"><ol class="steps">${steps.map((step) => stepItem(step, permalink(violation, story, step.atNs), citations))}</ol>
 ${more(violation.cause.chain.length - steps.filter(({ kind }) => kind === 'cause').length)}
 <p><b>Proof:</b> ${clipped(violation.proof, 2_000)} ${evidence.length === 0 ? undefined : markup`<span class="note">Lines ${spaced(evidence)}${violation.evidence.length > 60 ? ' and more' : ''}</span>`}</p></div>
 ${drawn ? markup`<div class="drawn">${closeUps(mark, story, steps).map(figure)}${believed(mark, story)}</div>` : undefined}</div>
-<p class="note"><a href="${permalink(violation, story)}">Show it in the whole run</a>${wall === undefined ? '' : ` · ${wall} by the machine’s wall clock, for the servers’ logs`}</p>
+<p class="note"><a href="${permalink(violation, story, violation.fromNs)}">Show it in the whole run</a>${wall === undefined ? '' : ` · ${wall} by the machine’s wall clock, for the servers’ logs`}</p>
 </article></details>`;
 }
 
 /** What the page's script understands: a time, and a moment in it. */
-function permalink(violation: Violation, story: Story): string {
+function permalink(violation: Violation, story: Story, atNs: number): string {
   const { fromNs, untilNs } = windowOf(violation, story);
-  return `#t=${seconds(fromNs)}-${seconds(untilNs)}&at=${seconds(violation.fromNs)}`;
+  return `#t=${seconds(fromNs)}-${seconds(untilNs)}&at=${seconds(Math.max(0, atNs))}`;
 }
 
 function seconds(ns: number): string {
@@ -100,12 +100,12 @@ function more(untold: number): Markup | undefined {
 }
 
 /** The numbers are those of the flags in the drawing. */
-function stepItem(step: Step, citations: Citations): Markup {
+function stepItem(step: Step, link: string, citations: Citations): Markup {
   const lines = [
     step.history === undefined ? undefined : citations.historyLine(step.history),
     step.observation === undefined ? undefined : citations.observationLine(step.observation),
   ].filter((line) => line !== undefined);
-  return markup`<li class="${step.kind}"><span class="when" title="${exactMoment(step.atNs)}">${moment(step.atNs)}</span> ${clipped(step.text, 1_000)} <span class="by">${step.kind === 'cause' ? 'evidence ' : ''}${spaced(lines)}</span></li>`;
+  return markup`<li class="${step.kind}"><a class="when" href="${link}" title="${exactMoment(step.atNs)}">${moment(step.atNs)}</a> ${clipped(step.text, 1_000)} <span class="by">${step.kind === 'cause' ? 'evidence ' : ''}${spaced(lines)}</span></li>`;
 }
 
 /** At each of the grants: one server believed this, another that, and so both held. */

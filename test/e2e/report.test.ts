@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { writeRecordedRun } from '../../bench/recorded-run.js';
 import type { Results } from '../../harness/api.js';
 import { judgeRun } from '../../harness/cli/judge.js';
-import { duration, exactMoment, moment } from '../../reports/words.js';
+import { count, duration, exactMoment, moment } from '../../reports/words.js';
 import { schemaTroubles } from '../unit/docs/schema.js';
 import { type Inside, open } from './browser.js';
 import { haveBrowser } from './needs.js';
@@ -74,7 +74,7 @@ describe.skipIf(!haveBrowser)('the report of a run that was violated, by a lock 
     expect(await page.textContent('h1')).toContain(results.verdict.toUpperCase());
     expect(await page.textContent('.headline')).toBe(results.headline);
     const properties = (await page.textContent('.properties'))!;
-    expect(properties).toContain(`exclusion broken: ${results.found.exclusion}`);
+    expect(properties).toContain(`exclusion broken: ${count(results.found.exclusion!)}`);
     const titles = await page.locator('details.violation h3').allTextContents();
     results.violations.slice(0, 60).forEach(({ fromNs, untilNs, key }, at) => {
       expect(titles[at]).toContain(`${key} · at ${moment(fromNs)} for ${duration(untilNs - fromNs)}`);

@@ -327,7 +327,7 @@ function fieldsShown(): [name: string, change: Change, words: string][] {
     [
       'a chain link',
       change((base, text) => Object.assign(base.results.violations[0]!.cause.chain[0]!, { text: text })),
-      '</span> % <span class="by">',
+      '</a> % <span class="by">',
     ],
     ['a note', change((base, text) => base.results.checkers[1]!.notes.push(text)), '<td><p>%</p></td>'],
     ['a setting', change((base, text) => Object.assign(base.settings[0]!, { why: text })), '<td>%</td>'],
