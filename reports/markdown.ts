@@ -11,15 +11,17 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
   const untold = countFound(results) - told.length;
   const shown = shownOfFound(results);
   const faults = config.nemesis.length === 0 ? 'no faults' : config.nemesis.join(', ');
-  const rows = results.checkers.map((one) => `| ${text(one.checker)} | ${one.verdict} | ${count(countFound(one))} |`);
+  const rows = results.checkers.map(
+    (one) => `| ${plainMarkdown(one.checker)} | ${one.verdict} | ${count(countFound(one))} |`,
+  );
   const lines = [
     `## ${SIGNS[results.verdict] ?? '❔'} lock-torture: ${results.verdict}`,
     '',
-    `**${text(results.headline)}**`,
+    `**${plainMarkdown(results.headline)}**`,
     '',
-    `Lock ${text(config.lock)} on ${text(config.topology)} (Redis ${text(serverVersion)}), ${plural(config.clients, 'client')}, ${text(faults)}, seed ${config.seed}. Exit status ${results.exitStatus}: ${EXIT_MEANING[results.exitStatus]}.`,
-    ...(results.strength === undefined ? [] : ['', `Strength: ${text(results.strength)}`]),
-    ...results.reasons.flatMap((reason) => ['', `> ${text(reason)}`]),
+    `Lock ${plainMarkdown(config.lock)} on ${plainMarkdown(config.topology)} (Redis ${plainMarkdown(serverVersion)}), ${plural(config.clients, 'client')}, ${plainMarkdown(faults)}, seed ${config.seed}. Exit status ${results.exitStatus}: ${EXIT_MEANING[results.exitStatus]}.`,
+    ...(results.strength === undefined ? [] : ['', `Strength: ${plainMarkdown(results.strength)}`]),
+    ...results.reasons.flatMap((reason) => ['', `> ${plainMarkdown(reason)}`]),
     '',
     '| checker | verdict | violations |',
     '| --- | --- | ---: |',
@@ -28,13 +30,13 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
       const allowed = config.failOn.includes(violation.class) ? '' : ' (does not fail this run)';
       return [
         '',
-        `${at + 1}. **${className(violation)}**${allowed}: ${text(whatHappened(violation))}.<br>Why: ${text(violation.cause.sentence)} (${text(violation.cause.name)})<br>Proof: ${text(violation.proof)}`,
+        `${at + 1}. **${className(violation)}**${allowed}: ${plainMarkdown(whatHappened(violation))}.<br>Why: ${plainMarkdown(violation.cause.sentence)} (${plainMarkdown(violation.cause.name)})<br>Proof: ${plainMarkdown(violation.proof)}`,
       ];
     }),
     ...(untold > 0
       ? [
           '',
-          `${plural(untold, 'more violation')}${shown === undefined ? ' in the report' : `; reported are ${text(shown)}`}.`,
+          `${plural(untold, 'more violation')}${shown === undefined ? ' in the report' : `; reported are ${plainMarkdown(shown)}`}.`,
         ]
       : []),
     '',
@@ -46,7 +48,7 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
 }
 
 /** Plain text on one line: what would be markup, a link or a mention is shown as it is. */
-function text(words: string): string {
+export function plainMarkdown(words: string): string {
   return visible(clipped(words, 600))
     .replace(/[\\`*_[\]|~#@]/g, '\\$&')
     .replace(/[&<>]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character]!)

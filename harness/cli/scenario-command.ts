@@ -1,9 +1,10 @@
 /** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { Sheet } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import type { Results, Scenario } from '../api.js';
-import { createRunFolder, writeJson, writeWhole } from '../store.js';
+import { createRunFolder, writeJson } from '../store.js';
 import { topologies } from '../topologies/index.js';
 import { commandLine } from './again.js';
 import { type BatchRun, runBatch } from './batch.js';
@@ -13,9 +14,9 @@ import { freshId } from './ids.js';
 import { playTrouble } from './play.js';
 import { checkPair, lookAround, type RunRequest } from './prepare-run.js';
 import { saying } from './run-command.js';
-import { markdownCell } from './summary-text.js';
 import { StopRequests } from './supervise.js';
 import { CLASSES } from './values.js';
+import { writeSheet } from './write-sheet.js';
 
 export interface ScenarioFlags extends BatchFlags {
   all: boolean;
@@ -74,8 +75,8 @@ export async function scenarioCommand(
   const good = rows.filter(({ went }) => went === 'as-written').length;
   const summary = { version: 1, exitStatus, headline: `${good} of ${chosen.length} went as written`, seconds, rows };
   writeJson(folder, 'scenarios.json', summary);
-  writeWhole(join(folder, 'scenarios.md'), markdown(rows, summary.headline, id));
-  const text = `\n${exitStatus === 0 ? 'GOOD' : 'NOT GOOD'} (exit status ${exitStatus}): ${summary.headline}, in ${seconds} s\nTable: ${join(folder, 'scenarios.md')}`;
+  writeSheet(folder, 'scenarios', sheetOf(rows, exitStatus, `${summary.headline}, in ${seconds} s`, id));
+  const text = `\n${exitStatus === 0 ? 'GOOD' : 'NOT GOOD'} (exit status ${exitStatus}): ${summary.headline}, in ${seconds} s\nTable: ${join(folder, 'scenarios.html')}`;
   process.stdout.write(`${flags.json ? JSON.stringify({ type: 'summary', ...summary }) : text}\n`);
   return exitStatus;
 }
@@ -157,17 +158,23 @@ function statusOf(rows: readonly Row[], planned: number): 0 | 1 | 2 | 3 {
   return rows.length < planned ? 2 : 0;
 }
 
-function markdown(rows: readonly Row[], headline: string, id: string): string {
-  const line = ({ scenario, claim, truth, went, why, run }: Row) =>
-    `| ${scenario} | ${markdownCell(claim)} | ${markdownCell(truth)} | ${went.replace(/-/g, ' ')} | ${markdownCell(why)} | ${run ? `[report](../${run}/report.html)` : ''} |`;
-  return [
-    `# Scenarios ${id}`,
-    '',
-    `${headline}.`,
-    '',
-    '| scenario | claim | truth | went | found | run |',
-    '| --- | --- | --- | --- | --- | --- |',
-    ...rows.map(line),
-    '',
-  ].join('\n');
+function sheetOf(rows: readonly Row[], exitStatus: number, headline: string, id: string): Sheet {
+  return {
+    title: `scenarios ${id}`,
+    state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
+    headline,
+    tables: [
+      {
+        title: 'Claims, and what is true of them',
+        columns: ['scenario', 'claim', 'truth', 'went', 'found'],
+        rows: rows.map(({ scenario, claim, truth, went, why, run }) => [
+          run === undefined ? scenario : { text: scenario, run },
+          claim,
+          truth,
+          { text: went.replace(/-/g, ' '), good: went === 'as-written' },
+          why,
+        ]),
+      },
+    ],
+  };
 }

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
 import { sounds, trials, untold } from '../../selftest/index.js';
-import { createRunFolder, writeJson, writeWhole } from '../store.js';
+import { createRunFolder, writeJson } from '../store.js';
 import { type BatchRun, decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
 import { UsageError } from './errors.js';
@@ -14,8 +14,9 @@ import { freshId } from './ids.js';
 import { lookAround } from './prepare-run.js';
 import { saying } from './run-command.js';
 import { type Job, jobsOf, judgeJob, type Row, statusOf } from './selftest-jobs.js';
-import { headline, rowLine, selftestMarkdown, selftestText } from './selftest-text.js';
+import { headline, rowLine, selftestSheet, selftestText } from './selftest-text.js';
 import { StopRequests } from './supervise.js';
+import { writeSheet } from './write-sheet.js';
 
 export interface SelftestFlags extends BatchFlags {
   quick: boolean;
@@ -50,7 +51,7 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
   const report = () => {
     const summary = summaryOf(rows, jobs.length, (performance.now() - beganMs) / 1e3);
     writeJson(folder, 'selftest.json', summary);
-    writeWhole(join(folder, 'selftest.md'), selftestMarkdown(summary, id));
+    writeSheet(folder, 'selftest', selftestSheet(summary, id));
     return summary;
   };
   const options = { base, jobs: flags.jobs, machine, stop };
@@ -64,7 +65,7 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
   });
   const summary = report();
   process.stdout.write(
-    `${flags.json ? JSON.stringify({ type: 'summary', ...summary }) : selftestText(summary, join(folder, 'selftest.md'))}\n`,
+    `${flags.json ? JSON.stringify({ type: 'summary', ...summary }) : selftestText(summary, join(folder, 'selftest.html'))}\n`,
   );
   return summary.exitStatus;
 }

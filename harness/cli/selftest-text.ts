@@ -1,7 +1,7 @@
-/** What a self-test says: a line for each run as it ends, a table at the end, and the same as Markdown. */
+/** What a self-test says: a line for each run as it ends, a table at the end, and the same as a page. */
+import type { Cell, Sheet } from '../../reports/index.js';
 import type { SelftestSummary } from './selftest-command.js';
 import type { Row, Shown } from './selftest-jobs.js';
-import { markdownCell } from './summary-text.js';
 
 const SHOWN: Record<Shown, string> = {
   caught: 'caught',
@@ -48,26 +48,39 @@ export function selftestText(summary: SelftestSummary, path: string): string {
   ].join('\n');
 }
 
-export function selftestMarkdown(summary: SelftestSummary, id: string): string {
-  const line = (row: Row) =>
-    `| ${row.lock} | ${SHOWN[row.shown]} | ${row.afterSeconds ?? ''} | ${markdownCell(row.why)} | ${row.run ? `[${row.seed}](../${row.run}/report.html)` : row.seed} | ${markdownCell(row.story)} |`;
-  const table = (rows: readonly Row[]) => [
-    '| lock | shown | after s | by, or why | seed | story |',
-    '| --- | --- | ---: | --- | --- | --- |',
-    ...rows.map(line),
-    '',
-  ];
+/** The same for `selftest.html` and `selftest.md`. */
+export function selftestSheet(summary: SelftestSummary, id: string): Sheet {
   const canaries = summary.rows.filter(({ shown }) => shown === 'caught' || shown === 'missed');
-  return [
-    `# Self-test ${id}`,
-    '',
-    `${summary.headline}, in ${summary.seconds} s.`,
-    '',
-    '## Canaries, each with one mistake that must be found',
-    '',
-    ...table(canaries),
-    '## Their mended twins, and sound locks under faults that they must survive',
-    '',
-    ...table(summary.rows.filter((row) => !canaries.includes(row))),
-  ].join('\n');
+  const others = summary.rows.filter((row) => !canaries.includes(row));
+  const common = (row: Row): Cell[] => [
+    row.why,
+    row.run === undefined ? String(row.seed) : { text: String(row.seed), run: row.run },
+    row.story,
+  ];
+  const shown = (row: Row): Cell => ({
+    text: SHOWN[row.shown],
+    good: row.shown === 'caught' || row.shown === 'not-accused',
+  });
+  return {
+    title: `self-test ${id}`,
+    state: summary.exitStatus === 0 ? 'good' : summary.exitStatus === 2 ? 'unknown' : 'bad',
+    headline: `${summary.headline}, in ${summary.seconds} s`,
+    tables: [
+      {
+        title: 'Canaries, each with one mistake that must be found',
+        columns: ['lock', 'shown', 'after', 'by, or why', 'seed', 'story'],
+        rows: canaries.map((row) => [
+          row.lock,
+          shown(row),
+          row.afterSeconds === undefined ? '' : `${row.afterSeconds} s`,
+          ...common(row),
+        ]),
+      },
+      {
+        title: 'Their mended twins, and sound locks under faults that they must survive',
+        columns: ['lock', 'shown', 'why', 'seed', 'story'],
+        rows: others.map((row) => [row.lock, shown(row), ...common(row)]),
+      },
+    ],
+  };
 }

@@ -165,6 +165,6 @@ function classesOf({ found, findings }: SeriesRow): { name: ViolationClass; time
     }));
 }
 
-export function markdownCell(text: string): string {
+function markdownCell(text: string): string {
   return visible(text).replaceAll('|', '\\|');
 }

@@ -23,7 +23,8 @@ test('catches canaries by the checkers that are named for them, accuses no twin,
   expect(output).toMatch(/broken\/fence-per-client +caught +after [\d.]+ s, by fencing: harm/);
   expect(output).toMatch(/GOOD \(exit status 0\): 3 of 3 canaries caught, 0 of 3 sound runs accused/);
   const path = /^Table: (.+)$/m.exec(output)![1]!;
-  const table = readFileSync(path, 'utf8');
+  expect(readFileSync(path, 'utf8')).toContain('<h1>GOOD ');
+  const table = readFileSync(path.replace(/html$/, 'md'), 'utf8');
   expect(table).toContain('| broken/negative-expiry-mended | not accused |');
   const summary = JSON.parse(readFileSync(join(path, '..', 'selftest.json'), 'utf8'));
   expect(summary).toMatchObject({ exitStatus: 0 });

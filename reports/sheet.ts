@@ -1,0 +1,68 @@
+/** Tables of many runs (a self-test, scenarios) as a page and as Markdown: one verdict, then rows that lead to the runs' reports. */
+import { plainMarkdown } from './markdown.js';
+import { clipped, type Markup, markup } from './markup.js';
+import { pageFrame } from './page/frame.js';
+
+/** A text; `run`: the id of the run whose report it leads to; `good`: whether it is what was wanted. */
+export type Cell = string | { text: string; run?: string; good?: boolean };
+
+export interface Sheet {
+  title: string;
+  /** Everything came out as it must; `unknown`: nothing came out otherwise, but not everything came out. */
+  state: 'good' | 'bad' | 'unknown';
+  headline: string;
+  tables: readonly { title: string; columns: readonly string[]; rows: readonly (readonly Cell[])[] }[];
+}
+
+const STATES = { good: ['held', 'GOOD'], bad: ['violated', 'NOT GOOD'], unknown: ['unknown', 'CANNOT TELL'] } as const;
+const LONGEST_CELL = 600;
+
+/** `<name>.html` in a folder beside the runs' own. */
+export function sheetPage({ title, state, headline, tables }: Sheet): string {
+  const [style, word] = STATES[state];
+  return pageFrame({
+    title: `lock-torture: ${title}`,
+    body: markup`<header class="verdict ${style}"><h1>${word} <span>${title}</span></h1><p class="headline">${headline}</p></header>
+${tables.map(
+  (table) => markup`<h2>${table.title}</h2>
+<div class="scroll"><table><thead><tr>${table.columns.map((column) => markup`<th>${column}</th>`)}</tr></thead><tbody>${table.rows.map(
+    (cells) => markup`<tr>${cells.map((cell) => markup`<td>${cellMarkup(cell)}</td>`)}</tr>\n`,
+  )}</tbody></table></div>
+`,
+)}`,
+  });
+}
+
+function cellMarkup(cell: Cell): Markup {
+  const { text, run, good } = typeof cell === 'string' ? { text: cell } : cell;
+  const words = markup`${clipped(text, LONGEST_CELL)}`;
+  const linked =
+    run === undefined ? words : markup`<a href="${`../${encodeURIComponent(run)}/report.html`}">${words}</a>`;
+  return good === undefined ? linked : markup`<span class="state ${good ? 'good' : 'bad'}">${linked}</span>`;
+}
+
+/** The same as `<name>.md`. */
+export function sheetMarkdown({ title, state, headline, tables }: Sheet): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [
+    `# ${plainMarkdown(title)}`,
+    '',
+    `**${STATES[state][1]}**: ${plainMarkdown(headline)}`,
+    '',
+    ...tables.flatMap(({ title: of, columns, rows }) => [
+      `## ${plainMarkdown(of)}`,
+      '',
+      line(columns.map(plainMarkdown)),
+      line(columns.map(() => '---')),
+      ...rows.map((cells) => line(cells.map(cellMarkdown))),
+      '',
+    ]),
+  ].join('\n');
+}
+
+function cellMarkdown(cell: Cell): string {
+  const { text, run } = typeof cell === 'string' ? { text: cell } : cell;
+  return run === undefined
+    ? plainMarkdown(text)
+    : `[${plainMarkdown(text)}](../${encodeURIComponent(run)}/report.html)`;
+}
