@@ -24,7 +24,7 @@ test('the page says the verdict first, leads to the reports of the runs, and esc
   expect(page).toContain('<a href="../2026-11-22T01-00-00-single-1234/report.html">broken/two</a>');
   expect(page).toContain('<span class="state bad">MISSED</span>');
   expect(page).not.toContain('<img');
-  expect(page).toContain("default-src 'none'");
+  expect(page).toContain('default-src &#39;none&#39;');
 });
 
 test('as Markdown, a cell stays a cell and markup is text', () => {
