@@ -7,6 +7,7 @@ import { surviveClosedOutput } from './closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './errors.js';
 import { addReplayFlags, addRunFlags, PROJECT_RUNS, type ReplayFlags, type RunFlags } from './flags.js';
 import { checkCommand, reportCommand } from './judge-commands.js';
+import { addMatrixFlags, type MatrixFlags, matrixCommand } from './matrix-command.js';
 import { replayCommand } from './replay-command.js';
 import { runCommand } from './run-command.js';
 import { addScenarioFlags, type ScenarioFlags, scenarioCommand } from './scenario-command.js';
@@ -93,6 +94,15 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .action(async (names: string[], flags: ScenarioFlags) => {
       status = await scenarioCommand(names, flags, { cwd });
     });
+  addMatrixFlags(
+    program
+      .command('matrix')
+      .description('which lock survives which fault: runs every cell and compares it with what must come of it'),
+  )
+    .addHelpText('after', MATRIX)
+    .action(async (flags: MatrixFlags) => {
+      status = await matrixCommand(flags, { cwd });
+    });
   program
     .command('list')
     .description('what there is: topologies, locks, faults, workloads, checkers')
@@ -134,6 +144,20 @@ Examples:
 
 Exit status: of what the replays themselves came to; 0 if all of them held, 1 if one was violated, 2 cannot tell,
 3 could not run. Reproduced or not does not change it.
+`;
+
+const MATRIX = `
+Every cell is a lock under a fault with what must come of it and why (matrix/index.ts): safe, exclusion, stale, harm or deadlock.
+A cell that must break is given --seeds runs to do so; that it did not is lack of power, which proves nothing. The table leads
+to the report of each cell's last run.
+
+Examples:
+  npm run torture -- matrix                                       all of it
+  npm run torture -- matrix --faults eviction,client-paused --locks set-nx-px
+  npm run torture -- matrix --shard 1/4                           the first quarter, on one of four machines
+  npm run torture -- matrix --resume runs/2026-...-matrix-1a2b    go on where it was ended
+
+Exit status: 0 every cell as expected, 1 a cell came out otherwise, 2 some prove nothing or were not made, 3 could not run.
 `;
 
 const SCENARIO = `

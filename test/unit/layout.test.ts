@@ -26,6 +26,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   reports: ['harness/api', 'harness/history-table'],
   selftest: ['harness/api'],
   scenarios: ['harness/api'],
+  matrix: ['harness/api'],
   docker: ['harness/api'],
 };
 

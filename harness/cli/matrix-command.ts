@@ -1,0 +1,244 @@
+/** `matrix`: which lock survives which fault. Every cell is run, compared with what must come of it, and leads to its report. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Cell, cells, nameOf, type Outcome } from '../../matrix/index.js';
+import type { Sheet } from '../../reports/index.js';
+import type { Results } from '../api.js';
+import { createRunFolder, writeJson } from '../store.js';
+import { type BatchRun, decideByFlags, runBatch } from './batch.js';
+import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
+import { UsageError } from './errors.js';
+import { freshId } from './ids.js';
+import { lookAround } from './prepare-run.js';
+import { saying } from './run-command.js';
+import { StopRequests } from './supervise.js';
+import { count, duration } from './values.js';
+import { writeSheet } from './write-sheet.js';
+
+export interface MatrixFlags extends BatchFlags {
+  locks?: string;
+  faults?: string;
+  topologies?: string;
+  shard?: { index: number; of: number };
+  seeds: number;
+  timeLimit: number;
+  resume?: string;
+}
+
+const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
+
+export function addMatrixFlags(command: Command): Command {
+  return addBatchFlags(
+    command
+      .addOption(new Option('--locks <names>', 'only these, as in set-nx-px,redlock'))
+      .addOption(new Option('--faults <names>', 'only these rows, as in client-paused,eviction'))
+      .addOption(new Option('--topologies <names>', 'only on these'))
+      .addOption(new Option('--shard <i/n>', 'only the ith of n parts, for several machines').argParser(shard))
+      .addOption(
+        new Option('--seeds <n>', 'runs of a cell that must break, until it does').argParser(count(1, 100)).default(3),
+      )
+      .addOption(new Option('--time-limit <duration>', 'of each run').argParser(duration).default(20_000, '20s'))
+      .addOption(
+        new Option('--resume <folder>', 'a matrix that was ended early, or of another shard: its cells are taken over'),
+      ),
+  );
+}
+
+function shard(text: string): { index: number; of: number } {
+  const [, index, of] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (!index || !of || index > of)
+    throw new InvalidArgumentError(`"${text}" is no shard; write 1/4 for the first of four.`);
+  return { index, of };
+}
+
+/** What came of a cell. */
+interface Row {
+  cell: string;
+  fault: string;
+  lock: string;
+  topology: string;
+  expect: Outcome;
+  /** What came of the runs; absent: nothing that could be judged. */
+  came?: Outcome;
+  shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run';
+  why: string;
+  reason: string;
+  runs: { run?: string; seed: number; again?: string; headline?: string }[];
+}
+
+interface Summary {
+  version: 1;
+  exitStatus: 0 | 1 | 2 | 3;
+  headline: string;
+  rows: Row[];
+}
+
+/** Runs, prints the table, and resolves with the exit status. */
+export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }): Promise<number> {
+  const chosen = choose(flags);
+  const done = flags.resume === undefined ? [] : rowsOf(resolve(cwd, flags.resume));
+  const rows = done.filter((row) => cells.some((cell) => nameOf(cell) === row.cell));
+  const open = chosen.filter((cell) => !rows.some((row) => row.cell === nameOf(cell)));
+  const say = saying(flags);
+  const machine = await lookAround(askedOf(flags, cwd), say);
+  const base = resolve(cwd, flags.out);
+  const id = freshId('matrix');
+  const folder = createRunFolder(base, id);
+  say(
+    `matrix ${id}: ${open.length} cells, ${flags.jobs} at once${rows.length > 0 ? `; ${rows.length} taken over` : ''}`,
+  );
+  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
+  const decide = decideByFlags(options, PROJECT);
+  const planned = rows.length + open.length;
+  const write = (): Summary => {
+    const summary = summaryOf(rows, planned);
+    writeJson(folder, 'matrix.json', summary);
+    writeSheet(folder, 'matrix', sheetOf(summary, id));
+    return summary;
+  };
+
+  // A cell that must break has several seeds; one after the other, because the next is made only if it is needed.
+  let left = open.map((cell): { cell: Cell; row: Row } => ({ cell, row: begun(cell) }));
+  for (let round = 1; left.length > 0 && round <= flags.seeds && !options.stop.asked; round++) {
+    const again: typeof left = [];
+    const jobs = left.map((one) => ({ ...one, argv: argvOf(one.cell, flags.timeLimit) }));
+    await runBatch(jobs, options, decide, ({ cell, row }, run) => {
+      judgeCell(row, run);
+      if (row.shown === 'lacks-power' && round < flags.seeds) return again.push({ cell, row });
+      rows.push(row);
+      const text = `${String(rows.length).padStart(String(planned).length)}/${planned}  ${row.cell.padEnd(58)} ${row.shown.replace(/-/g, ' ')}: ${row.why}`;
+      process.stdout.write(`${flags.json ? JSON.stringify({ type: 'cell', ...row }) : text}\n`);
+      return write();
+    });
+    left = again;
+  }
+  const summary = write();
+  const word = summary.exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
+  process.stdout.write(
+    `${flags.json ? JSON.stringify({ type: 'summary', ...summary }) : `\n${word} (exit status ${summary.exitStatus}): ${summary.headline}\nTable: ${join(folder, 'matrix.html')}`}\n`,
+  );
+  return summary.exitStatus;
+}
+
+function choose({ locks, faults, topologies, shard: part }: MatrixFlags): Cell[] {
+  const filter = (names: string | undefined, what: string, of: (cell: Cell) => string) => {
+    if (names === undefined) return () => true;
+    const wanted = names.split(',');
+    const known = [...new Set(cells.map(of))];
+    const unknown = wanted.find((name) => !known.includes(name));
+    if (unknown !== undefined)
+      throw new UsageError(`the matrix has no ${what} "${unknown}"; it has ${known.join(', ')}`);
+    return (cell: Cell) => wanted.includes(of(cell));
+  };
+  const filters = [
+    filter(locks, 'lock', ({ lock }) => lock),
+    filter(faults, 'fault', ({ fault }) => fault),
+    filter(topologies, 'topology', ({ topology }) => topology),
+  ];
+  const chosen = cells.filter((cell) => filters.every((fits) => fits(cell)));
+  const mine = part ? chosen.filter((_, n) => n % part.of === part.index - 1) : chosen;
+  if (mine.length === 0) throw new UsageError('no cell of the matrix is all of this');
+  return mine;
+}
+
+/** Cells of another matrix that need not be run again. */
+function rowsOf(folder: string): Row[] {
+  const path = join(folder, 'matrix.json');
+  if (!existsSync(path)) throw new UsageError(`${folder} has no matrix.json to resume`);
+  try {
+    return (JSON.parse(readFileSync(path, 'utf8')) as Summary).rows.filter(({ shown }) => shown !== 'could-not-run');
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function argvOf({ lock, topology, flags, expect }: Cell, timeLimitMs: number): string[] {
+  // Of a cell that must break the first finding of its class is enough.
+  const early = expect === 'safe' ? [] : ['--stop-at-first', '--fail-on', CLASS_OF[expect]];
+  return ['--lock', lock, '--topology', topology, ...flags, '--time-limit', `${timeLimitMs}ms`, ...early];
+}
+
+const CLASS_OF = { exclusion: 'exclusion', stale: 'stale', harm: 'harm', deadlock: 'liveness' } as const;
+
+function begun(cell: Cell): Row {
+  const { fault, lock, topology, expect, reason } = cell;
+  return { cell: nameOf(cell), fault, lock, topology, expect, shown: 'could-not-run', why: '', reason, runs: [] };
+}
+
+/** Adds a run to what is known of a cell. */
+export function judgeCell(row: Row, { results, runId, seed, again, error }: BatchRun): void {
+  row.runs.push({ run: runId, seed, again, headline: results?.headline });
+  if (!results) {
+    Object.assign(row, { shown: 'could-not-run', why: error ?? 'it could not run' });
+    return;
+  }
+  const came = outcomeOf(results, row.expect);
+  const why = results.headline;
+  if (came === undefined) {
+    Object.assign(row, { shown: row.expect === 'safe' ? 'cannot-tell' : 'lacks-power', why });
+    return;
+  }
+  const shown = came === row.expect ? 'as-expected' : came === 'safe' ? 'lacks-power' : 'otherwise';
+  Object.assign(row, { came, shown, why });
+}
+
+/** The gravest of what was found; undefined: nothing was, and the run proves nothing. */
+function outcomeOf({ found, verdict }: Results, expect: Outcome): Outcome | undefined {
+  const times = (name: keyof typeof found) => found[name] ?? 0;
+  if (expect === 'harm' && times('harm') > 0) return 'harm';
+  if (times('exclusion') > 0) return 'exclusion';
+  if (times('harm') > 0) return 'harm';
+  if (times('liveness') > 0) return 'deadlock';
+  if (times('stale') > 0) return 'stale';
+  return verdict === 'unknown' ? undefined : 'safe';
+}
+
+function summaryOf(rows: readonly Row[], planned: number): Summary {
+  const counted = (shown: Row['shown']) => rows.filter((row) => row.shown === shown).length;
+  const parts: [Row['shown'], string][] = [
+    ['otherwise', 'came out otherwise'],
+    ['lacks-power', 'did not break as they must (lack of power)'],
+    ['cannot-tell', 'prove nothing'],
+    ['could-not-run', 'could not run'],
+  ];
+  const headline = [
+    `${counted('as-expected')} of ${planned} cells as expected`,
+    ...parts.flatMap(([shown, text]) => (counted(shown) > 0 ? [`${counted(shown)} ${text}`] : [])),
+    ...(rows.length < planned ? [`${planned - rows.length} were not made`] : []),
+  ].join(', ');
+  const exitStatus =
+    counted('otherwise') > 0 ? 1 : counted('could-not-run') > 0 ? 3 : counted('as-expected') < planned ? 2 : 0;
+  return { version: 1, exitStatus, headline, rows: [...rows] };
+}
+
+function sheetOf({ rows, exitStatus, headline }: Summary, id: string): Sheet {
+  const faults = [...new Set(rows.map(({ fault }) => fault))];
+  return {
+    title: `matrix ${id}`,
+    state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
+    headline,
+    tables: faults.map((fault) => ({
+      title: fault.replace(/-/g, ' '),
+      columns: ['lock', 'on', 'must be', 'came out', 'why it must', 'what was found', 'run'],
+      rows: rows
+        .filter((row) => row.fault === fault)
+        .map(({ lock, topology, expect, came, shown, reason, why, runs }) => {
+          const last = runs.at(-1);
+          return [
+            lock,
+            topology,
+            expect,
+            {
+              text: shown === 'as-expected' ? expect : `${came ?? 'nothing'} (${shown.replace(/-/g, ' ')})`,
+              good: shown === 'as-expected',
+            },
+            reason,
+            why,
+            last?.run === undefined ? '' : { text: `seed ${last.seed}`, run: last.run },
+          ];
+        }),
+    })),
+  };
+}

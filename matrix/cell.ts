@@ -1,0 +1,30 @@
+/** What the safety matrix is made of. */
+
+/** What comes of a lock under a fault. */
+export type Outcome =
+  /** Nothing is found; waiting for a lease at most counts as nothing. */
+  | 'safe'
+  /** Two held at once, both leases running. */
+  | 'exclusion'
+  /** A holder acts on after its lease, and only that. */
+  | 'stale'
+  /** What the lock protects took a stale write or lost an update, or a token was repeated. */
+  | 'harm'
+  /** Nobody gets the lock again. */
+  | 'deadlock';
+
+/** One lock under one fault, what must come of it, and why. */
+export interface Cell {
+  fault: string;
+  lock: string;
+  topology: string;
+  expect: Outcome;
+  /** Flags of `run` beside lock and topology. */
+  flags: readonly string[];
+  reason: string;
+}
+
+/** `<fault>/<lock>@<topology>`: unlike any other of the matrix. */
+export function nameOf({ fault, lock, topology }: Cell): string {
+  return `${fault}/${lock}@${topology}`;
+}
