@@ -156,6 +156,7 @@ Examples:
   npm run torture -- matrix --faults eviction,client-paused --locks set-nx-px
   npm run torture -- matrix --shard 1/4                           the first quarter, on one of four machines
   npm run torture -- matrix --resume runs/2026-...-matrix-1a2b    go on where it was ended
+  npm run torture -- matrix --resume shard1 --resume shard2       merge what several machines did; run what is missing
 
 Exit status: 0 every cell as expected, 1 a cell came out otherwise, 2 some prove nothing or were not made, 3 could not run.
 `;

@@ -24,7 +24,7 @@ export interface MatrixFlags extends BatchFlags {
   shard?: { index: number; of: number };
   seeds: number;
   timeLimit: number;
-  resume?: string;
+  resume: string[];
 }
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -41,7 +41,12 @@ export function addMatrixFlags(command: Command): Command {
       )
       .addOption(new Option('--time-limit <duration>', 'of each run').argParser(duration).default(20_000, '20s'))
       .addOption(
-        new Option('--resume <folder>', 'a matrix that was ended early, or of another shard: its cells are taken over'),
+        new Option(
+          '--resume <folder>',
+          'a matrix that was ended early, or another shard: its cells are taken over (repeatable: this merges shards)',
+        )
+          .argParser((folder: string, before: string[]) => [...before, folder])
+          .default([], 'none'),
       ),
   );
 }
@@ -78,8 +83,8 @@ interface Summary {
 /** Runs, prints the table, and resolves with the exit status. */
 export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }): Promise<number> {
   const chosen = choose(flags);
-  const done = flags.resume === undefined ? [] : rowsOf(resolve(cwd, flags.resume));
-  const rows = done.filter((row) => cells.some((cell) => nameOf(cell) === row.cell));
+  const done = flags.resume.flatMap((folder) => rowsOf(resolve(cwd, folder)));
+  const rows = cells.flatMap((cell) => done.find((row) => row.cell === nameOf(cell)) ?? []);
   const open = chosen.filter((cell) => !rows.some((row) => row.cell === nameOf(cell)));
   const say = saying(flags);
   const machine = await lookAround(askedOf(flags, cwd), say);
@@ -154,7 +159,8 @@ function rowsOf(folder: string): Row[] {
   }
 }
 
-function argvOf({ lock, topology, flags, expect }: Cell, timeLimitMs: number): string[] {
+/** The flags of a run of the cell. */
+export function argvOf({ lock, topology, flags, expect }: Cell, timeLimitMs: number): string[] {
   // Of a cell that must break the first finding of its class is enough.
   const early = expect === 'safe' ? [] : ['--stop-at-first', '--fail-on', CLASS_OF[expect]];
   return ['--lock', lock, '--topology', topology, ...flags, '--time-limit', `${timeLimitMs}ms`, ...early];
@@ -162,7 +168,8 @@ function argvOf({ lock, topology, flags, expect }: Cell, timeLimitMs: number): s
 
 const CLASS_OF = { exclusion: 'exclusion', stale: 'stale', harm: 'harm', deadlock: 'liveness' } as const;
 
-function begun(cell: Cell): Row {
+/** A cell of which nothing is known yet. */
+export function begun(cell: Cell): Row {
   const { fault, lock, topology, expect, reason } = cell;
   return { cell: nameOf(cell), fault, lock, topology, expect, shown: 'could-not-run', why: '', reason, runs: [] };
 }
