@@ -40,11 +40,12 @@ export function withWorkload(
   return { ...flags, ...(changed as Partial<RunFlags>) };
 }
 
-/** In words, for `list workloads`: "lock watchdog, lease 2 s". */
+/** As flags, for `list workloads`: "--lock watchdog --lease 2000ms". */
 export function defaultsText({ defaults }: Workload): string {
   const texts = Object.entries(defaults ?? {}).map(([name, value]) => {
     const flag = FLAG_OF[name as keyof WorkloadDefaults].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    return value === true ? `--${flag}` : `--${flag} ${valueText(value)}`;
+    const unit = name.endsWith('Ms') ? 'ms' : '';
+    return value === true ? `--${flag}` : `--${flag} ${valueText(value)}${unit}`;
   });
   return texts.join(' ');
 }
