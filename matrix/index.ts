@@ -13,7 +13,10 @@ interface Column {
 const plain: Column = { lock: 'set-nx-px', topologies: ['single'] };
 const reentrant: Column = { lock: 'reentrant', topologies: ['single'] };
 const redlock: Column = { lock: 'redlock', topologies: ['redlock'] };
-const published: Column = { lock: 'third-party/redlock-5', topologies: ['redlock'] };
+const published = ['redlock-4', 'redlock-5', 'sesamecare-redlock', 'redis-semaphore-redlock-mutex'].map(
+  (name): Column => ({ lock: `third-party/${name}`, topologies: ['redlock'] }),
+);
+const publishedMutex: Column = { lock: 'third-party/redis-semaphore-mutex', topologies: ['single'] };
 /** Behind a resource that looks at tokens. */
 const fenced: Column = { lock: 'fenced', topologies: ['single'], flags: ['--workload', 'fenced-resource'] };
 const waiting: Column = { lock: 'wait-replicated', topologies: ['sentinel'] };
@@ -40,7 +43,16 @@ export const cells: readonly Cell[] = [
     ['--nemesis', 'none'],
     [
       [
-        [plain, reentrant, redlock, published, fenced, replicated(plain, 'replica', 'sentinel', 'cluster'), waiting],
+        [
+          plain,
+          reentrant,
+          redlock,
+          ...published,
+          publishedMutex,
+          fenced,
+          replicated(plain, 'replica', 'sentinel', 'cluster'),
+          waiting,
+        ],
         'safe',
         'nothing happens',
       ],
@@ -50,7 +62,11 @@ export const cells: readonly Cell[] = [
     'client-paused',
     ['--nemesis', 'pause:holder', '--lease', '2s'],
     [
-      [[plain, reentrant, redlock, published], 'stale', 'a holder that sleeps past its lease cannot know'],
+      [
+        [plain, reentrant, redlock, ...published, publishedMutex],
+        'stale',
+        'a holder that sleeps past its lease cannot know',
+      ],
       [[fenced], 'safe', 'the resource refuses what the sleeper writes when it wakes'],
     ],
   ),
@@ -58,7 +74,11 @@ export const cells: readonly Cell[] = [
     'client-crash',
     ['--nemesis', 'kill:holder', '--lease', '2s'],
     [
-      [[plain, reentrant, redlock, published, fenced], 'safe', 'the lease ends, and the lock can be had again'],
+      [
+        [plain, reentrant, redlock, ...published, publishedMutex, fenced],
+        'safe',
+        'the lease ends, and the lock can be had again',
+      ],
       [
         [{ lock: 'setnx', topologies: ['single'] }],
         'deadlock',
@@ -75,6 +95,7 @@ export const cells: readonly Cell[] = [
         'exclusion',
         'the promoted replica never heard of the grant',
       ],
+      [[waiting], 'safe', 'what no replica acknowledges is rolled back, and nobody holds'],
       [[replicated(fenced, 'sentinel')], 'harm', 'the counter of tokens is lost with the lock, and gives one again'],
     ],
   ),
@@ -82,9 +103,9 @@ export const cells: readonly Cell[] = [
     'node-forgets',
     ['--nemesis', 'amnesia', '--persistence', 'none'],
     [
-      [[plain, reentrant], 'exclusion', 'the server comes back empty and grants again'],
+      [[plain, reentrant, publishedMutex], 'exclusion', 'the server comes back empty and grants again'],
       [
-        [redlock, published],
+        [redlock, ...published],
         'exclusion',
         'one of the three that had granted comes back empty',
         ['--nemesis', 'forget-granted', '--persistence', 'none'],
@@ -96,9 +117,9 @@ export const cells: readonly Cell[] = [
     'node-clock-forward',
     ['--nemesis', 'clock:primary'],
     [
-      [[plain, reentrant], 'exclusion', 'the key expires on the server before its lease is over'],
+      [[plain, reentrant, publishedMutex], 'exclusion', 'the key expires on the server before its lease is over'],
       [
-        [redlock, published],
+        [redlock, ...published],
         'exclusion',
         'the key expires on one of the three that had granted',
         ['--nemesis', 'skew-granted'],
@@ -115,6 +136,18 @@ export const cells: readonly Cell[] = [
         'a plain DEL deletes the lock of the next holder',
       ],
       [[plain], 'stale', "the late release is refused; that the work outlived the lease is the client's own doing"],
+    ],
+  ),
+  ...row(
+    'votes-that-come-late',
+    ['--lease', '300ms', '--keys', '2', '--plan', 'selftest/plans/slow-node.json'],
+    [
+      [[redlock], 'safe', 'what has passed is taken off the lease before a majority counts'],
+      [
+        published.filter(({ lock }) => /redlock-[45]$/.test(lock)),
+        'stale',
+        'a majority that comes together when its lease is over is granted all the same',
+      ],
     ],
   ),
   ...row(
@@ -141,14 +174,18 @@ export const cells: readonly Cell[] = [
   ...row(
     'restart-with-every-write-on-disk',
     ['--nemesis', 'kill', '--persistence', 'aof-always'],
-    [[[plain, reentrant, redlock, fenced], 'safe', nobodyForgets]],
+    [[[plain, reentrant, redlock, ...published, publishedMutex, fenced], 'safe', nobodyForgets]],
   ),
   ...row(
     'partition',
     ['--nemesis', 'partition'],
     [
-      [[redlock], 'safe', 'a minority that is cut off decides nothing'],
-      [[plain, reentrant], 'safe', 'a server that cannot be reached grants nothing, and forgets nothing'],
+      [[redlock, ...published], 'safe', 'a minority that is cut off decides nothing'],
+      [
+        [plain, reentrant, publishedMutex],
+        'safe',
+        'a server that cannot be reached grants nothing, and forgets nothing',
+      ],
     ],
   ),
 ];

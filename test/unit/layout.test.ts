@@ -67,6 +67,11 @@ describe('import rules', () => {
   });
 });
 
+test('what is compiled is every folder: set-up looks for changes nowhere else', () => {
+  const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] };
+  expect(include.toSorted()).toEqual([...FOLDERS, 'bench'].toSorted());
+});
+
 describe('time and randomness are parameters', () => {
   const READS_TIME =
     /\b(setTimeout|setInterval|Date\.now|new Date\(\)|Math\.random|performance\.now|process\.hrtime)\b/;

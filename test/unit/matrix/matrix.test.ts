@@ -1,4 +1,5 @@
 /** The matrix: that every cell can be run, and what a cell's runs come to. */
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Results } from '../../../harness/api.js';
 import type { BatchRun } from '../../../harness/cli/batch.js';
@@ -6,6 +7,8 @@ import { parseRunFlags } from '../../../harness/cli/flags.js';
 import { argvOf, begun, judgeCell } from '../../../harness/cli/matrix-command.js';
 import { decideRun, readRunFlags } from '../../../harness/cli/run-command.js';
 import { type Cell, cells, nameOf } from '../../../matrix/index.js';
+
+const PROJECT = join(import.meta.dirname, '../../..');
 
 describe('the cells', () => {
   test('have names of their own and a reason each', () => {
@@ -16,7 +19,7 @@ describe('the cells', () => {
   test.each(cells.map((cell) => [nameOf(cell), cell] as const))('%s can be run', (_, cell) => {
     const argv = argvOf(cell, 20_000);
     const { flags, given } = parseRunFlags(argv);
-    const { plan, warnings } = decideRun(readRunFlags(flags, { argv, cwd: '/', given }), {}, 1);
+    const { plan, warnings } = decideRun(readRunFlags(flags, { argv, cwd: PROJECT, given }), {}, 1);
     if (flags.nemesis === 'none') expect(plan.steps).toEqual([]);
     else expect(plan.steps.length, warnings.join('; ')).toBeGreaterThan(0);
   });
