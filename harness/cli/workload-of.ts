@@ -17,7 +17,7 @@ function played({ name, claim, judgedBy = [], settings }: Scenario): Workload {
     checkers: ['mutual-exclusion', 'ownership', 'liveness', 'waiting', ...judgedBy],
     model: { kind: 'mutex' },
     ...(settings?.resource && { resource: true }),
-    // biome-ignore lint/correctness/useYield: its clients are led by hand
+    // Its clients are led by hand.
     *script() {},
   };
 }

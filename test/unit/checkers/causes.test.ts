@@ -551,6 +551,13 @@ describe('on independent nodes', () => {
     expect(only(seen).name).toBe('clock-jumped');
   });
 
+  it('what a client takes when it has its answer, with another value, is a later try of its own', () => {
+    const story = forget(redlock(['r1', 'r2', 'r3']), 'r3')
+      .take(1.8, 'r4', 'c1', 'later')
+      .unlock(1.9, 'r4', 'c1', 'later');
+    expect(only(story).name).toBe('node-forgot');
+  });
+
   it("a release that found somebody else's key ends the attempt: the next one is another", () => {
     const story = forget(redlock(['r1', 'r2', 'r3']), 'r3').take(RETAKEN, 'r1', 'c2');
     // c2 gives back what it got (r1 had refused it), takes r1 anew within the second, and has it this time.
