@@ -476,6 +476,20 @@ describe('released-by-other', () => {
       'overwritten',
     );
   });
+
+  it('two scripts that store the same value have the same owner, but for those of a semaphore, which store none', () => {
+    const stored = () => {
+      const story = broken().watch(0, 'r1').sample(0.5, 'r1');
+      for (const [at, client] of [
+        [TAKEN, 'c1'],
+        [RETAKEN, 'c2'],
+      ] as const)
+        story.command(at, 'r1', client, ['EVAL', 'take', '1', KEY]).command(at, 'r1', 'lua', ['set', KEY, '1']);
+      return story.sample(1.2, 'r1', { owner: '1', pttlMs: -1 });
+    };
+    expect(only(stored()).name).toBe('shared-owner');
+    expect(only(stored().promised({ kind: 'semaphore', permits: 1 })).name).toBe('unexplained');
+  });
 });
 
 describe('lease-too-short', () => {
