@@ -6,7 +6,7 @@ export const fencingRefusesTheLateWrite: Scenario = {
   truth: 'the lock is, and the holder is stale; but a resource that looks at fencing tokens refuses what it writes',
   topology: 'single',
   lock: 'fenced',
-  settings: { leaseMs: 1_000, keys: 1, resource: 'checking' },
+  settings: { leaseMs: 1_500, keys: 1, resource: 'checking' },
   judgedBy: ['fencing', 'stale-writes'],
   expect: [{ class: 'stale', kind: 'overlap', cause: 'client-paused' }],
   async play(stage) {

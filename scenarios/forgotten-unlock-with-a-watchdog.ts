@@ -6,7 +6,7 @@ export const forgottenUnlockWithAWatchdog: Scenario = {
   truth: 'the watchdog of a process that lives renews for ever what that process forgot to unlock',
   topology: 'single',
   lock: 'watchdog',
-  settings: { leaseMs: 600, keys: 1 },
+  settings: { leaseMs: 1_800, keys: 1 },
   expect: [],
   async play(stage) {
     const [forgetful, other] = [stage.client(1), stage.client(2)];

@@ -7,7 +7,7 @@ export const lateGrantIsRefused: Scenario = {
   truth: 'not one that looks at the time before it says yes: what came together too late is refused and given back',
   topology: 'redlock',
   lock: 'redlock',
-  settings: { leaseMs: 2_000, keys: 1 },
+  settings: { leaseMs: 8_000, keys: 1 },
   expect: [],
   async play(stage) {
     const { late, others } = await answerLate(stage);

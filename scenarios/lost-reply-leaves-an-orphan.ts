@@ -7,7 +7,7 @@ export const lostReplyLeavesAnOrphan: Scenario = {
   truth: 'the answer was lost and the lock is set: nobody knows that it holds it, and everybody is refused for a lease',
   topology: 'single',
   lock: 'set-nx-px',
-  settings: { leaseMs: 4_000, keys: 1 },
+  settings: { leaseMs: 6_000, keys: 1 },
   expect: [],
   async play(stage) {
     const [one, other] = [stage.client(1), stage.client(2)];

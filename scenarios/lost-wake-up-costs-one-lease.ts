@@ -7,7 +7,7 @@ export const lostWakeUpCostsOneLease: Scenario = {
   truth: 'not where the wait is bounded by the lease of the holder: it costs one lease at most',
   topology: 'single',
   lock: 'reentrant',
-  settings: { leaseMs: 1_200, keys: 1 },
+  settings: { leaseMs: 2_000, keys: 1 },
   expect: [],
   async play(stage) {
     const [holder, waiter] = [stage.client(1), stage.client(2)];

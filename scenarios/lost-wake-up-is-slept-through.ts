@@ -7,7 +7,7 @@ export const lostWakeUpIsSleptThrough: Scenario = {
   truth: 'nobody publishes the death of a holder: its waiters sleep beside a free lock until their own wait is over',
   topology: 'single',
   lock: 'broken/lost-wake-up',
-  settings: { leaseMs: 600, keys: 1 },
+  settings: { leaseMs: 1_200, keys: 1 },
   expect: [{ class: 'liveness', kind: 'slept' }],
   async play(stage) {
     const [holder, waiter] = [stage.client(1), stage.client(2)];

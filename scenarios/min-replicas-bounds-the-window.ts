@@ -7,7 +7,7 @@ export const minReplicasBoundsTheWindow: Scenario = {
   truth: 'it bounds it: a primary that is cut off grants until min-replicas-max-lag is over, and refuses only then',
   topology: 'sentinel',
   lock: 'set-nx-px',
-  settings: { leaseMs: 12_000, minReplicasToWrite: 1, redisConf: [['min-replicas-max-lag', '3']] },
+  settings: { leaseMs: 12_000, minReplicasToWrite: 1, redisConf: [['min-replicas-max-lag', '4']] },
   expect: [{ class: 'exclusion', kind: 'overlap', cause: 'failover-lost-write' }],
   async play(stage) {
     const [cutOff, other] = [stage.client(1), stage.client(2)];

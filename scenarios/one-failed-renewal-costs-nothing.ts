@@ -7,7 +7,7 @@ export const oneFailedRenewalCostsNothing: Scenario = {
   truth: 'one that tries again at its next tick has the lock renewed before the lease is over',
   topology: 'single',
   lock: 'watchdog',
-  settings: { leaseMs: 4_500, keys: 1, persistence: 'aof-always' },
+  settings: { leaseMs: 5_400, keys: 1, persistence: 'aof-always' },
   expect: [],
   async play(stage) {
     const first = await failOneRenewal(stage);

@@ -9,7 +9,7 @@ export const oneFailedRenewalEndsTheWatchdog: Scenario = {
     'one that plans its next renewal where the last one succeeded never renews again, and the lock ends under its holder',
   topology: 'single',
   lock: 'broken/watchdog-dies',
-  settings: { leaseMs: 4_500, keys: 1, persistence: 'aof-always' },
+  settings: { leaseMs: 5_400, keys: 1, persistence: 'aof-always' },
   expect: [{ class: 'stale', kind: 'overlap' }],
   async play(stage) {
     const other = stage.client(2);

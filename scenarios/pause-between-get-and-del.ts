@@ -7,7 +7,7 @@ export const pauseBetweenGetAndDel: Scenario = {
   truth: 'a client that is stopped between its GET and its DEL deletes the lock of whoever was granted it meanwhile',
   topology: 'single',
   lock: 'set-nx-px-get-del',
-  settings: { leaseMs: 1_200, keys: 1 },
+  settings: { leaseMs: 2_500, keys: 1 },
   expect: [{ class: 'exclusion', kind: 'overlap', cause: 'released-by-other' }],
   async play(stage) {
     const [stopped, second, third] = [stage.client(1), stage.client(2), stage.client(3)];

@@ -7,7 +7,7 @@ export const redlockCrashedHolderFreesIt: Scenario = {
   truth: 'every node lets it go by itself: it can be had again within a lease',
   topology: 'redlock',
   lock: 'redlock',
-  settings: { leaseMs: 2_000, keys: 1 },
+  settings: { leaseMs: 3_000, keys: 1 },
   expect: [],
   play: crashWhileHolding,
 };

@@ -7,7 +7,7 @@ export const redlockMajorityIsEnough: Scenario = {
   truth: 'with two of five dead the lock is granted, refused to others and given back as before',
   topology: 'redlock',
   lock: 'redlock',
-  settings: { leaseMs: 10_000, keys: 1 },
+  settings: { leaseMs: 20_000, keys: 1 },
   expect: [],
   async play(stage) {
     const [first, second] = [stage.client(1), stage.client(2)];

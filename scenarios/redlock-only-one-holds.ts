@@ -7,7 +7,7 @@ export const redlockOnlyOneHolds: Scenario = {
   truth: 'who asks while a majority has granted it gets no majority, and each has it in turn',
   topology: 'redlock',
   lock: 'redlock',
-  settings: { leaseMs: 10_000, keys: 1 },
+  settings: { leaseMs: 20_000, keys: 1 },
   expect: [],
   play: askWhileHeld,
 };

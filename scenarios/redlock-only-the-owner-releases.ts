@@ -7,7 +7,7 @@ export const redlockOnlyTheOwnerReleases: Scenario = {
   truth: "each node compares before it releases, so the next one's majority stays as it is",
   topology: 'redlock',
   lock: 'redlock',
-  settings: { leaseMs: 2_000, keys: 1 },
+  settings: { leaseMs: 6_000, keys: 1 },
   expect: [],
   play: releaseTooLate,
 };

@@ -8,7 +8,7 @@ export const restartWithASyncedLog: Scenario = {
     'not with a log that is synced with every write: it comes back with the lock, and refuses until the lease is over',
   topology: 'single',
   lock: 'set-nx-px',
-  settings: { leaseMs: 4_000, keys: 1, persistence: 'aof-always' },
+  settings: { leaseMs: 6_000, keys: 1, persistence: 'aof-always' },
   expect: [],
   async play(stage) {
     const [holder, other] = [stage.client(1), stage.client(2)];

@@ -10,7 +10,7 @@ export const waitersSleep: Scenario = {
   truth: 'they sleep until the unlock is published, and at most until the lease of the holder would end',
   topology: 'single',
   lock: 'reentrant',
-  settings: { leaseMs: 1_200, keys: 1 },
+  settings: { leaseMs: 2_400, keys: 1 },
   expect: [],
   async play(stage) {
     const [holder, waiter] = [stage.client(1), stage.client(2)];

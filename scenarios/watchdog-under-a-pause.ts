@@ -6,7 +6,7 @@ export const watchdogUnderAPause: Scenario = {
   truth: 'it sleeps when its process does: whoever is paused for a lease wakes up beside the next holder',
   topology: 'single',
   lock: 'watchdog',
-  settings: { leaseMs: 1_000, keys: 1, resource: 'trusting' },
+  settings: { leaseMs: 1_500, keys: 1, resource: 'trusting' },
   judgedBy: ['stale-writes'],
   expect: [
     { class: 'stale', kind: 'overlap', cause: 'client-paused' },

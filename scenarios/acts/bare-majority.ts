@@ -6,7 +6,7 @@ import type { Answer, RedisNode, Stage } from '../../harness/api.js';
 import { hasNoticed, havingKey } from './asking.js';
 
 /** Five nodes whose crashes alone forget nothing. */
-export const DURABLE = { nodes: 5, persistence: 'aof-always', keys: 1, leaseMs: 10_000 } as const;
+export const DURABLE = { nodes: 5, persistence: 'aof-always', keys: 1, leaseMs: 20_000 } as const;
 
 export interface BareMajority {
   held: Answer;

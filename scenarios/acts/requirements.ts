@@ -2,7 +2,7 @@
 import type { Stage } from '../../harness/api.js';
 import { leaseOver } from './asking.js';
 
-const WAIT_MS = 6_000;
+const WAIT_MS = 10_000;
 
 /** Whoever asks while it is held is refused; once it is given back, another one has it. */
 export async function askWhileHeld(stage: Stage): Promise<void> {
@@ -47,7 +47,7 @@ export async function releaseTooLate(stage: Stage): Promise<void> {
   await late.abandon(old);
   await leaseOver(stage, 'lock:0');
 
-  const current = await next.acquire('lock:0', { leaseMs: 8_000, waitMs: WAIT_MS });
+  const current = await next.acquire('lock:0', { leaseMs: 20_000, waitMs: WAIT_MS });
   stage.check('the next one has it when the lease is over', current.type === 'ok');
   stage.check('the late release is refused', (await late.release(old)).type === 'fail');
   stage.check('a third one is refused as before', (await third.acquire('lock:0')).type === 'fail');
