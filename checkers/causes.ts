@@ -30,6 +30,11 @@ const reasons: readonly Reason[] = [
   overwritten,
 ];
 
+/** What a semaphore stores is no owner: two clients that write the same number of free permits have nothing in common. */
+function reasonsFor({ model }: CheckInput): readonly Reason[] {
+  return model.kind === 'semaphore' ? reasons.filter((reason) => reason !== overwritten) : reasons;
+}
+
 /** Explains overlaps, best given earliest first: what they were made of is read again for each that lies far from the last. */
 export function explainerOf(input: CheckInput): (overlap: Overlap) => Cause {
   const windows = new EvidenceWindows(input);
@@ -40,7 +45,7 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
   const cause =
     overlap.class === 'stale'
       ? staleCause(overlap, evidence, input)
-      : (minorityGranted(overlap, evidence) ?? brokenCause(overlap, evidence));
+      : (minorityGranted(overlap, evidence) ?? brokenCause(overlap, evidence, reasonsFor(input)));
   return (
     cause ??
     unexplained(
@@ -93,10 +98,10 @@ function staleCause(
  * Every node that may have granted both must be explained: two majorities share a node, and if one of those that they share
  * has no reason, that one is how it happened, whatever befell the others.
  */
-function brokenCause(overlap: Overlap, evidence: Evidence): Cause | undefined {
+function brokenCause(overlap: Overlap, evidence: Evidence, tried: readonly Reason[]): Cause | undefined {
   const explanations: Explanation[] = [];
   for (const contest of contestsOf(overlap, evidence)) {
-    const explanation = explain(contest, evidence);
+    const explanation = explain(contest, evidence, tried);
     if (!explanation) return undefined;
     explanations.push(explanation);
   }
@@ -110,8 +115,8 @@ function brokenCause(overlap: Overlap, evidence: Evidence): Cause | undefined {
   return { name: first.name, sentence: explanations.map(({ sentence }) => sentence).join(' '), chain };
 }
 
-function explain(contest: Contest, evidence: Evidence): Explanation | undefined {
-  for (const reason of reasons) {
+function explain(contest: Contest, evidence: Evidence, tried: readonly Reason[]): Explanation | undefined {
+  for (const reason of tried) {
     const explanation = reason(contest, evidence);
     if (explanation) return explanation;
   }

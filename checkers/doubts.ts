@@ -4,9 +4,10 @@
  * - A step of the machine's own wall clock reaches every server and client at once, and leases are counted by it. It makes
  *   an overlap doubtful only if it is large enough to have made it: a step of 20 ms does not end a lease that has 4 s left.
  * - A harness that stood still tells a client too late to end its hold. That makes a stale holder, but never moves a client's
- *   own stamps, so it cannot break exclusion. It can also notice the death of a client late.
+ *   own stamps, so it cannot break exclusion. It can also notice the death of a client late. In a scenario nobody is late:
+ *   there a hold ends when the play says so, and a play is no better than its author if it keeps a lease by its timing.
  */
-import type { History, HistoryEvent, Hold } from '../harness/api.js';
+import type { CheckInput, HistoryEvent, Hold } from '../harness/api.js';
 import { OP } from '../harness/history-table.js';
 import { leaseMarginNs } from './margin.js';
 import type { Overlap } from './overlaps.js';
@@ -27,7 +28,10 @@ export class Doubts {
   private readonly stalls: Disturbance[] = [];
   private readonly releaseSentNs = new Map<string, number>();
 
-  constructor({ rare, operations: ops }: History) {
+  private readonly ledByHand: boolean;
+
+  constructor({ history: { rare, operations: ops }, config }: Pick<CheckInput, 'history' | 'config'>) {
+    this.ledByHand = config.scenario !== undefined;
     for (const event of rare) {
       if (event.type !== 'disturbance') continue;
       if (event.disturbance === 'harness-stall') this.stalls.push(event);
@@ -52,7 +56,7 @@ export class Doubts {
     return (
       this.stepsBehind(overlap) ??
       this.lateDeathBehind(overlap) ??
-      (overlap.class === 'stale' ? this.stallBehind(overlap.stale) : undefined)
+      (overlap.class === 'stale' && !this.ledByHand ? this.stallBehind(overlap.stale) : undefined)
     );
   }
 

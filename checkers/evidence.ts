@@ -262,7 +262,7 @@ export class Evidence {
       return [{ node, write, took: this.majority === undefined ? true : this.takes(node, hold.key).get(write) }];
     });
     const told =
-      this.majority === undefined ? nearest(grants, hold.fromNs) : [...grants, ...this.grantsSeenStored(hold, grants)];
+      this.majority === undefined ? nearest(grants, hold.fromNs) : this.withSeenStored(ofOneTry(grants, hold), hold);
     this.grants.set(hold, told);
     return told;
   }
@@ -271,16 +271,17 @@ export class Evidence {
    * Grants by nodes that were not watched at that moment, having just been restarted, say: the owner value that the client
    * stored on other nodes in this attempt, and nowhere else ever, is found on them while it holds.
    */
-  private grantsSeenStored(hold: Hold, grants: readonly Grant[]): Grant[] {
+  private withSeenStored(grants: Grant[], hold: Hold): Grant[] {
     const values = new Set(grants.flatMap(({ took, write }) => (took === false ? [] : [write.value])));
     const [value] = values;
-    if (values.size !== 1 || value === undefined) return [];
-    return this.nodes.flatMap((node): Grant[] => {
+    if (values.size !== 1 || value === undefined) return grants;
+    const stored = this.nodes.flatMap((node): Grant[] => {
       if (grants.some((grant) => grant.node === node)) return [];
       if (this.watchedThroughout(node, hold.grantSentNs, hold.fromNs)) return [];
       const seen = this.seenStored(node, hold.key, value, hold.grantSentNs, hold.untilNs);
       return seen ? [{ node, took: true, write: storedWrite(seen, hold, value, this.epochWallMs ?? 0) }] : [];
     });
+    return [...grants, ...stored];
   }
 
   /** The write on `node` that carried `value` there from elsewhere (the replication link), seen between two instants. */
@@ -358,6 +359,16 @@ export class Evidence {
     this.byNode.set(name, node);
     return node;
   }
+}
+
+/**
+ * Without what a later try of the client took on nodes that never heard of the one that was granted: that ran when the
+ * answer was there, with another value than all that ran before.
+ */
+function ofOneTry(grants: Grant[], { fromNs }: Hold): Grant[] {
+  const values = new Set(grants.filter(({ write }) => write.ranNs <= fromNs).map(({ write }) => write.value));
+  if (values.size === 0 || values.has(undefined)) return grants;
+  return grants.filter(({ write }) => write.ranNs <= fromNs || values.has(write.value));
 }
 
 /** How far a server's clock was off in the sample before a command; asked for in the order of the commands. */

@@ -52,9 +52,9 @@ function babbled({ acquired, reason }: Probe): boolean {
 }
 
 /** Why it need not be the lock's doing that it could not be had, beside what was to be healed and what the servers showed. */
-function doubtAbout(stuck: readonly Probe[], { history }: CheckInput): string | undefined {
+function doubtAbout(stuck: readonly Probe[], { history, config }: CheckInput): string | undefined {
   const [mishap] = mishaps(history);
-  const why = mishap ? (mishap.proof ?? mishap.did) : new Doubts(history).aboutDeadlock();
+  const why = mishap ? (mishap.proof ?? mishap.did) : new Doubts({ history, config }).aboutDeadlock();
   return why && `${listed(stuck.map(({ key }) => key))} could not be had, which need not be the lock's doing: ${why}`;
 }
 

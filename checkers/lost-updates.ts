@@ -55,7 +55,7 @@ export const lostUpdates: Checker = (input) => {
   if (model.kind === 'semaphore') return nothingJudged('holders of a semaphore may rightly write side by side');
   const { operations: ops } = history;
   const counters = new Counters(history);
-  const doubts = new Doubts(history);
+  const doubts = new Doubts(input);
   const lost = new Earliest<Lost>(MOST_REPORTED, (a, b) => ops.completionLine[a.by]! - ops.completionLine[b.by]!);
   const missing: Missing[] = [];
   const open: string[] = [];

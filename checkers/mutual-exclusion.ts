@@ -81,8 +81,8 @@ interface InDoubt {
 }
 
 /** All overlaps, sorted into those that are certain and those that need not be the lock's doing. */
-function overlapsIn(holds: Holds, { history, model }: CheckInput) {
-  const doubts = new Doubts(history);
+function overlapsIn(holds: Holds, { history, config, model }: CheckInput) {
+  const doubts = new Doubts({ history, config });
   const certain: ByClass<Earliest<OverlapFound>> = {
     exclusion: new Earliest(MOST_REPORTED, byTime),
     stale: new Earliest(MOST_REPORTED, byTime),

@@ -85,7 +85,7 @@ function revivals(history: History, holds: Holds, next: Int32Array) {
 
 /** The first release of each hold, where it was told as done and came after the next grant. */
 function silentReleases(
-  { history }: CheckInput,
+  { history, config }: CheckInput,
   holds: Holds,
   next: Int32Array,
   revived: ReadonlySet<number>,
@@ -93,7 +93,7 @@ function silentReleases(
   const { operations: ops } = history;
   const trusted = trustedClients(history);
   const asked = askedAgain(history, holds);
-  const doubts = new Doubts(history);
+  const doubts = new Doubts({ history, config });
   const found = new Earliest<Told>(MOST_REPORTED, (a, b) => a.atNs - b.atNs || a.line - b.line);
   const released = new Uint8Array(holds.count);
   for (let row = 0; row < ops.count; row++) {

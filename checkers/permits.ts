@@ -69,13 +69,13 @@ function nothingJudged(why: string): CheckerResult {
 }
 
 /** Why a refused try need not be the semaphore's doing. */
-function doubtAbout({ history }: CheckInput, recovered: Recovered | undefined): string | undefined {
+function doubtAbout({ history, config }: CheckInput, recovered: Recovered | undefined): string | undefined {
   if (!recovered) return 'there is no record of a recovery';
   if (recovered.missing.length > 0) return `the deployment had not recovered (${recovered.missing.join(', ')})`;
   const [left] = unhealed(history);
   if (left !== undefined) return `not everything could be healed (${left})`;
   const [mishap] = mishaps(history);
-  return mishap ? (mishap.proof ?? mishap.did) : new Doubts(history).aboutDeadlock();
+  return mishap ? (mishap.proof ?? mishap.did) : new Doubts({ history, config }).aboutDeadlock();
 }
 
 type Found =

@@ -48,7 +48,7 @@ export const staleWrites: Checker = (input) => {
   const { operations: ops } = history;
   if (model.kind === 'semaphore') return nothingJudged('holders of a semaphore may rightly write side by side');
   const order = new Order(input);
-  const doubts = new Doubts(history);
+  const doubts = new Doubts(input);
   const late = new Earliest<Late>(MOST_REPORTED, (a, b) => ops.completionLine[a.row]! - ops.completionLine[b.row]!);
   const doubted: string[] = [];
   const stats = { writesTaken: 0, writesRefused: 0, staleWrites: 0, staleWritesInDoubt: 0, refusedStale: 0 };

@@ -218,6 +218,9 @@ class Slot {
   /** One for all its processes: a flood does not begin anew with each. */
   private readonly allowance: LineAllowance;
 
+  /** Operations of a client that is led by hand. */
+  private readonly byHand = new Set<Promise<Outcome>>();
+
   constructor(
     readonly host: Host,
     private readonly options: SchedulerOptions,
@@ -263,13 +266,20 @@ class Slot {
   async performByHand(instruction: Instruction): Promise<Outcome> {
     const target = await this.alive(this.stopping.signal);
     if (!target) throw new Error(`${this.host.name} has no client any more: the run is over`);
-    return target.perform(instruction, this.stopping.signal);
+    const outcome = target.perform(instruction, this.stopping.signal);
+    this.byHand.add(outcome);
+    try {
+      return await outcome;
+    } finally {
+      this.byHand.delete(outcome);
+    }
   }
 
   async finish(): Promise<void> {
     this.stopping.abort();
     await this.running;
-    // Who was led by hand may have been left with something.
+    // Who was led by hand may have been left in the middle of something, and with something in hands.
+    await Promise.allSettled(this.byHand);
     if (this.target && !this.target.client.gone && !this.target.condemned) await this.target.releaseAll();
   }
 

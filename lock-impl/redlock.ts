@@ -5,6 +5,8 @@
  *
  * It promises mutual exclusion as long as no node forgets or runs fast and clients heed `validForMs`. It excludes
  * fencing and renewal. Time is the monotonic clock's, so the client's wall clock does not matter.
+ *
+ * Step points: `asked`, when all nodes have answered (or did not in time) and nothing is decided yet.
  */
 import type { Redis } from 'ioredis';
 import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../harness/api.js';
@@ -52,6 +54,7 @@ async function attempt(access: TopologyAccess, target: Target, leaseMs: number):
   const tally = await askAll(access, nodes, nodeTimeoutMs(leaseMs), async (node) => {
     return (await node.set(key, owner, 'PX', leaseMs, 'NX')) === 'OK';
   });
+  await access.step('asked');
   const validMs = validForMs(access, beganNs, leaseMs);
   if (tally.yes >= quorum && validMs > 0) {
     return { hold: heldLock(access, target, owner, beganNs, validMs, leaseMs) };

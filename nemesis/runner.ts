@@ -54,6 +54,9 @@ export interface NemesisByHand {
   unhealed(): Promise<string[]>;
 }
 
+/** What a strike by hand may take, where a fault waits for its moment. Nobody knows beforehand how long it is to be in force. */
+const STRIKES_WITHIN_MS = 10_000;
+
 /** A nemesis that follows no plan. Times of its steps count from now. */
 export function nemesisByHand(context: FaultContext): NemesisByHand {
   const levers = createLevers(context.clock, context.topology, context.leaseMs);
@@ -70,7 +73,7 @@ export function nemesisByHand(context: FaultContext): NemesisByHand {
     async strike(fault) {
       const index = steps.length;
       const step = { atMs: elapsedMs(), forMs: 0, ...fault };
-      const run = new StepRun(index, step, context, levers);
+      const run = new StepRun(index, { ...step, forMs: STRIKES_WITHIN_MS }, context, levers);
       steps.push(step);
       runs.push(run);
       const why = await run.strikeNow();

@@ -1,7 +1,103 @@
 /** Claims about locks, each with the play that proves or refutes it. */
 import type { Scenario } from '../harness/api.js';
+import { bareSetnxOutlivesItsHolder } from './bare-setnx-outlives-its-holder.js';
+import { clusterLosesTheLock } from './cluster-loses-the-lock.js';
+import { crashBetweenSetnxAndExpire } from './crash-between-setnx-and-expire.js';
+import { crashedHolderFreesIt } from './crashed-holder-frees-it.js';
+import { crashedHolderWithAWatchdog } from './crashed-holder-with-a-watchdog.js';
+import { evictionFreesTheLock } from './eviction-frees-the-lock.js';
+import { failoverLosesTheLock } from './failover-loses-the-lock.js';
+import { fastReplicaIsPromoted } from './fast-replica-is-promoted.js';
+import { fencingRefusesTheLateWrite } from './fencing-refuses-the-late-write.js';
+import { fencingTokenRepeats } from './fencing-token-repeats.js';
+import { forgottenUnlockWithAWatchdog } from './forgotten-unlock-with-a-watchdog.js';
+import { isolatedPrimary } from './isolated-primary.js';
+import { lateGrantIsRefused } from './late-grant-is-refused.js';
+import { lateGrantWithoutACheck } from './late-grant-without-a-check.js';
+import { leaseEndsUnderSlowWork } from './lease-ends-under-slow-work.js';
+import { lostReplyLeavesAnOrphan } from './lost-reply-leaves-an-orphan.js';
+import { lostWakeUpCostsOneLease } from './lost-wake-up-costs-one-lease.js';
+import { lostWakeUpIsSleptThrough } from './lost-wake-up-is-slept-through.js';
+import { minReplicasBoundsTheWindow } from './min-replicas-bounds-the-window.js';
+import { negativeExpiry } from './negative-expiry.js';
+import { oneFailedRenewalCostsNothing } from './one-failed-renewal-costs-nothing.js';
+import { oneFailedRenewalEndsTheWatchdog } from './one-failed-renewal-ends-the-watchdog.js';
+import { onlyOneHolds } from './only-one-holds.js';
+import { onlyTheOwnerReleases } from './only-the-owner-releases.js';
+import { pauseBetweenGetAndDel } from './pause-between-get-and-del.js';
 import { pauseBetweenGrantAndWrite } from './pause-between-grant-and-write.js';
+import { plainDelFreesAnothersLock } from './plain-del-frees-anothers-lock.js';
+import { redlockClockJumps } from './redlock-clock-jumps.js';
+import { redlockCrashedHolderFreesIt } from './redlock-crashed-holder-frees-it.js';
+import { redlockMajorityIsEnough } from './redlock-majority-is-enough.js';
+import { redlockNodeRestartsEmpty } from './redlock-node-restarts-empty.js';
+import { redlockNodeStaysAway } from './redlock-node-stays-away.js';
+import { redlockOnlyOneHolds } from './redlock-only-one-holds.js';
+import { redlockOnlyTheOwnerReleases } from './redlock-only-the-owner-releases.js';
+import { releasedLockComesBack } from './released-lock-comes-back.js';
+import { restartWithASyncedLog } from './restart-with-a-synced-log.js';
+import { restartWithoutPersistence } from './restart-without-persistence.js';
+import { sentinelLosesTheLock } from './sentinel-loses-the-lock.js';
+import { serverClockJumps } from './server-clock-jumps.js';
+import { silentUnlock } from './silent-unlock.js';
+import { swappedArguments } from './swapped-arguments.js';
+import { waitOneIsNotEnough } from './wait-one-is-not-enough.js';
+import { waitRefusesWhatNoReplicaHas } from './wait-refuses-what-no-replica-has.js';
+import { waitersSleep } from './waiters-sleep.js';
+import { watchdogThatTellsNobody } from './watchdog-that-tells-nobody.js';
+import { watchdogUnderAPartition } from './watchdog-under-a-partition.js';
+import { watchdogUnderAPause } from './watchdog-under-a-pause.js';
+import { watchdogWhoseRenewalsFail } from './watchdog-whose-renewals-fail.js';
 
-const all: readonly Scenario[] = [pauseBetweenGrantAndWrite];
+const all: readonly Scenario[] = [
+  bareSetnxOutlivesItsHolder,
+  clusterLosesTheLock,
+  crashBetweenSetnxAndExpire,
+  crashedHolderFreesIt,
+  crashedHolderWithAWatchdog,
+  evictionFreesTheLock,
+  failoverLosesTheLock,
+  fastReplicaIsPromoted,
+  fencingRefusesTheLateWrite,
+  fencingTokenRepeats,
+  forgottenUnlockWithAWatchdog,
+  isolatedPrimary,
+  lateGrantIsRefused,
+  lateGrantWithoutACheck,
+  leaseEndsUnderSlowWork,
+  lostReplyLeavesAnOrphan,
+  lostWakeUpCostsOneLease,
+  lostWakeUpIsSleptThrough,
+  minReplicasBoundsTheWindow,
+  negativeExpiry,
+  oneFailedRenewalCostsNothing,
+  oneFailedRenewalEndsTheWatchdog,
+  onlyOneHolds,
+  onlyTheOwnerReleases,
+  pauseBetweenGetAndDel,
+  pauseBetweenGrantAndWrite,
+  plainDelFreesAnothersLock,
+  redlockClockJumps,
+  redlockCrashedHolderFreesIt,
+  redlockMajorityIsEnough,
+  redlockNodeRestartsEmpty,
+  redlockNodeStaysAway,
+  redlockOnlyOneHolds,
+  redlockOnlyTheOwnerReleases,
+  releasedLockComesBack,
+  restartWithASyncedLog,
+  restartWithoutPersistence,
+  sentinelLosesTheLock,
+  serverClockJumps,
+  silentUnlock,
+  swappedArguments,
+  waitOneIsNotEnough,
+  waitRefusesWhatNoReplicaHas,
+  waitersSleep,
+  watchdogThatTellsNobody,
+  watchdogUnderAPartition,
+  watchdogUnderAPause,
+  watchdogWhoseRenewalsFail,
+];
 
 export const scenarios: Record<string, Scenario> = Object.fromEntries(all.map((one) => [one.name, one]));

@@ -7,7 +7,7 @@ export const pauseBetweenGrantAndWrite: Scenario = {
     'a holder that is stopped for longer than its lease wakes up beside the next one, and the resource takes its write',
   topology: 'single',
   lock: 'set-nx-px',
-  settings: { leaseMs: 1_000, resource: 'trusting' },
+  settings: { leaseMs: 1_500, resource: 'trusting' },
   judgedBy: ['stale-writes'],
   expect: [
     { class: 'stale', kind: 'overlap', cause: 'client-paused' },
@@ -20,7 +20,7 @@ export const pauseBetweenGrantAndWrite: Scenario = {
     // Said to a process that does not run: it writes when it wakes.
     const late = sleeper.write(first, 1);
 
-    const second = await other.acquire('lock:0', { waitMs: 3_000 });
+    const second = await other.acquire('lock:0', { waitMs: 5_000 });
     stage.check('the next client is granted the lock', second.type === 'ok');
     await other.write(second, 2);
     await pause.heal();

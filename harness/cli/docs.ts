@@ -2,8 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { faultsPage } from './faults-page.js';
+import { scenariosPage } from './scenarios-page.js';
 
-const pages: Readonly<Record<string, () => string>> = { 'faults.md': faultsPage };
+const pages: Readonly<Record<string, () => string>> = {
+  'faults.md': faultsPage,
+  'scenarios.md': scenariosPage,
+};
 
 for (const [name, page] of Object.entries(pages)) {
   // From dist/harness/cli/ to the project's own docs/.

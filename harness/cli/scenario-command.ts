@@ -139,7 +139,10 @@ function rowOf(scenario: Scenario, run: BatchRun): Row {
 }
 
 /** What the checkers found otherwise than it is written; undefined: nothing. */
-export function unexpected({ expect }: Pick<Scenario, 'expect'>, results: Results): string | undefined {
+export function unexpected(
+  { expect }: Pick<Scenario, 'expect'>,
+  results: Pick<Results, 'violations' | 'verdict' | 'headline'>,
+): string | undefined {
   const { violations, verdict } = results;
   if (expect.length === 0 && verdict !== 'held') return `the lock was to hold; ${results.headline}`;
   for (const { class: name, kind, cause } of expect) {

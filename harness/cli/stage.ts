@@ -142,7 +142,14 @@ class Led implements StageClient {
     return this.faults.clients().find(({ slot }) => slot === this.name);
   }
 
-  private async perform(instruction: Instruction): Promise<Answer> {
+  private perform(instruction: Instruction): Promise<Answer> {
+    const answer = this.carryOut(instruction);
+    // A play that fails elsewhere awaits it no more.
+    answer.catch(() => {});
+    return answer;
+  }
+
+  private async carryOut(instruction: Instruction): Promise<Answer> {
     const outcome = await this.scene.scheduler.perform(this.n - 1, instruction);
     if (outcome.type === 'woke') throw new PlayError(`${instruction.do} has no answer`);
     return outcome;

@@ -17,6 +17,7 @@ function played({ name, claim, judgedBy = [], settings }: Scenario): Workload {
     checkers: ['mutual-exclusion', 'ownership', 'liveness', 'waiting', ...judgedBy],
     model: { kind: 'mutex' },
     ...(settings?.resource && { resource: true }),
+    // Its clients are led by hand.
     *script() {},
   };
 }

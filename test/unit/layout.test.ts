@@ -14,6 +14,7 @@ const FOLDERS = [
   'docker',
   'selftest',
   'scenarios',
+  'matrix',
 ];
 
 /** What a folder may import beside itself: files, without their ending. `harness/cli` wires everything. */

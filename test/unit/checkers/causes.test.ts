@@ -476,6 +476,20 @@ describe('released-by-other', () => {
       'overwritten',
     );
   });
+
+  it('two scripts that store the same value have the same owner, but for those of a semaphore, which store none', () => {
+    const stored = () => {
+      const story = broken().watch(0, 'r1').sample(0.5, 'r1');
+      for (const [at, client] of [
+        [TAKEN, 'c1'],
+        [RETAKEN, 'c2'],
+      ] as const)
+        story.command(at, 'r1', client, ['EVAL', 'take', '1', KEY]).command(at, 'r1', 'lua', ['set', KEY, '1']);
+      return story.sample(1.2, 'r1', { owner: '1', pttlMs: -1 });
+    };
+    expect(only(stored()).name).toBe('shared-owner');
+    expect(only(stored().promised({ kind: 'semaphore', permits: 1 })).name).toBe('unexplained');
+  });
 });
 
 describe('lease-too-short', () => {
@@ -549,6 +563,13 @@ describe('on independent nodes', () => {
     const seen = moment(redlock(['r1', 'r2', 'r3'], [])).sample(2.5, 'r3');
     for (const node of asked) seen.take(RETAKEN, node, 'c2');
     expect(only(seen).name).toBe('clock-jumped');
+  });
+
+  it('what a client takes when it has its answer, with another value, is a later try of its own', () => {
+    const story = forget(redlock(['r1', 'r2', 'r3']), 'r3')
+      .take(1.8, 'r4', 'c1', 'later')
+      .unlock(1.9, 'r4', 'c1', 'later');
+    expect(only(story).name).toBe('node-forgot');
   });
 
   it("a release that found somebody else's key ends the attempt: the next one is another", () => {

@@ -190,6 +190,11 @@ describe('cannot tell', () => {
     expect(judged(late(7.99).disturbed(8.1, 'harness-stall', 500)).verdict).toBe('invalid');
   });
 
+  it('and in a scenario, where nothing but the play ends a hold', () => {
+    const played = late(7.99).disturbed(4, 'harness-stall', 3_980).configured({ scenario: 'a play' });
+    expect(judged(played).verdict).toBe('invalid');
+  });
+
   it("exclusion does not depend on the harness standing still: the stamps are the clients' own", () => {
     expect(judged(early(5.5).disturbed(1, 'harness-stall', 5_000)).verdict).toBe('invalid');
   });

@@ -129,6 +129,25 @@ describe('a history that can be trusted', () => {
     await scheduler[Symbol.asyncDispose]();
   });
 
+  test('the end waits for an operation that is led by hand, and gives back what that was granted', async () => {
+    const { scheduler, started, client, now } = await setUp(oneHold);
+    await started;
+    const acquire = { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 60_000 } as const;
+    const acquired = scheduler.perform(0, acquire);
+    const { id } = await client.nextRequest();
+    const finished = scheduler.finish();
+    const began = now();
+    client.answer({ id, type: 'ok', began, ended: began });
+    expect((await acquired).type).toBe('ok');
+    const release = await client.nextRequest();
+    expect(release).toMatchObject({ op: 'release', hold: id });
+    const at = now();
+    client.answer({ id: release.id, type: 'ok', began: at, ended: at });
+    await finished;
+    await expect(scheduler.perform(0, acquire)).rejects.toThrow('the run is over');
+    await scheduler[Symbol.asyncDispose]();
+  });
+
   test.each([
     ['garbage', (client: Fake, id: number) => client.print(`what? {${id}\n`), /protocol: what/],
     ['an unknown id', (client: Fake) => client.answer({ id: 999, type: 'ok' }), /protocol: .*999/],

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
 import { describe, expect, it } from 'vitest';
 import type { PlanStep } from '../../../harness/api.js';
-import { runNemesis } from '../../../nemesis/runner.js';
+import { nemesisByHand, runNemesis } from '../../../nemesis/runner.js';
 import { type World, world } from './fakes.js';
 
 const kill: PlanStep = { atMs: 100, fault: 'kill', target: { names: ['r1'] }, forMs: 400 };
@@ -214,5 +214,24 @@ describe('what is not healed', () => {
     expect(await w.clock.run(run.unhealed())).toEqual([]);
     w.host('c1').skew = { offsetMs: 9_000, ratePpm: 0 };
     expect(await w.clock.run(run.unhealed())).toEqual(["c1's clock is +9000 ms off"]);
+  });
+});
+
+describe('by hand', () => {
+  it('strikes when it is told to, and says as a plan would for how long it was in force', async () => {
+    const w = world('sentinel', { persistence: 'aof-always' });
+    const nemesis = nemesisByHand(w.context);
+    const cut = { fault: 'partition', target: { names: ['c1'] }, args: { mode: 'both' } };
+    const active = await w.clock.run(nemesis.strike(cut));
+    await w.clock.run(w.clock.sleep(300));
+    await w.clock.run(active.heal());
+    expect(nemesis.steps).toEqual([{ ...cut, atMs: 0, forMs: 300 }]);
+    expect(w.notes.map(({ state }) => state)).toEqual(['strike', 'heal']);
+  });
+
+  it('rejects with the reason where it could not strike', async () => {
+    const w = world('redlock');
+    const strike = nemesisByHand(w.context).strike({ fault: 'lag', target: 'replica' });
+    await expect(w.clock.run(strike)).rejects.toThrow('lag did not strike: ');
   });
 });

@@ -1,0 +1,64 @@
+/** What plays ask of the servers, through the channel that no fault cuts. */
+import type { Answer, RedisNode, Stage, StageClient } from '../../harness/api.js';
+
+/** Whom the servers agree on as the primary for `key`, once they do; with `after`, another than that one. */
+export function primaryFor(stage: Stage, key: string, after?: RedisNode): Promise<RedisNode> {
+  return stage.until(`a primary${after ? ` instead of ${after.name}` : ''} for ${key}`, async () => {
+    const shards = await stage.topology.shards();
+    const primary = shards.find((shard) => shard.serves(key))?.primary;
+    return primary !== after && primary;
+  });
+}
+
+/** Those of `nodes` that have `key` now. */
+export async function havingKey(nodes: readonly RedisNode[], key: string): Promise<string[]> {
+  const found = await Promise.all(nodes.map(async (node) => Number(await node.command('EXISTS', key)) > 0));
+  return nodes.filter((_, nth) => found[nth]).map(({ name }) => name);
+}
+
+/** Resolves when the lease of `key` is over on every data node. */
+export async function leaseOver(stage: Stage, key: string): Promise<void> {
+  await stage.until(
+    `nobody has ${key} any more`,
+    async () => (await havingKey(stage.topology.nodes, key)).length === 0,
+  );
+}
+
+/** Resolves when all of `nodes` have `key`. */
+export async function knownTo(stage: Stage, nodes: readonly RedisNode[], key: string): Promise<void> {
+  await stage.until(
+    `${nodes.map(({ name }) => name).join(' and ')} have ${key}`,
+    async () => (await havingKey(nodes, key)).length === nodes.length,
+  );
+}
+
+/** Resolves when somebody waits for the unlock of `key` to be published. */
+export async function isListening(stage: Stage, key: string): Promise<void> {
+  await stage.until(`somebody listens for ${key}`, async () => {
+    const channels = await stage.topology.nodes[0]!.command('PUBSUB', 'CHANNELS', `*${key}*`);
+    return Array.isArray(channels) && channels.length > 0;
+  });
+}
+
+/**
+ * Resolves with the grant once `client` has it. It asks again and again: while a server is away, and while the answer to a
+ * question is lost with a connection that has died and of which the client had not heard yet.
+ */
+export function granted(stage: Stage, client: StageClient, key: string): Promise<Answer> {
+  return stage.until(`${client.name} is granted ${key}`, async () => {
+    const answer = await client.acquire(key, { waitMs: 500 });
+    return answer.type === 'ok' && answer;
+  });
+}
+
+/**
+ * Resolves when `client` has noticed which servers are away, by way of another lock. What it asked before that of one that
+ * is dead would be in doubt, and would stand for a lease on those that live.
+ */
+export async function hasNoticed(stage: Stage, client: StageClient): Promise<void> {
+  await stage.until(`${client.name} goes on with the servers that are left`, async () => {
+    const answer = await client.acquire('another lock', { leaseMs: 300 });
+    if (answer.type === 'ok') await client.release(answer);
+    return answer.type === 'ok';
+  });
+}

@@ -1,0 +1,38 @@
+/**
+ * Two of five nodes are away while a lock is granted, so that it stands on exactly three, and are back before anybody else
+ * asks. Their logs are synced with every write: they come back with all that they ever granted, which of this lock is nothing.
+ */
+import type { Answer, RedisNode, Stage } from '../../harness/api.js';
+import { hasNoticed, havingKey } from './asking.js';
+
+/** Five nodes whose crashes alone forget nothing. */
+export const DURABLE = { nodes: 5, persistence: 'aof-always', keys: 1, leaseMs: 20_000 } as const;
+
+export interface BareMajority {
+  held: Answer;
+  /** The three that granted it. */
+  granted: readonly RedisNode[];
+}
+
+export async function grantOnThreeOfFive(stage: Stage): Promise<BareMajority> {
+  const { nodes } = stage.topology;
+  const [granted, away] = [nodes.slice(0, 3), nodes.slice(3)];
+  const absence = await stage.strike('kill', { names: away.map(({ name }) => name) });
+  const holder = stage.client(1);
+  await hasNoticed(stage, holder);
+  const held = await holder.acquire('lock:0', { waitMs: 5_000 });
+  stage.check('three of five are a majority', held.type === 'ok');
+  await absence.heal();
+  stage.check('the lock stands on exactly three', (await havingKey(nodes, 'lock:0')).length === 3);
+  return { held, granted };
+}
+
+/** Another client is granted the lock by those who never knew of it and one of those who did. */
+export async function takeBeside(stage: Stage, first: Answer): Promise<void> {
+  const [holder, other] = [stage.client(1), stage.client(2)];
+  await hasNoticed(stage, other);
+  const second = await other.acquire('lock:0', { waitMs: 6_000 });
+  stage.check('another majority grants it once more', second.type === 'ok');
+  await other.release(second);
+  await holder.release(first);
+}

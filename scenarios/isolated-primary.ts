@@ -1,0 +1,24 @@
+import type { Scenario } from '../harness/api.js';
+import { granted, primaryFor } from './acts/asking.js';
+
+export const isolatedPrimary: Scenario = {
+  name: 'isolated-primary',
+  claim: 'there is one primary at a time',
+  truth: 'one that is cut off with some of its clients goes on granting them what its successor has granted to others',
+  topology: 'sentinel',
+  lock: 'set-nx-px',
+  settings: { leaseMs: 12_000, keys: 1 },
+  expect: [{ class: 'exclusion', kind: 'overlap', cause: 'split-brain' }],
+  async play(stage) {
+    const [cutOff, other] = [stage.client(1), stage.client(2)];
+    const old = await primaryFor(stage, 'lock:0');
+    const cut = await stage.strike('partition', { names: [old.name, cutOff.name] });
+    await primaryFor(stage, 'lock:0', old);
+    const first = await granted(stage, other, 'lock:0');
+    const second = await cutOff.acquire('lock:0');
+    stage.check('the old primary grants it, too', second.type === 'ok');
+    await cutOff.release(second);
+    await other.release(first);
+    await cut.heal();
+  },
+};

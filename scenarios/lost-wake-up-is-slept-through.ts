@@ -1,0 +1,22 @@
+import type { Scenario } from '../harness/api.js';
+import { isListening } from './acts/asking.js';
+
+export const lostWakeUpIsSleptThrough: Scenario = {
+  name: 'lost-wake-up-is-slept-through',
+  claim: 'whoever waits is woken by the unlock, so nobody has to look again',
+  truth: 'nobody publishes the death of a holder: its waiters sleep beside a free lock until their own wait is over',
+  topology: 'single',
+  lock: 'broken/lost-wake-up',
+  settings: { leaseMs: 1_200, keys: 1 },
+  expect: [{ class: 'liveness', kind: 'slept' }],
+  async play(stage) {
+    const [holder, waiter] = [stage.client(1), stage.client(2)];
+    await holder.acquire('lock:0');
+    const waiting = waiter.acquire('lock:0', { waitMs: 7_000 });
+    await isListening(stage, 'lock:0');
+    const death = await stage.strike('kill', { names: [holder.name] });
+    const answer = await waiting;
+    if (answer.type === 'ok') await waiter.release(answer);
+    await death.heal();
+  },
+};

@@ -1,0 +1,13 @@
+import type { Scenario } from '../harness/api.js';
+import { crashWhileHolding } from './acts/requirements.js';
+
+export const redlockCrashedHolderFreesIt: Scenario = {
+  name: 'redlock-crashed-holder-frees-it',
+  claim: 'a holder that dies does not keep the lock for ever (Redlock)',
+  truth: 'every node lets it go by itself: it can be had again within a lease',
+  topology: 'redlock',
+  lock: 'redlock',
+  settings: { leaseMs: 3_000, keys: 1 },
+  expect: [],
+  play: crashWhileHolding,
+};

@@ -1,0 +1,13 @@
+import type { Scenario } from '../harness/api.js';
+import { releaseTooLate } from './acts/requirements.js';
+
+export const redlockOnlyTheOwnerReleases: Scenario = {
+  name: 'redlock-only-the-owner-releases',
+  claim: "nobody gives back a lock that is another one's (Redlock)",
+  truth: "each node compares before it releases, so the next one's majority stays as it is",
+  topology: 'redlock',
+  lock: 'redlock',
+  settings: { leaseMs: 6_000, keys: 1 },
+  expect: [],
+  play: releaseTooLate,
+};

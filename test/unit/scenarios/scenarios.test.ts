@@ -1,0 +1,69 @@
+/** Every scenario can be listed, played and judged: what its file says of itself fits. */
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkers } from '../../../checkers/index.js';
+import { requestOf, unexpected } from '../../../harness/cli/scenario-command.js';
+import { workloadOf } from '../../../harness/cli/workload-of.js';
+import { topologies } from '../../../harness/topologies/index.js';
+import { scenarios } from '../../../scenarios/index.js';
+
+const FOLDER = resolve(import.meta.dirname, '../../../scenarios');
+/** Some words, and no full stop: others are put around it. */
+const SENTENCE = /^\S+(?: \S+){3,}[^.\s]$/;
+
+it('every file here is a scenario of its name, and is listed', () => {
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ts') && name !== 'index.ts');
+  expect(Object.keys(scenarios).sort()).toEqual(files.map((name) => name.replace(/\.ts$/, '')).sort());
+});
+
+describe.each(Object.values(scenarios))('$name', (scenario) => {
+  it('has a claim and a truth that are sentences', () => {
+    expect(scenario.claim).toMatch(SENTENCE);
+    expect(scenario.truth).toMatch(SENTENCE);
+    expect(scenario.truth).not.toBe(scenario.claim);
+  });
+
+  it('has a lock that fits its topology', () => {
+    expect(topologies).toHaveProperty(scenario.topology);
+    expect(requestOf(scenario, 1, join(FOLDER, '..'))).toMatchObject({ scenario: scenario.name, lock: scenario.lock });
+  });
+
+  it('is judged by checkers that there are', () => {
+    const { checkers: judgedBy } = workloadOf({ workload: 'mutex', scenario: scenario.name })!;
+    for (const name of judgedBy) expect(checkers).toHaveProperty(name);
+  });
+
+  it('with nothing found goes as written only where the lock is to hold', () => {
+    const nothing = { violations: [], verdict: 'held' as const, headline: 'The lock held.' };
+    const trouble = unexpected(scenario, nothing);
+    if (scenario.expect.length === 0) expect(trouble).toBeUndefined();
+    else expect(trouble).toContain('was to be found');
+  });
+});
+
+describe('what was found otherwise than it is written', () => {
+  const violation = (name: 'exclusion' | 'stale', kind: string, cause: string) =>
+    ({ class: name, kind, cause: { name: cause, sentence: '', chain: [] } }) as never;
+  const found = (...violations: never[]) => ({ violations, verdict: 'violated' as const, headline: 'It broke.' });
+
+  it('is told where the lock was to hold', () => {
+    expect(unexpected({ expect: [] }, found(violation('stale', 'overlap', 'client-slow')))).toContain('was to hold');
+    expect(unexpected({ expect: [] }, { ...found(), verdict: 'unknown' })).toContain('was to hold');
+  });
+
+  it('is told where class, kind or cause is another', () => {
+    const expected = { class: 'exclusion', kind: 'overlap', cause: 'node-forgot' } as const;
+    const judged = (one: never) => unexpected({ expect: [expected] }, found(one));
+    expect(judged(violation('exclusion', 'overlap', 'node-forgot'))).toBeUndefined();
+    expect(judged(violation('exclusion', 'overlap', 'unexplained'))).toContain('node-forgot was to be found');
+    expect(judged(violation('exclusion', 'revived', 'node-forgot'))).toContain('overlap');
+    expect(judged(violation('stale', 'overlap', 'node-forgot'))).toContain('exclusion');
+  });
+
+  it('is told where there is more than was expected', () => {
+    const both = found(violation('exclusion', 'overlap', 'a'), violation('stale', 'overlap', 'b'));
+    expect(unexpected({ expect: [{ class: 'exclusion' }] }, both)).toContain('nothing of class stale');
+    expect(unexpected({ expect: [{ class: 'exclusion' }, { class: 'stale' }] }, both)).toBeUndefined();
+  });
+});
