@@ -165,6 +165,6 @@ function classesOf({ found, findings }: SeriesRow): { name: ViolationClass; time
     }));
 }
 
-function markdownCell(text: string): string {
+export function markdownCell(text: string): string {
   return visible(text).replaceAll('|', '\\|');
 }
