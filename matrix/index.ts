@@ -95,7 +95,11 @@ export const cells: readonly Cell[] = [
         'exclusion',
         'the promoted replica never heard of the grant',
       ],
-      [[waiting], 'safe', 'what no replica acknowledges is rolled back, and nobody holds'],
+      [
+        [waiting],
+        'exclusion',
+        'what no replica acknowledges is refused, until the isolated primary has dropped its replicas: then it asks nobody',
+      ],
       [[replicated(fenced, 'sentinel')], 'harm', 'the counter of tokens is lost with the lock, and gives one again'],
     ],
   ),
@@ -136,18 +140,6 @@ export const cells: readonly Cell[] = [
         'a plain DEL deletes the lock of the next holder',
       ],
       [[plain], 'stale', "the late release is refused; that the work outlived the lease is the client's own doing"],
-    ],
-  ),
-  ...row(
-    'votes-that-come-late',
-    ['--lease', '300ms', '--keys', '2', '--plan', 'selftest/plans/slow-node.json'],
-    [
-      [[redlock], 'safe', 'what has passed is taken off the lease before a majority counts'],
-      [
-        published.filter(({ lock }) => /redlock-[45]$/.test(lock)),
-        'stale',
-        'a majority that comes together when its lease is over is granted all the same',
-      ],
     ],
   ),
   ...row(

@@ -84,7 +84,9 @@ interface Summary {
 export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }): Promise<number> {
   const chosen = choose(flags);
   const done = flags.resume.flatMap((folder) => rowsOf(resolve(cwd, folder)));
-  const rows = cells.flatMap((cell) => done.find((row) => row.cell === nameOf(cell)) ?? []);
+  const rows = cells.flatMap(
+    (cell) => done.find((row) => row.cell === nameOf(cell) && row.expect === cell.expect) ?? [],
+  );
   const open = chosen.filter((cell) => !rows.some((row) => row.cell === nameOf(cell)));
   const say = saying(flags);
   const machine = await lookAround(askedOf(flags, cwd), say);
