@@ -30,25 +30,33 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
         steps: [
           { atMs: 300, fault: 'clock', target: { names: ['r3'] }, forMs: 800, args: { offsetMs: 90_000 } },
           { atMs: 300, fault: 'clock', target: { names: ['c6'] }, forMs: 800, args: { offsetMs: -90_000 } },
-          { atMs: 1_800, fault: 'failover', target: 'primary', forMs: 6_000 },
+          // Whether a failover loses a held lock is a matter of chance: it has several.
+          ...[1_800, 13_000, 25_000, 37_000].map((atMs) => ({
+            atMs,
+            fault: 'failover',
+            target: 'primary',
+            forMs: 6_000,
+          })),
         ],
       };
       const file = join(freshFolder(), 'plan.json');
       writeFileSync(file, JSON.stringify(plan));
       const { status, output, errors, results, folder } = await torture([
         ...inContainers,
-        ...['--topology', 'sentinel', '--plan', file, '--hold', '0.5x..0.9x', '--time-limit', '12s'],
+        ...['--topology', 'sentinel', '--plan', file, '--hold', '0.5x..0.9x'],
+        ...['--time-limit', '50s', '--fail-on', 'exclusion', '--stop-at-first'],
       ]);
       const told = `${output}\n${errors}`;
       expect(output.split('\n')[0], told).toMatch(/^(runtime docker: |pulling |building )/);
       expect(output).toMatch(/sentinel ready after \d/);
       const struck = output.split('\n').filter((line) => / struck {3}/.test(line));
-      expect(struck.map((line) => /struck {3}(\w+)/.exec(line)![1]).sort(), told).toEqual([
-        'clock',
-        'clock',
-        'failover',
-      ]);
-      expect(output).not.toMatch(/ (failed|refused) /);
+      const names = struck.map((line) => /struck {3}(\w+)/.exec(line)![1]);
+      expect(
+        names.filter((name) => name === 'clock'),
+        told,
+      ).toHaveLength(2);
+      expect(names).toContain('failover');
+      expect(output).not.toMatch(/ failed /);
       expect(status, told).toBe(1);
       expect(results.violations.map(({ cause }) => cause.name)).toContain('failover-lost-write');
       expect(existsSync(join(folder, 'logs', 'r1.log'))).toBe(true);
