@@ -212,12 +212,14 @@ class Slot {
   private saidStuck = false;
   private breaches = 0;
   private stopping = new AbortController();
+  private scripted = false;
   private running: Promise<void> = Promise.resolve();
   /** Set while a fault keeps the slot empty. */
   private held: { resume: Promise<void>; release: () => void } | undefined;
   /** One for all its processes: a flood does not begin anew with each. */
   private readonly allowance: LineAllowance;
 
+  private coming: Promise<SlotProcess | undefined> | undefined;
   /** Operations of a client that is led by hand. */
   private readonly byHand = new Set<Promise<Outcome>>();
 
@@ -233,7 +235,7 @@ class Slot {
     this.generation++;
     const target = new SlotProcess(name, this.host, this.options, this.allowance, {
       killed: () => this.hold(),
-      resumed: () => this.held?.release(),
+      resumed: () => this.resume(),
     });
     this.newest = target;
     try {
@@ -260,11 +262,20 @@ class Slot {
 
   run(): void {
     this.stopping = new AbortController();
+    this.scripted = true;
     this.running = this.loop();
   }
 
+  /** For whoever asks first, one process comes up: an operation, or the heal of what killed the last one. */
+  private aliveByHand(): Promise<SlotProcess | undefined> {
+    this.coming ??= this.alive(this.stopping.signal).finally(() => {
+      this.coming = undefined;
+    });
+    return this.coming;
+  }
+
   async performByHand(instruction: Instruction): Promise<Outcome> {
-    const target = await this.alive(this.stopping.signal);
+    const target = await this.aliveByHand();
     if (!target) throw new Error(`${this.host.name} has no client any more: the run is over`);
     const outcome = target.perform(instruction, this.stopping.signal);
     this.byHand.add(outcome);
@@ -377,6 +388,12 @@ class Slot {
     } finally {
       done.abort();
     }
+  }
+
+  private resume(): void {
+    this.held?.release();
+    // Where no script asks for the next process, nobody would start one.
+    if (!this.scripted) this.aliveByHand().catch(() => {}); // told by the operation that needs it
   }
 
   private hold(): void {

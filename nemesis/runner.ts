@@ -47,7 +47,7 @@ export function runNemesis(plan: Plan, context: FaultContext): NemesisRun {
 export interface NemesisByHand {
   /** What was struck so far, as a plan would say it. */
   readonly steps: readonly PlanStep[];
-  /** Resolves once the fault is in force and read back; with what heals it. Rejects with the reason where it could not strike. */
+  /** Resolves once the fault is in force and read back; with what heals it. Both reject where they could not. */
   strike(fault: Pick<PlanStep, 'fault' | 'target' | 'args'>): Promise<{ heal(): Promise<void> }>;
   /** Heals what is in force, the latest first. */
   stop(): Promise<void>;
@@ -68,6 +68,10 @@ export function nemesisByHand(context: FaultContext): NemesisByHand {
     await runs[index]!.heal();
     steps[index]!.forMs ||= elapsedMs() - steps[index]!.atMs;
   };
+  const healOrReject = async (index: number) => {
+    await heal(index);
+    if (runs[index]!.isInForce) throw new Error(`${steps[index]!.fault} could not be healed; the history says why`);
+  };
   return {
     steps,
     async strike(fault) {
@@ -78,7 +82,7 @@ export function nemesisByHand(context: FaultContext): NemesisByHand {
       runs.push(run);
       const why = await run.strikeNow();
       if (why !== undefined) throw new Error(`${fault.fault} did not strike: ${why}`);
-      return { heal: () => heal(index) };
+      return { heal: () => healOrReject(index) };
     },
     async stop() {
       for (const index of [...runs.keys()].reverse()) if (runs[index]!.isInForce) await heal(index);

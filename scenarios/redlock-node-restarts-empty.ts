@@ -1,4 +1,5 @@
 import type { Scenario } from '../harness/api.js';
+import { isWatched } from './acts/asking.js';
 import { DURABLE, grantOnThreeOfFive, takeBeside } from './acts/bare-majority.js';
 
 export const redlockNodeRestartsEmpty: Scenario = {
@@ -14,6 +15,7 @@ export const redlockNodeRestartsEmpty: Scenario = {
     const { held, granted } = await grantOnThreeOfFive(stage);
     const amnesia = await stage.strike('amnesia', { names: [granted[2]!.name] });
     await amnesia.heal();
+    await isWatched(stage, granted[2]!);
     await takeBeside(stage, held);
   },
 };

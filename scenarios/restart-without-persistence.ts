@@ -1,5 +1,5 @@
 import type { Scenario } from '../harness/api.js';
-import { granted } from './acts/asking.js';
+import { granted, isWatched } from './acts/asking.js';
 
 export const restartWithoutPersistence: Scenario = {
   name: 'restart-without-persistence',
@@ -14,6 +14,7 @@ export const restartWithoutPersistence: Scenario = {
     const first = await holder.acquire('lock:0');
     const crash = await stage.strike('kill', 'primary');
     await crash.heal();
+    await isWatched(stage, stage.topology.nodes[0]!);
 
     const second = await granted(stage, other, 'lock:0');
     await other.release(second);

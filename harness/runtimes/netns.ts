@@ -6,7 +6,7 @@
  * run's first process dies, whatever the reason. Needs util-linux and iproute2 only; no iptables, tc or nft.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -270,8 +270,19 @@ class NetnsProcess implements HostProcess {
     }
     // "pid (comm) S ...": comm may hold anything, so read after the last parenthesis.
     const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
-    if (state === 'Z' || state === 'X') return 'dead';
+    // The first thread of a killed process may be gone while others still have its sockets: who is started again at once
+    // would find its port taken.
+    if (state === 'Z' || state === 'X') return othersOf(this.pid) > 0 ? 'running' : 'dead';
     return state === 'T' || state === 't' ? 'stopped' : 'running';
+  }
+}
+
+/** How many threads a process has beside its first. */
+function othersOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length - 1;
+  } catch {
+    return 0; // gone
   }
 }
 

@@ -62,3 +62,10 @@ export async function hasNoticed(stage: Stage, client: StageClient): Promise<voi
     return answer.type === 'ok';
   });
 }
+
+/** Resolves when a node that was started again is watched again (MONITOR): what it does unseen, nobody can explain. */
+export async function isWatched(stage: Stage, node: RedisNode): Promise<void> {
+  await stage.until(`${node.name} is watched`, async () =>
+    /flags=\S*O/.test(String(await node.command('CLIENT', 'LIST'))),
+  );
+}
