@@ -6,6 +6,7 @@ import { fencing } from './fencing.js';
 import { fifo } from './fifo.js';
 import { headlineOf } from './headline.js';
 import { latency } from './latency.js';
+import { leftBehind } from './left-behind.js';
 import { liveness } from './liveness.js';
 import { lossToNotice } from './loss-to-notice.js';
 import { lostUpdates } from './lost-updates.js';
@@ -22,6 +23,7 @@ export const checkers: Record<string, Checker> = {
   ownership,
   liveness,
   waiting,
+  'left-behind': leftBehind,
   fencing,
   'lost-updates': lostUpdates,
   'stale-writes': staleWrites,
@@ -39,6 +41,7 @@ export const checkerSummaries: Record<string, string> = {
   ownership: 'no client was told that a lock was still its own after another one had been granted it',
   liveness: 'after everything is healed, every lock can be had again within a lease and a grace',
   waiting: 'no client went on waiting for a lock that had been free for longer than a lease and a grace',
+  'left-behind': 'no failed try left something on a server that its client could have taken back',
   fencing: 'every grant carries a higher fencing token than those before it',
   'lost-updates': 'no acknowledged update of a counter that the lock protects was lost',
   'stale-writes': 'the protected resource took no write of a holder after a later one was there',
@@ -64,6 +67,7 @@ const decides: Record<string, readonly ViolationClass[]> = {
   ownership: ['exclusion', 'stale'],
   liveness: ['liveness'],
   waiting: ['liveness'],
+  'left-behind': ['liveness'],
   fencing: ['harm'],
   'lost-updates': ['harm'],
   'stale-writes': ['harm'],

@@ -74,6 +74,14 @@ export const trials: readonly Trial[] = [
     story: 'the clock of the client is set back while it asks the nodes, and it takes what came too late for good',
   },
   {
+    canary: 'release-where-acquired',
+    flags: ['--topology', 'redlock', '--workload', 'try', '--hold', '0.001x..0.02x', ...plan('slow-node')],
+    limitMs: 20_000,
+    quickMs: 10_000,
+    caught: { checker: 'left-behind', class: 'liveness', kind: 'left-behind' },
+    story: 'a node that answers late keeps what a failed try asked it for',
+  },
+  {
     canary: 'reused-owner',
     flags: ['--workload', 'late-release'],
     limitMs: 25_000,
@@ -254,12 +262,6 @@ export const trials: readonly Trial[] = [
     story: 'one replica acknowledges, and the other one is promoted',
   },
 ];
-
-/** Canaries whose mistake no run shows, and why. */
-export const untold: Readonly<Record<string, string>> = {
-  'release-where-acquired':
-    'what a failed try leaves behind frees itself with its lease, and on the servers "never gave it back" looks like "could not"',
-};
 
 const onOne = ['--topology', 'single'];
 const careful = 'careful clients, and no server forgets anything';

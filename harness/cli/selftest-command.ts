@@ -5,7 +5,7 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
-import { sounds, trials, untold } from '../../selftest/index.js';
+import { sounds, trials } from '../../selftest/index.js';
 import { createRunFolder, writeJson } from '../store.js';
 import { type BatchRun, decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
@@ -43,7 +43,6 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
   const id = freshId('selftest');
   const folder = createRunFolder(base, id);
   say(`self-test ${id}: ${jobs.length} runs, ${flags.jobs} at once`);
-  for (const [name, why] of Object.entries(untold)) say(`left out: broken/${name}: ${why}`);
 
   const beganMs = performance.now();
   const rows: Row[] = [];

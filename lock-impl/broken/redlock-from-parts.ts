@@ -16,6 +16,8 @@ const pause = { minMs: 10, maxMs: 60 };
 export interface RedlockParts {
   /** Called before the nodes are asked; the result says how many milliseconds of the lease have passed since. */
   stopwatch?(access: TopologyAccess): () => number;
+  /** How long a node's vote is waited for, milliseconds; absent: as long as a command may take. */
+  patienceMs?: number;
   /** Who is told that a try failed. */
   toGiveBack?(asked: readonly OwnedKey[], granted: readonly OwnedKey[]): readonly OwnedKey[];
 }
@@ -33,7 +35,7 @@ export function everywhere(asked: readonly OwnedKey[]): readonly OwnedKey[] {
 
 export function redlockFromParts(
   name: string,
-  { stopwatch = monotonic, toGiveBack = everywhere }: RedlockParts,
+  { stopwatch = monotonic, toGiveBack = everywhere, patienceMs }: RedlockParts,
 ): LockDefinition {
   return defineLock({
     name,
@@ -46,7 +48,10 @@ export function redlockFromParts(
         const asked = nodes.map((redis) => ({ redis, key, owner }));
         const grantSentNs = access.nowNs();
         const elapsedMs = stopwatch(access);
-        const answers = await Promise.all(asked.map((part) => answerOf(take(part, leaseMs))));
+        const vote = (part: OwnedKey) => answerOf(take(part, leaseMs));
+        const answers = await Promise.all(
+          asked.map((part) => (patienceMs === undefined ? vote(part) : inTime(access, vote(part), patienceMs))),
+        );
         await access.step('asked');
         const validForMs = leaseMs - elapsedMs() - (leaseMs * 0.01 + 2);
         const granted = asked.filter((_, nth) => answers[nth]!.is === 'yes');
@@ -62,6 +67,12 @@ export function redlockFromParts(
       };
     },
   });
+}
+
+/** A node that does not answer in time has no vote; what it was asked for it may do all the same. */
+function inTime(access: TopologyAccess, answer: Promise<Answer>, ms: number): Promise<Answer> {
+  const silence = access.sleep(ms).then((): Answer => ({ is: 'unknown', error: new Error('no vote in time') }));
+  return Promise.race([answer, silence]);
 }
 
 async function releaseAll(asked: readonly OwnedKey[], quorum: number): Promise<boolean> {

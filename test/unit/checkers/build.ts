@@ -204,8 +204,8 @@ export class Story {
   // ------------------------------------------------------------------------------------------------- observations
 
   /** A command as MONITOR shows it; `by` is a client, `lua` for a script's inner command, or `link` for replication. */
-  command(at: number, node: string, by: string, argv: string[], skewMs = 0): this {
-    const source = by === 'lua' ? 'lua' : by === 'link' ? '10.77.0.1:6379' : '10.77.0.9:40000';
+  command(at: number, node: string, by: string, argv: string[], skewMs = 0, from = '10.77.0.9:40000'): this {
+    const source = by === 'lua' ? 'lua' : by === 'link' ? '10.77.0.1:6379' : from;
     const client = by === 'lua' || by === 'link' || by === 'stranger' ? {} : { client: by };
     const serverWallMs = EPOCH_WALL_MS + at * 1_000 + skewMs;
     return this.observe(at, node, { type: 'command', serverWallMs, source, argv, ...client });
