@@ -268,7 +268,7 @@ const careful = 'careful clients, and no server forgets anything';
 
 /** Faults that no lock with a lease may break under. */
 const survivable: readonly (readonly [flags: readonly string[], story: string, quick?: true])[] = [
-  [['--nemesis', 'kill:client,partition:client'], `${careful}: holders die and are cut off`, true],
+  [['--nemesis', 'kill:holder,partition:client'], `${careful}: holders die and are cut off`, true],
   [
     ['--nemesis', 'kill', '--persistence', 'aof-always'],
     `${careful}: the server dies, and comes back with all that it granted`,
@@ -293,8 +293,13 @@ export const sounds: readonly SoundRun[] = [
   sound('set-nx-px', ['--topology', 'replica', ...calm], 'nothing happens'),
   sound(
     'semaphore',
-    [...onOne, '--workload', 'semaphore', '--nemesis', 'partition:client'],
-    'nobody dies with a permit',
+    [...onOne, '--workload', 'semaphore', '--nemesis', 'clock:client'],
+    'nobody dies with a permit, which would be lost',
+  ),
+  sound(
+    'permit-expirable',
+    [...onOne, '--workload', 'semaphore', '--nemesis', 'kill:holder', '--lease', '2s'],
+    'a permit comes back when the lease of who died with it is over',
   ),
   sound(
     'fenced',

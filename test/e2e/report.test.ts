@@ -12,6 +12,8 @@ import { haveBrowser } from './needs.js';
 import { type Ended, freshFolder, torture } from './torture.js';
 
 /** Grants everybody everything, and says what no lock should. */
+/** For what the page shows when it has drawn. */
+const PATIENCE = { timeout: 20_000 };
 const HOSTILE = `
 const nasty = '</script><img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=2</script>\\u202e\\u001b[31m';
 let acquires = 0;
@@ -127,21 +129,21 @@ describe.skipIf(!haveBrowser)('the report of a run that was violated, by a lock 
     const { page } = opened;
     const [first] = [...results.violations].sort((a, b) => a.fromNs - b.fromNs);
     await page.click('[data-do=next-violation]');
-    await page.waitForFunction(() => location.hash.startsWith('#t='));
+    // The page follows when it draws: what is looked for comes, be it a moment later.
+    const at = `at=${Math.round(first!.fromNs / 1e3) / 1e6}`;
+    await expect.poll(() => page.evaluate(() => location.hash), PATIENCE).toContain(at);
+    for (const { client, key } of first!.holds)
+      await expect.poll(() => page.locator('#state').textContent(), PATIENCE).toContain(`${client} holds ${key}`);
     const hash = await page.evaluate(() => location.hash);
-    expect(hash).toContain(`at=${Math.round(first!.fromNs / 1e3) / 1e6}`);
-    const state = page.locator('#state');
-    await state.waitFor({ state: 'visible' });
-    const told = await state.textContent();
-    for (const { client, key } of first!.holds) expect(told).toContain(`${client} holds ${key}`);
+    const told = await page.locator('#state').textContent();
 
     await using elsewhere = await open(report, { hash });
-    await elsewhere.page.locator('#state').waitFor({ state: 'visible' });
-    expect(await elsewhere.page.locator('#state').textContent()).toBe(told);
-    const times = ({ view }: Inside) => [view.fromUs, view.untilUs, view.atUs];
-    expect(await elsewhere.page.evaluate(`(${times})(lockTorture)`)).toEqual(
-      await page.evaluate(`(${times})(lockTorture)`),
-    );
+    await expect.poll(() => elsewhere.page.locator('#state').textContent(), PATIENCE).toBe(told);
+    // A link is in seconds, and a number of them need not come back to the last bit.
+    const times = ({ view }: Inside) => [view.fromUs, view.untilUs, view.atUs ?? 0].map(Math.round);
+    await expect
+      .poll(() => elsewhere.page.evaluate(`(${times})(lockTorture)`), PATIENCE)
+      .toEqual(await page.evaluate(`(${times})(lockTorture)`));
     await elsewhere.page.keyboard.press('Tab');
     expect(elsewhere.trouble).toEqual([]);
   });
@@ -159,11 +161,8 @@ describe.skipIf(!haveBrowser)('the report of a run that was violated, by a lock 
     expect(dark.page).toBeLessThan(60);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.emulateMedia({ colorScheme: 'light' });
-    const frames = await page.evaluate(() => lockTorture.timeline.frames);
-    await page.waitForFunction((before) => lockTorture.timeline.frames > before, frames);
-    const light = await brightness();
-    expect(light.page).toBeGreaterThan(200);
-    expect(light.canvas).not.toBe(dark.canvas);
+    await expect.poll(async () => (await brightness()).page, PATIENCE).toBeGreaterThan(200);
+    await expect.poll(async () => (await brightness()).canvas, PATIENCE).not.toBe(dark.canvas);
     expect(trouble).toEqual([]);
   });
 
