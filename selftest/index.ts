@@ -106,7 +106,7 @@ export const trials: readonly Trial[] = [
       ...plan('holders-paused'),
     ],
     limitMs: 25_000,
-    quickMs: 15_000,
+    quickMs: 25_000,
     caught: { checker: 'ownership', class: 'exclusion', kind: 'revived' },
     story: 'a client that slept for longer than its lease renews the lock of the next',
   },
@@ -233,7 +233,7 @@ export const trials: readonly Trial[] = [
       ...plan('holders-paused'),
     ],
     limitMs: 25_000,
-    quickMs: 15_000,
+    quickMs: 25_000,
     caught: { checker: 'ownership', class: 'exclusion', kind: 'revived' },
     story: 'a client that slept for longer than its lease extends it over the next holder',
   },
@@ -305,7 +305,8 @@ export const sounds: readonly SoundRun[] = [
   ),
   sound(
     'fenced',
-    [...onOne, '--workload', 'fenced-resource', '--lease', '1s'],
+    // By a plan: one that strikes at the very moment of a grant stops the next holder before the resource has seen its token.
+    [...onOne, '--workload', 'fenced-resource', '--lease', '1s', ...plan('holders-paused')],
     'holders are stopped, and the resource refuses what they write when they wake',
     true,
   ),
