@@ -11,6 +11,27 @@ const overrun = ['--careless', '--hold', '0.5x..1.5x', '--lease', '1s'];
 const overlap = { checker: 'mutual-exclusion', class: 'exclusion' } as const;
 const stale = { checker: 'mutual-exclusion', class: 'stale' } as const;
 const grantedLate = { ...stale, cause: 'granted-late' } as const;
+const revived = { checker: 'ownership', class: 'exclusion', kind: 'revived' } as const;
+/** Holders sleep for longer than their lease in the midst of long work, and renew when they wake. */
+const renewedLate = {
+  flags: [
+    '--workload',
+    'renewal',
+    '--careless',
+    '--lease',
+    '1s',
+    '--hold',
+    '5x..8x',
+    '--keys',
+    '2',
+    '--wait',
+    '3s',
+    ...plan('holders-paused'),
+  ],
+  limitMs: 25_000,
+  quickMs: 25_000,
+  caught: revived,
+};
 
 export const trials: readonly Trial[] = [
   {
@@ -91,23 +112,7 @@ export const trials: readonly Trial[] = [
   },
   {
     canary: 'renewal-unchecked',
-    flags: [
-      '--workload',
-      'renewal',
-      '--careless',
-      '--lease',
-      '1s',
-      '--hold',
-      '5x..8x',
-      '--keys',
-      '2',
-      '--wait',
-      '3s',
-      ...plan('holders-paused'),
-    ],
-    limitMs: 25_000,
-    quickMs: 25_000,
-    caught: { checker: 'ownership', class: 'exclusion', kind: 'revived' },
+    ...renewedLate,
     story: 'a client that slept for longer than its lease renews the lock of the next',
   },
   {
@@ -128,7 +133,7 @@ export const trials: readonly Trial[] = [
     ],
     limitMs: 26_000,
     quickMs: 26_000,
-    caught: { checker: 'ownership', class: 'exclusion', kind: 'revived' },
+    caught: revived,
     story: 'a client that slept for longer than its lease makes the key again, although others held meanwhile',
   },
   {
@@ -218,23 +223,7 @@ export const trials: readonly Trial[] = [
   },
   {
     canary: 'extend-expired',
-    flags: [
-      '--workload',
-      'renewal',
-      '--careless',
-      '--lease',
-      '1s',
-      '--hold',
-      '5x..8x',
-      '--keys',
-      '2',
-      '--wait',
-      '3s',
-      ...plan('holders-paused'),
-    ],
-    limitMs: 25_000,
-    quickMs: 25_000,
-    caught: { checker: 'ownership', class: 'exclusion', kind: 'revived' },
+    ...renewedLate,
     story: 'a client that slept for longer than its lease extends it over the next holder',
   },
   {

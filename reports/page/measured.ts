@@ -3,6 +3,7 @@ import type { Measurement } from '../../harness/api.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import { count, durationOfMs } from '../words.js';
+import { VERDICT_CLASS } from './tables.js';
 
 /** Rows of a table that a reader would still read; results.json has the rest. */
 const MOST_ROWS = 60;
@@ -76,8 +77,6 @@ function heading(name: string): string {
   const words = bare.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
   return unit === undefined ? words : `${words}, ${unit === 'Ms' ? 'ms' : '%'}`;
 }
-
-const VERDICT_CLASS: Record<string, string> = { valid: 'good', invalid: 'bad', unknown: 'doubt' };
 
 export function readingsSection({ results }: ReportInput): Markup {
   if (results.readings.length === 0) return markup``;

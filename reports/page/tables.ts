@@ -73,7 +73,8 @@ function cutWords(cut: readonly [from: string, to: string][]): string {
 
 // -------------------------------------------------------------------------------------------------------- checkers
 
-const VERDICT_CLASS: Record<string, string> = { valid: 'good', invalid: 'bad', unknown: 'doubt' };
+/** How a verdict looks. */
+export const VERDICT_CLASS: Record<string, string> = { valid: 'good', invalid: 'bad', unknown: 'doubt' };
 
 export function checkersSection({ results }: ReportInput): Markup {
   const rows = results.checkers.map(
