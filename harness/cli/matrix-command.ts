@@ -6,16 +6,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Cell, cells, nameOf, type Outcome } from '../../matrix/index.js';
 import type { Sheet } from '../../reports/index.js';
 import type { Results } from '../api.js';
-import { createRunFolder, writeJson } from '../store.js';
 import { type BatchRun, decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
+import { recordBatch } from './batch-record.js';
 import { UsageError } from './errors.js';
-import { freshId } from './ids.js';
 import { lookAround } from './prepare-run.js';
 import { saying } from './run-command.js';
 import { StopRequests } from './supervise.js';
 import { count, duration } from './values.js';
-import { writeSheet } from './write-sheet.js';
 
 export interface MatrixFlags extends BatchFlags {
   locks?: string;
@@ -91,20 +89,14 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
   const say = saying(flags);
   const machine = await lookAround(askedOf(flags, cwd), say);
   const base = resolve(cwd, flags.out);
-  const id = freshId('matrix');
-  const folder = createRunFolder(base, id);
+  const planned = rows.length + open.length;
+  const summarise = () => summaryOf(rows, planned);
+  const record = recordBatch({ base, name: 'matrix', json: flags.json }, summarise, sheetOf);
   say(
-    `matrix ${id}: ${open.length} cells, ${flags.jobs} at once${rows.length > 0 ? `; ${rows.length} taken over` : ''}`,
+    `matrix ${record.id}: ${open.length} cells, ${flags.jobs} at once${rows.length > 0 ? `; ${rows.length} taken over` : ''}`,
   );
   const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
   const decide = decideByFlags(options, PROJECT);
-  const planned = rows.length + open.length;
-  const write = (): Summary => {
-    const summary = summaryOf(rows, planned);
-    writeJson(folder, 'matrix.json', summary);
-    writeSheet(folder, 'matrix', sheetOf(summary, id));
-    return summary;
-  };
 
   // A cell that must break has several seeds; one after the other, because the next is made only if it is needed.
   let left = open.map((cell): { cell: Cell; row: Row } => ({ cell, row: begun(cell) }));
@@ -113,20 +105,17 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
     const jobs = left.map((one) => ({ ...one, argv: argvOf(one.cell, flags.timeLimit) }));
     await runBatch(jobs, options, decide, ({ cell, row }, run) => {
       judgeCell(row, run);
-      if (row.shown === 'lacks-power' && round < flags.seeds) return again.push({ cell, row });
+      if (row.shown === 'lacks-power' && round < flags.seeds) {
+        again.push({ cell, row });
+        return;
+      }
       rows.push(row);
-      const text = `${String(rows.length).padStart(String(planned).length)}/${planned}  ${row.cell.padEnd(58)} ${row.shown.replace(/-/g, ' ')}: ${row.why}`;
-      process.stdout.write(`${flags.json ? JSON.stringify({ type: 'cell', ...row }) : text}\n`);
-      return write();
+      const text = `${row.cell.padEnd(58)} ${row.shown.replace(/-/g, ' ')}: ${row.why}`;
+      record.ended({ type: 'cell', ...row }, rows.length, planned, text);
     });
     left = again;
   }
-  const summary = write();
-  const word = summary.exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
-  process.stdout.write(
-    `${flags.json ? JSON.stringify({ type: 'summary', ...summary }) : `\n${word} (exit status ${summary.exitStatus}): ${summary.headline}\nTable: ${join(folder, 'matrix.html')}`}\n`,
-  );
-  return summary.exitStatus;
+  return record.end();
 }
 
 function choose({ locks, faults, topologies, shard: part }: MatrixFlags): Cell[] {

@@ -1,22 +1,20 @@
 /** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Sheet } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import type { Results, Scenario } from '../api.js';
-import { createRunFolder, writeJson } from '../store.js';
 import { topologies } from '../topologies/index.js';
 import { commandLine } from './again.js';
 import { type BatchRun, runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
+import { headlineOf, recordBatch } from './batch-record.js';
 import { UsageError } from './errors.js';
-import { freshId } from './ids.js';
 import { playTrouble } from './play.js';
 import { checkPair, lookAround, type RunRequest } from './prepare-run.js';
 import { saying } from './run-command.js';
 import { StopRequests } from './supervise.js';
 import { CLASSES } from './values.js';
-import { writeSheet } from './write-sheet.js';
 
 export interface ScenarioFlags extends BatchFlags {
   all: boolean;
@@ -55,30 +53,33 @@ export async function scenarioCommand(
   const say = saying(flags);
   const machine = await lookAround(askedOf(flags, cwd), say);
   const base = resolve(cwd, flags.out);
-  const id = freshId('scenarios');
-  const folder = createRunFolder(base, id);
   const rows: Row[] = [];
-  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
   const beganMs = performance.now();
+  const summarise = () => summaryOf(rows, chosen.length, (performance.now() - beganMs) / 1e3);
+  const record = recordBatch({ base, name: 'scenarios', json: flags.json }, summarise, sheetOf);
   const decide = (scenario: Scenario, seed: number) => ({
     request: requestOf(scenario, seed, cwd),
     plan: { version: 1 as const, seed, steps: [] },
   });
+  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
   await runBatch(chosen, options, decide, (scenario, run) => {
     const row = rowOf(scenario, run);
     rows.push(row);
-    const text = `${String(rows.length).padStart(String(chosen.length).length)}/${chosen.length}  ${scenario.name.padEnd(40)} ${row.went.replace(/-/g, ' ')}: ${row.why}`;
-    process.stdout.write(`${flags.json ? JSON.stringify({ type: 'run', ...row }) : text}\n`);
+    const text = `${scenario.name.padEnd(40)} ${row.went.replace(/-/g, ' ')}: ${row.why}`;
+    record.ended({ type: 'run', ...row }, rows.length, chosen.length, text);
   });
-  const seconds = Math.round((performance.now() - beganMs) / 1e3);
-  const exitStatus = statusOf(rows, chosen.length);
+  return record.end();
+}
+
+function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
   const good = rows.filter(({ went }) => went === 'as-written').length;
-  const summary = { version: 1, exitStatus, headline: `${good} of ${chosen.length} went as written`, seconds, rows };
-  writeJson(folder, 'scenarios.json', summary);
-  writeSheet(folder, 'scenarios', sheetOf(rows, exitStatus, `${summary.headline}, in ${seconds} s`, id));
-  const text = `\n${exitStatus === 0 ? 'GOOD' : 'NOT GOOD'} (exit status ${exitStatus}): ${summary.headline}, in ${seconds} s\nTable: ${join(folder, 'scenarios.html')}`;
-  process.stdout.write(`${flags.json ? JSON.stringify({ type: 'summary', ...summary }) : text}\n`);
-  return exitStatus;
+  return {
+    version: 1 as const,
+    exitStatus: statusOf(rows, planned),
+    headline: `${good} of ${planned} went as written`,
+    seconds: Math.round(seconds),
+    rows: [...rows],
+  };
 }
 
 function list(): number {
@@ -161,11 +162,12 @@ function statusOf(rows: readonly Row[], planned: number): 0 | 1 | 2 | 3 {
   return rows.length < planned ? 2 : 0;
 }
 
-function sheetOf(rows: readonly Row[], exitStatus: number, headline: string, id: string): Sheet {
+function sheetOf(summary: ReturnType<typeof summaryOf>, id: string): Sheet {
+  const { rows, exitStatus } = summary;
   return {
     title: `scenarios ${id}`,
     state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
-    headline,
+    headline: headlineOf(summary),
     tables: [
       {
         title: 'Claims, and what is true of them',

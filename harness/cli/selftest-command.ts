@@ -2,21 +2,19 @@
  * `selftest`: does this tool catch what it must, and leave alone what it must not accuse? Every canary is tortured until it is
  * caught, its twin goes through the same, and sound locks through faults that they must survive.
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
 import { sounds, trials } from '../../selftest/index.js';
-import { createRunFolder, writeJson } from '../store.js';
 import { type BatchRun, decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
+import { recordBatch } from './batch-record.js';
 import { UsageError } from './errors.js';
-import { freshId } from './ids.js';
 import { lookAround } from './prepare-run.js';
 import { saying } from './run-command.js';
 import { type Job, jobsOf, judgeJob, type Row, statusOf } from './selftest-jobs.js';
-import { headline, rowLine, selftestSheet, selftestText } from './selftest-text.js';
+import { headline, rowText, selftestSheet, troublesOf } from './selftest-text.js';
 import { StopRequests } from './supervise.js';
-import { writeSheet } from './write-sheet.js';
 
 export interface SelftestFlags extends BatchFlags {
   quick: boolean;
@@ -40,33 +38,19 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
   const jobs = chosen(jobsOf(trials, sounds, flags.quick), flags.only);
   const machine = await lookAround(askedOf(flags, cwd), say);
   const base = resolve(cwd, flags.out);
-  const id = freshId('selftest');
-  const folder = createRunFolder(base, id);
-  say(`self-test ${id}: ${jobs.length} runs, ${flags.jobs} at once`);
-
   const beganMs = performance.now();
   const rows: Row[] = [];
-  const stop = new StopRequests(true);
-  const report = () => {
-    const summary = summaryOf(rows, jobs.length, (performance.now() - beganMs) / 1e3);
-    writeJson(folder, 'selftest.json', summary);
-    writeSheet(folder, 'selftest', selftestSheet(summary, id));
-    return summary;
-  };
-  const options = { base, jobs: flags.jobs, machine, stop };
+  const summarise = () => summaryOf(rows, jobs.length, (performance.now() - beganMs) / 1e3);
+  const record = recordBatch({ base, name: 'selftest', json: flags.json }, summarise, selftestSheet);
+  say(`self-test ${record.id}: ${jobs.length} runs, ${flags.jobs} at once`);
+
+  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
   await runBatch(jobs, options, decideByFlags(options, PROJECT), (job: Job, run: BatchRun) => {
     const row = judgeJob(job, run);
     rows.push(row);
-    process.stdout.write(
-      `${flags.json ? JSON.stringify({ type: 'run', ...row }) : rowLine(row, rows.length, jobs.length)}\n`,
-    );
-    report();
+    record.ended({ type: 'run', ...row }, rows.length, jobs.length, rowText(row));
   });
-  const summary = report();
-  process.stdout.write(
-    `${flags.json ? JSON.stringify({ type: 'summary', ...summary }) : selftestText(summary, join(folder, 'selftest.html'))}\n`,
-  );
-  return summary.exitStatus;
+  return record.end(troublesOf(rows));
 }
 
 function summaryOf(rows: readonly Row[], planned: number, seconds: number) {

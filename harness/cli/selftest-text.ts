@@ -1,5 +1,6 @@
 /** What a self-test says: a line for each run as it ends, a table at the end, and the same as a page. */
 import type { Cell, Sheet } from '../../reports/index.js';
+import { headlineOf } from './batch-record.js';
 import type { SelftestSummary } from './selftest-command.js';
 import type { Row, Shown } from './selftest-jobs.js';
 
@@ -12,8 +13,8 @@ const SHOWN: Record<Shown, string> = {
   'could-not-run': 'could not run',
 };
 
-export function rowLine(row: Row, n: number, of: number): string {
-  return `${String(n).padStart(String(of).length)}/${of}  ${row.lock.padEnd(36)} ${SHOWN[row.shown].padEnd(13)} ${after(row)}${row.why}`;
+export function rowText(row: Row): string {
+  return `${row.lock.padEnd(36)} ${SHOWN[row.shown].padEnd(13)} ${after(row)}${row.why}`;
 }
 
 function after({ afterSeconds }: Row): string {
@@ -34,18 +35,13 @@ export function headline(rows: readonly Row[], planned: number): string {
   return parts.join(', ');
 }
 
-/** What a terminal shows at the end. */
-export function selftestText(summary: SelftestSummary, path: string): string {
-  const troubles = summary.rows.filter(({ shown }) => shown !== 'caught' && shown !== 'not-accused');
-  return [
-    '',
-    `${summary.exitStatus === 0 ? 'GOOD' : 'NOT GOOD'} (exit status ${summary.exitStatus}): ${summary.headline}, in ${summary.seconds} s`,
-    ...troubles.flatMap((row) => [
-      `  ${SHOWN[row.shown]}: ${row.lock}: ${row.why}`,
-      ...(row.again ? [`    again: ${row.again}`] : []),
-    ]),
-    `Table: ${path}`,
-  ].join('\n');
+/** Lines about the runs that did not come out as they must. */
+export function troublesOf(rows: readonly Row[]): string[] {
+  const troubles = rows.filter(({ shown }) => shown !== 'caught' && shown !== 'not-accused');
+  return troubles.flatMap((row) => [
+    `  ${SHOWN[row.shown]}: ${row.lock}: ${row.why}`,
+    ...(row.again ? [`    again: ${row.again}`] : []),
+  ]);
 }
 
 /** The same for `selftest.html` and `selftest.md`. */
@@ -64,7 +60,7 @@ export function selftestSheet(summary: SelftestSummary, id: string): Sheet {
   return {
     title: `self-test ${id}`,
     state: summary.exitStatus === 0 ? 'good' : summary.exitStatus === 2 ? 'unknown' : 'bad',
-    headline: `${summary.headline}, in ${summary.seconds} s`,
+    headline: headlineOf(summary),
     tables: [
       {
         title: 'Canaries, each with one mistake that must be found',
