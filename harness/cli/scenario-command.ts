@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Sheet } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
-import type { Results, Scenario } from '../api.js';
+import type { Plan, Results, Scenario } from '../api.js';
 import { topologies } from '../topologies/index.js';
 import { commandLine } from './again.js';
 import { type BatchRun, runBatch } from './batch.js';
@@ -11,14 +11,16 @@ import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
 import { headlineOf, recordBatch } from './batch-record.js';
 import { UsageError } from './errors.js';
 import { playTrouble } from './play.js';
-import { checkPair, lookAround, type RunRequest } from './prepare-run.js';
+import { checkPair, fitsTopology, lookAround, type RunRequest } from './prepare-run.js';
 import { saying } from './run-command.js';
 import { StopRequests } from './supervise.js';
-import { CLASSES } from './values.js';
+import { CLASSES, oneOf } from './values.js';
 
 export interface ScenarioFlags extends BatchFlags {
   all: boolean;
   list: boolean;
+  lock?: string;
+  topology?: string;
 }
 
 export function addScenarioFlags(command: Command): Command {
@@ -26,7 +28,18 @@ export function addScenarioFlags(command: Command): Command {
     command
       .argument('[names...]', 'scenarios, as --list names them')
       .addOption(new Option('--all', 'play all of them').default(false, 'no'))
-      .addOption(new Option('--list', 'what there is: each claim, and what is true of it').default(false, 'no')),
+      .addOption(new Option('--list', 'what there is: each claim, and what is true of it').default(false, 'no'))
+      .addOption(
+        new Option(
+          '--lock <lock>',
+          'play it with another lock than it is written for, as `run --lock`: what comes of it?',
+        ),
+      )
+      .addOption(
+        new Option('--topology <name>', 'on another topology than it is written for').argParser(
+          oneOf(Object.keys(topologies)),
+        ),
+      ),
   );
 }
 
@@ -35,7 +48,8 @@ interface Row {
   scenario: string;
   claim: string;
   truth: string;
-  went: 'as-written' | 'otherwise' | 'could-not-run';
+  /** With a lock that it was not written for nothing can be otherwise: what came of it is told. */
+  went: 'as-written' | 'otherwise' | 'could-not-run' | 'held' | 'violated' | 'cannot-tell';
   /** What was found, or what was otherwise. */
   why: string;
   run?: string;
@@ -48,19 +62,15 @@ export async function scenarioCommand(
   { cwd }: { cwd: string },
 ): Promise<number> {
   if (flags.list) return list();
-  const chosen = flags.all ? Object.values(scenarios) : names.map(named);
-  if (chosen.length === 0) throw new UsageError('which scenario? name some, or say --all; --list tells what there is');
   const say = saying(flags);
+  const chosen = choose(names, flags, say);
   const machine = await lookAround(askedOf(flags, cwd), say);
   const base = resolve(cwd, flags.out);
   const rows: Row[] = [];
   const beganMs = performance.now();
   const summarise = () => summaryOf(rows, chosen.length, (performance.now() - beganMs) / 1e3);
   const record = recordBatch({ base, name: 'scenarios', json: flags.json }, summarise, sheetOf);
-  const decide = (scenario: Scenario, seed: number) => ({
-    request: requestOf(scenario, seed, cwd),
-    plan: { version: 1 as const, seed, steps: [] },
-  });
+  const decide = (scenario: Cast, seed: number) => decidePlay(scenario, seed, cwd);
   const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
   await runBatch(chosen, options, decide, (scenario, run) => {
     const row = rowOf(scenario, run);
@@ -72,14 +82,43 @@ export async function scenarioCommand(
 }
 
 function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
-  const good = rows.filter(({ went }) => went === 'as-written').length;
+  const counted = (went: Row['went']) => rows.filter((row) => row.went === went).length;
+  const cast = (['violated', 'cannot-tell', 'held'] as const).filter((went) => counted(went) > 0);
+  const asWritten = `${counted('as-written')} of ${planned} went as written`;
+  const otherwise = cast.map((went) => `${went.replace('-', ' ')} in ${counted(went)} of ${planned}`);
   return {
     version: 1 as const,
     exitStatus: statusOf(rows, planned),
-    headline: `${good} of ${planned} went as written`,
+    headline: [...(cast.length < 1 || counted('as-written') > 0 ? [asWritten] : []), ...otherwise].join(', '),
     seconds: Math.round(seconds),
     rows: [...rows],
   };
+}
+
+/** The plays asked for, with the lock and on the topology asked for. Of all of them those are left out that make no sense so. */
+function choose(names: readonly string[], { all, lock, topology }: ScenarioFlags, say: (line: string) => void): Cast[] {
+  const named = all ? Object.values(scenarios) : names.map(scenarioNamed);
+  if (named.length === 0) throw new UsageError('which scenario? name some, or say --all; --list tells what there is');
+  const cast = named.map((scenario) => castWith(scenario, { lock, topology }));
+  if (!all) return cast;
+  const fits = cast.filter((play) => fitsTopology(play.lock, topologies[play.topology]!));
+  if (fits.length < cast.length)
+    say(`note: ${cast.length - fits.length} are left out: lock ${lock} makes no sense on their topologies`);
+  return fits;
+}
+
+/** A scenario as it is to be played. */
+export type Cast = Omit<Scenario, 'expect'> & {
+  /** Absent: it is not written what must come of it with this lock, or here. */
+  expect?: Scenario['expect'];
+};
+
+/** The scenario with another lock, or on another topology, than it is written for. */
+export function castWith(scenario: Scenario, other: { lock?: string; topology?: string }): Cast {
+  const { lock = scenario.lock, topology = scenario.topology } = other;
+  if (lock === scenario.lock && topology === scenario.topology) return scenario;
+  const { expect: _, ...play } = scenario;
+  return { ...play, lock, topology };
 }
 
 function list(): number {
@@ -88,14 +127,18 @@ function list(): number {
   return 0;
 }
 
-function named(name: string): Scenario {
+function scenarioNamed(name: string): Scenario {
   const scenario = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined;
   if (!scenario) throw new UsageError(`no scenario "${name}"; known: ${Object.keys(scenarios).join(', ')}`);
   return scenario;
 }
 
-/** What a play's run is to do, as far as it is not the play's own doing. */
-export function requestOf(scenario: Scenario, seed: number, cwd: string): RunRequest {
+/** What a play's run is to do, as far as it is not the play's own doing. Throws where the lock makes no sense there. */
+export function decidePlay(scenario: Cast, seed: number, cwd: string): { request: RunRequest; plan: Plan } {
+  return { request: requestOf(scenario, seed, cwd), plan: { version: 1, seed, steps: [] } };
+}
+
+function requestOf(scenario: Cast, seed: number, cwd: string): RunRequest {
   const { name, topology, lock, settings = {} } = scenario;
   checkPair(lock, topologies[topology]!);
   const { clients = 3, keys = 2, leaseMs = 2_000 } = settings;
@@ -125,18 +168,39 @@ export function requestOf(scenario: Scenario, seed: number, cwd: string): RunReq
     nemesis: [],
     nemesisIntervalMs: 1_000,
     failOn: CLASSES,
-    again: commandLine(['scenario', name]),
+    again: commandLine(['scenario', name, ...castFlags(scenario)]),
   };
 }
 
-function rowOf(scenario: Scenario, run: BatchRun): Row {
-  const { name, claim, truth } = scenario;
+/** The flags that cast a scenario otherwise than it is written. */
+function castFlags({ name, lock, topology }: Cast): string[] {
+  const written = scenarios[name];
+  return [
+    ...(lock === written?.lock ? [] : ['--lock', lock]),
+    ...(topology === written?.topology ? [] : ['--topology', topology]),
+  ];
+}
+
+function rowOf(scenario: Cast, run: BatchRun): Row {
+  const { name, claim, truth, expect } = scenario;
   const row = { scenario: name, claim, truth, ...(run.runId && { run: run.runId }) };
   if (!run.results || !run.folder) return { ...row, went: 'could-not-run', why: run.error ?? 'it could not run' };
-  const trouble = playTrouble(run.folder) ?? unexpected(scenario, run.results);
+  const { results } = run;
+  if (!expect) return { ...row, ...howItEnded(results, playTrouble(run.folder)) };
+  const trouble = playTrouble(run.folder) ?? unexpected({ expect }, results);
   return trouble === undefined
-    ? { ...row, went: 'as-written', why: run.results.headline }
+    ? { ...row, went: 'as-written', why: results.headline }
     : { ...row, went: 'otherwise', why: `${trouble} (${run.again})` };
+}
+
+/** What came of a play of which it is not written what must. One that did not go its way proves nothing but what was found. */
+export function howItEnded(
+  { verdict, headline }: Pick<Results, 'verdict' | 'headline'>,
+  trouble: string | undefined,
+): Pick<Row, 'went' | 'why'> {
+  if (verdict === 'violated') return { went: 'violated', why: headline };
+  if (trouble !== undefined) return { went: 'cannot-tell', why: `the play could not be played to its end: ${trouble}` };
+  return { went: verdict === 'held' ? 'held' : 'cannot-tell', why: headline };
 }
 
 /** What the checkers found otherwise than it is written; undefined: nothing. */
@@ -157,9 +221,10 @@ export function unexpected(
 }
 
 function statusOf(rows: readonly Row[], planned: number): 0 | 1 | 2 | 3 {
-  if (rows.some(({ went }) => went === 'otherwise')) return 1;
-  if (rows.some(({ went }) => went === 'could-not-run')) return 3;
-  return rows.length < planned ? 2 : 0;
+  const some = (...ways: Row['went'][]) => rows.some(({ went }) => ways.includes(went));
+  if (some('otherwise', 'violated')) return 1;
+  if (some('could-not-run')) return 3;
+  return some('cannot-tell') || rows.length < planned ? 2 : 0;
 }
 
 function sheetOf(summary: ReturnType<typeof summaryOf>, id: string): Sheet {
@@ -176,7 +241,7 @@ function sheetOf(summary: ReturnType<typeof summaryOf>, id: string): Sheet {
           run === undefined ? scenario : { text: scenario, run },
           claim,
           truth,
-          { text: went.replace(/-/g, ' '), good: went === 'as-written' },
+          { text: went.replace(/-/g, ' '), good: went === 'as-written' || went === 'held' },
           why,
         ]),
       },

@@ -2,14 +2,14 @@
 import type { RedisNode, Setting, Shard } from '../api.js';
 
 /** Directives of every node that replicates or is replicated from. */
-export const REPLICATION = ['repl-diskless-sync-delay 0'];
+export const REPLICATION = ['repl-diskless-sync no'];
 
 export const REPLICATION_SETTINGS: readonly Setting[] = [
   {
     where: 'redis',
-    name: 'repl-diskless-sync-delay',
-    value: '0',
-    why: 'replicas synchronise at once instead of after 5 s',
+    name: 'repl-diskless-sync',
+    value: 'no',
+    why: 'a replica that has its copy is sent every write at once, instead of after 5 s of gathering and its next report (1 s)',
   },
 ];
 

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkers } from '../../../checkers/index.js';
-import { requestOf, unexpected } from '../../../harness/cli/scenario-command.js';
+import { decidePlay, unexpected } from '../../../harness/cli/scenario-command.js';
 import { workloadOf } from '../../../harness/cli/workload-of.js';
 import { topologies } from '../../../harness/topologies/index.js';
 import { scenarios } from '../../../scenarios/index.js';
@@ -26,7 +26,9 @@ describe.each(Object.values(scenarios))('$name', (scenario) => {
 
   it('has a lock that fits its topology', () => {
     expect(topologies).toHaveProperty(scenario.topology);
-    expect(requestOf(scenario, 1, join(FOLDER, '..'))).toMatchObject({ scenario: scenario.name, lock: scenario.lock });
+    expect(decidePlay(scenario, 1, join(FOLDER, '..'))).toMatchObject({
+      request: { scenario: scenario.name, lock: scenario.lock },
+    });
   });
 
   it('is judged by checkers that there are', () => {
