@@ -24,7 +24,7 @@ export function overlapBetween(first: Hold, second: Hold): Overlap {
 export function causeBetween(
   first: Hold,
   second: Hold,
-  explain: (overlap: Overlap) => Cause,
+  explain: (overlap: Overlap) => Cause | undefined,
   chain: () => CauseLink[],
 ): Cause {
   const cause = second.fromNs < first.untilNs ? explain(overlapBetween(first, second)) : undefined;

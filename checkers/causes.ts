@@ -6,6 +6,7 @@
  */
 import type { Cause, CauseName, CheckInput } from '../harness/api.js';
 import { type Contest, contestsOf, type Explanation, type Reason } from './causes/contest.js';
+import { counterLost } from './causes/counter-lost.js';
 import { evicted } from './causes/evicted.js';
 import { expiredEarly } from './causes/expired-early.js';
 import { failoverLostWrite, splitBrain } from './causes/failover.js';
@@ -39,6 +40,15 @@ function reasonsFor({ model }: CheckInput): readonly Reason[] {
 export function explainerOf(input: CheckInput): (overlap: Overlap) => Cause {
   const windows = new EvidenceWindows(input);
   return (overlap) => causeOf(overlap, windows.around(overlap), input);
+}
+
+/** As `explainerOf`, of holds whose fencing tokens did not rise: why they did not; undefined where that is not known. */
+export function tokenExplainerOf(input: CheckInput): (overlap: Overlap) => Cause | undefined {
+  const windows = new EvidenceWindows(input);
+  return (overlap) => {
+    const evidence = windows.around(overlap);
+    return counterLost(overlap, causeOf(overlap, evidence, input), evidence);
+  };
 }
 
 export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause {

@@ -14,15 +14,19 @@
  * Excludes: grants without a token, nested grants of one owner (they may be given the token that it has), readers of a
  * read-write lock (they may share one) and permits of a semaphore; and what a resource made of a token (`stale-writes`).
  * Of a token above 2^53 it cannot be told which it was, so it is not judged.
+ *
+ * A cause is named only where the count was certainly lost with the lock (`causes/counter-lost.ts`).
  */
-import type { Checker, Violation } from '../harness/api.js';
+import type { Cause, Checker, Violation } from '../harness/api.js';
+import { causeBetween } from './broken-hold.js';
 import { byKey, sortedBy } from './by-key.js';
+import { tokenExplainerOf } from './causes.js';
 import { Earliest } from './earliest.js';
 import { nestedHolds } from './hold-order.js';
 import { type Holds, holdsOf } from './holds.js';
 import { intervalsOf } from './intervals.js';
 import { countInversions } from './inversions.js';
-import { unexplained } from './unexplained.js';
+import type { Overlap } from './overlaps.js';
 import { moment, plural } from './words.js';
 
 /** Grants that are reported with evidence and proof; all are counted. */
@@ -36,7 +40,8 @@ interface Accused {
   ordered: boolean;
 }
 
-export const fencing: Checker = ({ history, model }) => {
+export const fencing: Checker = (input) => {
+  const { history, model } = input;
   const { operations: ops } = history;
   const holds = holdsOf(history);
   const nested = nestedHolds(history);
@@ -56,7 +61,8 @@ export const fencing: Checker = ({ history, model }) => {
     grants.repeats += found.repeats;
   }
 
-  const violations = accused.list().map((one) => violation(one, holds, token, callNs));
+  const explain = tokenExplainerOf(input);
+  const violations = accused.list().map((one) => violation(one, holds, { token, callNs }, explain));
   const notes = model.kind === 'fenced' ? withoutToken(grants) : [];
   return {
     checker: 'fencing',
@@ -126,8 +132,8 @@ function judgeKey(
 function violation(
   { grant, before, ordered }: Accused,
   holds: Holds,
-  token: Float64Array,
-  callNs: Float64Array,
+  { token, callNs }: Pick<Grants, 'token' | 'callNs'>,
+  explain: (overlap: Overlap) => Cause | undefined,
 ): Violation {
   const [first, second] = [holds.hold(before), holds.hold(grant)];
   const repeat = token[before] === token[grant];
@@ -143,7 +149,7 @@ function violation(
     proof: ordered
       ? `${first.client} had token ${first.token} of ${first.key} at ${moment(first.fromNs)}; ${second.client} asked for it after that, at ${moment(callNs[grant]!)}, and was given token ${second.token}, which is ${repeat ? 'the same' : 'lower'}.`
       : `${first.client} and ${second.client} were both given token ${second.token} of ${first.key}, at ${moment(first.fromNs)} and ${moment(second.fromNs)}: no resource can tell them apart.`,
-    cause: unexplained(
+    cause: causeBetween(first, second, explain, () =>
       [first, second].map((hold) => ({
         atNs: hold.fromNs,
         text: `${hold.client} was granted ${hold.key} with token ${hold.token}`,

@@ -36,6 +36,8 @@ export interface KeyWrite {
   ttlMs?: number;
   /** By the server's clock; Infinity: never. */
   expiresWallMs: number;
+  /** What the same script counted up (INCR), and on which line. */
+  counter?: { key: string; observation: number };
 }
 
 /** Puts a node's writes together from its commands, which are given one by one, in order. */
@@ -55,6 +57,7 @@ export class NodeWrites {
     const inner = command.source === 'lua';
     const isScript = /^(EVAL|FCALL)/.test(name);
     if (!inner) this.script = isScript ? new Map() : undefined;
+    else if (name === 'INCR') this.counted(command.argv[1]!, observation);
     for (const key of new Set(command.argv.slice(1).filter((argument) => this.keys.has(argument)))) {
       const caller = inner ? this.script?.get(key) : undefined;
       if (caller) {
@@ -72,6 +75,10 @@ export class NodeWrites {
       if (ofKey) ofKey.push(write);
       else this.byKey.set(key, [write]);
     }
+  }
+
+  private counted(key: string, observation: number): void {
+    for (const write of this.script?.values() ?? []) write.counter ??= { key, observation };
   }
 }
 

@@ -16,22 +16,27 @@
  * meanwhile (the owner of a reentrant lock may have been granted it anew, and what it renews may be that); readers, and
  * permits of a semaphore. A silent release is told only where the same two holds are a stale holder beyond doubt: it says
  * more about that finding, and never makes one.
+ *
+ * Its cause is why the hold was not unbroken, as of an overlap of the two. Why the lock said otherwise is in the lock's code.
  */
-import type { Checker, CheckInput, History, Violation } from '../harness/api.js';
+import type { Cause, CauseLink, Checker, CheckInput, History, Hold, Violation } from '../harness/api.js';
 import { OP, OUTCOME } from '../harness/history-table.js';
+import { causeBetween } from './broken-hold.js';
+import { explainerOf } from './causes.js';
 import { Doubts } from './doubts.js';
 import { Earliest } from './earliest.js';
 import { nextHolders } from './hold-order.js';
 import { type Holds, holdsOf } from './holds.js';
 import { leaseMarginNs } from './margin.js';
 import { ownStamp, trustedClients } from './operations.js';
-import { leasesOverlap, overlapWith } from './overlaps.js';
+import { leasesOverlap, type Overlap, overlapWith } from './overlaps.js';
 import { toldRenewals } from './renewals.js';
-import { unexplained } from './unexplained.js';
 import { length, moment } from './words.js';
 
 /** Findings of each kind that are reported with evidence and proof; all are counted. */
 const MOST_REPORTED = 200;
+
+type Explain = (overlap: Overlap) => Cause;
 
 /** What a client was told of its `hold`, although the `next` one had been granted. */
 interface Told {
@@ -49,9 +54,10 @@ export const ownership: Checker = (input) => {
   const next = nextHolders(holds, history.operations.keys.length, model);
   const revived = revivals(history, holds, next);
   const silent = silentReleases(input, holds, next, revived.accused);
+  const explain = explainerOf(input);
   const violations = [
-    ...revived.earliest.list().map((told) => renewedAnyway(told, holds)),
-    ...silent.list().map((told) => releasedAnyway(told, holds)),
+    ...revived.earliest.list().map((told) => renewedAnyway(told, holds, explain)),
+    ...silent.list().map((told) => releasedAnyway(told, holds, explain)),
   ].sort((a, b) => a.fromNs - b.fromNs);
   const stats = { revivedHolds: revived.earliest.count, silentReleases: silent.count };
   return {
@@ -140,30 +146,34 @@ function askedAgain({ operations: ops }: History, holds: Holds): Float64Array {
   return askedNs;
 }
 
-function renewedAnyway(told: Told, holds: Holds): Violation {
+function renewedAnyway(told: Told, holds: Holds, explain: Explain): Violation {
   const [hold, next] = [holds.hold(told.hold), holds.hold(told.next)];
   const still = next.untilNs > told.atNs ? ' and still held it' : '';
   return {
-    ...violation(told, holds, `${hold.client}'s renewal of ${hold.key} left, and was carried out`),
+    ...violation(told, [hold, next], explain, `${hold.client}'s renewal of ${hold.key} left, and was carried out`),
     class: 'exclusion',
     kind: 'revived',
     proof: `${hold.client} was granted ${hold.key} at ${moment(hold.fromNs)} (lease until ${moment(hold.leaseEndNs)}); ${next.client} was granted it after that, at ${moment(next.fromNs)}${still}; the renewal that ${hold.client} sent at ${moment(told.atNs)} was carried out all the same, as if nobody else had held since.`,
   };
 }
 
-function releasedAnyway(told: Told, holds: Holds): Violation {
+function releasedAnyway(told: Told, holds: Holds, explain: Explain): Violation {
   const [hold, next] = [holds.hold(told.hold), holds.hold(told.next)];
   return {
-    ...violation(told, holds, `${hold.client} began to release ${hold.key}, and was told that it had`),
+    ...violation(told, [hold, next], explain, `${hold.client} began to release ${hold.key}, and was told that it had`),
     class: 'stale',
     kind: 'silent-release',
     proof: `${hold.client}'s lease of ${hold.key} ended at ${moment(hold.leaseEndNs)}; ${next.client} was granted it at ${moment(next.fromNs)}; ${hold.client} began to release it ${length(told.atNs - next.fromNs)} after that, at ${moment(told.atNs)}, and was told that it had released what was no longer its own.`,
   };
 }
 
-function violation(told: Told, holds: Holds, what: string): Omit<Violation, 'class' | 'kind' | 'proof'> {
-  const [hold, next] = [holds.hold(told.hold), holds.hold(told.next)];
-  const [granted, grantedNext] = [hold.evidence[1]!, next.evidence[1]!];
+function violation(
+  told: Told,
+  [hold, next]: [Hold, Hold],
+  explain: Explain,
+  what: string,
+): Omit<Violation, 'class' | 'kind' | 'proof'> {
+  const cause = causeBetween(hold, next, explain, () => whatIsKnown(hold, next));
   return {
     key: hold.key,
     fromNs: told.atNs,
@@ -172,13 +182,19 @@ function violation(told: Told, holds: Holds, what: string): Omit<Violation, 'cla
     evidence: [...new Set([...hold.evidence.slice(0, 2), ...next.evidence.slice(0, 2), told.line])].sort(
       (a, b) => a - b,
     ),
-    cause: unexplained(
-      [
-        { atNs: hold.fromNs, text: `${hold.client} was granted ${hold.key}`, history: granted },
-        { atNs: hold.leaseEndNs, text: `${hold.client}'s lease of ${hold.leaseMs} ms ended`, history: granted },
-        { atNs: next.fromNs, text: `${next.client} was granted ${hold.key}`, history: grantedNext },
-        { atNs: told.atNs, text: what, history: told.line },
-      ].sort((a, b) => a.atNs - b.atNs),
-    ),
+    cause: { ...cause, chain: inOrder([...cause.chain, { atNs: told.atNs, text: what, history: told.line }]) },
   };
+}
+
+function whatIsKnown(hold: Hold, next: Hold): CauseLink[] {
+  const [granted, grantedNext] = [hold.evidence[1]!, next.evidence[1]!];
+  return [
+    { atNs: hold.fromNs, text: `${hold.client} was granted ${hold.key}`, history: granted },
+    { atNs: hold.leaseEndNs, text: `${hold.client}'s lease of ${hold.leaseMs} ms ended`, history: granted },
+    { atNs: next.fromNs, text: `${next.client} was granted ${hold.key}`, history: grantedNext },
+  ];
+}
+
+function inOrder(chain: CauseLink[]): CauseLink[] {
+  return chain.sort((a, b) => a.atNs - b.atNs);
 }

@@ -13,6 +13,8 @@
  *
  * Both ends of a wait are seen: a try that was refused, and one that was granted at last, by an attempt that left so late.
  *
+ * The cause is not known: what could have lost a wake-up on its way excuses the wait.
+ *
  * Excludes: semaphores (a dead holder's permit may be gone), and independent nodes, where those who wait may split the votes
  * again and again.
  */

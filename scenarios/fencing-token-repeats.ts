@@ -10,7 +10,10 @@ export const fencingTokenRepeats: Scenario = {
   lock: 'fenced',
   settings: { leaseMs: 10_000, keys: 1 },
   judgedBy: ['fencing'],
-  expect: [{ class: 'exclusion', kind: 'overlap', cause: 'failover-lost-write' }, { class: 'harm' }],
+  expect: [
+    { class: 'exclusion', kind: 'overlap', cause: 'failover-lost-write' },
+    { class: 'harm', kind: 'fence-repeat', cause: 'failover-lost-write' },
+  ],
   async play(stage) {
     const { first, second } = await loseByFailover(stage);
     stage.check('both have the same token', first.token !== undefined && first.token === second.token);

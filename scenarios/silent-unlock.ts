@@ -8,7 +8,7 @@ export const silentUnlock: Scenario = {
   lock: 'broken/silent-unlock',
   settings: { leaseMs: 800, keys: 1 },
   expect: [
-    { class: 'stale', kind: 'silent-release' },
+    { class: 'stale', kind: 'silent-release', cause: 'client-slow' },
     { class: 'stale', kind: 'overlap', cause: 'client-slow' },
   ],
   async play(stage) {

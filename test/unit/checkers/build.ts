@@ -46,6 +46,8 @@ export interface GrantOptions {
   validForMs?: number;
   /** Of a read-write lock. */
   mode?: LockMode;
+  /** Fencing token. */
+  token?: number;
 }
 
 export interface EndOptions {
@@ -102,7 +104,8 @@ export class Story {
 
   /** `client` has the answer "granted" at `at`. */
   grant(client: string, at: number, options: GrantOptions = {}): this {
-    const { key = KEY, leaseMs = LEASE_MS, stamps = true, grantSent = at - 2 * MS, validForMs, mode } = options;
+    const { key = KEY, leaseMs = LEASE_MS, stamps = true, grantSent = at - 2 * MS } = options;
+    const { validForMs, mode, token } = options;
     const { began = grantSent - MS, read = at + MS } = options;
     const { sent = began - MS } = options;
     const id = this.next(client);
@@ -117,6 +120,7 @@ export class Story {
       key,
       ...own,
       ...(validForMs !== undefined && { validForMs }),
+      ...(token !== undefined && { token }),
     });
   }
 
@@ -214,6 +218,15 @@ export class Story {
   /** The take of a SET NX PX lock. */
   take(at: number, node: string, client: string, value = `value-of-${client}`, skewMs = 0, ttlMs = LEASE_MS): this {
     return this.command(at, node, client, ['SET', KEY, value, 'PX', String(ttlMs), 'NX'], skewMs);
+  }
+
+  /** The take of a lock that counts its fencing tokens in the same script. */
+  takeCounted(at: number, node: string, client: string): this {
+    const [value, counter] = [`value-of-${client}`, `{${KEY}}:fence`];
+    this.command(at, node, client, ['EVAL', 'abc', '2', KEY, counter, value, String(LEASE_MS)]);
+    this.command(at, node, 'lua', ['exists', KEY]);
+    this.command(at, node, 'lua', ['incr', counter]);
+    return this.command(at, node, 'lua', ['set', KEY, value, 'PX', String(LEASE_MS)]);
   }
 
   /** A compare-and-delete that found its value. */

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fencing } from '../../../checkers/fencing.js';
+import { mutualExclusion } from '../../../checkers/mutual-exclusion.js';
 import type { LockModel } from '../../../harness/api.js';
+import { Story } from './build.js';
 import { acquire, checkInput, KEY, ns, release, type Told } from './literal.js';
 
 const FENCED: LockModel = { kind: 'fenced' };
@@ -132,6 +134,89 @@ it('counts every pair of a counter that began anew, and reports the first 200 gr
   const untilNs = result.violations.map((violation) => violation.untilNs);
   expect(untilNs[0]).toBe(ns(301.001));
   expect(untilNs).toEqual(untilNs.toSorted((a, b) => a - b));
+});
+
+describe('why a token did not rise', () => {
+  /** c1 is granted at 1 s, c2 at 3 s, with the same token. */
+  const repeated = (token = 7) => new Story().up('c1').up('c2').grant('c1', 1, { token: 7 }).grant('c2', 3, { token });
+  const nodes = (story: Story) =>
+    story
+      .watch(0, 'r1')
+      .watch(0, 'r2')
+      .sample(0.5, 'r1')
+      .sample(0.5, 'r2', { role: 'replica' })
+      .sample(2, 'r2', { role: 'replica' })
+      .sample(2.5, 'r2');
+  const causeOf = (story: Story) => {
+    const { violations } = fencing(story.input());
+    expect(violations).toHaveLength(1);
+    return violations[0]!.cause;
+  };
+  /** r2 replaces r1 without having heard of c1's grant. */
+  const failover = (story = repeated()) => nodes(story).takeCounted(0.999, 'r1', 'c1').takeCounted(2.999, 'r2', 'c2');
+
+  it('is a failover that lost the write, and with it the count', () => {
+    const { name, sentence, chain } = causeOf(failover());
+    expect(name).toBe('failover-lost-write');
+    expect(sentence).toBe(
+      "r2 replaced r1 as primary without c1's lock:0, and granted it to c2. Tokens are counted in {lock:0}:fence by the same script, so that count was missing with it.",
+    );
+    expect(chain.map(({ text }) => text)).toEqual([
+      'r1 granted lock:0 to c1 (EVAL)',
+      'r1 counted {lock:0}:fence up in the script that granted it to c1',
+      'r2 was a replica',
+      'r2 was primary',
+      'r2, as primary, had no lock:0',
+      'r2 granted lock:0 to c2 (EVAL)',
+      'r2 counted {lock:0}:fence up in the script that granted it to c2',
+      "until 5.998 s c1's lease would have run",
+    ]);
+    expect(causeOf(failover(repeated(5))).name).toBe('failover-lost-write');
+  });
+
+  it('is a node that forgot what it had granted, and counted', () => {
+    const story = repeated()
+      .watch(0, 'r1')
+      .sample(0.5, 'r1')
+      .takeCounted(0.999, 'r1', 'c1')
+      .watch(2, 'r1', false)
+      .fault(2, 0, 'restart', 'strike', { targets: ['r1'], forgot: ['r1'] })
+      .sample(2.4, 'r1', { runId: 'run-2' })
+      .watch(2.5, 'r1')
+      .takeCounted(2.999, 'r1', 'c2');
+    expect(causeOf(story).name).toBe('node-forgot');
+  });
+
+  it('is not known where the token was not counted with the grant, whatever befell the lock', () => {
+    const elsewhere = nodes(repeated()).take(0.999, 'r1', 'c1').take(2.999, 'r2', 'c2');
+    expect(causeOf(elsewhere)).toMatchObject({ name: 'unexplained', chain: [{ history: 4 }, { history: 6 }] });
+    expect(causeOf(nodes(repeated()).takeCounted(0.999, 'r1', 'c1').take(2.999, 'r2', 'c2')).name).toBe('unexplained');
+    expect(causeOf(nodes(repeated()).take(0.999, 'r1', 'c1').takeCounted(2.999, 'r2', 'c2')).name).toBe('unexplained');
+  });
+
+  it("is not what only the lock's key came to, nor the holder", () => {
+    const grants = (story: Story) => story.takeCounted(0.999, 'r1', 'c1').takeCounted(2.999, 'r1', 'c2');
+    const watched = () => repeated().watch(0, 'r1').sample(0.5, 'r1');
+    expect(causeOf(grants(watched().evicted(2, 'r1'))).name).toBe('unexplained');
+    expect(causeOf(grants(watched().command(2, 'r1', 'c2', ['DEL', KEY]))).name).toBe('unexplained');
+    const stale = new Story().up('c1').grant('c1', 1, { token: 7 }).grant('c2', 7, { token: 7 });
+    stale.watch(0, 'r1').takeCounted(0.999, 'r1', 'c1').takeCounted(6.999, 'r1', 'c2');
+    expect(causeOf(stale.fault(2, 0, 'pause', 'strike', { targets: ['c1'] })).name).toBe('unexplained');
+  });
+
+  it('is not known of independent nodes: any of them may have given the token', () => {
+    const story = repeated().configured({ topology: 'redlock' });
+    for (const node of ['r1', 'r2', 'r3']) {
+      story.watch(0, node).sample(0.5, node).takeCounted(0.999, node, 'c1').watch(2, node, false);
+      story.sample(2.4, node, { runId: 'run-2' }).watch(2.5, node).takeCounted(2.999, node, 'c2');
+    }
+    expect(mutualExclusion(story.input()).violations).toMatchObject([{ cause: { name: 'node-forgot' } }]);
+    expect(causeOf(story).name).toBe('unexplained');
+  });
+
+  it('is not known where the first hold was over when the second began', () => {
+    expect(causeOf(failover().release('c1', 2.9)).name).toBe('unexplained');
+  });
 });
 
 const grantsArbitrary = fc.array(

@@ -32,6 +32,30 @@ it('and one that made the lock again after the other had released it, told or as
   expect(kinds(released().extend('c1', 8))).toEqual(['exclusion revived']);
 });
 
+it('names what ended the lease under the holder, as of an overlap, and tells of the renewal last', () => {
+  const renewed = () => overtaken().up('c1').renewed('c1', 8).release('c1', 9, { type: 'fail' });
+  const causeOf = (story: Story) => judged(story).violations[0]!.cause;
+  const paused = (until: number) =>
+    renewed()
+      .fault(2, 0, 'pause', 'strike', { targets: ['c1'] })
+      .fault(until, 0, 'pause', 'heal', { targets: ['c1'] });
+  const { name, sentence, chain } = causeOf(paused(7.9));
+  expect(name).toBe('client-paused');
+  expect(sentence).toBe('c1 was paused when its lease ended at 5.998 s, and went on when it ran again.');
+  expect(chain.map(({ text }) => text)).toEqual([
+    'c1 was granted lock:0',
+    'pause strike',
+    "c1's lease of 5000 ms ended",
+    'c1 ran again',
+    "c1's renewal of lock:0 left, and was carried out",
+    'until then c1 acted as the holder',
+  ]);
+  expect(causeOf(paused(5.9)).name).toBe('unexplained');
+  expect(causeOf(renewed().fault(5, 0, 'partition', 'strike', { cut: [['c1', 'r1']] })).name).toBe('client-cut-off');
+  expect(causeOf(renewed().fault(5, 0, 'partition', 'strike', { cut: [['c3', 'r1']] })).name).toBe('unexplained');
+  expect(causeOf(renewed()).name).toBe('unexplained');
+});
+
 it('accepts what was refused or is not known, and what the next grant may have come after', () => {
   expect(kinds(overtaken().extend('c1', 8, 5_000, { type: 'fail' }))).toEqual([]);
   expect(kinds(overtaken().extend('c1', 8, 5_000, { type: 'info' }))).toEqual([]);
@@ -103,6 +127,20 @@ it('rejects a release that was told as done by a stale holder', () => {
   expect(result.violations[0]!.proof).toMatch(
     /c1 began to release it 1,000 ms after that, at 8\.000 s, and was told that it had released what was no longer its own/,
   );
+});
+
+it('names of a silent release what made its holder stale', () => {
+  const released = () => overtaken().up('c1').release('c1', 8);
+  const causeOf = (story: Story) => judged(story).violations[0]!.cause;
+  const slow = causeOf(released());
+  expect(slow.name).toBe('client-slow');
+  expect(slow.chain.at(-1)).toMatchObject({
+    atNs: ns(8),
+    text: 'c1 began to release lock:0, and was told that it had',
+  });
+  expect(causeOf(released().fault(2, 0, 'pause', 'strike', { targets: ['c1'] })).name).toBe('client-paused');
+  // A fault on it that could have made it slow, and need not have.
+  expect(causeOf(released().fault(2, 0, 'cpu', 'strike', { targets: ['c1'] })).name).toBe('unexplained');
 });
 
 it('accepts a release that was refused or not answered, and one that came first, or nearly', () => {

@@ -1,0 +1,39 @@
+/**
+ * A fencing token did not rise because the node that gave it out had lost the count of an earlier one, or never had it.
+ *
+ * What one script writes reaches a replica, a log and a snapshot together or not at all. So where both grants were made by
+ * scripts that counted the same key up, and the later one's node was without what the earlier one stored, it was without
+ * that count as well.
+ *
+ * Excludes tokens that are counted anywhere else (by the client, or by a command of its own, which may have been replicated
+ * without the lock), what only the lock's key can have come to (an eviction, its expiry, somebody's DEL), and independent
+ * nodes, of which it is not known which gave the token.
+ */
+import type { Cause, CauseLink, CauseName } from '../../harness/api.js';
+import type { Evidence } from '../evidence.js';
+import type { Overlap } from '../overlaps.js';
+import { contestsOf, type Party } from './contest.js';
+
+/** Each shows a node that was without everything that another, or its own earlier process, had written last. */
+const lost: ReadonlySet<CauseName> = new Set(['failover-lost-write', 'split-brain', 'node-forgot']);
+
+/** `cause` is that of the overlap of the two grants' holds. */
+export function counterLost(overlap: Overlap, cause: Cause, evidence: Evidence): Cause | undefined {
+  if (!lost.has(cause.name) || evidence.majority !== undefined) return undefined;
+  const [contest] = contestsOf(overlap, evidence);
+  const counter = contest?.earlier.write.counter?.key;
+  if (!contest || counter === undefined || contest.later.write.counter?.key !== counter) return undefined;
+  return {
+    name: cause.name,
+    sentence: `${cause.sentence} Tokens are counted in ${counter} by the same script, so that count was missing with it.`,
+    chain: [...cause.chain, countLink(contest.earlier), countLink(contest.later)].sort((a, b) => a.atNs - b.atNs),
+  };
+}
+
+function countLink({ hold, write: { node, atNs, counter } }: Party): CauseLink {
+  return {
+    atNs,
+    text: `${node} counted ${counter?.key} up in the script that granted it to ${hold.client}`,
+    observation: counter?.observation,
+  };
+}
