@@ -48,7 +48,7 @@ const happened: Record<string, (count: number, first: Violation) => string> = {
       ? `Stale holder: ${plural(count, 'time')} a client acted on after its lease had ended, beside the next holder`
       : `Exclusion broken: ${plural(count, 'time')} ${holds.length > 2 ? 'more clients than it allows' : 'two clients'} held the lock at once`,
   'stale-write': (count) =>
-    `Harm done: ${plural(count, 'time')} the protected resource took a write of a holder after a later one was there`,
+    `Harm done: ${plural(count, 'time')} the protected resource took a write of a holder after a later one had used it`,
   'lost-update': (count) => `Harm done: ${plural(count, 'acknowledged update')} of the protected counter lost`,
   'missing-updates': (count) => `Harm done: ${plural(count, 'time')} the protected counter misses acknowledged updates`,
   'fence-inversion': (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,

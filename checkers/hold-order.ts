@@ -29,26 +29,53 @@ export function nextHolders(holds: Holds, keys: number, model: LockModel): Int32
 function followersWithin(ofKey: Int32Array, holds: Holds, next: Int32Array): void {
   const { client, fromNs, grantSentNs, shares } = holds;
   const bySent = sortedBy(ofKey, (a, b) => grantSentNs[a]! - grantSentNs[b]!);
-  // Of all that were sent at that place or later: the first to be had, and the first to be had by anybody else.
-  const first = new Int32Array(ofKey.length + 1).fill(NONE);
-  const second = new Int32Array(ofKey.length + 1).fill(NONE);
+  // Of all that were sent at that place or later.
+  const firsts = new FirstHolders(ofKey.length + 1, holds);
   for (let at = ofKey.length - 1; at >= 0; at--) {
-    const k = bySent[at]!;
-    const [best, other] = [first[at + 1]!, second[at + 1]!];
-    if (best === NONE || fromNs[k]! < fromNs[best]!) {
-      first[at] = k;
-      second[at] = best !== NONE && client[best] !== client[k] ? best : other;
-    } else {
-      first[at] = best;
-      const better = client[k] !== client[best] && (other === NONE || fromNs[k]! < fromNs[other]!);
-      second[at] = better ? k : other;
-    }
+    firsts.copy(at + 1, at);
+    firsts.enter(at, bySent[at]!);
   }
   for (const k of ofKey) {
     if (shares[k]) continue;
     const after = countBelow(bySent, grantSentNs, fromNs[k]!, 'or equal');
-    const best = first[after]!;
-    next[k] = best === NONE || client[best] !== client[k] ? best : second[after]!;
+    next[k] = firsts.otherThan(client[k]!, after);
+  }
+}
+
+/** At each of some places, of the holds that were entered there, the one that was had first, and the first of anybody else. */
+export class FirstHolders {
+  private readonly first: Int32Array;
+  private readonly second: Int32Array;
+
+  constructor(
+    places: number,
+    private readonly holds: Pick<Holds, 'client' | 'fromNs'>,
+  ) {
+    this.first = new Int32Array(places).fill(NONE);
+    this.second = new Int32Array(places).fill(NONE);
+  }
+
+  /** Of holds that were had at the same instant the one that was entered first stays. */
+  enter(place: number, k: number): void {
+    const { client, fromNs } = this.holds;
+    const [best, other] = [this.first[place]!, this.second[place]!];
+    if (best === NONE || fromNs[k]! < fromNs[best]!) {
+      this.first[place] = k;
+      if (best !== NONE && client[best] !== client[k]) this.second[place] = best;
+    } else if (client[k] !== client[best] && (other === NONE || fromNs[k]! < fromNs[other]!)) {
+      this.second[place] = k;
+    }
+  }
+
+  copy(from: number, to: number): void {
+    this.first[to] = this.first[from]!;
+    this.second[to] = this.second[from]!;
+  }
+
+  /** The hold that was had first of those at that place which are not this client's, or -1. */
+  otherThan(client: number, place: number): number {
+    const best = this.first[place]!;
+    return best === NONE || this.holds.client[best] !== client ? best : this.second[place]!;
   }
 }
 

@@ -44,7 +44,7 @@ export const checkerSummaries: Record<string, string> = {
   'left-behind': 'no failed try left something on a server that its client could have taken back',
   fencing: 'every grant carries a higher fencing token than those before it',
   'lost-updates': 'no acknowledged update of a counter that the lock protects was lost',
-  'stale-writes': 'the protected resource took no write of a holder after a later one was there',
+  'stale-writes': 'the protected resource took no write of a holder after a later one had read or written',
   fifo: 'a fair lock was granted in the order in which clients were queued',
   permits: 'after everything is healed, all permits of a semaphore can be had again',
   vacuity: 'the run was worth something: enough holds, contention, and faults that touched a held lock',

@@ -1,19 +1,22 @@
 /**
- * Did a protected resource take a write of a hold after a later holder was there?
+ * Did a protected resource take a write of a hold after it had been used under a later one?
  *
- * A write of c1's is accused where it was acknowledged, another client's hold of the key was certainly granted after c1's
- * (`hold-order.ts`), and the write was certainly taken after that grant was had. That it was is known in one of two ways:
- * - by time: the write *began* after it;
- * - by the resource's own order: the write's version is above that of a read or write which began after it.
- * A write whose answer merely came late accuses nobody: it may have been taken at any time since it began.
+ * A write of c1's is accused where it was acknowledged, and certainly came after an acknowledged read or write under another
+ * client's hold of the key that was certainly granted after c1's. Which ones came before, by the resource's own order or by
+ * time, is told by `later-access.ts`; the later hold need not be the next one, and may be over by then. That a later holder had
+ * been granted the key is not enough: of one that was stopped before it read or wrote, the resource cannot know, and what it
+ * takes meanwhile harms nobody. A write whose answer merely came late accuses nobody either: it may have been taken at any
+ * time since it began.
  *
- * It is harm whoever is to blame, and the proof says who: the lock, which granted the next one while the lease still ran
+ * It is harm whoever is to blame, and the proof says who: the lock, which granted the later one while the lease still ran
  * (exclusion broken); the holder, whose lease had ended; or the way between, on which the write was still when it ended.
  *
  * Left out: what happened within the margin of the lease's end (`margin.ts`), and what a harness that stood still or a
  * machine whose clock was stepped may have made ("cannot tell"). Excludes writes of unknown outcome, those of readers of a
- * read-write lock, and semaphores, whose holders may rightly write side by side. `refusedStale` counts writes of a stale
- * holder that the resource refused: fencing at work.
+ * read-write lock, and semaphores, whose holders may rightly write side by side.
+ *
+ * `refusedStale` counts writes of a stale holder that were refused, fencing at work: those that began after the next holder had
+ * been granted the key. What that one had read or written by then is not asked: nothing was taken, so nobody is accused.
  */
 import type { Cause, CauseLink, Checker, CheckerResult, CheckInput, History, Hold, Violation } from '../harness/api.js';
 import { OP, OUTCOME } from '../harness/history-table.js';
@@ -24,9 +27,10 @@ import { Earliest } from './earliest.js';
 import { nextHolders } from './hold-order.js';
 import { type Holds, holdsOf } from './holds.js';
 import { type Intervals, intervalsOf } from './intervals.js';
+import { type LaterAccesses, laterAccesses } from './later-access.js';
 import { leaseMarginNs } from './margin.js';
 import type { Overlap } from './overlaps.js';
-import { accessesOf, disorderOf, inOwnOrder } from './resource.js';
+import { accessesOf } from './resource.js';
 import { moment } from './words.js';
 
 /** Writes that are reported with evidence and proof; all are counted. */
@@ -34,13 +38,13 @@ const MOST_REPORTED = 200;
 /** Writes that are in doubt and told one by one. */
 const MOST_DOUBTS_TOLD = 10;
 
-/** A write that came after a later holder. */
+/** A write that came after what a later holder had read or written. */
 interface Late {
   row: number;
   hold: number;
-  next: number;
-  /** The row of a read or write that was taken before it, and after the next holder was there; -1: known by time. */
-  after: number;
+  later: number;
+  /** The row of the later holder's read or write. */
+  access: number;
 }
 
 export const staleWrites: Checker = (input) => {
@@ -53,13 +57,13 @@ export const staleWrites: Checker = (input) => {
   const doubted: string[] = [];
   const stats = { writesTaken: 0, writesRefused: 0, staleWrites: 0, staleWritesInDoubt: 0, refusedStale: 0 };
   for (const row of order.writes()) {
-    const found = order.lateness(row);
     if (ops.outcome[row] === OUTCOME.fail) {
       stats.writesRefused++;
-      if (found) stats.refusedStale++;
+      if (order.begunStale(row)) stats.refusedStale++;
       continue;
     }
     stats.writesTaken++;
+    const found = order.lateness(row);
     if (!found) continue;
     const doubt = doubts.any ? doubts.about(order.overlap(found)) : undefined;
     if (!doubt) late.add(found);
@@ -88,21 +92,21 @@ function nothingJudged(why: string): CheckerResult {
 /** In what order holds were granted and writes taken, as far as it is certain. */
 class Order {
   /** Why some resource's own order cannot be used, in words. */
-  readonly disorders: string[] = [];
+  readonly disorders: string[];
   private readonly history: History;
   private readonly holds: Holds;
   private readonly intervals: Intervals;
   private readonly next: Int32Array;
-  /** By row of a write: of all that the resource took before it, the one that began last; -1 where that is not known. */
-  private readonly latestBefore: Int32Array;
+  private readonly laterAccess: LaterAccesses['before'];
 
   constructor({ history, model }: CheckInput) {
     this.history = history;
     this.holds = holdsOf(history);
     this.intervals = intervalsOf(history);
     this.next = nextHolders(this.holds, history.operations.keys.length, model);
-    this.latestBefore = new Int32Array(history.operations.count).fill(-1);
-    for (const accesses of accessesOf(history)) this.followOwnOrder(inOwnOrder(history, accesses));
+    const { before, disorders } = laterAccesses(history, model);
+    this.laterAccess = before;
+    this.disorders = disorders.map((why) => `the order in which writes were taken is not known: ${why}`);
   }
 
   /** Rows of all writes whose outcome is known. */
@@ -113,36 +117,45 @@ class Order {
         if (op[row] === OP.write && (outcome[row] === OUTCOME.ok || outcome[row] === OUTCOME.fail)) yield row;
   }
 
-  /** Whether the write was certainly taken (or refused) after a later holder was there. */
+  /** Whether a write that was taken certainly came after what a later holder had read or written. */
   lateness(row: number): Late | undefined {
-    const { holds } = this;
-    const { callNs, returnNs } = this.intervals;
-    const about = this.history.operations.hold[row]!;
-    const hold = about < 0 ? -1 : holds.ofRow[about]!;
-    const next = hold < 0 ? -1 : this.next[hold]!;
-    if (next < 0) return undefined;
-    const thereNs = holds.fromNs[next]!;
-    const before = this.latestBefore[row]!;
-    const byTime = callNs[row]! > thereNs;
-    // Of what the resource took before this write, and which began no earlier than the grant was had.
-    const byOrder = before >= 0 && callNs[before]! >= thereNs;
-    if (!byTime && !byOrder) return undefined;
-    const [leaseEndNs, marginNs] = [holds.leaseEndNs[hold]!, leaseMarginNs(holds.leaseMs[hold]!)];
-    // The next one was granted when the lease was as good as over, and the write was done as soon: clocks are not finer.
-    if (thereNs >= leaseEndNs - marginNs && returnNs[row]! <= leaseEndNs + marginNs) return undefined;
-    return { row, hold, next, after: byTime ? -1 : before };
+    const access = this.laterAccess[row]!;
+    if (access < 0) return undefined;
+    const [hold, later] = [this.holdOf(row), this.holdOf(access)];
+    return this.withinMargin(row, hold, later) ? undefined : { row, hold, later, access };
   }
 
-  overlap({ hold, next }: Late): Overlap {
-    return overlapBetween(this.holds.hold(hold), this.holds.hold(next));
+  /** Whether a write began when the next holder of its key had certainly been granted it. */
+  begunStale(row: number): boolean {
+    const hold = this.holdOf(row);
+    const next = hold < 0 ? -1 : this.next[hold]!;
+    if (next < 0 || this.intervals.callNs[row]! <= this.holds.fromNs[next]!) return false;
+    return !this.withinMargin(row, hold, next);
+  }
+
+  /** The later one was granted the key when the lease was as good as over, and the write was done as soon: clocks are not finer. */
+  private withinMargin(row: number, hold: number, later: number): boolean {
+    const { fromNs, leaseEndNs, leaseMs } = this.holds;
+    const [endNs, marginNs] = [leaseEndNs[hold]!, leaseMarginNs(leaseMs[hold]!)];
+    return fromNs[later]! >= endNs - marginNs && this.intervals.returnNs[row]! <= endNs + marginNs;
+  }
+
+  /** The hold under which a read or write was asked for, or -1. */
+  private holdOf(row: number): number {
+    const acquire = this.history.operations.hold[row]!;
+    return acquire < 0 ? -1 : this.holds.ofRow[acquire]!;
+  }
+
+  overlap({ hold, later }: Late): Overlap {
+    return overlapBetween(this.holds.hold(hold), this.holds.hold(later));
   }
 
   violation(late: Late, explain: (overlap: Overlap) => Cause): Violation {
     const { operations: ops } = this.history;
-    const { row, hold, next, after } = late;
-    const [writer, later] = [this.holds.hold(hold), this.holds.hold(next)];
+    const { row, hold, access } = late;
+    const [writer, later] = [this.holds.hold(hold), this.holds.hold(late.later)];
     const lines = (of: number) => [ops.invokeLine[of]!, ops.completionLine[of]!];
-    const rows = [this.holds.row[hold]!, this.holds.row[next]!, row, ...(after < 0 ? [] : [after])];
+    const rows = [this.holds.row[hold]!, this.holds.row[late.later]!, access, row];
     return {
       class: 'harm',
       kind: 'stale-write',
@@ -152,30 +165,39 @@ class Order {
       holds: [writer, later],
       evidence: rows.flatMap(lines).sort((a, b) => a - b),
       proof: this.proof(late),
-      cause: causeBetween(writer, later, explain, () => [
-        grantLink(writer),
-        grantLink(later),
-        {
-          atNs: this.intervals.callNs[row]!,
-          text: `${writer.client} began to write ${ops.value[row]}`,
-          history: ops.invokeLine[row]!,
-        },
-      ]),
+      cause: causeBetween(writer, later, explain, () =>
+        [grantLink(writer), grantLink(later), this.beginLink(access), this.beginLink(row)].sort(
+          (a, b) => a.atNs - b.atNs,
+        ),
+      ),
     };
   }
 
-  /** "c1's write of 7 to lock:0, begun at 8.100 s, was taken after c2 had been granted it (at 7.500 s): ..." */
-  proof({ row, hold, next, after }: Late): string {
-    const { operations: ops } = this.history;
+  /** "c1's write of 7 to lock:0, begun at 8.100 s, came after c2's read, answered at 7.600 s: ..." */
+  proof({ row, hold, later: laterHold, access }: Late): string {
     const { callNs, returnNs } = this.intervals;
-    const [writer, later] = [this.holds.hold(hold), this.holds.hold(next)];
-    const name = (of: number) =>
-      `${ops.op[of] === OP.write ? 'write' : 'read'}${Number.isNaN(ops.version[of]) ? '' : ` (version ${ops.version[of]})`}`;
-    const taken =
-      after < 0
-        ? ''
-        : `, for the resource took it after ${ops.clients[ops.client[after]!]}'s ${name(after)}, begun at ${moment(callNs[after]!)}`;
-    return `${writer.client}'s ${name(row)} to ${writer.key}, begun at ${moment(callNs[row]!)} and answered at ${moment(returnNs[row]!)}, came after ${later.client} had been granted it at ${moment(later.fromNs)}, later than ${writer.client} (at ${moment(writer.fromNs)})${taken}; ${this.blame(writer, later, callNs[row]!)}.`;
+    const [writer, later] = [this.holds.hold(hold), this.holds.hold(laterHold)];
+    const version = this.history.operations.version;
+    const name = (of: number) => `${this.what(of)}${Number.isNaN(version[of]) ? '' : ` (version ${version[of]})`}`;
+    const before =
+      returnNs[access]! < callNs[row]!
+        ? `, which was answered at ${moment(returnNs[access]!)}`
+        : `, begun at ${moment(callNs[access]!)}, in the resource's own order`;
+    return `${writer.client}'s ${name(row)} to ${writer.key}, begun at ${moment(callNs[row]!)} and answered at ${moment(returnNs[row]!)}, came after ${later.client}'s ${name(access)}${before}; ${later.client} had been granted the key at ${moment(later.fromNs)}, later than ${writer.client} (at ${moment(writer.fromNs)}); ${this.blame(writer, later, callNs[row]!)}.`;
+  }
+
+  private what(row: number): string {
+    return this.history.operations.op[row] === OP.write ? 'write' : 'read';
+  }
+
+  private beginLink(row: number): CauseLink {
+    const { operations: ops } = this.history;
+    const value = ops.op[row] === OP.write && !Number.isNaN(ops.value[row]) ? ` ${ops.value[row]}` : '';
+    return {
+      atNs: this.intervals.callNs[row]!,
+      text: `${ops.clients[ops.client[row]!]} began to ${this.what(row)}${value}`,
+      history: ops.invokeLine[row]!,
+    };
   }
 
   private blame(writer: Hold, later: Hold, begunNs: number): string {
@@ -184,22 +206,6 @@ class Order {
       return `exclusion was broken: ${lease} ran until ${moment(writer.leaseEndNs)}`;
     if (begunNs > writer.leaseEndNs) return `${lease} had ended at ${moment(writer.leaseEndNs)} when it began to write`;
     return `${lease} ended at ${moment(writer.leaseEndNs)}, while the write was on its way`;
-  }
-
-  private followOwnOrder(ordered: Int32Array): void {
-    const disorder = disorderOf(this.history, ordered);
-    if (disorder !== undefined) {
-      this.disorders.push(`the order in which writes were taken is not known: ${disorder}`);
-      return;
-    }
-    const { op } = this.history.operations;
-    const { callNs } = this.intervals;
-    let latest = -1;
-    for (const row of ordered) {
-      // Nothing that comes before a write in this order has its version.
-      if (op[row] === OP.write) this.latestBefore[row] = latest;
-      if (latest < 0 || callNs[row]! > callNs[latest]!) latest = row;
-    }
   }
 }
 

@@ -294,8 +294,7 @@ export const sounds: readonly SoundRun[] = [
   ),
   sound(
     'fenced',
-    // By a plan: one that strikes at the very moment of a grant stops the next holder before the resource has seen its token.
-    [...onOne, '--workload', 'fenced-resource', '--lease', '1s', ...plan('holders-paused')],
+    [...onOne, '--workload', 'fenced-resource', '--lease', '1s', '--nemesis', 'pause:holder'],
     'holders are stopped, and the resource refuses what they write when they wake',
     true,
   ),

@@ -51,7 +51,7 @@ const PROPERTIES: Record<string, [cls: ViolationClass | undefined, words: string
   liveness: [['liveness', 'After everything was healed, every lock could be had again']],
   fencing: [['harm', 'Every grant had a higher fencing token than those before it']],
   'lost-updates': [['harm', 'No acknowledged update of what the lock protects was lost']],
-  'stale-writes': [['harm', 'What the lock protects took no write of a former holder']],
+  'stale-writes': [['harm', 'What the lock protects took no write of a holder after a later one had used it']],
   fifo: [['liveness', 'The lock was granted in the order of the queue']],
   permits: [['liveness', 'After everything was healed, all permits could be had again']],
   vacuity: [[undefined, 'The run was worth something: holds, contention, faults that struck held locks']],
