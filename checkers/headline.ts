@@ -1,5 +1,5 @@
 /** The one sentence that a verdict opens with. */
-import type { Results, Violation, ViolationClass } from '../harness/api.js';
+import type { LockModel, Results, Violation, ViolationClass } from '../harness/api.js';
 import { causePhrase } from './causes.js';
 import { moment, plural } from './words.js';
 
@@ -10,18 +10,37 @@ export interface Findings {
   found: Results['found'];
 }
 
+/** What was looked at, and in how many holds. */
+export interface Judged {
+  /** Exclusion was judged, and nothing was left open about it. */
+  exclusion: boolean;
+  model: LockModel;
+  stats: Record<string, number>;
+}
+
 export function headlineOf(
   verdict: Results['verdict'],
   findings: Findings,
   open: readonly string[],
-  stats: Record<string, number>,
+  judged: Judged,
 ): string {
   if (verdict === 'violated') return accusation(findings);
   if (verdict === 'unknown') return `Cannot tell: ${open[0]}.`.replace(/\.\.$/, '.');
+  const { stats } = judged;
   const struck = stats.struckHolds ? `, ${stats.struckHolds} struck by a fault` : '';
   const holds = `${plural(stats.holds ?? 0, 'hold')}${struck}`;
-  if (findings.violations.length === 0) return `The lock held: ${holds}, never two at once.`;
-  return `Nothing that fails this run was found in ${holds}; but ${alsoFound(findings.found)}.`;
+  if (findings.violations.length > 0)
+    return `Nothing that fails this run was found in ${holds}; but ${alsoFound(findings.found)}.`;
+  if (judged.exclusion) return `The lock held: ${holds}, ${neverHeld(judged.model)}.`;
+  // Holders may well have held side by side: that was not asked, or cannot be told and does not fail this run.
+  const refused = stats.refusedStale ? `, ${plural(stats.refusedStale, 'stale write')} refused` : '';
+  return `Nothing that fails this run was found: ${holds}${refused}; whether two ever held at once was not judged.`;
+}
+
+/** What no two clients, or more of them, did. */
+function neverHeld(model: LockModel): string {
+  if (model.kind === 'semaphore') return `never more than ${model.permits} at once`;
+  return model.kind === 'read-write' ? 'never a writer beside another holder' : 'never two at once';
 }
 
 /** The gravest class that fails the run, by its first finding, and what else was found: other kinds of it, other classes. */

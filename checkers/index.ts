@@ -99,13 +99,14 @@ export function judge(input: CheckInput, names: readonly string[], between: () =
   const open = [...incomplete(input, names), ...results.flatMap((result) => leftOpen(result, config.failOn))];
   const verdict = failing.length > 0 ? 'violated' : open.length > 0 ? 'unknown' : 'held';
   const stats = Object.assign({}, ...results.map((result) => result.stats)) as Record<string, number>;
+  const exclusion = results.some(({ checker, verdict: told }) => checker === 'mutual-exclusion' && told === 'valid');
   const strength = verdict === 'held' && violations.length === 0 ? strengthOfRun(input, stats) : undefined;
   return {
     version: 1,
     runId: config.runId,
     verdict,
     exitStatus: verdict === 'violated' ? 1 : verdict === 'unknown' ? 2 : 0,
-    headline: headlineOf(verdict, { violations, failing, found }, open, stats),
+    headline: headlineOf(verdict, { violations, failing, found }, open, { exclusion, model: input.model, stats }),
     reasons: [
       ...new Set([
         ...open,

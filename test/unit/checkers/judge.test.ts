@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { headlineOf } from '../../../checkers/headline.js';
 import { judge } from '../../../checkers/index.js';
-import type { Violation } from '../../../harness/api.js';
+import type { LockModel, Violation } from '../../../harness/api.js';
 import { mutex } from '../../../workloads/mutex.js';
 import { Story, turns } from './build.js';
 
@@ -33,6 +33,20 @@ it('counts in its headline also what is not told one by one', () => {
   expect(result).toMatchObject({ verdict: 'violated', found: { exclusion: 1_100 } });
   expect(result.violations).toHaveLength(1_000);
   expect(result.headline).toMatch(/^Exclusion broken: 1,100 times two clients held the lock at once/);
+});
+
+const judgedOf = (model: LockModel, exclusion = true) => ({ exclusion, model, stats: { holds: 3, refusedStale: 2 } });
+
+it.each([
+  [judgedOf({ kind: 'mutex' }), 'The lock held: 3 holds, never two at once.'],
+  [judgedOf({ kind: 'semaphore', permits: 2 }), 'The lock held: 3 holds, never more than 2 at once.'],
+  [judgedOf({ kind: 'read-write' }), 'The lock held: 3 holds, never a writer beside another holder.'],
+  [
+    judgedOf({ kind: 'fenced' }, false),
+    'Nothing that fails this run was found: 3 holds, 2 stale writes refused; whether two ever held at once was not judged.',
+  ],
+] as const)('says of exclusion only what was judged: %j', (what, expected) => {
+  expect(headlineOf('held', { violations: [], failing: [], found: {} }, [], what)).toBe(expected);
 });
 
 describe('the lock held', () => {
@@ -258,7 +272,12 @@ describe('a headline says what happened', () => {
     ['of a new kind', 'harm', /^harm: 3 of a new kinds/],
   ] as const)('of %s', (kind, of, expected) => {
     const violations = [violation(kind, of)];
-    const headline = headlineOf('violated', { violations, failing: violations, found: { [of]: 3 } }, [], {});
+    const headline = headlineOf(
+      'violated',
+      { violations, failing: violations, found: { [of]: 3 } },
+      [],
+      judgedOf({ kind: 'mutex' }),
+    );
     expect(headline).toMatch(expected);
     expect(headline).toMatch(/ \(first at 1\.000 s on lock:0, unexplained\)\.$/);
   });
