@@ -19,10 +19,13 @@ export interface Cell {
   lock: string;
   topology: string;
   expect: Outcome;
-  /** Flags of `run` beside lock and topology. */
-  flags: readonly string[];
+  /** Flags of `run` beside lock and topology, or the scenario that is played with them. */
+  by: Flags | Play;
   reason: string;
 }
+
+export type Flags = { flags: readonly string[] };
+export type Play = { scenario: string };
 
 /** `<fault>/<lock>@<topology>`: unlike any other of the matrix. */
 export function nameOf({ fault, lock, topology }: Cell): string {

@@ -28,8 +28,10 @@ import { pauseBetweenGetAndDel } from './pause-between-get-and-del.js';
 import { pauseBetweenGrantAndWrite } from './pause-between-grant-and-write.js';
 import { plainDelFreesAnothersLock } from './plain-del-frees-anothers-lock.js';
 import { redlockClockJumps } from './redlock-clock-jumps.js';
+import { redlockClocksGoBack } from './redlock-clocks-go-back.js';
 import { redlockCrashedHolderFreesIt } from './redlock-crashed-holder-frees-it.js';
 import { redlockMajorityIsEnough } from './redlock-majority-is-enough.js';
+import { redlockNodeEvicts } from './redlock-node-evicts.js';
 import { redlockNodeRestartsEmpty } from './redlock-node-restarts-empty.js';
 import { redlockNodeStaysAway } from './redlock-node-stays-away.js';
 import { redlockOnlyOneHolds } from './redlock-only-one-holds.js';
@@ -38,6 +40,7 @@ import { releasedLockComesBack } from './released-lock-comes-back.js';
 import { restartWithASyncedLog } from './restart-with-a-synced-log.js';
 import { restartWithoutPersistence } from './restart-without-persistence.js';
 import { sentinelLosesTheLock } from './sentinel-loses-the-lock.js';
+import { serverClockGoesBack } from './server-clock-goes-back.js';
 import { serverClockJumps } from './server-clock-jumps.js';
 import { silentUnlock } from './silent-unlock.js';
 import { swappedArguments } from './swapped-arguments.js';
@@ -78,8 +81,10 @@ const all: readonly Scenario[] = [
   pauseBetweenGrantAndWrite,
   plainDelFreesAnothersLock,
   redlockClockJumps,
+  redlockClocksGoBack,
   redlockCrashedHolderFreesIt,
   redlockMajorityIsEnough,
+  redlockNodeEvicts,
   redlockNodeRestartsEmpty,
   redlockNodeStaysAway,
   redlockOnlyOneHolds,
@@ -88,6 +93,7 @@ const all: readonly Scenario[] = [
   restartWithASyncedLog,
   restartWithoutPersistence,
   sentinelLosesTheLock,
+  serverClockGoesBack,
   serverClockJumps,
   silentUnlock,
   swappedArguments,

@@ -4,7 +4,7 @@ import { releaseTooLate } from './acts/requirements.js';
 export const onlyTheOwnerReleases: Scenario = {
   name: 'only-the-owner-releases',
   claim: "nobody gives back a lock that is another one's (SET NX PX with a random value)",
-  truth: 'the script compares before it deletes, so the late one is refused and the lock of the next one stays',
+  truth: 'the script compares before it deletes, so a late release does nothing and the lock of the next one stays',
   topology: 'single',
   lock: 'set-nx-px',
   settings: { leaseMs: 2_000, keys: 1 },

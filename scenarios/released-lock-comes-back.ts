@@ -1,5 +1,5 @@
 import type { Scenario } from '../harness/api.js';
-import { granted, knownTo, primaryFor } from './acts/asking.js';
+import { granted, havingKey, knownTo, primaryFor } from './acts/asking.js';
 
 export const releasedLockComesBack: Scenario = {
   name: 'released-lock-comes-back',
@@ -22,7 +22,7 @@ export const releasedLockComesBack: Scenario = {
     const death = await stage.strike('kill', 'primary');
 
     const next = await primaryFor(stage, 'lock:0', old);
-    stage.check('its successor has the lock', Number(await next.command('EXISTS', 'lock:0')) === 1);
+    stage.check('its successor has the lock', (await havingKey([next], 'lock:0')).length === 1);
     await lag.heal();
     // When the lease that was released is over.
     const again = await granted(stage, other, 'lock:0');

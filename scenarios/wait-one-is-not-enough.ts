@@ -1,5 +1,5 @@
 import type { Scenario } from '../harness/api.js';
-import { granted, primaryFor } from './acts/asking.js';
+import { granted, knownTo, primaryFor } from './acts/asking.js';
 
 export const waitOneIsNotEnough: Scenario = {
   name: 'wait-one-is-not-enough',
@@ -16,7 +16,7 @@ export const waitOneIsNotEnough: Scenario = {
     const lag = await stage.strike('lag', { names: [ignorant!.name] });
     const first = await holder.acquire('lock:0');
     stage.check('one replica acknowledges, and the lock is granted', first.type === 'ok');
-    stage.check('that one has it', Number(await acknowledging!.command('EXISTS', 'lock:0')) === 1);
+    await knownTo(stage, [acknowledging!], 'lock:0');
     const isolation = await stage.strike('partition', { names: [acknowledging!.name] });
     const death = await stage.strike('kill', 'primary');
 

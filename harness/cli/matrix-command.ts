@@ -3,13 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Cell, cells, nameOf, type Outcome } from '../../matrix/index.js';
+import { type Cell, cells, nameOf } from '../../matrix/index.js';
 import type { Sheet } from '../../reports/index.js';
-import type { Results } from '../api.js';
-import { type BatchRun, decideByFlags, runBatch } from './batch.js';
+import { runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
 import { UsageError } from './errors.js';
+import { begun, decideCell, judgeCell, type Row } from './matrix-cells.js';
 import { lookAround } from './prepare-run.js';
 import { saying } from './run-command.js';
 import { StopRequests } from './supervise.js';
@@ -56,21 +56,6 @@ function shard(text: string): { index: number; of: number } {
   return { index, of };
 }
 
-/** What came of a cell. */
-interface Row {
-  cell: string;
-  fault: string;
-  lock: string;
-  topology: string;
-  expect: Outcome;
-  /** What came of the runs; absent: nothing that could be judged. */
-  came?: Outcome;
-  shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run';
-  why: string;
-  reason: string;
-  runs: { run?: string; seed: number; again?: string; headline?: string }[];
-}
-
 interface Summary {
   version: 1;
   exitStatus: 0 | 1 | 2 | 3;
@@ -96,15 +81,14 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
     `matrix ${record.id}: ${open.length} cells, ${flags.jobs} at once${rows.length > 0 ? `; ${rows.length} taken over` : ''}`,
   );
   const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
-  const decide = decideByFlags(options, PROJECT);
+  const decide = decideCell(options, PROJECT, flags.timeLimit);
 
   // A cell that must break has several seeds; one after the other, because the next is made only if it is needed.
   let left = open.map((cell): { cell: Cell; row: Row } => ({ cell, row: begun(cell) }));
   for (let round = 1; left.length > 0 && round <= flags.seeds && !options.stop.asked; round++) {
     const again: typeof left = [];
-    const jobs = left.map((one) => ({ ...one, argv: argvOf(one.cell, flags.timeLimit) }));
-    await runBatch(jobs, options, decide, ({ cell, row }, run) => {
-      judgeCell(row, run);
+    await runBatch(left, options, decide, ({ cell, row }, run) => {
+      judgeCell(row, cell, run);
       if (row.shown === 'lacks-power' && round < flags.seeds) {
         again.push({ cell, row });
         return;
@@ -148,49 +132,6 @@ function rowsOf(folder: string): Row[] {
   } catch (error) {
     throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
   }
-}
-
-/** The flags of a run of the cell. */
-export function argvOf({ lock, topology, flags, expect }: Cell, timeLimitMs: number): string[] {
-  // Of a cell that must break the first finding of its class is enough.
-  const early = expect === 'safe' ? [] : ['--stop-at-first', '--fail-on', CLASS_OF[expect]];
-  return ['--lock', lock, '--topology', topology, ...flags, '--time-limit', `${timeLimitMs}ms`, ...early];
-}
-
-const CLASS_OF = { exclusion: 'exclusion', stale: 'stale', harm: 'harm', deadlock: 'liveness' } as const;
-
-/** A cell of which nothing is known yet. */
-export function begun(cell: Cell): Row {
-  const { fault, lock, topology, expect, reason } = cell;
-  return { cell: nameOf(cell), fault, lock, topology, expect, shown: 'could-not-run', why: '', reason, runs: [] };
-}
-
-/** Adds a run to what is known of a cell. */
-export function judgeCell(row: Row, { results, runId, seed, again, error }: BatchRun): void {
-  row.runs.push({ run: runId, seed, again, headline: results?.headline });
-  if (!results) {
-    Object.assign(row, { shown: 'could-not-run', why: error ?? 'it could not run' });
-    return;
-  }
-  const came = outcomeOf(results, row.expect);
-  const why = results.headline;
-  if (came === undefined) {
-    Object.assign(row, { shown: row.expect === 'safe' ? 'cannot-tell' : 'lacks-power', why });
-    return;
-  }
-  const shown = came === row.expect ? 'as-expected' : came === 'safe' ? 'lacks-power' : 'otherwise';
-  Object.assign(row, { came, shown, why });
-}
-
-/** The gravest of what was found; undefined: nothing was, and the run proves nothing. */
-function outcomeOf({ found, verdict }: Results, expect: Outcome): Outcome | undefined {
-  const times = (name: keyof typeof found) => found[name] ?? 0;
-  if (expect === 'harm' && times('harm') > 0) return 'harm';
-  if (times('exclusion') > 0) return 'exclusion';
-  if (times('harm') > 0) return 'harm';
-  if (times('liveness') > 0) return 'deadlock';
-  if (times('stale') > 0) return 'stale';
-  return verdict === 'unknown' ? undefined : 'safe';
 }
 
 function summaryOf(rows: readonly Row[], planned: number): Summary {

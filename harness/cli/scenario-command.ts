@@ -127,7 +127,8 @@ function list(): number {
   return 0;
 }
 
-function scenarioNamed(name: string): Scenario {
+/** Throws where there is none. */
+export function scenarioNamed(name: string): Scenario {
   const scenario = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined;
   if (!scenario) throw new UsageError(`no scenario "${name}"; known: ${Object.keys(scenarios).join(', ')}`);
   return scenario;

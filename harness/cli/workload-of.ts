@@ -14,7 +14,8 @@ function played({ name, claim, judgedBy = [], settings }: Scenario): Workload {
   return {
     name,
     summary: claim,
-    checkers: ['mutual-exclusion', 'ownership', 'liveness', 'waiting', ...judgedBy],
+    // With whatever lock it is played: where grants carry tokens these must rise.
+    checkers: [...new Set(['mutual-exclusion', 'ownership', 'liveness', 'waiting', 'fencing', ...judgedBy])],
     model: { kind: 'mutex' },
     ...(settings?.resource && { resource: true }),
     // Its clients are led by hand.

@@ -10,9 +10,11 @@ export function primaryFor(stage: Stage, key: string, after?: RedisNode): Promis
   });
 }
 
-/** Those of `nodes` that have `key` now. */
+/** Those of `nodes` that have `key` now, be it with something before it: some locks put a prefix of their own. */
 export async function havingKey(nodes: readonly RedisNode[], key: string): Promise<string[]> {
-  const found = await Promise.all(nodes.map(async (node) => Number(await node.command('EXISTS', key)) > 0));
+  const found = await Promise.all(
+    nodes.map(async (node) => ((await node.command('KEYS', `*${key}`)) as string[]).length > 0),
+  );
   return nodes.filter((_, nth) => found[nth]).map(({ name }) => name);
 }
 

@@ -1,11 +1,11 @@
 /** The matrix: that every cell can be run, and what a cell's runs come to. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Results } from '../../../harness/api.js';
-import type { BatchRun } from '../../../harness/cli/batch.js';
-import { parseRunFlags } from '../../../harness/cli/flags.js';
-import { argvOf, begun, judgeCell } from '../../../harness/cli/matrix-command.js';
-import { decideRun, readRunFlags } from '../../../harness/cli/run-command.js';
+import type { BatchOptions, BatchRun } from '../../../harness/cli/batch.js';
+import { begun, decideCell, judgeCell } from '../../../harness/cli/matrix-cells.js';
 import { type Cell, cells, nameOf } from '../../../matrix/index.js';
 
 const PROJECT = join(import.meta.dirname, '../../..');
@@ -17,11 +17,14 @@ describe('the cells', () => {
   });
 
   test.each(cells.map((cell) => [nameOf(cell), cell] as const))('%s can be run', (_, cell) => {
-    const argv = argvOf(cell, 20_000);
-    const { flags, given } = parseRunFlags(argv);
-    const { plan, warnings } = decideRun(readRunFlags(flags, { argv, cwd: PROJECT, given }), {}, 1);
-    if (flags.nemesis === 'none') expect(plan.steps).toEqual([]);
-    else expect(plan.steps.length, warnings.join('; ')).toBeGreaterThan(0);
+    const machine = { unavailable: {} } as BatchOptions['machine'];
+    const { request, plan } = decideCell({ machine }, PROJECT, 20_000)({ cell }, 1);
+    expect(request).toMatchObject({ lock: cell.lock, topology: cell.topology });
+    if ('scenario' in cell.by) {
+      expect(request.scenario).toBe(cell.by.scenario);
+      expect(request.again).toContain(`scenario ${cell.by.scenario}`);
+    } else if (cell.by.flags.join(' ').includes('--nemesis none')) expect(plan.steps).toEqual([]);
+    else expect(plan.steps.length).toBeGreaterThan(0);
   });
 });
 
@@ -30,13 +33,16 @@ const cell: Cell = {
   lock: 'l',
   topology: 'single',
   expect: 'exclusion',
-  flags: [],
+  by: { flags: [] },
   reason: 'because it is',
 };
 
 function came(expect: Cell['expect'], results: Partial<Results> | undefined) {
   const row = begun({ ...cell, expect });
-  judgeCell(row, { seed: 1, results: results && { found: {}, headline: 'h', ...results } } as unknown as BatchRun);
+  judgeCell(row, cell, {
+    seed: 1,
+    results: results && { found: {}, headline: 'h', ...results },
+  } as unknown as BatchRun);
   return row.shown;
 }
 
@@ -56,5 +62,31 @@ describe('what a cell comes to', () => {
     ['safe', undefined, 'could-not-run'],
   ] as const)('must be %s, and was %j: %s', (expected, results, shown) => {
     expect(came(expected, results as Partial<Results> | undefined)).toBe(shown);
+  });
+});
+
+describe('what a cell that is played comes to', () => {
+  const played = { ...cell, by: { scenario: 'some' } };
+  const rowOf = (expect: Cell['expect'], results: Partial<Results>, play: object) => {
+    const folder = mkdtempSync(join(tmpdir(), 'lock-torture-matrix-'));
+    writeFileSync(join(folder, 'play.json'), JSON.stringify(play));
+    const row = begun({ ...played, expect });
+    judgeCell(row, played, {
+      seed: 1,
+      folder,
+      results: { found: {}, headline: 'h', ...results },
+    } as unknown as BatchRun);
+    rmSync(folder, { recursive: true });
+    return row;
+  };
+
+  test.each([
+    ['safe', { verdict: 'held' }, { ended: true }, 'as-expected', 'h'],
+    ['safe', { verdict: 'held' }, { ended: true, error: 'waited in vain' }, 'cannot-tell', 'waited in vain'],
+    ['exclusion', { verdict: 'held' }, { ended: true, error: 'waited in vain' }, 'lacks-power', 'waited in vain'],
+    ['exclusion', { verdict: 'violated', found: { exclusion: 1 } }, { ended: true, error: 'x' }, 'as-expected', 'h'],
+    ['safe', { verdict: 'violated', found: { exclusion: 1 } }, { ended: true, error: 'x' }, 'otherwise', 'h'],
+  ] as const)('must be %s, and was %j, played %j: %s', (expected, results, play, shown, why) => {
+    expect(rowOf(expected, results as Partial<Results>, play)).toMatchObject({ shown, why });
   });
 });

@@ -1,0 +1,68 @@
+/** The locks of the matrix, each where it is shown, and how a row becomes its cells. */
+import type { Cell, Flags, Outcome, Play } from './cell.js';
+
+/** A lock on the topologies that it is shown on. */
+export interface Column {
+  lock: string;
+  topologies: readonly string[];
+  /** What it needs of every run that is told by flags. */
+  flags?: readonly string[];
+}
+
+const on =
+  (...topologies: string[]) =>
+  (lock: string): Column => ({ lock, topologies });
+
+export const single = on('single');
+export const plain = single('set-nx-px');
+export const reentrant = single('reentrant');
+/** With nobody to ask on a single server. */
+export const waiting = single('wait-replicated');
+export const publishedMutex = single('third-party/redis-semaphore-mutex');
+export const redlock = on('redlock')('redlock');
+export const published = [
+  'third-party/redlock-4',
+  'third-party/redlock-5',
+  'third-party/sesamecare-redlock',
+  'third-party/redis-semaphore-redlock-mutex',
+].map(on('redlock'));
+/** Those of them whose keys are called what the lock is called: faults that wait for one of its keys can find it. */
+export const publishedByName = published.slice(0, 3);
+/** Behind a resource that looks at tokens. */
+export const fenced: Column = { ...single('fenced'), flags: ['--workload', 'fenced-resource'] };
+
+/** The same columns elsewhere. */
+export function elsewhere(columns: readonly Column[], ...topologies: string[]): Column[] {
+  return columns.map((column) => ({ ...column, topologies }));
+}
+
+/** Cells of a row that come out alike, and why; `by`: where that is another run than the row's. */
+type Group = readonly [columns: readonly Column[], expect: Outcome, reason: string, by?: Flags | Play];
+
+export function row(fault: string, by: Flags | Play, groups: readonly Group[]): Cell[] {
+  return groups.flatMap(([columns, expect, reason, other = by]) =>
+    columns.flatMap(({ lock, topologies, flags = [] }) =>
+      topologies.map((topology) => ({
+        fault,
+        lock,
+        topology,
+        expect,
+        by: 'flags' in other ? { flags: [...flags, ...other.flags] } : other,
+        reason,
+      })),
+    ),
+  );
+}
+
+export function flags(...given: string[]): Flags {
+  return { flags: given };
+}
+
+export function play(scenario: string): Play {
+  return { scenario };
+}
+
+/** A plan of this folder. */
+export function plan(name: string): string[] {
+  return ['--plan', `matrix/plans/${name}.json`];
+}

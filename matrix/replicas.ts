@@ -1,0 +1,59 @@
+/** What happens where a replica takes the place of a primary. */
+import type { Cell } from './cell.js';
+import { elsewhere, fenced, flags, plain, plan, play, publishedMutex, reentrant, row, waiting } from './columns.js';
+
+/** Its tokens are judged, and no resource is asked. */
+const tokens = { ...fenced, flags: [] };
+
+export const replicaRows: readonly Cell[] = [
+  ...row('primary-lost-before-replication', flags('--nemesis', 'failover'), [
+    [
+      [...elsewhere([plain], 'replica', 'sentinel', 'cluster'), ...elsewhere([reentrant], 'sentinel')],
+      'exclusion',
+      'the promoted replica never heard of the grant',
+    ],
+    [
+      elsewhere([waiting], 'sentinel'),
+      'exclusion',
+      'what no replica acknowledges is refused, until the isolated primary has dropped its replicas: then it asks nobody',
+    ],
+    [elsewhere([fenced], 'sentinel'), 'harm', 'the counter of tokens is lost with the lock, and gives one again'],
+  ]),
+  ...row('promoted-replica-did-not-acknowledge', play('wait-one-is-not-enough'), [
+    [
+      elsewhere([plain, reentrant, waiting, publishedMutex], 'replica'),
+      'exclusion',
+      'one replica has the grant and the other one is promoted',
+    ],
+    [elsewhere([tokens], 'replica'), 'harm', 'the counter of the promoted replica is behind, and gives a token again'],
+  ]),
+  ...row('promoted-replica-has-a-released-lock', play('released-lock-comes-back'), [
+    [
+      elsewhere([plain, reentrant, waiting, publishedMutex, tokens], 'replica'),
+      'safe',
+      'nobody can have it until the lease ends that had been given back, and then somebody can',
+    ],
+  ]),
+  ...row('promoted-replica-has-a-fast-clock', play('fast-replica-is-promoted'), [
+    [elsewhere([plain, reentrant, waiting, publishedMutex], 'replica'), 'exclusion', 'by its clock the lease is over'],
+    [
+      elsewhere([fenced], 'replica'),
+      'safe',
+      'two hold at once, but the promoted replica has the counter and the resource refuses the elder',
+      flags(...plan('fast-replica-is-promoted'), '--lease', '8s', '--hold', '0.6x..0.9x', '--keys', '4'),
+    ],
+  ]),
+  ...row('primary-isolated-with-clients', play('isolated-primary'), [
+    [
+      elsewhere([plain, reentrant, publishedMutex], 'sentinel'),
+      'exclusion',
+      'the isolated primary goes on granting what its successor has granted',
+    ],
+    [
+      elsewhere([waiting], 'sentinel'),
+      'exclusion',
+      'refused only until the isolated primary has dropped its replicas (repl-timeout)',
+    ],
+    [elsewhere([tokens], 'sentinel'), 'harm', 'both count on from the same token'],
+  ]),
+];
