@@ -11,6 +11,7 @@ import {
   publishedMutex,
   redlock,
   reentrant,
+  renewingByThemselves,
   row,
   single,
   waiting,
@@ -40,6 +41,20 @@ export const clientRows: readonly Cell[] = [
       'a holder that sleeps past its lease cannot know',
     ],
     [[fenced], 'safe', 'the resource refuses what the sleeper writes when it wakes'],
+  ]),
+  ...row('holder-cut-off', flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '1s'), [
+    [
+      [reentrant, waiting, redlock],
+      'safe',
+      'a client whose renewals fail looks at the time as well, and stops before its lease is over',
+    ],
+    [[publishedMutex, ...renewingByThemselves], 'stale', 'it tells its client too late, or never, that renewals fail'],
+    [
+      [fenced],
+      'safe',
+      'a client that cannot renew stops, and the resource would refuse it',
+      flags('--nemesis', 'partition:holder', '--lease', '1s'),
+    ],
   ]),
   ...row('client-crash', flags('--nemesis', 'kill:holder', '--lease', '2s'), [
     [

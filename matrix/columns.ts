@@ -28,6 +28,14 @@ export const published = [
 ].map(on('redlock'));
 /** Those of them whose keys are called what the lock is called: faults that wait for one of its keys can find it. */
 export const publishedByName = published.slice(0, 3);
+/** Those that renew what they granted without being asked. */
+export const renewingByThemselves = [
+  'third-party/redlock-5-using',
+  'third-party/sesamecare-redlock-using',
+  'third-party/redis-semaphore-redlock-mutex',
+].map(on('redlock'));
+/** Over clients with the settings that ioredis has by itself, which wait for a node that hangs for as long as it hangs. */
+export const waitingForEveryNode = on('redlock')('third-party/redis-semaphore-redlock-mutex-default-client');
 /** Behind a resource that looks at tokens. */
 export const fenced: Column = { ...single('fenced'), flags: ['--workload', 'fenced-resource'] };
 

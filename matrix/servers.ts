@@ -4,6 +4,7 @@ import {
   fenced,
   flags,
   plain,
+  plan,
   play,
   published,
   publishedByName,
@@ -12,6 +13,7 @@ import {
   reentrant,
   row,
   waiting,
+  waitingForEveryNode,
 } from './columns.js';
 
 const nobodyForgets = 'no server forgets a grant, and careful clients stop in time';
@@ -56,8 +58,20 @@ export const serverRows: readonly Cell[] = [
     ],
     [[fenced], 'safe', 'two hold at once, but the counter has no expiry, so a volatile policy leaves it alone'],
   ]),
+  ...row('eviction-of-any-key', flags('--nemesis', 'evict', '--maxmemory-policy', 'allkeys-random'), [
+    [[plain], 'exclusion', 'a full server throws the lock away'],
+    [[fenced], 'harm', 'the counter of tokens is thrown away, too, and begins anew'],
+  ]),
   ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always'), [
     [[plain, reentrant, waiting, redlock, ...published, publishedMutex, fenced], 'safe', nobodyForgets],
+  ]),
+  ...row('node-hangs', flags('--workload', 'renewal', ...plan('a-node-hangs'), '--lease', '1500ms'), [
+    [[redlock, ...published], 'safe', 'a command to a node that hangs fails in time, and the others are a majority'],
+    [
+      [waitingForEveryNode],
+      'stale',
+      'a renewal waits for the node that hangs until the lease is over on the others, and nobody is told',
+    ],
   ]),
   ...row('partition', flags('--nemesis', 'partition'), [
     [[redlock, ...published], 'safe', 'a minority that is cut off decides nothing'],
