@@ -169,8 +169,12 @@ Examples:
   npm run torture -- scenario --list
   npm run torture -- scenario pause-between-grant-and-write
   npm run torture -- scenario --all
+  npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts    what comes of mine?
+  npm run torture -- scenario --all --lock reentrant                         wherever that lock makes sense
 
-Exit status: 0 all went as they are written, 1 not so, 2 some were not played, 3 could not run.
+With --lock or --topology a scenario is played otherwise than it is written for, so nothing is expected: it tells what was found.
+
+Exit status: 0 all went as they are written (or the lock held), 1 not so, 2 some were not played or cannot tell, 3 could not run.
 `;
 
 const SELFTEST = `

@@ -27,6 +27,19 @@ step of the play came out as its file says *and* the checkers, who know nothing 
 and nothing of another class. Where nothing is expected the lock must have held. Exit status 0: all went as written; 1: one
 went otherwise; 2: it was ended before all were played; 3: one could not run.
 
+## With another lock
+
+\`\`\`sh
+npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts
+npm run torture -- scenario --all --lock reentrant
+npm run torture -- scenario only-one-holds --lock redlock --topology redlock
+\`\`\`
+
+plays the same steps with a lock, or on servers, that the file was not written for. Nothing is expected then: the row says
+whether the lock **held** or was **violated**, and the exit status is that of a run. Where a step cannot come out with such a
+lock (it stops at no step of that name, or refuses what was to be granted) it **cannot tell**, unless something was found
+before. That is how the [matrix](../matrix/index.ts) plays one scenario with many locks.
+
 ## How one is written
 
 One file in \`scenarios/\`, listed in \`scenarios/index.ts\`. [pause-between-grant-and-write.ts](../scenarios/pause-between-grant-and-write.ts)

@@ -1,5 +1,5 @@
 /** Scenarios as a user plays them: what goes as written, and that what is written could be found to be wrong. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Results } from '../../harness/api.js';
@@ -34,6 +34,42 @@ describe('played', () => {
       const wrong = written.length > 0 ? [] : [{ class: 'exclusion' as const }];
       expect(unexpected({ expect: wrong }, results)).toMatch(/was to/);
     }
+  });
+});
+
+describe('with another lock than it is written for', () => {
+  test('tells what was found, and the command that does it again', { timeout: 120_000 }, async () => {
+    const out = freshFolder();
+    const play = ['crashed-holder-frees-it', 'only-the-owner-releases', '--lock', 'set-nx-px-del'];
+    const { status, output } = await torture([...play, '--out', out], { command: 'scenario' });
+    expect(status).toBe(1);
+    expect(output).toMatch(/crashed-holder-frees-it +held: The lock held/);
+    expect(output).toMatch(/only-the-owner-releases +violated: Exclusion broken/);
+    expect(output).toContain('violated in 1 of 2, held in 1 of 2');
+    const again = readdirSync(out)
+      .filter((name) => !name.includes('-scenarios-') && name !== 'latest')
+      .flatMap((name) => {
+        const path = join(out, name, 'results.json');
+        return existsSync(path) ? [(JSON.parse(readFileSync(path, 'utf8')) as Results).again] : [];
+      });
+    expect(again).toContain('npm run torture -- scenario only-the-owner-releases --lock set-nx-px-del');
+  });
+
+  test('that cannot play it: cannot tell, exit status 2', { timeout: 60_000 }, async () => {
+    const play = ['crash-between-setnx-and-expire', '--lock', 'set-nx-px', '--out', freshFolder()];
+    const { status, output } = await torture(play, { command: 'scenario' });
+    expect(status).toBe(2);
+    expect(output).toContain('cannot tell: the play could not be played to its end: c1 was to stop at "after-setnx"');
+  });
+
+  test('that makes no sense there: one line, exit status 3', { timeout: 60_000 }, async () => {
+    const play = ['only-one-holds', '--lock', 'redlock', '--out', freshFolder()];
+    const { status, output } = await torture(play, { command: 'scenario' });
+    expect(status).toBe(3);
+    expect(output).toContain('could not run: lock redlock makes no sense on topology single');
+    const unknown = await torture(['only-one-holds', '--topology', 'nowhere'], { command: 'scenario' });
+    expect(unknown.status).toBe(3);
+    expect(unknown.errors).toContain('"nowhere" is not known; choose from: single');
   });
 });
 
