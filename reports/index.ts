@@ -7,7 +7,7 @@ import { worstViolationSvg } from './worst.js';
 
 export type { ReportInput } from './input.js';
 export { type RunRow, runRow, runsPage } from './runs.js';
-export { type Cell, type Sheet, sheetMarkdown, sheetPage } from './sheet.js';
+export { type Sheet, type SheetCell, sheetMarkdown, sheetPage } from './sheet.js';
 export { closingSummary, type JsonSummary, jsonSummary, type SummaryInput } from './summary.js';
 export { htmlReport, junitXml, markdownSummary };
 

@@ -4,14 +4,14 @@ import { clipped, type Markup, markup } from './markup.js';
 import { pageFrame } from './page/frame.js';
 
 /** A text; `run`: the id of the run whose report it leads to; `good`: whether it is what was wanted. */
-export type Cell = string | { text: string; run?: string; good?: boolean };
+export type SheetCell = string | { text: string; run?: string; good?: boolean };
 
 export interface Sheet {
   title: string;
   /** Everything came out as it must; `unknown`: nothing came out otherwise, but not everything came out. */
   state: 'good' | 'bad' | 'unknown';
   headline: string;
-  tables: readonly { title: string; columns: readonly string[]; rows: readonly (readonly Cell[])[] }[];
+  tables: readonly { title: string; columns: readonly string[]; rows: readonly (readonly SheetCell[])[] }[];
 }
 
 const STATES = { good: ['held', 'GOOD'], bad: ['violated', 'NOT GOOD'], unknown: ['unknown', 'CANNOT TELL'] } as const;
@@ -25,7 +25,7 @@ export function sheetPage({ title, state, headline, tables }: Sheet): string {
     body: markup`<header class="verdict ${style}"><h1>${word} <span>${title}</span></h1><p class="headline">${headline}</p></header>
 ${tables.map(
   (table) => markup`<h2>${table.title}</h2>
-<div class="scroll"><table><thead><tr>${table.columns.map((column) => markup`<th>${column}</th>`)}</tr></thead><tbody>${table.rows.map(
+<div class="scroll batch"><table><thead><tr>${table.columns.map((column) => markup`<th>${column}</th>`)}</tr></thead><tbody>${table.rows.map(
     (cells) => markup`<tr>${cells.map((cell) => markup`<td>${cellMarkup(cell)}</td>`)}</tr>\n`,
   )}</tbody></table></div>
 `,
@@ -33,7 +33,7 @@ ${tables.map(
   });
 }
 
-function cellMarkup(cell: Cell): Markup {
+function cellMarkup(cell: SheetCell): Markup {
   const { text, run, good } = typeof cell === 'string' ? { text: cell } : cell;
   const words = markup`${clipped(text, LONGEST_CELL)}`;
   const linked =
@@ -60,7 +60,7 @@ export function sheetMarkdown({ title, state, headline, tables }: Sheet): string
   ].join('\n');
 }
 
-function cellMarkdown(cell: Cell): string {
+function cellMarkdown(cell: SheetCell): string {
   const { text, run } = typeof cell === 'string' ? { text: cell } : cell;
   return run === undefined
     ? plainMarkdown(text)

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Cell, cells, nameOf } from '../../matrix/index.js';
-import type { Sheet } from '../../reports/index.js';
+import type { Sheet, SheetCell } from '../../reports/index.js';
 import { runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
@@ -94,7 +94,7 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
         return;
       }
       rows.push(row);
-      const text = `${row.cell.padEnd(58)} ${row.shown.replace(/-/g, ' ')}: ${row.why}`;
+      const text = `${row.cell.padEnd(58)} ${inWords(row.shown)}: ${row.why}`;
       record.ended({ type: 'cell', ...row }, rows.length, planned, text);
     });
     left = again;
@@ -158,26 +158,58 @@ function sheetOf({ rows, exitStatus, headline }: Summary, id: string): Sheet {
     title: `matrix ${id}`,
     state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
     headline,
-    tables: faults.map((fault) => ({
-      title: fault.replace(/-/g, ' '),
-      columns: ['lock', 'on', 'must be', 'came out', 'why it must', 'what was found', 'run'],
-      rows: rows
-        .filter((row) => row.fault === fault)
-        .map(({ lock, topology, expect, came, shown, reason, why, runs }) => {
-          const last = runs.at(-1);
-          return [
-            lock,
-            topology,
-            expect,
-            {
-              text: shown === 'as-expected' ? expect : `${came ?? 'nothing'} (${shown.replace(/-/g, ' ')})`,
-              good: shown === 'as-expected',
-            },
-            reason,
-            why,
-            last?.run === undefined ? '' : { text: `seed ${last.seed}`, run: last.run },
-          ];
-        }),
-    })),
+    tables: [atAGlance(rows, faults), ...faults.map((fault) => tableOf(fault, rows))],
   };
+}
+
+/** Locks by faults, wherever they were shown; coloured by what came of the lock, whether or not it was expected. */
+function atAGlance(rows: readonly Row[], faults: readonly string[]): Sheet['tables'][number] {
+  const locks = [...new Set(rows.map(({ lock }) => lock))];
+  const cellOf = (of: readonly Row[]): SheetCell => {
+    if (of.length === 0) return '–';
+    const [run] = of.length === 1 ? of[0]!.runs.slice(-1) : [];
+    return {
+      text: [...new Set(of.map(cameOutAs))].join(', '),
+      good: of.every(({ came }) => came === 'safe'),
+      ...(run?.run !== undefined && { run: run.run }),
+    };
+  };
+  return {
+    title: 'At a glance',
+    columns: ['', ...faults.map(inWords)],
+    rows: locks.map((lock) => [
+      lock,
+      ...faults.map((fault) => cellOf(rows.filter((row) => row.lock === lock && row.fault === fault))),
+    ]),
+  };
+}
+
+function tableOf(fault: string, rows: readonly Row[]): Sheet['tables'][number] {
+  return {
+    title: inWords(fault),
+    columns: ['lock', 'on', 'must be', 'came out', 'why it must', 'what was found', 'run'],
+    rows: rows
+      .filter((row) => row.fault === fault)
+      .map((row) => {
+        const { lock, topology, expect, reason, why } = row;
+        const last = row.runs.at(-1);
+        return [
+          lock,
+          topology,
+          expect,
+          { text: cameOutAs(row), good: row.shown === 'as-expected' },
+          reason,
+          why,
+          last?.run === undefined ? '' : { text: `seed ${last.seed}`, run: last.run },
+        ];
+      }),
+  };
+}
+
+function cameOutAs({ expect, came, shown }: Row): string {
+  return shown === 'as-expected' ? expect : `${came ?? 'nothing'} (${inWords(shown)})`;
+}
+
+function inWords(name: string): string {
+  return name.replace(/-/g, ' ');
 }

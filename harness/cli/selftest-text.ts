@@ -1,5 +1,5 @@
 /** What a self-test says: a line for each run as it ends, a table at the end, and the same as a page. */
-import type { Cell, Sheet } from '../../reports/index.js';
+import type { Sheet, SheetCell } from '../../reports/index.js';
 import { headlineOf } from './batch-record.js';
 import type { SelftestSummary } from './selftest-command.js';
 import type { Row, Shown } from './selftest-jobs.js';
@@ -48,12 +48,12 @@ export function troublesOf(rows: readonly Row[]): string[] {
 export function selftestSheet(summary: SelftestSummary, id: string): Sheet {
   const canaries = summary.rows.filter(({ shown }) => shown === 'caught' || shown === 'missed');
   const others = summary.rows.filter((row) => !canaries.includes(row));
-  const common = (row: Row): Cell[] => [
+  const common = (row: Row): SheetCell[] => [
     row.why,
     row.run === undefined ? String(row.seed) : { text: String(row.seed), run: row.run },
     row.story,
   ];
-  const shown = (row: Row): Cell => ({
+  const shown = (row: Row): SheetCell => ({
     text: SHOWN[row.shown],
     good: row.shown === 'caught' || row.shown === 'not-accused',
   });

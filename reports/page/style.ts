@@ -51,6 +51,7 @@ details>summary h3{display:inline}.violation>summary{color:var(--text)}details.v
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:14px}
 th,td{border-bottom:1px solid var(--edge);padding:6px 10px 6px 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}
+.batch td{overflow-wrap:break-word}
 .nowrap{white-space:nowrap}
 .faults td:nth-child(2){min-width:16em}
 th{overflow-wrap:normal;color:var(--muted);font-weight:600;font-size:13px}
