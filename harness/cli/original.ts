@@ -32,6 +32,8 @@ export async function readOriginal(found: string): Promise<OriginalRun> {
       `${join(folder, 'config.json')}: ${problem}; it is damaged or of another version, and cannot be replayed`,
     );
   }
+  if (config.scenario !== undefined)
+    throw new StoreError(`${folder} is a play, which is the same each time; play it again: ${config.again}`);
   const { results } = await readRun(folder).catch((error) => {
     if (error.code !== 'ENOENT') throw error;
     throw new StoreError(`${folder} cannot be replayed: it recorded nothing that a replay could be compared with`);
@@ -104,8 +106,7 @@ const FIELDS: Record<keyof RunConfig, Check> = {
   nemesisIntervalMs: positive,
   failOn: list(oneOf(CLASSES)),
   stopAtFirst: optional(oneOf([true])),
-  // A play is played again by its name.
-  scenario: oneOf([undefined]),
+  scenario: optional(text),
   redis: object({ path: text, env: texts, version: text, origin: text }),
   clockShim: optional(text),
   containers: optional(object({ image: text, clientImage: text, built: object({ server: text, client: text }) })),

@@ -53,6 +53,12 @@ describe('with another lock than it is written for', () => {
         return existsSync(path) ? [(JSON.parse(readFileSync(path, 'utf8')) as Results).again] : [];
       });
     expect(again).toContain('npm run torture -- scenario only-the-owner-releases --lock set-nx-px-del');
+
+    const replayed = await torture([join(out, 'latest')], { command: 'replay' });
+    expect(replayed.status).toBe(3);
+    expect(replayed.errors).toMatch(
+      /is a play, which is the same each time; play it again: npm run torture -- scenario /,
+    );
   });
 
   test('that cannot play it: cannot tell, exit status 2', { timeout: 60_000 }, async () => {
