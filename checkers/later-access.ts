@@ -132,6 +132,7 @@ class Seen {
     const { fromNs } = this.holds;
     return fromNs[this.holdOf(b)]! < fromNs[this.holdOf(a)]! ? b : a;
   }
+
   private holdOf(row: number): number {
     const acquire = this.history.operations.hold[row]!;
     return acquire < 0 ? NONE : this.holds.ofRow[acquire]!;

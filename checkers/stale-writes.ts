@@ -15,8 +15,7 @@
  * machine whose clock was stepped may have made ("cannot tell"). Excludes writes of unknown outcome, those of readers of a
  * read-write lock, and semaphores, whose holders may rightly write side by side.
  *
- * `refusedStale` counts writes of a stale holder that were refused, fencing at work: those that began after the next holder had
- * been granted the key. What that one had read or written by then is not asked: nothing was taken, so nobody is accused.
+ * `refusedStale` counts writes that the resource refused for their token (docs/protocol.md): fencing at work.
  */
 import type { Cause, CauseLink, Checker, CheckerResult, CheckInput, History, Hold, Violation } from '../harness/api.js';
 import { OP, OUTCOME } from '../harness/history-table.js';
@@ -24,7 +23,6 @@ import { causeBetween, overlapBetween } from './broken-hold.js';
 import { explainerOf } from './causes.js';
 import { Doubts } from './doubts.js';
 import { Earliest } from './earliest.js';
-import { nextHolders } from './hold-order.js';
 import { type Holds, holdsOf } from './holds.js';
 import { type Intervals, intervalsOf } from './intervals.js';
 import { type LaterAccesses, laterAccesses } from './later-access.js';
@@ -59,7 +57,7 @@ export const staleWrites: Checker = (input) => {
   for (const row of order.writes()) {
     if (ops.outcome[row] === OUTCOME.fail) {
       stats.writesRefused++;
-      if (order.begunStale(row)) stats.refusedStale++;
+      if (/^stale-token\b/.test(ops.reasons[ops.reason[row]!] ?? '')) stats.refusedStale++;
       continue;
     }
     stats.writesTaken++;
@@ -96,14 +94,12 @@ class Order {
   private readonly history: History;
   private readonly holds: Holds;
   private readonly intervals: Intervals;
-  private readonly next: Int32Array;
   private readonly laterAccess: LaterAccesses['before'];
 
   constructor({ history, model }: CheckInput) {
     this.history = history;
     this.holds = holdsOf(history);
     this.intervals = intervalsOf(history);
-    this.next = nextHolders(this.holds, history.operations.keys.length, model);
     const { before, disorders } = laterAccesses(history, model);
     this.laterAccess = before;
     this.disorders = disorders.map((why) => `the order in which writes were taken is not known: ${why}`);
@@ -123,14 +119,6 @@ class Order {
     if (access < 0) return undefined;
     const [hold, later] = [this.holdOf(row), this.holdOf(access)];
     return this.withinMargin(row, hold, later) ? undefined : { row, hold, later, access };
-  }
-
-  /** Whether a write began when the next holder of its key had certainly been granted it. */
-  begunStale(row: number): boolean {
-    const hold = this.holdOf(row);
-    const next = hold < 0 ? -1 : this.next[hold]!;
-    if (next < 0 || this.intervals.callNs[row]! <= this.holds.fromNs[next]!) return false;
-    return !this.withinMargin(row, hold, next);
   }
 
   /** The later one was granted the key when the lease was as good as over, and the write was done as soon: clocks are not finer. */

@@ -232,18 +232,18 @@ it('leaves out what happened while the lease was as good as over: clocks are not
   expect(judged([...told(5.994, 5.999), between]).verdict).toBe('valid');
 });
 
-it('counts what was refused of a stale holder: fencing at work', () => {
-  const refused = (at: number) =>
+it('counts what the resource refused for its token: fencing at work', () => {
+  const refused = (reason: string) =>
     judged([
       ...holders,
-      write('c1', 2, { at, until: 9, hold: 1, type: 'fail', reason: 'stale-token' }),
+      write('c1', 2, { at: 8, until: 9, hold: 1, type: 'fail', reason }),
       write('c2', 2, { at: 7.5, hold: 1, version: 1 }),
     ]);
-  expect(refused(8)).toMatchObject({
+  expect(refused('stale-token: 1 is older than 2')).toMatchObject({
     verdict: 'valid',
     stats: { writesTaken: 1, writesRefused: 1, refusedStale: 1, staleWrites: 0 },
   });
-  expect(refused(7.001)).toMatchObject({ stats: { writesRefused: 1, refusedStale: 0 } });
+  expect(refused('unreachable: it is gone')).toMatchObject({ stats: { writesRefused: 1, refusedStale: 0 } });
 });
 
 it('accuses nobody of a write of unknown outcome', () => {
