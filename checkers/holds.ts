@@ -60,6 +60,12 @@ export class Holds implements Iterable<Hold> {
     this.released = new Uint8Array(this.count).fill(NOT_RELEASED);
   }
 
+  /** The hold that a release, an extension, a read or a write in that row is about, or -1. */
+  about(row: number): number {
+    const acquireRow = this.history.operations.hold[row]!;
+    return acquireRow < 0 ? -1 : this.ofRow[acquireRow]!;
+  }
+
   /** The hold, made afresh. `k` from 0, below `count`. */
   hold(k: number): Hold {
     const { operations: ops } = this.history;

@@ -48,11 +48,11 @@ export function laterAccesses(history: History, model: LockModel): LaterAccesses
     const acknowledged = accesses.filter((row) => ops.outcome[row] === OUTCOME.ok);
     const ordered = inOwnOrder(history, accesses);
     const disorder = disorderOf(history, ordered);
-    if (disorder === undefined) byOwnOrder(history, ordered, new Seen(history, holdsByKey[key]!, place), before);
+    if (disorder === undefined) byOwnOrder(history, ordered, new Seen(holds, holdsByKey[key]!, place), before);
     else disorders.push(disorder);
     // An order that can be relied on tells all that time does.
     if (disorder !== undefined || ordered.length < acknowledged.length)
-      byTime(history, acknowledged, new Seen(history, holdsByKey[key]!, place), before);
+      byTime(history, acknowledged, new Seen(holds, holdsByKey[key]!, place), before);
   });
   return { before, disorders };
 }
@@ -80,7 +80,6 @@ function byTime(history: History, acknowledged: Int32Array, seen: Seen, before: 
  * tree of Fenwick's (1994), so that the first of all that were sent after a moment is found in O(log n).
  */
 class Seen {
-  private readonly holds: Holds;
   private readonly bySent: Int32Array;
   private readonly firsts: FirstHolders;
   /** By place in that order: the row of the hold's first access. */
@@ -89,20 +88,19 @@ class Seen {
 
   /** `place`: by hold, for its place in that order; one for all keys. */
   constructor(
-    private readonly history: History,
+    private readonly holds: Holds,
     ofKey: Int32Array,
     private readonly place: Int32Array,
   ) {
-    this.holds = holdsOf(history);
-    const { grantSentNs } = this.holds;
+    const { grantSentNs } = holds;
     this.bySent = sortedBy(ofKey, (a, b) => grantSentNs[a]! - grantSentNs[b]!);
     for (let at = 0; at < ofKey.length; at++) place[this.bySent[at]!] = at;
-    this.firsts = new FirstHolders(ofKey.length + 1, this.holds);
+    this.firsts = new FirstHolders(ofKey.length + 1, holds);
     this.firstAccess = new Int32Array(ofKey.length).fill(NONE);
   }
 
   add(access: number): void {
-    const k = this.holdOf(access);
+    const k = this.holds.about(access);
     const place = k === NONE ? NONE : this.place[k]!;
     if (place === NONE || this.firstAccess[place] !== NONE) return;
     this.firstAccess[place] = access;
@@ -114,7 +112,7 @@ class Seen {
   /** The first access of the first holder that was seen and is later than the one who wrote, or -1. */
   laterThan(write: number): number {
     const { client, fromNs, grantSentNs, shares } = this.holds;
-    const k = this.holdOf(write);
+    const k = this.holds.about(write);
     // Nearly always nobody later was seen.
     if (k === NONE || shares[k] || this.lastSentNs <= fromNs[k]!) return NONE;
     const notLater = countBelow(this.bySent, grantSentNs, fromNs[k]!, 'or equal');
@@ -130,11 +128,6 @@ class Seen {
   earlier(a: number, b: number): number {
     if (a === NONE || b === NONE) return Math.max(a, b);
     const { fromNs } = this.holds;
-    return fromNs[this.holdOf(b)]! < fromNs[this.holdOf(a)]! ? b : a;
-  }
-
-  private holdOf(row: number): number {
-    const acquire = this.history.operations.hold[row]!;
-    return acquire < 0 ? NONE : this.holds.ofRow[acquire]!;
+    return fromNs[this.holds.about(b)]! < fromNs[this.holds.about(a)]! ? b : a;
   }
 }

@@ -293,10 +293,9 @@ class Counters {
 
   /** The holds of both, earlier grant first. */
   private holdsOf({ row, by }: Lost): Hold[] {
-    const { hold } = this.history.operations;
     const holds = holdsOf(this.history);
     return [row, by]
-      .map((of) => (hold[of]! < 0 ? -1 : holds.ofRow[hold[of]!]!))
+      .map((of) => holds.about(of))
       .filter((k, at, all) => k >= 0 && all.indexOf(k) === at)
       .sort((a, b) => holds.fromNs[a]! - holds.fromNs[b]!)
       .map((k) => holds.hold(k));

@@ -103,8 +103,7 @@ function silentReleases(
   const found = new Earliest<Told>(MOST_REPORTED, (a, b) => a.atNs - b.atNs || a.line - b.line);
   const released = new Uint8Array(holds.count);
   for (let row = 0; row < ops.count; row++) {
-    if (ops.op[row] !== OP.release || ops.hold[row]! < 0) continue;
-    const k = holds.ofRow[ops.hold[row]!]!;
+    const k = ops.op[row] === OP.release ? holds.about(row) : -1;
     // One that comes after another of unknown outcome may rightly say that it is released.
     if (k < 0 || released[k] === 1) continue;
     released[k] = 1;

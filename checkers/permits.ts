@@ -122,7 +122,7 @@ class Taken {
     for (let k = 0; k < this.holds.count; k++)
       if (this.downNs[this.holds.client[k]!]! < Number.POSITIVE_INFINITY) this.abandoned[k] = 1;
     for (let row = 0; row < ops.count; row++) {
-      const k = ops.op[row] === OP.release && ops.hold[row]! >= 0 ? this.holds.ofRow[ops.hold[row]!]! : -1;
+      const k = ops.op[row] === OP.release ? this.holds.about(row) : -1;
       if (k < 0) continue;
       if (ops.outcome[row] === OUTCOME.ok) this.backNs[k] = this.returnNs[row]!;
       else this.abandoned[k] = 1;

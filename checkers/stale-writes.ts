@@ -117,7 +117,7 @@ class Order {
   lateness(row: number): Late | undefined {
     const access = this.laterAccess[row]!;
     if (access < 0) return undefined;
-    const [hold, later] = [this.holdOf(row), this.holdOf(access)];
+    const [hold, later] = [this.holds.about(row), this.holds.about(access)];
     return this.withinMargin(row, hold, later) ? undefined : { row, hold, later, access };
   }
 
@@ -126,12 +126,6 @@ class Order {
     const { fromNs, leaseEndNs, leaseMs } = this.holds;
     const [endNs, marginNs] = [leaseEndNs[hold]!, leaseMarginNs(leaseMs[hold]!)];
     return fromNs[later]! >= endNs - marginNs && this.intervals.returnNs[row]! <= endNs + marginNs;
-  }
-
-  /** The hold under which a read or write was asked for, or -1. */
-  private holdOf(row: number): number {
-    const acquire = this.history.operations.hold[row]!;
-    return acquire < 0 ? -1 : this.holds.ofRow[acquire]!;
   }
 
   overlap({ hold, later }: Late): Overlap {

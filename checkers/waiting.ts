@@ -154,7 +154,7 @@ function releasesAnsweredNs(history: History): Float64Array {
   const { returnNs } = intervalsOf(history);
   const answeredNs = new Float64Array(holds.count).fill(Number.NEGATIVE_INFINITY);
   for (let row = 0; row < ops.count; row++) {
-    const k = ops.op[row] === OP.release && ops.hold[row]! >= 0 ? holds.ofRow[ops.hold[row]!]! : -1;
+    const k = ops.op[row] === OP.release ? holds.about(row) : -1;
     if (k >= 0 && returnNs[row]! > answeredNs[k]! && Number.isFinite(returnNs[row]!)) answeredNs[k] = returnNs[row]!;
   }
   return answeredNs;

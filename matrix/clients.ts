@@ -74,11 +74,7 @@ export const clientRows: readonly Cell[] = [
       'a plain DEL deletes the lock of the next holder',
       flags('--nemesis', 'none', '--careless', '--hold', '0.5x..1.5x', '--lease', '1s'),
     ],
-    [
-      [plain, reentrant, waiting, publishedMutex, { ...fenced, flags: [] }],
-      'safe',
-      'the owner is compared where the key is deleted',
-    ],
+    [[plain, reentrant, waiting, publishedMutex, fenced], 'safe', 'the owner is compared where the key is deleted'],
     [
       [redlock, ...published],
       'safe',

@@ -36,7 +36,7 @@ export const renewingByThemselves = [
 ].map(on('redlock'));
 /** Over clients with the settings that ioredis has by itself, which wait for a node that hangs for as long as it hangs. */
 export const waitingForEveryNode = on('redlock')('third-party/redis-semaphore-redlock-mutex-default-client');
-/** Behind a resource that looks at tokens. */
+/** Behind a resource that looks at tokens; in a play its tokens are judged, and no resource is asked. */
 export const fenced: Column = { ...single('fenced'), flags: ['--workload', 'fenced-resource'] };
 
 /** The same columns elsewhere. */

@@ -2,9 +2,6 @@
 import type { Cell } from './cell.js';
 import { elsewhere, fenced, flags, plain, plan, play, publishedMutex, reentrant, row, waiting } from './columns.js';
 
-/** Its tokens are judged, and no resource is asked. */
-const tokens = { ...fenced, flags: [] };
-
 export const replicaRows: readonly Cell[] = [
   ...row('primary-lost-before-replication', flags('--nemesis', 'failover'), [
     [
@@ -25,11 +22,11 @@ export const replicaRows: readonly Cell[] = [
       'exclusion',
       'one replica has the grant and the other one is promoted',
     ],
-    [elsewhere([tokens], 'replica'), 'harm', 'the counter of the promoted replica is behind, and gives a token again'],
+    [elsewhere([fenced], 'replica'), 'harm', 'the counter of the promoted replica is behind, and gives a token again'],
   ]),
   ...row('promoted-replica-has-a-released-lock', play('released-lock-comes-back'), [
     [
-      elsewhere([plain, reentrant, waiting, publishedMutex, tokens], 'replica'),
+      elsewhere([plain, reentrant, waiting, publishedMutex, fenced], 'replica'),
       'safe',
       'nobody can have it until the lease ends that had been given back, and then somebody can',
     ],
@@ -54,6 +51,6 @@ export const replicaRows: readonly Cell[] = [
       'exclusion',
       'refused only until the isolated primary has dropped its replicas (repl-timeout)',
     ],
-    [elsewhere([tokens], 'sentinel'), 'harm', 'both count on from the same token'],
+    [elsewhere([fenced], 'sentinel'), 'harm', 'both count on from the same token'],
   ]),
 ];

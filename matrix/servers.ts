@@ -45,7 +45,7 @@ export const serverRows: readonly Cell[] = [
     [[fenced], 'safe', 'two hold at once, but the counter survives and the resource refuses the elder'],
   ]),
   ...row('node-clock-back', play('server-clock-goes-back'), [
-    [[plain, reentrant, waiting, publishedMutex, { ...fenced, flags: [] }], 'safe', lateButSound],
+    [[plain, reentrant, waiting, publishedMutex, fenced], 'safe', lateButSound],
     [[redlock, ...published], 'safe', 'the nodes of a majority end the lease in time', play('redlock-clocks-go-back')],
   ]),
   ...row('eviction', flags('--nemesis', 'evict', '--maxmemory-policy', 'volatile-ttl'), [

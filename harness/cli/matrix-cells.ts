@@ -1,6 +1,5 @@
 /** A cell of the matrix: what its runs are to do, and what they come to. */
-import type { Cell, Flags, Outcome } from '../../matrix/index.js';
-import { nameOf } from '../../matrix/index.js';
+import { type Cell, type Flags, nameOf, type Outcome } from '../../matrix/index.js';
 import type { Results } from '../api.js';
 import { type BatchOptions, type BatchRun, type Decide, decideByFlags } from './batch.js';
 import { playTrouble } from './play.js';

@@ -89,7 +89,7 @@ function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
   return {
     version: 1 as const,
     exitStatus: statusOf(rows, planned),
-    headline: [...(cast.length < 1 || counted('as-written') > 0 ? [asWritten] : []), ...otherwise].join(', '),
+    headline: [...(cast.length === 0 || counted('as-written') > 0 ? [asWritten] : []), ...otherwise].join(', '),
     seconds: Math.round(seconds),
     rows: [...rows],
   };
