@@ -8,7 +8,7 @@ import { decide } from '../checkers/linearizability/decide.js';
 import { modelOf } from '../checkers/linearizability/models/index.js';
 import { search } from '../checkers/linearizability/search.js';
 import type { KeyHistory, Reading, SearchBudget } from '../checkers/linearizability/types.js';
-import { OP } from '../harness/history-table.js';
+import { OP } from '../harness/record/history-table.js';
 import { type LockHistory, lockHistory } from './lock-histories.js';
 
 export interface Case {

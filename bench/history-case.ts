@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { judgeRun } from '../harness/cli/judge.js';
-import { readHistory } from '../harness/history.js';
+import { judgeRun } from '../cli/judge/judge.js';
+import { readHistory } from '../harness/record/history.js';
 
 /** Only reads the history; or does all that `check` does, reports included. */
 export type What = 'read' | 'check';

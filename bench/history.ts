@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
-import { UsageError } from '../harness/cli/errors.js';
+import { UsageError } from '../cli/common/errors.js';
 import type { Measured, What } from './history-case.js';
 import { writeRecordedRun } from './recorded-run.js';
 

@@ -2,6 +2,12 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Recorder } from '../harness/record/recorder.js';
+import { Scheduler } from '../harness/run/scheduler.js';
+import { netnsRuntime } from '../harness/runtimes/netns.js';
+import { createRandom } from '../harness/runtimes/random.js';
+import { monotonicNs, realClock } from '../harness/runtimes/real-clock.js';
+import { topologies } from '../harness/topologies/index.js';
 import type {
   ClientScript,
   HistoryBody,
@@ -10,13 +16,7 @@ import type {
   Runtime,
   TopologyContext,
   TopologyOptions,
-} from '../harness/api.js';
-import { createRandom } from '../harness/random.js';
-import { Recorder } from '../harness/recorder.js';
-import { netnsRuntime } from '../harness/runtimes/netns.js';
-import { monotonicNs, realClock } from '../harness/runtimes/real-clock.js';
-import { Scheduler } from '../harness/scheduler.js';
-import { topologies } from '../harness/topologies/index.js';
+} from '../harness/vocabulary/api.js';
 import { builtinLock } from '../lock-impl/index.js';
 
 const ROUNDS = 5;

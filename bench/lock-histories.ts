@@ -5,9 +5,9 @@
  * and whoever of them is lucky is next. That is what is hard for a search: each grant might have been anybody's.
  */
 import type { KeyHistory } from '../checkers/linearizability/types.js';
-import type { Operations, Random } from '../harness/api.js';
-import { MODE, OP, OUTCOME } from '../harness/history-table.js';
-import { createRandom } from '../harness/random.js';
+import { MODE, OP, OUTCOME } from '../harness/record/history-table.js';
+import { createRandom } from '../harness/runtimes/random.js';
+import type { Operations, Random } from '../harness/vocabulary/api.js';
 
 export interface LockHistory {
   /** To the next round. */

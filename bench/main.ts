@@ -1,5 +1,5 @@
 /** `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run, and to decide a history. */
-import { couldNotRun, UsageError } from '../harness/cli/errors.js';
+import { couldNotRun, UsageError } from '../cli/common/errors.js';
 import { benchCheckers } from './checkers.js';
 import { benchHistory } from './history.js';
 import { benchReady } from './ready.js';

@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { enterNamespaces } from '../harness/cli/enter-namespaces.js';
-import { cacheFolder, findRedis } from '../harness/redis-binary.js';
-import { writeWhole } from '../harness/store.js';
+import { enterNamespaces } from '../cli/run/enter-namespaces.js';
+import { cacheFolder, findRedis } from '../harness/machine/redis-binary.js';
+import { writeWhole } from '../harness/record/store.js';
 
 export async function benchReady(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-'));

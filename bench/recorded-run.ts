@@ -5,9 +5,9 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HistoryBody, Observation, ObservationBody, Plan, Random, RunConfig } from '../harness/api.js';
-import { createRandom } from '../harness/random.js';
-import { writeJson } from '../harness/store.js';
+import { writeJson } from '../harness/record/store.js';
+import { createRandom } from '../harness/runtimes/random.js';
+import type { HistoryBody, Observation, ObservationBody, Plan, Random, RunConfig } from '../harness/vocabulary/api.js';
 
 export interface RecordedRun {
   /** Invoked operations, to the next few. */

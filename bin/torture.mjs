@@ -12,5 +12,5 @@ watchNpm(() => {
 });
 
 await setUpOrExit();
-const { main } = await import('../dist/harness/cli/main.js');
+const { main } = await import('../dist/cli/main.js');
 process.exit(await main(process.argv.slice(2)));

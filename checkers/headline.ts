@@ -1,7 +1,8 @@
 /** The one sentence that a verdict opens with. */
-import type { LockModel, Results, Violation, ViolationClass } from '../harness/api.js';
-import { causePhrase } from './causes.js';
-import { moment, plural } from './words.js';
+
+import { moment, plural } from '../harness/record/facts/words.js';
+import type { LockModel, Results, Violation, ViolationClass } from '../harness/vocabulary/api.js';
+import { causePhrase } from './causes/explain.js';
 
 /** What a headline is made of: violations that are told, those of them that fail the run, and how many there are in all. */
 export interface Findings {

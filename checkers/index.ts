@@ -1,22 +1,30 @@
 /** The checkers, and how what they find becomes one verdict. */
-import type { Checker, CheckerResult, CheckInput, Results, Violation, ViolationClass } from '../harness/api.js';
-import { availability } from './availability.js';
-import { faultFailures, mishaps } from './faults.js';
-import { fencing } from './fencing.js';
-import { fifo } from './fifo.js';
+
+import { faultFailures, mishaps } from '../harness/record/facts/faults.js';
+import type {
+  Checker,
+  CheckerResult,
+  CheckInput,
+  Results,
+  Violation,
+  ViolationClass,
+} from '../harness/vocabulary/api.js';
+import { mutualExclusion, PROCEDURE } from './exclusion/mutual-exclusion.js';
+import { ownership } from './exclusion/ownership.js';
+import { permits } from './exclusion/permits.js';
+import { fencing } from './harm/fencing.js';
+import { lostUpdates } from './harm/lost-updates.js';
+import { staleWrites } from './harm/stale-writes.js';
 import { headlineOf } from './headline.js';
-import { latency } from './latency.js';
-import { leftBehind } from './left-behind.js';
-import { liveness } from './liveness.js';
-import { lossToNotice } from './loss-to-notice.js';
-import { lostUpdates } from './lost-updates.js';
-import { mutualExclusion, PROCEDURE } from './mutual-exclusion.js';
-import { ownership } from './ownership.js';
-import { permits } from './permits.js';
-import { readingsOf } from './run-readings.js';
-import { staleWrites } from './stale-writes.js';
-import { strengthOf, vacuity } from './vacuity.js';
-import { waiting } from './waiting.js';
+import { readingsOf } from './linearizability/explainable.js';
+import { fifo } from './liveness/fifo.js';
+import { leftBehind } from './liveness/left-behind.js';
+import { liveness } from './liveness/liveness.js';
+import { waiting } from './liveness/waiting.js';
+import { availability } from './measures/availability.js';
+import { latency } from './measures/latency.js';
+import { lossToNotice } from './measures/loss-to-notice.js';
+import { strengthOf, vacuity } from './worth/vacuity.js';
 
 export const checkers: Record<string, Checker> = {
   'mutual-exclusion': mutualExclusion,

@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
-import type { ClockSkew, ExecResult, Host, HostProcess, SpawnOptions } from '../harness/api.js';
+import type { ClockSkew, ExecResult, Host, HostProcess, SpawnOptions } from '../harness/vocabulary/api.js';
 import type { Prepared } from './agent/messages.js';
 import type { Docker } from './engine.js';
 import { INSIDE } from './images.js';

@@ -3,7 +3,7 @@
  * is guessed from the engine's version or settings.
  */
 import { readFileSync } from 'node:fs';
-import type { Capability, Clock, Host } from '../harness/api.js';
+import type { Capability, Clock, Host } from '../harness/vocabulary/api.js';
 import { ContainerError } from './engine.js';
 import { DockerHost } from './host.js';
 import { INSIDE } from './images.js';

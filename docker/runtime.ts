@@ -6,7 +6,7 @@
  * harness leaves, a network at most, is removed at the next start.
  */
 import { basename } from 'node:path';
-import type { Capability, Clock, ClockSkew, Host, Runtime } from '../harness/api.js';
+import type { Capability, Clock, ClockSkew, Host, Runtime } from '../harness/vocabulary/api.js';
 import { ContainerError, type Engine, findEngine } from './engine.js';
 import { DockerHost } from './host.js';
 import { type Images, oneLine } from './images.js';

@@ -1,7 +1,7 @@
 /**
  * What a lock author imports: `import { defineLock } from 'lock-torture'`. Types, and two functions without any state.
  */
-import type { LockDefinition } from '../harness/api.js';
+import type { LockDefinition } from '../harness/vocabulary/api.js';
 
 export type {
   AcquireOptions,
@@ -10,7 +10,7 @@ export type {
   LockHold,
   TopologyAccess,
   TopologyDescription,
-} from '../harness/api.js';
+} from '../harness/vocabulary/api.js';
 
 /** Returns `definition` as it is; it is there so that an editor checks and completes what is written in it. */
 export function defineLock(definition: LockDefinition): LockDefinition {

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { BuiltinLock } from './builtin-lock.js';
 import { canaries } from './canaries.js';
-import { moreLocks } from './more-locks.js';
+import { moreLocks } from './shared-and-published.js';
 
 export type { BuiltinLock } from './builtin-lock.js';
 

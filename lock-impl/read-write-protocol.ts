@@ -1,6 +1,6 @@
 /** What a read-write lock keeps on its server: who holds it in which mode, and until when. See `scripts/read-write-state.ts`. */
 import type { Redis } from 'ioredis';
-import type { LockMode, TopologyAccess } from '../harness/api.js';
+import type { LockMode, TopologyAccess } from '../harness/vocabulary/api.js';
 import { companionKey } from './keys.js';
 import type { Protocol } from './reentrant-lock.js';
 import { takenFrom } from './reentrant-protocol.js';

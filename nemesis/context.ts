@@ -11,7 +11,7 @@ import type {
   Persistence,
   PlanStep,
   TargetRole,
-} from '../harness/api.js';
+} from '../harness/vocabulary/api.js';
 import type { Levers } from './levers/index.js';
 
 /** What one strike works with: notes are recorded as of its own step. */

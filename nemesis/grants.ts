@@ -1,5 +1,5 @@
 /** The locks granted since a moment, as the history tells: what a composite fault waits for before it strikes. */
-import type { FaultContext, HistoryEvent } from '../harness/api.js';
+import type { FaultContext, HistoryEvent } from '../harness/vocabulary/api.js';
 import { Interrupted } from './context.js';
 
 export interface Grant {

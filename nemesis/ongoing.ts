@@ -2,7 +2,7 @@
  * What a fault goes on doing in the background while it is in force. It ends with the heal and with the run, and what goes
  * wrong in it is recorded, not lost: a fault that stopped half-way must not pass for one that lasted.
  */
-import type { FaultRecord } from '../harness/api.js';
+import type { FaultRecord } from '../harness/vocabulary/api.js';
 import { Interrupted, message, type NemesisContext } from './context.js';
 
 export interface Ongoing {

@@ -1,5 +1,5 @@
 /** Reads a `--plan` file: every mistake is one line that names the step and the field. */
-import type { Plan, PlanStep, Target, When } from '../harness/api.js';
+import type { Plan, PlanStep, Target, When } from '../harness/vocabulary/api.js';
 import { type NemesisFault, type PlanTopology, words } from './context.js';
 import { faults } from './faults/index.js';
 import { incapable, PlanError, targetTrouble, type Unavailable, unknownFault } from './requests.js';

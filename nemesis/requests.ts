@@ -1,5 +1,5 @@
 /** What a user asks for with `--nemesis`, and what each topology is given when nothing is asked for. */
-import type { Capability, Target, TargetRole } from '../harness/api.js';
+import type { Capability, Target, TargetRole } from '../harness/vocabulary/api.js';
 import { type NemesisFault, type PlanTopology, type Struckable, words } from './context.js';
 import { faults } from './faults/index.js';
 import { isRole } from './roles.js';

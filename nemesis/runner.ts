@@ -4,7 +4,15 @@
  * Every step of the plan ends in the history: struck and healed, refused, or failed. Nothing is skipped silently.
  */
 import { setMaxListeners } from 'node:events';
-import type { FaultContext, FaultRecord, HistoryEvent, NemesisRun, Plan, PlanStep, When } from '../harness/api.js';
+import type {
+  FaultContext,
+  FaultRecord,
+  HistoryEvent,
+  NemesisRun,
+  Plan,
+  PlanStep,
+  When,
+} from '../harness/vocabulary/api.js';
 import { type ActiveNemesis, Interrupted, isRefusal, message, type NemesisContext } from './context.js';
 import { faults } from './faults/index.js';
 import { LeftInForce } from './in-force.js';

@@ -11,7 +11,7 @@ import type {
   Shard,
   Target,
   TargetRole,
-} from '../harness/api.js';
+} from '../harness/vocabulary/api.js';
 import { minorityOf, type NemesisContext, type PlanTopology, Refusal, waitFor, words } from './context.js';
 
 export type Struck = StruckNode | StruckClient;

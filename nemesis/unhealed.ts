@@ -1,5 +1,5 @@
 /** Asks hosts, servers and programs themselves whether everything is as it was. */
-import type { ClientTarget, FaultContext, RedisNode } from '../harness/api.js';
+import type { ClientTarget, FaultContext, RedisNode } from '../harness/vocabulary/api.js';
 import { message, waitFor } from './context.js';
 import { exactOffsetOf, type ReadWallMs, redisWallMs, signed } from './levers/clock.js';
 import type { Levers } from './levers/index.js';

@@ -1,5 +1,5 @@
 /** What every report is made from: plain data of one run, nothing live. Pieces may be missing; a report says so. */
-import type { History, Hold, Observations, Plan, Results, RunConfig, Setting } from '../harness/api.js';
+import type { History, Hold, Observations, Plan, Results, RunConfig, Setting } from '../harness/vocabulary/api.js';
 
 export interface ReportInput {
   config: RunConfig;

@@ -1,5 +1,12 @@
 /** What the workloads are made of: a client takes its turn again and again, works under the lock, and lets it go. */
-import type { ClientScript, Instruction, LockMode, Outcome, Random, WorkloadOptions } from '../harness/api.js';
+import type {
+  ClientScript,
+  Instruction,
+  LockMode,
+  Outcome,
+  Random,
+  WorkloadOptions,
+} from '../harness/vocabulary/api.js';
 
 /** An acquire that was granted. */
 export type Granted = Extract<Outcome, { id: number }>;

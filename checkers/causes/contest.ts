@@ -2,11 +2,12 @@
  * Two leases over one key on the same servers: for every node that granted the second holder, why did the first holder's
  * grant not stand in its way? That is a contest, and each `Reason` beside this file may explain it.
  */
-import type { CauseLink, CauseName, Hold } from '../../harness/api.js';
-import type { Evidence, Grant } from '../evidence.js';
-import type { KeyWrite } from '../key-writes.js';
-import type { Overlap } from '../overlaps.js';
-import { moment } from '../words.js';
+
+import type { Evidence, Grant } from '../../harness/record/facts/evidence.js';
+import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import { moment } from '../../harness/record/facts/words.js';
+import type { CauseLink, CauseName, Hold } from '../../harness/vocabulary/api.js';
 
 export interface Party {
   hold: Hold;

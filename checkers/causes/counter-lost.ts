@@ -9,9 +9,10 @@
  * without the lock), what only the lock's key can have come to (an eviction, its expiry, somebody's DEL), and independent
  * nodes, of which it is not known which gave the token.
  */
-import type { Cause, CauseLink, CauseName } from '../../harness/api.js';
-import type { Evidence } from '../evidence.js';
-import type { Overlap } from '../overlaps.js';
+
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import type { Cause, CauseLink, CauseName } from '../../harness/vocabulary/api.js';
 import { contestsOf, type Party } from './contest.js';
 
 /** Each shows a node that was without everything that another, or its own earlier process, had written last. */

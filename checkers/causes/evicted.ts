@@ -6,9 +6,10 @@
  * Excludes an eviction of somebody else's key under the same name, one before the first grant, and one that nobody heard.
  * A replica is told to delete what its primary evicts; that deletion counts where the primary's event comes with it.
  */
-import type { CauseLink } from '../../harness/api.js';
-import type { Evidence } from '../evidence.js';
-import type { KeyWrite } from '../key-writes.js';
+
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
+import type { CauseLink } from '../../harness/vocabulary/api.js';
 import { type Contest, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
 
 /** A primary tells its replicas of what it evicts at once, but it is read on another connection. */

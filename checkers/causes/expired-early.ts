@@ -6,9 +6,10 @@
  * Both are read from the node's own clock, which MONITOR prints with every command: by it the key's time was over when the
  * node granted the next client. How much that clock moved between the two grants tells one from the other.
  */
-import type { CauseLink } from '../../harness/api.js';
-import type { Evidence } from '../evidence.js';
-import type { ClockReading, KeyWrite } from '../key-writes.js';
+
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { ClockReading, KeyWrite } from '../../harness/record/facts/key-writes.js';
+import type { CauseLink } from '../../harness/vocabulary/api.js';
 import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
 
 /** Redis reckons in whole milliseconds. */

@@ -7,10 +7,11 @@
  * Both need the change of roles and the missing write to be observed. A failover that happened meanwhile, but whose new
  * primary had the write, or that concerned neither grant, explains nothing.
  */
-import type { CauseLink } from '../../harness/api.js';
-import type { Evidence } from '../evidence.js';
-import { ownerIs } from '../key-writes.js';
-import { moment } from '../words.js';
+
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { ownerIs } from '../../harness/record/facts/key-writes.js';
+import { moment } from '../../harness/record/facts/words.js';
+import type { CauseLink } from '../../harness/vocabulary/api.js';
 import { type Contest, grantLink, leaseLink, type Reason } from './contest.js';
 
 export const failoverLostWrite: Reason = (contest, evidence) => {

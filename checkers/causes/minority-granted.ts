@@ -3,10 +3,11 @@
  *
  * Counts every node that may have granted: one whose answer cannot be told, and one that could not be watched meanwhile.
  */
-import type { Cause, Hold } from '../../harness/api.js';
-import type { Evidence } from '../evidence.js';
-import type { Overlap } from '../overlaps.js';
-import { listed, moment } from '../words.js';
+
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import { listed, moment } from '../../harness/record/facts/words.js';
+import type { Cause, Hold } from '../../harness/vocabulary/api.js';
 
 export function minorityGranted(overlap: Overlap, evidence: Evidence): Cause | undefined {
   const { majority } = evidence;

@@ -4,8 +4,9 @@
  *
  * Excludes a restart before the first grant or after the second, one that kept the key, and a removal by anybody.
  */
-import type { CauseLink } from '../../harness/api.js';
-import type { Evidence } from '../evidence.js';
+
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { CauseLink } from '../../harness/vocabulary/api.js';
 import { goneLink, grantLink, type Reason } from './contest.js';
 
 export const nodeForgot: Reason = (contest, evidence) => {

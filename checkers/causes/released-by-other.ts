@@ -5,8 +5,8 @@
  * Excludes a removal by the holder's own client, and one that came over the replication link unless the client's command
  * that caused it is seen where the key was granted: a server also replicates the removal of a key that expired.
  */
-import type { Evidence } from '../evidence.js';
-import type { KeyWrite } from '../key-writes.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
 
 export const releasedByOther: Reason = (contest, evidence) => {

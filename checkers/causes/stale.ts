@@ -4,10 +4,11 @@
  * A fault explains it only if it was in force on that client when the lease ended, and could keep it from ending its hold
  * in time: a pause can; being cut off can only where renewals had to travel, since a client needs no network to stop.
  */
-import type { Cause, CauseLink, CheckInput, Hold } from '../../harness/api.js';
-import type { Evidence } from '../evidence.js';
-import { recordConcerning } from '../faults.js';
-import { length, moment } from '../words.js';
+
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { recordConcerning } from '../../harness/record/facts/faults.js';
+import { length, moment } from '../../harness/record/facts/words.js';
+import type { Cause, CauseLink, CheckInput, Hold } from '../../harness/vocabulary/api.js';
 
 /** The explanations in the order in which they are tried. */
 export const staleReasons: readonly ((hold: Hold, evidence: Evidence, input: CheckInput) => Cause | undefined)[] = [

@@ -12,13 +12,14 @@
  * What one client did is told from its own stamps; beyond its intervals nothing is taken from the order of its operations,
  * but that no hold ends before it began. A fair lock is decided as a mutex: in which order it served is judged elsewhere.
  */
-import type { LockModel } from '../../harness/api.js';
-import { plural } from '../words.js';
+
+import { plural } from '../../harness/record/facts/words.js';
+import type { LockModel } from '../../harness/vocabulary/api.js';
 import { isCrowded, isImpossible } from './confirm.js';
 import { type Inversions, inversionsOf } from './fences.js';
 import { type Schedule, schedule } from './lease.js';
-import { coverOf, overlapsOf } from './overlaps.js';
 import { searched } from './searched.js';
+import { coverOf, overlapsOf } from './section-overlaps.js';
 import { type Found, sectionsOf } from './sections.js';
 import { certainSpans, SPAN, type Spans } from './spans.js';
 import { type Moments, type Swept, sweep, Timeline } from './sweep.js';

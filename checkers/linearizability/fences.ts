@@ -2,10 +2,11 @@
  * Fencing tokens must rise in the order in which grants took effect. That order is forced wherever one core was over before
  * another began; and, whatever held when, wherever one grant had been answered before another was asked for.
  */
-import type { Operations } from '../../harness/api.js';
-import { firstIndex } from '../first-index.js';
-import { sortNearlySorted } from '../nearly-sorted.js';
-import { Ranks } from '../ranks.js';
+
+import { firstIndex } from '../../harness/record/facts/first-index.js';
+import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
+import { Ranks } from '../../harness/record/facts/ranks.js';
+import type { Operations } from '../../harness/vocabulary/api.js';
 import type { Sections } from './sections.js';
 import type { Timeline } from './sweep.js';
 

@@ -1,6 +1,7 @@
 /** Instants for an order of operations that a search found: each as early as it can be. */
-import type { LockModel } from '../../harness/api.js';
-import { MODE, OP, OUTCOME } from '../../harness/history-table.js';
+
+import { MODE, OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { LockModel } from '../../harness/vocabulary/api.js';
 import type { KeyHistory, Linearization, Reading } from './types.js';
 
 /**

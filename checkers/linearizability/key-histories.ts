@@ -5,12 +5,13 @@
  * Every bound is drawn so that it excludes nothing that can have happened: an interval is never too short, a lease never too
  * long. What a lease lacks for certainty is lost to the accusation, never to the lock.
  */
-import type { History, Notices, Operations } from '../../harness/api.js';
-import { NOTICE, OP, OUTCOME } from '../../harness/history-table.js';
-import { byKey } from '../by-key.js';
-import { intervalsOf } from '../intervals.js';
-import { leaseMarginNs } from '../margin.js';
-import { attemptSentNs, trustedClients } from '../operations.js';
+
+import { byKey } from '../../harness/record/facts/by-key.js';
+import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { leaseMarginNs } from '../../harness/record/facts/margin.js';
+import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
+import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { History, Notices, Operations } from '../../harness/vocabulary/api.js';
 import { isUnknown } from './models/answers.js';
 import type { KeyHistory } from './types.js';
 

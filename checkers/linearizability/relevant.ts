@@ -5,7 +5,7 @@
  * All this stands on what every lock model has in common: a hold less refuses nobody more. So whatever takes effect only to
  * hold, and never has to be released, can as well not have taken effect, except where somebody's refusal needs it.
  */
-import { OP, OUTCOME } from '../../harness/history-table.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import { deniedOwnership, isUnknown, refusedForHolder } from './models/answers.js';
 import type { KeyHistory, Model, Reading } from './types.js';
 

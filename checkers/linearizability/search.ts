@@ -10,7 +10,7 @@
  * It excludes clients that overlap with themselves: of what one client does, only that it ends no hold before it got it is
  * taken for granted beyond the intervals.
  */
-import { OP, OUTCOME } from '../../harness/history-table.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import { Configurations } from './configurations.js';
 import { isUnknown } from './models/answers.js';
 import { leased, releasedHolds, withLeaseEnds } from './models/leases.js';

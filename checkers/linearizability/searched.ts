@@ -2,8 +2,9 @@
  * What the general search says of a key, with what makes it believed: a linearization with instants, checked step by step, or
  * as few rows as could be found that are impossible by themselves.
  */
-import type { LockModel } from '../../harness/api.js';
-import { OP, OUTCOME } from '../../harness/history-table.js';
+
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { LockModel } from '../../harness/vocabulary/api.js';
 import { isImpossible } from './confirm.js';
 import { cutOut } from './cut-out.js';
 import { earliestInstants } from './instants.js';

@@ -7,8 +7,9 @@
  * need it, see `tries.ts`). A release of unknown outcome counts from its call, unless a later one of the same hold succeeded:
  * then that one ended it.
  */
-import type { LockModel } from '../../harness/api.js';
-import { MODE, OP, OUTCOME } from '../../harness/history-table.js';
+
+import { MODE, OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { LockModel } from '../../harness/vocabulary/api.js';
 import { deniedOwnership, isUnknown, refusedForHolder } from './models/answers.js';
 import type { KeyHistory, Reading } from './types.js';
 

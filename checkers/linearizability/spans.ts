@@ -5,8 +5,9 @@
  * Holds that are as short as they can be stand in nobody's way that longer ones would not stand in, so these are what is
  * asked to be apart. (After Gibbons and Korach, "Testing shared memories", 1997: forward and backward zones.)
  */
-import type { LockModel } from '../../harness/api.js';
-import { sortNearlySorted } from '../nearly-sorted.js';
+
+import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
+import type { LockModel } from '../../harness/vocabulary/api.js';
 import type { Sections } from './sections.js';
 
 export const SPAN = {

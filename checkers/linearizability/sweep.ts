@@ -5,8 +5,9 @@
  *
  * Windows do not stand in each other's way: each takes an instant for a hold of no length, one after another.
  */
-import type { LockModel } from '../../harness/api.js';
-import { firstIndex } from '../first-index.js';
+
+import { firstIndex } from '../../harness/record/facts/first-index.js';
+import type { LockModel } from '../../harness/vocabulary/api.js';
 import { Occupancy } from './occupancy.js';
 import type { Sections } from './sections.js';
 import { inOrder, SPAN, type Spans } from './spans.js';

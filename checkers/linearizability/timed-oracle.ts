@@ -5,8 +5,9 @@
  * Slow and plain on purpose. It shares the rules of the locks (`models/`) with the other procedures and nothing else: no
  * sweep, no memory of configurations, no argument about which order is best.
  */
-import type { LockModel } from '../../harness/api.js';
-import { OP, OUTCOME } from '../../harness/history-table.js';
+
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { LockModel } from '../../harness/vocabulary/api.js';
 import { isUnknown } from './models/answers.js';
 import { modelOf } from './models/index.js';
 import { withLeaseEnds } from './models/leases.js';

@@ -9,7 +9,7 @@
  * This is exact for one holder at a time whose order is forced. For all else it finds only what is impossible anyway: a hold
  * that takes an instant somewhere among others cuts short those that were stretched over it, several readers hold at once.
  */
-import { sortNearlySorted } from '../nearly-sorted.js';
+import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
 import type { Found, Optional } from './sections.js';
 import { SPAN } from './spans.js';
 import { countBelow, countUpTo, type Timeline } from './sweep.js';

@@ -6,7 +6,7 @@
  * effect at any time after its call, or never. Nothing couples two keys (Herlihy and Wing's locality), so every key is
  * decided by itself.
  */
-import type { LockModel, Operations } from '../../harness/api.js';
+import type { LockModel, Operations } from '../../harness/vocabulary/api.js';
 
 /** The acquires and releases of one key. Columns are by row of `operations`, and hold nothing for rows of other keys. */
 export interface KeyHistory {

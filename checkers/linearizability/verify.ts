@@ -6,8 +6,9 @@
  * procedure does not confirm itself. A hold that nothing in the order ends may end by itself once its lease has run, where
  * leases count; it does so when somebody needs the room, and no earlier.
  */
-import type { LockModel } from '../../harness/api.js';
-import { MODE, OP, OUTCOME } from '../../harness/history-table.js';
+
+import { MODE, OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { LockModel } from '../../harness/vocabulary/api.js';
 import type { KeyHistory, Linearization, Reading } from './types.js';
 
 /** What is wrong with it, in words; undefined if nothing is. */

@@ -1,9 +1,10 @@
 /** Findings of the fast procedures as witnesses: a few rows, the time in which they cannot be, and why, in one sentence. */
-import type { LockModel } from '../../harness/api.js';
-import { length, listed, moment, plural } from '../words.js';
+
+import { length, listed, moment, plural } from '../../harness/record/facts/words.js';
+import type { LockModel } from '../../harness/vocabulary/api.js';
 import type { Inversion } from './fences.js';
 import type { Chain } from './lease.js';
-import type { Together } from './overlaps.js';
+import type { Together } from './section-overlaps.js';
 import type { Found, ProtocolError } from './sections.js';
 import { SPAN, type Spans } from './spans.js';
 import type { TryInGap } from './tries.js';

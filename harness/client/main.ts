@@ -6,14 +6,14 @@
  */
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { LockDefinition, Request } from '../api.js';
+import { LineSplitter } from '../runtimes/lines.js';
+import { after, nowNs, wallMs } from '../runtimes/process-time.js';
+import type { LockDefinition, Request } from '../vocabulary/api.js';
 import { CommandLog } from './command-log.js';
-import { LineSplitter } from './lines.js';
 import { BadLockError, lockOf } from './load-lock.js';
 import { firstLine } from './outcome.js';
 import { ResourceConnection } from './resource-connection.js';
 import { Session } from './session.js';
-import { after, nowNs, wallMs } from './time.js';
 import { topologyAccess } from './topology-access.js';
 
 const writeProtocol = takeStdout();

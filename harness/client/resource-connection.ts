@@ -2,10 +2,10 @@
  * A lock client's connection to what the lock protects. Nothing is sent twice: what was sent and not answered is unknown.
  */
 import { connect, type Socket } from 'node:net';
-import type { AccessValue, Endpoint } from '../api.js';
 import type { Access, AccessAnswer } from '../resource/messages.js';
-import { LineSplitter } from './lines.js';
-import { after } from './time.js';
+import { LineSplitter } from '../runtimes/lines.js';
+import { after } from '../runtimes/process-time.js';
+import type { AccessValue, Endpoint } from '../vocabulary/api.js';
 
 export type AccessOutcome =
   | { type: 'ok'; value: AccessValue }

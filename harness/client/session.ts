@@ -19,7 +19,7 @@ import type {
   Response,
   TopologyAccess,
   TopologyDescription,
-} from '../api.js';
+} from '../vocabulary/api.js';
 import { type CommandLog, grantSentNs, type OpCommands } from './command-log.js';
 import { BadLockError } from './load-lock.js';
 import { firstLine, judge, type Outcome, type Settled } from './outcome.js';

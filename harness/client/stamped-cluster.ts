@@ -7,9 +7,9 @@
  * which it is heard of. Duplicates of it (`cluster.duplicate()`) do the same.
  */
 import { Cluster, type ClusterNode, type ClusterOptions, Command, type Redis } from 'ioredis';
+import { limit } from '../runtimes/process-time.js';
 import { errorCode, isReplyError } from './command-log.js';
 import { CommandWatch, isRedirection, type Stamping } from './stamping.js';
-import { limit } from './time.js';
 
 type SendCommand = Cluster['sendCommand'];
 type HandleError = Cluster['handleError'];

@@ -6,12 +6,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Redis, RedisOptions } from 'ioredis';
-import type { ClientOptions, Endpoint, LockHold, TopologyAccess, TopologyDescription } from '../api.js';
+import { nowNs, sleep, wallMs } from '../runtimes/process-time.js';
+import type { ClientOptions, Endpoint, LockHold, TopologyAccess, TopologyDescription } from '../vocabulary/api.js';
 import { CommandLog } from './command-log.js';
 import { Listening } from './listening.js';
 import { StampedCluster, type StampedClusterOptions } from './stamped-cluster.js';
 import { StampedRedis } from './stamped-redis.js';
-import { nowNs, sleep, wallMs } from './time.js';
 
 const READY_WITHIN_MS = 5_000;
 /** Once a majority of independent nodes is up, the others get this long before the lock starts without them. */

@@ -3,8 +3,8 @@
  * that it gets, in the order in which they arrive, and ends with its standard input. Prints `ready` once it listens.
  */
 import { createServer, type Socket } from 'node:net';
-import type { ResourceMode } from '../api.js';
-import { LineSplitter } from '../client/lines.js';
+import { LineSplitter } from '../runtimes/lines.js';
+import type { ResourceMode } from '../vocabulary/api.js';
 import type { Access } from './messages.js';
 import { Register } from './register.js';
 

@@ -1,6 +1,6 @@
 /** The protected resource as the harness sees it: a program on a host of its own, which no fault strikes. */
 import { fileURLToPath } from 'node:url';
-import type { Clock, Endpoint, Host, HostProcess, ResourceMode } from '../api.js';
+import type { Clock, Endpoint, Host, HostProcess, ResourceMode } from '../vocabulary/api.js';
 
 const PROGRAM = fileURLToPath(new URL('./main.js', import.meta.url));
 const PORT = 7000;

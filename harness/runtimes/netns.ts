@@ -11,6 +11,7 @@ import { writeFile } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { clockEnv, encodeSkew } from '../machine/clock-shim.js';
 import type {
   Capability,
   Clock,
@@ -21,8 +22,7 @@ import type {
   ProcessExit,
   Runtime,
   SpawnOptions,
-} from '../api.js';
-import { clockEnv, encodeSkew } from '../clock-shim.js';
+} from '../vocabulary/api.js';
 import { monotonicNs } from './real-clock.js';
 
 export interface NetnsOptions {

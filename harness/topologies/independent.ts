@@ -9,7 +9,7 @@ import type {
   TopologyDescription,
   TopologyKind,
   TopologyOptions,
-} from '../api.js';
+} from '../vocabulary/api.js';
 import { notAnswering, startedOrThrow } from './ready.js';
 import { dataNode, dataSettings, passwordOf, type RedisServer } from './redis-server.js';
 

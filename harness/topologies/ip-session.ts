@@ -4,8 +4,9 @@
  *
  * Every answer is what the kernel has after the commands; a change proves nothing by itself.
  */
-import type { Clock, Host, HostProcess } from '../api.js';
-import { LineSplitter } from '../client/lines.js';
+
+import { LineSplitter } from '../runtimes/lines.js';
+import type { Clock, Host, HostProcess } from '../vocabulary/api.js';
 
 export const DEVICE = 'eth0';
 const ANSWER_TIMEOUT_MS = 2_000;

@@ -16,8 +16,8 @@ import type {
   Setting,
   TopologyContext,
   TopologyOptions,
-} from '../api.js';
-import { type MonitoredCommand, type Monitoring, monitor } from '../monitor.js';
+} from '../vocabulary/api.js';
+import { type MonitoredCommand, type Monitoring, monitor } from './monitor.js';
 import { DeploymentError } from './ready.js';
 import { ServerProcess } from './server-process.js';
 import { unforgiving } from './unforgiving.js';

@@ -14,7 +14,7 @@ import type {
   TopologyDescription,
   TopologyKind,
   TopologyOptions,
-} from '../api.js';
+} from '../vocabulary/api.js';
 import { type FailoverManager, startFailoverManager } from './failover-manager/started.js';
 import { killAll } from './independent.js';
 import { notAnswering, startedOrThrow } from './ready.js';

@@ -13,7 +13,7 @@ import type {
   LockHold,
   LockModel,
   TopologyAccess,
-} from '../../harness/api.js';
+} from '../../harness/vocabulary/api.js';
 import { certainOrDoubtful } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { type ClientSettings, clientsOf } from './clients.js';

@@ -6,7 +6,7 @@
  * Replicas ignore `maxmemory` and follow their primary's evictions, so of a replicated deployment primaries are struck.
  * For independent nodes evicting is forgetting, and the minority rule applies.
  */
-import type { PlanStep, RedisNode, Shard } from '../../harness/api.js';
+import type { PlanStep, RedisNode, Shard } from '../../harness/vocabulary/api.js';
 import {
   type ActiveNemesis,
   Interrupted,

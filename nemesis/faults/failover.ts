@@ -16,7 +16,7 @@
  * Struck earlier, the new primary would mostly still refuse what was held when the cut was made, and the run would show
  * nothing. Fails unless the servers were seen to name another primary.
  */
-import type { Host, PlanStep, RedisNode, Shard } from '../../harness/api.js';
+import type { Host, PlanStep, RedisNode, Shard } from '../../harness/vocabulary/api.js';
 import {
   killForgets,
   message,

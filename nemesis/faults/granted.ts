@@ -4,7 +4,7 @@
  * stand on the bare majority that is left, heal the cut, and at once make one of its grantors lose it. Repeated for as
  * long as the step lasts, as often as the minority rule allows.
  */
-import type { Host, PlanStep, RedisNode } from '../../harness/api.js';
+import type { Host, PlanStep, RedisNode } from '../../harness/vocabulary/api.js';
 import {
   type ActiveNemesis,
   Interrupted,

@@ -1,5 +1,5 @@
 /** Replicas cut from their primary, both ways; clients and Sentinels reach everybody, so nothing fails over. */
-import type { PlanStep, RedisNode, Shard } from '../../harness/api.js';
+import type { PlanStep, RedisNode, Shard } from '../../harness/vocabulary/api.js';
 import { type NemesisContext, type NemesisFault, Refusal, words } from '../context.js';
 import { bothWays, pairNames } from '../levers/network.js';
 import { findShard, isNode, namesOf, resolveTarget } from '../targets.js';

@@ -8,7 +8,7 @@
  * unacknowledged in the node's kernel.
  */
 import { endianness } from 'node:os';
-import type { HistoryEvent, Host, PlanStep } from '../../harness/api.js';
+import type { HistoryEvent, Host, PlanStep } from '../../harness/vocabulary/api.js';
 import { type NemesisContext, type NemesisFault, Refusal, waitFor, words } from '../context.js';
 import { InForce } from '../in-force.js';
 import { oneWay, pairNames } from '../levers/network.js';

@@ -10,7 +10,7 @@
  * | `minority` | the targets, a minority of the Sentinels and half of the clients from all the rest, both ways |
  * | `off`      | the targets' own network: their link is down |
  */
-import type { Host, PlanStep } from '../../harness/api.js';
+import type { Host, PlanStep } from '../../harness/vocabulary/api.js';
 import { minorityOf, type NemesisContext, type NemesisFault, Refusal, words } from '../context.js';
 import { InForce } from '../in-force.js';
 import { bothWays, oneWay, type Pair, pairNames } from '../levers/network.js';

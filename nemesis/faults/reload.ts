@@ -5,7 +5,7 @@
  * It takes as long as it takes. Independent nodes that forget by it wait for each other, so that never more than a
  * minority has forgotten within one lease. Whatever the time does not suffice for is said: `3 of 5 nodes`.
  */
-import type { RedisNode } from '../../harness/api.js';
+import type { RedisNode } from '../../harness/vocabulary/api.js';
 import { killForgets, message, type NemesisContext, type NemesisFault, Refusal, words } from '../context.js';
 import { InForce } from '../in-force.js';
 import type { Hold } from '../levers/network.js';

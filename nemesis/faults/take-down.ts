@@ -2,7 +2,7 @@
  * Killing servers by the rules: never more than a minority forgets at once, and a primary that forgot stays down until
  * it has been replaced (started earlier, it would hand its emptiness to its replicas).
  */
-import type { Shard } from '../../harness/api.js';
+import type { Shard } from '../../harness/vocabulary/api.js';
 import { type NemesisContext, Refusal, waitFor } from '../context.js';
 import { InForce } from '../in-force.js';
 import type { CountedLoss } from '../levers/memory.js';

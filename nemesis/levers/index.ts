@@ -1,5 +1,5 @@
 /** The few powers that all faults are made of, one set per run. */
-import type { Clock, Topology } from '../../harness/api.js';
+import type { Clock, Topology } from '../../harness/vocabulary/api.js';
 import { minorityOf } from '../context.js';
 import { ClockLever } from './clock.js';
 import { MemoryLedger } from './memory.js';

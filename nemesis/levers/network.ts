@@ -8,7 +8,7 @@
  * that address as well as its own. So B, too, then drops what comes from A, to whatever address; and when the address has
  * moved to C, A reaches it there, as it reaches C.
  */
-import type { Host } from '../../harness/api.js';
+import type { Host } from '../../harness/vocabulary/api.js';
 import { message, words } from '../context.js';
 import { type Barrier, blackholesIn, DEVICE, filteredBy, fromPeer, routesIn, toPeer } from './barriers.js';
 import { Serial } from './serial.js';

@@ -2,7 +2,7 @@
  * What of a long run is drawn by itself, and what is drawn together. Whatever happened around a violation or a record of a
  * fault is kept; of the rest, neighbours in a lane become one as far as it takes to keep the page small.
  */
-import type { History, Results } from '../../harness/api.js';
+import type { History, Results } from '../../harness/vocabulary/api.js';
 import type { ReportInput } from '../input.js';
 import { durationOfMs, plural } from '../words.js';
 

@@ -1,6 +1,7 @@
 /** The lanes of the clients as lists of numbers. */
-import type { Hold } from '../../harness/api.js';
-import { OP, OUTCOME } from '../../harness/history-table.js';
+
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { Hold } from '../../harness/vocabulary/api.js';
 import type { ReportInput } from '../input.js';
 import { clipped, visible } from '../markup.js';
 import type { Slot } from '../story/slots.js';

@@ -1,5 +1,5 @@
 /** What became of each planned fault, put together from the history's fault records. */
-import type { FaultRecord, History, Plan, PlanStep } from '../../harness/api.js';
+import type { FaultRecord, History, Plan, PlanStep } from '../../harness/vocabulary/api.js';
 
 export interface FaultMoment {
   /** History line. */

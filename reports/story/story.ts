@@ -1,5 +1,5 @@
 /** One run as a reader sees it: the same facts as in the history, arranged by lane. Pure; no drawing. */
-import type { History, Phase, Violation } from '../../harness/api.js';
+import type { History, Phase, Violation } from '../../harness/vocabulary/api.js';
 import type { HoldTable, ReportInput } from '../input.js';
 import { Beliefs, type NodeBelief } from './beliefs.js';
 import { type FaultStory, faultStories } from './faults.js';

@@ -1,5 +1,5 @@
 /** What plays ask of the servers, through the channel that no fault cuts. */
-import type { Answer, RedisNode, Stage, StageClient } from '../../harness/api.js';
+import type { Answer, RedisNode, Stage, StageClient } from '../../harness/vocabulary/api.js';
 
 /** Whom the servers agree on as the primary for `key`, once they do; with `after`, another than that one. */
 export function primaryFor(stage: Stage, key: string, after?: RedisNode): Promise<RedisNode> {

@@ -2,7 +2,7 @@
  * Two of five nodes are away while a lock is granted, so that it stands on exactly three, and are back before anybody else
  * asks. Their logs are synced with every write: they come back with all that they ever granted, which of this lock is nothing.
  */
-import type { Answer, RedisNode, Stage } from '../../harness/api.js';
+import type { Answer, RedisNode, Stage } from '../../harness/vocabulary/api.js';
 import { hasNoticed, havingKey } from './asking.js';
 
 /** Five nodes whose crashes alone forget nothing. */

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ClockSkew } from '../../harness/api.js';
-import { buildClockShim, clockEnv, encodeSkew, tryClockShim } from '../../harness/clock-shim.js';
-import { cacheFolder, findRedis } from '../../harness/redis-binary.js';
+import { buildClockShim, clockEnv, encodeSkew, tryClockShim } from '../../harness/machine/clock-shim.js';
+import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
+import type { ClockSkew } from '../../harness/vocabulary/api.js';
 import { haveCompiler } from './needs.js';
 
 const HOUR_MS = 3_600_000;

@@ -4,10 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { RedisBinary } from '../../harness/api.js';
 import { netnsRuntime } from '../../harness/runtimes/netns.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { topologies } from '../../harness/topologies/index.js';
+import type { RedisBinary } from '../../harness/vocabulary/api.js';
 import { Clients } from './conformance-clients.js';
 import { type Bench, type Claims, properties } from './conformance-properties.js';
 

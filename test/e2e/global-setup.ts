@@ -1,6 +1,6 @@
 /** Once before the tests that run real servers: everything that a run would fetch, so that no test waits for it. */
-import { provideIp } from '../../harness/iproute.js';
-import { cacheFolder, findRedis } from '../../harness/redis-binary.js';
+import { provideIp } from '../../harness/machine/iproute.js';
+import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import { skipped } from './needs.js';
 import { noDocker } from './needs-docker.js';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { ClientOptions, Notice, Request, Response, TopologyDescription } from '../../harness/api.js';
+import type { ClientOptions, Notice, Request, Response, TopologyDescription } from '../../harness/vocabulary/api.js';
 
 export const projectFolder = resolve(fileURLToPath(import.meta.url), '../../..');
 export const clientMain = resolve(projectFolder, 'dist/harness/client/main.js');

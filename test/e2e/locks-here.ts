@@ -1,7 +1,8 @@
 /** A lock client inside the test's own process, over the very access that lock programs get: the test decides its steps. */
-import type { AcquireOptions, LockHold, TopologyAccess, TopologyDescription } from '../../harness/api.js';
+
 import { CommandLog } from '../../harness/client/command-log.js';
 import { topologyAccess } from '../../harness/client/topology-access.js';
+import type { AcquireOptions, LockHold, TopologyAccess, TopologyDescription } from '../../harness/vocabulary/api.js';
 import type { TestRedis } from './redis-server.js';
 
 export interface ClientHere extends AsyncDisposable {

@@ -8,8 +8,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Endpoint, TopologyDescription } from '../../harness/api.js';
-import { resolveLock } from '../../harness/lock-source.js';
+import { resolveLock } from '../../cli/run/lock-source.js';
+import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/api.js';
 import { clientMain, connectedClient, LockClientProcess, projectFolder } from './lock-client.js';
 import { havePython } from './needs.js';
 import { startRedis, type TestRedis, until } from './redis-server.js';

@@ -1,8 +1,8 @@
 /** Locks over several keys, nodes and permits, against real Redis servers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AcquireOptions, Endpoint, TopologyAccess, TopologyDescription } from '../../harness/api.js';
 import { CommandLog } from '../../harness/client/command-log.js';
 import { topologyAccess } from '../../harness/client/topology-access.js';
+import type { AcquireOptions, Endpoint, TopologyAccess, TopologyDescription } from '../../harness/vocabulary/api.js';
 import { CountDownLatch } from '../../lock-impl/count-down-latch.js';
 import { MultiLock } from '../../lock-impl/multi.js';
 import { ExpirablePermits } from '../../lock-impl/permit-expirable.js';

@@ -3,8 +3,8 @@
  * in CI nothing is skipped: what is missing there fails.
  */
 import { spawnSync } from 'node:child_process';
-import { findOnPath } from '../../harness/setup/command.js';
-import { isRoot } from '../../harness/setup/namespaces.js';
+import { findOnPath } from '../../harness/machine/command.js';
+import { isRoot } from '../../harness/machine/namespaces.js';
 
 const here = (...tools: string[]) =>
   process.env.CI !== undefined || tools.some((tool) => findOnPath(tool) !== undefined);

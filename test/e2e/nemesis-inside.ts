@@ -6,13 +6,13 @@
  * Reads one JSON line (`Job`) on standard input, prints one JSON line (`Seen`) per case.
  */
 import { readFileSync } from 'node:fs';
-import type { FaultRecord, Host, PlanStep, RedisBinary, RedisNode, Topology } from '../../harness/api.js';
-import { createRandom } from '../../harness/random.js';
-import { Recorder } from '../../harness/recorder.js';
+import { Recorder } from '../../harness/record/recorder.js';
+import { Scheduler } from '../../harness/run/scheduler.js';
 import { netnsRuntime } from '../../harness/runtimes/netns.js';
+import { createRandom } from '../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
-import { Scheduler } from '../../harness/scheduler.js';
 import { topologies } from '../../harness/topologies/index.js';
+import type { FaultRecord, Host, PlanStep, RedisBinary, RedisNode, Topology } from '../../harness/vocabulary/api.js';
 import { runNemesis } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 

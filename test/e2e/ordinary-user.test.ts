@@ -9,7 +9,7 @@ import { chmodSync, cpSync, existsSync, mkdtempSync, readlinkSync, rmSync, write
 import { homedir, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readHistory } from '../../harness/history.js';
+import { readHistory } from '../../harness/record/history.js';
 import { ROOT, until } from './torture.js';
 
 /** Nobody's: no machine gives it to anyone. */

@@ -6,8 +6,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { Endpoint } from '../../harness/api.js';
-import { cacheFolder, findRedis } from '../../harness/redis-binary.js';
+import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
+import type { Endpoint } from '../../harness/vocabulary/api.js';
 
 export interface TestRedis extends AsyncDisposable {
   readonly endpoint: Endpoint;

@@ -3,11 +3,11 @@ import { chmodSync, closeSync, openSync, readdirSync, readFileSync, statSync, wr
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { HistoryEvent } from '../../harness/api.js';
-import { encodeSkew } from '../../harness/clock-shim.js';
-import { readHistory } from '../../harness/history.js';
-import { cacheFolder, findRedis } from '../../harness/redis-binary.js';
+import { encodeSkew } from '../../harness/machine/clock-shim.js';
+import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
+import { readHistory } from '../../harness/record/history.js';
 import { monotonicNs } from '../../harness/runtimes/real-clock.js';
+import type { HistoryEvent } from '../../harness/vocabulary/api.js';
 import { canMount, haveCompiler, inMountNamespace } from './needs.js';
 import {
   type Ended,

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Results } from '../../harness/api.js';
-import { unexpected } from '../../harness/cli/scenario-command.js';
+import { unexpected } from '../../cli/batches/scenario-command.js';
+import type { Results } from '../../harness/vocabulary/api.js';
 import { scenarios } from '../../scenarios/index.js';
 import { freshFolder, torture } from './torture.js';
 

@@ -21,8 +21,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { diagnose } from '../../harness/doctor.js';
-import { cacheFolder } from '../../harness/redis-binary.js';
+import { diagnose } from '../../harness/machine/doctor.js';
+import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { haveCompiler } from './needs.js';
 
 const BIN = fileURLToPath(new URL('../../bin', import.meta.url));

@@ -1,8 +1,8 @@
 /** Published libraries as they are, behind their adapters, against real Redis servers: what they do, and what they tell. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Endpoint, TopologyDescription } from '../../harness/api.js';
-import { moreLocks } from '../../lock-impl/more-locks.js';
+import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/api.js';
+import { moreLocks } from '../../lock-impl/shared-and-published.js';
 import { installedVersion, libraries } from '../../lock-impl/third-party/library.js';
 import { connectedClient, nowNs, startClient } from './lock-client.js';
 import { startRedis, type TestRedis, until } from './redis-server.js';

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import type { HistoryEvent, Results } from '../../harness/api.js';
+import type { HistoryEvent, Results } from '../../harness/vocabulary/api.js';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 const MARK = 'LOCK_TORTURE_TEST_MARK';

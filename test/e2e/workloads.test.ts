@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { HistoryEvent, Plan, PlanStep, ViolationClass } from '../../harness/api.js';
+import type { HistoryEvent, Plan, PlanStep, ViolationClass } from '../../harness/vocabulary/api.js';
 import { type Ended, freshFolder, torture } from './torture.js';
 
 const calm = ['--topology', 'single', '--nemesis', 'none', '--time-limit', '6s'];

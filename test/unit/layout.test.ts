@@ -20,15 +20,15 @@ const FOLDERS = [
 /** What a folder may import beside itself: files, without their ending. `harness/cli` wires everything. */
 const MAY_IMPORT: Record<string, string[]> = {
   harness: [],
-  workloads: ['harness/api'],
-  nemesis: ['harness/api'],
-  checkers: ['harness/api', 'harness/history-table'],
-  'lock-impl': ['harness/api'],
-  reports: ['harness/api', 'harness/history-table'],
-  selftest: ['harness/api'],
-  scenarios: ['harness/api'],
-  matrix: ['harness/api'],
-  docker: ['harness/api'],
+  workloads: ['harness/vocabulary/api'],
+  nemesis: ['harness/vocabulary/api'],
+  checkers: ['harness/vocabulary/api', 'harness/record/history-table'],
+  'lock-impl': ['harness/vocabulary/api'],
+  reports: ['harness/vocabulary/api', 'harness/record/history-table'],
+  selftest: ['harness/vocabulary/api'],
+  scenarios: ['harness/vocabulary/api'],
+  matrix: ['harness/vocabulary/api'],
+  docker: ['harness/vocabulary/api'],
 };
 
 interface Source {
@@ -80,13 +80,13 @@ describe('time and randomness are parameters', () => {
   const MAY = [
     'harness/runtimes/',
     'docker/',
-    'harness/client/time.ts',
+    'harness/runtimes/process-time.ts',
     'harness/cli/',
     'harness/setup/',
-    'harness/doctor.ts',
+    'harness/machine/doctor.ts',
     'harness/exclusive.ts',
-    'harness/redis-binary.ts',
-    'harness/clock-shim.ts',
+    'harness/machine/redis-binary.ts',
+    'harness/machine/clock-shim.ts',
     // Runs in a reader's browser, long after.
     'reports/browser/',
   ];

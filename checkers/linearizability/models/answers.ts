@@ -2,8 +2,9 @@
  * What a "no" says about the lock. Reasons are free text with a few usual words (`docs/protocol.md`); whatever is not one
  * of these words is taken to say the least, so that an unfamiliar word never accuses.
  */
-import type { Operations } from '../../../harness/api.js';
-import { OP, OUTCOME } from '../../../harness/history-table.js';
+
+import { OP, OUTCOME } from '../../../harness/record/history-table.js';
+import type { Operations } from '../../../harness/vocabulary/api.js';
 
 /**
  * Whether a row is an acquire that was refused because of who held the lock: only then does it say anything about the lock.

@@ -6,8 +6,9 @@
  * The end of a lease is written down as a release that nobody called: a row of its own, whose outcome is not known.
  * A hold whose release succeeded was there until then, however long its lease (a watchdog may have renewed it).
  */
-import type { Operations } from '../../../harness/api.js';
-import { OP, OUTCOME } from '../../../harness/history-table.js';
+
+import { OP, OUTCOME } from '../../../harness/record/history-table.js';
+import type { Operations } from '../../../harness/vocabulary/api.js';
 import type { KeyHistory, Model } from '../types.js';
 
 /** Whether the lease of this acquire's hold may decide anything: `released` has the holds whose release succeeded. */

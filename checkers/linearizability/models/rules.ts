@@ -5,8 +5,8 @@
  * A hold is named by the row of the acquire that was granted. Leases are unknown here; see `leases.ts`.
  */
 
-import type { LockModel } from '../../../harness/api.js';
-import { OP, OUTCOME } from '../../../harness/history-table.js';
+import { OP, OUTCOME } from '../../../harness/record/history-table.js';
+import type { LockModel } from '../../../harness/vocabulary/api.js';
 import type { KeyHistory, Model, Reading } from '../types.js';
 import { deniedOwnership, refusedForHolder } from './answers.js';
 

@@ -1,6 +1,7 @@
 /** Locks that several holds may have at once: reentrant (of one client), read-write and semaphore. */
-import type { LockModel } from '../../../harness/api.js';
-import { MODE } from '../../../harness/history-table.js';
+
+import { MODE } from '../../../harness/record/history-table.js';
+import type { LockModel } from '../../../harness/vocabulary/api.js';
 import type { KeyHistory, Model } from '../types.js';
 import { lockModel, type Rules } from './rules.js';
 

@@ -5,8 +5,8 @@
  *
  * Reads an `Order`, then questions, from standard input; writes `News` to standard output; ends with its input.
  */
-import { LineSplitter } from '../../client/lines.js';
-import { nowNs, sleep } from '../../client/time.js';
+import { LineSplitter } from '../../runtimes/lines.js';
+import { nowNs, sleep } from '../../runtimes/process-time.js';
 import { type Action, decide, type Memory, remember } from './decide.js';
 import type { News, Order, Question } from './messages.js';
 import { WatchedServer } from './watched-server.js';

@@ -3,7 +3,7 @@
  * the manager off is felt here. Every command is bounded; nothing is queued or sent twice.
  */
 import { Redis } from 'ioredis';
-import { nowNs } from '../../client/time.js';
+import { nowNs } from '../../runtimes/process-time.js';
 import { unforgiving } from '../unforgiving.js';
 import type { Saying, ServerView } from './decide.js';
 import type { Order } from './messages.js';

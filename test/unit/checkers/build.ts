@@ -7,6 +7,9 @@
  * Unless told otherwise a granted attempt leaves 2 ms and begins 3 ms before the client has its answer, the harness reads
  * a millisecond later, and leases are 5 s.
  */
+
+import { historyOf } from '../../../harness/record/history-table.js';
+import { observationsOf } from '../../../harness/record/observations.js';
 import type {
   CheckInput,
   Completion,
@@ -20,9 +23,7 @@ import type {
   ObservationBody,
   Plan,
   RunConfig,
-} from '../../../harness/api.js';
-import { historyOf } from '../../../harness/history-table.js';
-import { observationsOf } from '../../../harness/observations.js';
+} from '../../../harness/vocabulary/api.js';
 
 export const LEASE_MS = 5_000;
 export const KEY = 'lock:0';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { headlineOf } from '../../../checkers/headline.js';
 import { judge } from '../../../checkers/index.js';
-import type { LockModel, Violation } from '../../../harness/api.js';
+import type { LockModel, Violation } from '../../../harness/vocabulary/api.js';
 import { mutex } from '../../../workloads/mutex.js';
 import { Story, turns } from './build.js';
 

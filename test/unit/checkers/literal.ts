@@ -8,6 +8,8 @@
  *
  * Times are seconds since the epoch of the run. The harness reads an answer when the client had it.
  */
+
+import { historyOf } from '../../../harness/record/history-table.js';
 import type {
   CheckInput,
   FaultRecord,
@@ -16,8 +18,7 @@ import type {
   LockModel,
   Observations,
   OpName,
-} from '../../../harness/api.js';
-import { historyOf } from '../../../harness/history-table.js';
+} from '../../../harness/vocabulary/api.js';
 import { literalConfig } from './build.js';
 
 export const KEY = 'lock:0';

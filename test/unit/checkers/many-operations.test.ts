@@ -3,18 +3,18 @@
  * ratio of two times measured in one run, so that a busy machine does not matter.
  */
 import { expect, it } from 'vitest';
-import { availability } from '../../../checkers/availability.js';
-import { fencing } from '../../../checkers/fencing.js';
-import { fifo } from '../../../checkers/fifo.js';
-import { latency } from '../../../checkers/latency.js';
-import { lossToNotice } from '../../../checkers/loss-to-notice.js';
-import { lostUpdates } from '../../../checkers/lost-updates.js';
-import { ownership } from '../../../checkers/ownership.js';
-import { permits } from '../../../checkers/permits.js';
-import { staleWrites } from '../../../checkers/stale-writes.js';
-import { waiting } from '../../../checkers/waiting.js';
-import type { Checker, History, HistoryBody, HistoryEvent, LockModel } from '../../../harness/api.js';
-import { historyOf } from '../../../harness/history-table.js';
+import { ownership } from '../../../checkers/exclusion/ownership.js';
+import { permits } from '../../../checkers/exclusion/permits.js';
+import { fencing } from '../../../checkers/harm/fencing.js';
+import { lostUpdates } from '../../../checkers/harm/lost-updates.js';
+import { staleWrites } from '../../../checkers/harm/stale-writes.js';
+import { fifo } from '../../../checkers/liveness/fifo.js';
+import { waiting } from '../../../checkers/liveness/waiting.js';
+import { availability } from '../../../checkers/measures/availability.js';
+import { latency } from '../../../checkers/measures/latency.js';
+import { lossToNotice } from '../../../checkers/measures/loss-to-notice.js';
+import { historyOf } from '../../../harness/record/history-table.js';
+import type { Checker, History, HistoryBody, HistoryEvent, LockModel } from '../../../harness/vocabulary/api.js';
 import { growth, LARGEST_GROWTH } from './growth.js';
 import { checkInput, KEY, LEASE_MS } from './literal.js';
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Results } from '../../../harness/api.js';
-import type { BatchOptions, BatchRun } from '../../../harness/cli/batch.js';
-import { begun, decideCell, judgeCell } from '../../../harness/cli/matrix-cells.js';
+import type { BatchOptions, BatchRun } from '../../../cli/batches/batch.js';
+import { begun, decideCell, judgeCell } from '../../../cli/batches/matrix-cells.js';
+import type { Results } from '../../../harness/vocabulary/api.js';
 import { type Cell, cells, nameOf } from '../../../matrix/index.js';
 
 const PROJECT = join(import.meta.dirname, '../../..');

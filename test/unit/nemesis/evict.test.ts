@@ -1,6 +1,6 @@
 /** The fault `evict`, on servers whose memory is full at their limit; and what parsing says of it. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PlanStep, Target } from '../../../harness/api.js';
+import type { PlanStep, Target } from '../../../harness/vocabulary/api.js';
 import type { ActiveNemesis } from '../../../nemesis/context.js';
 import { evict } from '../../../nemesis/faults/evict.js';
 import { parsePlan } from '../../../nemesis/parse-plan.js';

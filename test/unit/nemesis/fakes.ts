@@ -3,6 +3,8 @@
  * jumps to the next sleeper when nothing else is to be done. It obeys, unless a test tells a part of it not to.
  */
 import { type Duplex, PassThrough } from 'node:stream';
+import { createRandom } from '../../../harness/runtimes/random.js';
+import type { MonitoredCommand, Monitoring } from '../../../harness/topologies/monitor.js';
 import type {
   ClientTarget,
   Clock,
@@ -18,9 +20,7 @@ import type {
   ProcessExit,
   RedisNode,
   Topology,
-} from '../../../harness/api.js';
-import type { MonitoredCommand, Monitoring } from '../../../harness/monitor.js';
-import { createRandom } from '../../../harness/random.js';
+} from '../../../harness/vocabulary/api.js';
 import type { NemesisContext, PlanTopology } from '../../../nemesis/context.js';
 import { createLevers, type Levers } from '../../../nemesis/levers/index.js';
 

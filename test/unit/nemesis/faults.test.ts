@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PlanStep, Target } from '../../../harness/api.js';
+import type { PlanStep, Target } from '../../../harness/vocabulary/api.js';
 import type { ActiveNemesis } from '../../../nemesis/context.js';
 import { faults } from '../../../nemesis/faults/index.js';
 import { parseSendQueues } from '../../../nemesis/faults/lost-reply.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PlanStep } from '../../../harness/api.js';
+import type { PlanStep } from '../../../harness/vocabulary/api.js';
 import type { PlanTopology } from '../../../nemesis/context.js';
 import { faults } from '../../../nemesis/faults/index.js';
 import { makePlan, type PlanOptions, planArbitrary } from '../../../nemesis/plan.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Target } from '../../../harness/api.js';
+import type { Target } from '../../../harness/vocabulary/api.js';
 import { namesOf, resolveTarget, unfitRole } from '../../../nemesis/targets.js';
 import { range, type World, world } from './fakes.js';
 

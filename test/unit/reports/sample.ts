@@ -3,6 +3,9 @@
  * breaks exclusion on two keys, a paused client is a stale holder on the third, and one fault is refused. Holds, history
  * and observations tell the same story, to the nanosecond.
  */
+
+import { historyOf } from '../../../harness/record/history-table.js';
+import { observationsOf } from '../../../harness/record/observations.js';
 import type {
   CauseLink,
   FaultRecord,
@@ -15,9 +18,7 @@ import type {
   Results,
   RunConfig,
   Violation,
-} from '../../../harness/api.js';
-import { historyOf } from '../../../harness/history-table.js';
-import { observationsOf } from '../../../harness/observations.js';
+} from '../../../harness/vocabulary/api.js';
 import type { HoldTable, ReportInput } from '../../../reports/input.js';
 
 const S = 1e9;

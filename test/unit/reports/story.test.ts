@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { FaultRecord, History, HistoryEvent, Hold, Observation } from '../../../harness/api.js';
-import { historyOf } from '../../../harness/history-table.js';
-import { observationsOf } from '../../../harness/observations.js';
+import { historyOf } from '../../../harness/record/history-table.js';
+import { observationsOf } from '../../../harness/record/observations.js';
+import type { FaultRecord, History, HistoryEvent, Hold, Observation } from '../../../harness/vocabulary/api.js';
 import { fullness, mergeRow, mergeRows, rowOf } from '../../../reports/drawing/merge.js';
 import { packed } from '../../../reports/drawing/pieces.js';
 import { axisMoments, momentAt, xOf } from '../../../reports/drawing/scale.js';

@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkers } from '../../../checkers/index.js';
-import { decidePlay, unexpected } from '../../../harness/cli/scenario-command.js';
-import { workloadOf } from '../../../harness/cli/workload-of.js';
+import { decidePlay, unexpected } from '../../../cli/batches/scenario-command.js';
+import { workloadOf } from '../../../cli/judge/workload-of.js';
 import { topologies } from '../../../harness/topologies/index.js';
 import { scenarios } from '../../../scenarios/index.js';
 

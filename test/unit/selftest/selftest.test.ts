@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkers } from '../../../checkers/index.js';
-import type { Results, Violation } from '../../../harness/api.js';
-import type { BatchRun } from '../../../harness/cli/batch.js';
-import { parseRunFlags } from '../../../harness/cli/flags.js';
-import { decideRun, readRunFlags } from '../../../harness/cli/run-command.js';
-import { type Job, jobsOf, judgeJob, type Row, statusOf } from '../../../harness/cli/selftest-jobs.js';
+import type { BatchRun } from '../../../cli/batches/batch.js';
+import { type Job, jobsOf, judgeJob, type Row, statusOf } from '../../../cli/batches/selftest-jobs.js';
+import { parseRunFlags } from '../../../cli/run/flags.js';
+import { decideRun, readRunFlags } from '../../../cli/run/run-command.js';
+import type { Results, Violation } from '../../../harness/vocabulary/api.js';
 import { locks } from '../../../lock-impl/index.js';
 import { sounds, trials } from '../../../selftest/index.js';
 

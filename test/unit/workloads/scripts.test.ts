@@ -1,8 +1,14 @@
 /** What each workload has its clients do, against a lock that grants everything: the rules a script must keep. */
 import { describe, expect, test } from 'vitest';
 import { checkers } from '../../../checkers/index.js';
-import type { HandshakeValue, Instruction, Outcome, Workload, WorkloadOptions } from '../../../harness/api.js';
-import { createRandom } from '../../../harness/random.js';
+import { createRandom } from '../../../harness/runtimes/random.js';
+import type {
+  HandshakeValue,
+  Instruction,
+  Outcome,
+  Workload,
+  WorkloadOptions,
+} from '../../../harness/vocabulary/api.js';
 import { locks } from '../../../lock-impl/index.js';
 import { workloads } from '../../../workloads/index.js';
 

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { keyHistoriesOf } from '../../../../checkers/linearizability/key-histories.js';
 import type { KeyHistory } from '../../../../checkers/linearizability/types.js';
-import { leaseMarginNs } from '../../../../checkers/margin.js';
-import type { Completion, HistoryBody, HistoryEvent } from '../../../../harness/api.js';
-import { historyOf } from '../../../../harness/history-table.js';
+import { leaseMarginNs } from '../../../../harness/record/facts/margin.js';
+import { historyOf } from '../../../../harness/record/history-table.js';
+import type { Completion, HistoryBody, HistoryEvent } from '../../../../harness/vocabulary/api.js';
 
 const S = 1e9;
 const LEASE_MS = 5_000;

@@ -1,8 +1,8 @@
 /** Histories of one key, written down operation by operation. Times are small whole numbers, in nanoseconds. */
 import fc from 'fast-check';
 import type { KeyHistory } from '../../../../checkers/linearizability/types.js';
-import type { HistoryEvent, LockMode, LockModel } from '../../../../harness/api.js';
-import { historyOf, OP } from '../../../../harness/history-table.js';
+import { historyOf, OP } from '../../../../harness/record/history-table.js';
+import type { HistoryEvent, LockMode, LockModel } from '../../../../harness/vocabulary/api.js';
 
 export interface Operation {
   op: 'acquire' | 'release';

@@ -5,8 +5,8 @@ import { isUnknown } from '../../../../checkers/linearizability/models/answers.j
 import { modelOf } from '../../../../checkers/linearizability/models/index.js';
 import { search } from '../../../../checkers/linearizability/search.js';
 import type { KeyHistory, Reading, SearchBudget } from '../../../../checkers/linearizability/types.js';
-import type { LockModel } from '../../../../harness/api.js';
-import { OP, OUTCOME } from '../../../../harness/history-table.js';
+import { OP, OUTCOME } from '../../../../harness/record/history-table.js';
+import type { LockModel } from '../../../../harness/vocabulary/api.js';
 import { acquire, literal, MODELS, type Operation, operations, readings, release } from './literal.js';
 
 const BUDGET: SearchBudget = { configurations: 1e6, steps: 1e8 };

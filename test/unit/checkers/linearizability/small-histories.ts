@@ -6,8 +6,8 @@
  */
 import fc from 'fast-check';
 import type { KeyHistory } from '../../../../checkers/linearizability/types.js';
-import type { LockModel, Operations } from '../../../../harness/api.js';
-import { MODE, OP, OUTCOME } from '../../../../harness/history-table.js';
+import { MODE, OP, OUTCOME } from '../../../../harness/record/history-table.js';
+import type { LockModel, Operations } from '../../../../harness/vocabulary/api.js';
 import type { SmallOp } from './brute-force.js';
 
 export interface Drawing {

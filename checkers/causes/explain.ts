@@ -1,0 +1,135 @@
+/**
+ * Names the cause of an overlap, through a chain of evidence from what servers believed and what faults were in force; and
+ * `unexplained` where no chain is complete. Something that merely happened at the same time is never blamed.
+ *
+ * Causes only ever explain: whether there was a violation is decided without them.
+ */
+
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import type { Cause, CauseName, CheckInput } from '../../harness/vocabulary/api.js';
+import { type Contest, contestsOf, type Explanation, type Reason } from './contest.js';
+import { counterLost } from './counter-lost.js';
+import { evicted } from './evicted.js';
+import { EvidenceWindows } from './evidence-windows.js';
+import { expiredEarly } from './expired-early.js';
+import { failoverLostWrite, splitBrain } from './failover.js';
+import { minorityGranted } from './minority-granted.js';
+import { nodeForgot } from './node-forgot.js';
+import { overwritten } from './overwritten.js';
+import { releasedByOther } from './released-by-other.js';
+import { staleReasons } from './stale.js';
+import { unexplained } from './unexplained.js';
+
+/** Why a node that had granted one client granted another, in the order in which the explanations are tried. */
+const reasons: readonly Reason[] = [
+  evicted,
+  releasedByOther,
+  nodeForgot,
+  failoverLostWrite,
+  splitBrain,
+  expiredEarly,
+  overwritten,
+];
+
+/** What a semaphore stores is no owner: two clients that write the same number of free permits have nothing in common. */
+function reasonsFor({ model }: CheckInput): readonly Reason[] {
+  return model.kind === 'semaphore' ? reasons.filter((reason) => reason !== overwritten) : reasons;
+}
+
+/** Explains overlaps, best given earliest first: what they were made of is read again for each that lies far from the last. */
+export function explainerOf(input: CheckInput): (overlap: Overlap) => Cause {
+  const windows = new EvidenceWindows(input);
+  return (overlap) => causeOf(overlap, windows.around(overlap), input);
+}
+
+/** As `explainerOf`, of holds whose fencing tokens did not rise: why they did not; undefined where that is not known. */
+export function tokenExplainerOf(input: CheckInput): (overlap: Overlap) => Cause | undefined {
+  const windows = new EvidenceWindows(input);
+  return (overlap) => {
+    const evidence = windows.around(overlap);
+    return counterLost(overlap, causeOf(overlap, evidence, input), evidence);
+  };
+}
+
+export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause {
+  const cause =
+    overlap.class === 'stale'
+      ? staleCause(overlap, evidence, input)
+      : (minorityGranted(overlap, evidence) ?? brokenCause(overlap, evidence, reasonsFor(input)));
+  return (
+    cause ??
+    unexplained(
+      [overlap.first, overlap.second].map((hold) => ({
+        atNs: hold.fromNs,
+        text: `${hold.client} was granted ${hold.key}`,
+        history: hold.evidence.at(1),
+      })),
+    )
+  );
+}
+
+/** A few words for each cause, to follow a comma in a headline. */
+export function causePhrase(name: CauseName): string {
+  return phrases[name] ?? name.replaceAll('-', ' ');
+}
+
+const phrases: Record<string, string> = {
+  'failover-lost-write': 'failover lost the write',
+  'split-brain': 'two nodes took themselves for primary',
+  'node-forgot': 'a node forgot it',
+  evicted: 'a full server evicted it',
+  'clock-jumped': 'a clock jumped',
+  'released-by-other': 'somebody else released it',
+  'shared-owner': 'both used the same owner value',
+  overwritten: 'it was overwritten',
+  'lease-too-short': 'the server was asked for a shorter lease',
+  'minority-granted': 'a minority granted it',
+  'client-paused': 'the client was paused',
+  'client-cut-off': 'the client was cut off',
+  'client-slow': 'the client took longer than its lease',
+  'granted-late': 'the acquire outlived its lease',
+  'key-never-expires': 'the key never expires',
+  unexplained: 'unexplained',
+};
+
+function staleCause(
+  overlap: Extract<Overlap, { class: 'stale' }>,
+  evidence: Evidence,
+  input: CheckInput,
+): Cause | undefined {
+  for (const explain of staleReasons) {
+    const cause = explain(overlap.stale, evidence, input);
+    if (cause) return cause;
+  }
+  return undefined;
+}
+
+/**
+ * Every node that may have granted both must be explained: two majorities share a node, and if one of those that they share
+ * has no reason, that one is how it happened, whatever befell the others.
+ */
+function brokenCause(overlap: Overlap, evidence: Evidence, tried: readonly Reason[]): Cause | undefined {
+  const explanations: Explanation[] = [];
+  for (const contest of contestsOf(overlap, evidence)) {
+    const explanation = explain(contest, evidence, tried);
+    if (!explanation) return undefined;
+    explanations.push(explanation);
+  }
+  const [first] = explanations;
+  if (!first) return undefined;
+  const seen = new Set<string>();
+  const chain = explanations
+    .flatMap((explanation) => explanation.chain)
+    .filter(({ text, atNs }) => !seen.has(`${atNs} ${text}`) && seen.add(`${atNs} ${text}`))
+    .sort((a, b) => a.atNs - b.atNs);
+  return { name: first.name, sentence: explanations.map(({ sentence }) => sentence).join(' '), chain };
+}
+
+function explain(contest: Contest, evidence: Evidence, tried: readonly Reason[]): Explanation | undefined {
+  for (const reason of tried) {
+    const explanation = reason(contest, evidence);
+    if (explanation) return explanation;
+  }
+  return undefined;
+}

@@ -1,0 +1,173 @@
+/**
+ * Was a key ever held by more than its lock allows: by two clients, by a writer and anybody else, by one more than there are
+ * permits? Decides from the history alone; observations only name causes.
+ *
+ * Promises: every overlap of proven holds is counted, as exclusion broken or stale holder, and none is accused on time that
+ * is not proven held (`holds.ts`) or within the margin of a lease's end (`margin.ts`). What a disturbance of the machine or
+ * the harness could have made or hidden is "cannot tell" (`doubts.ts`). Each overlap that is reported has been cut out and
+ * found impossible by another procedure (`confirmed.ts`).
+ *
+ * Excludes: harm done to a resource, failed tries (they never accuse by themselves), fencing tokens. A grant that came after
+ * its own lease had ended is counted, but is a violation only where it made two clients hold at once.
+ */
+
+import { Earliest } from '../../harness/record/facts/earliest.js';
+import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
+import { stampBreaches } from '../../harness/record/facts/operations.js';
+import { forEachOverlap, type Overlap, type OverlapFound, overlapWith } from '../../harness/record/facts/overlaps.js';
+import { length, listed, moment, plural } from '../../harness/record/facts/words.js';
+import type {
+  Checker,
+  CheckerResult,
+  CheckInput,
+  Hold,
+  Violation,
+  ViolationClass,
+} from '../../harness/vocabulary/api.js';
+import { explainerOf } from '../causes/explain.js';
+import { Doubts } from '../worth/doubts.js';
+import { isImpossible } from './second-opinion.js';
+
+/** Among the notes: which procedure decided. */
+export const PROCEDURE = 'decided by a sweep over the certain parts of all holds, key by key';
+
+/** Overlaps of each class that are reported with holds, proof and cause; all are counted. */
+const MOST_REPORTED = 1_000;
+/** Overlaps of each class that are in doubt and told one by one. */
+const MOST_DOUBTS_TOLD = 10;
+
+export const mutualExclusion: Checker = (input) => {
+  const holds = holdsOf(input.history);
+  const { certain, doubtful, hidden } = overlapsIn(holds, input);
+  const overlaps = [...certain.exclusion.list(), ...certain.stale.list()].sort(byTime);
+  const explain = explainerOf(input);
+  const told = overlaps.map((found) => overlapWith(holds, found));
+  const unconfirmed = told.filter((overlap) => !isImpossible(overlap, input.model));
+  const violations = told
+    .filter((overlap) => !unconfirmed.includes(overlap))
+    .map((overlap) => violation(overlap, explain(overlap)));
+
+  const counts = { exclusion: certain.exclusion.count, stale: certain.stale.count };
+  for (const overlap of unconfirmed) counts[overlap.class]--;
+  const failing = (name: ViolationClass) => input.config.failOn.includes(name);
+  const classes = ['exclusion', 'stale'] as const;
+  // Findings that do not fail the run must not hide that it cannot be told whether there were others that do.
+  const fails = classes.some((name) => counts[name] > 0 && failing(name));
+  const open = classes.some((name) => doubtful[name].count > 0 && failing(name)) || unconfirmed.length > 0;
+  const unknown = !fails && (hidden !== undefined || open);
+  return {
+    checker: 'mutual-exclusion',
+    verdict: unknown ? 'unknown' : counts.exclusion + counts.stale > 0 ? 'invalid' : 'valid',
+    notes: [
+      ...unconfirmed.map(notConfirmed),
+      ...classes.filter(failing).flatMap((name) => doubtsTold(doubtful[name])),
+      ...(hidden === undefined || fails ? [] : [`an overlap may be hidden: ${hidden}`]),
+      ...classes.filter((name) => !failing(name)).flatMap((name) => doubtsTold(doubtful[name])),
+      ...stampNotes(input, holds),
+      PROCEDURE,
+    ],
+    violations,
+    ...(counts.exclusion + counts.stale > violations.length && { found: present(counts) }),
+    stats: {
+      holds: holds.count,
+      ...counts,
+      doubtful: doubtful.exclusion.count + doubtful.stale.count,
+      grantedLate: holds.fromNs.reduce((sum, fromNs, k) => (fromNs > holds.leaseEndNs[k]! ? sum + 1 : sum), 0),
+    },
+  };
+};
+
+interface ByClass<T> {
+  exclusion: T;
+  stale: T;
+}
+
+interface InDoubt {
+  count: number;
+  /** The first of them, in words. */
+  texts: string[];
+}
+
+/** All overlaps, sorted into those that are certain and those that need not be the lock's doing. */
+function overlapsIn(holds: Holds, { history, config, model }: CheckInput) {
+  const doubts = new Doubts({ history, config });
+  const certain: ByClass<Earliest<OverlapFound>> = {
+    exclusion: new Earliest(MOST_REPORTED, byTime),
+    stale: new Earliest(MOST_REPORTED, byTime),
+  };
+  const doubtful: ByClass<InDoubt> = { exclusion: { count: 0, texts: [] }, stale: { count: 0, texts: [] } };
+  forEachOverlap(holds, model, (found) => {
+    const name = found.stale < 0 ? 'exclusion' : 'stale';
+    const overlap = doubts.any ? overlapWith(holds, found) : undefined;
+    const doubt = overlap && doubts.about(overlap);
+    if (!doubt) {
+      certain[name].add(found);
+      return;
+    }
+    doubtful[name].count++;
+    if (doubtful[name].texts.length < MOST_DOUBTS_TOLD)
+      doubtful[name].texts.push(`an overlap that need not be the lock's doing: ${proofOf(overlap)} But ${doubt}`);
+  });
+  return { certain, doubtful, hidden: doubts.aboutPassing() };
+}
+
+/** By the instant at which each became true. */
+function byTime(a: OverlapFound, b: OverlapFound): number {
+  return a.fromNs - b.fromNs || a.untilNs - b.untilNs || a.second - b.second || a.first - b.first;
+}
+
+function doubtsTold({ count, texts }: InDoubt): string[] {
+  return count > texts.length ? [...texts, `${plural(count - texts.length, 'more overlap')} like these`] : texts;
+}
+
+function present(counts: ByClass<number>): CheckerResult['found'] {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+function notConfirmed(overlap: Overlap): string {
+  return `an overlap that a second procedure did not confirm, which is a bug in lock-torture: ${proofOf(overlap)}`;
+}
+
+function violation(overlap: Overlap, cause: Violation['cause']): Violation {
+  const holds = [overlap.first, overlap.second, ...overlap.others];
+  return {
+    class: overlap.class,
+    kind: 'overlap',
+    key: overlap.first.key,
+    fromNs: overlap.fromNs,
+    untilNs: overlap.untilNs,
+    holds,
+    evidence: [...new Set(holds.flatMap(({ evidence }) => evidence))].sort((a, b) => a - b),
+    proof: proofOf(overlap),
+    cause,
+  };
+}
+
+/** "c1 certainly held lock:0 from 3.120 s to 5.000 s (lease until 7.001 s); c4 ...; both leases ran for 712 ms." */
+function proofOf(overlap: Overlap): string {
+  const { first, second, others } = overlap;
+  const held = (hold: Hold, what: string) =>
+    `${hold.client} certainly held ${what} from ${moment(hold.fromNs)} to ${moment(hold.untilNs)} (lease until ${moment(hold.leaseEndNs)})`;
+  const long = length(overlap.untilNs - overlap.fromNs);
+  const all = [first, ...others, second];
+  const conclusion =
+    overlap.class === 'exclusion'
+      ? `${others.length > 0 ? `all ${all.length}` : 'both'} leases ran for ${long}`
+      : `${overlap.stale.client} acted on for ${long} after its lease had ended, beside ${listed(all.filter((hold) => hold !== overlap.stale).map(({ client }) => client))}`;
+  return `${all.map((hold, at) => held(hold, at === 0 ? hold.key : 'it')).join('; ')}; ${conclusion}.`;
+}
+
+function stampNotes({ history }: CheckInput, holds: Holds): string[] {
+  const { operations: ops } = history;
+  const notes = [...stampBreaches(history).values()].map(
+    ({ client, history: at, text }) =>
+      `${client} is held to the harness's stamps: its own cannot be true (history ${at}: ${text})`,
+  );
+  const unstamped = new Set<number>();
+  for (let k = 0; k < holds.count; k++) if (Number.isNaN(ops.endedNs[holds.row[k]!]!)) unstamped.add(holds.client[k]!);
+  if (unstamped.size > 0)
+    notes.push(
+      `${plural(unstamped.size, 'client')} without own stamps held to the harness's: time asleep may go unseen`,
+    );
+  return notes;
+}

@@ -1,0 +1,161 @@
+/**
+ * Do fencing tokens rise? If one grant was had before another was asked for, its token must be the lower one; and no two
+ * grants of a key have the same token, in whatever order they were made.
+ *
+ * Promises: every pair that breaks this is counted (`fenceInversions`, `fenceRepeats`), and none is accused by stamps that do
+ * not prove an order: equal stamps are concurrent. Each grant whose token is not above all that were had before it is one
+ * violation, told beside the highest of those; the first of them by completion are given with evidence.
+ *
+ * They are of class `harm`, although nothing need have been written yet. Two clients need not hold at once for it (so it is
+ * not exclusion), and nobody acted after its lease (nor stale holder). What is broken is the resource's own defence: c1 has
+ * token 7 and is paused; a failover takes the counter back; c2 is given 7 too, and writes. When c1 wakes, the resource takes
+ * its write as well: there is nothing left by which it could tell.
+ *
+ * Excludes: grants without a token, nested grants of one owner (they may be given the token that it has), readers of a
+ * read-write lock (they may share one) and permits of a semaphore; and what a resource made of a token (`stale-writes`).
+ * Of a token above 2^53 it cannot be told which it was, so it is not judged.
+ *
+ * A cause is named only where the count was certainly lost with the lock (`causes/counter-lost.ts`).
+ */
+
+import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
+import { Earliest } from '../../harness/record/facts/earliest.js';
+import { nestedHolds } from '../../harness/record/facts/hold-order.js';
+import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
+import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { countInversions } from '../../harness/record/facts/inversions.js';
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import { moment, plural } from '../../harness/record/facts/words.js';
+import type { Cause, Checker, Violation } from '../../harness/vocabulary/api.js';
+import { causeBetween } from '../causes/broken-hold.js';
+import { tokenExplainerOf } from '../causes/explain.js';
+
+/** Grants that are reported with evidence and proof; all are counted. */
+const MOST_REPORTED = 200;
+
+/** A grant whose token is not above the one of `before`. */
+interface Accused {
+  grant: number;
+  before: number;
+  /** Whether `before` was certainly had before `grant` was asked for. */
+  ordered: boolean;
+}
+
+export const fencing: Checker = (input) => {
+  const { history, model } = input;
+  const { operations: ops } = history;
+  const holds = holdsOf(history);
+  const nested = nestedHolds(history);
+  const token = Float64Array.from(holds.row, (row) => ops.token[row]!);
+  const callNs = Float64Array.from(holds.row, (row) => intervalsOf(history).callNs[row]!);
+  const expected = (k: number) => model.kind !== 'semaphore' && !nested[k] && !holds.shares[k];
+  const judged = (k: number) => expected(k) && Math.abs(token[k]!) <= Number.MAX_SAFE_INTEGER;
+
+  const accused = new Earliest<Accused>(MOST_REPORTED, (a, b) => lineOf(a.grant) - lineOf(b.grant));
+  const lineOf = (k: number) => ops.completionLine[holds.row[k]!]!;
+  const grants = { judged: 0, expected: 0, inversions: 0, repeats: 0 };
+  for (let k = 0; k < holds.count; k++) if (expected(k)) grants.expected++;
+  for (const ofKey of byKey(holds.key, holds.count, ops.keys.length, judged)) {
+    const found = judgeKey(ofKey, { token, callNs, returnNs: holds.fromNs }, (one) => accused.add(one));
+    grants.judged += ofKey.length;
+    grants.inversions += found.inversions;
+    grants.repeats += found.repeats;
+  }
+
+  const explain = tokenExplainerOf(input);
+  const violations = accused.list().map((one) => violation(one, holds, { token, callNs }, explain));
+  const notes = model.kind === 'fenced' ? withoutToken(grants) : [];
+  return {
+    checker: 'fencing',
+    verdict: violations.length > 0 ? 'invalid' : notes.length > 0 ? 'unknown' : 'valid',
+    notes,
+    violations,
+    ...(accused.count > violations.length && { found: { harm: accused.count } }),
+    stats: {
+      tokens: grants.judged,
+      fencesNotRisen: accused.count,
+      fenceInversions: grants.inversions,
+      fenceRepeats: grants.repeats,
+    },
+  };
+};
+
+/** What a lock whose grants should all carry tokens leaves open. */
+function withoutToken({ judged, expected }: { judged: number; expected: number }): string[] {
+  if (expected === 0) return ['nothing was granted, so no token was given out'];
+  if (judged === 0) return [`none of ${plural(expected, 'grant')} came with a fencing token that can be judged`];
+  const missing = expected - judged;
+  return missing > 0
+    ? [`${missing} of ${plural(expected, 'grant')} came without a fencing token that can be judged`]
+    : [];
+}
+
+interface Grants {
+  token: Float64Array;
+  callNs: Float64Array;
+  returnNs: Float64Array;
+}
+
+/** Tells `accuse` of each grant of one key whose token did not rise, and counts the pairs. */
+function judgeKey(
+  ofKey: Int32Array,
+  { token, callNs, returnNs }: Grants,
+  accuse: (one: Accused) => void,
+): { inversions: number; repeats: number } {
+  const byReturn = sortedBy(ofKey, (a, b) => returnNs[a]! - returnNs[b]!);
+  const byCall = sortedBy(ofKey, (a, b) => callNs[a]! - callNs[b]!);
+  const accusedAlready = new Set<number>();
+  let [highest, met, falls] = [-1, 0, 0];
+  for (const grant of byCall) {
+    for (; met < byReturn.length && returnNs[byReturn[met]!]! < callNs[grant]!; met++)
+      if (highest < 0 || token[byReturn[met]!]! > token[highest]!) highest = byReturn[met]!;
+    if (highest < 0 || token[highest]! < token[grant]!) continue;
+    if (token[highest]! > token[grant]!) falls++;
+    accusedAlready.add(grant);
+    accuse({ grant, before: highest, ordered: true });
+  }
+
+  let [repeats, same] = [0, 0];
+  const byToken = sortedBy(ofKey, (a, b) => token[a]! - token[b]! || returnNs[a]! - returnNs[b]! || a - b);
+  for (let at = 1; at < byToken.length; at++) {
+    const [before, grant] = [byToken[at - 1]!, byToken[at]!];
+    same = token[before] === token[grant] ? same + 1 : 0;
+    repeats += same;
+    if (same > 0 && !accusedAlready.has(grant)) accuse({ grant, before, ordered: false });
+  }
+  const points = (x: Float64Array) => ({
+    x: Float64Array.from(ofKey, (k) => x[k]!),
+    y: Float64Array.from(ofKey, (k) => token[k]!),
+  });
+  return { repeats, inversions: falls > 0 ? countInversions(points(returnNs), points(callNs)) : 0 };
+}
+
+function violation(
+  { grant, before, ordered }: Accused,
+  holds: Holds,
+  { token, callNs }: Pick<Grants, 'token' | 'callNs'>,
+  explain: (overlap: Overlap) => Cause | undefined,
+): Violation {
+  const [first, second] = [holds.hold(before), holds.hold(grant)];
+  const repeat = token[before] === token[grant];
+  const hadNs = [first.fromNs, second.fromNs] as const;
+  return {
+    class: 'harm',
+    kind: repeat ? 'fence-repeat' : 'fence-inversion',
+    key: first.key,
+    fromNs: Math.min(...hadNs),
+    untilNs: Math.max(...hadNs),
+    holds: [first, second],
+    evidence: [...first.evidence.slice(0, 2), ...second.evidence.slice(0, 2)].sort((a, b) => a - b),
+    proof: ordered
+      ? `${first.client} had token ${first.token} of ${first.key} at ${moment(first.fromNs)}; ${second.client} asked for it after that, at ${moment(callNs[grant]!)}, and was given token ${second.token}, which is ${repeat ? 'the same' : 'lower'}.`
+      : `${first.client} and ${second.client} were both given token ${second.token} of ${first.key}, at ${moment(first.fromNs)} and ${moment(second.fromNs)}: no resource can tell them apart.`,
+    cause: causeBetween(first, second, explain, () =>
+      [first, second].map((hold) => ({
+        atNs: hold.fromNs,
+        text: `${hold.client} was granted ${hold.key} with token ${hold.token}`,
+        history: hold.evidence[1]!,
+      })),
+    ),
+  };
+}

@@ -1,0 +1,187 @@
+/**
+ * Was a fair lock granted in the order in which clients were queued?
+ *
+ * An inversion is a pair of grants of one key: A was certainly queued (its `queued` step) before B even began to ask, and B
+ * had the lock in hands before the attempt that A was granted had left A's client. So B overtook A, however the stamps lie
+ * within their bounds; equal stamps are no proof. Where A queued several times for one acquire (it was thrown out for not
+ * showing itself, and came back) its last place counts.
+ *
+ * Promises: all pairs are counted (`fifoInversions`), in O(n log n). Each client that was overtaken is one violation, told
+ * beside the first that overtook it; the first of them by completion are given with evidence.
+ *
+ * They are of class `liveness`: nobody held beside another and nothing was harmed, but that a client gets its turn, however
+ * many come after it, is what a fair lock promises about waiting.
+ *
+ * Excludes: who gave up or whose outcome is not known; who asked while it held already (nested: it waited for nobody); and
+ * clients that a fault touched while they waited (stopped, cut off, given another clock): a fair lock may throw out a waiter
+ * that does not show itself. A dead client at the head of the queue delays the others, and inverts nothing. A lock whose
+ * clients learn only from another's release that they were granted sends nothing after it queued, and cannot be judged.
+ */
+
+import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
+import { Earliest } from '../../harness/record/facts/earliest.js';
+import { faultsInForce } from '../../harness/record/facts/faults.js';
+import { nestedHolds } from '../../harness/record/facts/hold-order.js';
+import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
+import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { countInversions } from '../../harness/record/facts/inversions.js';
+import { trustedClients } from '../../harness/record/facts/operations.js';
+import { moment } from '../../harness/record/facts/words.js';
+import { NOTICE } from '../../harness/record/history-table.js';
+import type { Checker, History, Violation } from '../../harness/vocabulary/api.js';
+import { unexplained } from '../causes/unexplained.js';
+
+/** The step by which a lock says that this client is in the queue now. */
+const QUEUED = 'queued';
+/** Clients that were overtaken and are reported with evidence and proof; all are counted. */
+const MOST_REPORTED = 200;
+
+/** A grant, and the first that was asked for after it was queued and made before it. */
+interface Overtaken {
+  waiter: number;
+  by: number;
+}
+
+/** Columns by the number of the hold. */
+interface Grants {
+  callNs: Float64Array;
+  hadNs: Float64Array;
+  /** When it was certainly queued, and that notice's line; NaN and -1: not known. */
+  queuedNs: Float64Array;
+  queuedLine: Int32Array;
+  /** Before this it was certainly not granted. */
+  grantedFromNs: Float64Array;
+}
+
+export const fifo: Checker = ({ history, model }) => {
+  const { operations: ops } = history;
+  const holds = holdsOf(history);
+  const grants = grantsOf(history, holds);
+  const nested = nestedHolds(history);
+  const touched = touchedWhileWaiting(history, holds, grants);
+  const lineOf = (k: number) => ops.completionLine[holds.row[k]!]!;
+  const overtaken = new Earliest<Overtaken>(MOST_REPORTED, (a, b) => lineOf(a.waiter) - lineOf(b.waiter));
+  const stats = { fifoWaiters: 0, fifoOvertaken: 0, fifoInversions: 0, fifoWaitersNotJudged: 0 };
+  for (const ofKey of byKey(holds.key, holds.count, ops.keys.length, (k) => !nested[k])) {
+    const waiters = ofKey.filter((k) => grants.queuedNs[k]! < grants.grantedFromNs[k]!);
+    const found = judgeKey(ofKey, waiters, grants, touched);
+    for (const one of found.overtaken) overtaken.add(one);
+    stats.fifoWaiters += waiters.length;
+    stats.fifoInversions += found.inversions;
+    stats.fifoWaitersNotJudged += found.touched;
+  }
+  stats.fifoOvertaken = overtaken.count;
+
+  const violations = overtaken.list().map((one) => violation(one, holds, grants));
+  const notes = model.kind === 'fair' && stats.fifoWaiters === 0 ? [whyNoWaiters(grants)] : [];
+  return {
+    checker: 'fifo',
+    verdict: violations.length > 0 ? 'invalid' : notes.length > 0 ? 'unknown' : 'valid',
+    notes,
+    violations,
+    ...(overtaken.count > violations.length && { found: { liveness: overtaken.count } }),
+    stats,
+  };
+};
+
+function whyNoWaiters({ queuedLine }: Grants): string {
+  return queuedLine.some((line) => line >= 0)
+    ? 'whether the lock is fair cannot be told: no granted attempt is known to have left its client after it was queued'
+    : `whether the lock is fair cannot be told: no client said that it was queued (step "${QUEUED}") for a lock it got`;
+}
+
+function grantsOf(history: History, holds: Holds): Grants {
+  const { operations: ops, notices } = history;
+  const trusted = trustedClients(history);
+  const numbers = holds.ofRow;
+  const grants: Grants = {
+    callNs: Float64Array.from(holds.row, (row) => intervalsOf(history).callNs[row]!),
+    hadNs: holds.fromNs,
+    queuedNs: new Float64Array(holds.count).fill(Number.NaN),
+    queuedLine: new Int32Array(holds.count).fill(-1),
+    grantedFromNs: holds.grantSentNs,
+  };
+  const name = notices.texts.indexOf(QUEUED);
+  for (let at = 0; at < notices.count; at++) {
+    if (notices.type[at] !== NOTICE.step || notices.text[at] !== name || notices.hold[at]! < 0) continue;
+    const k = numbers[notices.hold[at]!]!;
+    if (k < 0) continue;
+    // Its own stamp, if it can be true; else it was queued at the latest when the harness read so.
+    const stampNs = notices.clientNs[at]!;
+    const sentNs = ops.sentNs[notices.hold[at]!]!;
+    const own = trusted[notices.client[at]!] && stampNs >= sentNs && stampNs <= notices.atNs[at]!;
+    const queuedNs = own ? stampNs : notices.atNs[at]!;
+    if (grants.queuedNs[k]! >= queuedNs) continue;
+    grants.queuedNs[k] = queuedNs;
+    grants.queuedLine[k] = notices.line[at]!;
+  }
+  return grants;
+}
+
+/** Those of the waiters that were overtaken, each with the first that did, and the number of pairs. */
+function judgeKey(ofKey: Int32Array, waiters: Int32Array, grants: Grants, isTouched: (k: number) => boolean) {
+  const { callNs, hadNs, queuedNs, grantedFromNs } = grants;
+  const byCall = sortedBy(ofKey, (a, b) => callNs[a]! - callNs[b]!);
+  const byQueued = sortedBy(waiters, (a, b) => queuedNs[a]! - queuedNs[b]!);
+  const overtaken: Overtaken[] = [];
+  let touched = 0;
+  let [first, next] = [-1, byCall.length];
+  for (let at = byQueued.length - 1; at >= 0; at--) {
+    const waiter = byQueued[at]!;
+    // Of all that began to ask after it was queued, the first that had the lock.
+    for (; next > 0 && callNs[byCall[next - 1]!]! > queuedNs[waiter]!; next--)
+      if (first < 0 || hadNs[byCall[next - 1]!]! < hadNs[first]!) first = byCall[next - 1]!;
+    if (first < 0 || hadNs[first]! >= grantedFromNs[waiter]!) continue;
+    if (isTouched(waiter)) touched++;
+    else overtaken.push({ waiter, by: first });
+  }
+  const column = (of: readonly number[] | Int32Array, values: Float64Array) => Float64Array.from(of, (k) => values[k]!);
+  const losers = overtaken.map(({ waiter }) => waiter);
+  const inversions =
+    losers.length === 0
+      ? 0
+      : countInversions(
+          { x: column(losers, queuedNs), y: column(losers, grantedFromNs) },
+          { x: column(ofKey, callNs), y: column(ofKey, hadNs) },
+        );
+  return { overtaken, touched, inversions };
+}
+
+/** Tells of a waiter whether a fault was in force on its client, or its host, between its queueing and its grant. */
+function touchedWhileWaiting(history: History, holds: Holds, { queuedNs }: Grants): (k: number) => boolean {
+  const slots = new Map<string, string>();
+  for (const event of history.rare) if (event.type === 'client-up') slots.set(event.client, event.slot);
+  const strikes = faultsInForce(history).map(({ records, fromNs, untilNs }) => {
+    const names = records.flatMap(({ targets, cut = [] }) => [...targets, ...cut.flat()]);
+    return { names: new Set(names), fromNs, untilNs };
+  });
+  return (k) => {
+    const client = history.operations.clients[holds.client[k]!]!;
+    const slot = slots.get(client) ?? client;
+    return strikes.some(
+      ({ names, fromNs, untilNs }) =>
+        fromNs <= holds.fromNs[k]! && untilNs >= queuedNs[k]! && (names.has(client) || names.has(slot)),
+    );
+  };
+}
+
+function violation({ waiter, by }: Overtaken, holds: Holds, grants: Grants): Violation {
+  const [late, early] = [holds.hold(waiter), holds.hold(by)];
+  const queuedNs = grants.queuedNs[waiter]!;
+  const queuedLine = grants.queuedLine[waiter]!;
+  return {
+    class: 'liveness',
+    kind: 'fifo-inversion',
+    key: late.key,
+    fromNs: grants.callNs[by]!,
+    untilNs: late.fromNs,
+    holds: [early, late],
+    evidence: [...late.evidence.slice(0, 2), queuedLine, ...early.evidence.slice(0, 2)].sort((a, b) => a - b),
+    proof: `${late.client} was queued for ${late.key} at ${moment(queuedNs)}; ${early.client} asked for it only at ${moment(grants.callNs[by]!)} and had it at ${moment(early.fromNs)}, before the attempt by which ${late.client} was granted it left (at ${moment(late.grantSentNs)}).`,
+    cause: unexplained([
+      { atNs: queuedNs, text: `${late.client} was queued for ${late.key}`, history: queuedLine },
+      { atNs: early.fromNs, text: `${early.client} was granted ${early.key}`, history: early.evidence[1]! },
+      { atNs: late.fromNs, text: `${late.client} was granted ${late.key}`, history: late.evidence[1]! },
+    ]),
+  };
+}

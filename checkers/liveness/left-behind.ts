@@ -1,0 +1,124 @@
+/**
+ * Did a failed try leave something behind that its client could have taken back? Looks at what servers ran (MONITOR) and had
+ * (samples); for locks of one string a key, as SET NX makes it.
+ *
+ * A client stored a value on a node, went on to its next try for the same key *over the same connection* without having named
+ * that value to the node again, and the node still has the value some time after. A try that was granted names it when it is
+ * released; one that failed, when it is given back. Over one connection what is sent first comes first: so a client that gave
+ * back and was not heard is not accused (its connection is gone, and the next try comes over another), nor is one that could
+ * not reach the node, nor one that died.
+ *
+ * Class `liveness`: nobody holds, and nobody else can have it on that node until the lease is over. Excludes scripts, whose
+ * effect cannot be seen in their arguments, what is given back after the next try began but before the
+ * node was looked at, and clients that ask for a key again while they hold it: not for workloads that do.
+ */
+
+import { moment } from '../../harness/record/facts/words.js';
+import type { Checker, CheckInput, CommandObservation, Observation, Violation } from '../../harness/vocabulary/api.js';
+import { unexplained } from '../causes/unexplained.js';
+
+/** What is still on its way after a try has ended has come by then. */
+const SETTLED_NS = 250e6;
+/** Tries that are reported with evidence and proof; all are counted. */
+const MOST_REPORTED = 200;
+
+interface Try {
+  node: string;
+  client: string;
+  key: string;
+  value: string;
+  atNs: number;
+  /** Line of observations.jsonl. */
+  line: number;
+}
+
+interface Candidate {
+  left: Try;
+  next: Try;
+  /** When the value was named to the node after all. */
+  namedNs: number;
+}
+
+type Sample = Extract<Observation, { type: 'sample' }>;
+
+export const leftBehind: Checker = (input) => {
+  const found = [...candidatesOf(input)].flatMap((candidate) => {
+    const seen = seenAfter(input, candidate);
+    return seen ? [{ ...candidate, seen }] : [];
+  });
+  return {
+    checker: 'left-behind',
+    verdict: found.length > 0 ? 'invalid' : 'valid',
+    notes: [],
+    violations: found.slice(0, MOST_REPORTED).map(violationOf),
+    ...(found.length > MOST_REPORTED && { found: { liveness: found.length } }),
+    stats: { leftBehind: found.length },
+  };
+};
+
+/** Tries that were followed by another one over the same connection, without having been named in between. */
+function candidatesOf({ observations, config }: CheckInput): Iterable<Candidate> {
+  const keys = new Set(config.keys);
+  /** By node, connection and key: the try whose value was not named since. */
+  const open = new Map<string, Try>();
+  const candidates = new Map<string, Candidate>();
+  for (const [line, command] of observations.commands(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)) {
+    const { node, source, client, atNs, argv } = command;
+    if (client === undefined) continue;
+    const key = keyTaken(command, keys);
+    const connection = `${node} ${source} `;
+    if (key === undefined) {
+      for (const argument of argv) {
+        const candidate = candidates.get(`${node} ${argument}`);
+        if (candidate) candidate.namedNs = Math.min(candidate.namedNs, atNs);
+      }
+      for (const each of keys)
+        if (argv.includes(open.get(connection + each)?.value ?? '\0')) open.delete(connection + each);
+      continue;
+    }
+    const now: Try = { node, client, key, value: argv[2]!, atNs, line };
+    const before = open.get(connection + key);
+    if (before && before.value !== now.value)
+      candidates.set(`${node} ${before.value}`, { left: before, next: now, namedNs: Number.POSITIVE_INFINITY });
+    open.set(connection + key, now);
+  }
+  return candidates.values();
+}
+
+/** The key that a SET ... NX asks for. */
+function keyTaken({ argv }: CommandObservation, keys: ReadonlySet<string>): string | undefined {
+  const isTake = argv[0]?.toUpperCase() === 'SET' && argv.slice(3).some((word) => word.toUpperCase() === 'NX');
+  return isTake && keys.has(argv[1]!) && argv[2] !== undefined ? argv[1] : undefined;
+}
+
+/** A look at the node that shows the value still there, and not named meanwhile. */
+function seenAfter(
+  { observations }: CheckInput,
+  { left, next, namedNs }: Candidate,
+): (Sample & { line: number }) | undefined {
+  for (const [line, seen] of observations.rare) {
+    if (seen.type !== 'sample' || seen.node !== left.node || seen.atNs < next.atNs + SETTLED_NS) continue;
+    if (seen.atNs >= namedNs) return undefined;
+    if (seen.keys[left.key]?.owner === left.value) return { ...seen, line };
+  }
+  return undefined;
+}
+
+function violationOf({ left, next, seen }: Candidate & { seen: Sample & { line: number } }): Violation {
+  const { node, client, key } = left;
+  return {
+    class: 'liveness',
+    kind: 'left-behind',
+    key,
+    fromNs: left.atNs,
+    untilNs: seen.atNs,
+    holds: [],
+    evidence: [],
+    proof: `${client} stored ${key} on ${node} at ${moment(left.atNs)}, and tried for it again at ${moment(next.atNs)} over the same connection without having taken that back; ${node} still had it at ${moment(seen.atNs)}.`,
+    cause: unexplained([
+      { atNs: left.atNs, text: `${client} stored ${key} on ${node}`, observation: left.line },
+      { atNs: next.atNs, text: `${client} tried for it again, over the same connection`, observation: next.line },
+      { atNs: seen.atNs, text: `${node} still had what the first try stored`, observation: seen.line },
+    ]),
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * Could every lock be had again, within its lease and a grace, once all faults were healed? Decides from the probe that the
+ * harness makes at the end of a run.
+ *
+ * A deployment that had not recovered by itself is not the lock's fault, nor is a fault that could not be healed: then it
+ * cannot be told. Excludes how long a lock was unavailable while faults were in force.
+ */
+
+import { mishaps, unhealed } from '../../harness/record/facts/faults.js';
+import type { SampleObservation } from '../../harness/record/facts/key-writes.js';
+import { listed, moment } from '../../harness/record/facts/words.js';
+import type { Cause, Checker, CheckInput, HistoryEvent, Violation } from '../../harness/vocabulary/api.js';
+import { unexplained } from '../causes/unexplained.js';
+import { Doubts } from '../worth/doubts.js';
+
+type Probe = Extract<HistoryEvent, { type: 'probe' }>;
+type Recovered = Extract<HistoryEvent, { type: 'recovered' }>;
+
+export const liveness: Checker = (input) => {
+  const { rare } = input.history;
+  const probes = rare.filter((event): event is Probe => event.type === 'probe');
+  const recovered = rare.findLast((event): event is Recovered => event.type === 'recovered');
+  const stuck = probes.filter((probe) => !probe.acquired && !babbled(probe));
+  const left = unhealed(input.history);
+  const doubt = stuck.length > 0 ? doubtAbout(stuck, input) : undefined;
+  const deployed = recovered !== undefined && recovered.missing.length === 0 && left.length === 0 && !doubt;
+  const violations = deployed ? stuck.map((probe) => deadlock(probe, recovered, input)) : [];
+  const unknown = [
+    ...left.map((what) => `not everything could be healed (${what})`),
+    ...(doubt ? [doubt] : []),
+    ...probes
+      .filter(babbled)
+      .map(({ key, client, reason }) => `${key} could not be tried again: ${client} broke the ${reason}`),
+    ...reasonsForDoubt(input, probes, stuck, recovered),
+  ];
+  return {
+    checker: 'liveness',
+    verdict: violations.length > 0 ? 'invalid' : unknown.length > 0 ? 'unknown' : 'valid',
+    notes: unknown,
+    violations,
+    stats: {
+      probes: probes.length,
+      deadlocks: violations.length,
+      ...(recovered && { recoveredAfterMs: recovered.afterMs }),
+      ...(probes.length > 0 && { hadAgainAfterMsMax: Math.max(...probes.map((probe) => probe.afterMs)) }),
+    },
+  };
+};
+
+/** A client that breaks the protocol shows nothing about the lock. */
+function babbled({ acquired, reason }: Probe): boolean {
+  return !acquired && reason?.startsWith('protocol: ') === true;
+}
+
+/** Why it need not be the lock's doing that it could not be had, beside what was to be healed and what the servers showed. */
+function doubtAbout(stuck: readonly Probe[], { history, config }: CheckInput): string | undefined {
+  const [mishap] = mishaps(history);
+  const why = mishap ? (mishap.proof ?? mishap.did) : new Doubts({ history, config }).aboutDeadlock();
+  return why && `${listed(stuck.map(({ key }) => key))} could not be had, which need not be the lock's doing: ${why}`;
+}
+
+function reasonsForDoubt(
+  { config }: CheckInput,
+  probes: readonly Probe[],
+  stuck: readonly Probe[],
+  recovered: Recovered | undefined,
+): string[] {
+  if (probes.length === 0) return ['the run ended before it was tried whether the locks can be had again'];
+  const reasons: string[] = [];
+  const probed = new Set(probes.map((probe) => probe.key));
+  const missed = config.keys.filter((key) => !probed.has(key));
+  if (missed.length > 0) reasons.push(`the run ended before ${listed(missed)} could be tried again`);
+  if (recovered?.missing.length !== 0) {
+    const missing = recovered ? listed(recovered.missing) : 'no record of its recovery';
+    const keys =
+      stuck.length > 0
+        ? `, so it is not the lock's fault that ${listed(stuck.map(({ key }) => key))} could not be had`
+        : '';
+    reasons.push(`the deployment had not recovered when the locks were tried again (${missing})${keys}`);
+  }
+  return reasons;
+}
+
+function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violation {
+  const why = probe.reason ? `: ${probe.reason}` : '';
+  return {
+    class: 'liveness',
+    kind: 'deadlock',
+    key: probe.key,
+    fromNs: recovered.atNs,
+    untilNs: probe.atNs,
+    holds: [],
+    evidence: [recovered.i, probe.i],
+    proof: `Everything was healed and recovered at ${moment(recovered.atNs)}, but ${probe.client} could not have ${probe.key} by ${moment(probe.atNs)} (${probe.afterMs} ms of trying${why}).`,
+    cause:
+      neverExpires(probe, input) ??
+      unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be had${why}`, history: probe.i }]),
+  };
+}
+
+/** The key stands without expiry on the primary, or on so many of the independent nodes that no majority is left. */
+function neverExpires({ key, atNs, i }: Probe, { observations, config }: CheckInput): Cause | undefined {
+  const last = new Map<string, readonly [observation: number, sample: SampleObservation]>();
+  for (const [line, observation] of observations.rare)
+    if (observation.type === 'sample' && observation.atNs <= atNs) last.set(observation.node, [line, observation]);
+  const primaries = [...last.values()].filter(([, sample]) => sample.role === 'primary');
+  const standing = primaries.filter(([, sample]) => sample.keys[key]?.pttlMs === -1);
+  const others = (config.topology === 'redlock' ? config.topologyOptions.nodes : primaries.length) - standing.length;
+  const enough = config.topology === 'redlock' ? Math.floor(config.topologyOptions.nodes / 2) + 1 : 1;
+  if (standing.length === 0 || others >= enough) return undefined;
+  return {
+    name: 'key-never-expires',
+    sentence: `${key} stands on ${listed(standing.map(([, sample]) => sample.node))} without expiry, and whoever owns it is gone.`,
+    chain: [
+      ...standing.map(([at, sample]) => ({
+        atNs: sample.atNs,
+        text: `${sample.node} has ${key} with owner ${sample.keys[key]!.owner} and no expiry`,
+        observation: at,
+      })),
+      { atNs, text: `${key} could not be had`, history: i },
+    ],
+  };
+}

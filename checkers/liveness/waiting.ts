@@ -1,0 +1,264 @@
+/**
+ * Did a client go on waiting for a lock that had long been free?
+ *
+ * Promises: an acquire is accused (`slept`) only if for longer than its lease and a grace of 2 s, all of which it waited,
+ * nobody held the key nor can have held it. Everybody who was granted it had begun to release, was told that it was lost, or
+ * was dead, and the longest lease of the run was over since; nobody was without an answer; no sample of a server showed the
+ * key; no fault was in force, or had been within 10 s before, but that other clients were killed; and the machine did not
+ * stand still for half of the grace. A lock that looks again when the lease of the holder is over is never that late: its
+ * sleep began when the holder held, so it ended with the holder's lease.
+ *
+ * Nobody without an answer, ever: who died or was given up while it waited may have a place in a queue, whose deadline is the
+ * lock's own affair; and so may a client that is stopped or cut off.
+ *
+ * Both ends of a wait are seen: a try that was refused, and one that was granted at last, by an attempt that left so late.
+ *
+ * The cause is not known: what could have lost a wake-up on its way excuses the wait.
+ *
+ * Excludes: semaphores (a dead holder's permit may be gone), and independent nodes, where those who wait may split the votes
+ * again and again.
+ */
+
+import { byKey, countBelow, sortedBy } from '../../harness/record/facts/by-key.js';
+import { Earliest } from '../../harness/record/facts/earliest.js';
+import { type FaultInForce, faultsInForce, mishaps } from '../../harness/record/facts/faults.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
+import { holdsOf } from '../../harness/record/facts/holds.js';
+import { type Intervals, intervalsOf } from '../../harness/record/facts/intervals.js';
+import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
+import { length, moment } from '../../harness/record/facts/words.js';
+import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { Checker, CheckInput, History, HistoryEvent, Violation } from '../../harness/vocabulary/api.js';
+import { unexplained } from '../causes/unexplained.js';
+
+const GRACE_NS = 2e9;
+/** Until a failover is through that was under way when the fault was healed. */
+const SETTLE_NS = 10e9;
+/** A sample may be older than its line by this much. */
+const SAMPLED_LATE_NS = 500e6;
+const MOST_REPORTED = 200;
+
+type Disturbance = Extract<HistoryEvent, { type: 'disturbance' }>;
+
+interface Wait {
+  row: number;
+  /** From when it waited for a lock that nobody had, until it gave up or sent the attempt that was granted. */
+  fromNs: number;
+  untilNs: number;
+}
+
+export const waiting: Checker = (input) => {
+  const { history, config, model } = input;
+  const found = new Earliest<Wait>(MOST_REPORTED, (a, b) => a.fromNs - b.fromNs);
+  const judged = model.kind !== 'semaphore' && config.topology !== 'redlock' && mishaps(history).length === 0;
+  const waits = judged ? longWaits(history) : [];
+  const excuses = waits.length > 0 ? new Excuses(input) : undefined;
+  for (const wait of waits) if (!excuses!.excuse(wait)) found.add(wait);
+  const violations = found.list().map((wait) => slept(wait, history));
+  return {
+    checker: 'waiting',
+    verdict: violations.length > 0 ? 'invalid' : 'valid',
+    notes: [],
+    violations,
+    ...(found.count > violations.length && { found: { liveness: found.count } }),
+    stats: { sleptBesideFreeLock: found.count },
+  };
+};
+
+/** Acquires that waited for longer than their lease and the grace for what nobody had, by the history alone. */
+function longWaits(history: History): Wait[] {
+  const { operations: ops } = history;
+  const intervals = intervalsOf(history);
+  const trusted = trustedClients(history);
+  const waits: Wait[] = [];
+  const isLong = (row: number) =>
+    ops.op[row] === OP.acquire && ops.waitMs[row]! * 1e6 > leastNs(history, row) && endsItsWait(history, row);
+  const endOf = (row: number) =>
+    ops.outcome[row] === OUTCOME.ok ? attemptSentNs(ops, trusted, row) : intervals.returnNs[row]!;
+  let taken: Taken[] | undefined;
+  for (let row = 0; row < ops.count; row++) {
+    if (!isLong(row) || endOf(row) - intervals.callNs[row]! <= leastNs(history, row)) continue;
+    taken ??= takenByKey(history, intervals);
+    const untilNs = endOf(row);
+    const fromNs = Math.max(intervals.callNs[row]!, taken[ops.key[row]!]!.freeFromNs(untilNs));
+    if (untilNs - fromNs > leastNs(history, row)) waits.push({ row, fromNs, untilNs });
+  }
+  return waits;
+}
+
+function leastNs({ operations: { leaseMs } }: History, row: number): number {
+  return (leaseMs[row] || 0) * 1e6 + GRACE_NS;
+}
+
+function endsItsWait({ operations: { outcome, reason, reasons } }: History, row: number): boolean {
+  return outcome[row] === OUTCOME.ok || (outcome[row] === OUTCOME.fail && reasons[reason[row]!] === 'held');
+}
+
+/** Until when a key can have been taken by those who asked for it. */
+class Taken {
+  private readonly rows: Int32Array;
+  /** By place in `rows`: until when the key can have been taken by this one, or one before it. */
+  private readonly latestNs: Float64Array;
+
+  /** `fromNs` and `untilNs` by row: from when and until when at most it can have been taken by that acquire. */
+  constructor(
+    rows: Int32Array,
+    private readonly fromNs: Float64Array,
+    untilNs: Float64Array,
+  ) {
+    this.rows = sortedBy(rows, (a, b) => fromNs[a]! - fromNs[b]!);
+    let latestNs = Number.NEGATIVE_INFINITY;
+    this.latestNs = Float64Array.from(this.rows, (row) => {
+      latestNs = Math.max(latestNs, untilNs[row]!);
+      return latestNs;
+    });
+  }
+
+  /** From when on it was free, as far as it was asked for before `ns`. */
+  freeFromNs(ns: number): number {
+    return this.latestNs[countBelow(this.rows, this.fromNs, ns) - 1] ?? Number.NEGATIVE_INFINITY;
+  }
+}
+
+function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] {
+  const { operations: ops } = history;
+  const holds = holdsOf(history);
+  const longestNs = longestLeaseMs(history) * 1e6;
+  const answeredNs = releasesAnsweredNs(history);
+  const fromNs = new Float64Array(ops.count);
+  const untilNs = new Float64Array(ops.count);
+  for (let row = 0; row < ops.count; row++) {
+    if (ops.op[row] !== OP.acquire) continue;
+    const k = holds.ofRow[row]!;
+    fromNs[row] = k >= 0 ? holds.grantSentNs[k]! : callNs[row]!;
+    const refusedNs = ops.outcome[row] === OUTCOME.fail ? returnNs[row]! : Number.POSITIVE_INFINITY;
+    untilNs[row] = longestNs + (k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!) : refusedNs);
+  }
+  // Who was told "held" took nothing.
+  const mayTake = (row: number) =>
+    ops.op[row] === OP.acquire && !(ops.outcome[row] === OUTCOME.fail && endsItsWait(history, row));
+  return byKey(ops.key, ops.count, ops.keys.length, mayTake).map((rows) => new Taken(rows, fromNs, untilNs));
+}
+
+function longestLeaseMs({ operations: ops, notices }: History): number {
+  let longest = 0;
+  for (let row = 0; row < ops.count; row++) if (ops.leaseMs[row]! > longest) longest = ops.leaseMs[row]!;
+  for (let at = 0; at < notices.count; at++)
+    if (notices.type[at] === NOTICE.renewed && notices.leaseMs[at]! > longest) longest = notices.leaseMs[at]!;
+  return longest;
+}
+
+/** By hold: when the last answer to a release of it was there. */
+function releasesAnsweredNs(history: History): Float64Array {
+  const { operations: ops } = history;
+  const holds = holdsOf(history);
+  const { returnNs } = intervalsOf(history);
+  const answeredNs = new Float64Array(holds.count).fill(Number.NEGATIVE_INFINITY);
+  for (let row = 0; row < ops.count; row++) {
+    const k = ops.op[row] === OP.release ? holds.about(row) : -1;
+    if (k >= 0 && returnNs[row]! > answeredNs[k]! && Number.isFinite(returnNs[row]!)) answeredNs[k] = returnNs[row]!;
+  }
+  return answeredNs;
+}
+
+/** What else may have kept a client from having what was free, worked out once for all waits. */
+class Excuses {
+  private readonly faults: FaultInForce[];
+  private readonly disturbances: Disturbance[];
+  /** When a primary was sampled; and by key, when any server was seen with it. In order. */
+  private readonly sampledNs: number[] = [];
+  private readonly seenNs = new Map<string, number[]>();
+
+  constructor(private readonly input: CheckInput) {
+    const { history, observations } = input;
+    this.faults = faultsInForce(history);
+    this.disturbances = history.rare.filter((event): event is Disturbance => event.type === 'disturbance');
+    for (const [, observation] of observations.rare) {
+      if (observation.type !== 'sample') continue;
+      if (observation.role === 'primary') this.sampledNs.push(observation.atNs);
+      for (const key of Object.keys(observation.keys)) {
+        const seen = this.seenNs.get(key);
+        if (seen) seen.push(observation.atNs);
+        else this.seenNs.set(key, [observation.atNs]);
+      }
+    }
+    for (const atNs of [this.sampledNs, ...this.seenNs.values()]) atNs.sort((a, b) => a - b);
+  }
+
+  excuse(wait: Wait): boolean {
+    const { operations: ops } = this.input.history;
+    const key = ops.keys[ops.key[wait.row]!]!;
+    const [fromNs, untilNs] = [wait.fromNs + SAMPLED_LATE_NS, wait.untilNs];
+    const wasSeen = hasWithin(this.seenNs.get(key) ?? [], fromNs, untilNs);
+    return wasSeen || !hasWithin(this.sampledNs, fromNs, untilNs) || this.stoodStill(wait) || this.wasStruck(wait);
+  }
+
+  private wasStruck({ row, untilNs }: Wait): boolean {
+    const { history } = this.input;
+    const { operations: ops } = history;
+    const sinceNs = ops.sentNs[row]! - SETTLE_NS;
+    const near = this.faults.filter((fault) => fault.fromNs <= untilNs && fault.untilNs >= sinceNs);
+    if (near.length === 0) return false;
+    const others = othersThan(ops.clients[ops.client[row]!]!, history);
+    return near.some((fault) => fault.fault !== 'kill' || !namesOf(fault).every((name) => others.has(name)));
+  }
+
+  private stoodStill({ fromNs, untilNs }: Wait): boolean {
+    const ms = this.disturbances.reduce(
+      (sum, { atNs, beganNs, ms }) => (atNs < fromNs || beganNs > untilNs ? sum : sum + Math.abs(ms)),
+      0,
+    );
+    return ms * 1e6 >= GRACE_NS / 2;
+  }
+}
+
+function hasWithin(sortedNs: readonly number[], fromNs: number, untilNs: number): boolean {
+  const next = sortedNs[firstIndex(sortedNs.length, (at) => sortedNs[at]! >= fromNs)];
+  return next !== undefined && next <= untilNs;
+}
+
+/** Lock client processes and their places, but for this one's. */
+function othersThan(client: string, { rare }: History): ReadonlySet<string> {
+  const others = new Set<string>();
+  let place = client;
+  for (const event of rare) {
+    if (event.type !== 'client-up') continue;
+    if (event.client === client) place = event.slot;
+    others.add(event.client).add(event.slot);
+  }
+  others.delete(client);
+  others.delete(place);
+  return others;
+}
+
+/** Everybody whom a fault touched; of one that names nobody, everybody. */
+function namesOf({ records }: FaultInForce): string[] {
+  const names = records.flatMap(({ targets, cut = [], forgot = [] }) => [...targets, ...cut.flat(), ...forgot]);
+  return names.length > 0 ? names : [''];
+}
+
+function slept({ row, fromNs, untilNs }: Wait, history: History): Violation {
+  const { operations: ops } = history;
+  const [client, key] = [ops.clients[ops.client[row]!]!, ops.keys[ops.key[row]!]!];
+  const [invoke, completion] = [ops.invokeLine[row]!, ops.completionLine[row]!];
+  const k = holdsOf(history).ofRow[row]!;
+  const end =
+    k >= 0
+      ? `only then, at ${moment(untilNs)}, did the attempt leave by which it was granted`
+      : `was told at ${moment(untilNs)} that it is held`;
+  return {
+    class: 'liveness',
+    kind: 'slept',
+    key,
+    fromNs,
+    untilNs,
+    holds: k >= 0 ? [holdsOf(history).hold(k)] : [],
+    evidence: [invoke, completion],
+    proof: `Nobody held ${key} or can have held it from ${moment(fromNs)} on; ${client}, which asked for it at ${moment(ops.sentNs[row]!)} and was to wait for ${ops.waitMs[row]} ms, waited on for ${length(untilNs - fromNs)}, longer than any lease, and ${end}.`,
+    cause: unexplained([
+      { atNs: ops.sentNs[row]!, text: `${client} was told to take ${key}`, history: invoke },
+      { atNs: fromNs, text: `${key} was free at the latest`, history: invoke },
+      { atNs: untilNs, text: k >= 0 ? `${client}'s granted attempt left` : `${client} gave up`, history: completion },
+    ]),
+  };
+}

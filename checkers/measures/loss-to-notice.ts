@@ -1,0 +1,136 @@
+/**
+ * Measures how late clients learned that they had lost a lock. Never decides.
+ *
+ * A hold is lost, whatever its client believes, as soon as its lease is over, or as another client had the same key, granted
+ * certainly later (`hold-order.ts`); whichever is first, if the client acted on after it. The client was told by a `lost`
+ * notice, by an extension that was refused, or by a release that was: the first of them. Who was never told acted on until
+ * it ended its hold by itself, or the run ended.
+ *
+ * Excludes the lease of a lock which renews itself and does not say when (feature `renews`, and no `renewed` notice of that
+ * client's): nobody knows how far it ran. Of a semaphore and of readers the lease alone counts: others may hold beside them.
+ */
+
+import { Earliest } from '../../harness/record/facts/earliest.js';
+import { nextHolders } from '../../harness/record/facts/hold-order.js';
+import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
+import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { trustedClients } from '../../harness/record/facts/operations.js';
+import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { Checker, CheckInput, History, Measurement } from '../../harness/vocabulary/api.js';
+import { summaryOfNs } from './quantiles.js';
+
+const QUANTILES = { p50: 0.5, p99: 0.99 };
+/** The worst holds that are shown one by one, of those that were told and of those that never were. */
+const WORST_SHOWN = 5;
+
+/** A hold that was lost at `lostNs`, and whose client knew, or ended it, at `untilNs`. */
+interface Unaware {
+  hold: number;
+  lostNs: number;
+  untilNs: number;
+}
+
+export const lossToNotice: Checker = (input) => {
+  const { history } = input;
+  const holds = holdsOf(history);
+  const lostNs = lossesOf(input, holds);
+  const toldNs = noticesOf(history, holds);
+  const late = new Lateness(holds);
+  const never = new Lateness(holds);
+  for (let hold = 0; hold < holds.count; hold++) {
+    // Ended in time, or told in time: nothing was lost unawares.
+    if (!(lostNs[hold]! < Math.min(holds.untilNs[hold]!, toldNs[hold]!))) continue;
+    if (toldNs[hold]! < Number.POSITIVE_INFINITY) late.add({ hold, lostNs: lostNs[hold]!, untilNs: toldNs[hold]! });
+    else never.add({ hold, lostNs: lostNs[hold]!, untilNs: holds.untilNs[hold]! });
+  }
+  return {
+    checker: 'loss-to-notice',
+    verdict: 'valid',
+    notes: [],
+    violations: [],
+    stats: { lossesNoticed: late.count, lossesNeverNoticed: never.count },
+    measurements: [
+      ...late.measurements('holds whose client was told that they were lost', 'told that it was lost'),
+      ...never.measurements('holds whose client was never told that they were lost', 'never told that it was lost'),
+    ],
+  };
+};
+
+/** By number of the hold: the first instant at which it was lost; Infinity: it cannot be told that it ever was. */
+function lossesOf({ history, model }: CheckInput, holds: Holds): Float64Array {
+  const next = nextHolders(holds, history.operations.keys.length, model);
+  const silent = renewsSilently(history);
+  return Float64Array.from(next, (after, k) => {
+    const takenNs = after < 0 ? Number.POSITIVE_INFINITY : holds.fromNs[after]!;
+    const leaseEndNs = silent[holds.client[k]!] ? Number.POSITIVE_INFINITY : holds.leaseEndNs[k]!;
+    // A grant that came after its lease had ended was lost when it came.
+    return Math.max(holds.fromNs[k]!, Math.min(takenNs, leaseEndNs));
+  });
+}
+
+/** By client: 1 where its lock renews its holds and has never said when. */
+function renewsSilently({ operations: ops, notices, rare }: History): Uint8Array {
+  const renews = new Set(
+    rare.flatMap((event) => (event.type === 'client-up' && event.features.includes('renews') ? [event.client] : [])),
+  );
+  const silent = Uint8Array.from(ops.clients, (client) => (renews.has(client) ? 1 : 0));
+  for (let at = 0; at < notices.count; at++) if (notices.type[at] === NOTICE.renewed) silent[notices.client[at]!] = 0;
+  return silent;
+}
+
+/** By number of the hold: when its client was first told that it is lost, or not to be had any longer; Infinity: never. */
+function noticesOf(history: History, holds: Holds): Float64Array {
+  const { operations: ops, notices } = history;
+  const { returnNs } = intervalsOf(history);
+  const numbers = holds.ofRow;
+  const trusted = trustedClients(history);
+  const toldNs = new Float64Array(holds.count).fill(Number.POSITIVE_INFINITY);
+  const tell = (acquire: number, ns: number) => {
+    const k = acquire < 0 ? -1 : numbers[acquire]!;
+    if (k >= 0 && ns < toldNs[k]!) toldNs[k] = ns;
+  };
+  for (let row = 0; row < ops.count; row++)
+    if (ops.outcome[row] === OUTCOME.fail && (ops.op[row] === OP.extend || ops.op[row] === OP.release))
+      tell(ops.hold[row]!, returnNs[row]!);
+  for (let at = 0; at < notices.count; at++)
+    if (notices.type[at] === NOTICE.lost)
+      tell(notices.hold[at]!, trusted[notices.client[at]!] ? notices.clientNs[at]! : notices.atNs[at]!);
+  return toldNs;
+}
+
+/** Holds of one kind: all are measured, and the worst shown. */
+class Lateness {
+  private readonly lengthsNs: Float64Array;
+  private readonly worst = new Earliest<Unaware>(
+    WORST_SHOWN,
+    (a, b) => b.untilNs - b.lostNs - (a.untilNs - a.lostNs) || a.hold - b.hold,
+  );
+
+  constructor(private readonly holds: Holds) {
+    this.lengthsNs = new Float64Array(holds.count);
+  }
+
+  get count(): number {
+    return this.worst.count;
+  }
+
+  add(one: Unaware): void {
+    this.lengthsNs[this.count] = one.untilNs - one.lostNs;
+    this.worst.add(one);
+  }
+
+  /** A summary of `all`, then the worst `one` by one; nothing if there are none. */
+  measurements(all: string, one: string): Measurement[] {
+    const values = summaryOfNs(this.lengthsNs.slice(0, this.count), QUANTILES);
+    if (!values) return [];
+    return [
+      { name: 'loss-to-notice', of: all, values, evidence: [] },
+      ...this.worst.list().map(({ hold: k, lostNs, untilNs }): Measurement => {
+        const { client, key, evidence } = this.holds.hold(k);
+        const of = `${client}'s hold of ${key}, ${one}`;
+        const values = { unawareMs: (untilNs - lostNs) / 1e6 };
+        return { name: 'loss-to-notice', of, key, fromNs: lostNs, untilNs, values, evidence };
+      }),
+    ];
+  }
+}

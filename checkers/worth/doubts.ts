@@ -1,0 +1,142 @@
+/**
+ * What the machine and the harness did that could have made an overlap, or hidden one, without the lock's doing.
+ *
+ * - A step of the machine's own wall clock reaches every server and client at once, and leases are counted by it. It makes
+ *   an overlap doubtful only if it is large enough to have made it: a step of 20 ms does not end a lease that has 4 s left.
+ * - A harness that stood still tells a client too late to end its hold. That makes a stale holder, but never moves a client's
+ *   own stamps, so it cannot break exclusion. It can also notice the death of a client late. In a scenario nobody is late:
+ *   there a hold ends when the play says so, and a play is no better than its author if it keeps a lease by its timing.
+ */
+
+import { leaseMarginNs } from '../../harness/record/facts/margin.js';
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import { length, moment } from '../../harness/record/facts/words.js';
+import { OP } from '../../harness/record/history-table.js';
+import type { CheckInput, HistoryEvent, Hold } from '../../harness/vocabulary/api.js';
+
+type Disturbance = Extract<HistoryEvent, { type: 'disturbance' }>;
+
+/** NTP slews less than this; anything more is a step. */
+const STEP_FROM_MS = 5;
+/** A death is noticed, and an overdue release sent, within this time of the harness running again. */
+const CATCHING_UP_NS = 50e6;
+/** Half of the grace that the probe gives a lock beyond its lease. */
+const DEADLOCK_FROM_MS = 1_000;
+
+/** Doubts about findings, and about finding nothing. */
+export class Doubts {
+  private readonly steps: Disturbance[] = [];
+  private readonly stalls: Disturbance[] = [];
+  private readonly releaseSentNs = new Map<string, number>();
+
+  private readonly ledByHand: boolean;
+
+  constructor({ history: { rare, operations: ops }, config }: Pick<CheckInput, 'history' | 'config'>) {
+    this.ledByHand = config.scenario !== undefined;
+    for (const event of rare) {
+      if (event.type !== 'disturbance') continue;
+      if (event.disturbance === 'harness-stall') this.stalls.push(event);
+      else if (Math.abs(event.ms) >= STEP_FROM_MS) this.steps.push(event);
+    }
+    if (this.stalls.length === 0) return;
+    for (let row = 0; row < ops.count; row++) {
+      const hold = ops.hold[row]!;
+      if (ops.op[row] !== OP.release || hold < 0) continue;
+      const name = nameOf(ops.clients[ops.client[row]!]!, ops.id[hold]!);
+      if (!this.releaseSentNs.has(name)) this.releaseSentNs.set(name, ops.sentNs[row]!);
+    }
+  }
+
+  /** Whether there is anything at all to be in doubt about. */
+  get any(): boolean {
+    return this.steps.length > 0 || this.stalls.length > 0;
+  }
+
+  /** Why it cannot be told whether an overlap is the lock's doing, or undefined. */
+  about(overlap: Overlap): string | undefined {
+    return (
+      this.stepsBehind(overlap) ??
+      this.lateDeathBehind(overlap) ??
+      (overlap.class === 'stale' && !this.ledByHand ? this.stallBehind(overlap.stale) : undefined)
+    );
+  }
+
+  /** Why "no overlap" cannot be told: a step back makes every key live longer than its lease, and hides what is looked for. */
+  aboutPassing(): string | undefined {
+    return this.steps.length === 0
+      ? undefined
+      : `leases were counted by the machine's own clock, which ${stepped(this.steps)}`;
+  }
+
+  /** Why a lock that could not be had again may be no deadlock: set before a step back, its key lives on by as much. */
+  aboutDeadlock(): string | undefined {
+    const movedMs = this.steps.reduce((sum, step) => sum + Math.abs(step.ms), 0);
+    return movedMs < DEADLOCK_FROM_MS
+      ? undefined
+      : `leases were counted by the machine's own clock, which ${stepped(this.steps)}`;
+  }
+
+  private stepsBehind(overlap: Overlap): string | undefined {
+    const { first, second, others } = overlap;
+    const sinceNs = Math.min(...[first, second, ...others].map(({ grantSentNs }) => grantSentNs));
+    const byNs = overlap.class === 'stale' ? overlap.stale.untilNs : overlap.second.fromNs;
+    const steps = this.steps.filter((step) => step.beganNs <= byNs && step.atNs >= sinceNs);
+    const movedNs = steps.reduce((sum, step) => sum + Math.abs(step.ms) * 1e6, 0);
+    if (steps.length === 0 || movedNs < needed(overlap)) return undefined;
+    return `the machine's own clock ${stepped(steps)}`;
+  }
+
+  /**
+   * A release that was sent in time is the client's to carry out, however long the harness stood still before or after. One
+   * that was sent after the lease's end is the harness's fault if it stood still between that end and the sending.
+   */
+  private stallBehind(hold: Hold): string | undefined {
+    const sentNs = this.releaseSentNs.get(nameOf(hold.client, hold.id)) ?? hold.untilNs;
+    if (sentNs <= hold.leaseEndNs) return undefined;
+    const stall = this.stalls.find((one) => one.beganNs <= sentNs && endOf(one) >= hold.leaseEndNs);
+    return (
+      stall &&
+      `the harness stood still for ${length(stall.ms * 1e6)} from ${moment(stall.beganNs)} on, when it had to end ${hold.client}'s hold`
+    );
+  }
+
+  private lateDeathBehind({ first, second, others }: Overlap): string | undefined {
+    for (const hold of [first, second, ...others]) {
+      if (hold.endedBy !== 'client-down') continue;
+      const stall = this.stalls.find(
+        (one) =>
+          one.beganNs <= second.fromNs && hold.untilNs <= endOf(one) + CATCHING_UP_NS && hold.untilNs >= one.beganNs,
+      );
+      if (stall)
+        return `the harness stood still for ${length(stall.ms * 1e6)} from ${moment(stall.beganNs)} on, and ${hold.client} may have died meanwhile`;
+    }
+    return undefined;
+  }
+}
+
+/** How far clocks must have moved to make this overlap. */
+function needed(overlap: Overlap): number {
+  // A careful client works by the clock's idea of its lease: moved by 300 ms, it may overstay by 300 ms.
+  if (overlap.class === 'stale') return overlap.stale.untilNs - overlap.stale.leaseEndNs;
+  // Any of the leases may have been the one that ended early.
+  const all = [overlap.first, overlap.second, ...overlap.others];
+  const leftNs = (one: Hold) =>
+    one.leaseEndNs -
+    leaseMarginNs(one.leaseMs) -
+    Math.min(...all.filter((other) => other !== one).map(({ fromNs }) => fromNs));
+  return Math.min(...all.map(leftNs));
+}
+
+function stepped(steps: readonly Disturbance[]): string {
+  const [first] = steps;
+  const more = steps.length > 1 ? ` and ${steps.length - 1} more times` : '';
+  return `was stepped by ${first!.ms} ms at about ${moment(first!.beganNs)}${more}`;
+}
+
+function endOf(stall: Disturbance): number {
+  return stall.beganNs + stall.ms * 1e6 + CATCHING_UP_NS;
+}
+
+function nameOf(client: string, hold: number | undefined): string {
+  return `${client}\n${hold}`;
+}

@@ -1,0 +1,221 @@
+/**
+ * Does the run prove anything? A lock that nobody contended for, or that no fault touched while it was held, has not been
+ * tested, and "no overlap" says nothing about it: then the verdict is `unknown`, with the reason. Never accuses.
+ */
+
+import { byKey } from '../../harness/record/facts/by-key.js';
+import { type FaultInForce, faultFailures, faultsInForce } from '../../harness/record/facts/faults.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
+import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
+import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
+import { listed, plural } from '../../harness/record/facts/words.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { Checker, CheckInput, History, Observations } from '../../harness/vocabulary/api.js';
+
+/**
+ * Fewer holds than this, or than two a client, are too few to say anything. How many there can be is up to the keys, not to
+ * the clients: fifty that queue for three locks get no more of them than ten do, and beyond those the rule asks no more.
+ */
+const HOLDS_AT_LEAST = 10;
+const CLIENTS_THAT_COUNT = 10;
+
+export const vacuity: Checker = (input) => {
+  const holds = holdsOf(input.history);
+  const faults = faultsInForce(input.history);
+  const struckHolds = countStruck(holds, faults, input.history.operations.clients);
+  const contended = contendedTries(holds, input.history);
+  const reasons = [
+    ...tooFew(holds, input),
+    ...noContention(holds, contended),
+    ...faultsThatNeverStruck(faults, input),
+    ...failoverThatNeverHappened(faults, input),
+    ...(input.plan.steps.length > 0 && struckHolds === 0
+      ? ['no fault was in force while a lock that it concerns was held']
+      : []),
+  ];
+  return {
+    checker: 'vacuity',
+    verdict: reasons.length > 0 ? 'unknown' : 'valid',
+    notes: reasons,
+    violations: [],
+    stats: {
+      holds: holds.count,
+      struckHolds,
+      contendedTries: contended,
+      faultsStruck: faults.length,
+      ...acquires(input.history),
+    },
+  };
+};
+
+function acquires({ operations: ops }: History): Record<string, number> {
+  const counts = [0, 0, 0, 0];
+  for (let row = 0; row < ops.count; row++) if (ops.op[row] === OP.acquire) counts[ops.outcome[row]!]!++;
+  const of = (outcome: number) => counts[outcome]!;
+  return {
+    acquiresOk: of(OUTCOME.ok),
+    acquiresFail: of(OUTCOME.fail),
+    acquiresInfo: of(OUTCOME.info) + of(OUTCOME.none),
+  };
+}
+
+/**
+ * How much a pass is worth. If each of `count` holds had independently been violated with probability p, none would have
+ * been with probability (1 − p)^count; the largest p for which that is still at least 5 % is the bound. 41 holds: 7.1 %.
+ */
+export function strengthOf(count: number, what: string): string | undefined {
+  if (count === 0) return undefined;
+  const percent = (1 - 0.05 ** (1 / count)) * 100;
+  return `0 of ${plural(count, what)} violated; at most ${percent.toPrecision(2)} % at 95 %`;
+}
+
+function tooFew(holds: Holds, { config }: CheckInput): string[] {
+  const clients = Math.min(config.clients, CLIENTS_THAT_COUNT);
+  const least = Math.max(HOLDS_AT_LEAST, 2 * clients);
+  if (holds.count >= least) return [];
+  const rule = `${HOLDS_AT_LEAST}, or two for each of ${clients === config.clients ? '' : 'up to '}${plural(clients, 'client')}`;
+  return [`there were only ${plural(holds.count, 'hold')}; fewer than ${least} prove nothing (${rule})`];
+}
+
+function noContention(holds: Holds, contended: number): string[] {
+  const reasons: string[] = [];
+  if (contended === 0) reasons.push('no client tried to take a lock while another one held it');
+  if (!changedHands(holds)) reasons.push('no lock was ever held by two different clients in turn');
+  return reasons;
+}
+
+function changedHands({ count, key, client }: Holds): boolean {
+  const holder: number[] = [];
+  for (let k = 0; k < count; k++) {
+    const before = holder[key[k]!];
+    if (before !== undefined && before !== client[k]) return true;
+    holder[key[k]!] = client[k]!;
+  }
+  return false;
+}
+
+/** Acquires, whatever came of them, during which another client held the key. */
+function contendedTries(holds: Holds, { operations: ops }: History): number {
+  const indexes = heldByOthers(holds, ops.keys.length);
+  let tries = 0;
+  for (let row = 0; row < ops.count; row++) {
+    if (ops.op[row] !== OP.acquire || ops.outcome[row] === OUTCOME.none) continue;
+    if (indexes[ops.key[row]!]?.during(ops.sentNs[row]!, ops.readNs[row]!, ops.client[row]!)) tries++;
+  }
+  return tries;
+}
+
+/** For each key. */
+function heldByOthers(holds: Holds, keys: number): HeldByOthers[] {
+  return byKey(holds.key, holds.count, keys).map((ofKey) => new HeldByOthers(holds, ofKey));
+}
+
+/** Answers "did somebody else hold it in this time?" in O(log n): holds by their beginning, and who had held on longest. */
+class HeldByOthers {
+  private readonly fromNs: Float64Array;
+  /** For each prefix, the two latest ends by different clients, and whose the latest is. */
+  private readonly client: Int32Array;
+  private readonly untilNs: Float64Array;
+  private readonly nextUntilNs: Float64Array;
+
+  constructor(holds: Holds, ofKey: Int32Array) {
+    sortNearlySorted(ofKey, (a, b) => holds.fromNs[a]! - holds.fromNs[b]!);
+    this.fromNs = Float64Array.from(ofKey, (k) => holds.fromNs[k]!);
+    this.client = new Int32Array(ofKey.length);
+    this.untilNs = new Float64Array(ofKey.length);
+    this.nextUntilNs = new Float64Array(ofKey.length);
+    let [longest, latestNs, nextNs] = [-1, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    ofKey.forEach((k, at) => {
+      const [client, untilNs] = [holds.client[k]!, holds.untilNs[k]!];
+      if (client === longest) latestNs = Math.max(latestNs, untilNs);
+      else if (untilNs > latestNs) [longest, latestNs, nextNs] = [client, untilNs, latestNs];
+      else nextNs = Math.max(nextNs, untilNs);
+      this.client[at] = longest;
+      this.untilNs[at] = latestNs;
+      this.nextUntilNs[at] = nextNs;
+    });
+  }
+
+  during(fromNs: number, untilNs: number, client: number): boolean {
+    const last = firstIndex(this.fromNs.length, (at) => this.fromNs[at]! >= untilNs) - 1;
+    if (last < 0) return false;
+    return (this.client[last] === client ? this.nextUntilNs[last]! : this.untilNs[last]!) > fromNs;
+  }
+}
+
+/** Holds during which a fault that concerns them was in force: one on servers concerns all, one on clients only theirs. */
+function countStruck(holds: Holds, faults: readonly FaultInForce[], clients: readonly string[]): number {
+  const isClient = new Set(clients);
+  const onServers = faults.filter((fault) =>
+    fault.records.some(({ targets }) => targets.length === 0 || targets.some((name) => !isClient.has(name))),
+  );
+  const covered = new Covered(onServers);
+  const byClient = clients.map((client) =>
+    faults.filter((fault) => fault.records.some(({ targets }) => targets.includes(client))),
+  );
+  let struck = 0;
+  for (let k = 0; k < holds.count; k++) {
+    const [fromNs, untilNs] = [holds.fromNs[k]!, holds.untilNs[k]!];
+    const endNs = holds.endedByDeath(k) ? untilNs + READ_BACK_NS : untilNs;
+    const onClient = byClient[holds.client[k]!]!;
+    if (covered.touches(fromNs, untilNs) || onClient.some((fault) => fault.untilNs > fromNs && fault.fromNs <= endNs))
+      struck++;
+  }
+  return struck;
+}
+
+/** A strike is recorded when it has been read back, and by then the hold that a kill ended is over. */
+const READ_BACK_NS = 2e9;
+
+/** The times during which at least one fault was in force. */
+class Covered {
+  private readonly spans: [fromNs: number, untilNs: number][] = [];
+
+  constructor(faults: readonly FaultInForce[]) {
+    for (const { fromNs, untilNs } of [...faults].sort((a, b) => a.fromNs - b.fromNs)) {
+      const last = this.spans.at(-1);
+      if (last && fromNs <= last[1]) last[1] = Math.max(last[1], untilNs);
+      else this.spans.push([fromNs, untilNs]);
+    }
+  }
+
+  touches(fromNs: number, untilNs: number): boolean {
+    return this.spans.some((span) => span[0] < untilNs && span[1] > fromNs);
+  }
+}
+
+/** Planned faults of which not one step struck. */
+function faultsThatNeverStruck(faults: readonly FaultInForce[], { plan, history }: CheckInput): string[] {
+  const struck = new Set(faults.map(({ fault }) => fault));
+  const never = [...new Set(plan.steps.map(({ fault }) => fault))].filter((fault) => !struck.has(fault));
+  return never.map((fault) => {
+    const why = new Set(
+      faultFailures(history).flatMap((record) => (record.fault === fault ? [record.proof ?? record.did] : [])),
+    );
+    return `the planned fault "${fault}" never struck (${why.size > 0 ? listed([...why]) : 'none of its steps was reached'})`;
+  });
+}
+
+/** A failover that was struck, but after which no server was seen to change from replica to primary. */
+function failoverThatNeverHappened(faults: readonly FaultInForce[], { observations }: CheckInput): string[] {
+  const failovers = faults.filter(({ fault }) => fault === 'failover');
+  if (failovers.length === 0 || !observations.rare.some(([, { type }]) => type === 'sample')) return [];
+  const promotions = promotionsIn(observations);
+  const happened = failovers.some((fault) =>
+    promotions.some((promotedNs) => promotedNs >= fault.fromNs && promotedNs <= fault.untilNs + SETTLE_NS),
+  );
+  return happened ? [] : ['a failover was planned and struck, but no replica was seen to become primary'];
+}
+
+/** Until a failover is through that was under way when the fault was healed. */
+const SETTLE_NS = 10e9;
+
+function promotionsIn({ rare }: Observations): number[] {
+  const roles = new Map<string, string>();
+  return rare.flatMap(([, observation]) => {
+    if (observation.type !== 'sample') return [];
+    const before = roles.get(observation.node);
+    roles.set(observation.node, observation.role);
+    return before === 'replica' && observation.role === 'primary' ? [observation.atNs] : [];
+  });
+}

@@ -1,0 +1,66 @@
+/** What commands that make many runs leave and say: a folder beside the runs with a table, kept as the runs end, and a line each. */
+import { join } from 'node:path';
+import { createRunFolder, writeJson, writeWhole } from '../../harness/record/store.js';
+import { type Sheet, sheetMarkdown, sheetPage } from '../../reports/index.js';
+import { freshId } from '../common/ids.js';
+
+/** What is known of a batch so far. */
+export interface BatchSummary {
+  exitStatus: 0 | 1 | 2 | 3;
+  headline: string;
+  /** How long it has taken so far. */
+  seconds?: number;
+}
+
+/** "48 of 48 went as written, in 54 s". */
+export function headlineOf({ headline, seconds }: BatchSummary): string {
+  return seconds === undefined ? headline : `${headline}, in ${seconds} s`;
+}
+
+export interface BatchRecord {
+  /** The name of its folder. */
+  readonly id: string;
+  /** A run has ended: says so, and brings the table up to date. `line` is what `--json` prints, `text` what people see. */
+  ended(line: object, count: number, of: number, text: string): void;
+  /** Says what all came to; resolves with the exit status. `troubles`: lines below the headline. */
+  end(troubles?: readonly string[]): number;
+}
+
+/** Makes the folder `<time>-<name>-<id>` below `base`. `summarise` and `sheetOf` are asked after every run. */
+export function recordBatch<Summary extends BatchSummary>(
+  { base, name, json }: { base: string; name: string; json: boolean },
+  summarise: () => Summary,
+  sheetOf: (summary: Summary, id: string) => Sheet,
+): BatchRecord {
+  const id = freshId(name);
+  const folder = createRunFolder(base, id);
+  const print = (text: string) => process.stdout.write(`${text}\n`);
+  const write = () => {
+    const summary = summarise();
+    writeJson(folder, `${name}.json`, summary);
+    const sheet = sheetOf(summary, id);
+    writeWhole(join(folder, `${name}.html`), sheetPage(sheet));
+    writeWhole(join(folder, `${name}.md`), sheetMarkdown(sheet));
+    return summary;
+  };
+  return {
+    id,
+    ended(line, count, of, text) {
+      print(json ? JSON.stringify(line) : `${String(count).padStart(String(of).length)}/${of}  ${text}`);
+      write();
+    },
+    end(troubles = []) {
+      const summary = write();
+      const { exitStatus } = summary;
+      const word = exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
+      const text = [
+        '',
+        `${word} (exit status ${exitStatus}): ${headlineOf(summary)}`,
+        ...troubles,
+        `Table: ${join(folder, `${name}.html`)}`,
+      ];
+      print(json ? JSON.stringify({ type: 'summary', ...summary }) : text.join('\n'));
+      return exitStatus;
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * Many runs, some at once: what a self-test, a matrix and the like are made of. Each run has its
+ * own folder and its own namespaces; two that go on at once share nothing but the machine.
+ */
+
+import { randomInt } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import type { Plan, Results } from '../../harness/vocabulary/api.js';
+import { parseRunFlags } from '../run/flags.js';
+import { createPreparer, type Machine, type RunRequest } from '../run/prepare-run.js';
+import { decideRun, readRunFlags, SEEDS } from '../run/run-command.js';
+import { type StopRequests, supervise } from '../run/supervise.js';
+
+export interface BatchOptions {
+  /** Where run folders go. */
+  base: string;
+  /** How many runs at once. */
+  jobs: number;
+  machine: Machine;
+  stop: StopRequests;
+}
+
+/** How one run of a batch ended. */
+export interface BatchRun {
+  /** Its folder; absent: none could be made. */
+  folder?: string;
+  runId?: string;
+  seed: number;
+  /** What repeats it by itself. */
+  again?: string;
+  /** Absent: it could not run. */
+  results?: Results;
+  /** Why it could not. */
+  error?: string;
+}
+
+/** What one run of a batch is to do. Throws where that cannot be had. */
+export type Decide<Job> = (job: Job, seed: number) => { request: RunRequest; plan: Plan; seed?: number };
+
+/**
+ * Makes the runs of `jobs`, in order, `options.jobs` at a time; `done` is called as each ends. Stops beginning new ones once
+ * the user asked to stop: what was not begun is not in the result.
+ */
+export async function runBatch<Job>(
+  jobs: readonly Job[],
+  options: BatchOptions,
+  decide: Decide<Job>,
+  done: (job: Job, run: BatchRun) => void,
+): Promise<void> {
+  const waiting = [...jobs];
+  const worker = async () => {
+    for (let job = waiting.shift(); job !== undefined && !options.stop.asked; job = waiting.shift()) {
+      const one = job;
+      const run = await oneRun((seed) => decide(one, seed), options);
+      if (run) done(one, run);
+    }
+  };
+  await Promise.all(Array.from({ length: options.jobs }, worker));
+}
+
+/** For runs that are told by the flags of `run`; relative files in them are below `cwd`. */
+export function decideByFlags(
+  { machine }: Pick<BatchOptions, 'machine'>,
+  cwd: string,
+): Decide<{ argv: readonly string[] }> {
+  return ({ argv }, drawn) => {
+    const { flags, given } = parseRunFlags(argv);
+    const seed = flags.seed ?? drawn;
+    return { ...decideRun(readRunFlags(flags, { argv, cwd, given }), machine.unavailable, seed), seed };
+  };
+}
+
+/** Undefined: the user asked to stop before it began. */
+async function oneRun(
+  decide: (seed: number) => ReturnType<Decide<unknown>>,
+  { base, machine, stop }: BatchOptions,
+): Promise<BatchRun | undefined> {
+  const run: BatchRun = { seed: randomInt(0, SEEDS) };
+  try {
+    const { request, plan, seed = run.seed } = decide(run.seed);
+    run.seed = seed;
+    const { folder, config } = await createPreparer(machine, base, () => {})(request, plan);
+    if (stop.asked) {
+      rmSync(folder, { recursive: true, force: true });
+      return undefined;
+    }
+    Object.assign(run, { folder, runId: config.runId, again: config.again });
+    const { results } = await supervise(folder, { json: false, quiet: true }, stop);
+    return results ? { ...run, results } : { ...run, error: 'it could not run' };
+  } catch (error) {
+    return { ...run, error: (error as Error).message };
+  }
+}

@@ -1,0 +1,81 @@
+/** A cell of the matrix: what its runs are to do, and what they come to. */
+
+import type { Results } from '../../harness/vocabulary/api.js';
+import { type Cell, type Flags, nameOf, type Outcome } from '../../matrix/index.js';
+import { playTrouble } from '../run/play.js';
+import { type BatchOptions, type BatchRun, type Decide, decideByFlags } from './batch.js';
+import { castWith, decidePlay, scenarioNamed } from './scenario-command.js';
+
+/** What came of a cell. */
+export interface Row {
+  cell: string;
+  fault: string;
+  lock: string;
+  topology: string;
+  expect: Outcome;
+  /** What came of the runs; absent: nothing that could be judged. */
+  came?: Outcome;
+  shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run';
+  why: string;
+  reason: string;
+  runs: { run?: string; seed: number; again?: string; headline?: string }[];
+}
+
+/** What the runs of cells are to do; relative files in their flags are below `project`. `timeLimitMs`: of each run by flags. */
+export function decideCell(
+  options: Pick<BatchOptions, 'machine'>,
+  project: string,
+  timeLimitMs: number,
+): Decide<{ cell: Cell }> {
+  const byFlags = decideByFlags(options, project);
+  return ({ cell }, seed) =>
+    'flags' in cell.by
+      ? byFlags({ argv: argvOf(cell, cell.by, timeLimitMs) }, seed)
+      : decidePlay(castWith(scenarioNamed(cell.by.scenario), cell), seed, project);
+}
+
+function argvOf({ lock, topology, expect }: Cell, { flags }: Flags, timeLimitMs: number): string[] {
+  // Of a cell that must break the first finding of its class is enough.
+  const early = expect === 'safe' ? [] : ['--stop-at-first', '--fail-on', CLASS_OF[expect]];
+  return ['--lock', lock, '--topology', topology, ...flags, '--time-limit', `${timeLimitMs}ms`, ...early];
+}
+
+const CLASS_OF = { exclusion: 'exclusion', stale: 'stale', harm: 'harm', deadlock: 'liveness' } as const;
+
+/** A cell of which nothing is known yet. */
+export function begun(cell: Cell): Row {
+  const { fault, lock, topology, expect, reason } = cell;
+  return { cell: nameOf(cell), fault, lock, topology, expect, shown: 'could-not-run', why: '', reason, runs: [] };
+}
+
+/** Adds a run to what is known of a cell. */
+export function judgeCell(row: Row, { by }: Pick<Cell, 'by'>, run: BatchRun): void {
+  const { results, runId, seed, again, error } = run;
+  row.runs.push({ run: runId, seed, again, headline: results?.headline });
+  if (!results) {
+    Object.assign(row, { shown: 'could-not-run', why: error ?? 'it could not run' });
+    return;
+  }
+  const found = outcomeOf(results, row.expect);
+  const trouble = 'scenario' in by && run.folder !== undefined ? playTrouble(run.folder) : undefined;
+  // A play that did not go its way proves nothing but what was found.
+  const came = found === 'safe' && trouble !== undefined ? undefined : found;
+  const why = came === undefined && trouble !== undefined ? trouble : results.headline;
+  if (came === undefined) {
+    Object.assign(row, { shown: row.expect === 'safe' ? 'cannot-tell' : 'lacks-power', why });
+    return;
+  }
+  const shown = came === row.expect ? 'as-expected' : came === 'safe' ? 'lacks-power' : 'otherwise';
+  Object.assign(row, { came, shown, why });
+}
+
+/** The gravest of what was found; undefined: nothing was, and the run proves nothing. */
+function outcomeOf({ found, verdict }: Results, expect: Outcome): Outcome | undefined {
+  const times = (name: keyof typeof found) => found[name] ?? 0;
+  if (expect === 'harm' && times('harm') > 0) return 'harm';
+  if (times('exclusion') > 0) return 'exclusion';
+  if (times('harm') > 0) return 'harm';
+  if (times('liveness') > 0) return 'deadlock';
+  if (times('stale') > 0) return 'stale';
+  return verdict === 'unknown' ? undefined : 'safe';
+}

@@ -1,0 +1,215 @@
+/** `matrix`: which lock survives which fault. Every cell is run, compared with what must come of it, and leads to its report. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Cell, cells, nameOf } from '../../matrix/index.js';
+import type { Sheet, SheetCell } from '../../reports/index.js';
+import { UsageError } from '../common/errors.js';
+import { count, duration } from '../common/values.js';
+import { lookAround } from '../run/prepare-run.js';
+import { saying } from '../run/run-command.js';
+import { StopRequests } from '../run/supervise.js';
+import { runBatch } from './batch.js';
+import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
+import { recordBatch } from './batch-record.js';
+import { begun, decideCell, judgeCell, type Row } from './matrix-cells.js';
+
+export interface MatrixFlags extends BatchFlags {
+  locks?: string;
+  faults?: string;
+  topologies?: string;
+  shard?: { index: number; of: number };
+  seeds: number;
+  timeLimit: number;
+  resume: string[];
+}
+
+const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
+
+export function addMatrixFlags(command: Command): Command {
+  return addBatchFlags(
+    command
+      .addOption(new Option('--locks <names>', 'only these, as in set-nx-px,redlock'))
+      .addOption(new Option('--faults <names>', 'only these rows, as in client-paused,eviction'))
+      .addOption(new Option('--topologies <names>', 'only on these'))
+      .addOption(new Option('--shard <i/n>', 'only the ith of n parts, for several machines').argParser(shard))
+      .addOption(
+        new Option('--seeds <n>', 'runs of a cell that must break, until it does').argParser(count(1, 100)).default(3),
+      )
+      .addOption(new Option('--time-limit <duration>', 'of each run').argParser(duration).default(20_000, '20s'))
+      .addOption(
+        new Option(
+          '--resume <folder>',
+          'a matrix that was ended early, or another shard: its cells are taken over (repeatable: this merges shards)',
+        )
+          .argParser((folder: string, before: string[]) => [...before, folder])
+          .default([], 'none'),
+      ),
+  );
+}
+
+function shard(text: string): { index: number; of: number } {
+  const [, index, of] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (!index || !of || index > of)
+    throw new InvalidArgumentError(`"${text}" is no shard; write 1/4 for the first of four.`);
+  return { index, of };
+}
+
+interface Summary {
+  version: 1;
+  exitStatus: 0 | 1 | 2 | 3;
+  headline: string;
+  rows: Row[];
+}
+
+/** Runs, prints the table, and resolves with the exit status. */
+export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }): Promise<number> {
+  const chosen = choose(flags);
+  const done = flags.resume.flatMap((folder) => rowsOf(resolve(cwd, folder)));
+  const rows = cells.flatMap(
+    (cell) => done.find((row) => row.cell === nameOf(cell) && row.expect === cell.expect) ?? [],
+  );
+  const open = chosen.filter((cell) => !rows.some((row) => row.cell === nameOf(cell)));
+  const say = saying(flags);
+  const machine = await lookAround(askedOf(flags, cwd), say);
+  const base = resolve(cwd, flags.out);
+  const planned = rows.length + open.length;
+  const summarise = () => summaryOf(rows, planned);
+  const record = recordBatch({ base, name: 'matrix', json: flags.json }, summarise, sheetOf);
+  say(
+    `matrix ${record.id}: ${open.length} cells, ${flags.jobs} at once${rows.length > 0 ? `; ${rows.length} taken over` : ''}`,
+  );
+  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
+  const decide = decideCell(options, PROJECT, flags.timeLimit);
+
+  // A cell that must break has several seeds; one after the other, because the next is made only if it is needed.
+  let left = open.map((cell): { cell: Cell; row: Row } => ({ cell, row: begun(cell) }));
+  for (let round = 1; left.length > 0 && round <= flags.seeds && !options.stop.asked; round++) {
+    const again: typeof left = [];
+    await runBatch(left, options, decide, ({ cell, row }, run) => {
+      judgeCell(row, cell, run);
+      if (row.shown === 'lacks-power' && round < flags.seeds) {
+        again.push({ cell, row });
+        return;
+      }
+      rows.push(row);
+      const text = `${row.cell.padEnd(58)} ${inWords(row.shown)}: ${row.why}`;
+      record.ended({ type: 'cell', ...row }, rows.length, planned, text);
+    });
+    left = again;
+  }
+  return record.end();
+}
+
+function choose({ locks, faults, topologies, shard: part }: MatrixFlags): Cell[] {
+  const filter = (names: string | undefined, what: string, of: (cell: Cell) => string) => {
+    if (names === undefined) return () => true;
+    const wanted = names.split(',');
+    const known = [...new Set(cells.map(of))];
+    const unknown = wanted.find((name) => !known.includes(name));
+    if (unknown !== undefined)
+      throw new UsageError(`the matrix has no ${what} "${unknown}"; it has ${known.join(', ')}`);
+    return (cell: Cell) => wanted.includes(of(cell));
+  };
+  const filters = [
+    filter(locks, 'lock', ({ lock }) => lock),
+    filter(faults, 'fault', ({ fault }) => fault),
+    filter(topologies, 'topology', ({ topology }) => topology),
+  ];
+  const chosen = cells.filter((cell) => filters.every((fits) => fits(cell)));
+  const mine = part ? chosen.filter((_, n) => n % part.of === part.index - 1) : chosen;
+  if (mine.length === 0) throw new UsageError('no cell of the matrix is all of this');
+  return mine;
+}
+
+/** Cells of another matrix that need not be run again. */
+function rowsOf(folder: string): Row[] {
+  const path = join(folder, 'matrix.json');
+  if (!existsSync(path)) throw new UsageError(`${folder} has no matrix.json to resume`);
+  try {
+    return (JSON.parse(readFileSync(path, 'utf8')) as Summary).rows.filter(({ shown }) => shown !== 'could-not-run');
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function summaryOf(rows: readonly Row[], planned: number): Summary {
+  const counted = (shown: Row['shown']) => rows.filter((row) => row.shown === shown).length;
+  const parts: [Row['shown'], string][] = [
+    ['otherwise', 'came out otherwise'],
+    ['lacks-power', 'did not break as they must (lack of power)'],
+    ['cannot-tell', 'prove nothing'],
+    ['could-not-run', 'could not run'],
+  ];
+  const headline = [
+    `${counted('as-expected')} of ${planned} cells as expected`,
+    ...parts.flatMap(([shown, text]) => (counted(shown) > 0 ? [`${counted(shown)} ${text}`] : [])),
+    ...(rows.length < planned ? [`${planned - rows.length} were not made`] : []),
+  ].join(', ');
+  const exitStatus =
+    counted('otherwise') > 0 ? 1 : counted('could-not-run') > 0 ? 3 : counted('as-expected') < planned ? 2 : 0;
+  return { version: 1, exitStatus, headline, rows: [...rows] };
+}
+
+function sheetOf({ rows, exitStatus, headline }: Summary, id: string): Sheet {
+  const faults = [...new Set(rows.map(({ fault }) => fault))];
+  return {
+    title: `matrix ${id}`,
+    state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
+    headline,
+    tables: [atAGlance(rows, faults), ...faults.map((fault) => tableOf(fault, rows))],
+  };
+}
+
+/** Locks by faults, wherever they were shown; coloured by what came of the lock, whether or not it was expected. */
+function atAGlance(rows: readonly Row[], faults: readonly string[]): Sheet['tables'][number] {
+  const locks = [...new Set(rows.map(({ lock }) => lock))];
+  const cellOf = (of: readonly Row[]): SheetCell => {
+    if (of.length === 0) return '–';
+    const [run] = of.length === 1 ? of[0]!.runs.slice(-1) : [];
+    return {
+      text: [...new Set(of.map(cameOutAs))].join(', '),
+      good: of.every(({ came }) => came === 'safe'),
+      ...(run?.run !== undefined && { run: run.run }),
+    };
+  };
+  return {
+    title: 'At a glance',
+    columns: ['', ...faults.map(inWords)],
+    rows: locks.map((lock) => [
+      lock,
+      ...faults.map((fault) => cellOf(rows.filter((row) => row.lock === lock && row.fault === fault))),
+    ]),
+  };
+}
+
+function tableOf(fault: string, rows: readonly Row[]): Sheet['tables'][number] {
+  return {
+    title: inWords(fault),
+    columns: ['lock', 'on', 'must be', 'came out', 'why it must', 'what was found', 'run'],
+    rows: rows
+      .filter((row) => row.fault === fault)
+      .map((row) => {
+        const { lock, topology, expect, reason, why } = row;
+        const last = row.runs.at(-1);
+        return [
+          lock,
+          topology,
+          expect,
+          { text: cameOutAs(row), good: row.shown === 'as-expected' },
+          reason,
+          why,
+          last?.run === undefined ? '' : { text: `seed ${last.seed}`, run: last.run },
+        ];
+      }),
+  };
+}
+
+function cameOutAs({ expect, came, shown }: Row): string {
+  return shown === 'as-expected' ? expect : `${came ?? 'nothing'} (${inWords(shown)})`;
+}
+
+function inWords(name: string): string {
+  return name.replace(/-/g, ' ');
+}

@@ -1,0 +1,251 @@
+/** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { topologies } from '../../harness/topologies/index.js';
+import type { Plan, Results, Scenario } from '../../harness/vocabulary/api.js';
+import type { Sheet } from '../../reports/index.js';
+import { scenarios } from '../../scenarios/index.js';
+import { commandLine } from '../common/again.js';
+import { UsageError } from '../common/errors.js';
+import { CLASSES, oneOf } from '../common/values.js';
+import { playTrouble } from '../run/play.js';
+import { checkPair, fitsTopology, lookAround, type RunRequest } from '../run/prepare-run.js';
+import { saying } from '../run/run-command.js';
+import { StopRequests } from '../run/supervise.js';
+import { type BatchRun, runBatch } from './batch.js';
+import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
+import { headlineOf, recordBatch } from './batch-record.js';
+
+export interface ScenarioFlags extends BatchFlags {
+  all: boolean;
+  list: boolean;
+  lock?: string;
+  topology?: string;
+}
+
+export function addScenarioFlags(command: Command): Command {
+  return addBatchFlags(
+    command
+      .argument('[names...]', 'scenarios, as --list names them')
+      .addOption(new Option('--all', 'play all of them').default(false, 'no'))
+      .addOption(new Option('--list', 'what there is: each claim, and what is true of it').default(false, 'no'))
+      .addOption(
+        new Option(
+          '--lock <lock>',
+          'play it with another lock than it is written for, as `run --lock`: what comes of it?',
+        ),
+      )
+      .addOption(
+        new Option('--topology <name>', 'on another topology than it is written for').argParser(
+          oneOf(Object.keys(topologies)),
+        ),
+      ),
+  );
+}
+
+/** How one scenario went. */
+interface Row {
+  scenario: string;
+  claim: string;
+  truth: string;
+  /** With a lock that it was not written for nothing can be otherwise: what came of it is told. */
+  went: 'as-written' | 'otherwise' | 'could-not-run' | 'held' | 'violated' | 'cannot-tell';
+  /** What was found, or what was otherwise. */
+  why: string;
+  run?: string;
+}
+
+/** Plays, prints how each went, and resolves with the exit status. */
+export async function scenarioCommand(
+  names: readonly string[],
+  flags: ScenarioFlags,
+  { cwd }: { cwd: string },
+): Promise<number> {
+  if (flags.list) return list();
+  const say = saying(flags);
+  const chosen = choose(names, flags, say);
+  const machine = await lookAround(askedOf(flags, cwd), say);
+  const base = resolve(cwd, flags.out);
+  const rows: Row[] = [];
+  const beganMs = performance.now();
+  const summarise = () => summaryOf(rows, chosen.length, (performance.now() - beganMs) / 1e3);
+  const record = recordBatch({ base, name: 'scenarios', json: flags.json }, summarise, sheetOf);
+  const decide = (scenario: Cast, seed: number) => decidePlay(scenario, seed, cwd);
+  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
+  await runBatch(chosen, options, decide, (scenario, run) => {
+    const row = rowOf(scenario, run);
+    rows.push(row);
+    const text = `${scenario.name.padEnd(40)} ${row.went.replace(/-/g, ' ')}: ${row.why}`;
+    record.ended({ type: 'run', ...row }, rows.length, chosen.length, text);
+  });
+  return record.end();
+}
+
+function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
+  const counted = (went: Row['went']) => rows.filter((row) => row.went === went).length;
+  const cast = (['violated', 'cannot-tell', 'held'] as const).filter((went) => counted(went) > 0);
+  const asWritten = `${counted('as-written')} of ${planned} went as written`;
+  const otherwise = cast.map((went) => `${went.replace('-', ' ')} in ${counted(went)} of ${planned}`);
+  return {
+    version: 1 as const,
+    exitStatus: statusOf(rows, planned),
+    headline: [...(cast.length === 0 || counted('as-written') > 0 ? [asWritten] : []), ...otherwise].join(', '),
+    seconds: Math.round(seconds),
+    rows: [...rows],
+  };
+}
+
+/** The plays asked for, with the lock and on the topology asked for. Of all of them those are left out that make no sense so. */
+function choose(names: readonly string[], { all, lock, topology }: ScenarioFlags, say: (line: string) => void): Cast[] {
+  const named = all ? Object.values(scenarios) : names.map(scenarioNamed);
+  if (named.length === 0) throw new UsageError('which scenario? name some, or say --all; --list tells what there is');
+  const cast = named.map((scenario) => castWith(scenario, { lock, topology }));
+  if (!all) return cast;
+  const fits = cast.filter((play) => fitsTopology(play.lock, topologies[play.topology]!));
+  if (fits.length < cast.length)
+    say(`note: ${cast.length - fits.length} are left out: lock ${lock} makes no sense on their topologies`);
+  return fits;
+}
+
+/** A scenario as it is to be played. */
+export type Cast = Omit<Scenario, 'expect'> & {
+  /** Absent: it is not written what must come of it with this lock, or here. */
+  expect?: Scenario['expect'];
+};
+
+/** The scenario with another lock, or on another topology, than it is written for. */
+export function castWith(scenario: Scenario, other: { lock?: string; topology?: string }): Cast {
+  const { lock = scenario.lock, topology = scenario.topology } = other;
+  if (lock === scenario.lock && topology === scenario.topology) return scenario;
+  const { expect: _, ...play } = scenario;
+  return { ...play, lock, topology };
+}
+
+function list(): number {
+  for (const { name, claim, truth, topology, lock } of Object.values(scenarios))
+    process.stdout.write(`${name}  (${lock} on ${topology})\n    claim: ${claim}\n    truth: ${truth}\n\n`);
+  return 0;
+}
+
+/** Throws where there is none. */
+export function scenarioNamed(name: string): Scenario {
+  const scenario = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined;
+  if (!scenario) throw new UsageError(`no scenario "${name}"; known: ${Object.keys(scenarios).join(', ')}`);
+  return scenario;
+}
+
+/** What a play's run is to do, as far as it is not the play's own doing. Throws where the lock makes no sense there. */
+export function decidePlay(scenario: Cast, seed: number, cwd: string): { request: RunRequest; plan: Plan } {
+  return { request: requestOf(scenario, seed, cwd), plan: { version: 1, seed, steps: [] } };
+}
+
+function requestOf(scenario: Cast, seed: number, cwd: string): RunRequest {
+  const { name, topology, lock, settings = {} } = scenario;
+  checkPair(lock, topologies[topology]!);
+  const { clients = 3, keys = 2, leaseMs = 2_000 } = settings;
+  return {
+    seed,
+    scenario: name,
+    topology,
+    topologyOptions: {
+      nodes: settings.nodes ?? 5,
+      persistence: settings.persistence ?? 'rdb',
+      minReplicasToWrite: settings.minReplicasToWrite ?? 0,
+      ...(settings.maxmemoryPolicy && { maxmemoryPolicy: settings.maxmemoryPolicy }),
+      redisConf: settings.redisConf ?? [],
+    },
+    lock,
+    cwd,
+    workload: 'mutex',
+    clients,
+    keys: Array.from({ length: keys }, (_, n) => `lock:${n}`),
+    leaseMs,
+    waitMs: 0,
+    hold: { min: 0, max: 0 },
+    careless: true,
+    ...(settings.resource && { resource: settings.resource }),
+    // Nobody counts on these: a play takes as long as it takes.
+    timeLimitMs: 15_000,
+    nemesis: [],
+    nemesisIntervalMs: 1_000,
+    failOn: CLASSES,
+    again: commandLine(['scenario', name, ...castFlags(scenario)]),
+  };
+}
+
+/** The flags that cast a scenario otherwise than it is written. */
+function castFlags({ name, lock, topology }: Cast): string[] {
+  const written = scenarios[name];
+  return [
+    ...(lock === written?.lock ? [] : ['--lock', lock]),
+    ...(topology === written?.topology ? [] : ['--topology', topology]),
+  ];
+}
+
+function rowOf(scenario: Cast, run: BatchRun): Row {
+  const { name, claim, truth, expect } = scenario;
+  const row = { scenario: name, claim, truth, ...(run.runId && { run: run.runId }) };
+  if (!run.results || !run.folder) return { ...row, went: 'could-not-run', why: run.error ?? 'it could not run' };
+  const { results } = run;
+  if (!expect) return { ...row, ...howItEnded(results, playTrouble(run.folder)) };
+  const trouble = playTrouble(run.folder) ?? unexpected({ expect }, results);
+  return trouble === undefined
+    ? { ...row, went: 'as-written', why: results.headline }
+    : { ...row, went: 'otherwise', why: `${trouble} (${run.again})` };
+}
+
+/** What came of a play of which it is not written what must. One that did not go its way proves nothing but what was found. */
+export function howItEnded(
+  { verdict, headline }: Pick<Results, 'verdict' | 'headline'>,
+  trouble: string | undefined,
+): Pick<Row, 'went' | 'why'> {
+  if (verdict === 'violated') return { went: 'violated', why: headline };
+  if (trouble !== undefined) return { went: 'cannot-tell', why: `the play could not be played to its end: ${trouble}` };
+  return { went: verdict === 'held' ? 'held' : 'cannot-tell', why: headline };
+}
+
+/** What the checkers found otherwise than it is written; undefined: nothing. */
+export function unexpected(
+  { expect }: Pick<Scenario, 'expect'>,
+  results: Pick<Results, 'violations' | 'verdict' | 'headline'>,
+): string | undefined {
+  const { violations, verdict } = results;
+  if (expect.length === 0 && verdict !== 'held') return `the lock was to hold; ${results.headline}`;
+  for (const { class: name, kind, cause } of expect) {
+    const found = violations.some(
+      (one) => one.class === name && (kind ?? one.kind) === one.kind && (cause ?? one.cause.name) === one.cause.name,
+    );
+    if (!found) return `${[name, kind, cause].filter(Boolean).join(', ')} was to be found; ${results.headline}`;
+  }
+  const other = violations.find((one) => !expect.some((wanted) => wanted.class === one.class));
+  return other && `nothing of class ${other.class} was to be found; ${results.headline}`;
+}
+
+function statusOf(rows: readonly Row[], planned: number): 0 | 1 | 2 | 3 {
+  const some = (...ways: Row['went'][]) => rows.some(({ went }) => ways.includes(went));
+  if (some('otherwise', 'violated')) return 1;
+  if (some('could-not-run')) return 3;
+  return some('cannot-tell') || rows.length < planned ? 2 : 0;
+}
+
+function sheetOf(summary: ReturnType<typeof summaryOf>, id: string): Sheet {
+  const { rows, exitStatus } = summary;
+  return {
+    title: `scenarios ${id}`,
+    state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
+    headline: headlineOf(summary),
+    tables: [
+      {
+        title: 'Claims, and what is true of them',
+        columns: ['scenario', 'claim', 'truth', 'went', 'found'],
+        rows: rows.map(({ scenario, claim, truth, went, why, run }) => [
+          run === undefined ? scenario : { text: scenario, run },
+          claim,
+          truth,
+          { text: went.replace(/-/g, ' '), good: went === 'as-written' || went === 'held' },
+          why,
+        ]),
+      },
+    ],
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * `selftest`: does this tool catch what it must, and leave alone what it must not accuse? Every canary is tortured until it is
+ * caught, its twin goes through the same, and sound locks through faults that they must survive.
+ */
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Command, Option } from 'commander';
+import { sounds, trials } from '../../selftest/index.js';
+import { UsageError } from '../common/errors.js';
+import { lookAround } from '../run/prepare-run.js';
+import { saying } from '../run/run-command.js';
+import { StopRequests } from '../run/supervise.js';
+import { type BatchRun, decideByFlags, runBatch } from './batch.js';
+import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
+import { recordBatch } from './batch-record.js';
+import { type Job, jobsOf, judgeJob, type Row, statusOf } from './selftest-jobs.js';
+import { headline, rowText, selftestSheet, troublesOf } from './selftest-text.js';
+
+export interface SelftestFlags extends BatchFlags {
+  quick: boolean;
+  only?: string;
+}
+
+/** Plans are named relative to the project. */
+const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
+
+export function addSelftestFlags(command: Command): Command {
+  return addBatchFlags(
+    command
+      .addOption(new Option('--quick', 'fewer sound locks and shorter runs: some minutes').default(false, 'no'))
+      .addOption(new Option('--only <names>', 'only these locks, as in blind-del,set-nx-px')),
+  );
+}
+
+/** Runs, prints the table, and resolves with the exit status. */
+export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: string }): Promise<number> {
+  const say = saying(flags);
+  const jobs = chosen(jobsOf(trials, sounds, flags.quick), flags.only);
+  const machine = await lookAround(askedOf(flags, cwd), say);
+  const base = resolve(cwd, flags.out);
+  const beganMs = performance.now();
+  const rows: Row[] = [];
+  const summarise = () => summaryOf(rows, jobs.length, (performance.now() - beganMs) / 1e3);
+  const record = recordBatch({ base, name: 'selftest', json: flags.json }, summarise, selftestSheet);
+  say(`self-test ${record.id}: ${jobs.length} runs, ${flags.jobs} at once`);
+
+  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
+  await runBatch(jobs, options, decideByFlags(options, PROJECT), (job: Job, run: BatchRun) => {
+    const row = judgeJob(job, run);
+    rows.push(row);
+    record.ended({ type: 'run', ...row }, rows.length, jobs.length, rowText(row));
+  });
+  return record.end(troublesOf(rows));
+}
+
+function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
+  const exitStatus = statusOf(rows, planned);
+  return {
+    version: 1 as const,
+    exitStatus,
+    headline: headline(rows, planned),
+    seconds: Math.round(seconds),
+    rows: [...rows],
+  };
+}
+
+export type SelftestSummary = ReturnType<typeof summaryOf>;
+
+function chosen(jobs: readonly Job[], only: string | undefined): Job[] {
+  if (only === undefined) return [...jobs];
+  const names = only.split(',');
+  const matches = (job: Job, name: string) => [name, `broken/${name}`, `broken/${name}-mended`].includes(job.lock);
+  const unknown = names.find((name) => !jobs.some((job) => matches(job, name)));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `no lock of the self-test is called "${unknown}"; known: ${[...new Set(jobs.map(({ lock }) => lock))].join(', ')}`,
+    );
+  return jobs.filter((job) => names.some((name) => matches(job, name)));
+}

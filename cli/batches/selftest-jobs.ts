@@ -1,0 +1,128 @@
+/** The runs of a self-test, and what each of them shows. */
+
+import type { Results, Violation } from '../../harness/vocabulary/api.js';
+import type { Finding, SoundRun, Trial } from '../../selftest/index.js';
+import type { BatchRun } from './batch.js';
+
+export interface Job {
+  lock: string;
+  argv: string[];
+  /** What is to be found. */
+  must?: Finding;
+  /** What must not be found; absent in a job that must find something. */
+  mustNot?: Finding | 'anything';
+  story: string;
+}
+
+export type Shown =
+  /** A canary was caught; a sound lock was not accused. */
+  | 'caught'
+  | 'not-accused'
+  /** A defect of this tool. */
+  | 'missed'
+  | 'accused'
+  /** The run proves nothing. */
+  | 'cannot-tell'
+  | 'could-not-run';
+
+/** One run of a self-test, told. */
+export interface Row {
+  lock: string;
+  shown: Shown;
+  /** By which checker and as what, or what there was instead. */
+  why: string;
+  /** Of a canary that was caught: from the beginning of the torture until it had happened, seconds. */
+  afterSeconds?: number;
+  story: string;
+  run?: string;
+  seed: number;
+  again?: string;
+}
+
+/** A twin that is let run for as long as its canary was would prove little where that was caught at once. */
+const LEAST_QUICK_MS = 5_000;
+
+export function jobsOf(trials: readonly Trial[], sounds: readonly SoundRun[], quick: boolean): Job[] {
+  const limit = (ms: number) => ['--time-limit', `${ms}ms`];
+  const ofTrials = trials.flatMap(({ canary, flags, limitMs, quickMs = limitMs, caught, story }): Job[] => {
+    const common = [...flags, '--fail-on', caught.class];
+    const twinMs = quick ? Math.max(LEAST_QUICK_MS, quickMs) : limitMs;
+    const stopEarly = ['--stop-at-first'];
+    return [
+      {
+        lock: `broken/${canary}`,
+        argv: ['--lock', `broken/${canary}`, ...common, ...limit(limitMs), ...stopEarly],
+        must: caught,
+        story,
+      },
+      {
+        lock: `broken/${canary}-mended`,
+        argv: ['--lock', `broken/${canary}-mended`, ...common, ...limit(twinMs), ...stopEarly],
+        mustNot: caught,
+        story: `the twin of ${canary} has that mistake mended`,
+      },
+    ];
+  });
+  const ofSounds = sounds
+    .filter((sound) => sound.quick || !quick)
+    .map(
+      ({ lock, flags, limitMs, story }): Job => ({
+        lock,
+        argv: ['--lock', lock, ...flags, ...limit(quick ? Math.min(limitMs, 8_000) : limitMs)],
+        mustNot: 'anything',
+        story,
+      }),
+    );
+  return [...ofTrials, ...ofSounds];
+}
+
+/** What a run of `job` has shown. */
+export function judgeJob(job: Job, run: BatchRun): Row {
+  const { lock, story } = job;
+  const row = {
+    lock,
+    story,
+    seed: run.seed,
+    ...(run.runId && { run: run.runId }),
+    ...(run.again && { again: run.again }),
+  };
+  const { results } = run;
+  if (!results) return { ...row, shown: 'could-not-run', why: run.error ?? 'it could not run' };
+  if (job.must) {
+    const first = firstFound(results, job.must);
+    if (!first) return { ...row, shown: 'missed', why: `${nameOf(job.must)} was to be found; ${results.headline}` };
+    return { ...row, shown: 'caught', why: nameOf(job.must), afterSeconds: Number((first.untilNs / 1e9).toFixed(1)) };
+  }
+  const { mustNot } = job;
+  const accusation = mustNot === 'anything' ? results.violations[0] : mustNot && firstFound(results, mustNot);
+  if (accusation)
+    return { ...row, shown: 'accused', why: `${accusation.class} (${accusation.kind}): ${accusation.proof}` };
+  if (results.verdict === 'unknown') return { ...row, shown: 'cannot-tell', why: results.headline };
+  return { ...row, shown: 'not-accused', why: results.headline };
+}
+
+function firstFound(results: Results, finding: Finding): Violation | undefined {
+  return results.checkers
+    .filter(({ checker }) => checker === finding.checker)
+    .flatMap(({ violations }) => violations)
+    .filter(
+      (violation) =>
+        violation.class === finding.class &&
+        (finding.kind ?? violation.kind) === violation.kind &&
+        (finding.cause ?? violation.cause.name) === violation.cause.name,
+    )
+    .sort((a, b) => a.fromNs - b.fromNs)[0];
+}
+
+function nameOf({ checker, class: name, kind, cause }: Finding): string {
+  const details = [kind, cause].filter((detail) => detail !== undefined);
+  return `${checker}: ${name}${details.length === 0 ? '' : ` (${details.join(', ')})`}`;
+}
+
+/** 0: all was caught and nothing accused; 1: not so; 3: something could not run; 2: something proves nothing, or is missing. */
+export function statusOf(rows: readonly Row[], planned: number): 0 | 1 | 2 | 3 {
+  const any = (...shown: Shown[]) => rows.some((row) => shown.includes(row.shown));
+  if (any('missed', 'accused')) return 1;
+  if (any('could-not-run')) return 3;
+  return any('cannot-tell') || rows.length < planned ? 2 : 0;
+}

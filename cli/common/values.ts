@@ -1,0 +1,82 @@
+/** Parsers for what users type: durations, counts, ranges, lists. Each throws one clear line. */
+import { InvalidArgumentError } from 'commander';
+import type { ResourceMode, ViolationClass } from '../../harness/vocabulary/api.js';
+
+const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `500ms`, `30s`, `1.5s`, `2m` to milliseconds. A bare number is refused: nobody knows its unit. */
+export function duration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
+  const ms = match ? Number(match[1]) * UNITS_MS[match[2]!]! : Number.NaN;
+  if (!Number.isFinite(ms)) throw new InvalidArgumentError(`"${text}" is not a duration; write 500ms, 30s or 2m.`);
+  return Math.round(ms);
+}
+
+/** As `duration`, but more than nothing. */
+export function positiveDuration(text: string): number {
+  const ms = duration(text);
+  if (ms <= 0) throw new InvalidArgumentError(`"${text}" must be more than nothing.`);
+  return ms;
+}
+
+/** A whole number within bounds, both included. */
+export function count(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max))
+      throw new InvalidArgumentError(`"${text}" is not a whole number from ${min} to ${max}.`);
+    return value;
+  };
+}
+
+/** `0.1x..0.7x` or `0.5x`: parts of the lease. */
+export function holdRange(text: string): { min: number; max: number } {
+  const match = /^(\d+(?:\.\d+)?)x(?:\.\.(\d+(?:\.\d+)?)x)?$/.exec(text);
+  const min = Number(match?.[1]);
+  const max = match?.[2] === undefined ? min : Number(match[2]);
+  if (!match || min > max || max > 100) {
+    throw new InvalidArgumentError(`"${text}" is not a part of the lease; write 0.5x, or 0.1x..1.5x for a range.`);
+  }
+  return { min, max };
+}
+
+/** Every class of findings, gravest first. */
+export const RESOURCE_MODES: ResourceMode[] = ['trusting', 'checking'];
+
+export const CLASSES: ViolationClass[] = ['exclusion', 'stale', 'harm', 'liveness'];
+
+/** `exclusion,stale`: which findings fail a run; `none` for none of them. */
+export function failOn(text: string): ViolationClass[] {
+  if (text === 'none') return [];
+  return text.split(',').map((name) => {
+    const found = CLASSES.find((known) => known === name.trim());
+    if (!found)
+      throw new InvalidArgumentError(`"${name}" is not a class of findings; known: ${CLASSES.join(', ')}, none.`);
+    return found;
+  });
+}
+
+/** `KEY=VALUE` of redis.conf, collected over repeated flags. */
+export function keyValue(text: string, before: [string, string][]): [string, string][] {
+  const at = text.indexOf('=');
+  const key = text.slice(0, at);
+  // A directive ends at the end of its line: a newline would smuggle in another.
+  if (at <= 0 || !/^[a-zA-Z0-9-]+$/.test(key) || /[\r\n]/.test(text)) {
+    throw new InvalidArgumentError(`"${text}" is not KEY=VALUE, as in maxmemory=10mb.`);
+  }
+  return [...before, [key, text.slice(at + 1)]];
+}
+
+/** One of the names given, or a line that lists them. */
+export function oneOf<T extends string>(names: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = names.find((name) => name === text);
+    if (!found) throw new InvalidArgumentError(`"${text}" is not known; choose from: ${names.join(', ')}.`);
+    return found;
+  };
+}
+
+/** An argument as it can be pasted into a shell. For display only: nothing here is ever given to a shell. */
+export function quote(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,69 @@
+/** `list` and `doctor`: what there is, and what this machine can do. */
+import { checkerSummaries, checkers } from '../../checkers/index.js';
+import { diagnose, formatFindings } from '../../harness/machine/doctor.js';
+import { provideIp } from '../../harness/machine/iproute.js';
+import { cacheFolder } from '../../harness/machine/redis-binary.js';
+import { topologies } from '../../harness/topologies/index.js';
+import { type BuiltinLock, locks } from '../../lock-impl/index.js';
+import { faults } from '../../nemesis/index.js';
+import { workloads } from '../../workloads/index.js';
+import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
+import { engineFinding } from '../run/containers.js';
+import { defaultsText } from '../run/workload-flags.js';
+
+/** A text of several lines stands below its name. */
+type Row = readonly [name: string, text: string];
+
+const LISTS: Record<string, () => Row[]> = {
+  topologies: () =>
+    Object.values(topologies).map((kind) => [kind.name, `${kind.summary}; default lock ${kind.defaultLock}`]),
+  locks: () => Object.entries(locks).map(([name, lock]) => [name, describeLock(lock)]),
+  faults: () => Object.values(faults).map((fault) => [fault.name, `${fault.summary} [${fault.targets.join(', ')}]`]),
+  workloads: () =>
+    Object.values(workloads).map((workload) => [
+      workload.name,
+      [
+        workload.summary,
+        ...(workload.needs ? [`for locks with the feature ${workload.needs.join(' or ')}`] : []),
+        `judged by: ${workload.checkers.join(', ')}`,
+        ...(workload.defaults ? [`defaults:  ${defaultsText(workload)}`] : []),
+      ].join('\n'),
+    ]),
+  checkers: () => Object.keys(checkers).map((name) => [name, checkerSummaries[name] ?? '']),
+};
+
+export function runList(what: string | undefined): number {
+  if (what !== undefined && !LISTS[what])
+    throw new UsageError(`nothing is called "${what}"; list knows ${Object.keys(LISTS).join(', ')}`);
+  for (const [title, rows] of Object.entries(LISTS)) {
+    if (what !== undefined && what !== title) continue;
+    const listed = rows();
+    const width = Math.max(...listed.map(([name]) => name.length));
+    process.stdout.write(`${title}\n${listed.map((row) => formatRow(row, width)).join('')}\n`);
+  }
+  return 0;
+}
+
+function describeLock({ summary, family, forms, topologies, claims }: BuiltinLock): string {
+  return [
+    summary,
+    `family: ${family}; on ${topologies.join(', ')}`,
+    `forms:  ${forms.join(', ')}`,
+    `claims: ${claims}`,
+  ].join('\n');
+}
+
+function formatRow([name, text]: Row, width: number): string {
+  const lines = text.split('\n');
+  if (lines.length > 1) return [`  ${name}`, ...lines.map((line) => `      ${line}`), ''].join('\n');
+  return `  ${name.padEnd(width)}  ${text}`.trimEnd().concat('\n');
+}
+
+export async function runDoctor(flags: { redis?: string }): Promise<number> {
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  // As a run would; if it cannot be had, that is one of the findings.
+  await provideIp(cacheFolder(), say).catch((error: Error) => say(`no ip: ${error.message}`));
+  const findings = [...(await diagnose({ cacheFolder: cacheFolder(), redis: flags.redis })), await engineFinding()];
+  process.stdout.write(`${formatFindings(findings)}\n`);
+  return findings.some((finding) => finding.ok === false) ? EXIT_COULD_NOT_RUN : 0;
+}

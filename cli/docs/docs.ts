@@ -1,0 +1,17 @@
+/** `npm run docs`: writes the pages that are made from the code that runs. */
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { faultsPage } from './faults-page.js';
+import { scenariosPage } from './scenarios-page.js';
+
+const pages: Readonly<Record<string, () => string>> = {
+  'faults.md': faultsPage,
+  'scenarios.md': scenariosPage,
+};
+
+for (const [name, page] of Object.entries(pages)) {
+  // From dist/cli/ to the project's own docs/.
+  const path = fileURLToPath(new URL(`../../../docs/${name}`, import.meta.url));
+  writeFileSync(path, page());
+  process.stdout.write(`wrote ${path}\n`);
+}

@@ -1,0 +1,74 @@
+/** `docs/scenarios.md`, from the scenarios themselves. Nothing about a particular one is written here. */
+
+import type { ExpectedFinding, Scenario } from '../../harness/vocabulary/api.js';
+import { scenarios } from '../../scenarios/index.js';
+import { markdownCell } from '../judge/summary-text.js';
+
+/** The whole page, in Markdown. */
+export function scenariosPage(): string {
+  const all = Object.values(scenarios);
+  return `${[INTRODUCTION, '## All of them', table(all)].join('\n\n')}\n`;
+}
+
+const INTRODUCTION = `# Scenarios
+
+<!-- Written by \`npm run docs\` from the code that runs. Change the scenario, not this page. -->
+
+A **scenario** is a claim about locks, what is true of it, and a play that shows it: on real servers, with real clients, step
+by step, the same each time. Where a run with \`--nemesis\` looks for what goes wrong, a scenario knows it, and shows how.
+
+\`\`\`sh
+npm run torture -- scenario --list
+npm run torture -- scenario pause-between-grant-and-write
+npm run torture -- scenario --all
+\`\`\`
+
+Each play is a run like any other: it has a folder with a history, a report and a verdict. It went **as written** if every
+step of the play came out as its file says *and* the checkers, who know nothing of the play, found all that the file expects
+and nothing of another class. Where nothing is expected the lock must have held. Exit status 0: all went as written; 1: one
+went otherwise; 2: it was ended before all were played; 3: one could not run.
+
+## With another lock
+
+\`\`\`sh
+npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts
+npm run torture -- scenario --all --lock reentrant
+npm run torture -- scenario only-one-holds --lock redlock --topology redlock
+\`\`\`
+
+plays the same steps with a lock, or on servers, that the file was not written for. Nothing is expected then: the row says
+whether the lock **held** or was **violated**, and the exit status is that of a run. Where a step cannot come out with such a
+lock (it stops at no step of that name, or refuses what was to be granted) it **cannot tell**, unless something was found
+before. That is how the [matrix](../matrix/index.ts) plays one scenario with many locks.
+
+## How one is written
+
+One file in \`scenarios/\`, listed in \`scenarios/index.ts\`. [pause-between-grant-and-write.ts](../scenarios/pause-between-grant-and-write.ts)
+is a good one to begin with. The types are in \`harness/vocabulary/api.ts\`: \`Scenario\`, \`Stage\`, \`StageClient\`.
+
+- \`stage.client(1)\` acquires, extends and releases when it is told to, and reads and writes what the lock protects
+  (\`settings.resource\`). Its answer is \`ok\`, \`fail\` or \`info\`; \`info\` ends its process, and another takes its place.
+- \`stage.strike(fault, target, args)\` is in force, and read back, when it resolves, and until \`heal()\`: all of
+  [faults.md](faults.md) can be had.
+- \`client.stopAt(step, ...)\` and \`client.crashAt(step, ...)\` strike inside the lock: it stops itself at a step point, which the
+  head of each lock in \`lock-impl/\` names.
+- \`stage.until(what, ...)\` and \`stage.event(what, ...)\` wait for what can be observed: a server is asked with
+  \`node.command('EXISTS', key)\`, the history for an event. Never wait for a guess of time. \`stage.sleep\` is for work that is
+  to take so long.
+- \`stage.check(what, isTrue)\` is for what the claim says. What the checkers can see is left to them: \`expect\`.
+
+A connection that dies with a question on its way leaves its answer in doubt. So after a server was killed use \`granted\` and
+\`hasNoticed\` of \`scenarios/acts/asking.ts\`.`;
+
+function table(all: readonly Scenario[]): string {
+  const rows = all.map(({ name, claim, truth, lock, topology, expect }) => {
+    const cells = [`[${name}](../scenarios/${name}.ts)`, claim, truth, `\`${lock}\` on \`${topology}\``, found(expect)];
+    return `| ${cells.map(markdownCell).join(' | ')} |`;
+  });
+  return ['| scenario | claim | truth | lock | found |', '| --- | --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+function found(expect: readonly ExpectedFinding[]): string {
+  if (expect.length === 0) return 'it held';
+  return expect.map((one) => [one.class, one.kind, one.cause].filter(Boolean).join(', ')).join('; ');
+}

@@ -1,0 +1,35 @@
+/** The thread of `early-end.ts`: judges what a run has recorded so far until something is found twice. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { checkers, judgesAtAnyTime } from '../../checkers/index.js';
+import type { Violation } from '../../harness/vocabulary/api.js';
+import { readInput } from './judge.js';
+
+const LOOK_EVERY_MS = 500;
+/** Of the time, how much may go into looking, however long the run. */
+const LOOKING = 0.1;
+
+const folder = workerData as string;
+let before: Violation | undefined;
+for (let found = false; !found; ) {
+  const beganMs = performance.now();
+  const now = await firstFinding();
+  // What was on its way to the record when it was first looked at has come by the second time.
+  found = before !== undefined && now !== undefined;
+  if (found) parentPort!.postMessage(`found ${now!.class} (${now!.kind}) on ${now!.key}`);
+  before = now;
+  await sleep(Math.max(LOOK_EVERY_MS, (performance.now() - beganMs) / LOOKING));
+}
+
+async function firstFinding(): Promise<Violation | undefined> {
+  if (!existsSync(join(folder, 'history.jsonl'))) return undefined;
+  const { input, checkers: names } = await readInput(folder);
+  for (const name of names.filter(judgesAtAnyTime)) {
+    const { violations } = checkers[name]!(input);
+    const failing = violations.find((violation) => input.config.failOn.includes(violation.class));
+    if (failing) return failing;
+  }
+  return undefined;
+}

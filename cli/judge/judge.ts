@@ -1,0 +1,116 @@
+/** From a run's folder to its verdict and reports: what `run` does at the end, `check` and `report` at any time. */
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { judge } from '../../checkers/index.js';
+import { holdsOf } from '../../harness/record/facts/holds.js';
+import { readHistory } from '../../harness/record/history.js';
+import { readObservations } from '../../harness/record/observations.js';
+import { readConfig, readPlan } from '../../harness/record/store.js';
+import type { CheckInput, History, LockModel, Results } from '../../harness/vocabulary/api.js';
+import { closingSummary, jsonSummary } from '../../reports/index.js';
+import type { ReportInput } from '../../reports/input.js';
+import { UsageError } from '../common/errors.js';
+import { collectGarbage } from '../common/memory.js';
+import { surroundings, wantsColour } from '../live/terminal.js';
+import { workloadOf } from './workload-of.js';
+import { writeAll } from './write-reports.js';
+
+export interface Shown {
+  json: boolean;
+  /** Absent: as standard output can take it. */
+  colour?: boolean;
+}
+
+/** Judges the history in `folder`, writes results and reports, prints the summary; resolves with the exit status. */
+export async function judgeFolder(folder: string, options: Shown): Promise<number> {
+  const judged = await judgeRun(folder);
+  showVerdict(folder, judged, options);
+  return judged.results.exitStatus;
+}
+
+export type JudgedRun = ReportInput & { results: Results };
+
+/** Judges the history in `folder` and writes results and reports; says on standard error what could not be written. */
+export async function judgeRun(folder: string): Promise<JudgedRun> {
+  const input = await readRun(folder);
+  tidierFor(folder)();
+  const unwritten = writeAll(folder, input);
+  if (unwritten.size > 0) {
+    const [why] = unwritten.values();
+    process.stderr.write(`lock-torture: could not write ${[...unwritten.keys()].join(', ')}: ${why}\n`);
+  }
+  return input;
+}
+
+/** Prints the closing summary of a judged run. */
+export function showVerdict(folder: string, { results, config }: JudgedRun, options: Shown): void {
+  const file = join(folder, 'report.html');
+  const report = existsSync(file) ? file : undefined;
+  const text = options.json
+    ? JSON.stringify(jsonSummary(results, report))
+    : closingSummary({
+        results,
+        failOn: config.failOn,
+        ...(report && { reportPath: report }),
+        colour: options.colour ?? wantsColour(surroundings()),
+      });
+  process.stdout.write(`${text}\n`);
+}
+
+/** Everything that a report shows, from the files of a run. */
+export async function readRun(folder: string): Promise<JudgedRun> {
+  const tidy = tidierFor(folder);
+  const { input, checkers } = await readInput(folder, tidy);
+  const { config, plan, history, observations } = input;
+  const results = judge(input, checkers, tidy);
+  const deployment = history.rare.find((event) => event.type === 'deployment');
+  return {
+    config,
+    plan,
+    history,
+    observations,
+    results,
+    holds: holdsOf(history),
+    settings: deployment?.settings ?? [],
+    serverVersion: deployment?.serverVersion ?? 'unknown',
+  };
+}
+
+/** What the checkers get, from the files of a run, which may still be going on; and which checkers judge it. */
+export async function readInput(
+  folder: string,
+  tidy: () => void = () => {},
+): Promise<{ input: CheckInput; checkers: readonly string[] }> {
+  const config = readConfig(folder);
+  const plan = readPlan(folder);
+  tidy(); // what the run itself has left, where this is its process
+  const history = await readHistory(recordedIn(folder));
+  tidy();
+  const observations = await readObservations(join(folder, 'observations.jsonl'));
+  const { checkers, model } = workloadOf(config) ?? UNKNOWN_WORKLOAD;
+  return { input: { history, observations, config, plan, model: modelOf(history, model) }, checkers };
+}
+
+/** Throws where there is none: a run that was killed while its deployment was being prepared has left only its plan. */
+function recordedIn(folder: string): string {
+  const recorded = join(folder, 'history.jsonl');
+  if (!existsSync(recorded)) throw new UsageError(`nothing was recorded in ${folder}: the run ended before it began`);
+  return recorded;
+}
+
+/** What the lock said of itself is more exact than what the workload takes it for, where both are of one kind. */
+function modelOf(history: History, expected: LockModel): LockModel {
+  const said = history.rare.find((event) => event.type === 'client-up')?.model;
+  return said?.kind === expected.kind ? said : expected;
+}
+
+const LONG_FROM_BYTES = 50e6;
+
+/** For between the steps of judging a run: does something only where the run is long. */
+function tidierFor(folder: string): () => void {
+  const { size } = statSync(recordedIn(folder));
+  return size > LONG_FROM_BYTES ? collectGarbage : () => {};
+}
+
+/** Of a run by a workload that there is no more: nobody judges it, and so it cannot be told. */
+const UNKNOWN_WORKLOAD: { checkers: readonly string[]; model: LockModel } = { checkers: [], model: { kind: 'mutex' } };

@@ -1,0 +1,119 @@
+/**
+ * What several runs say together: a row for each, how many violated, and which exit status follows. Pure: from judged
+ * results to plain data, which is what `summary.json` and `--json` hold. How it looks is `summary-text.ts`.
+ */
+import type { Results } from '../../harness/vocabulary/api.js';
+import {
+  type Finding,
+  findingsOf,
+  isReproduced,
+  type Original,
+  type Reproduction,
+  reproduction,
+} from './reproduction.js';
+
+export type ExitStatus = 0 | 1 | 2 | 3;
+export type RowVerdict = Results['verdict'] | 'could-not-run';
+
+/** One run of a series. */
+export interface SeriesRow {
+  /** Which run of the series, from 1 on. */
+  n: number;
+  seed: number;
+  runId: string;
+  folder: string;
+  verdict: RowVerdict;
+  exitStatus: ExitStatus;
+  headline: string;
+  found: Results['found'];
+  /** The same by class and cause. */
+  findings: Finding[];
+  /** The user ended it early. */
+  cutShort: boolean;
+  /** Of a replay: whether it found what the original had found. */
+  reproduced?: boolean;
+  /** The command that repeats this run alone. */
+  again: string;
+}
+
+/**
+ * How a series ended: every run was made; the run that was looked for was found; the user ended it; one could not be
+ * set up. `running`: not yet.
+ */
+export type SeriesEnd = 'running' | 'complete' | 'found' | 'interrupted' | 'could-not-run';
+
+export interface SeriesSummary {
+  version: 1;
+  ended: SeriesEnd;
+  /** Runs asked for; null: until one is violated, or the user ends it. */
+  planned: number | null;
+  exitStatus: ExitStatus;
+  counts: Record<RowVerdict, number>;
+  /** In how many runs something of a class and cause was found, and how often altogether. */
+  findings: { class: Finding['class']; cause: string; runs: number; times: number }[];
+  /** Of replays. */
+  reproduction?: Reproduction;
+  runs: SeriesRow[];
+}
+
+/** The row of a run with its judged results; without them it could not run. */
+export function rowOf(
+  run: { n: number; seed: number; runId: string; folder: string; again: string; cutShort: boolean },
+  results: Results | undefined,
+  original?: Original,
+): SeriesRow {
+  const row: SeriesRow = results
+    ? {
+        ...run,
+        verdict: results.verdict,
+        exitStatus: results.exitStatus,
+        headline: results.headline,
+        found: results.found,
+        findings: findingsOf(results.violations),
+      }
+    : { ...run, verdict: 'could-not-run', exitStatus: 3, headline: 'It could not run.', found: {}, findings: [] };
+  return original ? { ...row, reproduced: isReproduced(original, row) } : row;
+}
+
+/** Everything that is said about a series. */
+export function summarise(
+  rows: readonly SeriesRow[],
+  series: { ended: SeriesEnd; planned: number | undefined; original?: Original },
+): SeriesSummary {
+  const counts: SeriesSummary['counts'] = { violated: 0, held: 0, unknown: 0, 'could-not-run': 0 };
+  for (const { verdict } of rows) counts[verdict]++;
+  return {
+    version: 1,
+    ended: series.ended,
+    planned: series.planned ?? null,
+    exitStatus: exitStatusOf(rows, series.ended),
+    counts,
+    findings: findingsOfAll(rows),
+    ...(series.original && { reproduction: reproduction(series.original, rows) }),
+    runs: [...rows],
+  };
+}
+
+/** Gravest first: what was proven stands, whatever became of later runs; only then counts what could not be told. */
+const OUTRANKS: readonly ExitStatus[] = [1, 3, 2, 0];
+
+/** A violation outranks a run that could not be set up, which outranks "cannot tell", which outranks "held". */
+export function exitStatusOf(rows: readonly Pick<SeriesRow, 'exitStatus'>[], ended: SeriesEnd): ExitStatus {
+  const all = rows.map((row) => row.exitStatus);
+  if (ended === 'could-not-run' || rows.length === 0) all.push(3);
+  return OUTRANKS.find((status) => all.includes(status))!;
+}
+
+/** The run to look at first: the first that is violated, else the last. */
+export function runToShow(rows: readonly SeriesRow[]): SeriesRow | undefined {
+  return rows.find((row) => row.verdict === 'violated') ?? rows.at(-1);
+}
+
+function findingsOfAll(rows: readonly SeriesRow[]): SeriesSummary['findings'] {
+  const byKey = new Map<string, SeriesSummary['findings'][number]>();
+  for (const { class: name, cause, times } of rows.flatMap(({ findings }) => findings)) {
+    const known = byKey.get(`${name} ${cause}`) ?? { class: name, cause, runs: 0, times: 0 };
+    byKey.set(`${name} ${cause}`, { ...known, runs: known.runs + 1, times: known.times + times });
+  }
+  return [...byKey.values()];
+}

@@ -1,0 +1,170 @@
+/** How a series looks: a line for each run as it ends, a table of all for the terminal, the same as Markdown. Pure. */
+import { join } from 'node:path';
+import { gravity } from '../../checkers/headline.js';
+import type { ViolationClass } from '../../harness/vocabulary/api.js';
+import { visible } from '../../reports/markup.js';
+import { className, EXIT_MEANING, plural } from '../../reports/words.js';
+import type { ReproducedFinding, Reproduction } from './reproduction.js';
+import { runToShow, type SeriesEnd, type SeriesRow, type SeriesSummary } from './series-summary.js';
+
+/** `run 2 of 5, seed 43: violated, exclusion × 9 (failover-lost-write)`. */
+export function rowLine(row: SeriesRow, planned: number | undefined): string {
+  const which = `run ${row.n}${planned === undefined ? '' : ` of ${planned}`}, seed ${row.seed}`;
+  const found = classesOf(row)
+    .map(({ name, times, causes }) => `, ${name} × ${times} (${causes.join(', ')})`)
+    .join('');
+  const reproduced = row.reproduced === undefined ? '' : row.reproduced ? ', reproduced' : ', not reproduced';
+  return visible(`${which}: ${verdictCell(row)}${found}${reproduced}`);
+}
+
+/** The end of a series, for a terminal. Without a newline at the end. */
+export function summaryText(summary: SeriesSummary, summaryFile?: string): string {
+  const shown = runToShow(summary.runs);
+  const several = summary.planned !== 1;
+  return [
+    ...(several ? ['', ...textTable(summary)] : []),
+    '',
+    ...sentences(summary).map(visible),
+    ...(several && shown ? ['', ...showLines(shown).map(visible)] : []),
+    ...(summaryFile === undefined ? [] : [`Summary: ${visible(summaryFile)}`]),
+  ].join('\n');
+}
+
+/** `summary.md`. */
+export function summaryMarkdown(summary: SeriesSummary, title: string): string {
+  const [head, ...rows] = table(summary);
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const linked = (cells: readonly string[], at: number) => {
+    const { runId } = summary.runs[at]!;
+    return cells.map((cell) => (cell === runId ? `[${runId}](../${runId}/report.html)` : markdownCell(cell)));
+  };
+  const shown = runToShow(summary.runs);
+  return [
+    `# ${title}`,
+    '',
+    ...sentences(summary).map((sentence) => `${visible(sentence)}  `),
+    '',
+    line(head!),
+    `| ${head!.map(() => '---').join(' | ')} |`,
+    ...rows.map((cells, at) => line(linked(cells, at))),
+    '',
+    ...(shown ? ['```', ...showLines(shown).map(visible), '```', ''] : []),
+  ].join('\n');
+}
+
+// ---------------------------------------------------------------------------------------------------------- sentences
+
+function sentences(summary: SeriesSummary): string[] {
+  const { reproduction, planned, exitStatus } = summary;
+  const again = reproduction ? reproductionLines(reproduction) : [];
+  // What a single run came to, it has said itself.
+  if (reproduction && planned === 1) return again;
+  return [
+    ...again,
+    `${countsSentence(summary)} ${ENDED[summary.ended](summary)}`.trim(),
+    `Exit status ${exitStatus}: ${exitStatus === 3 ? 'a run could not be made' : EXIT_MEANING[exitStatus]}.`,
+  ];
+}
+
+function countsSentence({ counts, runs }: SeriesSummary): string {
+  const others = [
+    counts.held > 0 ? `${counts.held} held` : '',
+    counts.unknown > 0 ? `${counts.unknown} cannot tell` : '',
+    counts['could-not-run'] > 0 ? `${counts['could-not-run']} could not run` : '',
+  ].filter((part) => part !== '');
+  return `${counts.violated} of ${plural(runs.length, 'run')} violated${others.map((part) => `, ${part}`).join('')}.`;
+}
+
+const ENDED: Record<SeriesEnd, (summary: SeriesSummary) => string> = {
+  running: ({ planned }) => (planned === null ? 'More are to come.' : `${planned} are to be made.`),
+  complete: () => '',
+  found: ({ planned, runs }) =>
+    planned !== null && runs.length < planned ? `Ended there: ${planned} were to be made at most.` : '',
+  interrupted: ({ planned, runs }) =>
+    `Ended by the user${planned === null ? '' : ` before all ${planned} were made`}${runs.at(-1)?.cutShort ? '; the last was cut short' : ''}.`,
+  'could-not-run': ({ planned }) =>
+    `Ended because one could not be set up${planned === null ? '' : ` (${planned} were to be made)`}.`,
+};
+
+function reproductionLines(of: Reproduction): string[] {
+  const replays = `${of.k} of ${plural(of.n, 'replay')} of ${of.of}`;
+  const notCounted = of.notCounted > 0 ? ` (${of.notCounted} more not counted: cut short, or could not run)` : '';
+  const counting = of.findings.find(({ counts }) => counts);
+  const what = counting
+    ? `found ${className(counting)} again for the same cause`
+    : `came to its verdict, ${of.originalVerdict}`;
+  return [`${replays} ${what}${notCounted}.`, ...of.findings.map((one) => foundAgainLine(one, of))];
+}
+
+function foundAgainLine(one: ReproducedFinding, { n }: Reproduction): string {
+  const before = one.original > 0 ? `${one.original} in the original` : 'not in the original';
+  const aside = one.original > 0 && !one.counts ? '; does not count' : '';
+  return `  ${className(one)} [${one.cause}]: ${before}, in ${one.replays} of ${plural(n, 'replay')}${aside}`;
+}
+
+function showLines(row: SeriesRow): string[] {
+  return [
+    `${row.verdict === 'violated' ? 'First violated' : 'Last'}, seed ${row.seed}: ${row.headline}`,
+    ...(row.verdict === 'could-not-run' ? [] : [`Report: ${join(row.folder, 'report.html')}`]),
+    `Again:  ${row.again}`,
+  ];
+}
+
+// -------------------------------------------------------------------------------------------------------------- table
+
+/** The head and a row for each run. */
+function table({ runs, reproduction }: SeriesSummary): string[][] {
+  const head = ['seed', 'verdict', 'found', 'causes', 'exit', ...(reproduction ? ['reproduced'] : []), 'run'];
+  return [
+    head,
+    ...runs.map((row) => [
+      String(row.seed),
+      verdictCell(row),
+      foundCell(row),
+      causesCell(row),
+      String(row.exitStatus),
+      ...(reproduction ? [row.reproduced ? 'yes' : 'no'] : []),
+      row.runId,
+    ]),
+  ];
+}
+
+function textTable(summary: SeriesSummary): string[] {
+  const rows = table(summary).map((cells) => cells.map(visible));
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => cells[column]!.length)));
+  return rows.map((cells) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function verdictCell({ verdict, cutShort }: SeriesRow): string {
+  return `${verdict.replaceAll('-', ' ')}${cutShort ? ' (cut short)' : ''}`;
+}
+
+function foundCell(row: SeriesRow): string {
+  return classesOf(row)
+    .map(({ name, times }) => `${name} × ${times}`)
+    .join(', ');
+}
+
+function causesCell(row: SeriesRow): string {
+  return [...new Set(classesOf(row).flatMap(({ causes }) => causes))].join(', ');
+}
+
+/** What a run found, gravest class first. */
+function classesOf({ found, findings }: SeriesRow): { name: ViolationClass; times: number; causes: string[] }[] {
+  return gravity
+    .filter((name) => (found[name] ?? 0) > 0)
+    .map((name) => ({
+      name,
+      times: found[name]!,
+      causes: findings.filter((finding) => finding.class === name).map(({ cause }) => cause),
+    }));
+}
+
+export function markdownCell(text: string): string {
+  return visible(text).replaceAll('|', '\\|');
+}

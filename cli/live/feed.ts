@@ -1,0 +1,69 @@
+/**
+ * The inner process's side of the live view: counts along, and several times a second sends how the run stands to the
+ * outer process, which has the terminal.
+ *
+ * Promises: never waits for whoever reads. A terminal that stands still (Ctrl-S, a slow connection) makes snapshots
+ * fall out; it must not hold up the run, whose stalls weaken its verdict.
+ */
+import type { Writable } from 'node:stream';
+import type { Clock } from '../../harness/vocabulary/api.js';
+import { visible } from '../../reports/markup.js';
+import type { EndedOverlap } from './hold-book.js';
+import { eventLine, type Progress, stamped } from './progress.js';
+import { type RunFacts, RunState, type Snapshot } from './run-state.js';
+
+/** One line of the channel, as JSON. */
+export interface FeedMessage {
+  snapshot: Snapshot;
+}
+
+export interface Feed extends Progress, AsyncDisposable {
+  /** Sends how the run stands now, if the last one is on its way. */
+  send(): void;
+}
+
+const EVERY_MS = 200;
+/** A lock that never excludes would scroll everything else away. */
+const MOST_OVERLAPS_TOLD = 20;
+
+/** Starts sending; disposing stops. `write` gets whole lines without their end, `channel` the snapshots. */
+export function startFeed(facts: RunFacts, clock: Clock, write: (line: string) => void, channel: Writable): Feed {
+  let overlapsTold = 0;
+  const say = (line: string) => write(visible(line));
+  const state = new RunState(facts, (overlap) => {
+    overlapsTold++;
+    if (overlapsTold <= MOST_OVERLAPS_TOLD) say(stamped(clock.nowNs(), overlapLine(overlap)));
+    if (overlapsTold === MOST_OVERLAPS_TOLD) say(stamped(clock.nowNs(), '         more overlaps are only counted'));
+  });
+  const send = () => {
+    if (channel.writableLength > 0) return;
+    const message: FeedMessage = { snapshot: state.snapshot(clock.nowNs()) };
+    channel.write(`${JSON.stringify(message)}\n`);
+  };
+  const stop = new AbortController();
+  const sending = (async () => {
+    while (!stop.signal.aborted) {
+      send();
+      await clock.sleep(EVERY_MS, stop.signal);
+    }
+  })();
+  return {
+    say,
+    event(event) {
+      state.event(event);
+      const line = eventLine(event);
+      if (line !== undefined) say(line);
+    },
+    send,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await sending;
+    },
+  };
+}
+
+function overlapLine({ class: kind, key, first, second, lengthNs }: EndedOverlap): string {
+  const long = `${(lengthNs / 1e9).toFixed(3)} s`;
+  const how = kind === 'exclusion' ? 'while both leases ran' : 'one of them past its lease';
+  return `overlap  ${key}: ${first} and ${second} held it at once for ${long}, ${how} (preliminary)`;
+}

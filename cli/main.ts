@@ -1,0 +1,217 @@
+/** The command line: parses, calls the command, turns every error into one line and an exit status. */
+
+import { Command, CommanderError } from 'commander';
+import { addMatrixFlags, type MatrixFlags, matrixCommand } from './batches/matrix-command.js';
+import { addScenarioFlags, type ScenarioFlags, scenarioCommand } from './batches/scenario-command.js';
+import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches/selftest-command.js';
+import { surviveClosedOutput } from './common/closed-output.js';
+import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
+import { runDoctor, runList } from './docs/about-commands.js';
+import { addImportFlags, type ImportFlags } from './judge/check-import.js';
+import { checkCommand, reportCommand } from './judge/judge-commands.js';
+import { replayCommand } from './replay/replay-command.js';
+import { addReplayFlags, addRunFlags, PROJECT_RUNS, type ReplayFlags, type RunFlags } from './run/flags.js';
+import { runCommand } from './run/run-command.js';
+
+/** Runs one command; resolves with the process's exit status and never rejects. */
+export async function main(argv: readonly string[]): Promise<number> {
+  surviveClosedOutput();
+  try {
+    return await parseAndRun(argv);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_COULD_NOT_RUN;
+    return couldNotRun(error);
+  }
+}
+
+async function parseAndRun(argv: readonly string[]): Promise<number> {
+  // npm changes into the project's folder; what a user types is relative to where they stood.
+  const cwd = process.env.INIT_CWD ?? process.cwd();
+  let status = 0;
+  const program = new Command('lock-torture')
+    .description(
+      'Tortures a distributed lock on real Redis and says, with evidence, whether two clients ever held it at once.\n`run --help` lists every option of a run.',
+    )
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(`lock-torture: ${text.replace(/^error: /, '').trim()}\n`) })
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .addHelpText('after', EXAMPLES);
+
+  addRunFlags(program.command('run', { isDefault: true }).description('run a torture (the default command)'))
+    .addHelpText('after', REPETITION + EXAMPLES)
+    .action(async (flags: RunFlags, command: Command) => {
+      const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
+      status = await runCommand(flags, { argv, cwd, given });
+    });
+  addReplayFlags(
+    program
+      .command('replay')
+      .description('run again what a run did, and say whether it found the same again')
+      .argument('[run]', 'a run folder, its id, or latest', 'latest'),
+  )
+    .addHelpText('after', REPLAY)
+    .action(async (run: string, flags: ReplayFlags) => {
+      status = await replayCommand(run, flags, { cwd, base: PROJECT_RUNS });
+    });
+  addImportFlags(
+    program
+      .command('check')
+      .description(
+        "judge a recorded run again, or anybody's lock history: a history.edn of Jepsen's, or the same as JSON",
+      )
+      .argument('[run]', 'a run folder, its id, or latest; or a history, or a folder that it is in', 'latest')
+      .option('--json', 'print the verdict as one JSON object', false),
+  )
+    .addHelpText('after', IMPORT)
+    .action(async (run: string, flags: ImportFlags & { json: boolean }) => {
+      status = await checkCommand(run, { ...flags, cwd, base: PROJECT_RUNS });
+    });
+  program
+    .command('report')
+    .description('write report.html and junit.xml of a run again and print where they are')
+    .argument('[run]', 'a run folder, its id, or latest', 'latest')
+    .action(async (run: string) => {
+      status = await reportCommand(run, { cwd, base: PROJECT_RUNS });
+    });
+  addSelftestFlags(
+    program
+      .command('selftest')
+      .description(
+        'torture locks with known mistakes, and sound ones: does this tool catch the ones, and not accuse the others?',
+      ),
+  )
+    .addHelpText('after', SELFTEST)
+    .action(async (flags: SelftestFlags) => {
+      status = await selftestCommand(flags, { cwd });
+    });
+  addScenarioFlags(
+    program
+      .command('scenario')
+      .description('play claims about locks on real servers: the well-known counter-examples, step by step'),
+  )
+    .addHelpText('after', SCENARIO)
+    .action(async (names: string[], flags: ScenarioFlags) => {
+      status = await scenarioCommand(names, flags, { cwd });
+    });
+  addMatrixFlags(
+    program
+      .command('matrix')
+      .description('which lock survives which fault: runs every cell and compares it with what must come of it'),
+  )
+    .addHelpText('after', MATRIX)
+    .action(async (flags: MatrixFlags) => {
+      status = await matrixCommand(flags, { cwd });
+    });
+  program
+    .command('list')
+    .description('what there is: topologies, locks, faults, workloads, checkers')
+    .argument('[what]', 'only this: topologies, locks, faults, workloads or checkers')
+    .action((what: string | undefined) => {
+      status = runList(what);
+    });
+  program
+    .command('doctor')
+    .description('what this machine can do, and the remedy for what it cannot')
+    .option('--redis <path>', 'a redis-server to look at')
+    .action(async (flags: { redis?: string }) => {
+      status = await runDoctor(flags);
+    });
+  for (const command of program.commands) command.exitOverride().showHelpAfterError('(--help lists every option)');
+  await program.parseAsync([...argv], { from: 'user' });
+  return status;
+}
+
+const REPETITION = `
+Several runs: --times 20 makes 20 runs, each with a seed and a folder of its own, says one line for each as it ends, and
+sums up at the end (and in runs/<time>-series-<id>/summary.md and .json): which seeds are violated, by what, why. With
+--plan all of them carry out the same plan, and only what the clients do differs. runs/latest is then the first that is
+violated, else the last. Ctrl-C ends the run that goes on and sums up; a second Ctrl-C ends everything at once.
+The exit status is the gravest: 1, then 3, then 2, then 0.
+`;
+
+const REPLAY = `
+A replay has the original's topology, options, seed and plan. The lock's file is read as it is now, so that you can
+mend your lock and see whether the violation is gone. Redis is looked for anew, unless the original named one with
+--redis; passwords are drawn anew. On real servers the timing is never quite the same twice, so one replay that finds
+nothing proves little: --times 10 says in how many of ten a violation of the original's gravest class was found again
+for the same cause (if the original found nothing: how many came to the same verdict).
+
+Examples:
+  npm run torture -- replay                              the last run, once more
+  npm run torture -- replay 2026-11-21T09-13-06-sentinel-9bb2 --times 10
+  npm run torture -- replay latest --until-violation     on and on until it is found again
+
+Exit status: of what the replays themselves came to; 0 if all of them held, 1 if one was violated, 2 cannot tell,
+3 could not run. Reproduced or not does not change it.
+`;
+
+const MATRIX = `
+Every cell is a lock under a fault with what must come of it and why (matrix/index.ts): safe, exclusion, stale, harm or deadlock.
+A cell that must break is given --seeds runs to do so; that it did not is lack of power, which proves nothing. The table leads
+to the report of each cell's last run.
+
+Examples:
+  npm run torture -- matrix                                       all of it
+  npm run torture -- matrix --faults eviction,client-paused --locks set-nx-px
+  npm run torture -- matrix --shard 1/4                           the first quarter, on one of four machines
+  npm run torture -- matrix --resume runs/2026-...-matrix-1a2b    go on where it was ended
+  npm run torture -- matrix --resume shard1 --resume shard2       merge what several machines did; run what is missing
+
+Exit status: 0 every cell as expected, 1 a cell came out otherwise, 2 some prove nothing or were not made, 3 could not run.
+`;
+
+const SCENARIO = `
+A scenario is a claim about locks and a play that shows what is true of it: clients, faults and servers as in any run, but each
+step as it is written (scenarios/*.ts), and a verdict that must come out. Each leaves a run folder with its report.
+
+Examples:
+  npm run torture -- scenario --list
+  npm run torture -- scenario pause-between-grant-and-write
+  npm run torture -- scenario --all
+  npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts    what comes of mine?
+  npm run torture -- scenario --all --lock reentrant                         wherever that lock makes sense
+
+With --lock or --topology a scenario is played otherwise than it is written for, so nothing is expected: it tells what was found.
+
+Exit status: 0 all went as they are written (or the lock held), 1 not so, 2 some were not played or cannot tell, 3 could not run.
+`;
+
+const SELFTEST = `
+Every canary (list locks: broken/...) is a lock with one realistic mistake. It is tortured until the checker that is named for it
+finds that mistake; its twin, which has it mended, goes through the same and must not be found guilty of it; and sound locks go
+through faults that they must survive. All of it is written down in a folder of its own below --out, run by run.
+
+Examples:
+  npm run torture -- selftest --quick                    some minutes
+  npm run torture -- selftest --only blind-del,redlock   one canary with its twin, and one sound lock
+
+Exit status: 0 all canaries caught and nothing accused, 1 not so, 2 some runs prove nothing or were not made, 3 could not run.
+`;
+
+const IMPORT = `
+A history recorded elsewhere is judged under each reading of what such histories leave open: strictly; so that a release
+that failed ends the hold; and, with --lease, so that a hold ends with its lease. --reading says which of these verdicts is
+the exit status. docs/import.md says what a history must hold, and how to get it out of Jepsen.
+
+Examples:
+  npm run torture -- check store/latest                              a folder of Jepsen's
+  npm run torture -- check history.edn --model reentrant:2
+  npm run torture -- check history.jsonl --lease 5s --reading lease
+
+Exit status: 0 it can be explained, 1 it cannot, 2 nobody can tell, 3 it could not be read.
+`;
+
+const EXAMPLES = `
+Examples:
+  npm run torture -- --topology sentinel                 six clients, failovers: does set-nx-px survive?
+  npm run torture -- --topology redlock --nemesis kill --persistence aof-always
+  npm run torture -- --lock ./my-lock.ts --nemesis pause:client --time-limit 30s
+  npm run torture -- --lock 'cmd:python3 my_lock.py'     any program that speaks docs/protocol.md
+  npm run torture -- --topology sentinel --times 20      20 seeds: how often, and in which?
+  npm run torture -- --lock ./my-lock.ts --until-violation --time-limit 10s
+  npm run torture -- replay latest --times 5             does it happen again?
+  npm run torture -- check latest                        judge the last run again
+
+Exit status: 0 the lock held, 1 a property was violated, 2 cannot tell, 3 could not run.
+`;

@@ -1,0 +1,139 @@
+/** Wires the docker runtime: what it needs of the machine before a run, and the runtime of a run that was prepared. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  type Bases,
+  ContainerError,
+  DEFAULT_CLIENT_IMAGE,
+  DEFAULT_IMAGE,
+  dockerRuntime,
+  findEngine,
+  INSIDE,
+  probe,
+  provideImages,
+  sweep,
+} from '../../docker/index.js';
+import { encodeSkew } from '../../harness/machine/clock-shim.js';
+import type { Finding } from '../../harness/machine/doctor.js';
+import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
+import { topologies } from '../../harness/topologies/index.js';
+import type { Clock, ClockSkew, RunConfig, Runtime } from '../../harness/vocabulary/api.js';
+import { UsageError } from '../common/errors.js';
+import { freshId } from '../common/ids.js';
+import type { Machine } from './prepare-run.js';
+
+/** The compiled project, above dist/cli/. */
+const PROJECT = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
+
+export interface AskedImages {
+  image?: string;
+  clientImage?: string;
+}
+
+const encode = (skew: ClockSkew) => encodeSkew(skew, monotonicNs());
+
+export interface ContainerMachine {
+  machine: Machine;
+  /** Where the engine is and which, for people. */
+  engine: string;
+}
+
+/** Finds the engine, makes the images and tries one container. Rejects with a ContainerError that says what is missing. */
+export async function containerMachine(asked: AskedImages, say: (line: string) => void): Promise<ContainerMachine> {
+  const bases: Bases = {
+    image: asked.image ?? DEFAULT_IMAGE,
+    clientImage: asked.clientImage ?? DEFAULT_CLIENT_IMAGE,
+  };
+  const engine = await findEngine();
+  const built = await provideImages(engine, bases, PROJECT, say);
+  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-probe-'));
+  try {
+    const options = { folder, runId: freshId('probe'), clock: realClock(0), encodeSkew: encode, images: built };
+    const { version, unavailable } = await probe({ ...options, project: PROJECT }, bases.image).catch(asContainerError);
+    return {
+      engine: `engine ${engine.version} with ${bases.image}`,
+      machine: {
+        runtime: 'docker',
+        redis: { path: INSIDE.server, env: {}, version, origin: `image ${bases.image}` },
+        ...(unavailable.clock === undefined && { clockShim: INSIDE.clockShim }),
+        unavailable,
+        containers: { ...bases, built },
+      },
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the engine itself says when a container cannot be made or started: many things, none of them a bug of ours. */
+function asContainerError(error: Error): never {
+  if (error instanceof ContainerError) throw error;
+  throw new ContainerError(`a container cannot be used here (${error.message.split('\n').join(' ')})`);
+}
+
+/** For `doctor`: whether there is an engine; runs do without. */
+export async function engineFinding(): Promise<Finding> {
+  const what = 'container engine';
+  try {
+    const { version } = await findEngine();
+    return { what, ok: true, detail: `${version} answers: runs can be made in containers (--runtime docker)` };
+  } catch (error) {
+    if (!(error instanceof ContainerError)) throw error;
+    return { what, ok: 'limited', detail: error.problem, ...(error.remedy && { remedy: error.remedy }) };
+  }
+}
+
+/** Removes what runs that were killed have left with the engine. */
+export async function removeLeftOvers(): Promise<void> {
+  await sweep((await findEngine()).docker);
+}
+
+/** The runtime of a run whose config was prepared with `containerMachine`. */
+export async function containerRuntime(config: RunConfig, folder: string, clock: Clock): Promise<Runtime> {
+  if (!config.containers) throw new UsageError('this run was not prepared for containers');
+  const { nodes, sentinels } = topologies[config.topology]!.hosts(config.topologyOptions);
+  const servers = new Set([...nodes, ...sentinels]);
+  const files = lockFiles(config, folder);
+  const [program] = config.clientArgv;
+  return dockerRuntime({
+    folder,
+    runId: config.runId,
+    clock,
+    encodeSkew: encode,
+    unavailable: config.unavailable,
+    images: config.containers.built,
+    isServer: (host) => servers.has(host),
+    project: PROJECT,
+    files,
+    ...(program !== undefined && program !== process.execPath && !files.has(program) && { program }),
+  });
+}
+
+/** Larger than any program text; what is larger belongs into an image of the user's own. */
+const LARGEST_FILE_BYTES = 16 << 20;
+
+/** The user's own files that start a lock client: the lock's module, or a program and the scripts that it is given. */
+function lockFiles(config: RunConfig, folder: string): Map<string, { data: Buffer; mode: number }> {
+  const below = (path: string, parent: string) => !relative(parent, path).startsWith('..');
+  const own = config.clientArgv.filter(
+    (argument) =>
+      isAbsolute(argument) &&
+      argument !== process.execPath &&
+      !below(argument, join(PROJECT, 'dist')) &&
+      (below(argument, folder) || below(argument, config.cwd) || below(argument, PROJECT)) &&
+      existsSync(argument),
+  );
+  return new Map(
+    own.map((path) => {
+      const { size, mode } = statSync(path);
+      if (size > LARGEST_FILE_BYTES) {
+        throw new ContainerError(
+          `${path} is too large to be copied into every lock client's container: put it into an image and name that with --client-image`,
+        );
+      }
+      return [path, { data: readFileSync(path), mode: mode & 0o777 }];
+    }),
+  );
+}

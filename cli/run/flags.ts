@@ -1,0 +1,192 @@
+/** What `run` can be told, each flag with the text that `--help` shows; and the flags that `replay` shares with it. */
+import { fileURLToPath } from 'node:url';
+import { Command, Option } from 'commander';
+import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
+import { topologies } from '../../harness/topologies/index.js';
+import type { Persistence, ResourceMode, TopologyOptions, ViolationClass } from '../../harness/vocabulary/api.js';
+import {
+  CLASSES,
+  count,
+  duration,
+  failOn,
+  holdRange,
+  keyValue,
+  oneOf,
+  positiveDuration,
+  RESOURCE_MODES,
+} from '../common/values.js';
+import { runtimeNames } from './runtimes.js';
+import type { Repetition } from './series.js';
+
+/** `runs/` of the project. */
+export const PROJECT_RUNS = fileURLToPath(new URL('../../../runs', import.meta.url));
+
+/** The flags of `run`, parsed. */
+export interface RunFlags extends Repetition {
+  topology: string;
+  lock?: string;
+  workload: string;
+  runtime: string;
+  redis?: string;
+  image?: string;
+  clientImage?: string;
+  clients: number;
+  keys: number;
+  lease: number;
+  wait: number;
+  hold: { min: number; max: number };
+  careless: boolean;
+  resource?: ResourceMode;
+  timeLimit: number;
+  nemesis: string;
+  nemesisInterval?: number;
+  plan?: string;
+  seed?: number;
+  nodes: number;
+  persistence: TopologyOptions['persistence'];
+  minReplicasToWrite: number;
+  maxmemoryPolicy?: string;
+  auth: boolean;
+  redisConf: [string, string][];
+  failOn: ViolationClass[];
+  stopAtFirst: boolean;
+  out: string;
+  json: boolean;
+}
+
+/** The flags of `replay`, parsed. */
+export interface ReplayFlags extends Repetition {
+  redis?: string;
+  image?: string;
+  clientImage?: string;
+  out: string;
+  json: boolean;
+}
+
+const PERSISTENCE: Persistence[] = ['none', 'rdb', 'aof-everysec', 'aof-always'];
+const EVICTION = [
+  'noeviction',
+  'allkeys-lru',
+  'allkeys-lfu',
+  'allkeys-random',
+  'volatile-lru',
+  'volatile-lfu',
+  'volatile-random',
+  'volatile-ttl',
+];
+
+/** Adds every flag of `run`. */
+export function addRunFlags(command: Command): Command {
+  const options = [
+    value('--topology <name>', 'what to start', oneOf(Object.keys(topologies)), 'single'),
+    new Option(
+      '--lock <lock>',
+      "a name from `list locks`, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
+    ),
+    new Option(
+      '--workload <name>',
+      'what the clients do (see `list workloads`); each has its own defaults for other flags',
+    ).default('mutex'),
+    value('--runtime <name>', 'where hosts live', oneOf(runtimeNames), 'auto'),
+    new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded); netns only'),
+    ...images(`${DEFAULT_IMAGE}, and ${DEFAULT_CLIENT_IMAGE}`),
+    value('--clients <n>', 'lock clients, one process each', count(1, 200), 6),
+    value('--keys <n>', 'locks they contend for', count(1, 1000), 3),
+    value('--lease <duration>', 'lease of every lock', positiveDuration, 5_000, '5s'),
+    value('--wait <duration>', 'how long an acquire waits for a lock that is held', duration, 1_000, '1s'),
+    value(
+      '--hold <range>',
+      'work under the lock, in parts of the lease',
+      holdRange,
+      { min: 0.02, max: 0.7 },
+      '0.02x..0.7x',
+    ),
+    new Option('--careless', 'clients ignore how long the lock says it is valid, and `lost`').default(false, 'careful'),
+    value(
+      '--resource <mode>',
+      'what the lock protects, in workloads that write to it: trusting | checking (of fencing tokens)',
+      oneOf(RESOURCE_MODES),
+    ),
+    value('--time-limit <duration>', 'how long to torture, warm-up included', positiveDuration, 20_000, '20s'),
+    new Option('--nemesis <list>', 'faults, as in kill,pause:client; or default, all, none').default('default'),
+    value('--nemesis-interval <duration>', 'mean time between the starts of two faults', positiveDuration),
+    new Option('--plan <file>', 'a nemesis plan (plan.json of another run, say) instead of --nemesis'),
+    value('--seed <n>', 'repeats the plan and the choices of another run (default: drawn)', count(0, 2 ** 31 - 1)),
+    value('--nodes <n>', 'nodes of the redlock topology', count(1, 25), 5),
+    value('--persistence <mode>', PERSISTENCE.join(' | '), oneOf(PERSISTENCE), 'rdb'),
+    value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', count(0, 5), 0),
+    value('--maxmemory-policy <policy>', 'what a full server throws away (see --nemesis evict)', oneOf(EVICTION)),
+    new Option('--auth', 'every node and Sentinel asks for a password').default(false, 'no password'),
+    value('--redis-conf <key=value>', 'a directive for every Redis node (repeatable)', keyValue, [], 'none'),
+    value(
+      '--fail-on <classes>',
+      `findings that fail a run: ${CLASSES.join(',')}; or none`,
+      failOn,
+      CLASSES,
+      'all of them',
+    ),
+    new Option('--stop-at-first', 'end the run as soon as something that fails it is found').default(false, 'no'),
+    ...repetition(
+      'runs, with the seeds --seed, +1, +2, ...; then a table of all',
+      'end after the first run that is violated',
+    ),
+    ...output(),
+  ];
+  for (const option of options) command.addOption(option);
+  return command;
+}
+
+/** Flags of `run` as typed, and which of them were. Throws what commander throws for bad ones. */
+export function parseRunFlags(argv: readonly string[]): { flags: RunFlags; given(flag: keyof RunFlags): boolean } {
+  const command = addRunFlags(new Command('run')).exitOverride();
+  command.parse([...argv], { from: 'user' });
+  return { flags: command.opts<RunFlags>(), given: (flag) => command.getOptionValueSource(flag) === 'cli' };
+}
+
+/** Adds every flag of `replay`. */
+export function addReplayFlags(command: Command): Command {
+  const options = [
+    ...repetition('replays; k of n is counted', 'end after the first replay that finds it again'),
+    new Option('--redis <path>', "another redis-server than the original's"),
+    ...images("the original's"),
+    ...output(),
+  ];
+  for (const option of options) command.addOption(option);
+  return command;
+}
+
+/** Of the docker runtime. */
+export function images(defaults: string): Option[] {
+  return [
+    new Option(
+      '--image <name>',
+      `what servers run in, in containers: redis:8, valkey/valkey:8, … (default: ${defaults})`,
+    ),
+    new Option('--client-image <name>', 'what lock clients run in, in containers: a Node.js image of Debian or Ubuntu'),
+  ];
+}
+
+function repetition(times: string, until: string): Option[] {
+  return [
+    value('--times <n>', times, count(1, 100_000)),
+    new Option('--until-violation', `${until}: within --times, else on and on until Ctrl-C`).default(false, 'no'),
+  ];
+}
+
+function output(): Option[] {
+  return [
+    new Option('--out <folder>', 'where run folders go').default(PROJECT_RUNS, 'runs/ of the project'),
+    new Option('--json', 'progress, verdict and summary as JSON lines').default(false, 'text'),
+  ];
+}
+
+function value<T>(
+  flags: string,
+  text: string,
+  parse: (text: string, before: T) => T,
+  fallback?: T,
+  shown?: string,
+): Option {
+  const option = new Option(flags, text).argParser(parse);
+  return fallback === undefined ? option : option.default(fallback, shown);
+}

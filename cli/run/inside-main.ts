@@ -1,0 +1,26 @@
+/** Entry of the inner process: `inside-main.js <run folder> [--json] [--live] [--colour]`. Started by the outer one only. */
+import { surviveClosedOutput } from '../common/closed-output.js';
+import { couldNotRun, EXIT_INTERNAL_ERROR, isForUsers } from '../common/errors.js';
+import { runInside } from './inside.js';
+
+/** An error that nobody foresaw is our bug: it must not look like a verdict, and what was recorded must not be lost. */
+function giveUp(error: unknown): never {
+  const status = couldNotRun(error);
+  process.exit(isForUsers(error) ? status : EXIT_INTERNAL_ERROR);
+}
+
+process.on('uncaughtException', giveUp);
+surviveClosedOutput();
+const [folder, ...flags] = process.argv.slice(2);
+try {
+  const given = (flag: string) => flags.includes(flag);
+  process.exit(
+    await runInside(folder!, {
+      json: given('--json'),
+      live: given('--live'),
+      ...(given('--live') && { colour: given('--colour') }),
+    }),
+  );
+} catch (error) {
+  giveUp(error);
+}

@@ -1,0 +1,103 @@
+/**
+ * The inner process of a run: first process of its own namespaces, if the runtime has any. It carries the run out, judges and
+ * reports it; when the outer process is gone it ends at once, and everything in the namespaces with it; containers it
+ * removes.
+ */
+import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import { readConfig, readPlan } from '../../harness/record/store.js';
+import { type Scene, torture } from '../../harness/run/run.js';
+import { netnsRuntime } from '../../harness/runtimes/netns.js';
+import { createRandom } from '../../harness/runtimes/random.js';
+import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
+import { topologies } from '../../harness/topologies/index.js';
+import type { Clock, RunConfig, Runtime } from '../../harness/vocabulary/api.js';
+import { runNemesis } from '../../nemesis/index.js';
+import { scenarios } from '../../scenarios/index.js';
+import { EXIT_COULD_NOT_RUN } from '../common/errors.js';
+import { watchForFindings } from '../judge/early-end.js';
+import { judgeFolder } from '../judge/judge.js';
+import { workloadOf } from '../judge/workload-of.js';
+import { type Feed, startFeed } from '../live/feed.js';
+import { createProgress, type Progress } from '../live/progress.js';
+import { STOP_REQUEST, WATCH_FD } from './enter-namespaces.js';
+import { playScenario } from './play.js';
+
+export interface InsideOptions {
+  json: boolean;
+  /** The outer process has the terminal and shows a live view; all that is printed goes to it. */
+  live: boolean;
+  /** Whether the summary is coloured; absent: as standard output can take it. */
+  colour?: boolean;
+}
+
+/** Carries out the run prepared in `folder`; resolves with the exit status. */
+export async function runInside(folder: string, options: InsideOptions): Promise<number> {
+  const { interrupt, channel } = watchOuter();
+  const config = readConfig(folder);
+  const epochNs = monotonicNs();
+  const clock = realClock(epochNs);
+  const write = (line: string) => process.stdout.write(`${line}\n`);
+  await using feed = options.live ? liveFeed(config, folder, clock, write, channel) : undefined;
+  const progress: Progress = feed ?? createProgress(options.json, write);
+  await using runtime = await runtimeOf(config, folder, clock);
+  onOrphaned = async () => runtime[Symbol.asyncDispose]();
+  const scenario = config.scenario === undefined ? undefined : scenarios[config.scenario]!;
+  await using early = config.stopAtFirst ? watchForFindings(folder, progress.say) : undefined;
+  await torture(config, readPlan(folder), folder, {
+    runtime,
+    kind: topologies[config.topology]!,
+    workload: workloadOf(config)!,
+    random: createRandom(config.seed),
+    epochNs,
+    startNemesis: runNemesis,
+    ...(scenario && { act: (scene: Scene) => playScenario(scenario, scene, folder) }),
+    say: progress.say,
+    onEvent: progress.event,
+    interrupt: early ? AbortSignal.any([interrupt, early.signal]) : interrupt,
+  });
+  feed?.send();
+  return judgeFolder(folder, options);
+}
+
+function liveFeed(
+  config: RunConfig,
+  folder: string,
+  clock: Clock,
+  write: (line: string) => void,
+  channel: Writable,
+): Feed {
+  const exclusive = workloadOf(config)!.checkers.includes('mutual-exclusion');
+  return startFeed({ ...config, plan: readPlan(folder), exclusive }, clock, write, channel);
+}
+
+async function runtimeOf(config: RunConfig, folder: string, clock: Clock): Promise<Runtime> {
+  if (config.runtime !== 'docker') {
+    return netnsRuntime({ folder, clock, clockShim: config.clockShim, unavailable: config.unavailable });
+  }
+  const { containerRuntime } = await import('./containers.js');
+  return containerRuntime(config, folder, clock);
+}
+
+/** What the kernel does not remove with this process. */
+let onOrphaned: (() => Promise<void>) | undefined;
+const ORPHAN_CLEANS_MS = 8_000;
+
+/** Aborts when the outer process asks to stop; ends this process when the outer one is gone. */
+function watchOuter(): { interrupt: AbortSignal; channel: Writable } {
+  const stop = new AbortController();
+  // A socket, not a file stream: that one reads in a thread, and the process could not exit before its read returns.
+  const pipe = new Socket({ fd: WATCH_FD, readable: true, writable: true });
+  pipe.on('data', (chunk) => {
+    if (String(chunk).includes(STOP_REQUEST.trim())) stop.abort();
+  });
+  const orphaned = () => {
+    const end = () => process.exit(EXIT_COULD_NOT_RUN);
+    if (!onOrphaned) return end();
+    setTimeout(end, ORPHAN_CLEANS_MS);
+    onOrphaned().then(end, end);
+  };
+  pipe.on('end', orphaned);
+  pipe.on('error', orphaned);
+  return { interrupt: stop.signal, channel: pipe };
+}

@@ -1,0 +1,160 @@
+/**
+ * Turns a decision to run into a run folder that the inner process can carry out: what this machine has, the lock as a
+ * command, `config.json`, `plan.json`. Starts nothing. Where the decision comes from (flags, an earlier run) is not its
+ * business.
+ */
+import { rmSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildClockShim } from '../../harness/machine/clock-shim.js';
+import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
+import { createRunFolder, linkLatest, writeJson } from '../../harness/record/store.js';
+import { clientSlot } from '../../harness/run/run.js';
+import type {
+  Capability,
+  Plan,
+  RedisBinary,
+  RunConfig,
+  TopologyKind,
+  TopologyOptions,
+} from '../../harness/vocabulary/api.js';
+import { builtinLock, locks } from '../../lock-impl/index.js';
+import type { PlanTopology } from '../../nemesis/index.js';
+import { UsageError } from '../common/errors.js';
+import { freshId } from '../common/ids.js';
+import { type LockSource, resolveLock } from './lock-source.js';
+import { chooseRuntime } from './runtimes.js';
+
+type Say = (line: string) => void;
+
+/** What this machine brings to a run. */
+export interface Machine {
+  runtime: string;
+  redis: RedisBinary;
+  clockShim?: string;
+  unavailable: Partial<Record<Capability, string>>;
+  containers?: RunConfig['containers'];
+}
+
+/** What a run is to do: its config without what the machine brings and what names the run. */
+export type RunRequest = Omit<
+  RunConfig,
+  'version' | 'runId' | 'startedAt' | 'clientArgv' | 'runtime' | 'redis' | 'clockShim' | 'unavailable' | 'containers'
+>;
+
+export interface PreparedRun {
+  folder: string;
+  config: RunConfig;
+}
+
+/** What a user may ask of the machine. `redis` is an absolute path. */
+export interface Asked {
+  runtime: string;
+  redis?: string;
+  image?: string;
+  clientImage?: string;
+}
+
+/** Finds or fetches what every run needs. Throws with the remedy where it cannot be had. */
+export async function lookAround(asked: Asked, say: Say): Promise<Machine> {
+  const runtime = await chooseRuntime(asked, say);
+  say(`runtime ${runtime.name}: ${runtime.why}`);
+  if (runtime.name === 'docker') {
+    for (const [what, why] of Object.entries(runtime.machine.unavailable)) say(`no ${what} faults: ${why}`);
+    return runtime.machine;
+  }
+  const cache = cacheFolder();
+  const redis = await findRedis({ explicit: asked.redis, cacheFolder: cache, say });
+  const shim = await buildClockShim({ cacheFolder: cache, say });
+  if ('path' in shim) return { runtime: runtime.name, redis, clockShim: shim.path, unavailable: {} };
+  say(`no clock faults: ${shim.unavailable}`);
+  return { runtime: runtime.name, redis, unavailable: { clock: shim.unavailable } };
+}
+
+/** Throws where the lock is known to make no sense on the topology. */
+export function checkPair(lockName: string, kind: TopologyKind): void {
+  if (fitsTopology(lockName, kind)) return;
+  const fits = locks[lockName]!.topologies;
+  throw new UsageError(`lock ${lockName} makes no sense on topology ${kind.name}: it is for ${fits.join(', ')}`);
+}
+
+/** Of a lock that is not built in nothing is known, and the handshake tells. */
+export function fitsTopology(lockName: string, kind: TopologyKind): boolean {
+  return locks[lockName]?.topologies.includes(kind.name) ?? true;
+}
+
+/** The deployment as plans see it. */
+export function planTopology(kind: TopologyKind, options: TopologyOptions, clients: number): PlanTopology {
+  const { nodes, sentinels } = kind.hosts(options);
+  return {
+    name: kind.name,
+    replicated: kind.replicated,
+    maxmemoryPolicy: options.maxmemoryPolicy,
+    nodes,
+    sentinels,
+    clients: Array.from({ length: clients }, (_, n) => clientSlot(n)),
+  };
+}
+
+/**
+ * Makes the run folders of one command below `base`. The lock is read once: who mends its file in the middle of a series
+ * does not want half of it to be about another lock.
+ */
+export function createPreparer(machine: Machine, base: string, say: Say) {
+  let kept: KeptLock | undefined;
+  return async (request: RunRequest, plan: Plan): Promise<PreparedRun> => {
+    const runId = freshId(request.topology);
+    const folder = createRunFolder(base, runId);
+    try {
+      kept ??= await readLock(request, folder, machine);
+      const config: RunConfig = {
+        version: 1,
+        runId,
+        startedAt: new Date().toISOString(),
+        ...request,
+        ...machine,
+        clientArgv: await putLock(kept, folder),
+      };
+      writeJson(folder, 'config.json', config);
+      writeJson(folder, 'plan.json', plan);
+      linkLatest(folder);
+      const faults = plan.steps.length;
+      say(`run ${runId}, seed ${config.seed}, ${faults} fault${faults === 1 ? '' : 's'} planned`);
+      return { folder, config };
+    } catch (error) {
+      // Nothing has run yet: a folder that holds no run would only be in the way.
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
+  };
+}
+
+/** The module that a lock's file became, below a run's folder. */
+export const BUNDLE = 'lock.mjs';
+
+type KeptLock = Pick<LockSource, 'clientArgv'> & { bundle?: { path: string; code: Buffer } };
+
+async function readLock(request: RunRequest, folder: string, machine: Machine): Promise<KeptLock> {
+  const { clientArgv, kind } = await resolveLock(request.lock, {
+    cwd: request.cwd,
+    outFolder: folder,
+    builtin: builtinLock,
+    builtinNames: Object.keys(locks),
+    clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)),
+    node: process.execPath,
+    // A container has nothing of the machine's but what is copied into it.
+    withPackages: machine.containers !== undefined,
+  });
+  if (kind !== 'file') return { clientArgv };
+  const path = join(folder, BUNDLE);
+  return { clientArgv, bundle: { path, code: await readFile(path) } };
+}
+
+/** Resolves with the command that starts a client with the lock as it lies in `folder`. */
+async function putLock({ clientArgv, bundle }: KeptLock, folder: string): Promise<string[]> {
+  if (!bundle) return clientArgv;
+  const path = join(folder, BUNDLE);
+  await writeFile(path, bundle.code);
+  return clientArgv.map((argument) => (argument === bundle.path ? path : argument));
+}

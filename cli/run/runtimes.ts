@@ -1,0 +1,83 @@
+/** Which runtime a run gets. */
+
+import { findOnPath } from '../../harness/machine/command.js';
+import { provideIp } from '../../harness/machine/iproute.js';
+import { namespaceTrouble } from '../../harness/machine/namespaces.js';
+import { cacheFolder } from '../../harness/machine/redis-binary.js';
+import { UsageError } from '../common/errors.js';
+import type { ContainerMachine } from './containers.js';
+import type { Asked } from './prepare-run.js';
+
+export const runtimeNames = ['auto', 'netns', 'docker'] as const;
+
+/** The runtime to use and, in words, why. */
+export type Chosen =
+  | { name: 'netns'; why: string }
+  | { name: 'docker'; why: string; machine: ContainerMachine['machine'] };
+
+/**
+ * `auto` is `docker` where an engine answers and the images are there or can be pulled, else `netns`. Throws with the remedy
+ * where what was asked for, or where neither, can be had.
+ */
+export async function chooseRuntime(asked: Asked, say: (line: string) => void): Promise<Chosen> {
+  const wantsImages = asked.image !== undefined || asked.clientImage !== undefined;
+  if (asked.redis !== undefined && (asked.runtime === 'docker' || wantsImages))
+    throw new UsageError('--redis is for the netns runtime; a server in containers is named with --image');
+  if (asked.runtime === 'netns' && wantsImages)
+    throw new UsageError('--image and --client-image are for the docker runtime, not for netns');
+  if (asked.runtime === 'netns' || asked.redis !== undefined)
+    return netns(asked.runtime === 'netns' ? 'as asked' : '--redis names a program of this machine', say);
+  const containers = await containersOrWhyNot(asked, say);
+  if ('machine' in containers) {
+    const why = `${containers.engine}${asked.runtime === 'docker' ? ', as asked' : ''}`;
+    return { name: 'docker', why, machine: containers.machine };
+  }
+  if (asked.runtime === 'docker' || wantsImages)
+    throw new UsageError(`the docker runtime cannot be had: ${containers.trouble}`);
+  return netns(
+    `a network namespace per host, on this machine (no docker: ${containers.trouble})`,
+    say,
+    containers.trouble,
+  );
+}
+
+async function containersOrWhyNot(
+  asked: Asked,
+  say: (line: string) => void,
+): Promise<ContainerMachine | { trouble: string }> {
+  // Loaded only where it may be wanted.
+  const { containerMachine } = await import('./containers.js');
+  try {
+    return await containerMachine(asked, say);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ContainerError') return { trouble: error.message };
+    throw error;
+  }
+}
+
+async function netns(why: string, say: (line: string) => void, noDocker?: string): Promise<Chosen> {
+  const trouble = (await whyNoIp(say)) ?? (await whyNoNetns());
+  if (!trouble) return { name: 'netns', why };
+  throw new UsageError(
+    `the netns runtime cannot be had: ${trouble}${noDocker === undefined ? '' : `; nor docker: ${noDocker}`}`,
+  );
+}
+
+/** `ip` is fetched where it is missing, as Redis is. */
+async function whyNoIp(say: (line: string) => void): Promise<string | undefined> {
+  try {
+    await provideIp(cacheFolder(), say);
+    return undefined;
+  } catch (error) {
+    return `ip is missing and could not be downloaded (${(error as Error).message}); install it (apt-get install iproute2)`;
+  }
+}
+
+async function whyNoNetns(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return `it needs Linux, this is ${process.platform}`;
+  for (const tool of ['unshare', 'nsenter']) {
+    if (!findOnPath(tool)) return `${tool} is missing; install it (apt-get install util-linux)`;
+  }
+  const trouble = await namespaceTrouble();
+  return trouble && `${trouble.detail}; ${trouble.remedy}`;
+}

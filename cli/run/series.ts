@@ -1,0 +1,150 @@
+/**
+ * Runs one after the other, each in a folder of its own, and what they say together. A single run is a series of one:
+ * it says nothing beside what the run itself says.
+ *
+ * Promises: a summary whenever there is something to sum up, however the series ended; `summary.json` and `summary.md`
+ * are written after every run, so that they are there whatever happens; after a Ctrl-C no further run.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createRunFolder, linkLatest, writeJson, writeWhole } from '../../harness/record/store.js';
+import type { Results } from '../../harness/vocabulary/api.js';
+import { couldNotRun } from '../common/errors.js';
+import { freshId } from '../common/ids.js';
+import { tellStepSummary } from '../common/step-summary.js';
+import type { Original } from '../judge/reproduction.js';
+import {
+  rowOf,
+  runToShow,
+  type SeriesEnd,
+  type SeriesRow,
+  type SeriesSummary,
+  summarise,
+} from '../judge/series-summary.js';
+import { rowLine, summaryMarkdown, summaryText } from '../judge/summary-text.js';
+import type { PreparedRun } from './prepare-run.js';
+import { StopRequests, supervise } from './supervise.js';
+
+/** How often to run, as asked with `--times` and `--until-violation`. */
+export interface Repetition {
+  times?: number;
+  untilViolation: boolean;
+}
+
+export interface Series {
+  repetition: Repetition;
+  /** Makes the folder of the nth run, from 0 on. */
+  prepare(n: number): Promise<PreparedRun>;
+  /** Where run folders go, and the series' own. */
+  base: string;
+  json: boolean;
+  /** The run that all of these repeat. */
+  original?: Original;
+}
+
+/** Runs, says how it went, and resolves with the exit status. */
+export async function runSeries(series: Series): Promise<number> {
+  const { original, json } = series;
+  const planned = timesOf(series.repetition);
+  const many = planned !== 1;
+  const asked = series.repetition.times !== undefined || series.repetition.untilViolation;
+  const stop = new StopRequests(many);
+  const rows: SeriesRow[] = [];
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  const sumUp = (ended: SeriesEnd) => summarise(rows, { ended, planned, original });
+  const file = asked ? summaryFile(series.base) : undefined;
+
+  let ended: SeriesEnd = 'running';
+  while (ended === 'running') {
+    const made = await oneRun(series, rows.length, stop);
+    if (typeof made === 'object') {
+      rows.push(made);
+      if (json && (asked || original)) print(JSON.stringify({ type: 'run', ...made }));
+      if (!json && many) print(rowLine(made, planned));
+    }
+    ended = endAfter(made, rows.length, series, stop);
+    try {
+      if (rows.length > 0) file?.write(sumUp(ended));
+    } catch (error) {
+      // What was found stands, and is still told below; but a series whose record cannot be kept does not go on.
+      couldNotRun(error);
+      ended = 'could-not-run';
+    }
+  }
+
+  const summary = sumUp(ended);
+  const shown = runToShow(rows);
+  if (many && shown) linkLatest(shown.folder);
+  if (asked && file) tellStepSummary(file.path);
+  else if (shown) tellStepSummary(join(shown.folder, 'summary.md'));
+  // Where nothing ran, the error has said it all.
+  const told = json || rows.some(({ verdict }) => verdict !== 'could-not-run');
+  if ((asked || original) && told) {
+    print(json ? JSON.stringify({ type: 'summary', ...summary }) : summaryText(summary, file?.path));
+  }
+  return summary.exitStatus;
+}
+
+/** Undefined: without end. */
+export function timesOf({ times, untilViolation }: Repetition): number | undefined {
+  return times ?? (untilViolation ? undefined : 1);
+}
+
+/** Its row, or: not even its folder could be made; the user had asked to stop before it began. Errors are told at once. */
+type Made = SeriesRow | 'no-folder' | 'not-begun';
+
+async function oneRun(series: Series, n: number, stop: StopRequests): Promise<Made> {
+  let run: PreparedRun | undefined;
+  const row = (results?: Results): Made => {
+    if (!run) return 'no-folder';
+    const { runId, seed, again } = run.config;
+    return rowOf({ n: n + 1, seed, runId, folder: run.folder, cutShort: stop.asked, again }, results, series.original);
+  };
+  try {
+    run = await series.prepare(n);
+    if (stop.asked) {
+      rmSync(run.folder, { recursive: true, force: true });
+      return 'not-begun';
+    }
+    const quiet = timesOf(series.repetition) !== 1 && !series.json;
+    const { results } = await supervise(run.folder, { json: series.json, quiet }, stop);
+    return row(results);
+  } catch (error) {
+    couldNotRun(error);
+    return row();
+  }
+}
+
+function endAfter(made: Made, count: number, series: Series, stop: StopRequests): SeriesEnd {
+  if (made === 'not-begun') return 'interrupted';
+  if (made === 'no-folder' || made.verdict === 'could-not-run') return 'could-not-run';
+  if (series.repetition.untilViolation && isWhatWasLookedFor(made, series.original)) return 'found';
+  if (count === timesOf(series.repetition)) return 'complete';
+  return stop.asked ? 'interrupted' : 'running';
+}
+
+/** The first violated run; of replays the first that found what the original had found, if it had found something. */
+function isWhatWasLookedFor(row: SeriesRow, original: Original | undefined): boolean {
+  return original && original.findings.length > 0 ? row.reproduced === true : row.verdict === 'violated';
+}
+
+interface SummaryFile {
+  path: string;
+  write(summary: SeriesSummary): void;
+}
+
+/** In a folder beside the runs, made once there is something to write. */
+function summaryFile(base: string): SummaryFile {
+  const id = freshId('series');
+  const folder = join(base, id);
+  let made = false;
+  return {
+    path: join(folder, 'summary.md'),
+    write(summary) {
+      if (!made) createRunFolder(base, id);
+      made = true;
+      writeJson(folder, 'summary.json', summary);
+      writeWhole(join(folder, 'summary.md'), summaryMarkdown(summary, id));
+    },
+  };
+}

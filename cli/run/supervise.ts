@@ -1,0 +1,101 @@
+/**
+ * Stays with a run while the inner process carries it out, passes on Ctrl-C, and comes back with judged results,
+ * whatever became of the inner process: a verdict counts only if it is on disk.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readConfig, readResults } from '../../harness/record/store.js';
+import type { Results } from '../../harness/vocabulary/api.js';
+import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
+import { judgeRun, showVerdict } from '../judge/judge.js';
+import { type LiveLook, liveLook, surroundings } from '../live/terminal.js';
+import { showLive } from '../live/view.js';
+import { enterNamespaces, type Inner, type InnerEnd } from './enter-namespaces.js';
+
+export interface Output {
+  /** JSON lines instead of text. */
+  json: boolean;
+  /** Nothing of what the inner process says: one of many runs. Errors are still told. */
+  quiet: boolean;
+}
+
+/** Judged results; absent: the inner process could not run, and has said why. */
+export type Supervised = { results?: Results };
+
+/** Carries out the run prepared in `folder`. Rejects with an error for the user when nothing was recorded. */
+export async function supervise(folder: string, output: Output, stop: StopRequests): Promise<Supervised> {
+  const main = fileURLToPath(new URL('./inside-main.js', import.meta.url));
+  const look = output.json || output.quiet ? undefined : liveLook(surroundings());
+  const flags = [
+    ...(output.json ? ['--json'] : []),
+    ...(look ? ['--live'] : []),
+    ...(look?.colour ? ['--colour'] : []),
+  ];
+  const inContainers = readConfig(folder).runtime === 'docker';
+  const inner = await enterNamespaces([process.execPath, main, folder, ...flags], {
+    stdout: look ? 'capture' : output.quiet ? 'ignore' : 'inherit',
+    namespaces: !inContainers,
+  });
+  const end = await shown(inner, look, stop);
+  if ('code' in end) {
+    if (end.code === EXIT_COULD_NOT_RUN) return {};
+    const results = readResults(folder);
+    // Programs that fail to start exit with 1, too: that alone is no violation.
+    if (results?.exitStatus === end.code) return { results };
+  }
+  if (inContainers) await (await import('./containers.js')).removeLeftOvers();
+  const how = 'code' in end ? 'the run failed (see above)' : `the run was killed (${end.signal})`;
+  process.stderr.write(`lock-torture: ${how}; judging what it had recorded\n`);
+  if (!existsSync(join(folder, 'history.jsonl'))) throw new UsageError('it ended before anything was recorded');
+  const judged = await judgeRun(folder);
+  if (!output.quiet) showVerdict(folder, judged, output);
+  return { results: judged.results };
+}
+
+/** Waits for the end, with a live view where the terminal can show one: it is gone again by then. */
+async function shown(inner: Inner, look: LiveLook | undefined, stop: StopRequests): Promise<InnerEnd> {
+  if (!look || !inner.captured) {
+    stop.passOnTo(inner, (text) => process.stderr.write(`\n${text}`));
+    return inner.ended;
+  }
+  using view = showLive({ ...inner.captured, feed: inner.channel }, process.stdout, process.stderr, look);
+  stop.passOnTo(inner, view.tell);
+  return await inner.ended;
+}
+
+/** Ctrl-C, once: the runs that go on end early and no other follows. Twice: everything ends at once. */
+export class StopRequests {
+  private readonly inners = new Set<Inner>();
+  private listening = false;
+  private heard = false;
+  private tell: (text: string) => void = () => {};
+
+  constructor(private readonly many: boolean) {}
+
+  /** Whether the user wants it to end. */
+  get asked(): boolean {
+    return this.heard;
+  }
+
+  /** From now on requests are for this run too, and `tell` shows the user that they were heard. Until the first one begins, Ctrl-C simply ends the program. */
+  passOnTo(inner: Inner, tell: (text: string) => void): void {
+    if (!this.listening) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, this.hear);
+    this.listening = true;
+    this.inners.add(inner);
+    void inner.ended.then(() => this.inners.delete(inner));
+    this.tell = tell;
+    if (this.heard) inner.askToStop();
+  }
+
+  private readonly hear = () => {
+    if (this.heard) {
+      for (const inner of this.inners) inner.kill();
+      process.exit(EXIT_COULD_NOT_RUN);
+    }
+    this.heard = true;
+    const then = this.many ? ', then the summary of all runs' : '';
+    this.tell(`stopping: healing, tearing down and judging what there is${then} (once more: stop at once)\n`);
+    for (const inner of this.inners) inner.askToStop();
+  };
+}

@@ -1,0 +1,59 @@
+/** What a workload brings along for flags that were not given: its lock, its faults, its times. */
+import type { Workload, WorkloadDefaults } from '../../harness/vocabulary/api.js';
+import { UsageError } from '../common/errors.js';
+import type { RunFlags } from './flags.js';
+
+/** By which flag a default is overruled. */
+const FLAG_OF: Record<keyof WorkloadDefaults, keyof RunFlags> = {
+  lock: 'lock',
+  nemesis: 'nemesis',
+  clients: 'clients',
+  keys: 'keys',
+  leaseMs: 'lease',
+  waitMs: 'wait',
+  hold: 'hold',
+  careless: 'careless',
+  resource: 'resource',
+};
+
+/**
+ * The flags with the workload's own defaults where `given` says that the user gave none. Throws where a flag makes no sense
+ * for the workload. `fits`: whether a built-in lock is for the topology.
+ */
+export function withWorkload(
+  flags: RunFlags,
+  workload: Workload,
+  given: (flag: keyof RunFlags) => boolean,
+  fits: (lock: string) => boolean,
+): RunFlags {
+  if (flags.resource !== undefined && !workload.resource)
+    throw new UsageError(
+      `--resource is for workloads that write to what the lock protects, which ${workload.name} does not`,
+    );
+  const changed: Partial<Record<keyof RunFlags, unknown>> = {};
+  for (const [name, value] of Object.entries(workload.defaults ?? {}) as [keyof WorkloadDefaults, unknown][]) {
+    const flag = FLAG_OF[name];
+    if (given(flag) || (flag === 'nemesis' && flags.plan !== undefined)) continue;
+    if (flag !== 'lock' || fits(value as string)) changed[flag] = value;
+  }
+  if (workload.resource && flags.resource === undefined) changed.resource ??= 'trusting';
+  return { ...flags, ...(changed as Partial<RunFlags>) };
+}
+
+/** As flags, for `list workloads`: "--lock watchdog --lease 2000ms". */
+export function defaultsText({ defaults }: Workload): string {
+  const texts = Object.entries(defaults ?? {}).map(([name, value]) => {
+    const flag = FLAG_OF[name as keyof WorkloadDefaults].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const unit = name.endsWith('Ms') ? 'ms' : '';
+    return value === true ? `--${flag}` : `--${flag} ${valueText(value)}${unit}`;
+  });
+  return texts.join(' ');
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'object') {
+    const { min, max } = value as { min: number; max: number };
+    return `${min}x..${max}x`;
+  }
+  return String(value);
+}

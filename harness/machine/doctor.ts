@@ -1,0 +1,234 @@
+/**
+ * What this machine can do for a run, and the remedy for what it cannot. Every finding comes from doing the thing for
+ * real, in namespaces of its own that end with the probe; nothing is guessed from versions or settings, and nothing on
+ * the machine is changed. Excludes Docker: that is its runtime's own probe.
+ */
+import { readFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Capability } from '../vocabulary/api.js';
+import { buildClockShim, tryClockShim } from './clock-shim.js';
+import { findOnPath, runCommand } from './command.js';
+import { haveDebianPackages } from './debian-packages.js';
+import { inNamespaces, isRoot, namespaceTrouble } from './namespaces.js';
+import { NETWORK_PROBE } from './network-probe.js';
+import { privateFolder } from './private-folder.js';
+import { findRedis, findRedisHere, RedisNotFoundError } from './redis-binary.js';
+
+export interface Finding {
+  what: string;
+  /** `limited`: a run works, with less; the detail says with what less. */
+  ok: boolean | 'limited';
+  detail: string;
+  remedy?: string;
+  /** The runs' capability that is missing unless `ok`. */
+  capability?: Capability;
+}
+
+export interface DiagnoseOptions {
+  cacheFolder: string;
+  /** The user's `--redis`. */
+  redis?: string | undefined;
+  /** Whether to download redis-server now if there is none. */
+  fetch?: boolean;
+  /** Where runs are written. */
+  runsFolder?: string;
+}
+
+const NODE_MAJOR_MIN = 20;
+const PYTHON_MINOR_MIN = 7;
+const MB = 1024 * 1024;
+/** A long run with all its logs. */
+const DISK_MB_COMFORTABLE = 1024;
+const DISK_MB_MIN = 100;
+const INSTALL_UTIL_LINUX = 'install util-linux (Debian, Ubuntu: apt-get install util-linux)';
+const INSTALL_IPROUTE = 'install iproute2 (Debian, Ubuntu: apt-get install iproute2)';
+
+/** All findings, in the order in which they should be mended. */
+export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
+  const findings = [
+    nodeVersion(),
+    npmPackages(),
+    await redisServer(options),
+    await tool('unshare', INSTALL_UTIL_LINUX),
+    await tool('nsenter', INSTALL_UTIL_LINUX),
+    await setpriv(),
+    await tool('ip', INSTALL_IPROUTE, '-V'),
+  ];
+  const namespaces = await privateNamespaces();
+  findings.push(namespaces, await privateNetwork(namespaces));
+  findings.push(
+    await clockShim(options.cacheFolder),
+    await python(),
+    await diskSpace(options.runsFolder ?? process.cwd()),
+  );
+  return findings;
+}
+
+/** Findings for people, one a line, each remedy on a line of its own. */
+export function formatFindings(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ what }) => what.length));
+  return findings
+    .flatMap(({ what, ok, detail, remedy }) => {
+      const mark = ok === true ? 'ok' : ok === 'limited' ? 'limited' : 'missing';
+      const lines = [`${mark.padEnd(7)}  ${what.padEnd(width)}  ${detail}`];
+      return remedy === undefined ? lines : [...lines, `${' '.repeat(width + 11)}→ ${remedy}`];
+    })
+    .join('\n');
+}
+
+// ------------------------------------------------------------------------------------------------- the tool's own needs
+
+function nodeVersion(): Finding {
+  const ok = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN;
+  return {
+    what: 'Node.js',
+    ok,
+    detail: process.version,
+    ...(ok ? {} : { remedy: `install Node.js ${NODE_MAJOR_MIN} or newer` }),
+  };
+}
+
+/** Whether every package that the tool imports is there in the version of the lockfile. */
+function npmPackages(): Finding {
+  const what = 'npm packages';
+  const root = projectFolder();
+  const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const locked = read('package-lock.json').packages;
+  const names = Object.keys(read('package.json').dependencies);
+  const wrong = names.filter((name) => {
+    try {
+      return read(`node_modules/${name}/package.json`).version !== locked[`node_modules/${name}`].version;
+    } catch {
+      return true; // not there, or not readable: either way not as it should be
+    }
+  });
+  if (wrong.length === 0) return { what, ok: true, detail: `${names.length} as in package-lock.json` };
+  return {
+    what,
+    ok: false,
+    detail: `not as in package-lock.json: ${wrong.join(', ')}`,
+    remedy: `run npm ci in ${root}`,
+  };
+}
+
+/** The folder with package.json: above us in the sources, and above dist/ where we are compiled. */
+function projectFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  for (;;) {
+    try {
+      if (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name === 'lock-torture') return folder;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    if (folder === dirname(folder)) throw new Error(`no package.json of lock-torture above ${import.meta.url}`);
+    folder = dirname(folder);
+  }
+}
+
+async function redisServer({ cacheFolder, redis, fetch }: DiagnoseOptions): Promise<Finding> {
+  const what = 'redis-server';
+  const search = { explicit: redis, cacheFolder };
+  try {
+    const found = fetch ? await findRedis({ ...search, say: () => {} }) : await findRedisHere(search);
+    if (found) return { what, ok: true, detail: `${found.version}, ${found.path} (${found.origin})` };
+  } catch (error) {
+    if (!(error instanceof RedisNotFoundError)) throw error;
+    return { what, ok: false, detail: error.problem, remedy: error.remedy };
+  }
+  if (haveDebianPackages()) {
+    return { what, ok: 'limited', detail: 'not on PATH: will be downloaded from the distribution on the first run' };
+  }
+  const remedy = 'install Redis 6.2 or newer, or give --redis PATH';
+  return { what, ok: false, detail: 'not on PATH, and this machine has no apt-get to download it with', remedy };
+}
+
+async function clockShim(cacheFolder: string): Promise<Finding> {
+  const what = 'clock shim';
+  const lacking = { what, ok: 'limited', capability: 'clock' } as const;
+  const shim = await buildClockShim({ cacheFolder, say: () => {} });
+  if ('unavailable' in shim) return { ...lacking, detail: shim.problem, remedy: shim.remedy };
+  using scratch = privateFolder(tmpdir());
+  const trouble = await tryClockShim(shim.path, scratch.path);
+  return trouble ? { ...lacking, detail: trouble } : { what, ok: true, detail: 'a moved clock was read back' };
+}
+
+async function python(): Promise<Finding> {
+  const what = 'Python';
+  const remedy = `only for the example lock in Python: install python3 (3.${PYTHON_MINOR_MIN} or newer)`;
+  const { exitCode, stdout, stderr } = await runCommand([
+    'python3',
+    '-c',
+    'import sys, time; time.monotonic_ns(); print(sys.version.split()[0])',
+  ]);
+  const version = stdout.trim();
+  if (exitCode !== 0) return { what, ok: 'limited', detail: `python3 does not run (${lastLine(stderr)})`, remedy };
+  const [major, minor] = version.split('.').map(Number);
+  const ok = major === 3 && minor! >= PYTHON_MINOR_MIN;
+  return ok ? { what, ok, detail: version } : { what, ok: 'limited', detail: `${version} is too old`, remedy };
+}
+
+async function diskSpace(folder: string): Promise<Finding> {
+  const what = 'disk space';
+  const { bavail, bsize } = await statfs(folder);
+  const freeMb = Math.floor((bavail * bsize) / MB);
+  const detail = `${freeMb} MB free in ${folder}`;
+  if (freeMb >= DISK_MB_COMFORTABLE) return { what, ok: true, detail };
+  const remedy = `free space: a long run writes up to ${DISK_MB_COMFORTABLE} MB`;
+  return { what, ok: freeMb >= DISK_MB_MIN ? 'limited' : false, detail, remedy };
+}
+
+// ------------------------------------------------------------------------------------------------ the `netns` runtime
+
+/** An executable that answers when asked for its version. BusyBox's namesakes do not. */
+async function tool(name: string, remedy: string, versionFlag = '--version'): Promise<Finding> {
+  const path = findOnPath(name);
+  if (!path) return { what: name, ok: false, detail: 'not on PATH', remedy, capability: 'network' };
+  const { exitCode, stdout, stderr } = await runCommand([path, versionFlag]);
+  if (exitCode !== 0)
+    return {
+      what: name,
+      ok: false,
+      detail: `${path} does not run (${lastLine(stderr)})`,
+      remedy,
+      capability: 'network',
+    };
+  return { what: name, ok: true, detail: `${stdout.trim()} (${path})` };
+}
+
+async function setpriv(): Promise<Finding> {
+  const what = 'setpriv';
+  const { exitCode, stderr } = await runCommand(['setpriv', '--pdeathsig', 'KILL', 'true']);
+  if (exitCode === 0) return { what, ok: true, detail: 'a child can be made to end with its parent' };
+  const detail = `${lastLine(stderr)}: a killed run may leave processes behind for a moment`;
+  return { what, ok: 'limited', detail, remedy: INSTALL_UTIL_LINUX };
+}
+
+/** The namespaces in which a whole run lives. */
+async function privateNamespaces(): Promise<Finding> {
+  const what = isRoot() ? 'namespaces (as root)' : 'namespaces (as an ordinary user)';
+  if (!findOnPath('unshare')) return { what, ok: false, detail: 'not tried: it needs unshare', capability: 'network' };
+  const trouble = await namespaceTrouble();
+  if (!trouble) return { what, ok: true, detail: "a network and a process tree of a run's own can be had" };
+  return { what, ok: false, ...trouble, capability: 'network' };
+}
+
+/** Two hosts on a bridge, and a cut between them that the kernel confirms and that heals. */
+async function privateNetwork(namespaces: Finding): Promise<Finding> {
+  const what = 'virtual network';
+  if (namespaces.ok !== true)
+    return { what, ok: false, detail: 'not tried: it needs the namespaces', capability: 'network' };
+  const { exitCode, stderr } = await runCommand([...inNamespaces(), 'sh', '-c', NETWORK_PROBE]);
+  if (exitCode === 0)
+    return { what, ok: true, detail: 'bridge, veth and blackhole routes work: hosts can be cut off and healed' };
+  const remedy = 'the kernel must have bridge and veth (as root on the machine itself: modprobe -a bridge veth)';
+  return { what, ok: false, detail: stderr.trim().split('\n').join('; '), remedy, capability: 'network' };
+}
+
+// --------------------------------------------------------------------------------------------------------------- words
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) || 'it said nothing';
+}

@@ -1,0 +1,441 @@
+/**
+ * What the observations and the fault records have to say about a run, indexed for looking for causes. Built only when there
+ * is a violation to explain, and of a long run only for the time around it (`evidence-windows.ts` says which).
+ *
+ * Samples, breaks of watching and faults are known of the whole run; commands, and what follows from them, of the window.
+ */
+import type { CheckInput, CommandObservation, Hold } from '../../vocabulary/api.js';
+import { aheadAtMost, type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
+import { type FaultInForce, faultsInForce } from './faults.js';
+import { firstIndex } from './first-index.js';
+import {
+  type ClockReading,
+  type EvictedObservation,
+  follow,
+  type KeyWrite,
+  NodeWrites,
+  ownerIs,
+  type SampleObservation,
+  type WatchObservation,
+} from './key-writes.js';
+
+/** The write with which a node granted a hold, or was asked to. */
+export interface Grant {
+  node: string;
+  write: KeyWrite;
+  /** Undefined: cannot be told. */
+  took: boolean | undefined;
+}
+
+type At<T> = readonly [observation: number, item: T];
+
+interface NodeEvidence {
+  samples: At<SampleObservation>[];
+  watches: At<WatchObservation>[];
+  /** By key, in the node's own order, like its writes. */
+  evictions: Map<string, At<EvictedObservation>[]>;
+  writes: Map<string, KeyWrite[]>;
+  /** By key and client, the client's own writes. */
+  byClient: Map<string, KeyWrite[]>;
+  took: Map<string, Map<KeyWrite, boolean>>;
+}
+
+/** A grant is seen at the latest so long after the client had the answer: the observer reads a little behind. */
+const OBSERVED_WITHIN_NS = 1e9;
+/** Wall clocks are read in whole milliseconds, on both sides. */
+const RECKONING_NS = 3e6;
+/** Longer than this the harness never lags behind a server. */
+const READ_LATE_NS = 2e9;
+/** Most grants are seen much sooner, so of two that might be meant it is the one before this. */
+const OBSERVED_AT_ONCE_NS = 20e6;
+/** After the end of a hold even less: what comes then may belong to the client's next try. */
+const OBSERVED_AFTER_HOLD_NS = 100e6;
+
+/** A time of which every command is known, both bounds included. */
+export interface Window {
+  fromNs: number;
+  untilNs: number;
+}
+
+export const ALL_TIME: Window = { fromNs: Number.NEGATIVE_INFINITY, untilNs: Number.POSITIVE_INFINITY };
+
+export class Evidence {
+  /** Names of the data nodes that were observed. */
+  readonly nodes: readonly string[];
+  readonly faults: readonly FaultInForce[];
+  /** Whether a lock is held by a majority of independent nodes, and how many nodes make one. */
+  readonly majority: number | undefined;
+  private readonly epochWallMs: number | undefined;
+  private readonly byNode = new Map<string, NodeEvidence>();
+  private readonly hosts = new Map<string, string>();
+  private readonly features = new Map<string, readonly string[]>();
+  private readonly grants = new Map<Hold, Grant[]>();
+
+  constructor(
+    { history, observations, config }: CheckInput,
+    readonly window: Window = ALL_TIME,
+  ) {
+    this.faults = faultsInForce(history);
+    for (const event of history.rare) {
+      if (event.type === 'run') this.epochWallMs = event.epochWallMs;
+      if (event.type !== 'client-up') continue;
+      this.hosts.set(event.client, event.host);
+      this.features.set(event.client, event.features);
+    }
+    for (const [at, observation] of observations.rare) {
+      const node = this.nodeEvidence(observation.node);
+      if (observation.type === 'sample') node.samples.push([at, observation]);
+      else if (observation.type === 'watch') node.watches.push([at, observation]);
+      else append(node.evictions, observation.key, [at, observation]);
+    }
+    this.readCommands(observations, new Set([...config.keys, ...history.operations.keys]));
+    this.nodes = [...this.byNode.keys()].sort();
+    this.majority = config.topology === 'redlock' ? Math.floor(config.topologyOptions.nodes / 2) + 1 : undefined;
+  }
+
+  private readCommands(observations: CheckInput['observations'], keys: ReadonlySet<string>): void {
+    const { fromNs, untilNs } = this.window;
+    const writesOf = new Map<string, { writes: NodeWrites; skew: SkewBefore }>();
+    for (const [at, command] of observations.commands(fromNs, untilNs)) {
+      let ofNode = writesOf.get(command.node);
+      if (!ofNode) {
+        const { samples } = this.nodeEvidence(command.node);
+        ofNode = { writes: new NodeWrites(command.node, keys), skew: new SkewBefore(samples) };
+        writesOf.set(command.node, ofNode);
+      }
+      ofNode.writes.add(at, command, reckonedBack(command, this.epochWallMs, ofNode.skew.before(at)));
+    }
+    for (const [node, { writes }] of writesOf) {
+      const evidence = this.nodeEvidence(node);
+      evidence.writes = writes.byKey;
+      for (const [key, ofKey] of writes.byKey)
+        for (const write of ofKey)
+          if (write.client !== undefined) append(evidence.byClient, `${key}\n${write.client}`, write);
+    }
+  }
+
+  /** The host on which a client process runs. */
+  hostOf(client: string): string {
+    return this.hosts.get(client) ?? client;
+  }
+
+  featuresOf(client: string): readonly string[] {
+    return this.features.get(client) ?? [];
+  }
+
+  /** Everything that `node` was seen to do to `key`, in its own order. */
+  writes(node: string, key: string): readonly KeyWrite[] {
+    return this.byNode.get(node)?.writes.get(key) ?? [];
+  }
+
+  /** Writes after `after` and before `before`, in the node's own order. */
+  writesBetween(after: KeyWrite, before: KeyWrite, key: string): readonly KeyWrite[] {
+    const writes = this.writes(before.node, key);
+    return writes.slice(
+      firstIndex(writes.length, (at) => writes[at]!.observation > after.observation),
+      firstIndex(writes.length, (at) => writes[at]!.observation >= before.observation),
+    );
+  }
+
+  /** Which of the takes of `key` on `node` succeeded; those that are missing may have. */
+  takes(node: string, key: string): ReadonlyMap<KeyWrite, boolean> {
+    const evidence = this.nodeEvidence(node);
+    const known = evidence.took.get(key);
+    if (known) return known;
+    const writes = evidence.writes.get(key) ?? [];
+    const jumps = clockMovesOf(this.faults, node).flatMap((move) => aheadAtMost(move, writes));
+    // A sample from before the window would tell of a key to which nobody knows what was done since.
+    const seen = <T extends { atNs: number }>(items: readonly At<T>[]) =>
+      items.filter(([, { atNs }]) => this.sees(atNs));
+    const evictions = seen(evidence.evictions.get(key) ?? []);
+    const took = follow(writes, seen(evidence.samples), seen(evidence.watches), evictions, jumps, key);
+    evidence.took.set(key, took);
+    return took;
+  }
+
+  /** What the client itself last took on `node` before `write`, or tried to. */
+  lastTakeOf(client: string, write: KeyWrite, key: string): KeyWrite | undefined {
+    const writes = this.byNode.get(write.node)?.byClient.get(`${key}\n${client}`) ?? [];
+    return writes
+      .slice(
+        0,
+        firstIndex(writes.length, (at) => writes[at]!.observation >= write.observation),
+      )
+      .findLast((one) => one.effect === 'take');
+  }
+
+  /** The first removal of `key` that the granting node ran after `grant`. */
+  firstRemoval(grant: KeyWrite, key: string): KeyWrite | undefined {
+    const writes = this.writes(grant.node, key);
+    for (
+      let at = firstIndex(writes.length, (of) => writes[of]!.observation > grant.observation);
+      at < writes.length;
+      at++
+    ) {
+      if (writes[at]!.effect === 'remove') return writes[at];
+    }
+    return undefined;
+  }
+
+  /** The first time that the granting node evicted `key` after `grant`. */
+  firstEviction(grant: KeyWrite, key: string): At<EvictedObservation> | undefined {
+    const evictions = this.byNode.get(grant.node)?.evictions.get(key) ?? [];
+    return evictions[firstIndex(evictions.length, (at) => evictions[at]![0] > grant.observation)];
+  }
+
+  /** A node's samples that were read within the bounds, both included. */
+  samples(node: string, fromNs: number, untilNs: number): readonly At<SampleObservation>[] {
+    const samples = this.byNode.get(node)?.samples ?? [];
+    return samples.slice(
+      firstIndex(samples.length, (of) => samples[of]![1].atNs >= fromNs),
+      firstIndex(samples.length, (of) => samples[of]![1].atNs > untilNs),
+    );
+  }
+
+  lastSample(node: string, untilNs: number): At<SampleObservation> | undefined {
+    return this.samples(node, Number.NEGATIVE_INFINITY, untilNs).at(-1);
+  }
+
+  /** The first sample from then on of which `wanted` holds. */
+  firstSample(
+    node: string,
+    fromNs: number,
+    wanted: (sample: SampleObservation) => boolean,
+  ): At<SampleObservation> | undefined {
+    const samples = this.byNode.get(node)?.samples ?? [];
+    for (let at = firstIndex(samples.length, (of) => samples[of]![1].atNs >= fromNs); at < samples.length; at++) {
+      if (wanted(samples[at]![1])) return samples[at];
+    }
+    return undefined;
+  }
+
+  /** The last sample up to then in which the node was a replica. */
+  lastAsReplica(node: string, untilNs: number): At<SampleObservation> | undefined {
+    return this.samples(node, Number.NEGATIVE_INFINITY, untilNs).findLast(([, { role }]) => role === 'replica');
+  }
+
+  /** What clock faults did to a node between the two instants: each was read back when it struck. */
+  clockFaults(node: string, fromNs: number, untilNs: number): (ClockReading & { history: number; did: string })[] {
+    return clockMovesOf(this.faults, node)
+      .filter(({ record: { atNs } }) => atNs > fromNs && atNs < untilNs)
+      .map(({ record: { atNs, i, did }, offsetMs }) => ({ atNs, aheadMs: offsetMs, history: i, did }));
+  }
+
+  /** The clock faults by which a node's clock may have gained between the two instants, also those that struck before. */
+  clockGains(node: string, fromNs: number, untilNs: number): ClockGain[] {
+    return clockMovesOf(this.faults, node)
+      .map((move) => ({ ...move, gainedMs: gainedBetween(move, fromNs, untilNs) }))
+      .filter(({ gainedMs }) => gainedMs > 0);
+  }
+
+  /** Whether every command that the node ran between the two instants was seen. */
+  watchedThroughout(node: string, fromNs: number, untilNs: number): boolean {
+    let watching = false;
+    for (const [, watch] of this.byNode.get(node)?.watches ?? []) {
+      if (watch.atNs > untilNs) break;
+      if (!watch.watching && watch.atNs > fromNs) return false;
+      if (watch.atNs <= fromNs) watching = watch.watching;
+    }
+    return watching;
+  }
+
+  /** Whether MONITOR on `node` was recorded at all. */
+  wasWatched(node: string): boolean {
+    return (this.byNode.get(node)?.watches.length ?? 0) > 0;
+  }
+
+  /** The first time that watching `node` broke off between the two instants. */
+  watchLost(node: string, fromNs: number, untilNs: number): At<WatchObservation> | undefined {
+    return this.byNode
+      .get(node)
+      ?.watches.find(([, watch]) => !watch.watching && watch.atNs > fromNs && watch.atNs < untilNs);
+  }
+
+  /** Where the hold's client was seen to ask for the lock in the attempt that was granted: one write a node. */
+  grantsOf(hold: Hold): readonly Grant[] {
+    const known = this.grants.get(hold);
+    if (known) return known;
+    const grants = this.nodes.flatMap((node): Grant[] => {
+      const write = this.grantingWrite(node, hold);
+      if (!write) return [];
+      // One logical server: the client has its "ok" from this very write.
+      return [{ node, write, took: this.majority === undefined ? true : this.takes(node, hold.key).get(write) }];
+    });
+    const told =
+      this.majority === undefined ? nearest(grants, hold.fromNs) : this.withSeenStored(ofOneTry(grants, hold), hold);
+    this.grants.set(hold, told);
+    return told;
+  }
+
+  /**
+   * Grants by nodes that were not watched at that moment, having just been restarted, say: the owner value that the client
+   * stored on other nodes in this attempt, and nowhere else ever, is found on them while it holds.
+   */
+  private withSeenStored(grants: Grant[], hold: Hold): Grant[] {
+    const values = new Set(grants.flatMap(({ took, write }) => (took === false ? [] : [write.value])));
+    const [value] = values;
+    if (values.size !== 1 || value === undefined) return grants;
+    const stored = this.nodes.flatMap((node): Grant[] => {
+      if (grants.some((grant) => grant.node === node)) return [];
+      if (this.watchedThroughout(node, hold.grantSentNs, hold.fromNs)) return [];
+      const seen = this.seenStored(node, hold.key, value, hold.grantSentNs, hold.untilNs);
+      return seen ? [{ node, took: true, write: storedWrite(seen, hold, value, this.epochWallMs ?? 0) }] : [];
+    });
+    return [...grants, ...stored];
+  }
+
+  /** The write on `node` that carried `value` there from elsewhere (the replication link), seen between two instants. */
+  replicated(
+    node: string,
+    key: string,
+    value: string | undefined,
+    fromNs: number,
+    before: KeyWrite,
+  ): KeyWrite | undefined {
+    if (value === undefined) return undefined;
+    const writes = this.writes(node, key);
+    for (let at = firstIndex(writes.length, (of) => writes[of]!.atNs >= fromNs); at < writes.length; at++) {
+      const write = writes[at]!;
+      if (write.observation >= before.observation) return undefined;
+      if (write.client === undefined && write.effect === 'take' && write.value === value) return write;
+    }
+    return undefined;
+  }
+
+  /** The sample of `node` that shows `value` stored under `key`, read between two instants. */
+  seenStored(
+    node: string,
+    key: string,
+    value: string | undefined,
+    fromNs: number,
+    untilNs: number,
+  ): At<SampleObservation> | undefined {
+    return this.samples(node, fromNs, untilNs).find(([, sample]) => {
+      const stored = sample.keys[key];
+      return stored !== undefined && ownerIs(stored.owner, value);
+    });
+  }
+
+  /**
+   * The client's first take since the granted attempt left, or the last of several in a row; a release or extension of the
+   * same client ends the search, so that the next acquire's take is not mistaken for it.
+   */
+  private grantingWrite(node: string, hold: Hold): KeyWrite | undefined {
+    const writes = this.byNode.get(node)?.byClient.get(`${hold.key}\n${hold.client}`) ?? [];
+    const byNs = Math.min(hold.fromNs + OBSERVED_WITHIN_NS, hold.untilNs + OBSERVED_AFTER_HOLD_NS);
+    let found: KeyWrite | undefined;
+    for (let at = firstIndex(writes.length, (of) => writes[of]!.atNs >= hold.grantSentNs); at < writes.length; at++) {
+      const write = writes[at]!;
+      if (write.atNs > byNs) break;
+      if (write.ranNs < hold.grantSentNs - RECKONING_NS) continue; // an earlier try, read late
+      if (write.effect === 'take') {
+        // Already answered: what comes later is the client's next try, whose release went to another node, say.
+        if (found && write.ranNs > hold.fromNs + OBSERVED_AT_ONCE_NS) break;
+        found = write;
+      }
+      // A compare-and-delete that found somebody else's key ran no command inside, but it is a release all the same.
+      else if (found && (write.effect !== 'none' || write.script)) break;
+      // Released before any take was seen: the grant itself was missed, and what follows is the next one.
+      else if (write.effect === 'remove') break;
+    }
+    return found;
+  }
+
+  private sees(atNs: number): boolean {
+    return atNs >= this.window.fromNs && atNs <= this.window.untilNs;
+  }
+
+  private nodeEvidence(name: string): NodeEvidence {
+    const known = this.byNode.get(name);
+    if (known) return known;
+    const node: NodeEvidence = {
+      samples: [],
+      watches: [],
+      evictions: new Map(),
+      writes: new Map(),
+      byClient: new Map(),
+      took: new Map(),
+    };
+    this.byNode.set(name, node);
+    return node;
+  }
+}
+
+/**
+ * Without what a later try of the client took on nodes that never heard of the one that was granted: that ran when the
+ * answer was there, with another value than all that ran before.
+ */
+function ofOneTry(grants: Grant[], { fromNs }: Hold): Grant[] {
+  const values = new Set(grants.filter(({ write }) => write.ranNs <= fromNs).map(({ write }) => write.value));
+  if (values.size === 0 || values.has(undefined)) return grants;
+  return grants.filter(({ write }) => write.ranNs <= fromNs || values.has(write.value));
+}
+
+/** How far a server's clock was off in the sample before a command; asked for in the order of the commands. */
+class SkewBefore {
+  private next = 0;
+  private skewMs: number | undefined;
+
+  constructor(private readonly samples: readonly At<SampleObservation>[]) {}
+
+  before(observation: number): number | undefined {
+    for (; this.next < this.samples.length && this.samples[this.next]![0] < observation; this.next++)
+      this.skewMs = this.samples[this.next]![1].skewMs;
+    return this.skewMs;
+  }
+}
+
+/**
+ * When a command ran: the server's stamp, put on the run's clock with how far the server's clock was off in the sample
+ * before. If that gives a time after the command was read, or absurdly before, the clock has moved since: the time of
+ * reading it must do.
+ */
+function reckonedBack(
+  command: CommandObservation,
+  epochWallMs: number | undefined,
+  skewMs: number | undefined,
+): number {
+  if (epochWallMs === undefined || skewMs === undefined) return command.atNs;
+  const ranNs = (command.serverWallMs - epochWallMs - skewMs) * 1e6;
+  return ranNs > command.atNs + RECKONING_NS || ranNs < command.atNs - READ_LATE_NS ? command.atNs : ranNs;
+}
+
+/** A write that was not seen itself, as the sample that shows its effect tells it. */
+function storedWrite(
+  [observation, sample]: At<SampleObservation>,
+  hold: Hold,
+  value: string,
+  epochWallMs: number,
+): KeyWrite {
+  const { node, atNs, skewMs, keys } = sample;
+  const serverWallMs = epochWallMs + atNs / 1e6 + skewMs;
+  const leftMs = keys[hold.key]?.pttlMs ?? -1;
+  return {
+    node,
+    observation,
+    atNs,
+    ranNs: atNs,
+    serverWallMs,
+    client: hold.client,
+    source: 'sample',
+    command: 'seen stored',
+    script: false,
+    effect: 'take',
+    conditional: true,
+    value,
+    expiresWallMs: leftMs < 0 ? Number.POSITIVE_INFINITY : serverWallMs + leftMs,
+  };
+}
+
+/** The one write that a single logical server granted with: what the client asked of another one later is not it. */
+function nearest(grants: readonly Grant[], toNs: number): Grant[] {
+  const away = ({ write }: Grant) => Math.abs(write.atNs - toNs);
+  const best = [...grants].sort((a, b) => away(a) - away(b))[0];
+  return best ? [best] : [];
+}
+
+function append<T>(lists: Map<string, T[]>, name: string, item: T): void {
+  const list = lists.get(name);
+  if (list) list.push(item);
+  else lists.set(name, [item]);
+}

@@ -1,0 +1,33 @@
+/**
+ * When each operation ran, as tightly as the record proves it: not before `callNs`, and answered by `returnNs`.
+ *
+ * A client's own stamps count where they can be true; else the harness's, which lie further apart. So "A returned before B
+ * was called" is never said wrongly.
+ */
+import type { History } from '../../vocabulary/api.js';
+import { once } from './once.js';
+import { trustedClients } from './operations.js';
+
+/** By row of the history's operations. */
+export interface Intervals {
+  callNs: Float64Array;
+  /**
+   * When the answer was there, or when an operation of unknown outcome was given up: that one may still take effect later.
+   * Infinity where neither was recorded.
+   */
+  returnNs: Float64Array;
+}
+
+export const intervalsOf = once((history: History): Intervals => {
+  const { operations: ops } = history;
+  const trusted = trustedClients(history);
+  const callNs = new Float64Array(ops.count);
+  const returnNs = new Float64Array(ops.count);
+  for (let row = 0; row < ops.count; row++) {
+    const own = trusted[ops.client[row]!] === 1;
+    const [beganNs, endedNs, readNs] = [ops.beganNs[row]!, ops.endedNs[row]!, ops.readNs[row]!];
+    callNs[row] = own && !Number.isNaN(beganNs) ? beganNs : ops.sentNs[row]!;
+    returnNs[row] = own && !Number.isNaN(endedNs) ? endedNs : Number.isNaN(readNs) ? Number.POSITIVE_INFINITY : readNs;
+  }
+  return { callNs, returnNs };
+});

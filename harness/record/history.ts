@@ -1,0 +1,214 @@
+/**
+ * Reads a run's `history.jsonl` back, line by line: what is kept of it are columns (`history-table.ts`).
+ *
+ * It promises that what it returns has the shape that `api.ts` gives it: every field that a checker may look at is
+ * there and of its type, the event on line i says `i`, and every completion has exactly one invoke before it. One kind of
+ * damage is forgiven, because a killed harness leaves it: a torn last line. Anything else is refused, naming file and line.
+ *
+ * It does not judge what the events say. Client stamps in particular may be any number: a client that stamps nonsense
+ * is the checkers' business, and no reason to lose the run.
+ */
+import type { History, HistoryBody, HistoryEvent } from '../vocabulary/api.js';
+import { HistoryTable } from './history-table.js';
+import { forEachLine, piecesOf } from './line-pieces.js';
+import { isLockModel } from './lock-model.js';
+import {
+  type Check,
+  DamagedHistory,
+  type Fields,
+  flag,
+  listOf,
+  NOT_JSON,
+  number,
+  object,
+  oneOf,
+  optional,
+  parseObject,
+  problemOf,
+  stamp,
+  text,
+  whole,
+} from './shapes.js';
+
+export { DamagedHistory } from './shapes.js';
+
+/** Reads a whole history. Rejects with DamagedHistory, or as the file system does (no such file). */
+export async function readHistory(path: string): Promise<History> {
+  const reader = new HistoryReader(path);
+  const pieces = piecesOf(path);
+  let piece = pieces.next();
+  for (; !piece.done; piece = pieces.next()) {
+    const { bytes } = piece.value;
+    forEachLine(bytes, (start, end) => reader.add(bytes.toString('utf8', start, end)));
+  }
+  return reader.finish(piece.value);
+}
+
+/** The same for lines in memory, each of them written to its end. */
+export function parseHistory(lines: Iterable<string>, file = 'history'): History {
+  const reader = new HistoryReader(file);
+  for (const line of lines) reader.add(line);
+  return reader.finish(false);
+}
+
+type Invoke = Extract<HistoryEvent, { type: 'invoke' }>;
+type Completion = Extract<HistoryEvent, { type: 'ok' | 'fail' | 'info' }>;
+
+class HistoryReader {
+  private readonly table = new HistoryTable();
+  private readonly up = new Set<string>();
+  /** A line that cannot be parsed, which is damage only if another follows. */
+  private torn: string | undefined;
+
+  constructor(private readonly file: string) {}
+
+  add(line: string): void {
+    if (this.torn !== undefined) throw this.damaged(this.torn);
+    const value = parseObject(line);
+    if (typeof value === 'string') {
+      if (!value.startsWith(NOT_JSON)) throw this.damaged(value);
+      this.torn = value;
+      return;
+    }
+    const problem = problemOf(value, eventFields, common);
+    const event = value as unknown as HistoryEvent;
+    const misplaced = problem ?? this.misplaced(event);
+    if (misplaced) throw this.damaged(misplaced);
+    this.table.add(event);
+  }
+
+  finish(unfinishedLine: boolean): History {
+    if (this.table.length === 0) throw this.damaged('no run header (the history is empty)');
+    return this.table.finish(unfinishedLine || this.torn !== undefined);
+  }
+
+  /** About the line after those that the table has. */
+  private damaged(problem: string): DamagedHistory {
+    return new DamagedHistory(this.file, this.table.length + 1, problem);
+  }
+
+  /** What is wrong with an event that is well formed by itself, given the events before it. */
+  private misplaced(event: HistoryEvent): string | undefined {
+    if (event.i !== this.table.length) return `"i" is ${event.i}, expected ${this.table.length}`;
+    if (event.i === 0 && event.type !== 'run') return `no run header (the first event is of type "${event.type}")`;
+    switch (event.type) {
+      case 'run':
+        return event.i === 0 ? undefined : 'a second run header';
+      case 'client-up':
+        return this.clientUp(event.client);
+      case 'invoke':
+        return this.invoke(event);
+      case 'ok':
+      case 'fail':
+      case 'info':
+        return this.complete(event);
+      default:
+        return undefined;
+    }
+  }
+
+  private clientUp(client: string): string | undefined {
+    // Two processes under one name would be taken for one holder, and their overlaps go unseen.
+    if (this.up.has(client)) return `client ${client} came up twice`;
+    this.up.add(client);
+    return undefined;
+  }
+
+  private invoke({ client, id, op, key, hold, leaseMs, value }: Invoke): string | undefined {
+    if (this.table.invoked(client, id)) return `${client} invokes operation ${id} a second time`;
+    if ((op === 'acquire' || op === 'extend') && leaseMs === undefined) return `"leaseMs" of an ${op} is missing`;
+    if (op === 'write' && value === undefined) return `"value" of a ${op} is missing`;
+    if (op === 'acquire' || op === 'clock') return undefined;
+    if (hold === undefined) return `"hold" of a ${op} is missing`;
+    const held = this.table.invoked(client, hold);
+    if (held?.op !== 'acquire') return `${op} of hold ${hold}, which ${client} never tried to acquire`;
+    if (held.key !== key) return `${op} of hold ${hold} names key "${key}", but it was acquired as "${held.key}"`;
+    return undefined;
+  }
+
+  private complete({ client, id, op, key, hold }: Completion): string | undefined {
+    const invoked = this.table.invoked(client, id);
+    if (!invoked || invoked.completed) {
+      const why = invoked ? 'completes a second time' : 'completes without an invoke';
+      return `operation ${id} of ${client} ${why}`;
+    }
+    if (invoked.op !== op || invoked.key !== key || (hold !== undefined && invoked.hold !== hold))
+      return `operation ${id} of ${client} completes as another than line ${invoked.line + 1} invoked`;
+    return undefined;
+  }
+}
+
+// ---------------------------------------------------------------------------------------- what an event must look like
+
+const pair: Check = (value) =>
+  Array.isArray(value) && value.length === 2 ? listOf(text)(value) : 'not a list of pairs';
+
+const lockModel: Check = (value) => (isLockModel(value) ? undefined : 'not a lock model');
+
+const common: Fields = { i: whole, atNs: stamp };
+
+const operation: Fields = {
+  client: text,
+  id: whole,
+  op: oneOf('acquire', 'release', 'extend', 'clock', 'read', 'write'),
+  key: text,
+  hold: optional(whole),
+};
+
+const completion: Fields = {
+  ...operation,
+  beganNs: optional(number),
+  endedNs: optional(number),
+  reason: optional(text),
+  token: optional(number),
+  validForMs: optional(number),
+  grantSentNs: optional(number),
+  sentNs: optional(number),
+  wallMs: optional(number),
+  value: optional(number),
+  version: optional(number),
+};
+
+const eventFields: Record<HistoryBody['type'], Fields> = {
+  run: { version: oneOf(1), runId: text, seed: number, epochWallMs: number },
+  deployment: { topology: text, runtime: text, serverVersion: text, settings: listOf(object) },
+  phase: { phase: oneOf('warm-up', 'torture', 'heal', 'recovery', 'probe', 'end') },
+  'client-up': {
+    client: text,
+    slot: text,
+    host: text,
+    address: text,
+    lock: text,
+    features: listOf(text),
+    model: optional(lockModel),
+  },
+  'client-down': { client: text, endNs: stamp, reason: text },
+  invoke: {
+    ...operation,
+    leaseMs: optional(number),
+    waitMs: optional(number),
+    mode: optional(oneOf('read', 'write')),
+    value: optional(number),
+  },
+  ok: completion,
+  fail: completion,
+  info: completion,
+  renewed: { client: text, hold: whole, key: text, sentNs: number, leaseMs: number },
+  lost: { client: text, hold: whole, key: text, clientNs: number, reason: optional(text) },
+  step: { client: text, name: text, clientNs: number, hold: optional(whole) },
+  fault: {
+    step: number,
+    fault: text,
+    state: oneOf('strike', 'phase', 'heal', 'refused', 'failed'),
+    targets: listOf(text),
+    did: text,
+    proof: optional(text),
+    offsetMs: optional(number),
+    ratePpm: optional(number),
+    cut: optional(listOf(pair)),
+    forgot: optional(listOf(text)),
+  },
+  disturbance: { disturbance: oneOf('harness-stall', 'wall-clock-step'), ms: number, beganNs: stamp },
+  recovered: { afterMs: number, missing: listOf(text) },
+  probe: { key: text, client: text, acquired: flag, afterMs: number, reason: optional(text) },
+};

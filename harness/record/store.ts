@@ -1,0 +1,161 @@
+/**
+ * A run's folder: `runs/<id>/` and the link `runs/latest`. Everything a run writes is below it.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Plan, Results, RunConfig } from '../vocabulary/api.js';
+
+/** A store that cannot be used; the message is one clear line. */
+export class StoreError extends Error {
+  override name = 'StoreError';
+}
+
+/** What a system call says where the disk itself is the trouble. */
+const DISK_TROUBLES: Record<string, string> = {
+  ENOSPC: 'the disk was full',
+  EDQUOT: 'the disk quota was used up',
+  EFBIG: 'a file grew larger than is allowed here',
+  EROFS: 'the disk was read-only',
+  EIO: 'the disk had errors',
+};
+
+/** What helps against most of them. */
+export const DISK_REMEDY = 'free some space, or give --out on another disk';
+
+/** In words, what was wrong with the disk; undefined if the error is about something else. */
+export function diskTrouble(error: unknown): string | undefined {
+  return DISK_TROUBLES[(error as NodeJS.ErrnoException | undefined)?.code ?? ''];
+}
+
+/** The error as one clear line, if it is the disk's fault; anything else as it is. */
+export function asStoreError(error: unknown): unknown {
+  const trouble = diskTrouble(error);
+  return trouble === undefined ? error : new StoreError(`${trouble} (${(error as Error).message}); ${DISK_REMEDY}`);
+}
+
+/** Creates `<base>/<id>/`; rejects if it exists. */
+export function createRunFolder(base: string, id: string): string {
+  const folder = join(base, id);
+  try {
+    makeFolder(base);
+    mkdirSync(folder);
+  } catch (error) {
+    throw new StoreError(`cannot create ${folder}: ${(error as Error).message}`);
+  }
+  return folder;
+}
+
+/** With its parents. Node's own `recursive` tries for ever where the kernel says "no such folder" of a child of one (/proc). */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    mkdirSync(path);
+  }
+}
+
+/** Points `<base>/latest` at a run; a link that is there is replaced in one step. */
+export function linkLatest(folder: string): void {
+  const link = join(dirname(folder), 'latest');
+  const temporary = `${link}.${process.pid}`;
+  try {
+    symlinkSync(folder.slice(dirname(folder).length + 1), temporary);
+    renameSync(temporary, link);
+  } catch (error) {
+    throw new StoreError(`cannot point ${link} at the run: ${(error as Error).message}`);
+  }
+}
+
+/** The run folder that a user names: a path, or an id or `latest` below `base`. */
+export function findRun(named: string, base: string, cwd: string): string {
+  const candidates = [resolve(cwd, named), join(base, named)];
+  const folder = candidates.find((candidate) => existsSync(join(candidate, 'config.json')));
+  if (!folder) throw new StoreError(`no run at ${named} (looked for config.json in ${candidates.join(' and ')})`);
+  return folder;
+}
+
+/** Writes a file whole or not at all. */
+export function writeWhole(path: string, text: string): void {
+  // Of two processes that write the same file, the list of runs say, each has its own beginning of it.
+  const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+  try {
+    writeFileSync(temporary, text);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw new StoreError(`cannot write ${path}: ${(error as Error).message}`);
+  }
+}
+
+const RESERVE = 'reserve';
+/** For the last events of a run whose disk is full: those of healing and of letting go. */
+const RESERVE_FOR_RECORD_BYTES = 128 * 1024;
+/** For its results and reports. */
+const RESERVE_FOR_REPORT_BYTES = 1024 * 1024;
+
+/** Takes room on the disk, so that a run which fills it can still be brought to its end and be judged. */
+export function takeReserve(folder: string): void {
+  try {
+    // Not zeros, which some file systems leave out: what matters is that the blocks are taken.
+    writeFileSync(join(folder, RESERVE), Buffer.alloc(RESERVE_FOR_RECORD_BYTES + RESERVE_FOR_REPORT_BYTES, 'reserve'));
+  } catch (error) {
+    rmSync(join(folder, RESERVE), { force: true });
+    throw asStoreError(error);
+  }
+}
+
+/** The disk is full: gives the part back that is meant for the end of the history. */
+export function giveBackForRecord(folder: string): void {
+  try {
+    truncateSync(join(folder, RESERVE), RESERVE_FOR_REPORT_BYTES);
+  } catch {
+    // Somebody has removed it: then the room is there, or it never was.
+  }
+}
+
+/** Nothing more will be recorded: gives all of it back. */
+export function giveBackReserve(folder: string): void {
+  rmSync(join(folder, RESERVE), { force: true });
+}
+
+export function writeJson(folder: string, name: string, value: unknown): void {
+  writeWhole(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
+}
+
+export function readConfig(folder: string): RunConfig {
+  return readJson(folder, 'config.json') as RunConfig;
+}
+
+export function readPlan(folder: string): Plan {
+  return readJson(folder, 'plan.json') as Plan;
+}
+
+/** The verdict of a run; undefined where it has none yet. */
+export function readResults(folder: string): Results | undefined {
+  return existsSync(join(folder, 'results.json')) ? (readJson(folder, 'results.json') as Results) : undefined;
+}
+
+function readJson(folder: string, name: string): unknown {
+  const path = join(folder, name);
+  try {
+    const value = JSON.parse(readFileSync(path, 'utf8')) as { version?: unknown };
+    if (value?.version !== 1) throw new Error(`version is ${JSON.stringify(value?.version)}, not 1`);
+    return value;
+  } catch (error) {
+    throw new StoreError(`${path}: ${(error as Error).message}`);
+  }
+}

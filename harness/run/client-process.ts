@@ -1,0 +1,301 @@
+/**
+ * One lock client process as the harness sees it: JSON lines over its standard input and output.
+ *
+ * Promises that every request ends in exactly one completion, whatever the program prints, ignores or dies of; and that
+ * no line of it can grow the harness. It records nothing and decides nothing about holds: that is the scheduler's.
+ */
+
+import { isLockModel } from '../record/lock-model.js';
+import type {
+  ClientOptions,
+  Clock,
+  Completion,
+  HandshakeValue,
+  Host,
+  HostProcess,
+  Notice,
+  OpName,
+  ProcessExit,
+  Request,
+  TopologyDescription,
+} from '../vocabulary/api.js';
+
+/** A line longer than this is garbage, and not worth the memory. */
+export const LONGEST_LINE_BYTES = 64 * 1024;
+
+/** Unasked lines a second that a client may print; its notices go into the history, which must not fill the disk. */
+const LINES_A_SECOND = 1_000;
+/** What a client may have saved up, so that a harness that stood still does not take what it missed for a flood. */
+const LINES_SAVED = 5_000;
+
+/** How much one client, or those that follow each other in one place, may still print. */
+export class LineAllowance {
+  private lines = LINES_SAVED;
+  private atNs: number;
+
+  constructor(private readonly clock: Clock) {
+    this.atNs = clock.nowNs();
+  }
+
+  /** Takes one line off; false: that was more than anybody needs. */
+  take(): boolean {
+    if (this.lines < 1) this.refill();
+    return --this.lines >= 0;
+  }
+
+  private refill(): void {
+    const now = this.clock.nowNs();
+    this.lines = Math.min(LINES_SAVED, Math.max(0, this.lines) + ((now - this.atNs) / 1e9) * LINES_A_SECOND);
+    this.atNs = now;
+  }
+}
+
+export type Reply = { type: 'ok' | 'fail' | 'info' } & Omit<Completion, 'value'> & { value?: unknown };
+
+/** The program did not shake hands as the protocol says; the message names what it said. */
+export class HandshakeError extends Error {
+  override name = 'HandshakeError';
+}
+
+export interface ClientProcessOptions {
+  name: string;
+  host: Host;
+  argv: readonly string[];
+  clock: Clock;
+  /** Raw CLOCK_MONOTONIC nanoseconds of the run's epoch, subtracted from the client's stamps. */
+  epochNs: number;
+  allowance: LineAllowance;
+  onNotice(notice: Notice): void;
+  /** Garbage on standard output: the process is not to be trusted any more. */
+  onGarbage(line: string): void;
+  onExit(exit: ProcessExit): void;
+}
+
+export type RequestBody = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never;
+
+const FIRST_REQUEST_ID = 1;
+const LONGEST_REASON = 300;
+
+export class ClientProcess {
+  readonly name: string;
+  readonly host: Host;
+  readonly process: HostProcess;
+  features: readonly string[] = [];
+  gone = false;
+  private readonly pending = new Map<number, (reply: Reply) => void>();
+  private nextId = FIRST_REQUEST_ID;
+  private rest: Buffer = Buffer.alloc(0);
+  private garbage: string | undefined;
+
+  constructor(private readonly options: ClientProcessOptions) {
+    this.name = options.name;
+    this.host = options.host;
+    this.process = options.host.spawn(options.argv);
+    this.process.stdout.on('data', (chunk: Buffer) => this.read(chunk));
+    void this.process.exited.then((exit) => {
+      this.gone = true;
+      this.abandon(`client exited (${exit.signal ?? exit.code})`);
+      options.onExit(exit);
+    });
+  }
+
+  /** `init`: tells the program where Redis is; resolves with what it says of itself, rejects with HandshakeError. */
+  async shakeHands(topology: TopologyDescription, options: ClientOptions, timeoutMs: number): Promise<HandshakeValue> {
+    const reply = await this.withTimeout(this.exchange(0, { op: 'init', topology, options }), timeoutMs);
+    if (this.garbage !== undefined)
+      throw new HandshakeError(`the lock client's first line is not protocol: ${this.garbage}`);
+    if (!reply) throw new HandshakeError(`the lock client did not answer init within ${timeoutMs} ms`);
+    if (reply.type !== 'ok') throw new HandshakeError(`the lock client could not start: ${reply.reason ?? reply.type}`);
+    const value = reply.value as Partial<HandshakeValue> | undefined;
+    if (
+      typeof value?.lock !== 'string' ||
+      !isStringArray(value.features ?? []) ||
+      !isStringArray(value.topologies ?? [])
+    ) {
+      throw new HandshakeError(`the lock client's answer to init lacks value.lock or value.features: ${brief(value)}`);
+    }
+    if (value.model !== undefined && !isLockModel(value.model))
+      throw new HandshakeError(
+        `the lock client's answer to init has a value.model that is none: ${brief(value.model)}`,
+      );
+    this.features = value.features ?? [];
+    return {
+      lock: value.lock,
+      features: value.features ?? [],
+      ...(value.topologies && { topologies: value.topologies }),
+      ...(value.model && { model: value.model }),
+    };
+  }
+
+  get brokeProtocol(): boolean {
+    return this.garbage !== undefined;
+  }
+
+  /** The id that the next request will carry: an invoke is recorded under it before the line is sent. */
+  reserveId(): number {
+    return this.nextId++;
+  }
+
+  /** Sends a request; resolves with its completion (`info` when the process dies or babbles first). */
+  exchange(id: number, body: RequestBody): Promise<Reply> {
+    return new Promise((resolve) => {
+      if (this.gone || this.garbage !== undefined) return resolve({ type: 'info', reason: 'client is gone' });
+      this.pending.set(id, resolve);
+      this.process.stdin.write(`${JSON.stringify({ id, ...body })}\n`);
+    });
+  }
+
+  /** The program's own wall clock, or undefined where it cannot tell in time. */
+  async wallMs(): Promise<number | undefined> {
+    if (!this.features.includes('clock')) return undefined;
+    const reply = await this.withTimeout(this.exchange(this.reserveId(), { op: 'clock' }), 2_000);
+    const value = reply?.value as { wallMs?: unknown } | undefined;
+    return typeof value?.wallMs === 'number' ? value.wallMs : undefined;
+  }
+
+  private async withTimeout(reply: Promise<Reply>, timeoutMs: number): Promise<Reply | undefined> {
+    const done = new AbortController();
+    const timeout = this.options.clock.sleep(timeoutMs, done.signal).then(() => undefined);
+    try {
+      return await Promise.race([reply, timeout]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  private read(chunk: Buffer): void {
+    if (this.garbage !== undefined) return;
+    let data = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
+    for (let end = data.indexOf(10); end >= 0; end = data.indexOf(10)) {
+      this.line(data.subarray(0, end).toString('utf8'));
+      if (this.garbage !== undefined) return;
+      data = data.subarray(end + 1);
+    }
+    this.rest = data;
+    if (data.length > LONGEST_LINE_BYTES) this.distrust(`a line of more than ${LONGEST_LINE_BYTES} bytes`);
+  }
+
+  private line(line: string): void {
+    if (line.trim() === '') {
+      this.unasked(line);
+      return;
+    }
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      this.distrust(brief(line));
+      return;
+    }
+    if (!isNotice(message)) this.completion(message, line);
+    else if (this.unasked(line)) this.options.onNotice(message);
+  }
+
+  /** Whether it may still say something that nobody asked for; an answer is never too much, however fast the lock is. */
+  private unasked(line: string): boolean {
+    const may = this.options.allowance.take();
+    if (!may) this.distrust(`more than ${LINES_A_SECOND} unasked lines a second, the last of them ${brief(line)}`);
+    return may;
+  }
+
+  private completion(message: unknown, line: string): void {
+    const parsed = parseReply(message, this.options.epochNs);
+    const resolve = parsed && this.pending.get(parsed.id);
+    if (!parsed || !resolve) {
+      this.distrust(brief(line));
+      return;
+    }
+    this.pending.delete(parsed.id);
+    resolve(parsed.reply);
+  }
+
+  /** What the program said breaks the protocol: nothing more of it is heard. */
+  distrust(line: string): void {
+    this.garbage = line;
+    this.rest = Buffer.alloc(0);
+    this.abandon(`protocol: ${line}`);
+    this.options.onGarbage(line);
+  }
+
+  private abandon(reason: string): void {
+    for (const resolve of this.pending.values()) resolve({ type: 'info', reason });
+    this.pending.clear();
+  }
+}
+
+/** Shortens what a program printed for one line of a message; control characters would break the terminal. */
+export function brief(text: unknown): string {
+  const line = typeof text === 'string' ? text : (JSON.stringify(text) ?? String(text));
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  const clean = line.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+  return clean.length > LONGEST_REASON ? `${clean.slice(0, LONGEST_REASON)}…` : clean;
+}
+
+function isNotice(message: unknown): message is Notice {
+  if (typeof message !== 'object' || message === null) return false;
+  const { type, at, hold, name, leaseMs, reason } = message as Record<string, unknown>;
+  if (!isStamp(at)) return false;
+  if (type === 'step') return typeof name === 'string' && isStampOrAbsent(hold);
+  if (type === 'renewed')
+    return isStamp(hold) && (leaseMs === undefined || (typeof leaseMs === 'number' && leaseMs > 0));
+  return type === 'lost' && isStamp(hold) && (reason === undefined || typeof reason === 'string');
+}
+
+function parseReply(message: unknown, epochNs: number): { id: number; reply: Reply } | undefined {
+  if (typeof message !== 'object' || message === null) return undefined;
+  const { id, type, began, ended, reason, value } = message as Record<string, unknown>;
+  if (!isStamp(id) || (type !== 'ok' && type !== 'fail' && type !== 'info')) return undefined;
+  if (!isStampOrAbsent(began) || !isStampOrAbsent(ended)) return undefined;
+  if (type !== 'ok' && typeof reason !== 'string') return undefined;
+  const completion: Reply = { type };
+  if (began !== undefined) completion.beganNs = began - epochNs;
+  if (ended !== undefined) completion.endedNs = ended - epochNs;
+  if (typeof reason === 'string') completion.reason = brief(reason);
+  if (value !== undefined) completion.value = value;
+  return { id, reply: completion };
+}
+
+/** What of an `ok`'s value belongs into the history, or undefined if a field is not what the protocol says. */
+export function valueFields(op: OpName, value: unknown, epochNs: number): Completion | undefined {
+  const needed = op === 'read' || op === 'write';
+  if (value === undefined || value === null) return needed ? undefined : {};
+  if (typeof value !== 'object') return undefined;
+  const { token, validForMs, grantSent, sent } = value as Record<string, unknown>;
+  const fields: Completion = {};
+  if (op === 'acquire') {
+    if (token !== undefined && token !== null) {
+      if (typeof token !== 'number') return undefined;
+      fields.token = token;
+    }
+    if (!isStampOrAbsent(grantSent)) return undefined;
+    if (grantSent !== undefined) fields.grantSentNs = grantSent - epochNs;
+  }
+  if (op === 'read' || op === 'write') {
+    const { value: stored, version } = value as Record<string, unknown>;
+    if (!isStamp(version) || (op === 'read' && !Number.isSafeInteger(stored))) return undefined;
+    fields.version = version;
+    if (op === 'read') fields.value = stored as number;
+    return fields;
+  }
+  if (op === 'extend') {
+    if (!isStampOrAbsent(sent)) return undefined;
+    if (sent !== undefined) fields.sentNs = sent - epochNs;
+  }
+  if (validForMs !== undefined && validForMs !== null) {
+    if (typeof validForMs !== 'number') return undefined;
+    fields.validForMs = validForMs;
+  }
+  return fields;
+}
+
+function isStamp(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+function isStampOrAbsent(value: unknown): value is number | undefined {
+  return value === undefined || isStamp(value);
+}
+
+function isStringArray(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

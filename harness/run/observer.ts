@@ -1,0 +1,197 @@
+/**
+ * Watches what every Redis node believes, through a channel that no fault cuts: the exact order of commands on the
+ * run's keys (MONITOR), with the evictions of those keys among them, and samples of role, offset, owner, PTTL and wall
+ * clock.
+ *
+ * Observations never accuse anybody; they are what lets a report say why. While a node is dead or stopped nothing can be
+ * seen of it, and that too is recorded.
+ */
+import { setMaxListeners } from 'node:events';
+import { EVICTION, type MonitoredCommand } from '../topologies/monitor.js';
+import type { Clock, Observation, ObservationBody, RedisNode } from '../vocabulary/api.js';
+
+export interface ObserverOptions {
+  clock: Clock;
+  keys: readonly string[];
+  record(observation: Observation): void;
+  clientByAddress(address: string): string | undefined;
+}
+
+const SAMPLE_EVERY_MS = 100;
+const RECONNECT_PAUSE_MS = 20;
+
+/** A server that somebody has stopped takes connections, and never answers. */
+const FIRST_LOOK_MS = 3_000;
+
+/** Starts watching `nodes`; disposing stops. Resolves once every node is being watched, or cannot be for the moment. */
+export async function observe(nodes: readonly RedisNode[], options: ObserverOptions): Promise<AsyncDisposable> {
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal); // one for every loop of every node
+  const watches = nodes.map((node) => new NodeWatch(node, options, stop.signal));
+  const loops = watches.flatMap((watch) => [watch.commands(), watch.samples()]);
+  const looked = new AbortController();
+  const tooLong = options.clock.sleep(FIRST_LOOK_MS, AbortSignal.any([stop.signal, looked.signal]));
+  await Promise.race([Promise.all(watches.map((watch) => watch.looked)), tooLong]);
+  looked.abort();
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await Promise.all(loops);
+    },
+  };
+}
+
+class NodeWatch {
+  /** Resolves after the first attempt, whatever came of it. */
+  readonly looked: Promise<void>;
+  private nowLooked: () => void = () => {};
+  private readonly stopped: Promise<undefined>;
+
+  constructor(
+    private readonly node: RedisNode,
+    private readonly options: ObserverOptions,
+    private readonly stop: AbortSignal,
+  ) {
+    this.looked = new Promise((resolve) => {
+      this.nowLooked = resolve;
+    });
+    this.stopped = new Promise((resolve) => stop.addEventListener('abort', () => resolve(undefined), { once: true }));
+  }
+
+  /** Keeps following the server's commands, and says when it cannot. */
+  async commands(): Promise<void> {
+    let known = true;
+    while (!this.stop.aborted) {
+      let reason: string;
+      try {
+        const attempt = this.node.monitor((command) => this.command(command));
+        // A stopped server does not answer, and must not keep the run from ending.
+        const monitoring = await Promise.race([attempt, this.stopped]);
+        if (!monitoring) {
+          attempt.then(
+            ({ close }) => close(),
+            () => {},
+          );
+          return;
+        }
+        this.record({ type: 'watch', watching: true });
+        known = true;
+        this.stop.addEventListener('abort', monitoring.close, { once: true });
+        if (this.stop.aborted) monitoring.close();
+        // What is stored from here on: of what came before nothing counts, as it may have changed unseen.
+        await this.trySample();
+        this.nowLooked();
+        reason = await monitoring.closed;
+        this.stop.removeEventListener('abort', monitoring.close);
+      } catch (error) {
+        reason = (error as Error).message;
+      }
+      if (known && !this.stop.aborted) this.record({ type: 'watch', watching: false, reason });
+      known = false;
+      // One that died before anybody looked is recorded so; the run must not wait for it.
+      this.nowLooked();
+      await this.options.clock.sleep(RECONNECT_PAUSE_MS, this.stop);
+    }
+  }
+
+  async samples(): Promise<void> {
+    while (!this.stop.aborted) {
+      await this.trySample();
+      await this.options.clock.sleep(SAMPLE_EVERY_MS, this.stop);
+    }
+  }
+
+  private async trySample(): Promise<void> {
+    try {
+      this.record(await this.sample());
+    } catch {
+      // Dead or stopped: `commands` says so, and a sample that could not be taken is simply absent.
+    }
+  }
+
+  private command({ serverWallMs, source, argv }: MonitoredCommand): void {
+    // The observer's own commands come through the unix socket.
+    if (source.startsWith('unix:') || !argv.some((argument) => this.concernsRun(argument))) return;
+    if (source === EVICTION) {
+      this.record({ type: 'evicted', key: argv[0]! });
+      return;
+    }
+    const client = this.options.clientByAddress(source.slice(0, source.lastIndexOf(':')));
+    this.record({
+      type: 'command',
+      serverWallMs,
+      source,
+      ...(client !== undefined && { client }),
+      argv: argv.map((argument) => (argument.length > 200 ? `${argument.slice(0, 200)}…` : argument)),
+    });
+  }
+
+  private concernsRun(argument: string): boolean {
+    return this.options.keys.some((key) => argument.includes(key));
+  }
+
+  private async sample(): Promise<ObservationBody> {
+    const { clock, keys } = this.options;
+    const askedWallMs = clock.wallMs();
+    const [time, server, replication, ...values] = await Promise.all([
+      this.node.command('TIME'),
+      this.node.command('INFO', 'server'),
+      this.node.command('INFO', 'replication'),
+      ...keys.flatMap((key) => [this.owner(key), this.ofKey('PTTL', key)]),
+    ]);
+    const answeredWallMs = clock.wallMs();
+    const [seconds, micros] = time as [string, string];
+    const serverMs = Number(seconds) * 1_000 + Number(micros) / 1_000;
+    const facts = infoFields(`${server}\n${replication}`);
+    const role = facts.get('role');
+    const sample: Extract<ObservationBody, { type: 'sample' }> = {
+      type: 'sample',
+      role: role === 'master' ? 'primary' : role === 'slave' ? 'replica' : 'unknown',
+      offset: Number(facts.get(role === 'slave' ? 'slave_repl_offset' : 'master_repl_offset') ?? 0),
+      runId: facts.get('run_id') ?? '',
+      // TIME was taken somewhere between question and answer.
+      skewMs: Math.round(serverMs < askedWallMs ? serverMs - askedWallMs : Math.max(0, serverMs - answeredWallMs)),
+      keys: {},
+    };
+    if (role === 'slave') sample.linkUp = facts.get('master_link_status') === 'up';
+    keys.forEach((key, n) => {
+      const owner = values[2 * n] as string | undefined;
+      if (owner !== undefined) sample.keys[key] = { owner, pttlMs: Number(values[2 * n + 1]) };
+    });
+    return sample;
+  }
+
+  /** What is stored under a key: a string as it is, a hash as JSON, anything else by its type. */
+  private async owner(key: string): Promise<string | undefined> {
+    try {
+      const value = await this.ofKey('GET', key);
+      return value === null ? undefined : String(value);
+    } catch (error) {
+      if (!(error as Error).message.startsWith('WRONGTYPE')) throw error;
+      return JSON.stringify(await this.node.command('HGETALL', key).catch(() => '(not a string or hash)'));
+    }
+  }
+
+  /** Null for a key of another shard: a Cluster node says where that is (MOVED), and so that it does not have it. */
+  private async ofKey(command: 'GET' | 'PTTL', key: string): Promise<unknown> {
+    try {
+      return await this.node.command(command, key);
+    } catch (error) {
+      if ((error as Error).message.startsWith('MOVED ')) return null;
+      throw error;
+    }
+  }
+
+  private record(body: ObservationBody): void {
+    this.options.record({ atNs: this.options.clock.nowNs(), node: this.node.name, ...body });
+  }
+}
+
+function infoFields(info: string): Map<string, string> {
+  return new Map(
+    info.split('\n').flatMap((line) => {
+      const at = line.indexOf(':');
+      return at > 0 ? [[line.slice(0, at), line.slice(at + 1).trim()] as const] : [];
+    }),
+  );
+}

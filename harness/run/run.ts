@@ -1,0 +1,322 @@
+/**
+ * One run, from an empty runtime to a closed history:
+ *
+ *     setup → ready → clean warm-up → faults on a plan → heal everything → recovery → liveness probe → teardown
+ *
+ * It decides nothing about the lock: it only makes sure that what happened is recorded, whatever happens. Judging is
+ * the checkers', from the history on disk.
+ */
+
+import { Recorder } from '../record/recorder.js';
+import { asStoreError } from '../record/store.js';
+import { RESOURCE, startResource } from '../resource/started.js';
+import { waitUntilComplete } from '../topologies/ready.js';
+import type {
+  Endpoint,
+  FaultContext,
+  HandshakeValue,
+  HistoryEvent,
+  Host,
+  NemesisRun,
+  Phase,
+  Plan,
+  Random,
+  RunConfig,
+  Runtime,
+  Topology,
+  TopologyKind,
+  Workload,
+} from '../vocabulary/api.js';
+import { watchDisturbances } from './disturbances.js';
+import { observe } from './observer.js';
+import { type ProbeResult, Scheduler } from './scheduler.js';
+import { watchServers } from './server-deaths.js';
+
+export interface RunParts {
+  runtime: Runtime;
+  kind: TopologyKind;
+  workload: Workload;
+  random: Random;
+  /** Raw CLOCK_MONOTONIC nanoseconds at which the run's clock is 0. */
+  epochNs: number;
+  /** Starts carrying out the plan; called when the torture phase begins. */
+  startNemesis(plan: Plan, context: FaultContext): NemesisRun;
+  /** Instead of scripts and a plan: what happens from when everything is ready until everything is to be healed. */
+  act?(scene: Scene): Promise<Pick<NemesisRun, 'stop' | 'unhealed'>>;
+  /** One line of progress for people. */
+  say(line: string): void;
+  /** Every recorded event, for whoever counts along. */
+  onEvent?(event: HistoryEvent): void;
+  /** Aborts when the user wants the run to end early, with everything healed and reported. */
+  interrupt: AbortSignal;
+}
+
+/** What an act plays with. */
+export interface Scene {
+  scheduler: Scheduler;
+  topology: Topology;
+  faults: FaultContext;
+  interrupt: AbortSignal;
+}
+
+export const WARM_UP_MS = 1_500;
+const READY_TIMEOUT_MS = 20_000;
+const RECOVERY_TIMEOUT_MS = 20_000;
+/** What a lock may take beyond its lease until it can be had again. */
+const LIVENESS_GRACE_MS = 2_000;
+const PROBE_WAIT_MS = 500;
+const COMMAND_TIMEOUT_MS = 500;
+/** What a lock may take that tries five nodes, twice, some of them dead. */
+const OPERATION_GRACE_MS = 4_000;
+
+/** The host name of the nth client, which is also the name of its first process. */
+export const clientSlot = (n: number) => `c${n + 1}`;
+
+/** Runs to the end and leaves a closed history in `folder`. Rejects if the deployment or the lock could not be started. */
+export async function torture(config: RunConfig, plan: Plan, folder: string, given: RunParts): Promise<void> {
+  const { runtime, kind, say } = given;
+  const { clock } = runtime;
+  const beganNs = clock.nowNs();
+  const recorder = new Recorder(folder, clock);
+  const { trouble } = recorder;
+  trouble.addEventListener('abort', () => say(`ending the run: ${trouble.reason}`));
+  const parts = { ...given, interrupt: AbortSignal.any([given.interrupt, trouble]) };
+  if (parts.onEvent) recorder.subscribe(parts.onEvent);
+  const phase = (name: Phase) => recorder.record({ type: 'phase', phase: name });
+  try {
+    recorder.record({
+      type: 'run',
+      version: 1,
+      runId: config.runId,
+      seed: config.seed,
+      epochWallMs: clock.wallMs() - clock.nowNs() / 1e6,
+    });
+    await using _disturbances = watchDisturbances(clock, (body) => recorder.record(body));
+    const names = kind.hosts(config.topologyOptions);
+    const servers = await runtime.createHosts(Object.values(names).flat());
+    await using topology = await startTopology(config, parts, recorder, servers, beganNs);
+    await using serverWatch = watchServers([...topology.nodes, ...topology.sentinels], clock, (body) =>
+      recorder.record(body),
+    );
+    const places = await runtime.createHosts(Array.from({ length: config.clients }, (_, n) => clientSlot(n)));
+    const resource = parts.workload.resource && (await resourceOf(config, runtime));
+    await using scheduler = createScheduler(config, parts, recorder, topology, places, resource);
+    const hands = await scheduler.start();
+    say(`${config.clients} clients of lock "${hands.lock}" on ${config.keys.length} keys, lease ${config.leaseMs} ms`);
+    await using _observer = await observe(topology.nodes, {
+      clock,
+      keys: config.keys,
+      record: (observation) => recorder.observe(observation),
+      clientByAddress: (address) => scheduler.clientByAddress(address),
+    });
+
+    const faults = faultContext(config, parts, recorder, topology, scheduler, { servers, clients: places });
+    const scene: Scene = { scheduler, topology, faults, interrupt: parts.interrupt };
+    const nemesis = parts.act
+      ? await playAct(parts.act, scene, phase)
+      : await tortureAct(config, plan, parts, scene, phase);
+
+    phase('heal');
+    await nemesis.stop();
+    for (const trouble of await nemesis.unhealed()) recordUnhealed(recorder, trouble);
+
+    phase('recovery');
+    const healedNs = clock.nowNs();
+    // A dead server, or one without a disk, will not recover, and nothing can be told by waiting for it.
+    const hopeless = AbortSignal.any([trouble, serverWatch.incomplete]);
+    const missing = await waitUntilComplete(topology, clock, RECOVERY_TIMEOUT_MS, hopeless);
+    recorder.record({ type: 'recovered', afterMs: Math.round((clock.nowNs() - healedNs) / 1e6), missing });
+    await scheduler.finish();
+
+    // What a full disk makes servers refuse would look like a lock that cannot be had.
+    if (!trouble.aborted) {
+      phase('probe');
+      say(
+        missing.length === 0
+          ? 'healed and recovered; probing that every lock can be had again'
+          : `not recovered: ${missing.join('; ')}`,
+      );
+      await probeLiveness(config, parts, recorder, scheduler, hands);
+    }
+    phase('end');
+  } catch (error) {
+    throw asStoreError(error);
+  } finally {
+    recorder.close();
+  }
+}
+
+/** Clients follow their scripts, and the nemesis its plan, until the time is over. */
+async function tortureAct(
+  config: RunConfig,
+  plan: Plan,
+  { runtime: { clock }, startNemesis }: RunParts,
+  { scheduler, faults, interrupt }: Scene,
+  phase: (name: Phase) => void,
+): Promise<NemesisRun> {
+  phase('warm-up');
+  scheduler.runScripts();
+  await clock.sleep(WARM_UP_MS, interrupt);
+
+  phase('torture');
+  const nemesis = startNemesis(plan, faults);
+  await clock.sleep(config.timeLimitMs - WARM_UP_MS, interrupt);
+  return nemesis;
+}
+
+function playAct<Result>(
+  act: (scene: Scene) => Promise<Result>,
+  scene: Scene,
+  phase: (name: Phase) => void,
+): Promise<Result> {
+  phase('torture');
+  return act(scene);
+}
+
+async function startTopology(
+  config: RunConfig,
+  parts: RunParts,
+  recorder: Recorder,
+  hosts: readonly Host[],
+  beganNs: number,
+): Promise<Topology> {
+  const { runtime, kind, say } = parts;
+  const topology = await kind.start(hosts, config.topologyOptions, {
+    clock: runtime.clock,
+    redis: config.redis,
+    spareAddress: runtime.spareAddress,
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    say,
+  });
+  const readySeconds = ((runtime.clock.nowNs() - beganNs) / 1e9).toFixed(2);
+  const serverVersion = await versionOf(topology);
+  recorder.record({
+    type: 'deployment',
+    topology: kind.name,
+    runtime: runtime.name,
+    serverVersion,
+    settings: [...topology.settings],
+  });
+  say(`${kind.name} ready after ${readySeconds} s: ${describe(topology)}, Redis ${serverVersion}`);
+  return topology;
+}
+
+function createScheduler(
+  config: RunConfig,
+  parts: RunParts,
+  recorder: Recorder,
+  topology: Topology,
+  hosts: readonly Host[],
+  resource: Endpoint | undefined,
+): Scheduler {
+  return new Scheduler(hosts, {
+    clock: parts.runtime.clock,
+    recorder,
+    random: parts.random,
+    epochNs: parts.epochNs,
+    clientArgv: config.clientArgv,
+    topology: topology.describe(),
+    topologyName: topology.name,
+    model: parts.workload.model,
+    leaseMs: config.leaseMs,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    operationGraceMs: OPERATION_GRACE_MS,
+    script: (random, lock) => parts.workload.script(config, random, lock),
+    ...(parts.workload.needs && { needs: parts.workload.needs }),
+    ...(resource && { resource }),
+    say: parts.say,
+  });
+}
+
+/** On a host of its own that is no fault's target: what it remembers must be the truth. */
+async function resourceOf(config: RunConfig, runtime: Runtime): Promise<Endpoint> {
+  const [host] = await runtime.createHosts([RESOURCE]);
+  return startResource(host!, config.resource ?? 'trusting', runtime.clock);
+}
+
+function faultContext(
+  config: RunConfig,
+  parts: RunParts,
+  recorder: Recorder,
+  topology: Topology,
+  scheduler: Scheduler,
+  hosts: { servers: readonly Host[]; clients: readonly Host[] },
+): FaultContext {
+  return {
+    clock: parts.runtime.clock,
+    random: parts.random.fork('nemesis'),
+    runtime: parts.runtime,
+    topology,
+    hosts: [...hosts.servers, ...hosts.clients],
+    clientHosts: hosts.clients,
+    keys: config.keys,
+    leaseMs: config.leaseMs,
+    persistence: config.topologyOptions.persistence,
+    clients: () => scheduler.targets(),
+    subscribe: (listener) => recorder.subscribe(listener),
+    note: (record) => recorder.record({ type: 'fault', ...record }),
+    signal: parts.interrupt,
+  };
+}
+
+function recordUnhealed(recorder: Recorder, trouble: string): void {
+  recorder.record({
+    type: 'fault',
+    step: -1,
+    fault: 'heal',
+    state: 'failed',
+    targets: [],
+    did: 'heal everything',
+    proof: trouble,
+  });
+}
+
+/**
+ * Every key must be had again within a lease and a grace of the healing: each is tried by one client, several at once. Of
+ * what the lock protects the value is read, so that the last writes are looked at too. All permits of a semaphore are
+ * wanted at once.
+ */
+async function probeLiveness(
+  config: RunConfig,
+  parts: RunParts,
+  recorder: Recorder,
+  scheduler: Scheduler,
+  lock: HandshakeValue,
+): Promise<void> {
+  const { clock } = parts.runtime;
+  const beganNs = clock.nowNs();
+  const giveUpNs = beganNs + (config.leaseMs + LIVENESS_GRACE_MS) * 1e6;
+  const probe = { waitMs: PROBE_WAIT_MS, giveUpNs, ...(parts.workload.resource && { read: true }) };
+  const record = (key: string, result: ProbeResult) =>
+    recorder.record({ type: 'probe', key, ...result, afterMs: Math.round((clock.nowNs() - beganNs) / 1e6) });
+  const { model = parts.workload.model } = lock;
+  if (model.kind === 'semaphore' && model.permits <= config.clients) {
+    for (const key of config.keys)
+      for (const result of await scheduler.probeTogether(model.permits, key, probe)) record(key, result);
+    return;
+  }
+  const bySlot = new Map<number, string[]>();
+  config.keys.forEach((key, n) => {
+    const slot = n % config.clients;
+    bySlot.set(slot, [...(bySlot.get(slot) ?? []), key]);
+  });
+  await Promise.all(
+    [...bySlot].map(async ([slot, keys]) => {
+      for (const key of keys) record(key, await scheduler.probe(slot, key, probe));
+    }),
+  );
+}
+
+async function versionOf(topology: Topology): Promise<string> {
+  const info = String(await topology.nodes[0]!.command('INFO', 'server'));
+  const field = (name: string) => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
+  // Valkey goes on telling the version of Redis that it is compatible with.
+  const valkey = field('valkey_version');
+  const redis = field('redis_version') ?? 'unknown';
+  return valkey === undefined ? redis : `${redis} (Valkey ${valkey})`;
+}
+
+function describe(topology: Topology): string {
+  const count = (nodes: number, what: string) => (nodes === 0 ? [] : [`${nodes} ${what}${nodes === 1 ? '' : 's'}`]);
+  return [...count(topology.nodes.length, 'Redis node'), ...count(topology.sentinels.length, 'Sentinel')].join(', ');
+}

@@ -1,0 +1,42 @@
+/**
+ * Records servers that end without anybody here having ended them: of a bug, for want of memory or disk. It is no fault of
+ * the plan, and nobody starts them again, so the run must say so: what follows is another deployment than was meant.
+ */
+
+import { RedisServer } from '../topologies/redis-server.js';
+import type { Clock, HistoryBody, RedisNode } from '../vocabulary/api.js';
+
+export interface ServerWatch extends AsyncDisposable {
+  /** Aborts when a server has ended by itself: the deployment will not be whole again. */
+  readonly incomplete: AbortSignal;
+}
+
+/** Starts watching; disposing stops, and resolves when everything that was seen is recorded. */
+export function watchServers(
+  nodes: readonly RedisNode[],
+  clock: Clock,
+  record: (body: HistoryBody) => void,
+): ServerWatch {
+  const incomplete = new AbortController();
+  const telling = new Set<Promise<void>>();
+  const servers = nodes.filter((node) => node instanceof RedisServer);
+  for (const server of servers) {
+    server.onOwnEnd = (exit) => {
+      const at = `${(clock.nowNs() / 1e9).toFixed(3)} s`;
+      const told = server.obituary(exit).then((how) => {
+        const proof = `at ${at} ${server.name} ended by itself: ${how}`;
+        record({ type: 'fault', step: -1, fault: 'server', state: 'failed', targets: [server.name], did: how, proof });
+        telling.delete(told);
+      });
+      telling.add(told);
+      incomplete.abort();
+    };
+  }
+  return {
+    incomplete: incomplete.signal,
+    async [Symbol.asyncDispose]() {
+      for (const server of servers) server.onOwnEnd = () => {};
+      await Promise.all(telling);
+    },
+  };
+}

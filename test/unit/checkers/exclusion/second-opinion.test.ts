@@ -1,0 +1,104 @@
+/** A second opinion must share every true finding, and none that is not. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isImpossible } from '../../../../checkers/exclusion/second-opinion.js';
+import type { Overlap } from '../../../../harness/record/facts/overlaps.js';
+import { overlapsOf } from '../../../../harness/record/facts/overlaps.js';
+import type { Hold, LockModel } from '../../../../harness/vocabulary/api.js';
+
+const MS = 1e6;
+
+/** Holds of different clients in whole milliseconds, close enough together for overlaps of every sort. */
+const holdsArbitrary = (count: number) =>
+  fc
+    .array(
+      fc.record({
+        from: fc.integer({ min: 10, max: 40 }),
+        long: fc.integer({ min: 1, max: 40 }),
+        waited: fc.integer({ min: 0, max: 5 }),
+        leaseMs: fc.integer({ min: 1, max: 40 }),
+        shares: fc.boolean(),
+      }),
+      { minLength: count, maxLength: count + 2 },
+    )
+    .map((specs) =>
+      specs.map(({ from, long, waited, leaseMs, shares }, n): Hold => {
+        const [fromNs, grantSentNs] = [from * MS, (from - waited) * MS];
+        return {
+          client: `c${n}`,
+          key: 'lock:0',
+          id: n,
+          fromNs,
+          untilNs: fromNs + long * MS,
+          endedBy: 'release',
+          grantSentNs,
+          leaseMs,
+          leaseEndNs: grantSentNs + leaseMs * MS,
+          mode: shares ? 'read' : 'write',
+          evidence: [2 * n, 2 * n + 1],
+        };
+      }),
+    );
+
+const models: LockModel[] = [
+  { kind: 'mutex' },
+  { kind: 'reentrant', depth: 2 },
+  { kind: 'read-write' },
+  { kind: 'fair' },
+  { kind: 'semaphore', permits: 2 },
+  { kind: 'semaphore', permits: 3 },
+];
+
+describe.each(models.map((model) => [JSON.stringify(model), model] as const))('for %s', (_, model) => {
+  const holdersTogether = model.kind === 'semaphore' ? model.permits + 1 : 2;
+
+  it('confirms every overlap that the sweep finds', () => {
+    const seen = { exclusion: 0, stale: 0 };
+    fc.assert(
+      fc.property(holdsArbitrary(holdersTogether), (holds) => {
+        for (const overlap of overlapsOf(holds, model)) {
+          seen[overlap.class]++;
+          expect(isImpossible(overlap, model)).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(Math.min(seen.exclusion, seen.stale)).toBeGreaterThan(20);
+  });
+
+  it('does not confirm one whose last holder came only after another had ended', () => {
+    fc.assert(
+      fc.property(holdsArbitrary(holdersTogether), (holds) => {
+        for (const overlap of overlapsOf(holds, model)) {
+          const lateNs = overlap.class === 'exclusion' ? overlap.first.leaseEndNs : overlap.first.untilNs;
+          const second = { ...overlap.second, fromNs: Math.max(lateNs, overlap.second.fromNs) + 1 };
+          second.untilNs = Math.max(second.untilNs, second.fromNs + 1);
+          expect(isImpossible({ ...overlap, second } as Overlap, model)).toBe(false);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+it('confirms an overlap of six holders where there are five permits, and not one of five', () => {
+  const holds = Array.from(
+    { length: 6 },
+    (_, n): Hold => ({
+      client: `c${n}`,
+      key: 'lock:0',
+      id: n,
+      fromNs: n * MS,
+      untilNs: 100 * MS,
+      endedBy: 'release',
+      grantSentNs: n * MS,
+      leaseMs: 5_000,
+      leaseEndNs: n * MS + 5_000 * MS,
+      evidence: [n],
+    }),
+  );
+  const [overlap] = overlapsOf(holds, { kind: 'semaphore', permits: 5 });
+  expect(isImpossible(overlap!, { kind: 'semaphore', permits: 5 })).toBe(true);
+  const late = { ...overlap!.second, fromNs: 6_000 * MS, untilNs: 6_001 * MS };
+  expect(isImpossible({ ...overlap!, second: late }, { kind: 'semaphore', permits: 5 })).toBe(false);
+});

@@ -1,0 +1,258 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import { fencing } from '../../../../checkers/harm/fencing.js';
+import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import { Story } from '../build.js';
+import { acquire, checkInput, KEY, ns, release, type Told } from '../literal.js';
+
+const FENCED: LockModel = { kind: 'fenced' };
+const judged = (...told: Told[][]) => fencing(checkInput(told.flat(), FENCED));
+
+it('rejects a token that is lower than one that was had before', () => {
+  const result = judged(
+    acquire('c1', 1, { at: 1, token: 7 }),
+    release('c1', 2, { at: 2, hold: 1 }),
+    acquire('c2', 1, { at: 3, token: 5 }),
+  );
+  expect(result).toMatchObject({
+    verdict: 'invalid',
+    stats: { tokens: 2, fencesNotRisen: 1, fenceInversions: 1, fenceRepeats: 0 },
+    violations: [
+      {
+        class: 'harm',
+        kind: 'fence-inversion',
+        key: KEY,
+        fromNs: ns(1.001),
+        untilNs: ns(3.001),
+        evidence: [0, 1, 4, 5],
+        cause: { name: 'unexplained', chain: [{ history: 1 }, { history: 5 }] },
+      },
+    ],
+  });
+  expect(result.violations[0]!.proof).toBe(
+    'c1 had token 7 of lock:0 at 1.001 s; c2 asked for it after that, at 3.000 s, and was given token 5, which is lower.',
+  );
+  expect(result.violations[0]!.holds.map(({ client }) => client)).toEqual(['c1', 'c2']);
+});
+
+it('rejects a token that was given out before, also where the two grants were made at the same time', () => {
+  const later = judged(acquire('c1', 1, { at: 1, token: 7 }), acquire('c2', 1, { at: 3, token: 7 }));
+  expect(later).toMatchObject({
+    verdict: 'invalid',
+    stats: { fencesNotRisen: 1, fenceInversions: 0, fenceRepeats: 1 },
+    violations: [{ kind: 'fence-repeat', proof: expect.stringMatching(/given token 7, which is the same\.$/) }],
+  });
+  const concurrent = judged(
+    acquire('c1', 1, { at: 1, until: 2, token: 7 }),
+    acquire('c2', 1, { at: 1.5, until: 2.5, token: 7 }),
+  );
+  expect(concurrent).toMatchObject({
+    verdict: 'invalid',
+    stats: { fencesNotRisen: 1, fenceRepeats: 1 },
+    violations: [{ kind: 'fence-repeat', proof: expect.stringMatching(/no resource can tell them apart/) }],
+  });
+});
+
+it('accepts tokens that rise, with gaps, and by key', () => {
+  expect(
+    judged(
+      acquire('c1', 1, { at: 1, token: 3 }),
+      acquire('c2', 1, { at: 1, token: 3, key: 'lock:1' }),
+      acquire('c2', 2, { at: 2, token: 9 }),
+      acquire('c1', 2, { at: 3, token: 4, key: 'lock:1' }),
+    ),
+  ).toMatchObject({ verdict: 'valid', violations: [], notes: [], stats: { tokens: 4, fencesNotRisen: 0 } });
+});
+
+it('takes equal stamps for concurrent: which of the two was granted first is not known', () => {
+  const story = (secondAsked: number) =>
+    judged(acquire('c1', 1, { at: 1, until: 2, token: 7 }), acquire('c2', 1, { at: secondAsked, until: 3, token: 5 }));
+  expect(story(2).verdict).toBe('valid');
+  expect(story(2.000000001).verdict).toBe('invalid');
+});
+
+it("holds a client without stamps to the harness's, which lie further apart", () => {
+  const grants = (stamps: boolean) => {
+    const [sent, read] = acquire('c1', 1, { at: 1, until: 2, token: 7, stamps });
+    return judged([sent!, { ...read!, at: 2.2 }], acquire('c2', 1, { at: 2.1, until: 3, token: 5 }));
+  };
+  expect(grants(true).verdict).toBe('invalid');
+  expect(grants(false).verdict).toBe('valid');
+});
+
+it('cannot tell where a fenced lock gave no tokens, or not with every grant', () => {
+  expect(judged(acquire('c1', 1, { at: 1 }), acquire('c2', 1, { at: 3 }))).toMatchObject({
+    verdict: 'unknown',
+    notes: ['none of 2 grants came with a fencing token that can be judged'],
+  });
+  expect(judged(acquire('c1', 1, { at: 1, token: 1 }), acquire('c2', 1, { at: 3 }))).toMatchObject({
+    verdict: 'unknown',
+    notes: ['1 of 2 grants came without a fencing token that can be judged'],
+  });
+  expect(judged(acquire('c1', 1, { at: 1, type: 'fail', reason: 'held' }))).toMatchObject({ verdict: 'unknown' });
+  // Two tokens of which each may be 2^53 + 1.
+  const large = [2 ** 53 + 2, 2 ** 53 + 2].map((token, n) => acquire(`c${n}`, 1, { at: n + 1, token }));
+  expect(judged(...large).verdict).toBe('unknown');
+});
+
+it('asks nothing of a lock that promises no tokens, nor of permits, readers and nested grants', () => {
+  const falling = (options: object = {}) =>
+    [
+      acquire('c1', 1, { at: 1, token: 7, ...options }),
+      release('c1', 2, { at: 2, hold: 1 }),
+      acquire('c2', 1, { at: 3, token: 5, ...options }),
+    ].flat();
+  const judgedBy = (model: LockModel, told: Told[]) => fencing(checkInput(told, model)).verdict;
+  expect(fencing(checkInput(acquire('c1', 1, { at: 1 }))).verdict).toBe('valid');
+  expect(judgedBy({ kind: 'mutex' }, falling())).toBe('invalid');
+  expect(judgedBy({ kind: 'semaphore', permits: 2 }, falling())).toBe('valid');
+  expect(judgedBy({ kind: 'read-write' }, falling({ mode: 'read' }))).toBe('valid');
+  expect(judgedBy({ kind: 'read-write' }, falling({ mode: 'write' }))).toBe('invalid');
+  const nested = (by: string) =>
+    [
+      acquire('c1', 1, { at: 1, token: 7 }),
+      acquire(by, 2, { at: 2, token: 7 }),
+      release('c1', 3, { at: 3, hold: 1 }),
+    ].flat();
+  expect(judgedBy({ kind: 'reentrant', depth: 2 }, nested('c1'))).toBe('valid');
+  expect(judgedBy({ kind: 'reentrant', depth: 2 }, nested('c2'))).toBe('invalid');
+});
+
+it('counts every pair of a counter that began anew, and reports the first 200 grants', () => {
+  const grants = Array.from({ length: 600 }, (_, n) =>
+    acquire('c1', n, { at: n + 1, token: n < 300 ? n + 1 : n - 299 }),
+  );
+  // Each later grant has a token that was given out before, beside all higher ones: 300 × 299 / 2 pairs fall.
+  const releases = grants.map((_, n) => release('c1', 1_000 + n, { at: n + 1.5, hold: n }));
+  const result = judged(...grants, ...releases);
+  expect(result).toMatchObject({
+    stats: { fencesNotRisen: 300, fenceInversions: (300 * 299) / 2, fenceRepeats: 300 },
+    found: { harm: 300 },
+  });
+  expect(result.violations).toHaveLength(200);
+  const untilNs = result.violations.map((violation) => violation.untilNs);
+  expect(untilNs[0]).toBe(ns(301.001));
+  expect(untilNs).toEqual(untilNs.toSorted((a, b) => a - b));
+});
+
+describe('why a token did not rise', () => {
+  /** c1 is granted at 1 s, c2 at 3 s, with the same token. */
+  const repeated = (token = 7) => new Story().up('c1').up('c2').grant('c1', 1, { token: 7 }).grant('c2', 3, { token });
+  const nodes = (story: Story) =>
+    story
+      .watch(0, 'r1')
+      .watch(0, 'r2')
+      .sample(0.5, 'r1')
+      .sample(0.5, 'r2', { role: 'replica' })
+      .sample(2, 'r2', { role: 'replica' })
+      .sample(2.5, 'r2');
+  const causeOf = (story: Story) => {
+    const { violations } = fencing(story.input());
+    expect(violations).toHaveLength(1);
+    return violations[0]!.cause;
+  };
+  /** r2 replaces r1 without having heard of c1's grant. */
+  const failover = (story = repeated()) => nodes(story).takeCounted(0.999, 'r1', 'c1').takeCounted(2.999, 'r2', 'c2');
+
+  it('is a failover that lost the write, and with it the count', () => {
+    const { name, sentence, chain } = causeOf(failover());
+    expect(name).toBe('failover-lost-write');
+    expect(sentence).toBe(
+      "r2 replaced r1 as primary without c1's lock:0, and granted it to c2. Tokens are counted in {lock:0}:fence by the same script, so that count was missing with it.",
+    );
+    expect(chain.map(({ text }) => text)).toEqual([
+      'r1 granted lock:0 to c1 (EVAL)',
+      'r1 counted {lock:0}:fence up in the script that granted it to c1',
+      'r2 was a replica',
+      'r2 was primary',
+      'r2, as primary, had no lock:0',
+      'r2 granted lock:0 to c2 (EVAL)',
+      'r2 counted {lock:0}:fence up in the script that granted it to c2',
+      "until 5.998 s c1's lease would have run",
+    ]);
+    expect(causeOf(failover(repeated(5))).name).toBe('failover-lost-write');
+  });
+
+  it('is a node that forgot what it had granted, and counted', () => {
+    const story = repeated()
+      .watch(0, 'r1')
+      .sample(0.5, 'r1')
+      .takeCounted(0.999, 'r1', 'c1')
+      .watch(2, 'r1', false)
+      .fault(2, 0, 'restart', 'strike', { targets: ['r1'], forgot: ['r1'] })
+      .sample(2.4, 'r1', { runId: 'run-2' })
+      .watch(2.5, 'r1')
+      .takeCounted(2.999, 'r1', 'c2');
+    expect(causeOf(story).name).toBe('node-forgot');
+  });
+
+  it('is not known where the token was not counted with the grant, whatever befell the lock', () => {
+    const elsewhere = nodes(repeated()).take(0.999, 'r1', 'c1').take(2.999, 'r2', 'c2');
+    expect(causeOf(elsewhere)).toMatchObject({ name: 'unexplained', chain: [{ history: 4 }, { history: 6 }] });
+    expect(causeOf(nodes(repeated()).takeCounted(0.999, 'r1', 'c1').take(2.999, 'r2', 'c2')).name).toBe('unexplained');
+    expect(causeOf(nodes(repeated()).take(0.999, 'r1', 'c1').takeCounted(2.999, 'r2', 'c2')).name).toBe('unexplained');
+  });
+
+  it("is not what only the lock's key came to, nor the holder", () => {
+    const grants = (story: Story) => story.takeCounted(0.999, 'r1', 'c1').takeCounted(2.999, 'r1', 'c2');
+    const watched = () => repeated().watch(0, 'r1').sample(0.5, 'r1');
+    expect(causeOf(grants(watched().evicted(2, 'r1'))).name).toBe('unexplained');
+    expect(causeOf(grants(watched().command(2, 'r1', 'c2', ['DEL', KEY]))).name).toBe('unexplained');
+    const stale = new Story().up('c1').grant('c1', 1, { token: 7 }).grant('c2', 7, { token: 7 });
+    stale.watch(0, 'r1').takeCounted(0.999, 'r1', 'c1').takeCounted(6.999, 'r1', 'c2');
+    expect(causeOf(stale.fault(2, 0, 'pause', 'strike', { targets: ['c1'] })).name).toBe('unexplained');
+  });
+
+  it('is not known of independent nodes: any of them may have given the token', () => {
+    const story = repeated().configured({ topology: 'redlock' });
+    for (const node of ['r1', 'r2', 'r3']) {
+      story.watch(0, node).sample(0.5, node).takeCounted(0.999, node, 'c1').watch(2, node, false);
+      story.sample(2.4, node, { runId: 'run-2' }).watch(2.5, node).takeCounted(2.999, node, 'c2');
+    }
+    expect(mutualExclusion(story.input()).violations).toMatchObject([{ cause: { name: 'node-forgot' } }]);
+    expect(causeOf(story).name).toBe('unexplained');
+  });
+
+  it('is not known where the first hold was over when the second began', () => {
+    expect(causeOf(failover().release('c1', 2.9)).name).toBe('unexplained');
+  });
+});
+
+const grantsArbitrary = fc.array(
+  fc.record({
+    at: fc.integer({ min: 0, max: 20 }),
+    long: fc.integer({ min: 0, max: 6 }),
+    token: fc.integer({ min: 0, max: 8 }),
+  }),
+  { maxLength: 9 },
+);
+
+it('finds in random small histories what the definition, tried on every pair, finds', () => {
+  const seen = { invalid: 0, valid: 0 };
+  fc.assert(
+    fc.property(grantsArbitrary, (specs) => {
+      // A client each: nobody is nested.
+      const told = specs.map(({ at, long, token }, n) => acquire(`c${n}`, 1, { at, until: at + long, token }));
+      const result = fencing(checkInput(told.flat()));
+      let [inversions, repeats] = [0, 0];
+      specs.forEach((a, m) => {
+        specs.forEach((b, n) => {
+          if (a.at + a.long < b.at && a.token > b.token) inversions++;
+          if (m < n && a.token === b.token) repeats++;
+        });
+      });
+      expect(result.stats).toMatchObject({ fenceInversions: inversions, fenceRepeats: repeats });
+      expect(result.verdict).toBe(inversions + repeats > 0 ? 'invalid' : 'valid');
+      seen[result.verdict as 'valid' | 'invalid']++;
+      for (const { holds, kind } of result.violations) {
+        const [before, grant] = holds;
+        expect(kind).toBe(before!.token === grant!.token ? 'fence-repeat' : 'fence-inversion');
+        expect(before!.token).toBeGreaterThanOrEqual(grant!.token!);
+        if (kind === 'fence-inversion') expect(before!.fromNs).toBeLessThan(grant!.grantSentNs);
+      }
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(Math.min(seen.invalid, seen.valid)).toBeGreaterThan(500);
+});

@@ -1,0 +1,121 @@
+import { expect, it } from 'vitest';
+import { liveness } from '../../../../checkers/liveness/liveness.js';
+import { KEY, ns, Story } from '../build.js';
+
+const judged = (story: Story) => liveness(story.input());
+
+it('accepts locks that could be had again', () => {
+  expect(judged(new Story().whole(5))).toMatchObject({
+    verdict: 'valid',
+    violations: [],
+    notes: [],
+    stats: { probes: 1, deadlocks: 0 },
+  });
+});
+
+it('rejects a lock that could not be had, once everything had recovered', () => {
+  const result = judged(new Story().recovered(5).probe(12, false));
+  expect(result.verdict).toBe('invalid');
+  expect(result.violations).toMatchObject([
+    {
+      class: 'liveness',
+      kind: 'deadlock',
+      key: KEY,
+      fromNs: ns(5),
+      untilNs: ns(12),
+      evidence: [1, 2],
+      cause: { name: 'unexplained' },
+    },
+  ]);
+});
+
+it('names a key that never expires, from the last sample of the primary', () => {
+  const stuck = () => new Story().recovered(5).probe(12, false);
+  const cause = judged(stuck().sample(11, 'r1', { owner: 'dead', pttlMs: -1 })).violations[0]!.cause;
+  expect(cause).toMatchObject({ name: 'key-never-expires', chain: [{ observation: 0 }, { history: 2 }] });
+  const names = (story: Story) => judged(story).violations.map((violation) => violation.cause.name);
+  expect(names(stuck().sample(11, 'r1', { owner: 'alive', pttlMs: 900 }))).toEqual(['unexplained']);
+  expect(names(stuck().sample(10, 'r1', { owner: 'dead', pttlMs: -1 }).sample(11, 'r1'))).toEqual(['unexplained']);
+  expect(names(stuck().sample(11, 'r2', { role: 'replica', owner: 'dead', pttlMs: -1 }).sample(11, 'r1'))).toEqual([
+    'unexplained',
+  ]);
+  expect(names(stuck().sample(11, 'r2', { role: 'replica', owner: 'dead', pttlMs: -1 }))).toEqual(['unexplained']);
+  expect(names(stuck().sample(13, 'r1', { owner: 'dead', pttlMs: -1 }))).toEqual(['unexplained']);
+});
+
+it('on independent nodes names it only where no majority is left', () => {
+  const story = (nodes: string[]) => {
+    const told = new Story()
+      .recovered(5)
+      .probe(12, false)
+      .configured({
+        topology: 'redlock',
+        topologyOptions: { nodes: 3, persistence: 'none', minReplicasToWrite: 0, redisConf: [] },
+      });
+    for (const node of ['r1', 'r2', 'r3'])
+      told.sample(11, node, nodes.includes(node) ? { owner: 'dead', pttlMs: -1 } : {});
+    return judged(told).violations[0]!.cause.name;
+  };
+  expect(story(['r1'])).toBe('unexplained');
+  expect(story(['r1', 'r2'])).toBe('key-never-expires');
+});
+
+it('cannot tell where a fault could not be healed: c1 may be stopped for ever with the lock in its hand', () => {
+  const story = new Story().fault(4, -1, 'heal', 'failed', { proof: 'c1 is still stopped' }).recovered(5);
+  expect(judged(story.probe(12, false))).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: ['not everything could be healed (c1 is still stopped)'],
+  });
+});
+
+it('cannot tell where the deployment had not recovered: that is not the fault of the lock', () => {
+  const result = judged(new Story().recovered(5, ['no primary']).probe(12, false));
+  expect(result).toMatchObject({ verdict: 'unknown', violations: [] });
+  expect(result.notes[0]).toMatch(/had not recovered .*no primary.* not the lock's fault that lock:0 could not be had/);
+  expect(judged(new Story().probe(12, false)).verdict).toBe('unknown');
+});
+
+it('cannot tell where the run ended before the probe, or before all of it', () => {
+  expect(judged(new Story().recovered(5))).toMatchObject({
+    verdict: 'unknown',
+    notes: [expect.stringMatching(/ended before it was tried/)],
+  });
+  const half = new Story().recovered(5).probe(6, true).grant('c1', 1, { key: 'lock:1' }).release('c1', 2);
+  expect(judged(half)).toMatchObject({
+    verdict: 'unknown',
+    notes: [expect.stringMatching(/ended before lock:1 could be tried/)],
+  });
+});
+
+it("a lock that could not be had is nobody's deadlock where the deployment was not what was meant", () => {
+  const story = new Story().fault(3, -1, 'server', 'failed', { targets: ['r1'], proof: 'r1 ended by itself' });
+  expect(judged(story.recovered(5).probe(12, false))).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: [expect.stringMatching(/lock:0 could not be had, .*not be the lock's doing: r1 ended by itself/)],
+  });
+});
+
+it("nor where the machine's clock was stepped by more than a lock may be late; by less, it is one", () => {
+  const stepped = (ms: number) => new Story().disturbed(3, 'wall-clock-step', ms).recovered(5).probe(12, false);
+  expect(judged(stepped(-60_000))).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: [expect.stringMatching(/the machine's own clock, which was stepped by -60000 ms/)],
+  });
+  expect(judged(stepped(-300)).verdict).toBe('invalid');
+  expect(judged(new Story().disturbed(3, 'wall-clock-step', -60_000).whole(5)).verdict).toBe('valid');
+});
+
+it('nor where the client that was to try it broke the protocol', () => {
+  const reason = 'protocol: hello';
+  const story = new Story()
+    .recovered(5)
+    .event(12, { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 7_000, reason });
+  expect(judged(story)).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: ['lock:0 could not be tried again: c1 broke the protocol: hello'],
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { strengthOf, vacuity } from '../../../../checkers/worth/vacuity.js';
+import { Story, turns } from '../build.js';
+
+const judged = (story: Story) => vacuity(story.input());
+const notes = (story: Story) => judged(story).notes.join('\n');
+const struck = (story: Story, fault: string, from: number, until: number, targets: string[], step = 0) =>
+  story.fault(from, step, fault, 'strike', { targets }).fault(until, step, fault, 'heal', { targets });
+
+it('accepts a run without faults that had contention and enough holds', () => {
+  expect(judged(turns())).toMatchObject({
+    verdict: 'valid',
+    notes: [],
+    violations: [],
+    stats: { holds: 12, struckHolds: 0, contendedTries: 12, acquiresOk: 12, acquiresFail: 12, acquiresInfo: 0 },
+  });
+});
+
+describe('too little', () => {
+  it('few holds prove nothing: 10, or two a client', () => {
+    expect(notes(turns(9))).toMatch(/only 9 holds; fewer than 10 prove nothing/);
+    expect(judged(turns(10)).verdict).toBe('valid');
+    expect(notes(turns(12).configured({ clients: 7 }))).toMatch(/only 12 holds; fewer than 14/);
+    // As many clients as one likes: they cannot all have had one of a few locks.
+    expect(judged(turns(20).configured({ clients: 50 })).verdict).toBe('valid');
+    expect(notes(turns(19).configured({ clients: 50 }))).toMatch(/fewer than 20 .*two for each of up to 10 clients/);
+  });
+
+  it('nor does a lock that nobody else wanted', () => {
+    const alone = new Story();
+    for (let n = 0; n < 12; n++) alone.grant(n % 2 ? 'c1' : 'c2', n + 1).release(n % 2 ? 'c1' : 'c2', n + 1.5);
+    expect(notes(alone)).toBe('no client tried to take a lock while another one held it');
+  });
+
+  it('a try that waited and was granted then is contention; one of the holder itself or of another key is not', () => {
+    const waited = (story: Story) => judged(story).stats.contendedTries;
+    const first = () => new Story().grant('c1', 1).release('c1', 2);
+    expect(waited(first().grant('c2', 3, { sent: 1.5 }).release('c2', 4))).toBe(1);
+    expect(waited(first().grant('c2', 3, { sent: 2.1 }).release('c2', 4))).toBe(0);
+    expect(waited(first().refused('c1', 1.2, 1.3))).toBe(0);
+    expect(waited(first().refused('c2', 1.2, 1.3, 'fail', 'lock:1'))).toBe(0);
+    // c2 holds a shorter time within c1's.
+    expect(waited(first().grant('c2', 1.4, { sent: 1.395 }).release('c2', 1.5).refused('c1', 1.45, 1.46))).toBe(2);
+  });
+
+  it('nor does a lock that one client always got', () => {
+    const greedy = new Story();
+    for (let n = 0; n < 12; n++)
+      greedy
+        .grant('c1', n + 1)
+        .refused('c2', n + 1.1, n + 1.2)
+        .release('c1', n + 1.5);
+    expect(notes(greedy)).toBe('no lock was ever held by two different clients in turn');
+  });
+});
+
+describe('faults', () => {
+  it('a server fault during a hold strikes it', () => {
+    expect(judged(struck(turns().planned('kill'), 'kill', 3.1, 3.2, ['r1']))).toMatchObject({
+      verdict: 'valid',
+      stats: { struckHolds: 1, faultsStruck: 1 },
+    });
+    expect(judged(struck(turns().planned('kill'), 'kill', 3.1, 5.2, ['r1'])).stats.struckHolds).toBe(3);
+  });
+
+  it('a fault between holds strikes none', () => {
+    const result = judged(struck(turns().planned('kill'), 'kill', 3.85, 3.95, ['r1']));
+    expect(result).toMatchObject({
+      verdict: 'unknown',
+      notes: ['no fault was in force while a lock that it concerns was held'],
+    });
+  });
+
+  it('a client fault strikes the holds of that client only', () => {
+    expect(judged(struck(turns().planned('pause'), 'pause', 3.1, 3.2, ['c1'])).stats.struckHolds).toBe(1);
+    expect(judged(struck(turns().planned('pause'), 'pause', 3.1, 3.2, ['c2']))).toMatchObject({
+      verdict: 'unknown',
+      stats: { struckHolds: 0 },
+    });
+  });
+
+  it('a killed client was struck in the hold that its death ended', () => {
+    const story = turns().planned('kill').up('c3').grant('c3', 20).down('c3', 20.5);
+    expect(judged(struck(story, 'kill', 20.51, 22, ['c3'])).stats.struckHolds).toBe(1);
+  });
+
+  it('a composite is in force from its first blow', () => {
+    const story = turns()
+      .planned('failover')
+      .fault(3.1, 0, 'failover', 'phase', { targets: ['r1'] });
+    expect(judged(struck(story, 'failover', 3.85, 3.95, ['r1'])).stats.struckHolds).toBe(1);
+  });
+
+  it('planned faults that never struck are named, with what came in their way', () => {
+    expect(notes(turns().planned('clock'))).toMatch(
+      /the planned fault "clock" never struck \(none of its steps was reached\)/,
+    );
+    const refused = turns().planned('kill', 'clock').fault(2, 1, 'clock', 'refused', { proof: 'no C compiler' });
+    expect(notes(struck(refused, 'kill', 3.1, 3.2, ['r1']))).toBe(
+      'the planned fault "clock" never struck (no C compiler)',
+    );
+  });
+
+  it('one step of several that struck is enough', () => {
+    const story = turns().planned('kill', 'kill').fault(2, 1, 'kill', 'failed');
+    expect(judged(struck(story, 'kill', 3.1, 3.2, ['r1'])).verdict).toBe('valid');
+  });
+
+  it('a failover must have promoted somebody, where servers were watched', () => {
+    const story = () =>
+      struck(turns().planned('failover'), 'failover', 3.1, 3.5, ['r1'])
+        .sample(1, 'r1')
+        .sample(1, 'r2', { role: 'replica' });
+    expect(notes(story().sample(4, 'r1').sample(4, 'r2', { role: 'replica' }))).toMatch(
+      /no replica was seen to become primary/,
+    );
+    expect(judged(story().sample(4, 'r2')).verdict).toBe('valid');
+    expect(judged(struck(turns().planned('failover'), 'failover', 3.1, 3.5, ['r1'])).verdict).toBe('valid');
+  });
+});
+
+it('says how much a pass is worth', () => {
+  expect(strengthOf(41, 'struck hold')).toBe('0 of 41 struck holds violated; at most 7.0 % at 95 %');
+  expect(strengthOf(1, 'hold')).toBe('0 of 1 hold violated; at most 95 % at 95 %');
+  expect(strengthOf(0, 'hold')).toBeUndefined();
+});

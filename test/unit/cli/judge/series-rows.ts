@@ -1,0 +1,55 @@
+/** Literal runs of a series, for tests. */
+
+import type { Original } from '../../../../cli/judge/reproduction.js';
+import { rowOf, type SeriesRow } from '../../../../cli/judge/series-summary.js';
+import type { Results, Violation, ViolationClass } from '../../../../harness/vocabulary/api.js';
+
+/** `exclusion failover-lost-write`: a violation of that class and cause. */
+function violation(text: string): Violation {
+  const [name, cause] = text.split(' ');
+  return {
+    class: name as ViolationClass,
+    kind: 'overlap',
+    key: 'lock:0',
+    fromNs: 1,
+    untilNs: 2,
+    holds: [],
+    evidence: [],
+    proof: '',
+    cause: { name: cause!, sentence: '', chain: [] },
+  };
+}
+
+/** Results with these violations; without any they held, unless said otherwise. */
+export function results(violations: readonly string[], verdict?: Results['verdict']): Results {
+  const told = verdict ?? (violations.length > 0 ? 'violated' : 'held');
+  const found: Results['found'] = {};
+  for (const { class: name } of violations.map(violation)) found[name] = (found[name] ?? 0) + 1;
+  return {
+    version: 1,
+    runId: 'a-run',
+    verdict: told,
+    exitStatus: told === 'violated' ? 1 : told === 'unknown' ? 2 : 0,
+    headline: `It ${told}.`,
+    reasons: [],
+    violations: violations.map(violation),
+    checkers: [],
+    found,
+    stats: {},
+    readings: [],
+    again: '',
+  };
+}
+
+/** The nth run of a series that began with seed 40; without results it could not run. */
+export function row(n: number, judged?: Results, options: { cutShort?: boolean; original?: Original } = {}): SeriesRow {
+  const run = {
+    n,
+    seed: 39 + n,
+    runId: `run-${n}`,
+    folder: `/runs/run-${n}`,
+    again: `npm run torture -- --seed ${39 + n}`,
+    cutShort: options.cutShort ?? false,
+  };
+  return rowOf(run, judged, options.original);
+}

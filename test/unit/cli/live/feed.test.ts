@@ -1,0 +1,84 @@
+import { PassThrough, Writable } from 'node:stream';
+import { expect, it } from 'vitest';
+import { type FeedMessage, startFeed } from '../../../../cli/live/feed.js';
+import type { Clock } from '../../../../harness/vocabulary/api.js';
+import { KEY, Story } from '../../checkers/build.js';
+
+const FACTS = { keys: [KEY], timeLimitMs: 20_000, exclusive: true, plan: { version: 1 as const, seed: 1, steps: [] } };
+
+/** Time that passes only when `tick` is called. */
+function manualClock(): Clock & { tick(): Promise<void> } {
+  let wake = () => {};
+  return {
+    nowNs: () => 1e9,
+    wallMs: () => 0,
+    sleep: (_, signal) =>
+      new Promise((resolve) => {
+        wake = () => {
+          signal?.removeEventListener('abort', wake);
+          resolve();
+        };
+        signal?.addEventListener('abort', wake);
+      }),
+    async tick() {
+      wake();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+it('sends how the run stands, and prints what is worth a line', async () => {
+  const clock = manualClock();
+  const channel = new PassThrough();
+  const lines: string[] = [];
+  {
+    await using feed = startFeed(FACTS, clock, (line) => lines.push(line), channel);
+    const story = new Story().event(0.5, { type: 'phase', phase: 'torture' }).grant('c1', 0.6);
+    for (const event of story.history().all()) feed.event(event);
+    await clock.tick();
+  }
+  const sent = String(channel.read())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as FeedMessage);
+  expect(sent.map(({ snapshot }) => snapshot.phase)).toEqual(['start', 'torture']);
+  expect(sent[1]!.snapshot.keys[0]!.holders).toMatchObject([{ client: 'c1' }]);
+  expect(lines).toEqual(['   0.5 s  torture']);
+});
+
+it('never waits for a terminal that stands still, and piles nothing up', async () => {
+  const clock = manualClock();
+  const taken: string[] = [];
+  const stuck = new Writable({ write: (chunk) => void taken.push(String(chunk)) }); // never calls back
+  await using _feed = startFeed(FACTS, clock, () => {}, stuck);
+  for (let n = 0; n < 50; n++) await clock.tick();
+  expect(taken).toHaveLength(1);
+  expect(stuck.writableLength).toBe(taken[0]!.length);
+});
+
+it('tells overlaps as they end, twenty at most', async () => {
+  const lines: string[] = [];
+  await using feed = startFeed(FACTS, manualClock(), (line) => lines.push(line), new PassThrough());
+  const story = new Story();
+  for (let n = 1; n <= 30; n++)
+    story
+      .grant('c1', n)
+      .grant('c2', n + 0.1)
+      .release('c1', n + 0.4)
+      .release('c2', n + 0.8);
+  for (const event of story.history().all()) feed.event(event);
+  expect(lines).toHaveLength(21);
+  expect(lines[0]).toBe(
+    '   1.0 s  overlap  lock:0: c1 and c2 held it at once for 0.300 s, while both leases ran (preliminary)',
+  );
+  expect(lines[20]).toContain('only counted');
+});
+
+it('prints nothing that acts on a terminal', async () => {
+  const lines: string[] = [];
+  await using feed = startFeed(FACTS, manualClock(), (line) => lines.push(line), new PassThrough());
+  feed.say('clients of lock "\u001b[2Jx\n"');
+  feed.event({ i: 0, atNs: 1e9, type: 'client-down', client: 'c1', endNs: 1e9, reason: 'said \u001b]0;x\u0007' });
+  for (const line of lines) expect(line).toMatch(/^[^\p{Cc}]+$/u);
+  expect(lines).toHaveLength(2);
+});

@@ -1,0 +1,68 @@
+/** Which configs can be replayed, and what is said of those that cannot. */
+import { describe, expect, test } from 'vitest';
+import { configProblem } from '../../../../cli/replay/original.js';
+import type { RunConfig } from '../../../../harness/vocabulary/api.js';
+
+const config: RunConfig = {
+  version: 1,
+  runId: 'a-run',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  seed: 7,
+  topology: 'sentinel',
+  topologyOptions: { nodes: 5, persistence: 'rdb', minReplicasToWrite: 0, redisConf: [['maxmemory', '10mb']] },
+  runtime: 'netns',
+  lock: './my-lock.ts',
+  cwd: '/home/user',
+  workload: 'mutex',
+  clients: 6,
+  keys: ['lock:0'],
+  leaseMs: 5_000,
+  waitMs: 0,
+  hold: { min: 0, max: 0.5 },
+  careless: false,
+  timeLimitMs: 20_000,
+  nemesis: ['failover'],
+  nemesisIntervalMs: 2_000,
+  failOn: ['exclusion'],
+  redis: { path: '/usr/bin/redis-server', env: {}, version: '7.0.15', origin: 'PATH' },
+  clientArgv: ['node', 'main.js'],
+  unavailable: {},
+  again: 'npm run torture -- --seed 7',
+};
+
+describe('a recorded config', () => {
+  test('as it is written, with and without what may be missing', () => {
+    const full = { ...config, replayOf: 'another', clockShim: '/cache/shim.so', unavailable: { clock: 'no compiler' } };
+    const containers = { image: 'redis:8', clientImage: 'node:20', built: { server: 'a:1', client: 'b:2' } };
+    for (const one of [config, full, { ...config, runtime: 'docker', containers }])
+      expect(configProblem(JSON.parse(JSON.stringify(one)))).toBeUndefined();
+  });
+
+  test.each(Object.keys(config))('%s must be there', (name) => {
+    const { [name as keyof RunConfig]: _, ...rest } = config;
+    expect(configProblem(rest)).toBe(`"${name}" is missing`);
+  });
+
+  test.each([
+    ['clients', '6'],
+    ['clients', 0],
+    ['seed', -1],
+    ['topology', 'ring'],
+    ['workload', 'sleep'],
+    ['keys', []],
+    ['hold', { min: 0 }],
+    ['failOn', ['everything']],
+    ['timeLimitMs', 10],
+    ['runtime', 'cloud'],
+    ['containers', { image: 'redis:8' }],
+    ['topologyOptions', { ...config.topologyOptions, persistence: 'tape' }],
+    ['topologyOptions', { ...config.topologyOptions, redisConf: [['maxmemory']] }],
+    ['topologyOptions', { ...config.topologyOptions, shards: 3 }],
+  ])('%s cannot be %j', (name, value) => {
+    expect(configProblem({ ...config, [name]: value })).toMatch(`"${name}" cannot be `);
+  });
+
+  test('an option that this version does not know is not dropped in silence', () => {
+    expect(configProblem({ ...config, quorum: 3 })).toContain('"quorum" that this version does not know');
+  });
+});

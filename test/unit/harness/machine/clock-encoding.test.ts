@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { clockEnv, encodeSkew } from '../../../../harness/machine/clock-shim.js';
+
+const fields = (buffer: Buffer) => [0, 8, 16].map((at) => buffer.readBigInt64LE(at));
+
+describe('the clock file', () => {
+  it('is three int64: offset in ns, rate in parts per billion, start of the drift', () => {
+    const encoded = encodeSkew({ offsetMs: 1500.25, ratePpm: 200 }, 123_456_789_012);
+    expect(encoded).toHaveLength(24);
+    expect(fields(encoded)).toEqual([1_500_250_000n, 200_000n, 123_456_789_012n]);
+  });
+
+  it('goes back as well as forward, by decades without rounding to anything but a nanosecond', () => {
+    const decadesMs = 30 * 365 * 86_400_000;
+    expect(fields(encodeSkew({ offsetMs: -decadesMs, ratePpm: -1 }, 0))).toEqual([
+      -BigInt(decadesMs) * 1_000_000n,
+      -1000n,
+      0n,
+    ]);
+  });
+});
+
+describe('the environment of a process with a skewed clock', () => {
+  it('preloads the shim before what is preloaded anyway', () => {
+    const before = process.env.LD_PRELOAD;
+    try {
+      delete process.env.LD_PRELOAD;
+      expect(clockEnv('/shim.so', '/clock')).toEqual({ LD_PRELOAD: '/shim.so', LOCK_TORTURE_CLOCK: '/clock' });
+      process.env.LD_PRELOAD = '/other.so';
+      expect(clockEnv('/shim.so', '/clock').LD_PRELOAD).toBe('/shim.so:/other.so');
+    } finally {
+      if (before === undefined) delete process.env.LD_PRELOAD;
+      else process.env.LD_PRELOAD = before;
+    }
+  });
+});

@@ -1,0 +1,99 @@
+/** What the observer records of a node that the test plays. */
+import { expect, test, vi } from 'vitest';
+import { observe } from '../../../../harness/run/observer.js';
+import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
+import { EVICTION, type MonitoredCommand } from '../../../../harness/topologies/monitor.js';
+import type { Observation, RedisNode } from '../../../../harness/vocabulary/api.js';
+
+function watched() {
+  const recorded: Observation[] = [];
+  const connections: { tell(command: MonitoredCommand): void; end(): void }[] = [];
+  const node = {
+    name: 'r1',
+    async command(name: string, section?: string) {
+      if (name === 'TIME') return ['0', '0'];
+      if (name === 'INFO') return section === 'server' ? 'run_id:a\r\n' : 'role:master\r\nmaster_repl_offset:1\r\n';
+      return name === 'GET' ? null : -2;
+    },
+    async monitor(tell: (command: MonitoredCommand) => void) {
+      let end = () => {};
+      const closed = new Promise<string>((done) => {
+        end = () => done('the connection was closed');
+      });
+      connections.push({ tell, end });
+      return { closed, close: end };
+    },
+  } as unknown as RedisNode;
+  const clock = realClock(monotonicNs());
+  const options = {
+    // The pause between two samples never ends by itself: those that are seen have another reason.
+    clock: { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms >= 100 ? 1e6 : ms, signal) },
+    keys: ['lock:0'],
+    record: (observation: Observation) => void recorded.push(observation),
+    clientByAddress: (address: string) => (address === '10.0.0.9' ? 'c1' : undefined),
+  };
+  return { recorded, connections, observing: observe([node], options) };
+}
+
+const types = (recorded: readonly Observation[]) => recorded.map(({ type }) => type);
+
+test('commands and evictions in their order, of the keys of the run only, and not its own', async () => {
+  const { recorded, connections, observing } = watched();
+  await using _ = await observing;
+  const [connection] = connections;
+  const from = recorded.length;
+  const say = (source: string, ...argv: string[]) => connection!.tell({ serverWallMs: 5, source, argv });
+  say('10.0.0.9:400', 'SET', 'lock:0', 'v');
+  say(EVICTION, 'somebody-elses:1');
+  say('unix:redis.sock', 'GET', 'lock:0');
+  say(EVICTION, 'lock:0');
+  say('10.0.0.9:400', 'GET', 'another');
+  say('10.0.0.9:400', 'DEL', 'lock:0');
+  const seen = recorded.slice(from).filter(({ type }) => type !== 'sample');
+  expect(seen).toEqual([
+    expect.objectContaining({ type: 'command', client: 'c1', argv: ['SET', 'lock:0', 'v'] }),
+    { atNs: expect.any(Number), node: 'r1', type: 'evicted', key: 'lock:0' },
+    expect.objectContaining({ type: 'command', argv: ['DEL', 'lock:0'] }),
+  ]);
+});
+
+test('whenever it can follow again it looks at once at what is stored', async () => {
+  const { recorded, connections, observing } = watched();
+  await using _ = await observing;
+  expect(recorded.at(-1)).toMatchObject({ type: 'sample' });
+  await vi.waitFor(() => expect(types(recorded)).toHaveLength(3));
+  connections[0]!.end();
+  await vi.waitFor(() => expect(types(recorded).slice(3)).toEqual(['watch', 'watch', 'sample']));
+  expect(recorded.slice(3, 5)).toEqual([
+    expect.objectContaining({ watching: false, reason: 'the connection was closed' }),
+    expect.objectContaining({ watching: true }),
+  ]);
+});
+
+const dead = async () => {
+  throw new Error('ECONNREFUSED');
+};
+
+test('does not wait for a server that died before it was ever watched, and says that it is not', async () => {
+  const recorded: Observation[] = [];
+  const node = { name: 'r1', command: dead, monitor: dead } as unknown as RedisNode;
+  const clock = realClock(monotonicNs());
+  const record = (observation: Observation) => void recorded.push(observation);
+  await using _ = await observe([node], { clock, keys: ['lock:0'], record, clientByAddress: () => undefined });
+  expect(recorded).toEqual([expect.objectContaining({ type: 'watch', watching: false, reason: 'ECONNREFUSED' })]);
+});
+
+test('does not wait for ever for a server that takes the connection and never answers, at either end', async () => {
+  const never = () => new Promise<never>(() => {});
+  const node = { name: 'r1', command: dead, monitor: never } as unknown as RedisNode;
+  const clock = realClock(monotonicNs());
+  const asked: number[] = [];
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    asked.push(ms);
+    await clock.sleep(ms === 3_000 ? 0 : ms, signal);
+  };
+  const quick = { ...clock, sleep };
+  const options = { clock: quick, keys: [], record: () => {}, clientByAddress: () => undefined };
+  await using _ = await observe([node], options);
+  expect(asked).toContain(3_000);
+});

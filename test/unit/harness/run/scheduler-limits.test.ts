@@ -1,0 +1,243 @@
+/** What no lock client can do to the harness, whatever it prints or leaves undone: fill it, hold it up, or end it. */
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, test } from 'vitest';
+import { Recorder } from '../../../../harness/record/recorder.js';
+import { LineAllowance } from '../../../../harness/run/client-process.js';
+import { Scheduler } from '../../../../harness/run/scheduler.js';
+import { createRandom } from '../../../../harness/runtimes/random.js';
+import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
+import type {
+  ClientScript,
+  Clock,
+  FaultContext,
+  HistoryEvent,
+  Host,
+  ProcessExit,
+} from '../../../../harness/vocabulary/api.js';
+import { GrantWatch } from '../../../../nemesis/grants.js';
+import { type FakeProcess, fakeHost } from './fake-client.js';
+
+const HELLO = { id: 0, type: 'ok', value: { lock: 'fake', features: [] } };
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function* forEver(): ClientScript {
+  for (;;) {
+    const granted = yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 0 };
+    if (granted.type === 'ok') {
+      yield { do: 'idle', ms: 1, untilLost: granted.id };
+      yield { do: 'release', hold: granted.id };
+    }
+    yield { do: 'idle', ms: 1 };
+  }
+}
+
+function world<T extends { host: Host }>(
+  names: readonly string[],
+  changed: Partial<Clock>,
+  hostOf: (name: string) => T,
+) {
+  const epochNs = monotonicNs();
+  const clock = { ...realClock(epochNs), ...changed };
+  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));
+  folders.push(folder);
+  const recorder = new Recorder(folder, clock);
+  const hosts = names.map(hostOf);
+  const said: string[] = [];
+  const scheduler = new Scheduler(
+    hosts.map(({ host }) => host),
+    {
+      clock,
+      recorder,
+      random: createRandom(1),
+      epochNs,
+      clientArgv: ['fake'],
+      topology: { kind: 'single', node: { name: 'r1', host: '10.0.0.1', port: 1 } },
+      topologyName: 'single',
+      model: { kind: 'mutex' },
+      leaseMs: 5_000,
+      commandTimeoutMs: 100,
+      operationGraceMs: 200,
+      script: forEver,
+      say: (line) => said.push(line),
+    },
+  );
+  const history = join(folder, 'history.jsonl');
+  const events = (): HistoryEvent[] => {
+    const lines = readFileSync(history, 'utf8').split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line));
+  };
+  return { scheduler, recorder, clock, hosts, said, events, history };
+}
+
+const until = async (clock: Clock, condition: () => boolean) => {
+  while (!condition()) await clock.sleep(2);
+};
+
+/** One client that is up, with the request that it must answer. */
+async function asked() {
+  const one = world(['c1'], {}, fakeHost);
+  const started = one.scheduler.start();
+  const client = one.hosts[0]!.processes[0]!;
+  await client.nextRequest();
+  client.answer(HELLO);
+  await started;
+  one.scheduler.runScripts();
+  return { ...one, client, request: await client.nextRequest() };
+}
+
+describe('floods', () => {
+  const at = () => monotonicNs();
+  const FLOODS: [string, (id: unknown) => string][] = [
+    ['steps', () => JSON.stringify({ type: 'step', name: 'x', at: at() })],
+    ['renewals', (id) => JSON.stringify({ type: 'renewed', hold: id, at: at() })],
+    ['empty lines', () => ''],
+  ];
+
+  test.each(FLOODS)('endless %s end the client, and the history stays small', async (_, line) => {
+    const { client, request, events, history, clock } = await asked();
+    for (let n = 0; n < 20_000; n++) client.print(`${line(request.id)}\n`);
+    await until(clock, () => events().some((event) => event.type === 'client-down'));
+    expect(events().find((event) => event.type === 'client-down')).toMatchObject({
+      reason: expect.stringMatching(/^protocol: more than 1000 unasked lines a second/),
+    });
+    expect(client.signals).toContain('SIGKILL');
+    expect(statSync(history).size).toBeLessThan(2e6);
+  });
+
+  test('what a client may print does not begin anew with its next process', async () => {
+    const { client, request, hosts, events, clock } = await asked();
+    const flood = (process: FakeProcess) => {
+      for (let n = 0; n < 6_000; n++) process.print(`${JSON.stringify({ type: 'step', name: 'x', at: at() })}\n`);
+    };
+    expect(request.op).toBe('acquire');
+    flood(client);
+    await until(clock, () => hosts[0]!.processes.length > 1);
+    const next = hosts[0]!.processes[1]!;
+    await next.nextRequest();
+    next.answer(HELLO);
+    const before = events().filter((event) => event.type === 'step').length;
+    await next.nextRequest();
+    flood(next);
+    await until(clock, () => events().filter((event) => event.type === 'client-down').length === 2);
+    const after = events().filter((event) => event.type === 'step').length;
+    expect(before).toBeGreaterThan(4_000);
+    expect(after - before).toBeLessThan(4_000);
+  });
+
+  test('a thousand lines a second for ever are allowed, and what a stall held back too', () => {
+    let nowNs = 0;
+    const allowance = new LineAllowance({ ...realClock(0), nowNs: () => nowNs });
+    let refused = 0;
+    for (let ms = 0; ms < 60_000; ms++, nowNs += 1e6) if (!allowance.take()) refused++;
+    nowNs += 3e9;
+    for (let n = 0; n < 3_000; n++) if (!allowance.take()) refused++;
+    expect(refused).toBe(0);
+  });
+});
+
+describe('a client that leaves something undone', () => {
+  test('one that never shakes hands: the start fails and says so, and the others are told to go', async () => {
+    const sleep: Clock['sleep'] = (ms, signal) => realClock(0).sleep(ms >= 15_000 ? 100 : ms, signal);
+    const { scheduler, hosts, clock } = world(['c1', 'c2'], { sleep }, fakeHost);
+    const started = scheduler.start();
+    const failed = expect(started).rejects.toThrow('the lock client did not answer init within 15000 ms');
+    await until(clock, () => hosts[0]!.processes.length > 0);
+    hosts[0]!.processes[0]!.answer(HELLO);
+    await failed;
+    expect(hosts[1]!.processes[0]!.signals).toContain('SIGKILL');
+    hosts[0]!.processes[0]!.exit({ code: 0, signal: null });
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test('one that stopped itself does not hold up the end of the run', async () => {
+    const { scheduler, client, events, request, clock } = await asked();
+    client.setState('stopped');
+    await clock.sleep(400); // as long as scripts run, a stopped client is late
+    expect(events().some((event) => event.type === 'info')).toBe(false);
+    await scheduler.finish();
+    expect(events().find((event) => event.type === 'info')).toMatchObject({ id: request.id });
+    expect(client.signals).toContain('SIGKILL');
+  });
+});
+
+test('many clients start a few at a time, and how far they are is told', async () => {
+  const names = Array.from({ length: 60 }, (_, n) => `c${n + 1}`);
+  const sleep: Clock['sleep'] = (ms, signal) => realClock(0).sleep(ms === 3_000 ? 5 : ms, signal);
+  const { scheduler, hosts, said, clock } = world(names, { sleep }, fakeHost);
+  const started = scheduler.start();
+  const processes = () => hosts.flatMap((host) => host.processes);
+  let most = 0;
+  for (let answered = 0; answered < names.length; answered++) {
+    await until(clock, () => processes().length > answered);
+    await clock.sleep(1);
+    most = Math.max(most, processes().length - answered);
+    processes()[answered]!.answer(HELLO);
+  }
+  await started;
+  expect(most).toBeLessThan(40);
+  expect(said.some((line) => /^\d+ of 60 clients are up$/.test(line))).toBe(true);
+});
+
+describe('memory', () => {
+  const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const heapBytes = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+
+  /** A client that answers at once, as fast as it is asked; three of four tries are refused. */
+  function tireless(name: string): Host {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    stdin.on('data', (chunk: Buffer) => {
+      for (const line of String(chunk).split('\n').filter(Boolean)) {
+        const { id, op } = JSON.parse(line);
+        const stamp = monotonicNs();
+        const answer = op === 'acquire' && id % 4 !== 0 ? { type: 'fail', reason: 'held' } : { type: 'ok' };
+        stdout.write(`${JSON.stringify(op === 'init' ? HELLO : { id, began: stamp, ended: stamp, ...answer })}\n`);
+      }
+    });
+    let die = (_: ProcessExit) => {};
+    const exited = new Promise<ProcessExit>((resolve) => {
+      die = resolve;
+    });
+    const signal = () => die({ code: null, signal: 'SIGKILL' });
+    const client = { pid: 1, stdin, stdout, exited, signal, state: async () => 'running' };
+    return { name, address: '10.77.0.9', folder: '/nowhere', spawn: () => client } as unknown as Host;
+  }
+
+  test('a run that goes on does not grow: nothing is kept of an operation that is over', async () => {
+    const real = realClock(0);
+    const sleep: Clock['sleep'] = (ms, signal) => (ms > 1 ? real.sleep(ms, signal) : nextTurn());
+    const { scheduler, recorder, clock } = world(['c1', 'c2'], { sleep }, (name) => ({ host: tireless(name) }));
+    const { signal } = new AbortController();
+    const subscribe: FaultContext['subscribe'] = (listener) => recorder.subscribe(listener);
+    using _grants = new GrantWatch({ clock, leaseMs: 5_000, signal, subscribe }, 0);
+    let [operations, downs] = [0, 0];
+    recorder.subscribe(({ type }) => {
+      if (type === 'invoke') operations++;
+      if (type === 'client-down') downs++;
+    });
+    await scheduler.start();
+    scheduler.runScripts();
+    const heapAfter = async (count: number) => {
+      while (operations < count) await real.sleep(5);
+      return heapBytes();
+    };
+    await heapAfter(2_000);
+    const early = await heapAfter(4_000);
+    const [from, late] = [operations, await heapAfter(16_000)];
+    expect(downs, 'a fast lock is no flood').toBe(0);
+    expect((late - early) / (operations - from)).toBeLessThan(30);
+    await scheduler.finish();
+  });
+});

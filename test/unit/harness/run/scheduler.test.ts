@@ -1,0 +1,287 @@
+/** The rules that make a history trustworthy, against a lock client played by hand. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { Recorder } from '../../../../harness/record/recorder.js';
+import { Scheduler } from '../../../../harness/run/scheduler.js';
+import { createRandom } from '../../../../harness/runtimes/random.js';
+import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
+import type { ClientScript, HistoryEvent, Instruction, Outcome } from '../../../../harness/vocabulary/api.js';
+import { fakeHost } from './fake-client.js';
+
+const HELLO = { type: 'ok', value: { lock: 'fake', features: ['clock'] } };
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+async function setUp(script: () => ClientScript, hello: object = HELLO) {
+  const epochNs = monotonicNs();
+  const clock = realClock(epochNs);
+  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));
+  folders.push(folder);
+  const recorder = new Recorder(folder, clock);
+  const { host, processes } = fakeHost('c1');
+  const scheduler = new Scheduler([host], {
+    clock,
+    recorder,
+    random: createRandom(1),
+    epochNs,
+    clientArgv: ['fake'],
+    topology: { kind: 'single', node: { name: 'r1', host: '10.0.0.1', port: 1 } },
+    topologyName: 'single',
+    model: { kind: 'mutex' },
+    leaseMs: 5_000,
+    commandTimeoutMs: 100,
+    operationGraceMs: 200,
+    script,
+    say: () => {},
+  });
+  const started = scheduler.start();
+  started.catch(() => {}); // looked at by the test
+  await processes[0]!.nextRequest();
+  processes[0]!.answer({ id: 0, ...hello });
+  const events = (): HistoryEvent[] =>
+    readFileSync(join(folder, 'history.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  const recorded = async (matches: (event: HistoryEvent) => boolean): Promise<HistoryEvent> => {
+    for (;;) {
+      const found = events().find(matches);
+      if (found) return found;
+      await clock.sleep(2);
+    }
+  };
+  /** Shakes hands with a process that came up again. */
+  const greet = async (n: number) => {
+    while (processes.length <= n) await clock.sleep(2);
+    await processes[n]!.nextRequest();
+    processes[n]!.answer({ id: 0, ...hello });
+    return processes[n]!;
+  };
+  return {
+    scheduler,
+    started,
+    client: processes[0]!,
+    processes,
+    events,
+    recorded,
+    greet,
+    now: () => monotonicNs(),
+    clock,
+  };
+}
+
+/** Acquires once, idles, releases, then idles for ever. */
+function* oneHold(): ClientScript {
+  const granted: Outcome = yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 100 } as Instruction;
+  if (granted.type === 'ok') yield { do: 'release', hold: granted.id };
+  yield { do: 'idle', ms: 1e6 };
+}
+
+/** A client that has been granted lock:0 and works under it for ever. */
+async function holding() {
+  const world = await setUp(function* () {
+    yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 100 };
+    yield { do: 'idle', ms: 1e6 };
+  });
+  await world.started;
+  world.scheduler.runScripts();
+  const { id } = await world.client.nextRequest();
+  const began = world.now();
+  world.client.answer({ id, type: 'ok', began, ended: began });
+  await world.recorded((event) => event.type === 'ok');
+  return { ...world, id };
+}
+
+describe('a history that can be trusted', () => {
+  test("invoke is recorded before the line is sent, completions carry the client's own stamps", async () => {
+    const { scheduler, started, client, events, recorded, now } = await setUp(oneHold);
+    await started;
+    scheduler.runScripts();
+    const asked = await client.nextRequest();
+    expect(events().at(-1)).toMatchObject({
+      type: 'invoke',
+      op: 'acquire',
+      key: 'lock:0',
+      id: asked.id,
+      leaseMs: 5_000,
+    });
+    const began = now();
+    client.answer({
+      id: asked.id,
+      type: 'ok',
+      began,
+      ended: began + 10,
+      value: { token: 7, validForMs: 4_900, grantSent: began + 1 },
+    });
+    const ok = await recorded((event) => event.type === 'ok');
+    expect(ok).toMatchObject({ client: 'c1', op: 'acquire', token: 7, validForMs: 4_900 });
+    if (ok.type !== 'ok') throw new Error('not ok');
+    expect(ok.endedNs! - ok.beganNs!).toBe(10);
+    expect(ok.grantSentNs! - ok.beganNs!).toBe(1);
+    expect(ok.beganNs!).toBeLessThanOrEqual(ok.atNs);
+    await client.nextRequest();
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test('the end waits for an operation that is led by hand, and gives back what that was granted', async () => {
+    const { scheduler, started, client, now } = await setUp(oneHold);
+    await started;
+    const acquire = { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 60_000 } as const;
+    const acquired = scheduler.perform(0, acquire);
+    const { id } = await client.nextRequest();
+    const finished = scheduler.finish();
+    const began = now();
+    client.answer({ id, type: 'ok', began, ended: began });
+    expect((await acquired).type).toBe('ok');
+    const release = await client.nextRequest();
+    expect(release).toMatchObject({ op: 'release', hold: id });
+    const at = now();
+    client.answer({ id: release.id, type: 'ok', began: at, ended: at });
+    await finished;
+    await expect(scheduler.perform(0, acquire)).rejects.toThrow('the run is over');
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    ['garbage', (client: Fake, id: number) => client.print(`what? {${id}\n`), /protocol: what/],
+    ['an unknown id', (client: Fake) => client.answer({ id: 999, type: 'ok' }), /protocol: .*999/],
+    ['a fail without a reason', (client: Fake, id: number) => client.answer({ id, type: 'fail' }), /protocol/],
+    ['a line without end', (client: Fake) => client.print('x'.repeat(70_000)), /more than 65536 bytes/],
+    [
+      'stamps out of order',
+      (client: Fake, id: number, now: number) => client.answer({ id, type: 'ok', began: now, ended: now - 5 }),
+      /stamps out of order/,
+    ],
+    [
+      'stamps of another clock',
+      (client: Fake, id: number) => client.answer({ id, type: 'ok', began: Date.now(), ended: Date.now() + 1 }),
+      /stamps out of order/,
+    ],
+    [
+      'a value of the wrong type',
+      (client: Fake, id: number) => client.answer({ id, type: 'ok', value: { token: 'seven' } }),
+      /value of acquire/,
+    ],
+    [
+      'a lease from another time',
+      (client: Fake, id: number, now: number) =>
+        client.answer({ id, type: 'ok', began: now, ended: now, value: { grantSent: now + 9 } }),
+      /lease is said to run/,
+    ],
+    ['death', (client: Fake) => client.exit({ code: 7, signal: null }), /client exited \(7\)/],
+  ])('%s: the outcome is info, and the client comes back under a new name', async (_, misbehave, reason) => {
+    const { scheduler, started, client, recorded, greet, now } = await setUp(oneHold);
+    await started;
+    scheduler.runScripts();
+    const asked = await client.nextRequest();
+    misbehave(client, asked.id as number, now());
+    expect(await recorded((event) => event.type === 'info')).toMatchObject({
+      client: 'c1',
+      op: 'acquire',
+      reason: expect.stringMatching(reason),
+    });
+    await recorded((event) => event.type === 'client-down' && event.client === 'c1');
+    const next = await greet(1);
+    await recorded((event) => event.type === 'client-up' && event.client === 'c1.2');
+    await next.nextRequest();
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test('a client that never answers is info; one that is stopped is only late', async () => {
+    const { scheduler, started, client, events, recorded, now, clock } = await setUp(oneHold);
+    await started;
+    client.setState('stopped');
+    scheduler.runScripts();
+    const asked = await client.nextRequest();
+    // Past the time-out of 100 + 200 ms: were it running, it would be gone.
+    await clock.sleep(500);
+    expect(events().some((event) => event.type === 'info')).toBe(false);
+    client.setState('running');
+    const began = now();
+    client.answer({ id: asked.id, type: 'ok', began, ended: began });
+    await recorded((event) => event.type === 'ok');
+    // Its release goes unanswered while it runs.
+    await client.nextRequest();
+    expect(await recorded((event) => event.type === 'info')).toMatchObject({
+      op: 'release',
+      reason: expect.stringContaining('no answer within'),
+    });
+    expect(client.signals).toContain('SIGKILL');
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    ['from the future', (now: number) => ({ type: 'renewed', at: now + 60e9 })],
+    ['of another clock', () => ({ type: 'lost', at: Date.now() })],
+    ['for a lease of nothing', (now: number) => ({ type: 'renewed', at: now, leaseMs: -1 })],
+  ])('a notice %s ends the client', async (_, notice) => {
+    const { scheduler, client, id, recorded, events, now } = await holding();
+    client.answer({ hold: id, ...notice(now()) });
+    const down = await recorded((event) => event.type === 'client-down');
+    expect(down).toMatchObject({ reason: expect.stringMatching(/^protocol: /) });
+    expect(events().some((event) => event.type === 'renewed' || event.type === 'lost')).toBe(false);
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test('a lost notice that arrives with the grant is not lost', async () => {
+    const { scheduler, started, client, recorded, now } = await setUp(oneHold);
+    await started;
+    scheduler.runScripts();
+    const { id } = await client.nextRequest();
+    const began = now();
+    client.print(
+      `${JSON.stringify({ id, type: 'ok', began, ended: began })}\n${JSON.stringify({ type: 'lost', hold: id, at: began + 1, reason: 'x' })}\n`,
+    );
+    const lost = await recorded((event) => event.type === 'lost');
+    const ok = await recorded((event) => event.type === 'ok');
+    expect(lost.i).toBeGreaterThan(ok.i);
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test("a killed client's holds end before the kill, and its slot stays empty until healed", async () => {
+    const { scheduler, processes, recorded, greet, clock } = await holding();
+    const target = scheduler.targets()[0]!;
+    expect(target.holding).toEqual(['lock:0']);
+    const before = clock.nowNs();
+    await target.kill();
+    const down = await recorded((event) => event.type === 'client-down');
+    if (down.type !== 'client-down') throw new Error('not down');
+    expect(down.endNs).toBeGreaterThanOrEqual(before);
+    expect(down.endNs).toBeLessThanOrEqual(down.atNs);
+    await clock.sleep(50);
+    expect(processes.length).toBe(1);
+    target.resume();
+    await greet(1);
+    await recorded((event) => event.type === 'client-up' && event.client === 'c1.2');
+    await scheduler[Symbol.asyncDispose]();
+  });
+});
+
+type Fake = ReturnType<typeof fakeHost>['processes'][number];
+
+describe('the handshake', () => {
+  test.each([
+    [{ type: 'fail', reason: 'cannot import' }, 'could not start: cannot import'],
+    [{ type: 'ok', value: { features: [] } }, 'lacks value.lock'],
+    [{ type: 'ok', value: { lock: 'x', features: 'all' } }, 'lacks value.lock or value.features'],
+    [{ type: 'ok', value: { lock: 'x', features: [], topologies: ['redlock'] } }, 'makes no sense on topology single'],
+    [
+      { type: 'ok', value: { lock: 'x', features: [], model: { kind: 'semaphore', permits: 3 } } },
+      'lets 3 clients hold at once',
+    ],
+    [
+      { type: 'ok', value: { lock: 'x', features: [], model: { kind: 'semaphore', permits: 0 } } },
+      'value.model that is none',
+    ],
+  ])('%j is an error that names what was said', async (hello, message) => {
+    const { started, scheduler } = await setUp(oneHold, hello);
+    await expect(started).rejects.toThrow(message);
+    await scheduler[Symbol.asyncDispose]();
+  });
+});

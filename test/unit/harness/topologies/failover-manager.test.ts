@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Action,
+  decide,
+  type Look,
+  type Memory,
+  remember,
+  type Saying,
+  type ServerView,
+} from '../../../../harness/topologies/failover-manager/decide.js';
+import { sayingOf } from '../../../../harness/topologies/failover-manager/watched-server.js';
+
+const DOWN_AFTER_MS = 500;
+const ms = (value: number) => value * 1e6;
+const ADDRESS = { r1: '10.0.0.1', r2: '10.0.0.2', r3: '10.0.0.3' };
+type Name = keyof typeof ADDRESS;
+
+const primary = (stream: string, offset = 100, formerStream?: string): Saying => ({
+  role: 'primary',
+  offset,
+  stream,
+  ...(formerStream && { formerStream }),
+});
+const replicaOf = (of: Name, stream: string, offset = 100): Saying => ({
+  role: 'replica',
+  follows: ADDRESS[of],
+  offset,
+  stream,
+});
+const answering = (name: Name, said: Saying, answeredNs = ms(10_000)): ServerView => ({
+  name,
+  address: ADDRESS[name],
+  answers: true,
+  answeredNs,
+  said,
+});
+/** Heard of for the last time `forMs` before the look at 10 s. */
+const silent = (name: Name, said: Saying, forMs: number): ServerView => ({
+  ...answering(name, said, ms(10_000 - forMs)),
+  answers: false,
+});
+const look = (servers: ServerView[], atMs = 10_000, lateMs = 0): Look => ({ atNs: ms(atMs), lateMs, servers });
+const memory = (over: Partial<Memory> = {}): Memory => ({ primary: 'r1', streams: ['A'], attentiveNs: 0, ...over });
+const actions = (servers: ServerView[], known = memory()): Action[] => decide(known, look(servers), DOWN_AFTER_MS);
+const promoted = (servers: ServerView[], known = memory()) =>
+  actions(servers, known).map((action) => (action.do === 'promote' ? action.server : action.do));
+
+describe('a primary that answers', () => {
+  it('is left alone, and so are the replicas that follow it', () => {
+    const all = [
+      answering('r1', primary('A')),
+      answering('r2', replicaOf('r1', 'A')),
+      silent('r3', primary('A'), 9_000),
+    ];
+    expect(actions(all)).toEqual([]);
+  });
+
+  it('is followed by whoever comes back as a primary or follows another', () => {
+    const all = [
+      answering('r1', primary('A', 900)),
+      answering('r2', primary('B')),
+      answering('r3', replicaOf('r1', 'A')),
+    ];
+    expect(actions(all, memory({ primary: 'r2', streams: ['A', 'B'] }))).toEqual([
+      { do: 'follow', server: 'r1', was: 'primary' },
+      { do: 'follow', server: 'r3', was: 'replica' },
+    ]);
+  });
+
+  it('is made a primary again when it came back as a replica', () => {
+    const all = [answering('r1', replicaOf('r3', 'A')), answering('r2', replicaOf('r1', 'A'))];
+    expect(promoted(all)).toEqual(['r1']);
+  });
+});
+
+describe('a primary that does not answer', () => {
+  const replicas = [answering('r2', replicaOf('r1', 'A', 700)), answering('r3', replicaOf('r1', 'A', 800))];
+
+  it('has its time before it is replaced', () => {
+    expect(actions([silent('r1', primary('A'), DOWN_AFTER_MS - 1), ...replicas])).toEqual([]);
+    expect(promoted([silent('r1', primary('A'), DOWN_AFTER_MS), ...replicas])).toEqual(['r3']);
+  });
+
+  it('is replaced by the one with the greatest offset, and the reason says so', () => {
+    const [action] = actions([silent('r1', primary('A'), 612), ...replicas]);
+    expect(action).toEqual({
+      do: 'promote',
+      server: 'r3',
+      why: 'r1 has not answered for 612 ms; r3 has the greatest replication offset, 800 (r2 700)',
+    });
+  });
+
+  it('is not replaced while nobody else is reachable', () => {
+    const all = [
+      silent('r1', primary('A'), 900),
+      silent('r2', replicaOf('r1', 'A'), 100),
+      silent('r3', replicaOf('r1', 'A'), 900),
+    ];
+    expect(actions(all)).toEqual([{ do: 'wait', why: 'r1 does not answer, and nobody else is reachable' }]);
+  });
+
+  it('is never replaced by one that started empty and has not synchronised, however great its offset', () => {
+    const empty = answering('r2', replicaOf('r1', 'fresh', 5_000));
+    const gone = silent('r1', primary('A'), 900);
+    expect(promoted([gone, empty, answering('r3', replicaOf('r1', 'A', 3))])).toEqual(['r3']);
+    expect(actions([gone, empty])).toEqual([
+      { do: 'wait', why: 'r1 does not answer, and nobody who is reachable ever had its data (r2)' },
+    ]);
+  });
+
+  it('is replaced by one that has what came last, before one that has more of what came earlier', () => {
+    const known = memory({ primary: 'r2', streams: ['A', 'B'] });
+    const gone = silent('r2', primary('B'), 900);
+    const old = answering('r1', primary('A', 9_000));
+    expect(promoted([old, gone, answering('r3', replicaOf('r2', 'B', 10))], known)).toEqual(['r3']);
+    expect(promoted([old, gone, silent('r3', replicaOf('r2', 'B', 10), 900)], known)).toEqual(['r1']);
+  });
+
+  it('is replaced by one whose promotion was done but not confirmed', () => {
+    const all = [
+      silent('r1', primary('A'), 900),
+      answering('r2', primary('B', 700, 'A')),
+      answering('r3', replicaOf('r1', 'other', 800)),
+    ];
+    expect(promoted(all)).toEqual(['r2']);
+  });
+});
+
+describe("the manager's own silence", () => {
+  const deaf = [
+    silent('r1', primary('A'), 3_000),
+    silent('r2', replicaOf('r1', 'A'), 3_000),
+    silent('r3', replicaOf('r1', 'A'), 3_000),
+  ];
+  /** r2 is heard again, r1 is not yet. */
+  const half = [deaf[0]!, answering('r2', replicaOf('r1', 'A')), deaf[2]!];
+  const decided = (known: Memory, atMs: number) =>
+    decide(known, look(half, atMs), DOWN_AFTER_MS).map((action) => action.do);
+
+  it('replaces nobody just because another is heard first when its cut is healed', () => {
+    const known = remember(memory(), look(deaf), DOWN_AFTER_MS);
+    expect(decide(known, look(deaf), DOWN_AFTER_MS)).toEqual([]);
+    const then = remember(known, look(half, 10_100), DOWN_AFTER_MS);
+    expect(decided(then, 10_100)).toEqual([]);
+    expect(decided(then, 10_000 + DOWN_AFTER_MS - 1)).toEqual([]);
+    expect(decided(then, 10_000 + DOWN_AFTER_MS)).toEqual(['promote']);
+  });
+
+  it('replaces nobody because it was asleep', () => {
+    const overslept = remember(memory(), look(half, 10_000, 3_000), DOWN_AFTER_MS);
+    expect(decided(overslept, 10_100)).toEqual([]);
+    const awake = remember(memory(), look(half, 10_000, 20), DOWN_AFTER_MS);
+    expect(decided(awake, 10_100)).toEqual(['promote']);
+  });
+
+  it('promotes nobody before it has ever seen a primary', () => {
+    const never = { name: 'r1', address: ADDRESS.r1, answers: false };
+    const all = [never, answering('r2', replicaOf('r1', 'fresh'))];
+    expect(promoted(all, memory({ streams: [] }))).toEqual(['wait']);
+  });
+});
+
+describe('what it remembers of the data', () => {
+  it('is what the primary says, latest last, and nothing that anybody else says', () => {
+    const all = [answering('r1', primary('B', 1, 'A')), answering('r2', primary('X'))];
+    expect(remember(memory({ streams: [] }), look(all), DOWN_AFTER_MS).streams).toEqual(['A', 'B']);
+    expect(remember(memory({ streams: ['0', 'A'] }), look(all), DOWN_AFTER_MS).streams).toEqual(['0', 'A', 'B']);
+    const gone = [silent('r1', primary('C'), 900), answering('r2', primary('X'))];
+    expect(remember(memory(), look(gone), DOWN_AFTER_MS).streams).toEqual(['A']);
+  });
+});
+
+describe('INFO replication', () => {
+  it('is read for primaries and replicas', () => {
+    const stream = 'a'.repeat(40);
+    expect(
+      sayingOf(
+        `# Replication\r\nrole:slave\r\nmaster_host:10.0.0.1\r\nmaster_port:6379\r\nslave_repl_offset:837\r\nmaster_replid:${stream}\r\nmaster_replid2:${'0'.repeat(40)}\r\nmaster_repl_offset:900\r\n`,
+      ),
+    ).toEqual({ role: 'replica', follows: '10.0.0.1', offset: 837, stream });
+    expect(
+      sayingOf(
+        `role:master\r\nmaster_replid:${stream}\r\nmaster_replid2:${'b'.repeat(40)}\r\nmaster_repl_offset:900\r\n`,
+      ),
+    ).toEqual({ role: 'primary', offset: 900, stream, formerStream: 'b'.repeat(40) });
+    expect(() => sayingOf('role:sentinel')).toThrow('no role');
+  });
+});
