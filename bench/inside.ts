@@ -8,15 +8,10 @@ import { netnsRuntime } from '../harness/runtimes/netns.js';
 import { createRandom } from '../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../harness/runtimes/real-clock.js';
 import { topologies } from '../harness/topologies/index.js';
-import type {
-  ClientScript,
-  HistoryBody,
-  HistoryEvent,
-  RedisBinary,
-  Runtime,
-  TopologyContext,
-  TopologyOptions,
-} from '../harness/vocabulary/api.js';
+import type { HistoryBody, HistoryEvent } from '../harness/vocabulary/history.js';
+import type { Runtime } from '../harness/vocabulary/host.js';
+import type { RedisBinary, TopologyContext, TopologyOptions } from '../harness/vocabulary/topology.js';
+import type { ClientScript } from '../harness/vocabulary/workload.js';
 import { builtinLock } from '../lock-impl/index.js';
 
 const ROUNDS = 5;

@@ -7,7 +7,8 @@
 import type { KeyHistory } from '../checkers/linearizability/types.js';
 import { MODE, OP, OUTCOME } from '../harness/record/history-table.js';
 import { createRandom } from '../harness/runtimes/random.js';
-import type { Operations, Random } from '../harness/vocabulary/api.js';
+import type { Operations } from '../harness/vocabulary/history.js';
+import type { Random } from '../harness/vocabulary/time.js';
 
 export interface LockHistory {
   /** To the next round. */

@@ -7,7 +7,10 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeJson } from '../harness/record/store.js';
 import { createRandom } from '../harness/runtimes/random.js';
-import type { HistoryBody, Observation, ObservationBody, Plan, Random, RunConfig } from '../harness/vocabulary/api.js';
+import type { Plan } from '../harness/vocabulary/faults.js';
+import type { HistoryBody, Observation, ObservationBody } from '../harness/vocabulary/history.js';
+import type { RunConfig } from '../harness/vocabulary/run.js';
+import type { Random } from '../harness/vocabulary/time.js';
 
 export interface RecordedRun {
   /** Invoked operations, to the next few. */

@@ -1,7 +1,8 @@
 /** The one sentence that a verdict opens with. */
 
 import { moment, plural } from '../harness/record/facts/words.js';
-import type { LockModel, Results, Violation, ViolationClass } from '../harness/vocabulary/api.js';
+import type { LockModel } from '../harness/vocabulary/protocol.js';
+import type { Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { causePhrase } from './causes/explain.js';
 
 /** What a headline is made of: violations that are told, those of them that fail the run, and how many there are in all. */

@@ -1,14 +1,8 @@
 /** The checkers, and how what they find becomes one verdict. */
 
 import { faultFailures, mishaps } from '../harness/record/facts/faults.js';
-import type {
-  Checker,
-  CheckerResult,
-  CheckInput,
-  Results,
-  Violation,
-  ViolationClass,
-} from '../harness/vocabulary/api.js';
+import type { Checker, CheckInput } from '../harness/vocabulary/run.js';
+import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { mutualExclusion, PROCEDURE } from './exclusion/mutual-exclusion.js';
 import { ownership } from './exclusion/ownership.js';
 import { permits } from './exclusion/permits.js';

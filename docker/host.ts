@@ -2,12 +2,12 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
-import type { ClockSkew, ExecResult, Host, HostProcess, SpawnOptions } from '../harness/vocabulary/api.js';
+import type { ClockSkew, ExecResult, Host, HostProcess, SpawnOptions } from '../harness/vocabulary/host.js';
 import type { Prepared } from './agent/messages.js';
 import type { Docker } from './engine.js';
 import { INSIDE } from './images.js';
 import { Link } from './link.js';
-import type { DockerOptions, HostFile } from './runtime.js';
+import type { DockerOptions, HostFile } from './options.js';
 
 type Container = ReturnType<Docker['getContainer']>;
 

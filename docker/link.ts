@@ -3,7 +3,7 @@
  * that ran there has ended, and every call that waits is told so.
  */
 import { Duplex, PassThrough, type Readable, Writable } from 'node:stream';
-import type { HostProcess, ProcessExit } from '../harness/vocabulary/api.js';
+import type { HostProcess, ProcessExit } from '../harness/vocabulary/host.js';
 import { FrameReader, frame, KIND, type Kind } from './agent/frames.js';
 import type { Answer, Call, ProcessState, Spawned } from './agent/messages.js';
 

@@ -3,11 +3,13 @@
  * is guessed from the engine's version or settings.
  */
 import { readFileSync } from 'node:fs';
-import type { Capability, Clock, Host } from '../harness/vocabulary/api.js';
+import type { Capability, Host } from '../harness/vocabulary/host.js';
+import type { Clock } from '../harness/vocabulary/time.js';
 import { ContainerError } from './engine.js';
 import { DockerHost } from './host.js';
 import { INSIDE } from './images.js';
-import { type DockerOptions, dockerRuntime } from './runtime.js';
+import type { DockerOptions } from './options.js';
+import { dockerRuntime } from './runtime.js';
 
 export interface Probed {
   /** What the server in the image says of itself. */

@@ -6,37 +6,13 @@
  * harness leaves, a network at most, is removed at the next start.
  */
 import { basename } from 'node:path';
-import type { Capability, Clock, ClockSkew, Host, Runtime } from '../harness/vocabulary/api.js';
+import type { Capability, Host, Runtime } from '../harness/vocabulary/host.js';
+import type { Clock } from '../harness/vocabulary/time.js';
 import { ContainerError, type Engine, findEngine } from './engine.js';
 import { DockerHost } from './host.js';
-import { type Images, oneLine } from './images.js';
+import { oneLine } from './images.js';
+import type { DockerOptions } from './options.js';
 import { labelsOf, removeNetwork, sweep } from './owner.js';
-
-export interface DockerOptions {
-  /** The run's folder: hosts get `logs/<name>.log` below it, and `hosts/<name>/` at the same path in their container. */
-  folder: string;
-  /** Names the run on everything that is made for it. */
-  runId: string;
-  clock: Clock;
-  /** What the hosts' clock file must hold from now on. */
-  encodeSkew(skew: ClockSkew): Buffer;
-  unavailable: Partial<Record<Capability, string>>;
-  images: Images;
-  /** Whether a host of this name runs a server; all others are lock clients' and managers'. */
-  isServer(host: string): boolean;
-  /** The compiled project's folder. */
-  project: string;
-  /** What lock clients need beside the project, by path, the same inside as outside. */
-  files: ReadonlyMap<string, HostFile>;
-  /** A program of this machine that lock clients are started with, and that their image must have, too. */
-  program?: string;
-}
-
-export interface HostFile {
-  data: Buffer;
-  /** Permissions. */
-  mode: number;
-}
 
 const DEVICE = 'eth0';
 /** The first whose engine takes settings of one device by a way of their own, and the only one that the last still take. */

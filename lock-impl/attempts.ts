@@ -1,5 +1,5 @@
 /** What the locks here share: trying until the wait is over, and telling certain failures from doubtful ones. */
-import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { refused } from './define-lock.js';
 
 /** One try: a hold, or why it was certainly not granted. A try that cannot tell throws. */

@@ -9,7 +9,7 @@
  * count-down may have counted, and one that is sent again may count twice.
  */
 import type { Redis } from 'ioredis';
-import type { TopologyAccess } from '../harness/vocabulary/api.js';
+import type { TopologyAccess } from '../harness/vocabulary/lock.js';
 import { certainOrDoubtful } from './attempts.js';
 import { countDown } from './scripts/count-down.js';
 

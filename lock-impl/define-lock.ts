@@ -1,7 +1,7 @@
 /**
  * What a lock author imports: `import { defineLock } from 'lock-torture'`. Types, and two functions without any state.
  */
-import type { LockDefinition } from '../harness/vocabulary/api.js';
+import type { LockDefinition } from '../harness/vocabulary/lock.js';
 
 export type {
   AcquireOptions,
@@ -9,8 +9,8 @@ export type {
   LockDefinition,
   LockHold,
   TopologyAccess,
-  TopologyDescription,
-} from '../harness/vocabulary/api.js';
+} from '../harness/vocabulary/lock.js';
+export type { TopologyDescription } from '../harness/vocabulary/topology.js';
 
 /** Returns `definition` as it is; it is there so that an editor checks and completes what is written in it. */
 export function defineLock(definition: LockDefinition): LockDefinition {

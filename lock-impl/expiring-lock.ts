@@ -5,7 +5,7 @@
  * SET NX PX with a random value. What it promises beyond that depends on how it is released.
  */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs, whyNotDone } from './attempts.js';
 import { defineLock } from './define-lock.js';
 import { pause } from './set-nx-px.js';

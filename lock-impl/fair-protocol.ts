@@ -1,6 +1,6 @@
 /** What a fair lock keeps on its server: the reentrant lock's hash, a queue, and its waiters' deadlines. See `scripts/`. */
 import type { Redis } from 'ioredis';
-import type { TopologyAccess } from '../harness/vocabulary/api.js';
+import type { TopologyAccess } from '../harness/vocabulary/lock.js';
 import { companionKey } from './keys.js';
 import type { Protocol } from './reentrant-lock.js';
 import { oneOwner, takenFrom } from './reentrant-protocol.js';

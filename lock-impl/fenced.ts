@@ -7,7 +7,7 @@
  * beyond that: a failover that forgets the last count, a restart without persistence or an eviction gives tokens twice.
  */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from './attempts.js';
 import { defineLock } from './define-lock.js';
 import { companionKey } from './keys.js';

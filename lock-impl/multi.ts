@@ -12,7 +12,7 @@
  *
  * Steps: `part-granted`, between two parts. A client that dies there leaves its parts taken for a lease.
  */
-import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted, validForMs } from './attempts.js';
 import { defineLock, refused } from './define-lock.js';
 import { type Answer, answerOf, giveBack, type OwnedKey, prolong, take } from './owned-key.js';

@@ -5,7 +5,7 @@
  * `answerOf` and `answerOrRefusal` tell those that mean "certainly not executed" from doubts.
  */
 import type { Redis } from 'ioredis';
-import type { LockHold, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { certainOrDoubtful, validForMs, whyNotDone } from './attempts.js';
 import { extendIfMine } from './scripts/extend-if-mine.js';
 import { releaseIfMine } from './scripts/release-if-mine.js';

@@ -2,7 +2,8 @@
  * Puts locks that know their owner (`reentrant-lock.ts`) behind what the harness asks for: each acquire is a
  * `tryLock(wait)` whose lease is the watchdog's, and an acquire of what this client holds already nests.
  */
-import type { AcquireOptions, LockHold, LockMode, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
+import type { LockMode } from '../harness/vocabulary/protocol.js';
 import { type Grant, type Protocol, ReentrantLock } from './reentrant-lock.js';
 
 /** The one caller of a client of the harness. */

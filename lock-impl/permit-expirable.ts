@@ -9,7 +9,7 @@
  * takes permits that others see expire early. `validForMs` is counted by the monotonic clock, so the holder is not told.
  */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs } from './attempts.js';
 import { defineLock } from './define-lock.js';
 import { answerOf, answerOrRefusal } from './owned-key.js';

@@ -1,6 +1,7 @@
 /** What a read-write lock keeps on its server: who holds it in which mode, and until when. See `scripts/read-write-state.ts`. */
 import type { Redis } from 'ioredis';
-import type { LockMode, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { TopologyAccess } from '../harness/vocabulary/lock.js';
+import type { LockMode } from '../harness/vocabulary/protocol.js';
 import { companionKey } from './keys.js';
 import type { Protocol } from './reentrant-lock.js';
 import { takenFrom } from './reentrant-protocol.js';

@@ -11,7 +11,7 @@
  *
  * Steps: `part-granted`, between two nodes.
  */
-import type { AcquireOptions, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from './attempts.js';
 import { defineLock } from './define-lock.js';
 import { heldParts, ownedBy, type Part, takeInOrder } from './multi.js';

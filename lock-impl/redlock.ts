@@ -9,7 +9,7 @@
  * Step points: `asked`, when all nodes have answered (or did not in time) and nothing is decided yet.
  */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted, validForMs, whyNotDone } from './attempts.js';
 import { defineLock } from './define-lock.js';
 import { extendIfMine } from './scripts/extend-if-mine.js';

@@ -15,7 +15,7 @@
  *
  * Step points: `queued`, where a queue took us in; `granted`; `before-renewal`.
  */
-import type { TopologyAccess } from '../harness/vocabulary/api.js';
+import type { TopologyAccess } from '../harness/vocabulary/lock.js';
 import { certainOrDoubtful, type Pause, randomPauseMs, validForMs, whyNotDone } from './attempts.js';
 import { refused } from './define-lock.js';
 import { keepRenewed, type Watchdog } from './renewal.js';

@@ -7,7 +7,7 @@
  *
  * Step points: `before-renewal`, each time.
  */
-import type { TopologyAccess } from '../harness/vocabulary/api.js';
+import type { TopologyAccess } from '../harness/vocabulary/lock.js';
 import { validForMs } from './attempts.js';
 
 export interface Renewable {

@@ -8,7 +8,7 @@
  * Steps: `granted`, when a permit was taken. A client that dies from there on leaks it.
  */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted } from './attempts.js';
 import { defineLock } from './define-lock.js';
 import { answerOrRefusal } from './owned-key.js';

@@ -6,7 +6,7 @@
  * promise beyond the life of what one server remembers: a failover can forget a grant.
  */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from './attempts.js';
 import { defineLock } from './define-lock.js';
 import { answerOrRefusal, heldKey, take } from './owned-key.js';

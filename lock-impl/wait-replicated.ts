@@ -14,7 +14,7 @@
  * Steps: `granted`, when the primary has granted and nobody was asked for an acknowledgement yet.
  */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs } from './attempts.js';
 import { defineLock, refused } from './define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, type OwnedKey } from './owned-key.js';

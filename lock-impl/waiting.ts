@@ -1,5 +1,5 @@
 /** How a refused client passes the time until it is worth trying again. */
-import type { TopologyAccess } from '../harness/vocabulary/api.js';
+import type { TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Pause, randomPauseMs } from './attempts.js';
 
 export interface Waiting {

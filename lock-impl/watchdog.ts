@@ -7,7 +7,7 @@
  *
  * Step points: `granted`; `before-renewal`.
  */
-import type { LockHold, TopologyAccess } from '../harness/vocabulary/api.js';
+import type { LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { tryUntilGranted } from './attempts.js';
 import { defineLock } from './define-lock.js';
 import { keepRenewed } from './renewal.js';

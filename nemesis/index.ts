@@ -1,5 +1,5 @@
 /** The nemesis: faults, the plans that say when they strike, and the runner that carries a plan out. */
-export type { NemesisFault, PlanTopology } from './context.js';
+
 export { faults } from './faults/index.js';
 export { parsePlan } from './parse-plan.js';
 export { defaultIntervalMs, type MadePlan, makePlan, type PlanOptions, planArbitrary } from './plan.js';
@@ -12,5 +12,6 @@ export {
   PlanError,
   parseNemesis,
 } from './requests.js';
-export { roles } from './roles.js';
 export { type NemesisByHand, nemesisByHand, runNemesis } from './runner.js';
+export type { NemesisFault, PlanTopology } from './striking/context.js';
+export { roles } from './striking/roles.js';

@@ -1,9 +1,10 @@
 /** Reads a `--plan` file: every mistake is one line that names the step and the field. */
-import type { Plan, PlanStep, Target, When } from '../harness/vocabulary/api.js';
-import { type NemesisFault, type PlanTopology, words } from './context.js';
+import type { Plan, PlanStep, Target, When } from '../harness/vocabulary/faults.js';
 import { faults } from './faults/index.js';
+import { words } from './levers/basics.js';
 import { incapable, PlanError, targetTrouble, type Unavailable, unknownFault } from './requests.js';
-import { isRole } from './roles.js';
+import type { NemesisFault, PlanTopology } from './striking/context.js';
+import { isRole } from './striking/roles.js';
 
 const STEP_FIELDS = ['atMs', 'after', 'fault', 'target', 'forMs', 'args'];
 const TRIGGER_EVENTS = ['acquire', 'release', 'step'] as const;

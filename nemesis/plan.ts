@@ -7,10 +7,11 @@
  * that need most time first; what is left of the time is filled with more of them. All is healed before the time is over.
  */
 import fc from 'fast-check';
-import type { Plan, PlanStep } from '../harness/vocabulary/api.js';
-import { type PlanTopology, type Shape, words } from './context.js';
+import type { Plan, PlanStep } from '../harness/vocabulary/faults.js';
 import { faults } from './faults/index.js';
+import { words } from './levers/basics.js';
 import { type FaultRequest, kindOf, targetOf } from './requests.js';
+import type { PlanTopology, Shape } from './striking/context.js';
 
 export interface PlanOptions {
   seed: number;

@@ -1,9 +1,11 @@
 /** What a user asks for with `--nemesis`, and what each topology is given when nothing is asked for. */
-import type { Capability, Target, TargetRole } from '../harness/vocabulary/api.js';
-import { type NemesisFault, type PlanTopology, type Struckable, words } from './context.js';
+import type { Target, TargetRole } from '../harness/vocabulary/faults.js';
+import type { Capability } from '../harness/vocabulary/host.js';
 import { faults } from './faults/index.js';
-import { isRole } from './roles.js';
-import { unfitRole } from './targets.js';
+import { words } from './levers/basics.js';
+import type { NemesisFault, PlanTopology, Struckable } from './striking/context.js';
+import { isRole } from './striking/roles.js';
+import { unfitRole } from './striking/targets.js';
 
 /** Bad input of a user: one line that says what is wrong and what is possible. */
 export class PlanError extends Error {

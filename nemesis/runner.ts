@@ -4,19 +4,13 @@
  * Every step of the plan ends in the history: struck and healed, refused, or failed. Nothing is skipped silently.
  */
 import { setMaxListeners } from 'node:events';
-import type {
-  FaultContext,
-  FaultRecord,
-  HistoryEvent,
-  NemesisRun,
-  Plan,
-  PlanStep,
-  When,
-} from '../harness/vocabulary/api.js';
-import { type ActiveNemesis, Interrupted, isRefusal, message, type NemesisContext } from './context.js';
+import type { FaultContext, NemesisRun, Plan, PlanStep, When } from '../harness/vocabulary/faults.js';
+import type { FaultRecord, HistoryEvent } from '../harness/vocabulary/history.js';
 import { faults } from './faults/index.js';
-import { LeftInForce } from './in-force.js';
+import { Interrupted, isRefusal, message } from './levers/basics.js';
+import { LeftInForce } from './levers/in-force.js';
 import { createLevers, type Levers } from './levers/index.js';
+import type { ActiveNemesis, NemesisContext } from './striking/context.js';
 import { findUnhealed } from './unhealed.js';
 
 /** Starts carrying out the plan; its times count from now. */

@@ -1,6 +1,7 @@
 /** Asks hosts, servers and programs themselves whether everything is as it was. */
-import type { ClientTarget, FaultContext, RedisNode } from '../harness/vocabulary/api.js';
-import { message, waitFor } from './context.js';
+import type { ClientTarget, FaultContext } from '../harness/vocabulary/faults.js';
+import type { RedisNode } from '../harness/vocabulary/topology.js';
+import { message, waitFor } from './levers/basics.js';
 import { exactOffsetOf, type ReadWallMs, redisWallMs, signed } from './levers/clock.js';
 import type { Levers } from './levers/index.js';
 

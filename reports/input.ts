@@ -1,5 +1,9 @@
 /** What every report is made from: plain data of one run, nothing live. Pieces may be missing; a report says so. */
-import type { History, Hold, Observations, Plan, Results, RunConfig, Setting } from '../harness/vocabulary/api.js';
+import type { Plan } from '../harness/vocabulary/faults.js';
+import type { History, Observations } from '../harness/vocabulary/history.js';
+import type { RunConfig } from '../harness/vocabulary/run.js';
+import type { Setting } from '../harness/vocabulary/topology.js';
+import type { Hold, Results } from '../harness/vocabulary/verdict.js';
 
 export interface ReportInput {
   config: RunConfig;

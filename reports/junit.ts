@@ -3,7 +3,7 @@
  * `<error>`: a run that proves nothing must not look green, and `<skipped>` does in most viewers. Findings that the
  * run was told to allow are printed, and do not fail their case.
  */
-import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/vocabulary/api.js';
+import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { clipped } from './markup.js';
 import { className, count, countFound, whatHappened } from './words.js';
 

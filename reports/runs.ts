@@ -1,5 +1,6 @@
 /** `runs/index.html`: every run in a row, newest first, to be filtered. Readable without its script, which only filters. */
-import type { Results, RunConfig } from '../harness/vocabulary/api.js';
+import type { RunConfig } from '../harness/vocabulary/run.js';
+import type { Results } from '../harness/vocabulary/verdict.js';
 import { clipped, type Markup, markup } from './markup.js';
 import { pageFrame } from './page/frame.js';
 import { CLASS_NAMES, count, durationOfMs, plural } from './words.js';

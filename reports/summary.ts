@@ -1,5 +1,5 @@
 /** What the terminal says at the end of a run, and the object that `--json` prints. Plain text unless colour is asked for. */
-import type { Results, Violation, ViolationClass } from '../harness/vocabulary/api.js';
+import type { Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { clipped, visible } from './markup.js';
 import { className, count, countFound, EXIT_MEANING, plural, shownOfFound, whatHappened } from './words.js';
 

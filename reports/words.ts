@@ -1,5 +1,5 @@
 /** Numbers, times and violations in words, the same in every report. Plain text: escaping is the reports' own matter. */
-import type { Hold, Results, Violation, ViolationClass } from '../harness/vocabulary/api.js';
+import type { Hold, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 
 const NS_PER_S = 1e9;
 

@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 
 export const bareSetnxOutlivesItsHolder: Scenario = {
   name: 'bare-setnx-outlives-its-holder',

@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 import { loseByFailover } from './acts/failover.js';
 
 export const clusterLosesTheLock: Scenario = {

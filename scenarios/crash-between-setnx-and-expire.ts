@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 
 export const crashBetweenSetnxAndExpire: Scenario = {
   name: 'crash-between-setnx-and-expire',

@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 import { granted, knownTo, primaryFor } from './acts/asking.js';
 
 export const fastReplicaIsPromoted: Scenario = {

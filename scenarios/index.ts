@@ -1,5 +1,5 @@
 /** Claims about locks, each with the play that proves or refutes it. */
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 import { bareSetnxOutlivesItsHolder } from './bare-setnx-outlives-its-holder.js';
 import { clusterLosesTheLock } from './cluster-loses-the-lock.js';
 import { crashBetweenSetnxAndExpire } from './crash-between-setnx-and-expire.js';

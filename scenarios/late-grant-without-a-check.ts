@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 import { answerLate } from './acts/late-answer.js';
 
 export const lateGrantWithoutACheck: Scenario = {

@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 import { isListening } from './acts/asking.js';
 
 export const lostWakeUpCostsOneLease: Scenario = {

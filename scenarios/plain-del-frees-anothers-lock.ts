@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 
 export const plainDelFreesAnothersLock: Scenario = {
   name: 'plain-del-frees-anothers-lock',

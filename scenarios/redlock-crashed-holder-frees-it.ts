@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 import { crashWhileHolding } from './acts/requirements.js';
 
 export const redlockCrashedHolderFreesIt: Scenario = {

@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 import { DURABLE, grantOnThreeOfFive, takeBeside } from './acts/bare-majority.js';
 
 export const redlockNodeEvicts: Scenario = {

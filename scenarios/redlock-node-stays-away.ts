@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 import { hasNoticed, leaseOver } from './acts/asking.js';
 import { DURABLE, grantOnThreeOfFive } from './acts/bare-majority.js';
 

@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 
 export const waitRefusesWhatNoReplicaHas: Scenario = {
   name: 'wait-refuses-what-no-replica-has',

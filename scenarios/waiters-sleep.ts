@@ -1,4 +1,4 @@
-import type { Scenario } from '../harness/vocabulary/api.js';
+import type { Scenario } from '../harness/vocabulary/workload.js';
 import { havingKey, isListening } from './acts/asking.js';
 
 /** How often a lock that polls every 10 to 30 ms would have asked meanwhile, at the very least. */

@@ -1,5 +1,5 @@
 /** What the self-test is made of. */
-import type { CauseName, ViolationClass } from '../harness/vocabulary/api.js';
+import type { CauseName, ViolationClass } from '../harness/vocabulary/verdict.js';
 
 /** By which checker, and as what, something is found. */
 export interface Finding {

@@ -1,5 +1,5 @@
 /** A counter under the lock: read it, work, write back one more. What two do at once, one of them loses. */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { holdMs, release, turns, work } from './turns.js';
 

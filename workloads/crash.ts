@@ -1,5 +1,5 @@
 /** Holders die: a lock that only its holder can free is lost with it. */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { contend } from './mutex.js';
 

@@ -1,5 +1,5 @@
 /** Clients queue for one key, and wait long enough for their turn. */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { contend } from './mutex.js';
 

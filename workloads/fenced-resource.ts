@@ -2,7 +2,7 @@
  * A resource that the holder writes at the beginning and at the end of its work, and that may look at fencing tokens. Clients
  * are stopped in between: one that sleeps through its lease writes when it wakes.
  */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { WORTH } from './judged-by.js';
 import { holdMs, release, turns, work } from './turns.js';
 

@@ -1,5 +1,5 @@
 /** What the clients can be told to do. */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { counter } from './counter.js';
 import { crash } from './crash.js';
 import { fair } from './fair.js';

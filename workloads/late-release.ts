@@ -2,7 +2,7 @@
  * The `finally` of a task that took too long: a client stops working when its lease runs out, takes the lock again for its
  * next task, and only then the release of the first one comes. It must not free what the second one holds.
  */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { release, turns, work } from './turns.js';
 

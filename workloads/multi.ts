@@ -2,7 +2,7 @@
  * Transfers: a client takes the locks of two accounts, one after the other and in either order, counts the transfer on both,
  * and lets both go. Clients that wait for each other's second lock must not do so for ever, and no account may lose a count.
  */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { type Granted, holdMs, type Part, release, turns, work } from './turns.js';
 

@@ -1,5 +1,6 @@
 /** Contended mutual exclusion: every client takes one of a few keys, works under it for a while, lets it go, and again. */
-import type { ClientScript, Random, Workload, WorkloadOptions } from '../harness/vocabulary/api.js';
+import type { Random } from '../harness/vocabulary/time.js';
+import type { ClientScript, Workload, WorkloadOptions } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { holdMs, release, turns, work } from './turns.js';
 

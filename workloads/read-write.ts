@@ -2,7 +2,8 @@
  * Readers share, writers do not. A writer may read under its own lock; a reader that wants to write must let go first: one
  * that tries all the same is refused, or it would write beside the other readers.
  */
-import type { LockMode, Workload } from '../harness/vocabulary/api.js';
+import type { LockMode } from '../harness/vocabulary/protocol.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { holdMs, release, type Turn, turns, work } from './turns.js';
 

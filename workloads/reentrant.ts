@@ -1,5 +1,5 @@
 /** The owner takes its lock again, under the work that it does with it, up to a depth. */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { type Granted, holdMs, type Part, release, turns, work } from './turns.js';
 

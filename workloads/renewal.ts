@@ -1,5 +1,6 @@
 /** Work that is longer than the lease: the lock is extended meanwhile, by its own watchdog or by the client. */
-import type { HandshakeValue, Workload, WorkloadOptions } from '../harness/vocabulary/api.js';
+import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
+import type { Workload, WorkloadOptions } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { type Granted, type Part, release, turns } from './turns.js';
 

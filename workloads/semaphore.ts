@@ -1,5 +1,5 @@
 /** More clients than permits. */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { WORTH } from './judged-by.js';
 import { contend } from './mutex.js';
 

@@ -2,7 +2,7 @@
  * One node runs the job: who gets the lock is the leader, works for as long as it can keep it, and writes its progress down
  * now and then. The others look again and again whether the place is free.
  */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { workOn } from './renewal.js';
 import { type Granted, type Part, release, turns } from './turns.js';

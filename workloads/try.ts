@@ -1,5 +1,5 @@
 /** Many clients try for one key with time-outs of every length, none of them long: most are refused. */
-import type { Workload } from '../harness/vocabulary/api.js';
+import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { holdMs, release, turns, work } from './turns.js';
 

@@ -1,12 +1,7 @@
 /** What the workloads are made of: a client takes its turn again and again, works under the lock, and lets it go. */
-import type {
-  ClientScript,
-  Instruction,
-  LockMode,
-  Outcome,
-  Random,
-  WorkloadOptions,
-} from '../harness/vocabulary/api.js';
+import type { LockMode } from '../harness/vocabulary/protocol.js';
+import type { Random } from '../harness/vocabulary/time.js';
+import type { ClientScript, Instruction, Outcome, WorkloadOptions } from '../harness/vocabulary/workload.js';
 
 /** An acquire that was granted. */
 export type Granted = Extract<Outcome, { id: number }>;

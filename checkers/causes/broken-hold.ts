@@ -5,7 +5,7 @@
 
 import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
-import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/api.js';
+import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from './unexplained.js';
 
 /** `second` was granted while `first` went on. Of class `exclusion` where it was granted while the lease certainly ran. */

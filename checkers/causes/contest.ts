@@ -7,7 +7,7 @@ import type { Evidence, Grant } from '../../harness/record/facts/evidence.js';
 import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
-import type { CauseLink, CauseName, Hold } from '../../harness/vocabulary/api.js';
+import type { CauseLink, CauseName, Hold } from '../../harness/vocabulary/verdict.js';
 
 export interface Party {
   hold: Hold;

@@ -12,7 +12,7 @@
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
-import type { Cause, CauseLink, CauseName } from '../../harness/vocabulary/api.js';
+import type { Cause, CauseLink, CauseName } from '../../harness/vocabulary/verdict.js';
 import { contestsOf, type Party } from './contest.js';
 
 /** Each shows a node that was without everything that another, or its own earlier process, had written last. */

@@ -9,7 +9,7 @@
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
-import type { CauseLink } from '../../harness/vocabulary/api.js';
+import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
 
 /** A primary tells its replicas of what it evicts at once, but it is read on another connection. */

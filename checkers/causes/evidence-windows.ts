@@ -11,7 +11,7 @@
 
 import { ALL_TIME, Evidence, type Window } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
-import type { CheckInput } from '../../harness/vocabulary/api.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
 
 /** A run with no more than these is looked at as a whole. */
 const MOST_COMMANDS_AT_ONCE = 50_000;

@@ -9,7 +9,7 @@
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { ClockReading, KeyWrite } from '../../harness/record/facts/key-writes.js';
-import type { CauseLink } from '../../harness/vocabulary/api.js';
+import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
 
 /** Redis reckons in whole milliseconds. */

@@ -7,7 +7,8 @@
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
-import type { Cause, CauseName, CheckInput } from '../../harness/vocabulary/api.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CauseName } from '../../harness/vocabulary/verdict.js';
 import { type Contest, contestsOf, type Explanation, type Reason } from './contest.js';
 import { counterLost } from './counter-lost.js';
 import { evicted } from './evicted.js';

@@ -11,7 +11,7 @@
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { ownerIs } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
-import type { CauseLink } from '../../harness/vocabulary/api.js';
+import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, grantLink, leaseLink, type Reason } from './contest.js';
 
 export const failoverLostWrite: Reason = (contest, evidence) => {

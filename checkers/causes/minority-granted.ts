@@ -7,7 +7,7 @@
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { listed, moment } from '../../harness/record/facts/words.js';
-import type { Cause, Hold } from '../../harness/vocabulary/api.js';
+import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 
 export function minorityGranted(overlap: Overlap, evidence: Evidence): Cause | undefined {
   const { majority } = evidence;

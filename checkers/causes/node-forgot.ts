@@ -6,7 +6,7 @@
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import type { CauseLink } from '../../harness/vocabulary/api.js';
+import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { goneLink, grantLink, type Reason } from './contest.js';
 
 export const nodeForgot: Reason = (contest, evidence) => {

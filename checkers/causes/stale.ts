@@ -8,7 +8,8 @@
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { recordConcerning } from '../../harness/record/facts/faults.js';
 import { length, moment } from '../../harness/record/facts/words.js';
-import type { Cause, CauseLink, CheckInput, Hold } from '../../harness/vocabulary/api.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 
 /** The explanations in the order in which they are tried. */
 export const staleReasons: readonly ((hold: Hold, evidence: Evidence, input: CheckInput) => Cause | undefined)[] = [

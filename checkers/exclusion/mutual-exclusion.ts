@@ -16,14 +16,8 @@ import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { stampBreaches } from '../../harness/record/facts/operations.js';
 import { forEachOverlap, type Overlap, type OverlapFound, overlapWith } from '../../harness/record/facts/overlaps.js';
 import { length, listed, moment, plural } from '../../harness/record/facts/words.js';
-import type {
-  Checker,
-  CheckerResult,
-  CheckInput,
-  Hold,
-  Violation,
-  ViolationClass,
-} from '../../harness/vocabulary/api.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { CheckerResult, Hold, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import { explainerOf } from '../causes/explain.js';
 import { Doubts } from '../worth/doubts.js';
 import { isImpossible } from './second-opinion.js';

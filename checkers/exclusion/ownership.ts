@@ -29,7 +29,9 @@ import { leasesOverlap, type Overlap, overlapWith } from '../../harness/record/f
 import { toldRenewals } from '../../harness/record/facts/renewals.js';
 import { length, moment } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { Cause, CauseLink, Checker, CheckInput, History, Hold, Violation } from '../../harness/vocabulary/api.js';
+import type { History } from '../../harness/vocabulary/history.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CauseLink, Hold, Violation } from '../../harness/vocabulary/verdict.js';
 import { causeBetween } from '../causes/broken-hold.js';
 import { explainerOf } from '../causes/explain.js';
 import { Doubts } from '../worth/doubts.js';

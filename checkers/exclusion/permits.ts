@@ -23,14 +23,9 @@ import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type {
-  Checker,
-  CheckerResult,
-  CheckInput,
-  History,
-  HistoryEvent,
-  Violation,
-} from '../../harness/vocabulary/api.js';
+import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { CheckerResult, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
 

@@ -10,7 +10,9 @@
 import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { historyOf, OP } from '../../harness/record/history-table.js';
-import type { HistoryEvent, Hold, LockModel } from '../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { isTimedFeasible } from '../linearizability/timed-oracle.js';
 import type { KeyHistory, Reading } from '../linearizability/types.js';
 

@@ -26,7 +26,8 @@ import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { countInversions } from '../../harness/record/facts/inversions.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
-import type { Cause, Checker, Violation } from '../../harness/vocabulary/api.js';
+import type { Checker } from '../../harness/vocabulary/run.js';
+import type { Cause, Violation } from '../../harness/vocabulary/verdict.js';
 import { causeBetween } from '../causes/broken-hold.js';
 import { tokenExplainerOf } from '../causes/explain.js';
 

@@ -22,7 +22,8 @@ import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { accessesOf, acknowledgedWrites, disorderOf, inOwnOrder } from '../../harness/record/facts/resource.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { History, LockModel } from '../../harness/vocabulary/api.js';
+import type { History } from '../../harness/vocabulary/history.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 
 const NONE = -1;
 

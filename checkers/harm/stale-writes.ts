@@ -26,16 +26,9 @@ import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { accessesOf } from '../../harness/record/facts/resource.js';
 import { moment } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type {
-  Cause,
-  CauseLink,
-  Checker,
-  CheckerResult,
-  CheckInput,
-  History,
-  Hold,
-  Violation,
-} from '../../harness/vocabulary/api.js';
+import type { History } from '../../harness/vocabulary/history.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CauseLink, CheckerResult, Hold, Violation } from '../../harness/vocabulary/verdict.js';
 import { causeBetween, overlapBetween } from '../causes/broken-hold.js';
 import { explainerOf } from '../causes/explain.js';
 import { Doubts } from '../worth/doubts.js';

@@ -2,7 +2,7 @@
  * A second opinion on every witness before it accuses: its rows alone, cut out of the history, must be impossible for a
  * procedure that shares nothing with the one that found them. Where leases count that is the timed oracle, else the search.
  */
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { cutOut } from './cut-out.js';
 import { modelOf } from './models/index.js';
 import { search } from './search.js';

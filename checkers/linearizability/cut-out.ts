@@ -1,5 +1,5 @@
 /** A few rows of a key's history as a history of their own, in which nothing else ever happened. */
-import type { Operations } from '../../harness/vocabulary/api.js';
+import type { Operations } from '../../harness/vocabulary/history.js';
 import type { KeyHistory } from './types.js';
 
 /**

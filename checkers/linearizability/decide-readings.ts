@@ -12,7 +12,8 @@
 
 import { Earliest } from '../../harness/record/facts/earliest.js';
 import { OP } from '../../harness/record/history-table.js';
-import type { History, LockModel, Operations } from '../../harness/vocabulary/api.js';
+import type { History, Operations } from '../../harness/vocabulary/history.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { decide } from './decide.js';
 import { keyHistoriesOf } from './key-histories.js';
 import { refusedForHolder } from './models/answers.js';

@@ -14,7 +14,7 @@
  */
 
 import { plural } from '../../harness/record/facts/words.js';
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { isCrowded, isImpossible } from './confirm.js';
 import { type Inversions, inversionsOf } from './fences.js';
 import { type Schedule, schedule } from './lease.js';

@@ -3,7 +3,8 @@
  * lock with a lease can be held to (`mutual-exclusion`). A stale holder, say, is nothing that strict linearizability allows,
  * and nothing that a lease forbids.
  */
-import type { CheckInput, ReadingResult } from '../../harness/vocabulary/api.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { ReadingResult } from '../../harness/vocabulary/verdict.js';
 import { decideReadings } from './decide-readings.js';
 
 /** Where no fast procedure decides; a run is not kept waiting for what decides nothing. */

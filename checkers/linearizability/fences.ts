@@ -6,7 +6,7 @@
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
 import { Ranks } from '../../harness/record/facts/ranks.js';
-import type { Operations } from '../../harness/vocabulary/api.js';
+import type { Operations } from '../../harness/vocabulary/history.js';
 import type { Sections } from './sections.js';
 import type { Timeline } from './sweep.js';
 

@@ -1,7 +1,7 @@
 /** Instants for an order of operations that a search found: each as early as it can be. */
 
 import { MODE, OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { KeyHistory, Linearization, Reading } from './types.js';
 
 /**

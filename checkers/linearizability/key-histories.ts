@@ -11,7 +11,7 @@ import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { History, Notices, Operations } from '../../harness/vocabulary/api.js';
+import type { History, Notices, Operations } from '../../harness/vocabulary/history.js';
 import { isUnknown } from './models/answers.js';
 import type { KeyHistory } from './types.js';
 

@@ -11,7 +11,7 @@
  * hold that is adrift, or may have come before its own client's read, takes its place by the acquire's return: where such a
  * schedule fails, that proves nothing.
  */
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { Sections } from './sections.js';
 import { inOrder, SPAN, type Spans } from './spans.js';
 

@@ -1,5 +1,5 @@
 /** Who holds at one instant of a sweep, counted as far as the model needs it: who would be excluded, by how many. */
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { Sections } from './sections.js';
 
 export class Occupancy {

@@ -4,7 +4,7 @@
  */
 
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { isImpossible } from './confirm.js';
 import { cutOut } from './cut-out.js';
 import { earliestInstants } from './instants.js';

@@ -1,5 +1,5 @@
 /** Which cores overlap that must not, one by one and the earliest first; how many there are is counted by the sweep. */
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { exclude } from './occupancy.js';
 import type { Timeline } from './sweep.js';
 

@@ -9,7 +9,7 @@
  */
 
 import { MODE, OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { deniedOwnership, isUnknown, refusedForHolder } from './models/answers.js';
 import type { KeyHistory, Reading } from './types.js';
 

@@ -7,7 +7,7 @@
  */
 
 import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { Sections } from './sections.js';
 
 export const SPAN = {

@@ -7,7 +7,7 @@
  */
 
 import { firstIndex } from '../../harness/record/facts/first-index.js';
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { Occupancy } from './occupancy.js';
 import type { Sections } from './sections.js';
 import { inOrder, SPAN, type Spans } from './spans.js';

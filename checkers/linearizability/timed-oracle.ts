@@ -7,7 +7,7 @@
  */
 
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { isUnknown } from './models/answers.js';
 import { modelOf } from './models/index.js';
 import { withLeaseEnds } from './models/leases.js';

@@ -6,7 +6,8 @@
  * effect at any time after its call, or never. Nothing couples two keys (Herlihy and Wing's locality), so every key is
  * decided by itself.
  */
-import type { LockModel, Operations } from '../../harness/vocabulary/api.js';
+import type { Operations } from '../../harness/vocabulary/history.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 
 /** The acquires and releases of one key. Columns are by row of `operations`, and hold nothing for rows of other keys. */
 export interface KeyHistory {

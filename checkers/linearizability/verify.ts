@@ -8,7 +8,7 @@
  */
 
 import { MODE, OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { KeyHistory, Linearization, Reading } from './types.js';
 
 /** What is wrong with it, in words; undefined if nothing is. */

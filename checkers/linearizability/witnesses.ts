@@ -1,7 +1,7 @@
 /** Findings of the fast procedures as witnesses: a few rows, the time in which they cannot be, and why, in one sentence. */
 
 import { length, listed, moment, plural } from '../../harness/record/facts/words.js';
-import type { LockModel } from '../../harness/vocabulary/api.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { Inversion } from './fences.js';
 import type { Chain } from './lease.js';
 import type { Together } from './section-overlaps.js';

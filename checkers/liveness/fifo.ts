@@ -28,7 +28,9 @@ import { countInversions } from '../../harness/record/facts/inversions.js';
 import { trustedClients } from '../../harness/record/facts/operations.js';
 import { moment } from '../../harness/record/facts/words.js';
 import { NOTICE } from '../../harness/record/history-table.js';
-import type { Checker, History, Violation } from '../../harness/vocabulary/api.js';
+import type { History } from '../../harness/vocabulary/history.js';
+import type { Checker } from '../../harness/vocabulary/run.js';
+import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 
 /** The step by which a lock says that this client is in the queue now. */

@@ -14,7 +14,9 @@
  */
 
 import { moment } from '../../harness/record/facts/words.js';
-import type { Checker, CheckInput, CommandObservation, Observation, Violation } from '../../harness/vocabulary/api.js';
+import type { CommandObservation, Observation } from '../../harness/vocabulary/history.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 
 /** What is still on its way after a try has ended has come by then. */

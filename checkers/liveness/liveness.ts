@@ -9,7 +9,9 @@
 import { mishaps, unhealed } from '../../harness/record/facts/faults.js';
 import type { SampleObservation } from '../../harness/record/facts/key-writes.js';
 import { listed, moment } from '../../harness/record/facts/words.js';
-import type { Cause, Checker, CheckInput, HistoryEvent, Violation } from '../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
 

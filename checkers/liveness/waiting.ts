@@ -28,7 +28,9 @@ import { type Intervals, intervalsOf } from '../../harness/record/facts/interval
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
 import { length, moment } from '../../harness/record/facts/words.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { Checker, CheckInput, History, HistoryEvent, Violation } from '../../harness/vocabulary/api.js';
+import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 
 const GRACE_NS = 2e9;

@@ -19,7 +19,9 @@ import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { Checker, History, Measurement } from '../../harness/vocabulary/api.js';
+import type { History } from '../../harness/vocabulary/history.js';
+import type { Checker } from '../../harness/vocabulary/run.js';
+import type { Measurement } from '../../harness/vocabulary/verdict.js';
 
 /** Refusals by a lock that works: somebody holds it, or is to have it next. */
 const PROPER_REFUSALS = ['held', 'queued-behind'];

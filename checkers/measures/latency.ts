@@ -10,7 +10,9 @@ import { faultsInForce } from '../../harness/record/facts/faults.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { trustedClients } from '../../harness/record/facts/operations.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { Checker, History, Measurement, OpName } from '../../harness/vocabulary/api.js';
+import type { History, OpName } from '../../harness/vocabulary/history.js';
+import type { Checker } from '../../harness/vocabulary/run.js';
+import type { Measurement } from '../../harness/vocabulary/verdict.js';
 import { summaryOfNs } from './quantiles.js';
 
 const QUANTILES = { p50: 0.5, p95: 0.95, p99: 0.99, p999: 0.999 };

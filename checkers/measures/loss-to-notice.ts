@@ -16,7 +16,9 @@ import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { trustedClients } from '../../harness/record/facts/operations.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { Checker, CheckInput, History, Measurement } from '../../harness/vocabulary/api.js';
+import type { History } from '../../harness/vocabulary/history.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Measurement } from '../../harness/vocabulary/verdict.js';
 import { summaryOfNs } from './quantiles.js';
 
 const QUANTILES = { p50: 0.5, p99: 0.99 };

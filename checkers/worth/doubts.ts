@@ -12,7 +12,9 @@ import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { length, moment } from '../../harness/record/facts/words.js';
 import { OP } from '../../harness/record/history-table.js';
-import type { CheckInput, HistoryEvent, Hold } from '../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
 
 type Disturbance = Extract<HistoryEvent, { type: 'disturbance' }>;
 

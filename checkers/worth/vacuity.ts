@@ -10,7 +10,8 @@ import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
 import { listed, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { Checker, CheckInput, History, Observations } from '../../harness/vocabulary/api.js';
+import type { History, Observations } from '../../harness/vocabulary/history.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 
 /**
  * Fewer holds than this, or than two a client, are too few to say anything. How many there can be is up to the keys, not to

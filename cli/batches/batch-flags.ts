@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
 import { count, oneOf } from '../common/values.js';
 import { images, PROJECT_RUNS } from '../run/flags.js';
-import type { Asked } from '../run/prepare-run.js';
+import type { Asked } from '../run/machine.js';
 import { runtimeNames } from '../run/runtimes.js';
 
 export interface BatchFlags extends Asked {

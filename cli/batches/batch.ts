@@ -5,9 +5,11 @@
 
 import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import type { Plan, Results } from '../../harness/vocabulary/api.js';
+import type { Plan } from '../../harness/vocabulary/faults.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
 import { parseRunFlags } from '../run/flags.js';
-import { createPreparer, type Machine, type RunRequest } from '../run/prepare-run.js';
+import type { Machine } from '../run/machine.js';
+import { createPreparer, type RunRequest } from '../run/prepare-run.js';
 import { decideRun, readRunFlags, SEEDS } from '../run/run-command.js';
 import { type StopRequests, supervise } from '../run/supervise.js';
 

@@ -1,6 +1,6 @@
 /** A cell of the matrix: what its runs are to do, and what they come to. */
 
-import type { Results } from '../../harness/vocabulary/api.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
 import { type Cell, type Flags, nameOf, type Outcome } from '../../matrix/index.js';
 import { playTrouble } from '../run/play.js';
 import { type BatchOptions, type BatchRun, type Decide, decideByFlags } from './batch.js';

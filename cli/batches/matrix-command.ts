@@ -7,7 +7,7 @@ import { type Cell, cells, nameOf } from '../../matrix/index.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { UsageError } from '../common/errors.js';
 import { count, duration } from '../common/values.js';
-import { lookAround } from '../run/prepare-run.js';
+import { probeMachine } from '../run/probe-machine.js';
 import { saying } from '../run/run-command.js';
 import { StopRequests } from '../run/supervise.js';
 import { runBatch } from './batch.js';
@@ -72,7 +72,7 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
   );
   const open = chosen.filter((cell) => !rows.some((row) => row.cell === nameOf(cell)));
   const say = saying(flags);
-  const machine = await lookAround(askedOf(flags, cwd), say);
+  const machine = await probeMachine(askedOf(flags, cwd), say);
   const base = resolve(cwd, flags.out);
   const planned = rows.length + open.length;
   const summarise = () => summaryOf(rows, planned);

@@ -2,14 +2,17 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { topologies } from '../../harness/topologies/index.js';
-import type { Plan, Results, Scenario } from '../../harness/vocabulary/api.js';
+import type { Plan } from '../../harness/vocabulary/faults.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
+import type { Scenario } from '../../harness/vocabulary/workload.js';
 import type { Sheet } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { commandLine } from '../common/again.js';
 import { UsageError } from '../common/errors.js';
 import { CLASSES, oneOf } from '../common/values.js';
 import { playTrouble } from '../run/play.js';
-import { checkPair, fitsTopology, lookAround, type RunRequest } from '../run/prepare-run.js';
+import { checkPair, fitsTopology, type RunRequest } from '../run/prepare-run.js';
+import { probeMachine } from '../run/probe-machine.js';
 import { saying } from '../run/run-command.js';
 import { StopRequests } from '../run/supervise.js';
 import { type BatchRun, runBatch } from './batch.js';
@@ -64,7 +67,7 @@ export async function scenarioCommand(
   if (flags.list) return list();
   const say = saying(flags);
   const chosen = choose(names, flags, say);
-  const machine = await lookAround(askedOf(flags, cwd), say);
+  const machine = await probeMachine(askedOf(flags, cwd), say);
   const base = resolve(cwd, flags.out);
   const rows: Row[] = [];
   const beganMs = performance.now();

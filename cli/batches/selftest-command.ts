@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
 import { sounds, trials } from '../../selftest/index.js';
 import { UsageError } from '../common/errors.js';
-import { lookAround } from '../run/prepare-run.js';
+import { probeMachine } from '../run/probe-machine.js';
 import { saying } from '../run/run-command.js';
 import { StopRequests } from '../run/supervise.js';
 import { type BatchRun, decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
-import { type Job, jobsOf, judgeJob, type Row, statusOf } from './selftest-jobs.js';
-import { headline, rowText, selftestSheet, troublesOf } from './selftest-text.js';
+import { type Job, jobsOf, judgeJob, type Row } from './selftest-jobs.js';
+import { rowText, selftestSheet, summaryOf, troublesOf } from './selftest-text.js';
 
 export interface SelftestFlags extends BatchFlags {
   quick: boolean;
@@ -36,7 +36,7 @@ export function addSelftestFlags(command: Command): Command {
 export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: string }): Promise<number> {
   const say = saying(flags);
   const jobs = chosen(jobsOf(trials, sounds, flags.quick), flags.only);
-  const machine = await lookAround(askedOf(flags, cwd), say);
+  const machine = await probeMachine(askedOf(flags, cwd), say);
   const base = resolve(cwd, flags.out);
   const beganMs = performance.now();
   const rows: Row[] = [];
@@ -52,19 +52,6 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
   });
   return record.end(troublesOf(rows));
 }
-
-function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
-  const exitStatus = statusOf(rows, planned);
-  return {
-    version: 1 as const,
-    exitStatus,
-    headline: headline(rows, planned),
-    seconds: Math.round(seconds),
-    rows: [...rows],
-  };
-}
-
-export type SelftestSummary = ReturnType<typeof summaryOf>;
 
 function chosen(jobs: readonly Job[], only: string | undefined): Job[] {
   if (only === undefined) return [...jobs];

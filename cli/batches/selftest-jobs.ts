@@ -1,6 +1,6 @@
 /** The runs of a self-test, and what each of them shows. */
 
-import type { Results, Violation } from '../../harness/vocabulary/api.js';
+import type { Results, Violation } from '../../harness/vocabulary/verdict.js';
 import type { Finding, SoundRun, Trial } from '../../selftest/index.js';
 import type { BatchRun } from './batch.js';
 

@@ -1,8 +1,21 @@
 /** What a self-test says: a line for each run as it ends, a table at the end, and the same as a page. */
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { headlineOf } from './batch-record.js';
-import type { SelftestSummary } from './selftest-command.js';
-import type { Row, Shown } from './selftest-jobs.js';
+import { type Row, type Shown, statusOf } from './selftest-jobs.js';
+
+/** What `selftest.json` holds: each run's row, and the status of them all. */
+export function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
+  const exitStatus = statusOf(rows, planned);
+  return {
+    version: 1 as const,
+    exitStatus,
+    headline: headline(rows, planned),
+    seconds: Math.round(seconds),
+    rows: [...rows],
+  };
+}
+
+export type SelftestSummary = ReturnType<typeof summaryOf>;
 
 const SHOWN: Record<Shown, string> = {
   caught: 'caught',

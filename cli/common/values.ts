@@ -1,6 +1,7 @@
 /** Parsers for what users type: durations, counts, ranges, lists. Each throws one clear line. */
 import { InvalidArgumentError } from 'commander';
-import type { ResourceMode, ViolationClass } from '../../harness/vocabulary/api.js';
+import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
+import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 
 const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 

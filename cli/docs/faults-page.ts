@@ -5,7 +5,8 @@
 
 import { provides } from '../../harness/runtimes/provides.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { Capability, TopologyKind } from '../../harness/vocabulary/api.js';
+import type { Capability } from '../../harness/vocabulary/host.js';
+import type { TopologyKind } from '../../harness/vocabulary/topology.js';
 import {
   defaultFaults,
   defaultRole,

@@ -1,6 +1,6 @@
 /** `docs/scenarios.md`, from the scenarios themselves. Nothing about a particular one is written here. */
 
-import type { ExpectedFinding, Scenario } from '../../harness/vocabulary/api.js';
+import type { ExpectedFinding, Scenario } from '../../harness/vocabulary/workload.js';
 import { scenarios } from '../../scenarios/index.js';
 import { markdownCell } from '../judge/summary-text.js';
 
@@ -44,7 +44,7 @@ before. That is how the [matrix](../matrix/index.ts) plays one scenario with man
 ## How one is written
 
 One file in \`scenarios/\`, listed in \`scenarios/index.ts\`. [pause-between-grant-and-write.ts](../scenarios/pause-between-grant-and-write.ts)
-is a good one to begin with. The types are in \`harness/vocabulary/api.ts\`: \`Scenario\`, \`Stage\`, \`StageClient\`.
+is a good one to begin with. The types are in \`harness/vocabulary/workload.ts\`: \`Scenario\`, \`Stage\`, \`StageClient\`.
 
 - \`stage.client(1)\` acquires, extends and releases when it is told to, and reads and writes what the lock protects
   (\`settings.resource\`). Its answer is \`ok\`, \`fail\` or \`info\`; \`info\` ends its process, and another takes its place.

@@ -11,7 +11,8 @@ import {
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import { type Imported, importHistory } from '../../harness/record/import/index.js';
 import { findRun } from '../../harness/record/store.js';
-import type { History, LockModel } from '../../harness/vocabulary/api.js';
+import type { History } from '../../harness/vocabulary/history.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { UsageError } from '../common/errors.js';
 import { oneOf, positiveDuration } from '../common/values.js';
 import { type Chosen, importJson, importText } from './import-summary.js';

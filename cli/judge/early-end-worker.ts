@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { checkers, judgesAtAnyTime } from '../../checkers/index.js';
-import type { Violation } from '../../harness/vocabulary/api.js';
+import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { readInput } from './judge.js';
 
 const LOOK_EVERY_MS = 500;

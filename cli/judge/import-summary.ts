@@ -4,7 +4,8 @@ import type { ReadingName, ReadingVerdict } from '../../checkers/linearizability
 import type { Witness } from '../../checkers/linearizability/types.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { Imported, Place } from '../../harness/record/import/index.js';
-import type { LockModel, Operations } from '../../harness/vocabulary/api.js';
+import type { Operations } from '../../harness/vocabulary/history.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { visible } from '../../reports/markup.js';
 import { plural } from '../../reports/words.js';
 

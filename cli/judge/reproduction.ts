@@ -3,7 +3,7 @@
  * for each class of findings with its cause. Pure: from findings to numbers; how they were found is not its business.
  */
 import { gravity } from '../../checkers/headline.js';
-import type { Results, Violation, ViolationClass } from '../../harness/vocabulary/api.js';
+import type { Results, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 
 /** Violations of one class with one cause. */
 export interface Finding {

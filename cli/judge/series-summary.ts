@@ -2,7 +2,7 @@
  * What several runs say together: a row for each, how many violated, and which exit status follows. Pure: from judged
  * results to plain data, which is what `summary.json` and `--json` hold. How it looks is `summary-text.ts`.
  */
-import type { Results } from '../../harness/vocabulary/api.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
 import {
   type Finding,
   findingsOf,

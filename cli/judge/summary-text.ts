@@ -1,7 +1,7 @@
 /** How a series looks: a line for each run as it ends, a table of all for the terminal, the same as Markdown. Pure. */
 import { join } from 'node:path';
 import { gravity } from '../../checkers/headline.js';
-import type { ViolationClass } from '../../harness/vocabulary/api.js';
+import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
 import { visible } from '../../reports/markup.js';
 import { className, EXIT_MEANING, plural } from '../../reports/words.js';
 import type { ReproducedFinding, Reproduction } from './reproduction.js';

@@ -1,6 +1,7 @@
 /** What the clients of a run do: a workload, or what a scenario tells them. */
 
-import type { RunConfig, Scenario, Workload } from '../../harness/vocabulary/api.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { Scenario, Workload } from '../../harness/vocabulary/workload.js';
 import { scenarios } from '../../scenarios/index.js';
 import { workloads } from '../../workloads/index.js';
 

@@ -6,7 +6,7 @@
  * fall out; it must not hold up the run, whose stalls weaken its verdict.
  */
 import type { Writable } from 'node:stream';
-import type { Clock } from '../../harness/vocabulary/api.js';
+import type { Clock } from '../../harness/vocabulary/time.js';
 import { visible } from '../../reports/markup.js';
 import type { EndedOverlap } from './hold-book.js';
 import { eventLine, type Progress, stamped } from './progress.js';

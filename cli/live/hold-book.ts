@@ -10,7 +10,8 @@
  * from `MOST_COUNTED` overlaps on, no more are counted.
  */
 import { overlapsOf } from '../../harness/record/facts/overlaps.js';
-import type { HistoryEvent, Hold } from '../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
 
 /** An overlap of which the bounds are known. */
 export interface EndedOverlap {

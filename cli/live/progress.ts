@@ -1,6 +1,6 @@
 /** Progress while a run goes on: plain lines for people, or one JSON object a line for machines. */
 
-import type { HistoryEvent } from '../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import { visible } from '../../reports/markup.js';
 
 export interface Progress {

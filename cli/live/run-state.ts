@@ -2,7 +2,9 @@
  * A run as it stands, folded from its history as it is recorded: small, and flat in the length of the run. Knows nothing
  * of terminals and reads no clock: `snapshot` is told what time it is.
  */
-import type { HistoryEvent, Phase, Plan, RunConfig } from '../../harness/vocabulary/api.js';
+import type { Plan } from '../../harness/vocabulary/faults.js';
+import type { HistoryEvent, Phase } from '../../harness/vocabulary/history.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { type EndedOverlap, HoldBook, type KeyState, type OverlapCounts } from './hold-book.js';
 
 /** What is shown: plain data, times relative to the moment it was taken. */

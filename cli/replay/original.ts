@@ -7,7 +7,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig, StoreError } from '../../harness/record/store.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { RunConfig } from '../../harness/vocabulary/api.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { workloads } from '../../workloads/index.js';
 import { CLASSES, RESOURCE_MODES } from '../common/values.js';
 import { readRun } from '../judge/judge.js';

@@ -7,22 +7,21 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { findRun } from '../../harness/record/store.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { RunConfig } from '../../harness/vocabulary/api.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { parsePlan } from '../../nemesis/index.js';
 import { commandLine } from '../common/again.js';
 import type { Where } from '../judge/judge-commands.js';
 import type { ReplayFlags } from '../run/flags.js';
+import type { Asked, Machine } from '../run/machine.js';
 import {
-  type Asked,
   BUNDLE,
   checkPair,
   createPreparer,
-  lookAround,
-  type Machine,
   type PreparedRun,
   planTopology,
   type RunRequest,
 } from '../run/prepare-run.js';
+import { probeMachine } from '../run/probe-machine.js';
 import { readText, saying } from '../run/run-command.js';
 import { runSeries, timesOf } from '../run/series.js';
 import { type OriginalRun, readOriginal } from './original.js';
@@ -35,7 +34,7 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
   const kind = topologies[config.topology]!;
   checkPair(config.lock, kind);
 
-  const machine = await lookAround(askedOf(flags, config, where), say);
+  const machine = await probeMachine(askedOf(flags, config, where), say);
   const planFile = join(folder, 'plan.json');
   const deployment = planTopology(kind, config.topologyOptions, config.clients);
   const plan = parsePlan(readText(planFile), planFile, deployment, machine.unavailable);

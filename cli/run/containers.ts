@@ -19,10 +19,12 @@ import { encodeSkew } from '../../harness/machine/clock-shim.js';
 import type { Finding } from '../../harness/machine/doctor.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { Clock, ClockSkew, RunConfig, Runtime } from '../../harness/vocabulary/api.js';
+import type { ClockSkew, Runtime } from '../../harness/vocabulary/host.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { Clock } from '../../harness/vocabulary/time.js';
 import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
-import type { Machine } from './prepare-run.js';
+import type { Machine } from './machine.js';
 
 /** The compiled project, above dist/cli/. */
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
 import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { Persistence, ResourceMode, TopologyOptions, ViolationClass } from '../../harness/vocabulary/api.js';
+import type { Persistence, TopologyOptions } from '../../harness/vocabulary/topology.js';
+import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
+import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 import {
   CLASSES,
   count,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeJson } from '../../harness/record/store.js';
 import type { Scene } from '../../harness/run/run.js';
-import type { Scenario } from '../../harness/vocabulary/api.js';
+import type { Scenario } from '../../harness/vocabulary/workload.js';
 import { type NemesisByHand, nemesisByHand } from '../../nemesis/index.js';
 import { createStage } from './stage.js';
 

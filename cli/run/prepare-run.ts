@@ -7,35 +7,17 @@ import { rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildClockShim } from '../../harness/machine/clock-shim.js';
-import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import { createRunFolder, linkLatest, writeJson } from '../../harness/record/store.js';
 import { clientSlot } from '../../harness/run/run.js';
-import type {
-  Capability,
-  Plan,
-  RedisBinary,
-  RunConfig,
-  TopologyKind,
-  TopologyOptions,
-} from '../../harness/vocabulary/api.js';
+import type { Plan } from '../../harness/vocabulary/faults.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { TopologyKind, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
 import type { PlanTopology } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import { type LockSource, resolveLock } from './lock-source.js';
-import { chooseRuntime } from './runtimes.js';
-
-type Say = (line: string) => void;
-
-/** What this machine brings to a run. */
-export interface Machine {
-  runtime: string;
-  redis: RedisBinary;
-  clockShim?: string;
-  unavailable: Partial<Record<Capability, string>>;
-  containers?: RunConfig['containers'];
-}
+import type { Machine, Say } from './machine.js';
 
 /** What a run is to do: its config without what the machine brings and what names the run. */
 export type RunRequest = Omit<
@@ -46,30 +28,6 @@ export type RunRequest = Omit<
 export interface PreparedRun {
   folder: string;
   config: RunConfig;
-}
-
-/** What a user may ask of the machine. `redis` is an absolute path. */
-export interface Asked {
-  runtime: string;
-  redis?: string;
-  image?: string;
-  clientImage?: string;
-}
-
-/** Finds or fetches what every run needs. Throws with the remedy where it cannot be had. */
-export async function lookAround(asked: Asked, say: Say): Promise<Machine> {
-  const runtime = await chooseRuntime(asked, say);
-  say(`runtime ${runtime.name}: ${runtime.why}`);
-  if (runtime.name === 'docker') {
-    for (const [what, why] of Object.entries(runtime.machine.unavailable)) say(`no ${what} faults: ${why}`);
-    return runtime.machine;
-  }
-  const cache = cacheFolder();
-  const redis = await findRedis({ explicit: asked.redis, cacheFolder: cache, say });
-  const shim = await buildClockShim({ cacheFolder: cache, say });
-  if ('path' in shim) return { runtime: runtime.name, redis, clockShim: shim.path, unavailable: {} };
-  say(`no clock faults: ${shim.unavailable}`);
-  return { runtime: runtime.name, redis, unavailable: { clock: shim.unavailable } };
 }
 
 /** Throws where the lock is known to make no sense on the topology. */

@@ -6,13 +6,17 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { Capability, Plan, TopologyKind, TopologyOptions, Workload } from '../../harness/vocabulary/api.js';
+import type { Plan } from '../../harness/vocabulary/faults.js';
+import type { Capability } from '../../harness/vocabulary/host.js';
+import type { TopologyKind, TopologyOptions } from '../../harness/vocabulary/topology.js';
+import type { Workload } from '../../harness/vocabulary/workload.js';
 import { defaultIntervalMs, makePlan, parseNemesis, parsePlan } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 import { againOf } from '../common/again.js';
 import { UsageError } from '../common/errors.js';
 import type { RunFlags } from './flags.js';
-import { checkPair, createPreparer, fitsTopology, lookAround, planTopology, type RunRequest } from './prepare-run.js';
+import { checkPair, createPreparer, fitsTopology, planTopology, type RunRequest } from './prepare-run.js';
+import { probeMachine } from './probe-machine.js';
 import { runSeries, timesOf } from './series.js';
 import { withWorkload } from './workload-flags.js';
 
@@ -35,7 +39,7 @@ export async function runCommand(flags: RunFlags, invocation: Invocation): Promi
   const asked = readRunFlags(flags, invocation);
   const say = saying(flags);
   const redis = flags.redis && resolve(invocation.cwd, flags.redis);
-  const machine = await lookAround(
+  const machine = await probeMachine(
     { runtime: flags.runtime, redis, image: flags.image, clientImage: flags.clientImage },
     say,
   );

@@ -6,7 +6,7 @@ import { namespaceTrouble } from '../../harness/machine/namespaces.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { UsageError } from '../common/errors.js';
 import type { ContainerMachine } from './containers.js';
-import type { Asked } from './prepare-run.js';
+import type { Asked } from './machine.js';
 
 export const runtimeNames = ['auto', 'netns', 'docker'] as const;
 

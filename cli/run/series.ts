@@ -8,7 +8,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRunFolder, linkLatest, writeJson, writeWhole } from '../../harness/record/store.js';
-import type { Results } from '../../harness/vocabulary/api.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
 import { couldNotRun } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import { tellStepSummary } from '../common/step-summary.js';

@@ -1,16 +1,9 @@
 /** The stage of a scenario: clients that are led by hand, faults that strike when they are told to, and waits that are bounded. */
 
 import { clientSlot, type Scene } from '../../harness/run/run.js';
-import type {
-  Answer,
-  ClientTarget,
-  FaultContext,
-  HistoryEvent,
-  Instruction,
-  Stage,
-  StageClient,
-  Target,
-} from '../../harness/vocabulary/api.js';
+import type { ClientTarget, FaultContext, Target } from '../../harness/vocabulary/faults.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { Answer, Instruction, Stage, StageClient } from '../../harness/vocabulary/workload.js';
 import type { NemesisByHand } from '../../nemesis/index.js';
 
 /** Longest that a play waits for anything. */

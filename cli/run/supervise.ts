@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfig, readResults } from '../../harness/record/store.js';
-import type { Results } from '../../harness/vocabulary/api.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
 import { judgeRun, showVerdict } from '../judge/judge.js';
 import { type LiveLook, liveLook, surroundings } from '../live/terminal.js';

@@ -1,5 +1,5 @@
 /** What a workload brings along for flags that were not given: its lock, its faults, its times. */
-import type { Workload, WorkloadDefaults } from '../../harness/vocabulary/api.js';
+import type { Workload, WorkloadDefaults } from '../../harness/vocabulary/workload.js';
 import { UsageError } from '../common/errors.js';
 import type { RunFlags } from './flags.js';
 

@@ -1,5 +1,5 @@
 /** Finds the lock in a module that a user wrote, and says in one line what is wrong with it if there is none. */
-import type { LockDefinition } from '../vocabulary/api.js';
+import type { LockDefinition } from '../vocabulary/lock.js';
 
 /** The module is there but holds no lock, or one that does not fit. */
 export class BadLockError extends Error {

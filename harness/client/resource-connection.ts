@@ -5,7 +5,8 @@ import { connect, type Socket } from 'node:net';
 import type { Access, AccessAnswer } from '../resource/messages.js';
 import { LineSplitter } from '../runtimes/lines.js';
 import { after } from '../runtimes/process-time.js';
-import type { AccessValue, Endpoint } from '../vocabulary/api.js';
+import type { AccessValue } from '../vocabulary/protocol.js';
+import type { Endpoint } from '../vocabulary/topology.js';
 
 export type AccessOutcome =
   | { type: 'ok'; value: AccessValue }

@@ -5,21 +5,17 @@
  * and `began` of a release right before the lock is called, so that a process stopped in between shows as a long hold.
  * Reading lines, ending the process and reaching Redis are the caller's.
  */
+import type { LockClient, LockDefinition, LockHold, TopologyAccess } from '../vocabulary/lock.js';
 import type {
   AcquireValue,
   ClientOptions,
-  Endpoint,
   ExtendValue,
   HandshakeValue,
-  LockClient,
-  LockDefinition,
-  LockHold,
   Notice,
   Request,
   Response,
-  TopologyAccess,
-  TopologyDescription,
-} from '../vocabulary/api.js';
+} from '../vocabulary/protocol.js';
+import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
 import { type CommandLog, grantSentNs, type OpCommands } from './command-log.js';
 import { BadLockError } from './load-lock.js';
 import { firstLine, judge, type Outcome, type Settled } from './outcome.js';

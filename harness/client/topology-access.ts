@@ -7,7 +7,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis, RedisOptions } from 'ioredis';
 import { nowNs, sleep, wallMs } from '../runtimes/process-time.js';
-import type { ClientOptions, Endpoint, LockHold, TopologyAccess, TopologyDescription } from '../vocabulary/api.js';
+import type { LockHold, TopologyAccess } from '../vocabulary/lock.js';
+import type { ClientOptions } from '../vocabulary/protocol.js';
+import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
 import { CommandLog } from './command-log.js';
 import { Listening } from './listening.js';
 import { StampedCluster, type StampedClusterOptions } from './stamped-cluster.js';

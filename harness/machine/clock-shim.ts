@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ClockSkew } from '../vocabulary/api.js';
+import type { ClockSkew } from '../vocabulary/host.js';
 import { findOnPath, runCommand } from './command.js';
 import { privateFolder } from './private-folder.js';
 

@@ -6,7 +6,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { execa } from 'execa';
-import type { ExecResult } from '../vocabulary/api.js';
+import type { ExecResult } from '../vocabulary/host.js';
 
 export interface CommandOptions {
   /** Added to this process's environment. */

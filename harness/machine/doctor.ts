@@ -8,7 +8,7 @@ import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Capability } from '../vocabulary/api.js';
+import type { Capability } from '../vocabulary/host.js';
 import { buildClockShim, tryClockShim } from './clock-shim.js';
 import { findOnPath, runCommand } from './command.js';
 import { haveDebianPackages } from './debian-packages.js';

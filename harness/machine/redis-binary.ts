@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { RedisBinary } from '../vocabulary/api.js';
+import type { RedisBinary } from '../vocabulary/topology.js';
 import { findOnPath, runCommand } from './command.js';
 import { haveDebianPackages, PackageError } from './debian-packages.js';
 import { type DownloadedProgram, downloadedProgram, downloadProgram } from './downloaded-program.js';

@@ -5,7 +5,7 @@
  * what it stands on (lines in order, a completion after its invoke); that the rest is sound is up to whoever reads a file.
  */
 
-import type { History, HistoryEvent, Notices, Operations, OpName, RareEvent } from '../vocabulary/api.js';
+import type { History, HistoryEvent, Notices, Operations, OpName, RareEvent } from '../vocabulary/history.js';
 import { Column, Names, RowByNumber, Unused } from './columns.js';
 
 export const OP = { acquire: 0, release: 1, extend: 2, clock: 3, read: 4, write: 5 } as const satisfies Record<

@@ -8,7 +8,7 @@
  * It does not judge what the events say. Client stamps in particular may be any number: a client that stamps nonsense
  * is the checkers' business, and no reason to lose the run.
  */
-import type { History, HistoryBody, HistoryEvent } from '../vocabulary/api.js';
+import type { History, HistoryBody, HistoryEvent } from '../vocabulary/history.js';
 import { HistoryTable } from './history-table.js';
 import { forEachLine, piecesOf } from './line-pieces.js';
 import { isLockModel } from './lock-model.js';

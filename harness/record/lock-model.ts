@@ -1,5 +1,5 @@
 /** Models of locks as they come from outside: from a client's handshake, from a recorded line. */
-import type { LockModel } from '../vocabulary/api.js';
+import type { LockModel } from '../vocabulary/protocol.js';
 
 /** Whether it is one that the checkers know. */
 export function isLockModel(value: unknown): value is LockModel {

@@ -13,7 +13,7 @@ import type {
   ObservationBody,
   Observations,
   RareObservation,
-} from '../vocabulary/api.js';
+} from '../vocabulary/history.js';
 import { forEachLine, NEWLINE, piecesOf } from './line-pieces.js';
 import {
   type Check,

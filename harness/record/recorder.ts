@@ -10,7 +10,8 @@
  */
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock, HistoryBody, HistoryEvent, Observation } from '../vocabulary/api.js';
+import type { HistoryBody, HistoryEvent, Observation } from '../vocabulary/history.js';
+import type { Clock } from '../vocabulary/time.js';
 import { asStoreError, DISK_REMEDY, diskTrouble, giveBackForRecord, giveBackReserve, takeReserve } from './store.js';
 
 export type HistoryListener = (event: HistoryEvent) => void;

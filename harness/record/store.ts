@@ -1,10 +1,10 @@
 /**
  * A run's folder: `runs/<id>/` and the link `runs/latest`. Everything a run writes is below it.
  */
-import { randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,7 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Plan, Results, RunConfig } from '../vocabulary/api.js';
+import type { Plan } from '../vocabulary/faults.js';
+import type { RunConfig } from '../vocabulary/run.js';
+import type { Results } from '../vocabulary/verdict.js';
 
 /** A store that cannot be used; the message is one clear line. */
 export class StoreError extends Error {
@@ -90,14 +92,16 @@ export function findRun(named: string, base: string, cwd: string): string {
 
 /** Writes a file whole or not at all. */
 export function writeWhole(path: string, text: string): void {
-  // Of two processes that write the same file, the list of runs say, each has its own beginning of it.
-  const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+  let unfinished: string | undefined;
   try {
-    writeFileSync(temporary, text);
-    renameSync(temporary, path);
+    // Two processes may write the same file at once, the list of runs for example: each writes in a folder of its own.
+    unfinished = mkdtempSync(`${path}.`);
+    writeFileSync(join(unfinished, 'whole'), text);
+    renameSync(join(unfinished, 'whole'), path);
   } catch (error) {
-    rmSync(temporary, { force: true });
     throw new StoreError(`cannot write ${path}: ${(error as Error).message}`);
+  } finally {
+    if (unfinished) rmSync(unfinished, { recursive: true, force: true });
   }
 }
 

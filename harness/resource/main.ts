@@ -4,7 +4,7 @@
  */
 import { createServer, type Socket } from 'node:net';
 import { LineSplitter } from '../runtimes/lines.js';
-import type { ResourceMode } from '../vocabulary/api.js';
+import type { ResourceMode } from '../vocabulary/workload.js';
 import type { Access } from './messages.js';
 import { Register } from './register.js';
 

@@ -6,7 +6,7 @@
  * locking", has the check for writes only, which lets such a write in between a read and the write that rests on it).
  * Without a token it refuses as well: what cannot be placed cannot be checked.
  */
-import type { ResourceMode } from '../vocabulary/api.js';
+import type { ResourceMode } from '../vocabulary/workload.js';
 import type { Access, AccessAnswer } from './messages.js';
 
 export class Register {

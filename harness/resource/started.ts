@@ -1,6 +1,9 @@
 /** The protected resource as the harness sees it: a program on a host of its own, which no fault strikes. */
 import { fileURLToPath } from 'node:url';
-import type { Clock, Endpoint, Host, HostProcess, ResourceMode } from '../vocabulary/api.js';
+import type { Host, HostProcess } from '../vocabulary/host.js';
+import type { Clock } from '../vocabulary/time.js';
+import type { Endpoint } from '../vocabulary/topology.js';
+import type { ResourceMode } from '../vocabulary/workload.js';
 
 const PROGRAM = fileURLToPath(new URL('./main.js', import.meta.url));
 const PORT = 7000;

@@ -6,19 +6,11 @@
  */
 
 import { isLockModel } from '../record/lock-model.js';
-import type {
-  ClientOptions,
-  Clock,
-  Completion,
-  HandshakeValue,
-  Host,
-  HostProcess,
-  Notice,
-  OpName,
-  ProcessExit,
-  Request,
-  TopologyDescription,
-} from '../vocabulary/api.js';
+import type { Completion, OpName } from '../vocabulary/history.js';
+import type { Host, HostProcess, ProcessExit } from '../vocabulary/host.js';
+import type { ClientOptions, HandshakeValue, Notice, Request } from '../vocabulary/protocol.js';
+import type { Clock } from '../vocabulary/time.js';
+import type { TopologyDescription } from '../vocabulary/topology.js';
 
 /** A line longer than this is garbage, and not worth the memory. */
 export const LONGEST_LINE_BYTES = 64 * 1024;

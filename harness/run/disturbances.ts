@@ -3,7 +3,8 @@
  * can make a careful client careless or an honest server wrong. Both are recorded, so that a verdict that depends on
  * them can say "cannot tell".
  */
-import type { Clock, HistoryBody } from '../vocabulary/api.js';
+import type { HistoryBody } from '../vocabulary/history.js';
+import type { Clock } from '../vocabulary/time.js';
 
 const TICK_MS = 20;
 /** Two cores that start twelve processes are late by this much without any harm. */

@@ -7,8 +7,10 @@
  * seen of it, and that too is recorded.
  */
 import { setMaxListeners } from 'node:events';
-import { EVICTION, type MonitoredCommand } from '../topologies/monitor.js';
-import type { Clock, Observation, ObservationBody, RedisNode } from '../vocabulary/api.js';
+import { EVICTION } from '../topologies/monitor.js';
+import type { Observation, ObservationBody } from '../vocabulary/history.js';
+import type { Clock } from '../vocabulary/time.js';
+import type { MonitoredCommand, RedisNode } from '../vocabulary/topology.js';
 
 export interface ObserverOptions {
   clock: Clock;

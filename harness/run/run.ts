@@ -11,22 +11,14 @@ import { Recorder } from '../record/recorder.js';
 import { asStoreError } from '../record/store.js';
 import { RESOURCE, startResource } from '../resource/started.js';
 import { waitUntilComplete } from '../topologies/ready.js';
-import type {
-  Endpoint,
-  FaultContext,
-  HandshakeValue,
-  HistoryEvent,
-  Host,
-  NemesisRun,
-  Phase,
-  Plan,
-  Random,
-  RunConfig,
-  Runtime,
-  Topology,
-  TopologyKind,
-  Workload,
-} from '../vocabulary/api.js';
+import type { FaultContext, NemesisRun, Plan } from '../vocabulary/faults.js';
+import type { HistoryEvent, Phase } from '../vocabulary/history.js';
+import type { Host, Runtime } from '../vocabulary/host.js';
+import type { HandshakeValue } from '../vocabulary/protocol.js';
+import type { RunConfig } from '../vocabulary/run.js';
+import type { Random } from '../vocabulary/time.js';
+import type { Endpoint, Topology, TopologyKind } from '../vocabulary/topology.js';
+import type { Workload } from '../vocabulary/workload.js';
 import { watchDisturbances } from './disturbances.js';
 import { observe } from './observer.js';
 import { type ProbeResult, Scheduler } from './scheduler.js';

@@ -9,22 +9,13 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Recorder } from '../record/recorder.js';
-import type {
-  ClientScript,
-  ClientTarget,
-  Clock,
-  Completion,
-  Endpoint,
-  HandshakeValue,
-  Host,
-  HostProcess,
-  Instruction,
-  LockModel,
-  Notice,
-  Outcome,
-  Random,
-  TopologyDescription,
-} from '../vocabulary/api.js';
+import type { ClientTarget } from '../vocabulary/faults.js';
+import type { Completion } from '../vocabulary/history.js';
+import type { Host, HostProcess } from '../vocabulary/host.js';
+import type { HandshakeValue, LockModel, Notice } from '../vocabulary/protocol.js';
+import type { Clock, Random } from '../vocabulary/time.js';
+import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
+import type { ClientScript, Instruction, Outcome } from '../vocabulary/workload.js';
 import {
   brief,
   ClientProcess,

@@ -4,7 +4,9 @@
  */
 
 import { RedisServer } from '../topologies/redis-server.js';
-import type { Clock, HistoryBody, RedisNode } from '../vocabulary/api.js';
+import type { HistoryBody } from '../vocabulary/history.js';
+import type { Clock } from '../vocabulary/time.js';
+import type { RedisNode } from '../vocabulary/topology.js';
 
 export interface ServerWatch extends AsyncDisposable {
   /** Aborts when a server has ended by itself: the deployment will not be whole again. */

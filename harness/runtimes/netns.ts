@@ -14,7 +14,6 @@ import { execa } from 'execa';
 import { clockEnv, encodeSkew } from '../machine/clock-shim.js';
 import type {
   Capability,
-  Clock,
   ClockSkew,
   ExecResult,
   Host,
@@ -22,7 +21,8 @@ import type {
   ProcessExit,
   Runtime,
   SpawnOptions,
-} from '../vocabulary/api.js';
+} from '../vocabulary/host.js';
+import type { Clock } from '../vocabulary/time.js';
 import { monotonicNs } from './real-clock.js';
 
 export interface NetnsOptions {

@@ -1,5 +1,5 @@
 /** How each runtime gives faults what they need (`Capability`): what is really done when a fault says "cut" or "skew". */
-import type { Capability } from '../vocabulary/api.js';
+import type { Capability } from '../vocabulary/host.js';
 
 export const provides: Readonly<Record<string, Readonly<Record<Capability, string>>>> = {
   netns: {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { uniformFloat32 } from 'pure-rand/distribution/uniformFloat32';
 import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import type { Random } from '../vocabulary/api.js';
+import type { Random } from '../vocabulary/time.js';
 
 /** A random stream from a seed (any 32-bit integer). */
 export function createRandom(seed: number): Random {

@@ -1,5 +1,5 @@
 /** The machine's own clocks. The only place, beside the runtimes, that reads time or sets timers. */
-import type { Clock } from '../vocabulary/api.js';
+import type { Clock } from '../vocabulary/time.js';
 
 /** CLOCK_MONOTONIC now, raw nanoseconds (rounded to what a double holds: 2 ns after 104 days of uptime). */
 export function monotonicNs(): number {

@@ -7,16 +7,9 @@
  * is cut off from the majority refuses, too. None of it changes what a failover can lose.
  */
 import calculateSlot from 'cluster-key-slot';
-import type {
-  Clock,
-  Host,
-  RedisNode,
-  Setting,
-  Shard,
-  Topology,
-  TopologyKind,
-  TopologyOptions,
-} from '../vocabulary/api.js';
+import type { Host } from '../vocabulary/host.js';
+import type { Clock } from '../vocabulary/time.js';
+import type { RedisNode, Setting, Shard, Topology, TopologyKind, TopologyOptions } from '../vocabulary/topology.js';
 import { type ClusterMember, ownerOf, parseClusterNodes, type SlotRange, within } from './cluster-nodes.js';
 import { endpoint, killAll } from './independent.js';
 import { DeploymentError, notAnswering, startedOrThrow } from './ready.js';

@@ -9,7 +9,7 @@ import type {
   TopologyDescription,
   TopologyKind,
   TopologyOptions,
-} from '../vocabulary/api.js';
+} from '../vocabulary/topology.js';
 import { notAnswering, startedOrThrow } from './ready.js';
 import { dataNode, dataSettings, passwordOf, type RedisServer } from './redis-server.js';
 

@@ -1,5 +1,5 @@
 /** The deployments that lock-torture can start. */
-import type { TopologyKind } from '../vocabulary/api.js';
+import type { TopologyKind } from '../vocabulary/topology.js';
 import { cluster } from './cluster.js';
 import { redlock, single } from './independent.js';
 import { replica } from './replica.js';

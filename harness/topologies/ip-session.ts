@@ -6,7 +6,8 @@
  */
 
 import { LineSplitter } from '../runtimes/lines.js';
-import type { Clock, Host, HostProcess } from '../vocabulary/api.js';
+import type { Host, HostProcess } from '../vocabulary/host.js';
+import type { Clock } from '../vocabulary/time.js';
 
 export const DEVICE = 'eth0';
 const ANSWER_TIMEOUT_MS = 2_000;

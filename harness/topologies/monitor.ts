@@ -6,20 +6,7 @@
  * questions it never asked, and throws where nobody can catch it.
  */
 import type { Duplex } from 'node:stream';
-
-export interface MonitoredCommand {
-  /** The server's wall clock, milliseconds since 1970. */
-  serverWallMs: number;
-  /** `address:port`, `lua`, `unix:path`, or EVICTION. */
-  source: string;
-  argv: string[];
-}
-
-export interface Monitoring {
-  /** Resolves with the reason when nothing more will come. */
-  readonly closed: Promise<string>;
-  close(): void;
-}
+import type { MonitoredCommand, Monitoring } from '../vocabulary/topology.js';
 
 /**
  * The source of what nobody sent: the server threw `argv[0]` away because its memory was full. `serverWallMs` is that of

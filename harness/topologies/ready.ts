@@ -1,5 +1,6 @@
 /** Waiting for a deployment: observed ready, never assumed; a time-out names what is missing. */
-import type { Clock, Topology } from '../vocabulary/api.js';
+import type { Clock } from '../vocabulary/time.js';
+import type { Topology } from '../vocabulary/topology.js';
 
 /** The deployment could not be started; the message says what is missing. */
 export class DeploymentError extends Error {

@@ -6,18 +6,19 @@
  */
 import type { Duplex } from 'node:stream';
 import { Redis, type RedisOptions } from 'ioredis';
+import type { Host, ProcessExit } from '../vocabulary/host.js';
+import type { Clock } from '../vocabulary/time.js';
 import type {
-  Clock,
-  Host,
+  MonitoredCommand,
+  Monitoring,
   Persistence,
-  ProcessExit,
   RedisBinary,
   RedisNode,
   Setting,
   TopologyContext,
   TopologyOptions,
-} from '../vocabulary/api.js';
-import { type MonitoredCommand, type Monitoring, monitor } from './monitor.js';
+} from '../vocabulary/topology.js';
+import { monitor } from './monitor.js';
 import { DeploymentError } from './ready.js';
 import { ServerProcess } from './server-process.js';
 import { unforgiving } from './unforgiving.js';

@@ -5,8 +5,8 @@
  * Who is primary is asked of the servers and of the hosts: the node that says so and whose host has the address. The
  * harness remembers nothing but whom it was last told to give the address to.
  */
+import type { Host } from '../vocabulary/host.js';
 import type {
-  Host,
   RedisNode,
   Setting,
   Topology,
@@ -14,7 +14,7 @@ import type {
   TopologyDescription,
   TopologyKind,
   TopologyOptions,
-} from '../vocabulary/api.js';
+} from '../vocabulary/topology.js';
 import { type FailoverManager, startFailoverManager } from './failover-manager/started.js';
 import { killAll } from './independent.js';
 import { notAnswering, startedOrThrow } from './ready.js';

@@ -1,5 +1,5 @@
 /** What deployments share whose nodes replicate from one primary. */
-import type { RedisNode, Setting, Shard } from '../vocabulary/api.js';
+import type { RedisNode, Setting, Shard } from '../vocabulary/topology.js';
 
 /** Directives of every node that replicates or is replicated from. */
 export const REPLICATION = ['repl-diskless-sync no'];

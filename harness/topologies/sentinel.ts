@@ -4,7 +4,7 @@
  * Sentinel's own periods are shortened so that a deployment is ready in about a second and a failover takes little more
  * than `down-after-milliseconds`; every such setting is reported. None of them changes what a failover can lose.
  */
-import type { RedisNode, Setting, Topology, TopologyKind, TopologyOptions } from '../vocabulary/api.js';
+import type { RedisNode, Setting, Topology, TopologyKind, TopologyOptions } from '../vocabulary/topology.js';
 import { endpoint, killAll } from './independent.js';
 import { notAnswering, startedOrThrow } from './ready.js';
 import { dataNode, dataSettings, passwordOf, REDIS_PORT, RedisServer, SENTINEL_PORT } from './redis-server.js';

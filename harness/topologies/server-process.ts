@@ -1,5 +1,5 @@
 /** A server's process that remembers whether we ended it: one that ends otherwise died by itself. */
-import type { HostProcess, ProcessExit } from '../vocabulary/api.js';
+import type { HostProcess, ProcessExit } from '../vocabulary/host.js';
 
 export class ServerProcess implements HostProcess {
   /** True once it was sent a signal that ends it. */

@@ -5,7 +5,8 @@
  * It moves through the harness's own way into the hosts, which no fault cuts, as a cloud's control plane takes an address
  * from a machine that is itself cut off. So it is never on two hosts, and a server that nobody sees any more cannot keep it.
  */
-import type { Clock, Host } from '../vocabulary/api.js';
+import type { Host } from '../vocabulary/host.js';
+import type { Clock } from '../vocabulary/time.js';
 import { DEVICE, type DeviceState, IpSession } from './ip-session.js';
 
 const ARP_NOTIFY = '/proc/sys/net/ipv4/conf/all/arp_notify';

@@ -2,7 +2,7 @@
  * SET NX PX that counts only once so many replicas have it: SET and WAIT leave in one pipeline, on one connection, and a grant
  * that too few acknowledged is given back.
  */
-import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey } from '../owned-key.js';

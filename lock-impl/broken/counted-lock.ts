@@ -5,7 +5,7 @@
  * Step points: `before-renewal`, each time (where it renews at all).
  */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal } from '../owned-key.js';

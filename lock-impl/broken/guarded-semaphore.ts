@@ -2,7 +2,7 @@
  * `semaphore`, whose holders give a permit back when its lease is over, so that work that hangs does not keep it: by a timer
  * in the holder, beside its release.
  */
-import type { AcquireOptions, LockDefinition, LockHold } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition, LockHold } from '../../harness/vocabulary/lock.js';
 import { defineLock } from '../define-lock.js';
 import { Semaphore } from '../semaphore.js';
 

@@ -2,7 +2,7 @@
  * SET NX PX with an owner value, put together from the parts that canaries get wrong; a part that is left out is right.
  * With all parts right it promises what `set-nx-px` does.
  */
-import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey, prolong, take } from '../owned-key.js';

@@ -1,6 +1,6 @@
 /** `fair`, with whatever is done before a newcomer queues up. */
 import type { Redis } from 'ioredis';
-import type { LockDefinition } from '../../harness/vocabulary/api.js';
+import type { LockDefinition } from '../../harness/vocabulary/lock.js';
 import { defineLock } from '../define-lock.js';
 import { fairProtocol } from '../fair-protocol.js';
 import { ownedLocks } from '../owned-locks.js';

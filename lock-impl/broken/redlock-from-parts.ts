@@ -5,7 +5,7 @@
  *
  * Step points: `asked`, when all nodes have answered (or did not) and nothing is decided yet.
  */
-import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { type Answer, answerOf, giveBack, type OwnedKey, take } from '../owned-key.js';

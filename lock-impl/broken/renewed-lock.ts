@@ -7,7 +7,7 @@
  *
  * Step points: `before-renewal`, each time.
  */
-import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey, take } from '../owned-key.js';

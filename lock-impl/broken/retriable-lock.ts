@@ -2,7 +2,7 @@
  * A lock whose acquire may be repeated: a key that already carries the caller's own owner id counts as granted, so that
  * a try whose answer was lost can simply be made again. Sound as long as owner ids differ.
  */
-import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { tryUntilGranted, validForMs, whyNotDone } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { releaseByScript } from './release.js';

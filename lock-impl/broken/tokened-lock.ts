@@ -1,5 +1,5 @@
 /** SET NX PX with a fencing token, wherever that comes from. */
-import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey } from '../owned-key.js';

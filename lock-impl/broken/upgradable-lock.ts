@@ -1,7 +1,7 @@
 /**
  * `read-write`, whose readers may become writers without letting go first. When they may is what canaries get wrong.
  */
-import type { LockDefinition } from '../../harness/vocabulary/api.js';
+import type { LockDefinition } from '../../harness/vocabulary/lock.js';
 import { defineLock } from '../define-lock.js';
 import { companionKey } from '../keys.js';
 import { ownedLocks } from '../owned-locks.js';

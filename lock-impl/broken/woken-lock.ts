@@ -1,7 +1,7 @@
 /**
  * `reentrant`, whose waiters sleep until an unlock is published, and for as long as `againInMs` makes of the holder's lease.
  */
-import type { LockDefinition } from '../../harness/vocabulary/api.js';
+import type { LockDefinition } from '../../harness/vocabulary/lock.js';
 import { defineLock } from '../define-lock.js';
 import { companionKey } from '../keys.js';
 import { ownedLocks } from '../owned-locks.js';

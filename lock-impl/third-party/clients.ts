@@ -11,7 +11,7 @@
  * Both are stamped, so that a lease counts from when the granted attempt left.
  */
 import type { Redis, RedisOptions } from 'ioredis';
-import type { TopologyAccess } from '../../harness/vocabulary/api.js';
+import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 
 export type ClientSettings = 'bounded' | 'defaults';
 

@@ -11,9 +11,9 @@ import type {
   LockClient,
   LockDefinition,
   LockHold,
-  LockModel,
   TopologyAccess,
-} from '../../harness/vocabulary/api.js';
+} from '../../harness/vocabulary/lock.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { certainOrDoubtful } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { type ClientSettings, clientsOf } from './clients.js';

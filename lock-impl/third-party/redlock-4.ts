@@ -6,7 +6,7 @@
  * that fails gives the lock back on every node and tries again; `expiration` is by the wall clock.
  */
 import type { EventEmitter } from 'node:events';
-import type { AcquireOptions, LockHold, TopologyAccess } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { whyNotDone } from '../attempts.js';
 import { defineLock, refused } from '../define-lock.js';
 import { clientsOf } from './clients.js';

@@ -8,7 +8,7 @@
  * as long to give up on a release. Neither looks at the lease before it says "granted": a grant can be over already, and
  * then its `validForMs` is negative.
  */
-import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { whyNotDone } from '../attempts.js';
 import { defineLock, refused } from '../define-lock.js';
 import { type ClientSettings, clientsOf } from './clients.js';

@@ -4,7 +4,7 @@
  *
  * It says no validity: its handle has the time at which it was granted, by the wall clock, after the answers came.
  */
-import type { AcquireOptions, LockHold, TopologyAccess } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { defineLock, refused } from '../define-lock.js';
 import { clientsOf } from './clients.js';
 import { installedVersion, libraries, load } from './library.js';

@@ -1,7 +1,9 @@
 /** Kills a node, wipes its disk and starts it empty when the fault is healed. Refused for more than a minority at once. */
-import { type NemesisFault, Refusal } from '../context.js';
-import { InForce } from '../in-force.js';
-import { isNode, namesOf, resolveTarget } from '../targets.js';
+
+import { Refusal } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
+import type { NemesisFault } from '../striking/context.js';
+import { isNode, namesOf, resolveTarget } from '../striking/targets.js';
 import { killDown } from './take-down.js';
 
 export const amnesia: NemesisFault = {

@@ -2,10 +2,12 @@
  * A wall clock jumps by `offsetMs`, forward or back, and jumps back when the fault is healed. Keys on a node whose clock
  * jumps forward expire early: for independent nodes that is forgetting, and the minority rule applies.
  */
-import { type NemesisContext, type NemesisFault, Refusal } from '../context.js';
-import { InForce } from '../in-force.js';
+
+import { Refusal } from '../levers/basics.js';
 import { signed } from '../levers/clock.js';
-import { namesOf, resolveTarget, type Struck } from '../targets.js';
+import { InForce } from '../levers/in-force.js';
+import type { NemesisContext, NemesisFault } from '../striking/context.js';
+import { namesOf, resolveTarget, type Struck } from '../striking/targets.js';
 import { clockOffset } from './args.js';
 import { countEarlyExpiry, wallClockOf } from './wall-clock.js';
 

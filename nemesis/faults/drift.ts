@@ -7,10 +7,12 @@
  * hold; at +5 % after 4.8 s, still five times what Redlock allows for drift (1 %). At half speed a key that nobody
  * releases stands for 10 s, and by the heal keys end early by what the clock had lost.
  */
-import { type NemesisFault, Refusal } from '../context.js';
-import { InForce } from '../in-force.js';
+
+import { Refusal } from '../levers/basics.js';
 import { percent } from '../levers/clock.js';
-import { namesOf, resolveTarget } from '../targets.js';
+import { InForce } from '../levers/in-force.js';
+import type { NemesisFault } from '../striking/context.js';
+import { namesOf, resolveTarget } from '../striking/targets.js';
 import { clockRate } from './args.js';
 import { countEarlyExpiry, wallClockOf } from './wall-clock.js';
 

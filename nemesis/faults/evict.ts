@@ -6,21 +6,15 @@
  * Replicas ignore `maxmemory` and follow their primary's evictions, so of a replicated deployment primaries are struck.
  * For independent nodes evicting is forgetting, and the minority rule applies.
  */
-import type { PlanStep, RedisNode, Shard } from '../../harness/vocabulary/api.js';
-import {
-  type ActiveNemesis,
-  Interrupted,
-  isRefusal,
-  type NemesisContext,
-  type NemesisFault,
-  Refusal,
-  words,
-} from '../context.js';
-import { GrantWatch } from '../grants.js';
-import { InForce } from '../in-force.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import { Interrupted, isRefusal, Refusal, words } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
 import type { Pressure } from '../levers/pressure.js';
-import { goOn } from '../ongoing.js';
-import { isNode, resolveTarget } from '../targets.js';
+import type { ActiveNemesis, NemesisContext, NemesisFault } from '../striking/context.js';
+import { GrantWatch } from '../striking/grants.js';
+import { goOn } from '../striking/ongoing.js';
+import { isNode, resolveTarget } from '../striking/targets.js';
 import { countLoss } from './take-down.js';
 
 /** How long to wait for the best lock while another one is held, in parts of the lease. */

@@ -16,21 +16,15 @@
  * Struck earlier, the new primary would mostly still refuse what was held when the cut was made, and the run would show
  * nothing. Fails unless the servers were seen to name another primary.
  */
-import type { Host, PlanStep, RedisNode, Shard } from '../../harness/vocabulary/api.js';
-import {
-  killForgets,
-  message,
-  type NemesisContext,
-  type NemesisFault,
-  Refusal,
-  type Shape,
-  waitFor,
-  words,
-} from '../context.js';
-import { type Grant, GrantWatch } from '../grants.js';
-import { InForce } from '../in-force.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { Host } from '../../harness/vocabulary/host.js';
+import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import { message, Refusal, waitFor, words } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
 import { bothWays, type Pair, pairNames } from '../levers/network.js';
-import { findShard, isNode, resolveTarget, struckNode, successorOf } from '../targets.js';
+import { killForgets, type NemesisContext, type NemesisFault, type Shape } from '../striking/context.js';
+import { type Grant, GrantWatch } from '../striking/grants.js';
+import { findShard, isNode, resolveTarget, struckNode, successorOf } from '../striking/targets.js';
 import { oneOf } from './args.js';
 import { killDown } from './take-down.js';
 

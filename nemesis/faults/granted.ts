@@ -4,21 +4,16 @@
  * stand on the bare majority that is left, heal the cut, and at once make one of its grantors lose it. Repeated for as
  * long as the step lasts, as often as the minority rule allows.
  */
-import type { Host, PlanStep, RedisNode } from '../../harness/vocabulary/api.js';
-import {
-  type ActiveNemesis,
-  Interrupted,
-  minorityOf,
-  type NemesisContext,
-  type NemesisFault,
-  Refusal,
-  words,
-} from '../context.js';
-import { GrantWatch } from '../grants.js';
-import { InForce } from '../in-force.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { Host } from '../../harness/vocabulary/host.js';
+import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import { Interrupted, minorityOf, Refusal, words } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
 import { oneWay, pairNames } from '../levers/network.js';
-import { goOn } from '../ongoing.js';
-import { isNode, namesOf, resolveTarget } from '../targets.js';
+import type { ActiveNemesis, NemesisContext, NemesisFault } from '../striking/context.js';
+import { GrantWatch } from '../striking/grants.js';
+import { goOn } from '../striking/ongoing.js';
+import { isNode, namesOf, resolveTarget } from '../striking/targets.js';
 
 /** Makes one node lose what it granted; resolves with what was read back. */
 export type Lose = (

@@ -1,5 +1,5 @@
 /** Every fault that a plan can name. */
-import type { NemesisFault } from '../context.js';
+import type { NemesisFault } from '../striking/context.js';
 import { amnesia } from './amnesia.js';
 import { clock } from './clock.js';
 import { drift } from './drift.js';

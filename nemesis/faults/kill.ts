@@ -2,10 +2,19 @@
  * SIGKILL. A server comes back with what is on its disk when the fault is healed, a client as a new process under a new
  * name. A server without a durable log forgets by this, so the minority rule applies to it.
  */
-import { killForgets, type NemesisContext, type NemesisFault, waitFor } from '../context.js';
-import { InForce } from '../in-force.js';
+
+import { waitFor } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
 import type { Hold } from '../levers/network.js';
-import { isNode, namesOf, resolveTarget, type Struck, type StruckClient, type StruckNode } from '../targets.js';
+import { killForgets, type NemesisContext, type NemesisFault } from '../striking/context.js';
+import {
+  isNode,
+  namesOf,
+  resolveTarget,
+  type Struck,
+  type StruckClient,
+  type StruckNode,
+} from '../striking/targets.js';
 import { killDown } from './take-down.js';
 
 const COMES_BACK_TIMEOUT_MS = 10_000;

@@ -1,8 +1,10 @@
 /** Replicas cut from their primary, both ways; clients and Sentinels reach everybody, so nothing fails over. */
-import type { PlanStep, RedisNode, Shard } from '../../harness/vocabulary/api.js';
-import { type NemesisContext, type NemesisFault, Refusal, words } from '../context.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import { Refusal, words } from '../levers/basics.js';
 import { bothWays, pairNames } from '../levers/network.js';
-import { findShard, isNode, namesOf, resolveTarget } from '../targets.js';
+import type { NemesisContext, NemesisFault } from '../striking/context.js';
+import { findShard, isNode, namesOf, resolveTarget } from '../striking/targets.js';
 
 export const lag: NemesisFault = {
   name: 'lag',

@@ -8,11 +8,14 @@
  * unacknowledged in the node's kernel.
  */
 import { endianness } from 'node:os';
-import type { HistoryEvent, Host, PlanStep } from '../../harness/vocabulary/api.js';
-import { type NemesisContext, type NemesisFault, Refusal, waitFor, words } from '../context.js';
-import { InForce } from '../in-force.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { Host } from '../../harness/vocabulary/host.js';
+import { Refusal, waitFor, words } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
 import { oneWay, pairNames } from '../levers/network.js';
-import { isNode, namesOf, resolveTarget, type StruckNode } from '../targets.js';
+import type { NemesisContext, NemesisFault } from '../striking/context.js';
+import { isNode, namesOf, resolveTarget, type StruckNode } from '../striking/targets.js';
 import { requireOneWay } from './one-way.js';
 
 const POLL_MS = 10;

@@ -1,6 +1,8 @@
 /** What every fault needs that cuts one direction only. */
-import { type NemesisContext, Refusal } from '../context.js';
+
+import { Refusal } from '../levers/basics.js';
 import type { Pair } from '../levers/network.js';
+import type { NemesisContext } from '../striking/context.js';
 
 /** With reverse path filtering a one-way cut is a cut both ways; to call it one-way would be a lie. */
 export async function requireOneWay(pairs: readonly Pair[], context: NemesisContext): Promise<void> {

@@ -10,11 +10,13 @@
  * | `minority` | the targets, a minority of the Sentinels and half of the clients from all the rest, both ways |
  * | `off`      | the targets' own network: their link is down |
  */
-import type { Host, PlanStep } from '../../harness/vocabulary/api.js';
-import { minorityOf, type NemesisContext, type NemesisFault, Refusal, words } from '../context.js';
-import { InForce } from '../in-force.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { Host } from '../../harness/vocabulary/host.js';
+import { minorityOf, Refusal, words } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
 import { bothWays, oneWay, type Pair, pairNames } from '../levers/network.js';
-import { choose, isNode, namesOf, resolveTarget, type Struck } from '../targets.js';
+import type { NemesisContext, NemesisFault } from '../striking/context.js';
+import { choose, isNode, namesOf, resolveTarget, type Struck } from '../striking/targets.js';
 import { oneOf } from './args.js';
 import { requireOneWay } from './one-way.js';
 

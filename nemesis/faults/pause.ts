@@ -2,9 +2,10 @@
  * SIGSTOP, SIGCONT. A holder that sleeps past its lease is the classic way to two owners. Sentinels are only ever paused
  * as a minority: one that was stopped for over 2 s refuses to act for half a minute.
  */
-import type { NemesisFault } from '../context.js';
-import { InForce } from '../in-force.js';
-import { hostProcess, namesOf, resolveTarget } from '../targets.js';
+
+import { InForce } from '../levers/in-force.js';
+import type { NemesisFault } from '../striking/context.js';
+import { hostProcess, namesOf, resolveTarget } from '../striking/targets.js';
 import { spareSentinels } from './spare-sentinels.js';
 
 export const pause: NemesisFault = {

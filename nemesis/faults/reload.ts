@@ -5,12 +5,13 @@
  * It takes as long as it takes. Independent nodes that forget by it wait for each other, so that never more than a
  * minority has forgotten within one lease. Whatever the time does not suffice for is said: `3 of 5 nodes`.
  */
-import type { RedisNode } from '../../harness/vocabulary/api.js';
-import { killForgets, message, type NemesisContext, type NemesisFault, Refusal, words } from '../context.js';
-import { InForce } from '../in-force.js';
+import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import { message, Refusal, words } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
 import type { Hold } from '../levers/network.js';
-import { ongoing } from '../ongoing.js';
-import { isNode, namesOf, resolveTarget, type StruckNode } from '../targets.js';
+import { killForgets, type NemesisContext, type NemesisFault } from '../striking/context.js';
+import { ongoing } from '../striking/ongoing.js';
+import { isNode, namesOf, resolveTarget, type StruckNode } from '../striking/targets.js';
 import { killDown } from './take-down.js';
 
 const POLL_MS = 50;

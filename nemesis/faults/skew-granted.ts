@@ -1,6 +1,7 @@
 /** The clock of one of a bare majority of grantors jumps past the lease; see `granted.ts`. */
-import type { NemesisContext } from '../context.js';
+
 import { redisWallMs } from '../levers/clock.js';
+import type { NemesisContext } from '../striking/context.js';
 import { grantedFault, type Losing } from './granted.js';
 
 /** Past the lease, and past what a lock adds to it for drift. */

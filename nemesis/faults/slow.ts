@@ -4,11 +4,13 @@
  *
  * No stop is long enough for a Sentinel to distrust its clock (2 s) or for the harness's own channel to give up (1 s).
  */
-import { message, type NemesisContext, type NemesisFault, Refusal } from '../context.js';
-import { InForce } from '../in-force.js';
+
+import { message, Refusal } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
 import type { Hold } from '../levers/network.js';
-import { ongoing } from '../ongoing.js';
-import { hostProcess, isNode, namesOf, resolveTarget, type Struck } from '../targets.js';
+import type { NemesisContext, NemesisFault } from '../striking/context.js';
+import { ongoing } from '../striking/ongoing.js';
+import { hostProcess, isNode, namesOf, resolveTarget, type Struck } from '../striking/targets.js';
 import { wholeNumber } from './args.js';
 import { spareSentinels } from './spare-sentinels.js';
 

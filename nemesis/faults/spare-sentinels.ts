@@ -1,7 +1,9 @@
 /** Faults that stop Sentinels leave a quorum of them alone: nothing would fail over, and nothing would be shown. */
-import { minorityOf, type NemesisContext, Refusal } from '../context.js';
+
+import { minorityOf, Refusal } from '../levers/basics.js';
 import type { Hold } from '../levers/network.js';
-import { isNode, type Struck } from '../targets.js';
+import type { NemesisContext } from '../striking/context.js';
+import { isNode, type Struck } from '../striking/targets.js';
 
 /** Counts the Sentinels among those struck; refused when, with those that other faults stop, they are more than a minority. */
 export function spareSentinels(struck: readonly Struck[], context: NemesisContext): Pick<Hold, 'heal'> {

@@ -2,11 +2,13 @@
  * A wall clock that jumps to and fro between where it was and `offsetMs`, every `everyMs`; back where it was when healed.
  * A key that was set on one side of a jump is judged on the other, again and again.
  */
-import { message, type NemesisContext, type NemesisFault, Refusal } from '../context.js';
-import { InForce } from '../in-force.js';
+
+import { message, Refusal } from '../levers/basics.js';
 import { type StrobeHold, signed } from '../levers/clock.js';
-import { ongoing } from '../ongoing.js';
-import { namesOf, resolveTarget, type Struck } from '../targets.js';
+import { InForce } from '../levers/in-force.js';
+import type { NemesisContext, NemesisFault } from '../striking/context.js';
+import { ongoing } from '../striking/ongoing.js';
+import { namesOf, resolveTarget, type Struck } from '../striking/targets.js';
 import { clockOffset, wholeNumber } from './args.js';
 import { countEarlyExpiry, wallClockOf } from './wall-clock.js';
 

@@ -2,12 +2,13 @@
  * Killing servers by the rules: never more than a minority forgets at once, and a primary that forgot stays down until
  * it has been replaced (started earlier, it would hand its emptiness to its replicas).
  */
-import type { Shard } from '../../harness/vocabulary/api.js';
-import { type NemesisContext, Refusal, waitFor } from '../context.js';
-import { InForce } from '../in-force.js';
+import type { Shard } from '../../harness/vocabulary/topology.js';
+import { Refusal, waitFor } from '../levers/basics.js';
+import { InForce } from '../levers/in-force.js';
 import type { CountedLoss } from '../levers/memory.js';
 import type { Hold } from '../levers/network.js';
-import { namesOf, type StruckNode, successorOf } from '../targets.js';
+import type { NemesisContext } from '../striking/context.js';
+import { namesOf, type StruckNode, successorOf } from '../striking/targets.js';
 
 /** Two elections, of Sentinels or of a Cluster, that take three seconds to try again. */
 const PATIENCE_MS = 6_000;

@@ -1,8 +1,9 @@
 /** What all faults share that move wall clocks. */
-import type { NemesisContext } from '../context.js';
+
 import { type ReadWallMs, redisWallMs } from '../levers/clock.js';
 import type { CountedLoss } from '../levers/memory.js';
-import { isNode, namesOf, type Struck } from '../targets.js';
+import type { NemesisContext } from '../striking/context.js';
+import { isNode, namesOf, type Struck } from '../striking/targets.js';
 import { countLoss } from './take-down.js';
 
 /** How to ask the program that was struck for the time. */

@@ -10,7 +10,7 @@
  * A blackhole route has no device, so it survives the link going down and up again. It says nothing about an address that
  * the peer has only for a while; a rule does, and so stays right when such an address moves away.
  */
-import type { Host } from '../../harness/vocabulary/api.js';
+import type { Host } from '../../harness/vocabulary/host.js';
 
 export interface Barrier {
   readonly name: 'toPeer' | 'fromPeer';

@@ -6,8 +6,10 @@
  * Proved by asking the program for the time: a clock file that nobody reads moves nothing. A reading is believed only as
  * far as it is exact: an answer that took long says little.
  */
-import type { Clock, Host, RedisNode } from '../../harness/vocabulary/api.js';
-import { Interrupted, message, Refusal } from '../context.js';
+import type { Host } from '../../harness/vocabulary/host.js';
+import type { Clock } from '../../harness/vocabulary/time.js';
+import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import { Interrupted, message, Refusal } from './basics.js';
 import { type Hold, healOnce } from './network.js';
 import { Serial } from './serial.js';
 

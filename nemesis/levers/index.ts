@@ -1,6 +1,7 @@
 /** The few powers that all faults are made of, one set per run. */
-import type { Clock, Topology } from '../../harness/vocabulary/api.js';
-import { minorityOf } from '../context.js';
+import type { Clock } from '../../harness/vocabulary/time.js';
+import type { Topology } from '../../harness/vocabulary/topology.js';
+import { minorityOf } from './basics.js';
 import { ClockLever } from './clock.js';
 import { MemoryLedger } from './memory.js';
 import { NetworkLever } from './network.js';

@@ -4,8 +4,8 @@
  * "At once" is one lease: a lock granted just before the first loss still counts until its lease has run out, and the
  * algorithms promise nothing when a majority of its grantors has forgotten it by then.
  */
-import type { Clock } from '../../harness/vocabulary/api.js';
-import { words } from '../context.js';
+import type { Clock } from '../../harness/vocabulary/time.js';
+import { words } from './basics.js';
 
 /** Leases are measured from when the request left the client, a little before a server starts to count. */
 const MARGIN_MS = 200;

@@ -8,9 +8,9 @@
  * that address as well as its own. So B, too, then drops what comes from A, to whatever address; and when the address has
  * moved to C, A reaches it there, as it reaches C.
  */
-import type { Host } from '../../harness/vocabulary/api.js';
-import { message, words } from '../context.js';
+import type { Host } from '../../harness/vocabulary/host.js';
 import { type Barrier, blackholesIn, DEVICE, filteredBy, fromPeer, routesIn, toPeer } from './barriers.js';
+import { message, words } from './basics.js';
 import { Serial } from './serial.js';
 
 export type Pair = readonly [from: Host, to: Host];

@@ -5,9 +5,9 @@
  * Bounded: a server never stores more than HEADROOM_BYTES of these data, since its limit is read back before the first
  * of them is written. Whatever is read or told here comes from the server.
  */
-import type { RedisNode } from '../../harness/vocabulary/api.js';
-import { message, Refusal } from '../context.js';
-import { InForce } from '../in-force.js';
+import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import { message, Refusal } from './basics.js';
+import { InForce } from './in-force.js';
 import { type Hold, healOnce } from './network.js';
 import { Serial } from './serial.js';
 

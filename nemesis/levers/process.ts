@@ -2,8 +2,10 @@
  * Processes stopped, continued, killed and started again, with reference counts: a node that two faults keep down comes
  * back when both are healed. Read back from the kernel (`HostProcess.state`), and a started server by its PONG.
  */
-import type { Clock, HostProcess, RedisNode } from '../../harness/vocabulary/api.js';
-import { Refusal } from '../context.js';
+import type { HostProcess } from '../../harness/vocabulary/host.js';
+import type { Clock } from '../../harness/vocabulary/time.js';
+import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import { Refusal } from './basics.js';
 import { type Hold, healOnce } from './network.js';
 import { Serial } from './serial.js';
 

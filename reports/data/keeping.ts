@@ -2,7 +2,8 @@
  * What of a long run is drawn by itself, and what is drawn together. Whatever happened around a violation or a record of a
  * fault is kept; of the rest, neighbours in a lane become one as far as it takes to keep the page small.
  */
-import type { History, Results } from '../../harness/vocabulary/api.js';
+import type { History } from '../../harness/vocabulary/history.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
 import { durationOfMs, plural } from '../words.js';
 

@@ -1,7 +1,7 @@
 /** What is plotted over the time of a run: rates, latencies and clocks, in so many bins that a plot has room for. */
 
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { Measurement } from '../../harness/vocabulary/api.js';
+import type { Measurement } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
 import { visible } from '../markup.js';
 import type { Story } from '../story/story.js';

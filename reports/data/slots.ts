@@ -1,7 +1,7 @@
 /** The lanes of the clients as lists of numbers. */
 
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { Hold } from '../../harness/vocabulary/api.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
 import { clipped, visible } from '../markup.js';
 import type { Slot } from '../story/slots.js';

@@ -1,7 +1,7 @@
 /** The lanes of the client slots: what each held, what it was refused, and when no process filled it. */
 
 import { OUTCOME } from '../../harness/record/history-table.js';
-import type { Hold } from '../../harness/vocabulary/api.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import { missNs, missOf, type Slot } from '../story/slots.js';
 import { count, duration, durationOfMs, exactMoment, holdName, plural } from '../words.js';

@@ -1,5 +1,5 @@
 /** What was measured, and whether the history can be explained at all: tables beside the verdict, which decide nothing. */
-import type { Measurement } from '../../harness/vocabulary/api.js';
+import type { Measurement } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import { count, durationOfMs } from '../words.js';

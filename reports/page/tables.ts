@@ -1,5 +1,5 @@
 /** The tables below the drawing: faults, checkers, what came after the faults, and what was run. */
-import type { FaultRecord } from '../../harness/vocabulary/api.js';
+import type { FaultRecord } from '../../harness/vocabulary/history.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import { type FaultStory, faultNumber, plannedWords, whenWords } from '../story/faults.js';

@@ -1,5 +1,5 @@
 /** The top of the page: what was tested, what the run says of each property, and how much that is worth. */
-import type { CheckerResult, Violation, ViolationClass } from '../../harness/vocabulary/api.js';
+import type { CheckerResult, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import type { Story } from '../story/story.js';

@@ -1,6 +1,6 @@
 /** The violations, first what a reader decides by: what, proof, why, and the close-up. */
 
-import type { Violation } from '../../harness/vocabulary/api.js';
+import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { type CloseUp, closeUps } from '../drawing/closeup.js';
 import type { ReportInput } from '../input.js';
 import { clipped, Markup, markup } from '../markup.js';

@@ -5,7 +5,7 @@
  * Excludes judging: beliefs are drawn beside the holds and never decide anything. Where the node was not watched,
  * nothing is claimed.
  */
-import type { CommandObservation, Observation, Observations } from '../../harness/vocabulary/api.js';
+import type { CommandObservation, Observation, Observations } from '../../harness/vocabulary/history.js';
 
 export type RoleState = 'primary' | 'replica' | 'replica-cut' | 'unknown' | 'unwatched';
 

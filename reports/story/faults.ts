@@ -1,5 +1,6 @@
 /** What became of each planned fault, put together from the history's fault records. */
-import type { FaultRecord, History, Plan, PlanStep } from '../../harness/vocabulary/api.js';
+import type { Plan, PlanStep } from '../../harness/vocabulary/faults.js';
+import type { FaultRecord, History } from '../../harness/vocabulary/history.js';
 
 export interface FaultMoment {
   /** History line. */

@@ -1,7 +1,7 @@
 /** The client slots of a run: which processes filled each, what they held and what they were refused. */
 
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { History, OpName } from '../../harness/vocabulary/api.js';
+import type { History, OpName } from '../../harness/vocabulary/history.js';
 import type { HoldTable } from '../input.js';
 
 export interface Life {

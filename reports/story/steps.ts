@@ -1,5 +1,5 @@
 /** A violation told step by step: what its clients did and what the cause's evidence shows, in the order of time. */
-import type { Hold, Violation } from '../../harness/vocabulary/api.js';
+import type { Hold, Violation } from '../../harness/vocabulary/verdict.js';
 import { durationOfMs, holdName, moment } from '../words.js';
 import type { NodeBelief } from './beliefs.js';
 

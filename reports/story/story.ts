@@ -1,5 +1,6 @@
 /** One run as a reader sees it: the same facts as in the history, arranged by lane. Pure; no drawing. */
-import type { History, Phase, Violation } from '../../harness/vocabulary/api.js';
+import type { History, Phase } from '../../harness/vocabulary/history.js';
+import type { Violation } from '../../harness/vocabulary/verdict.js';
 import type { HoldTable, ReportInput } from '../input.js';
 import { Beliefs, type NodeBelief } from './beliefs.js';
 import { type FaultStory, faultStories } from './faults.js';

@@ -1,5 +1,5 @@
 /** The seconds around a violation that explain it. */
-import type { Violation } from '../../harness/vocabulary/api.js';
+import type { Violation } from '../../harness/vocabulary/verdict.js';
 
 const SECOND_NS = 1e9;
 /** How far back a grant or a step of the cause may pull the window: an hour-old hold would flatten the overlap. */

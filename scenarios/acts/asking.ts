@@ -1,5 +1,6 @@
 /** What plays ask of the servers, through the channel that no fault cuts. */
-import type { Answer, RedisNode, Stage, StageClient } from '../../harness/vocabulary/api.js';
+import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import type { Answer, Stage, StageClient } from '../../harness/vocabulary/workload.js';
 
 /** Whom the servers agree on as the primary for `key`, once they do; with `after`, another than that one. */
 export function primaryFor(stage: Stage, key: string, after?: RedisNode): Promise<RedisNode> {

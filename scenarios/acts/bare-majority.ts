@@ -2,7 +2,8 @@
  * Two of five nodes are away while a lock is granted, so that it stands on exactly three, and are back before anybody else
  * asks. Their logs are synced with every write: they come back with all that they ever granted, which of this lock is nothing.
  */
-import type { Answer, RedisNode, Stage } from '../../harness/vocabulary/api.js';
+import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import type { Answer, Stage } from '../../harness/vocabulary/workload.js';
 import { hasNoticed, havingKey } from './asking.js';
 
 /** Five nodes whose crashes alone forget nothing. */

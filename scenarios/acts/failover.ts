@@ -4,7 +4,7 @@
  *
  * The cut outlasts the primary: what a dead process had sent, its kernel sends on as soon as it can.
  */
-import type { Answer, Stage } from '../../harness/vocabulary/api.js';
+import type { Answer, Stage } from '../../harness/vocabulary/workload.js';
 import { granted } from './asking.js';
 
 export async function loseByFailover(stage: Stage): Promise<{ first: Answer; second: Answer }> {

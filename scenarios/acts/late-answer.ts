@@ -2,7 +2,7 @@
  * A client is stopped when the nodes have answered and before it has decided: to it the answers come late, by as much as it
  * sleeps. Meanwhile the lease that they speak of ends, and another client is granted the lock.
  */
-import type { Answer, Stage } from '../../harness/vocabulary/api.js';
+import type { Answer, Stage } from '../../harness/vocabulary/workload.js';
 import { leaseOver } from './asking.js';
 
 export async function answerLate(stage: Stage): Promise<{ late: Answer; others: Answer }> {

@@ -1,5 +1,5 @@
 /** The server is away for as long as one renewal takes, and back, with everything in it, long before the lease is over. */
-import type { Answer, Stage } from '../../harness/vocabulary/api.js';
+import type { Answer, Stage } from '../../harness/vocabulary/workload.js';
 import { havingKey } from './asking.js';
 
 export async function failOneRenewal(stage: Stage): Promise<Answer> {

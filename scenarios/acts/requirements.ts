@@ -1,5 +1,5 @@
 /** What every lock must do, whatever it is made of: the plays are the same for one server and for five. */
-import type { Stage } from '../../harness/vocabulary/api.js';
+import type { Stage } from '../../harness/vocabulary/workload.js';
 import { leaseOver } from './asking.js';
 
 const WAIT_MS = 10_000;

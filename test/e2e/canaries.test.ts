@@ -3,7 +3,8 @@
  * client a process of its own. The first four of them are in locks.test.ts, those that need no server in the unit tests.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClientOptions, LockMode, Notice, TopologyDescription } from '../../harness/vocabulary/api.js';
+import type { ClientOptions, LockMode, Notice } from '../../harness/vocabulary/protocol.js';
+import type { TopologyDescription } from '../../harness/vocabulary/topology.js';
 import { connectedClient, type LockClientProcess } from './lock-client.js';
 import { single } from './locks-here.js';
 import { startRedis, type TestRedis, until } from './redis-server.js';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/api.js';
+import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/topology.js';
 import { connectedClient, projectFolder, startClient } from './lock-client.js';
 import { freePort, startCluster, startRedis, type TestRedis, until } from './redis-server.js';
 import { startProxy } from './tcp-proxy.js';

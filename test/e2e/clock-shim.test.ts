@@ -11,7 +11,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildClockShim, clockEnv, encodeSkew, tryClockShim } from '../../harness/machine/clock-shim.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
-import type { ClockSkew } from '../../harness/vocabulary/api.js';
+import type { ClockSkew } from '../../harness/vocabulary/host.js';
 import { haveCompiler } from './needs.js';
 
 const HOUR_MS = 3_600_000;

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { netnsRuntime } from '../../harness/runtimes/netns.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { RedisBinary } from '../../harness/vocabulary/api.js';
+import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import { Clients } from './conformance-clients.js';
 import { type Bench, type Claims, properties } from './conformance-properties.js';
 

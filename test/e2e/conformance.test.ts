@@ -11,7 +11,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { LockDefinition } from '../../harness/vocabulary/api.js';
+import type { LockDefinition } from '../../harness/vocabulary/lock.js';
 import { locks } from '../../lock-impl/index.js';
 import type { Finding, Job } from './conformance-inside.js';
 import { properties } from './conformance-properties.js';

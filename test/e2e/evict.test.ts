@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { HistoryEvent, Observation } from '../../harness/vocabulary/api.js';
+import type { HistoryEvent, Observation } from '../../harness/vocabulary/history.js';
 import { torture } from './torture.js';
 
 const lines = <T>(folder: string, file: string): T[] =>

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { ClientOptions, Notice, Request, Response, TopologyDescription } from '../../harness/vocabulary/api.js';
+import type { ClientOptions, Notice, Request, Response } from '../../harness/vocabulary/protocol.js';
+import type { TopologyDescription } from '../../harness/vocabulary/topology.js';
 
 export const projectFolder = resolve(fileURLToPath(import.meta.url), '../../..');
 export const clientMain = resolve(projectFolder, 'dist/harness/client/main.js');

@@ -2,7 +2,8 @@
 
 import { CommandLog } from '../../harness/client/command-log.js';
 import { topologyAccess } from '../../harness/client/topology-access.js';
-import type { AcquireOptions, LockHold, TopologyAccess, TopologyDescription } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
+import type { TopologyDescription } from '../../harness/vocabulary/topology.js';
 import type { TestRedis } from './redis-server.js';
 
 export interface ClientHere extends AsyncDisposable {

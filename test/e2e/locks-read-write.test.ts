@@ -1,6 +1,6 @@
 /** `read-write`: who shares with whom, whose lease ends when, and who is woken. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LockMode } from '../../harness/vocabulary/api.js';
+import type { LockMode } from '../../harness/vocabulary/protocol.js';
 import { companionKey } from '../../lock-impl/keys.js';
 import { readWriteProtocol } from '../../lock-impl/read-write-protocol.js';
 import { NotOwnerError, ReentrantLock } from '../../lock-impl/reentrant-lock.js';

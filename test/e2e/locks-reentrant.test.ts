@@ -1,6 +1,6 @@
 /** `reentrant` and `spin`: every form of the API against a real server, and the lock as the harness drives it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TopologyAccess } from '../../harness/vocabulary/api.js';
+import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { companionKey } from '../../lock-impl/keys.js';
 import { type Grant, NotOwnerError, ReentrantLock } from '../../lock-impl/reentrant-lock.js';
 import { reentrantProtocol } from '../../lock-impl/reentrant-protocol.js';

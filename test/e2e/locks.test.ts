@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resolveLock } from '../../cli/run/lock-source.js';
-import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/api.js';
+import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/topology.js';
 import { clientMain, connectedClient, LockClientProcess, projectFolder } from './lock-client.js';
 import { havePython } from './needs.js';
 import { startRedis, type TestRedis, until } from './redis-server.js';

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CommandLog } from '../../harness/client/command-log.js';
 import { topologyAccess } from '../../harness/client/topology-access.js';
-import type { AcquireOptions, Endpoint, TopologyAccess, TopologyDescription } from '../../harness/vocabulary/api.js';
+import type { AcquireOptions, TopologyAccess } from '../../harness/vocabulary/lock.js';
+import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/topology.js';
 import { CountDownLatch } from '../../lock-impl/count-down-latch.js';
 import { MultiLock } from '../../lock-impl/multi.js';
 import { ExpirablePermits } from '../../lock-impl/permit-expirable.js';

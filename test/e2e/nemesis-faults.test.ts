@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildClockShim } from '../../harness/machine/clock-shim.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
-import type { PlanStep } from '../../harness/vocabulary/api.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import { faults } from '../../nemesis/index.js';
 import { haveCompiler } from './needs.js';
 import type { Job, Probe, Seen } from './nemesis-inside.js';

@@ -12,7 +12,10 @@ import { netnsRuntime } from '../../harness/runtimes/netns.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { FaultRecord, Host, PlanStep, RedisBinary, RedisNode, Topology } from '../../harness/vocabulary/api.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { FaultRecord } from '../../harness/vocabulary/history.js';
+import type { Host } from '../../harness/vocabulary/host.js';
+import type { RedisBinary, RedisNode, Topology } from '../../harness/vocabulary/topology.js';
 import { runNemesis } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 

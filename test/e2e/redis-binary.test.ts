@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RedisBinary } from '../../harness/vocabulary/api.js';
+import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 
 let folder: string;
 let tools: string;

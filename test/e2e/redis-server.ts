@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
-import type { Endpoint } from '../../harness/vocabulary/api.js';
+import type { Endpoint } from '../../harness/vocabulary/topology.js';
 
 export interface TestRedis extends AsyncDisposable {
   readonly endpoint: Endpoint;

@@ -3,7 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { HistoryEvent, Observation, PlanStep } from '../../harness/vocabulary/api.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { HistoryEvent, Observation } from '../../harness/vocabulary/history.js';
 import { type Ended, freshFolder, torture } from './torture.js';
 
 interface Seen extends Ended {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeRecordedRun } from '../../bench/recorded-run.js';
 import { judgeRun } from '../../cli/judge/judge.js';
-import type { Results } from '../../harness/vocabulary/api.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
 import { count, duration, exactMoment, moment } from '../../reports/words.js';
 import { schemaTroubles } from '../unit/docs/schema.js';
 import { type Inside, open } from './browser.js';

@@ -7,7 +7,7 @@ import { encodeSkew } from '../../harness/machine/clock-shim.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import { readHistory } from '../../harness/record/history.js';
 import { monotonicNs } from '../../harness/runtimes/real-clock.js';
-import type { HistoryEvent } from '../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import { canMount, haveCompiler, inMountNamespace } from './needs.js';
 import {
   type Ended,

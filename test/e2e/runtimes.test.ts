@@ -9,7 +9,7 @@ import { buildClockShim, encodeSkew } from '../../harness/machine/clock-shim.js'
 import { inNamespaces } from '../../harness/machine/namespaces.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
-import type { Host, Runtime } from '../../harness/vocabulary/api.js';
+import type { Host, Runtime } from '../../harness/vocabulary/host.js';
 import { properties } from './host-properties.js';
 import { haveCompiler } from './needs.js';
 import { bases, noDocker } from './needs-docker.js';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { unexpected } from '../../cli/batches/scenario-command.js';
-import type { Results } from '../../harness/vocabulary/api.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
 import { scenarios } from '../../scenarios/index.js';
 import { freshFolder, torture } from './torture.js';
 

@@ -2,7 +2,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { RunConfig } from '../../harness/vocabulary/api.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { endAll, freshFolder, historyOf, processesOf, start, type Torture, torture, until } from './torture.js';
 
 const user = freshFolder();

@@ -1,7 +1,7 @@
 /** A TCP proxy between a lock client and its Redis, to lose what a network can lose. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import type { Endpoint } from '../../harness/vocabulary/api.js';
+import type { Endpoint } from '../../harness/vocabulary/topology.js';
 
 export interface TcpProxy extends AsyncDisposable {
   readonly endpoint: Endpoint;

@@ -1,7 +1,7 @@
 /** Published libraries as they are, behind their adapters, against real Redis servers: what they do, and what they tell. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/api.js';
+import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/topology.js';
 import { moreLocks } from '../../lock-impl/shared-and-published.js';
 import { installedVersion, libraries } from '../../lock-impl/third-party/library.js';
 import { connectedClient, nowNs, startClient } from './lock-client.js';

@@ -5,7 +5,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import type { HistoryEvent, Results } from '../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 const MARK = 'LOCK_TORTURE_TEST_MARK';

@@ -2,7 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { HistoryEvent, Plan, PlanStep, ViolationClass } from '../../harness/vocabulary/api.js';
+import type { Plan, PlanStep } from '../../harness/vocabulary/faults.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
 import { type Ended, freshFolder, torture } from './torture.js';
 
 const calm = ['--topology', 'single', '--nemesis', 'none', '--time-limit', '6s'];

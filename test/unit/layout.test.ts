@@ -4,31 +4,64 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const FOLDERS = [
-  'harness',
-  'workloads',
-  'nemesis',
-  'checkers',
+
+/**
+ * Every room of the project, from foundation to roof: a file imports from its own room and from rooms above its own in this
+ * list, type imports included. A file belongs to the room with the longest matching path.
+ */
+const ROOMS = [
+  'harness/vocabulary',
+  'harness/record',
+  'harness/record/import',
+  'harness/record/facts',
+  'harness/machine',
+  'harness/runtimes',
+  'harness/topologies',
+  'harness/resource',
+  'harness/client',
+  'harness/run',
   'lock-impl',
+  'workloads',
+  'nemesis/levers',
+  'nemesis/striking',
+  'nemesis/faults',
+  'nemesis',
+  'scenarios',
+  'selftest',
+  'matrix',
+  'checkers/linearizability',
+  'checkers/worth',
+  'checkers/causes',
+  'checkers/measures',
+  'checkers/exclusion',
+  'checkers/liveness',
+  'checkers/harm',
+  'checkers',
   'reports',
   'docker',
-  'selftest',
-  'scenarios',
-  'matrix',
+  'cli/common',
+  'cli/live',
+  'cli/judge',
+  'cli/run',
+  'cli/replay',
+  'cli/batches',
+  'cli/docs',
+  'cli',
 ];
 
-/** What a folder may import beside itself: files, without their ending. `harness/cli` wires everything. */
-const MAY_IMPORT: Record<string, string[]> = {
-  harness: [],
-  workloads: ['harness/vocabulary/api'],
-  nemesis: ['harness/vocabulary/api'],
-  checkers: ['harness/vocabulary/api', 'harness/record/history-table'],
-  'lock-impl': ['harness/vocabulary/api'],
-  reports: ['harness/vocabulary/api', 'harness/record/history-table'],
-  selftest: ['harness/vocabulary/api'],
-  scenarios: ['harness/vocabulary/api'],
-  matrix: ['harness/vocabulary/api'],
-  docker: ['harness/vocabulary/api'],
+const FOLDERS = [...new Set(ROOMS.map((room) => room.split('/')[0]!))];
+
+/** Folders that look at nothing but the vocabulary, or the record too: what is above them in the list is not theirs to know. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  'lock-impl': ['harness/vocabulary'],
+  workloads: ['harness/vocabulary'],
+  nemesis: ['harness/vocabulary'],
+  scenarios: ['harness/vocabulary'],
+  selftest: ['harness/vocabulary'],
+  matrix: ['harness/vocabulary'],
+  checkers: ['harness/vocabulary', 'harness/record'],
+  reports: ['harness/vocabulary', 'harness/record'],
+  docker: ['harness/vocabulary', 'harness/runtimes'],
 };
 
 interface Source {
@@ -43,13 +76,42 @@ function sources(folder: string): Source[] {
     .map((path) => ({ path: relative(ROOT, path), text: readFileSync(path, 'utf8') }));
 }
 
-function forbiddenImports({ path, text }: Source): string[] {
-  const folder = path.split('/')[0]!;
-  if (path.startsWith('harness/cli/')) return [];
-  return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
-    .map((match) => relative(ROOT, resolve(ROOT, dirname(path), match[1]!)).replace(/\.js$/, ''))
-    .filter((target) => !target.startsWith(`${folder}/`) && !MAY_IMPORT[folder]!.includes(target))
-    .map((target) => `${path} imports ${target}`);
+const roomOf = (path: string): string | undefined =>
+  ROOMS.filter((room) => path.startsWith(`${room}/`)).sort((a, b) => b.length - a.length)[0];
+
+/** What a file imports of the project, as paths from its root. */
+function importsOf({ path, text }: Source): string[] {
+  return [...text.matchAll(/(?:from|import|import\()\s*'(\.[^']+)'/g)].map((match) =>
+    relative(ROOT, resolve(ROOT, dirname(path), match[1]!)).replace(/\.js$/, '.ts'),
+  );
+}
+
+function forbiddenImports(source: Source): string[] {
+  const folder = source.path.split('/')[0]!;
+  const rank = (path: string) => ROOMS.indexOf(roomOf(path) ?? '');
+  return importsOf(source)
+    .filter((target) => {
+      if (roomOf(target) === undefined || rank(target) > rank(source.path)) return true;
+      const may = MAY_IMPORT[folder];
+      return may !== undefined && ![folder, ...may].some((allowed) => target.startsWith(`${allowed}/`));
+    })
+    .map((target) => `${source.path} imports ${target}`);
+}
+
+/** Circles of imports, each told once as the path that closes it. */
+function circles(all: readonly Source[]): string[] {
+  const imports = new Map(all.map((source) => [source.path, importsOf(source)]));
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, above: readonly string[]): void => {
+    const at = above.indexOf(path);
+    if (at >= 0) found.push([...above.slice(at), path].join(' -> '));
+    if (at >= 0 || done.has(path)) return;
+    for (const next of imports.get(path) ?? []) visit(next, [...above, path]);
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path, []);
+  return found;
 }
 
 /** Code without comments and strings, roughly: enough to look for calls. */
@@ -58,13 +120,35 @@ function code(text: string): string {
 }
 
 describe('import rules', () => {
-  test.each(FOLDERS)('%s imports only what it may', (folder) => {
-    expect(sources(folder).flatMap(forbiddenImports)).toEqual([]);
+  test.each(ROOMS)('%s imports only what stands above it in the list', (room) => {
+    const mine = sources(room).filter(({ path }) => roomOf(path) === room);
+    expect(mine.length).toBeGreaterThan(0);
+    expect(mine.flatMap(forbiddenImports)).toEqual([]);
   });
 
-  test('a forbidden import would be found', () => {
-    const text = "import { x } from '../nemesis/index.js';";
-    expect(forbiddenImports({ path: 'checkers/some.ts', text })).toEqual(['checkers/some.ts imports nemesis/index']);
+  test('every source file belongs to a room', () => {
+    expect(FOLDERS.flatMap(sources).filter(({ path }) => roomOf(path) === undefined)).toEqual([]);
+  });
+
+  test('no import leads back to where it came from', () => {
+    expect(circles(FOLDERS.flatMap(sources))).toEqual([]);
+  });
+
+  test('a forbidden import and a circle would be found', () => {
+    const text = "import type { X } from '../nemesis/index.js';";
+    expect(forbiddenImports({ path: 'checkers/some.ts', text })).toEqual(['checkers/some.ts imports nemesis/index.ts']);
+    const up = "import { x } from '../../cli/main.js';";
+    expect(forbiddenImports({ path: 'harness/run/some.ts', text: up })).toEqual([
+      'harness/run/some.ts imports cli/main.ts',
+    ]);
+    const a = { path: 'reports/a.ts', text: "import type { B } from './b.js';" };
+    const b = { path: 'reports/b.ts', text: "import { a } from './a.js';" };
+    expect(circles([a, b])).toEqual(['reports/a.ts -> reports/b.ts -> reports/a.ts']);
+  });
+
+  test('the vocabulary is types only', () => {
+    const values = /^(?:export\s+)?(?:const|let|function|class|enum)\b|^import (?!type)/m;
+    expect(sources('harness/vocabulary').filter(({ text }) => values.test(code(text)))).toEqual([]);
   });
 });
 
@@ -75,27 +159,29 @@ test('what is compiled is every folder: set-up looks for changes nowhere else', 
 
 describe('time and randomness are parameters', () => {
   const READS_TIME =
-    /\b(setTimeout|setInterval|Date\.now|new Date\(\)|Math\.random|performance\.now|process\.hrtime)\b/;
-  /** Where the machine's clocks are read: the runtimes, the lock client's own clock, and what runs outside of any run. */
+    /\b(setTimeout|setInterval|setImmediate|Date\.now|new Date\(\)|Math\.random|performance\.now|process\.hrtime|randomBytes|randomInt|randomUUID|getRandomValues)\b/;
+  /**
+   * Where the machine's own clocks, timers and randomness are read: runtimes, what a lock client is given of them, and what
+   * runs outside of any run (set-up, the terminal, pages in a reader's browser).
+   */
   const MAY = [
     'harness/runtimes/',
+    'harness/client/topology-access.ts',
+    'harness/machine/',
     'docker/',
-    'harness/runtimes/process-time.ts',
-    'harness/cli/',
-    'harness/setup/',
-    'harness/machine/doctor.ts',
-    'harness/exclusive.ts',
-    'harness/machine/redis-binary.ts',
-    'harness/machine/clock-shim.ts',
-    // Runs in a reader's browser, long after.
+    'cli/',
     'reports/browser/',
   ];
 
-  test('nobody else reads a clock or draws a number', () => {
+  test('whatever plans, runs or judges a run takes them from outside', () => {
     const found = FOLDERS.flatMap(sources)
       .filter(({ path }) => !MAY.some((allowed) => path.startsWith(allowed)))
       .filter(({ text }) => READS_TIME.test(code(text)))
       .map(({ path }) => path);
     expect(found).toEqual([]);
+  });
+
+  test('every exemption is a place that exists', () => {
+    for (const place of MAY) expect(FOLDERS.flatMap(sources).some(({ path }) => path.startsWith(place))).toBe(true);
   });
 });

@@ -4,7 +4,7 @@
  */
 
 import { OP, OUTCOME } from '../../../harness/record/history-table.js';
-import type { Operations } from '../../../harness/vocabulary/api.js';
+import type { Operations } from '../../../harness/vocabulary/history.js';
 
 /**
  * Whether a row is an acquire that was refused because of who held the lock: only then does it say anything about the lock.

@@ -1,5 +1,5 @@
 /** The locks, as data for the general search and for checking certificates. */
-import type { LockModel } from '../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { Model } from '../types.js';
 import { fair, fenced, mutex } from './mutex.js';
 import { readWrite, reentrant, semaphore } from './shared.js';

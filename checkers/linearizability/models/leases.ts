@@ -8,7 +8,7 @@
  */
 
 import { OP, OUTCOME } from '../../../harness/record/history-table.js';
-import type { Operations } from '../../../harness/vocabulary/api.js';
+import type { Operations } from '../../../harness/vocabulary/history.js';
 import type { KeyHistory, Model } from '../types.js';
 
 /** Whether the lease of this acquire's hold may decide anything: `released` has the holds whose release succeeded. */

@@ -6,7 +6,7 @@
  */
 
 import { OP, OUTCOME } from '../../../harness/record/history-table.js';
-import type { LockModel } from '../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { KeyHistory, Model, Reading } from '../types.js';
 import { deniedOwnership, refusedForHolder } from './answers.js';
 

@@ -1,7 +1,7 @@
 /** Locks that several holds may have at once: reentrant (of one client), read-write and semaphore. */
 
 import { MODE } from '../../../harness/record/history-table.js';
-import type { LockModel } from '../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { KeyHistory, Model } from '../types.js';
 import { lockModel, type Rules } from './rules.js';
 

@@ -4,7 +4,9 @@
  *
  * Samples, breaks of watching and faults are known of the whole run; commands, and what follows from them, of the window.
  */
-import type { CheckInput, CommandObservation, Hold } from '../../vocabulary/api.js';
+import type { CommandObservation } from '../../vocabulary/history.js';
+import type { CheckInput } from '../../vocabulary/run.js';
+import type { Hold } from '../../vocabulary/verdict.js';
 import { aheadAtMost, type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
 import { type FaultInForce, faultsInForce } from './faults.js';
 import { firstIndex } from './first-index.js';

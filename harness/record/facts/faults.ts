@@ -1,5 +1,5 @@
 /** The faults of a run, put together from their records: when each was in force and what was done. */
-import type { FaultRecord, History, HistoryEvent } from '../../vocabulary/api.js';
+import type { FaultRecord, History, HistoryEvent } from '../../vocabulary/history.js';
 
 export type FaultEvent = Extract<HistoryEvent, { type: 'fault' }>;
 

@@ -6,7 +6,8 @@
  * never taken for the earlier one: c1's attempt leaves at 1 s and is delayed on its way; c2 is granted the key at 2 s,
  * releases it at 3 s; c1 is granted it at 3.5 s, rightly, and is not the stale holder that its old attempt makes it look.
  */
-import type { History, LockModel } from '../../vocabulary/api.js';
+import type { History } from '../../vocabulary/history.js';
+import type { LockModel } from '../../vocabulary/protocol.js';
 import { byKey, countBelow, sortedBy } from './by-key.js';
 import { type Holds, holdsOf } from './holds.js';
 import { intervalsOf } from './intervals.js';

@@ -6,7 +6,8 @@
  * lease *certainly* ran until `leaseEndNs`, whatever is missing from the record: what cannot be proven held never accuses.
  * The price is that an overlap which lies wholly in the unproven part is not seen; each rule below says what that part is.
  */
-import type { History, Hold } from '../../vocabulary/api.js';
+import type { History } from '../../vocabulary/history.js';
+import type { Hold } from '../../vocabulary/verdict.js';
 import { MODE, NOTICE, OP, OUTCOME } from '../history-table.js';
 import { once } from './once.js';
 import { attemptSentNs, ownStamp, trustedClients } from './operations.js';

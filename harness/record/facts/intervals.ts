@@ -4,7 +4,7 @@
  * A client's own stamps count where they can be true; else the harness's, which lie further apart. So "A returned before B
  * was called" is never said wrongly.
  */
-import type { History } from '../../vocabulary/api.js';
+import type { History } from '../../vocabulary/history.js';
 import { once } from './once.js';
 import { trustedClients } from './operations.js';
 

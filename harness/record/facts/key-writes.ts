@@ -3,7 +3,7 @@
  * worked out which conditional writes can have succeeded. Understands string locks (SET, SETNX) and hash locks (HSET,
  * HINCRBY); of anything else it says `none`, and then no cause is built on it.
  */
-import type { CommandObservation, Observation } from '../../vocabulary/api.js';
+import type { CommandObservation, Observation } from '../../vocabulary/history.js';
 
 export type SampleObservation = Extract<Observation, { type: 'sample' }>;
 export type WatchObservation = Extract<Observation, { type: 'watch' }>;

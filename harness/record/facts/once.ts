@@ -1,4 +1,4 @@
-import type { History } from '../../vocabulary/api.js';
+import type { History } from '../../vocabulary/history.js';
 
 /** Makes it once for each history: several checkers and the report want the same, and of a long run it is large. */
 export function once<T>(make: (history: History) => T): (history: History) => T {

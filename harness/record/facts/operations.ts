@@ -2,7 +2,7 @@
  * What can be relied on in a history's operations: which clients' own stamps can be true. Everything that is decided from a
  * history stands on sent ≤ began ≤ ended ≤ read.
  */
-import type { History, Operations } from '../../vocabulary/api.js';
+import type { History, Operations } from '../../vocabulary/history.js';
 import { NOTICE, OUTCOME } from '../history-table.js';
 import { once } from './once.js';
 import { moment } from './words.js';

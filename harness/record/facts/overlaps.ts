@@ -5,7 +5,8 @@
  * Cost: O(n log n) for n holds, plus the number of pairs whose holds overlap at all; memory for the holds of one moment.
  */
 import assert from 'node:assert/strict';
-import type { Hold, LockModel } from '../../vocabulary/api.js';
+import type { LockModel } from '../../vocabulary/protocol.js';
+import type { Hold } from '../../vocabulary/verdict.js';
 import { byKey, sortedBy } from './by-key.js';
 import type { Holds } from './holds.js';
 import { leaseMarginNs } from './margin.js';

@@ -4,7 +4,7 @@
  *
  * A renewal that was told unasked counts only where its client's clock can be trusted: else nothing bounds when it was sent.
  */
-import type { History } from '../../vocabulary/api.js';
+import type { History } from '../../vocabulary/history.js';
 import { NOTICE, OP, OUTCOME } from '../history-table.js';
 import { attemptSentNs, trustedClients } from './operations.js';
 

@@ -5,7 +5,7 @@
  * clock can blur. Whether it can be relied on is looked at (`disorderOf`), for a resource that lost its memory would make
  * every lock look harmful.
  */
-import type { History } from '../../vocabulary/api.js';
+import type { History } from '../../vocabulary/history.js';
 import { OP, OUTCOME } from '../history-table.js';
 import { byKey, sortedBy } from './by-key.js';
 import { intervalsOf } from './intervals.js';

@@ -1,5 +1,5 @@
 /** The recorded events in columns, some 50 bytes each, as they stand in the file: what is needed until they are in order. */
-import type { LockMode } from '../../vocabulary/api.js';
+import type { LockMode } from '../../vocabulary/protocol.js';
 import { Column, Names } from '../columns.js';
 import type { RecordedEvent } from './recorded-event.js';
 

@@ -8,7 +8,8 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { History, LockModel } from '../../vocabulary/api.js';
+import type { History } from '../../vocabulary/history.js';
+import type { LockModel } from '../../vocabulary/protocol.js';
 import { readHistory } from '../history.js';
 import { DamagedHistory } from '../shapes.js';
 import { EdnSyntax } from './edn.js';

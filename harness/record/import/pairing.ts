@@ -6,7 +6,7 @@
  * line. A client that goes on after an operation of unknown outcome keeps its name, though Jepsen itself would give it
  * another: tests exist that release on behalf of a process that has crashed, and a new name would make a stranger of it.
  */
-import type { History, HistoryEvent } from '../../vocabulary/api.js';
+import type { History, HistoryEvent } from '../../vocabulary/history.js';
 import { HistoryTable } from '../history-table.js';
 import { DamagedHistory } from '../shapes.js';
 import { type EventColumns, MODE_NAMES, OP_NAMES, TYPE_NAMES } from './event-columns.js';

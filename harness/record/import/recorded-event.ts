@@ -4,7 +4,7 @@
  * It looks at one event alone; whether events fit together is `pairing.ts`'s business. What cannot be understood is said in
  * words; what is not about locks, or not done by a client, is told apart from that, to be left out and counted.
  */
-import type { LockMode } from '../../vocabulary/api.js';
+import type { LockMode } from '../../vocabulary/protocol.js';
 
 export interface RecordedEvent {
   type: 'invoke' | 'ok' | 'fail' | 'info';

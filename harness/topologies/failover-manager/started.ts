@@ -1,7 +1,8 @@
 /** The failover manager as the harness sees it: a process that says what it did, and answers what it sees. */
 import { fileURLToPath } from 'node:url';
 import { LineSplitter } from '../../runtimes/lines.js';
-import type { Clock, Host } from '../../vocabulary/api.js';
+import type { Host } from '../../vocabulary/host.js';
+import type { Clock } from '../../vocabulary/time.js';
 import type { News, Order } from './messages.js';
 
 const PROGRAM = fileURLToPath(new URL('./main.js', import.meta.url));

@@ -10,20 +10,18 @@
 
 import { historyOf } from '../../../harness/record/history-table.js';
 import { observationsOf } from '../../../harness/record/observations.js';
+import type { Plan } from '../../../harness/vocabulary/faults.js';
 import type {
-  CheckInput,
   Completion,
   FaultRecord,
   History,
   HistoryBody,
   HistoryEvent,
-  LockMode,
-  LockModel,
   Observation,
   ObservationBody,
-  Plan,
-  RunConfig,
-} from '../../../harness/vocabulary/api.js';
+} from '../../../harness/vocabulary/history.js';
+import type { LockMode, LockModel } from '../../../harness/vocabulary/protocol.js';
+import type { CheckInput, RunConfig } from '../../../harness/vocabulary/run.js';
 
 export const LEASE_MS = 5_000;
 export const KEY = 'lock:0';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { headlineOf } from '../../../checkers/headline.js';
 import { judge } from '../../../checkers/index.js';
-import type { LockModel, Violation } from '../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../harness/vocabulary/protocol.js';
+import type { Violation } from '../../../harness/vocabulary/verdict.js';
 import { mutex } from '../../../workloads/mutex.js';
 import { Story, turns } from './build.js';
 

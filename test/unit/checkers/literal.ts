@@ -11,14 +11,14 @@
 
 import { historyOf } from '../../../harness/record/history-table.js';
 import type {
-  CheckInput,
   FaultRecord,
   HistoryBody,
   HistoryEvent,
-  LockModel,
   Observations,
   OpName,
-} from '../../../harness/vocabulary/api.js';
+} from '../../../harness/vocabulary/history.js';
+import type { LockModel } from '../../../harness/vocabulary/protocol.js';
+import type { CheckInput } from '../../../harness/vocabulary/run.js';
 import { literalConfig } from './build.js';
 
 export const KEY = 'lock:0';

@@ -14,7 +14,9 @@ import { availability } from '../../../checkers/measures/availability.js';
 import { latency } from '../../../checkers/measures/latency.js';
 import { lossToNotice } from '../../../checkers/measures/loss-to-notice.js';
 import { historyOf } from '../../../harness/record/history-table.js';
-import type { Checker, History, HistoryBody, HistoryEvent, LockModel } from '../../../harness/vocabulary/api.js';
+import type { History, HistoryBody, HistoryEvent } from '../../../harness/vocabulary/history.js';
+import type { LockModel } from '../../../harness/vocabulary/protocol.js';
+import type { Checker } from '../../../harness/vocabulary/run.js';
 import { growth, LARGEST_GROWTH } from './growth.js';
 import { checkInput, KEY, LEASE_MS } from './literal.js';
 

@@ -1,6 +1,6 @@
 /** Canaries and their twins whose difference shows in what they make of answers and clocks. The others: test/e2e/canaries.test.ts. */
 import { describe, expect, test } from 'vitest';
-import type { LockDefinition, LockHold } from '../../../harness/vocabulary/api.js';
+import type { LockDefinition, LockHold } from '../../../harness/vocabulary/lock.js';
 import noValidityCheck from '../../../lock-impl/broken/no-validity-check.js';
 import noValidityCheckMended from '../../../lock-impl/broken/no-validity-check-mended.js';
 import releaseWhereAcquired from '../../../lock-impl/broken/release-where-acquired.js';

@@ -1,6 +1,6 @@
 /** A `TopologyAccess` in virtual time, over nodes that answer as a test says. */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, TopologyAccess } from '../../../harness/vocabulary/api.js';
+import type { AcquireOptions, TopologyAccess } from '../../../harness/vocabulary/lock.js';
 
 /** What a node does with a command: an answer (after `afterMs`), an error, or silence. */
 export type Answer = { reply: unknown; afterMs?: number } | { error: Error } | 'silence';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { LockDefinition } from '../../../harness/vocabulary/api.js';
+import type { LockDefinition } from '../../../harness/vocabulary/lock.js';
 import { builtinLock, locks } from '../../../lock-impl/index.js';
 
 const folder = fileURLToPath(new URL('../../../lock-impl/', import.meta.url));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { TopologyAccess } from '../../../harness/vocabulary/api.js';
+import type { TopologyAccess } from '../../../harness/vocabulary/lock.js';
 import multi from '../../../lock-impl/multi.js';
 import { type Answer, FakeAccess, type FakeNode, named, node, options } from './fake-access.js';
 

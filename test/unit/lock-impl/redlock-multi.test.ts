@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TopologyAccess } from '../../../harness/vocabulary/api.js';
+import type { TopologyAccess } from '../../../harness/vocabulary/lock.js';
 import redlockMulti from '../../../lock-impl/redlock-multi.js';
 import { FakeAccess, type FakeNode, node, options, taken, unreachable, willing } from './fake-access.js';
 

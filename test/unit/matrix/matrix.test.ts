@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BatchOptions, BatchRun } from '../../../cli/batches/batch.js';
 import { begun, decideCell, judgeCell } from '../../../cli/batches/matrix-cells.js';
-import type { Results } from '../../../harness/vocabulary/api.js';
+import type { Results } from '../../../harness/vocabulary/verdict.js';
 import { type Cell, cells, nameOf } from '../../../matrix/index.js';
 
 const PROJECT = join(import.meta.dirname, '../../..');

@@ -1,10 +1,10 @@
 /** The fault `evict`, on servers whose memory is full at their limit; and what parsing says of it. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PlanStep, Target } from '../../../harness/vocabulary/api.js';
-import type { ActiveNemesis } from '../../../nemesis/context.js';
+import type { PlanStep, Target } from '../../../harness/vocabulary/faults.js';
 import { evict } from '../../../nemesis/faults/evict.js';
 import { parsePlan } from '../../../nemesis/parse-plan.js';
 import { allFaults, parseNemesis } from '../../../nemesis/requests.js';
+import type { ActiveNemesis } from '../../../nemesis/striking/context.js';
 import { findUnhealed } from '../../../nemesis/unhealed.js';
 import { type FakeNode, type World, world } from './fakes.js';
 

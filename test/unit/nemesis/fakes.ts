@@ -4,25 +4,19 @@
  */
 import { type Duplex, PassThrough } from 'node:stream';
 import { createRandom } from '../../../harness/runtimes/random.js';
-import type { MonitoredCommand, Monitoring } from '../../../harness/topologies/monitor.js';
+import type { ClientTarget, FaultContext } from '../../../harness/vocabulary/faults.js';
+import type { FaultRecord, HistoryBody, HistoryEvent } from '../../../harness/vocabulary/history.js';
+import type { ClockSkew, ExecResult, Host, HostProcess, ProcessExit } from '../../../harness/vocabulary/host.js';
+import type { Clock } from '../../../harness/vocabulary/time.js';
 import type {
-  ClientTarget,
-  Clock,
-  ClockSkew,
-  ExecResult,
-  FaultContext,
-  FaultRecord,
-  HistoryBody,
-  HistoryEvent,
-  Host,
-  HostProcess,
+  MonitoredCommand,
+  Monitoring,
   Persistence,
-  ProcessExit,
   RedisNode,
   Topology,
-} from '../../../harness/vocabulary/api.js';
-import type { NemesisContext, PlanTopology } from '../../../nemesis/context.js';
+} from '../../../harness/vocabulary/topology.js';
 import { createLevers, type Levers } from '../../../nemesis/levers/index.js';
+import type { NemesisContext, PlanTopology } from '../../../nemesis/striking/context.js';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PlanStep, Target } from '../../../harness/vocabulary/api.js';
-import type { ActiveNemesis } from '../../../nemesis/context.js';
+import type { PlanStep, Target } from '../../../harness/vocabulary/faults.js';
 import { faults } from '../../../nemesis/faults/index.js';
 import { parseSendQueues } from '../../../nemesis/faults/lost-reply.js';
+import type { ActiveNemesis } from '../../../nemesis/striking/context.js';
 import { range, type World, world } from './fakes.js';
 
 type Args = PlanStep['args'];

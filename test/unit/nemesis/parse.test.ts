@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../../harness/vocabulary/api.js';
+import type { Plan } from '../../../harness/vocabulary/faults.js';
 import { faults } from '../../../nemesis/faults/index.js';
 import { parsePlan } from '../../../nemesis/parse-plan.js';
 import { allFaults, PlanError, parseNemesis } from '../../../nemesis/requests.js';

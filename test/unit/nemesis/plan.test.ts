@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PlanStep } from '../../../harness/vocabulary/api.js';
-import type { PlanTopology } from '../../../nemesis/context.js';
+import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import { faults } from '../../../nemesis/faults/index.js';
 import { makePlan, type PlanOptions, planArbitrary } from '../../../nemesis/plan.js';
 import { allFaults, defaultFaults, parseNemesis } from '../../../nemesis/requests.js';
+import type { PlanTopology } from '../../../nemesis/striking/context.js';
 import { range, world } from './fakes.js';
 
 const topologies = { single: world('single').plan, sentinel: world('sentinel').plan, redlock: world('redlock').plan };

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
 import { describe, expect, it } from 'vitest';
-import type { PlanStep } from '../../../harness/vocabulary/api.js';
+import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import { nemesisByHand, runNemesis } from '../../../nemesis/runner.js';
 import { type World, world } from './fakes.js';
 

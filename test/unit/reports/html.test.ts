@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { HistoryEvent, RunConfig } from '../../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../../harness/vocabulary/history.js';
+import type { RunConfig } from '../../../harness/vocabulary/run.js';
 import { htmlReport } from '../../../reports/html.js';
 import type { ReportInput } from '../../../reports/input.js';
 import { stepsOf } from '../../../reports/story/steps.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Results } from '../../../harness/vocabulary/api.js';
+import type { Results } from '../../../harness/vocabulary/verdict.js';
 import { reports } from '../../../reports/index.js';
 import { junitXml } from '../../../reports/junit.js';
 import { tagsOf } from './reading.js';

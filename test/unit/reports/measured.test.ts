@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CheckerResult } from '../../../harness/vocabulary/api.js';
+import type { CheckerResult } from '../../../harness/vocabulary/verdict.js';
 import { htmlReport } from '../../../reports/html.js';
 import type { ReportInput } from '../../../reports/input.js';
 import { sampleInput } from './sample.js';

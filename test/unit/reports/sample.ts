@@ -7,18 +7,15 @@
 import { historyOf } from '../../../harness/record/history-table.js';
 import { observationsOf } from '../../../harness/record/observations.js';
 import type {
-  CauseLink,
   FaultRecord,
   History,
   HistoryBody,
   HistoryEvent,
-  Hold,
   Observation,
   ObservationBody,
-  Results,
-  RunConfig,
-  Violation,
-} from '../../../harness/vocabulary/api.js';
+} from '../../../harness/vocabulary/history.js';
+import type { RunConfig } from '../../../harness/vocabulary/run.js';
+import type { CauseLink, Hold, Results, Violation } from '../../../harness/vocabulary/verdict.js';
 import type { HoldTable, ReportInput } from '../../../reports/input.js';
 
 const S = 1e9;

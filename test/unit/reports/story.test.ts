@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { historyOf } from '../../../harness/record/history-table.js';
 import { observationsOf } from '../../../harness/record/observations.js';
-import type { FaultRecord, History, HistoryEvent, Hold, Observation } from '../../../harness/vocabulary/api.js';
+import type { FaultRecord, History, HistoryEvent, Observation } from '../../../harness/vocabulary/history.js';
+import type { Hold } from '../../../harness/vocabulary/verdict.js';
 import { fullness, mergeRow, mergeRows, rowOf } from '../../../reports/drawing/merge.js';
 import { packed } from '../../../reports/drawing/pieces.js';
 import { axisMoments, momentAt, xOf } from '../../../reports/drawing/scale.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Results } from '../../../harness/vocabulary/api.js';
+import type { Results } from '../../../harness/vocabulary/verdict.js';
 import { closingSummary, jsonSummary } from '../../../reports/summary.js';
 import { count, duration, moment, whatHappened } from '../../../reports/words.js';
 import { sampleInput } from './sample.js';

@@ -7,7 +7,7 @@ import type { BatchRun } from '../../../cli/batches/batch.js';
 import { type Job, jobsOf, judgeJob, type Row, statusOf } from '../../../cli/batches/selftest-jobs.js';
 import { parseRunFlags } from '../../../cli/run/flags.js';
 import { decideRun, readRunFlags } from '../../../cli/run/run-command.js';
-import type { Results, Violation } from '../../../harness/vocabulary/api.js';
+import type { Results, Violation } from '../../../harness/vocabulary/verdict.js';
 import { locks } from '../../../lock-impl/index.js';
 import { sounds, trials } from '../../../selftest/index.js';
 

@@ -2,13 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { checkers } from '../../../checkers/index.js';
 import { createRandom } from '../../../harness/runtimes/random.js';
-import type {
-  HandshakeValue,
-  Instruction,
-  Outcome,
-  Workload,
-  WorkloadOptions,
-} from '../../../harness/vocabulary/api.js';
+import type { HandshakeValue } from '../../../harness/vocabulary/protocol.js';
+import type { Instruction, Outcome, Workload, WorkloadOptions } from '../../../harness/vocabulary/workload.js';
 import { locks } from '../../../lock-impl/index.js';
 import { workloads } from '../../../workloads/index.js';
 

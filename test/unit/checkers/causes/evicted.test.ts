@@ -1,7 +1,7 @@
 /** An eviction is named where the server's own event shows it between the two grants, and nowhere else. */
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
-import type { Cause } from '../../../../harness/vocabulary/api.js';
+import type { Cause } from '../../../../harness/vocabulary/verdict.js';
 import { KEY, Story } from '../build.js';
 
 function only(story: Story): Cause {

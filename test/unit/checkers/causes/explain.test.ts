@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { Evidence } from '../../../../harness/record/facts/evidence.js';
-import type { Cause } from '../../../../harness/vocabulary/api.js';
+import type { Cause } from '../../../../harness/vocabulary/verdict.js';
 import { KEY, Story } from '../build.js';
 
 /** The causes of all violations, earliest first. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ownership } from '../../../../checkers/exclusion/ownership.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { KEY, ns, Story } from '../build.js';
 
 const judged = (story: Story) => ownership(story.input());

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { permits } from '../../../../checkers/exclusion/permits.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, checkInput, clientDown, KEY, ns, release, type Told } from '../literal.js';
 
 const TWO: LockModel = { kind: 'semaphore', permits: 2 };

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { isImpossible } from '../../../../checkers/exclusion/second-opinion.js';
 import type { Overlap } from '../../../../harness/record/facts/overlaps.js';
 import { overlapsOf } from '../../../../harness/record/facts/overlaps.js';
-import type { Hold, LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import type { Hold } from '../../../../harness/vocabulary/verdict.js';
 
 const MS = 1e6;
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { fencing } from '../../../../checkers/harm/fencing.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { Story } from '../build.js';
 import { acquire, checkInput, KEY, ns, release, type Told } from '../literal.js';
 

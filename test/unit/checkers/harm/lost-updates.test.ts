@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { lostUpdates } from '../../../../checkers/harm/lost-updates.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, checkInput, KEY, ns, read, stall, type Told, write } from '../literal.js';
 
 const judged = (told: Told[][], model?: LockModel) => lostUpdates(checkInput(told.flat(), model));

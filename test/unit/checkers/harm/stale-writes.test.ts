@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { staleWrites } from '../../../../checkers/harm/stale-writes.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, checkInput, fault, KEY, ns, read, release, stall, type Told, write } from '../literal.js';
 
 const judged = (told: Told[][], model?: LockModel) => staleWrites(checkInput(told.flat(), model));

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../checkers/linearizability/decide.js';
 import type { DecideOptions, Reading } from '../../../../checkers/linearizability/types.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { isExplainable, type SmallOp } from './brute-force.js';
 import { keyHistory, only, smallHistories } from './small-histories.js';
 

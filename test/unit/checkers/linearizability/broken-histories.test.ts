@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../checkers/linearizability/decide.js';
 import type { Decision, Reading, WitnessKind } from '../../../../checkers/linearizability/types.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import type { SmallOp } from './brute-force.js';
 import { keyHistory } from './small-histories.js';
 

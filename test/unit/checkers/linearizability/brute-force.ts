@@ -5,7 +5,7 @@
  * instants are differences). So time goes 0, 1, 2, ...; at each instant any operation whose interval has it may take effect,
  * any number of them one after another, and a lease that has run may end its hold. It shares nothing with `checkers/`.
  */
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 
 export interface SmallOp {
   op: 'acquire' | 'release';

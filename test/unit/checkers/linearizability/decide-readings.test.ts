@@ -7,7 +7,8 @@ import {
   type ReadingVerdict,
 } from '../../../../checkers/linearizability/decide-readings.js';
 import { historyOf } from '../../../../harness/record/history-table.js';
-import type { History, HistoryBody, LockModel } from '../../../../harness/vocabulary/api.js';
+import type { History, HistoryBody } from '../../../../harness/vocabulary/history.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 
 const MUTEX: LockModel = { kind: 'mutex' };
 const OPTIONS: ReadingOptions = { witnesses: 10, search: { configurations: 10_000, steps: 100_000 } };

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../checkers/linearizability/decide.js';
 import type { DecideOptions, Decision, Reading, WitnessKind } from '../../../../checkers/linearizability/types.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, literal, type Operation, release } from './literal.js';
 
 const STRICT: Reading = { failedReleaseEnds: false, leases: false, triesInform: false };

@@ -4,7 +4,7 @@ import { keyHistoriesOf } from '../../../../checkers/linearizability/key-histori
 import type { KeyHistory } from '../../../../checkers/linearizability/types.js';
 import { leaseMarginNs } from '../../../../harness/record/facts/margin.js';
 import { historyOf } from '../../../../harness/record/history-table.js';
-import type { Completion, HistoryBody, HistoryEvent } from '../../../../harness/vocabulary/api.js';
+import type { Completion, HistoryBody, HistoryEvent } from '../../../../harness/vocabulary/history.js';
 
 const S = 1e9;
 const LEASE_MS = 5_000;

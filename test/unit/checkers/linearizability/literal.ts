@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import type { KeyHistory } from '../../../../checkers/linearizability/types.js';
 import { historyOf, OP } from '../../../../harness/record/history-table.js';
-import type { HistoryEvent, LockMode, LockModel } from '../../../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
+import type { LockMode, LockModel } from '../../../../harness/vocabulary/protocol.js';
 
 export interface Operation {
   op: 'acquire' | 'release';

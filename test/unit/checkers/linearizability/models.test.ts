@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { modelOf, models } from '../../../../checkers/linearizability/models/index.js';
 import type { Reading } from '../../../../checkers/linearizability/types.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, literal, type Operation, release } from './literal.js';
 
 const READING: Reading = { failedReleaseEnds: true, leases: false, triesInform: true };

@@ -6,7 +6,7 @@ import { modelOf } from '../../../../checkers/linearizability/models/index.js';
 import { search } from '../../../../checkers/linearizability/search.js';
 import type { KeyHistory, Reading, SearchBudget } from '../../../../checkers/linearizability/types.js';
 import { OP, OUTCOME } from '../../../../harness/record/history-table.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, literal, MODELS, type Operation, operations, readings, release } from './literal.js';
 
 const BUDGET: SearchBudget = { configurations: 1e6, steps: 1e8 };

@@ -7,7 +7,8 @@
 import fc from 'fast-check';
 import type { KeyHistory } from '../../../../checkers/linearizability/types.js';
 import { MODE, OP, OUTCOME } from '../../../../harness/record/history-table.js';
-import type { LockModel, Operations } from '../../../../harness/vocabulary/api.js';
+import type { Operations } from '../../../../harness/vocabulary/history.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import type { SmallOp } from './brute-force.js';
 
 export interface Drawing {

@@ -4,7 +4,7 @@ import { modelOf } from '../../../../checkers/linearizability/models/index.js';
 import { search } from '../../../../checkers/linearizability/search.js';
 import { isTimedFeasible } from '../../../../checkers/linearizability/timed-oracle.js';
 import type { Reading } from '../../../../checkers/linearizability/types.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, literal, MODELS, type Operation, operations, readings, release } from './literal.js';
 
 const LEASES: Reading = { failedReleaseEnds: false, leases: true, triesInform: false };

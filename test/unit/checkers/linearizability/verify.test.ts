@@ -5,7 +5,7 @@ import { decide } from '../../../../checkers/linearizability/decide.js';
 import { modelOf } from '../../../../checkers/linearizability/models/index.js';
 import type { KeyHistory, Reading } from '../../../../checkers/linearizability/types.js';
 import { verify } from '../../../../checkers/linearizability/verify.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, literal, MODELS, release } from './literal.js';
 import { keyHistory, smallHistories } from './small-histories.js';
 

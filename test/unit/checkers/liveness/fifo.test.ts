@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fifo } from '../../../../checkers/liveness/fifo.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, checkInput, clientUp, fault, KEY, ns, queued, release, type Told } from '../literal.js';
 
 const FAIR: LockModel = { kind: 'fair' };

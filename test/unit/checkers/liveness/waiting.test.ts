@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { waiting } from '../../../../checkers/liveness/waiting.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { KEY, LEASE_MS, ns, Story } from '../build.js';
 
 const kinds = (story: Story) => waiting(story.input()).violations.map(({ kind }) => kind);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { lossToNotice } from '../../../../checkers/measures/loss-to-notice.js';
-import type { LockModel } from '../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, checkInput, clientDown, clientUp, KEY, ns, operation, release, type Told } from '../literal.js';
 
 const measured = (told: (Told | Told[])[], model?: LockModel) => {

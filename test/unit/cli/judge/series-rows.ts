@@ -2,7 +2,7 @@
 
 import type { Original } from '../../../../cli/judge/reproduction.js';
 import { rowOf, type SeriesRow } from '../../../../cli/judge/series-summary.js';
-import type { Results, Violation, ViolationClass } from '../../../../harness/vocabulary/api.js';
+import type { Results, Violation, ViolationClass } from '../../../../harness/vocabulary/verdict.js';
 
 /** `exclusion failover-lost-write`: a violation of that class and cause. */
 function violation(text: string): Violation {

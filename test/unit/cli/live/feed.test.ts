@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { type FeedMessage, startFeed } from '../../../../cli/live/feed.js';
-import type { Clock } from '../../../../harness/vocabulary/api.js';
+import type { Clock } from '../../../../harness/vocabulary/time.js';
 import { KEY, Story } from '../../checkers/build.js';
 
 const FACTS = { keys: [KEY], timeLimitMs: 20_000, exclusive: true, plan: { version: 1 as const, seed: 1, steps: [] } };

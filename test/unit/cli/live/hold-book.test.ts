@@ -4,7 +4,7 @@ import { type EndedOverlap, HoldBook, MOST_COUNTED } from '../../../../cli/live/
 import { holdsOf } from '../../../../harness/record/facts/holds.js';
 import { overlapsOf } from '../../../../harness/record/facts/overlaps.js';
 import { historyOf } from '../../../../harness/record/history-table.js';
-import type { HistoryEvent } from '../../../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import { KEY, ns, Story } from '../../checkers/build.js';
 
 /** A book that has heard the story, and when it ended. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createProgress } from '../../../../cli/live/progress.js';
-import type { HistoryEvent } from '../../../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import { Story } from '../../checkers/build.js';
 
 const STORY = new Story()

@@ -1,7 +1,7 @@
 /** Which configs can be replayed, and what is said of those that cannot. */
 import { describe, expect, test } from 'vitest';
 import { configProblem } from '../../../../cli/replay/original.js';
-import type { RunConfig } from '../../../../harness/vocabulary/api.js';
+import type { RunConfig } from '../../../../harness/vocabulary/run.js';
 
 const config: RunConfig = {
   version: 1,

@@ -1,7 +1,7 @@
 /** Nodes of a Redis Cluster that answer what a test wants, to see what a client does about it. */
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import type { Endpoint } from '../../../../harness/vocabulary/api.js';
+import type { Endpoint } from '../../../../harness/vocabulary/topology.js';
 
 /** What a node answers to a command of a lock; undefined: nothing. */
 export type Answer = (argv: string[], socket: Socket) => string | undefined;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DamagedHistory, parseHistory, readHistory } from '../../../../harness/record/history.js';
-import type { History, HistoryEvent } from '../../../../harness/vocabulary/api.js';
+import type { History, HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import { Story } from '../../checkers/build.js';
 
 const story = new Story().up('c1').grant('c1', 1).renewed('c1', 2).release('c1', 3).whole(4);

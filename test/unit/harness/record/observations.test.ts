@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { observationsOf, readObservations } from '../../../../harness/record/observations.js';
-import type { Observation, Observations } from '../../../../harness/vocabulary/api.js';
+import type { Observation, Observations } from '../../../../harness/vocabulary/history.js';
 
 const watch: Observation = { atNs: 1, node: 'r1', type: 'watch', watching: true };
 const sample: Observation = {

@@ -8,7 +8,7 @@ import { readHistory } from '../../../../harness/record/history.js';
 import { readObservations } from '../../../../harness/record/observations.js';
 import { Recorder } from '../../../../harness/record/recorder.js';
 import { realClock } from '../../../../harness/runtimes/real-clock.js';
-import type { HistoryEvent } from '../../../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 
 /** Bytes that the disk still takes; giving back the reserve makes room. */
 const disk = vi.hoisted(() => ({ room: Number.POSITIVE_INFINITY, givenBack: 0 }));

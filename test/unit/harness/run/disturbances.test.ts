@@ -1,7 +1,8 @@
 /** A machine's clock that is stepped or slid is told; one that is slewed as NTP does is not. */
 import { expect, test } from 'vitest';
 import { watchDisturbances } from '../../../../harness/run/disturbances.js';
-import type { Clock, HistoryBody } from '../../../../harness/vocabulary/api.js';
+import type { HistoryBody } from '../../../../harness/vocabulary/history.js';
+import type { Clock } from '../../../../harness/vocabulary/time.js';
 
 /** Plays `seconds` in an instant; `wall` says how far the wall clock is ahead at a time. */
 async function watched(seconds: number, wallAheadMs: (second: number) => number, tickMs?: (second: number) => number) {

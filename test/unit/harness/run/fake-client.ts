@@ -1,6 +1,6 @@
 /** A lock client that a test plays by hand: what it prints is written by the test, what it is asked can be read. */
 import { PassThrough } from 'node:stream';
-import type { Host, HostProcess, ProcessExit } from '../../../../harness/vocabulary/api.js';
+import type { Host, HostProcess, ProcessExit } from '../../../../harness/vocabulary/host.js';
 
 export interface FakeProcess extends HostProcess {
   /** Writes raw text to the process's standard output. */

@@ -2,8 +2,9 @@
 import { expect, test, vi } from 'vitest';
 import { observe } from '../../../../harness/run/observer.js';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
-import { EVICTION, type MonitoredCommand } from '../../../../harness/topologies/monitor.js';
-import type { Observation, RedisNode } from '../../../../harness/vocabulary/api.js';
+import { EVICTION } from '../../../../harness/topologies/monitor.js';
+import type { Observation } from '../../../../harness/vocabulary/history.js';
+import type { MonitoredCommand, RedisNode } from '../../../../harness/vocabulary/topology.js';
 
 function watched() {
   const recorded: Observation[] = [];

@@ -11,15 +11,12 @@ import { LineAllowance } from '../../../../harness/run/client-process.js';
 import { Scheduler } from '../../../../harness/run/scheduler.js';
 import { createRandom } from '../../../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
-import type {
-  ClientScript,
-  Clock,
-  FaultContext,
-  HistoryEvent,
-  Host,
-  ProcessExit,
-} from '../../../../harness/vocabulary/api.js';
-import { GrantWatch } from '../../../../nemesis/grants.js';
+import type { FaultContext } from '../../../../harness/vocabulary/faults.js';
+import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
+import type { Host, ProcessExit } from '../../../../harness/vocabulary/host.js';
+import type { Clock } from '../../../../harness/vocabulary/time.js';
+import type { ClientScript } from '../../../../harness/vocabulary/workload.js';
+import { GrantWatch } from '../../../../nemesis/striking/grants.js';
 import { type FakeProcess, fakeHost } from './fake-client.js';
 
 const HELLO = { id: 0, type: 'ok', value: { lock: 'fake', features: [] } };

@@ -7,7 +7,8 @@ import { Recorder } from '../../../../harness/record/recorder.js';
 import { Scheduler } from '../../../../harness/run/scheduler.js';
 import { createRandom } from '../../../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
-import type { ClientScript, HistoryEvent, Instruction, Outcome } from '../../../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
+import type { ClientScript, Instruction, Outcome } from '../../../../harness/vocabulary/workload.js';
 import { fakeHost } from './fake-client.js';
 
 const HELLO = { type: 'ok', value: { lock: 'fake', features: ['clock'] } };

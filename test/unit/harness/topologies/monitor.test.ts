@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
-import { EVICTION, type MonitoredCommand, monitor, parseMonitorLine } from '../../../../harness/topologies/monitor.js';
+import { EVICTION, monitor, parseMonitorLine } from '../../../../harness/topologies/monitor.js';
+import type { MonitoredCommand } from '../../../../harness/vocabulary/topology.js';
 
 describe('a line of MONITOR', () => {
   test('a client, a script and a unix socket', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
 import { lastWords, RedisServer } from '../../../../harness/topologies/redis-server.js';
-import type { Host } from '../../../../harness/vocabulary/api.js';
+import type { Host } from '../../../../harness/vocabulary/host.js';
 import { fakeHost } from '../run/fake-client.js';
 
 test('commands given together share one connection, also when the last one was lost', async () => {

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { realClock } from '../../../../harness/runtimes/real-clock.js';
 import { VirtualAddress } from '../../../../harness/topologies/virtual-address.js';
-import type { Host, HostProcess } from '../../../../harness/vocabulary/api.js';
+import type { Host, HostProcess } from '../../../../harness/vocabulary/host.js';
 
 const VIRTUAL = '10.77.255.1';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { nestedHolds, nextHolders } from '../../../../../harness/record/facts/hold-order.js';
 import { holdsOf } from '../../../../../harness/record/facts/holds.js';
-import type { LockModel } from '../../../../../harness/vocabulary/api.js';
+import type { LockModel } from '../../../../../harness/vocabulary/protocol.js';
 import { acquire, checkInput, release, type Told } from '../../../checkers/literal.js';
 
 /** For each hold, by client and id: the next holder. */

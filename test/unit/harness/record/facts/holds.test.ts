@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { holdsOf } from '../../../../../harness/record/facts/holds.js';
-import type { Hold } from '../../../../../harness/vocabulary/api.js';
+import type { Hold } from '../../../../../harness/vocabulary/verdict.js';
 import { ns, Story } from '../../../checkers/build.js';
 
 function only(story: Story): Hold {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { leaseMarginNs } from '../../../../../harness/record/facts/margin.js';
 import { overlapsOf } from '../../../../../harness/record/facts/overlaps.js';
-import type { Hold } from '../../../../../harness/vocabulary/api.js';
+import type { Hold } from '../../../../../harness/vocabulary/verdict.js';
 import { growth, LARGEST_GROWTH } from '../../../checkers/growth.js';
 
 const UNIT_NS = 1e6;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { type ImportOptions, importHistory } from '../../../../../harness/record/import/index.js';
-import type { HistoryEvent } from '../../../../../harness/vocabulary/api.js';
+import type { HistoryEvent } from '../../../../../harness/vocabulary/history.js';
 import { Story } from '../../../checkers/build.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'));

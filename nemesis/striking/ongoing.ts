@@ -2,8 +2,9 @@
  * What a fault goes on doing in the background while it is in force. It ends with the heal and with the run, and what goes
  * wrong in it is recorded, not lost: a fault that stopped half-way must not pass for one that lasted.
  */
-import type { FaultRecord } from '../harness/vocabulary/api.js';
-import { Interrupted, message, type NemesisContext } from './context.js';
+import type { FaultRecord } from '../../harness/vocabulary/history.js';
+import { Interrupted, message } from '../levers/basics.js';
+import type { NemesisContext } from './context.js';
 
 export interface Ongoing {
   /** Resolves when it has ended, by itself or not. */

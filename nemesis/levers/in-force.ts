@@ -1,8 +1,8 @@
 /**
  * What one strike has done so far, so that a strike that fails half-way undoes it, and a heal undoes it in reverse.
  */
-import { message } from './context.js';
-import type { Hold } from './levers/network.js';
+import { message } from './basics.js';
+import type { Hold } from './network.js';
 
 /** A strike failed and could not be undone either: the runner keeps `heal` and tries it again. */
 export class LeftInForce extends Error {

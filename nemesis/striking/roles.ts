@@ -1,5 +1,5 @@
 /** Whom a plan can name without a name. Each is resolved when the step fires, by asking servers and clients. */
-import type { TargetRole } from '../harness/vocabulary/api.js';
+import type { TargetRole } from '../../harness/vocabulary/faults.js';
 
 /** What each role means, for people. */
 export const roles: Readonly<Record<TargetRole, string>> = {

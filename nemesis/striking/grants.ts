@@ -1,6 +1,7 @@
 /** The locks granted since a moment, as the history tells: what a composite fault waits for before it strikes. */
-import type { FaultContext, HistoryEvent } from '../harness/vocabulary/api.js';
-import { Interrupted } from './context.js';
+import type { FaultContext } from '../../harness/vocabulary/faults.js';
+import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import { Interrupted } from '../levers/basics.js';
 
 export interface Grant {
   client: string;

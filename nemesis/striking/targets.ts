@@ -2,17 +2,11 @@
  * Whom a fault strikes, resolved at the moment it fires: roles are asked of the servers and of the clients' holds, never
  * remembered. What cannot be resolved is refused with the reason.
  */
-import type {
-  ClientTarget,
-  Host,
-  HostProcess,
-  PlanStep,
-  RedisNode,
-  Shard,
-  Target,
-  TargetRole,
-} from '../harness/vocabulary/api.js';
-import { minorityOf, type NemesisContext, type PlanTopology, Refusal, waitFor, words } from './context.js';
+import type { ClientTarget, PlanStep, Target, TargetRole } from '../../harness/vocabulary/faults.js';
+import type { Host, HostProcess } from '../../harness/vocabulary/host.js';
+import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import { minorityOf, Refusal, waitFor, words } from '../levers/basics.js';
+import type { NemesisContext, PlanTopology } from './context.js';
 
 export type Struck = StruckNode | StruckClient;
 

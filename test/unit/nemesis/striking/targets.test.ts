@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Target } from '../../../harness/vocabulary/api.js';
-import { namesOf, resolveTarget, unfitRole } from '../../../nemesis/targets.js';
-import { range, type World, world } from './fakes.js';
+import type { Target } from '../../../../harness/vocabulary/faults.js';
+import { namesOf, resolveTarget, unfitRole } from '../../../../nemesis/striking/targets.js';
+import { range, type World, world } from '../fakes.js';
 
 const resolve = async (w: World, target: Target) => namesOf(await w.clock.run(resolveTarget({ target }, w.nemesis)));
 

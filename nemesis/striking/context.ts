@@ -2,17 +2,10 @@
  * What every fault works with, beyond `FaultContext`: the run's levers, all of its hosts, and what decides whether a
  * strike would make too many nodes forget.
  */
-import type {
-  ActiveFault,
-  Fault,
-  FaultContext,
-  FaultRecord,
-  FaultRefusal,
-  Persistence,
-  PlanStep,
-  TargetRole,
-} from '../harness/vocabulary/api.js';
-import type { Levers } from './levers/index.js';
+import type { ActiveFault, Fault, FaultContext, PlanStep, TargetRole } from '../../harness/vocabulary/faults.js';
+import type { FaultRecord } from '../../harness/vocabulary/history.js';
+import type { Persistence } from '../../harness/vocabulary/topology.js';
+import type { Levers } from '../levers/index.js';
 
 /** What one strike works with: notes are recorded as of its own step. */
 export interface NemesisContext extends Omit<FaultContext, 'note'> {
@@ -76,55 +69,8 @@ export interface NemesisFault extends Omit<Fault, 'strike'> {
   strike(step: PlanStep, context: NemesisContext): Promise<ActiveNemesis>;
 }
 
-/** A strike that cannot or must not be made now. */
-export class Refusal extends Error implements FaultRefusal {
-  override name = 'Refusal';
-  readonly refused = true as const;
-}
-
-export function isRefusal(error: unknown): error is FaultRefusal {
-  return error instanceof Error && (error as Partial<FaultRefusal>).refused === true;
-}
-
-/** Waits that may be cut short by the end of the run end in this. */
-export class Interrupted extends Error {
-  override name = 'Interrupted';
-  constructor(doing: string) {
-    super(`the run ended ${doing}`);
-  }
-}
-
-/** The largest number of nodes that may forget at once. */
-export function minorityOf(count: number): number {
-  return Math.floor((count - 1) / 2);
-}
-
 /** Whether a node that is killed and started again has lost what it had acknowledged. */
 export function killForgets(persistence: Persistence): boolean {
   // A process that dies loses nothing that its kernel already has; every write of aof-always has reached it.
   return persistence !== 'aof-always';
-}
-
-/** Polls until `read` gives a value; undefined when the time is over. Rejects with Interrupted when the run ends. */
-export async function waitFor<T>(
-  read: () => Promise<T | undefined> | T | undefined,
-  options: { timeoutMs: number; pollMs: number; doing: string; context: Pick<FaultContext, 'clock' | 'signal'> },
-): Promise<T | undefined> {
-  const { clock, signal } = options.context;
-  const giveUpNs = clock.nowNs() + options.timeoutMs * 1e6;
-  for (;;) {
-    const value = await read();
-    if (value !== undefined) return value;
-    if (signal.aborted) throw new Interrupted(options.doing);
-    if (clock.nowNs() >= giveUpNs) return undefined;
-    await clock.sleep(options.pollMs, signal);
-  }
-}
-
-export function words(names: readonly string[]): string {
-  return names.length === 0 ? 'nobody' : names.join(', ');
-}
-
-export function message(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,0 +1,21 @@
+/** Finds or fetches what every run needs of this machine. */
+import { buildClockShim } from '../../harness/machine/clock-shim.js';
+import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
+import type { Asked, Machine, Say } from './machine.js';
+import { chooseRuntime } from './runtimes.js';
+
+/** Finds or fetches what every run needs. Throws with the remedy where something is missing. */
+export async function probeMachine(asked: Asked, say: Say): Promise<Machine> {
+  const runtime = await chooseRuntime(asked, say);
+  say(`runtime ${runtime.name}: ${runtime.why}`);
+  if (runtime.name === 'docker') {
+    for (const [what, why] of Object.entries(runtime.machine.unavailable)) say(`no ${what} faults: ${why}`);
+    return runtime.machine;
+  }
+  const cache = cacheFolder();
+  const redis = await findRedis({ explicit: asked.redis, cacheFolder: cache, say });
+  const shim = await buildClockShim({ cacheFolder: cache, say });
+  if ('path' in shim) return { runtime: runtime.name, redis, clockShim: shim.path, unavailable: {} };
+  say(`no clock faults: ${shim.unavailable}`);
+  return { runtime: runtime.name, redis, unavailable: { clock: shim.unavailable } };
+}

@@ -1,0 +1,243 @@
+/** A run as data: what the clients did and saw, what the nemesis did, what the servers believed. */
+import type { LockMode, LockModel } from './protocol.js';
+import type { Setting } from './topology.js';
+
+/** `read` and `write` go to a resource that the lock protects, under a hold. */
+export type OpName = 'acquire' | 'release' | 'extend' | 'clock' | 'read' | 'write';
+
+/**
+ * One line of `history.jsonl`. `i` is the line number from 0; `atNs` is when the harness sent, read or did it. The
+ * history never changes once written, and is all that the verdict depends on together with `observations.jsonl`.
+ */
+export type HistoryEvent = { i: number; atNs: number } & HistoryBody;
+
+export type HistoryBody =
+  | { type: 'run'; version: 1; runId: string; seed: number; epochWallMs: number }
+  /** What was really started, as the servers tell it. */
+  | { type: 'deployment'; topology: string; runtime: string; serverVersion: string; settings: Setting[] }
+  | { type: 'phase'; phase: Phase }
+  /** A client process came up (after its handshake). `slot` names the place that it fills: c1, c1.2, c1.3 share slot c1. */
+  | {
+      type: 'client-up';
+      client: string;
+      slot: string;
+      host: string;
+      address: string;
+      lock: string;
+      features: string[];
+      /** What the lock promises, where it said so. */
+      model?: LockModel;
+    }
+  /**
+   * A client process is gone. `endNs` is the last instant at which it may still have acted (before the kill was sent,
+   * or when its death was noticed if nobody sent one): its holds end there.
+   */
+  | { type: 'client-down'; client: string; endNs: number; reason: string }
+  | {
+      type: 'invoke';
+      client: string;
+      id: number;
+      op: OpName;
+      key: string;
+      hold?: number;
+      leaseMs?: number;
+      waitMs?: number;
+      /** Of an acquire of a read-write lock: `read` shares. Absent: exclusive. */
+      mode?: LockMode;
+      /** Of a write: what is to be stored. */
+      value?: number;
+    }
+  | ({ type: 'ok' | 'fail' | 'info'; client: string; id: number; op: OpName; key: string; hold?: number } & Completion)
+  | { type: 'renewed'; client: string; hold: number; key: string; sentNs: number; leaseMs: number }
+  | { type: 'lost'; client: string; hold: number; key: string; clientNs: number; reason?: string }
+  | { type: 'step'; client: string; name: string; clientNs: number; hold?: number }
+  /** A fault's life: `strike` when it was done and read back, `refused`/`failed` when it was not, `heal` when undone. */
+  | ({ type: 'fault' } & FaultRecord)
+  /** Something about the machine or the harness that a verdict must know of. */
+  | { type: 'disturbance'; disturbance: 'harness-stall' | 'wall-clock-step'; ms: number; beganNs: number }
+  | { type: 'recovered'; afterMs: number; missing: string[] }
+  /** The liveness probe's result for one key. */
+  | { type: 'probe'; key: string; client: string; acquired: boolean; afterMs: number; reason?: string };
+
+export type Phase = 'warm-up' | 'torture' | 'heal' | 'recovery' | 'probe' | 'end';
+
+export interface Completion {
+  /** The client's own stamps; absent where the client does not stamp or never answered. */
+  beganNs?: number;
+  endedNs?: number;
+  reason?: string;
+  /** Of an acquire. */
+  token?: number;
+  validForMs?: number;
+  grantSentNs?: number;
+  /** Of an extend: when the successful extension was sent. */
+  sentNs?: number;
+  /** Of a clock reading. */
+  wallMs?: number;
+  /** Of a read: what was stored. */
+  value?: number;
+  /** Of a read or write: how many writes the resource had taken by then, this one included. Its own order. */
+  version?: number;
+}
+
+export interface FaultRecord {
+  /** Index of the step in the plan. */
+  step: number;
+  fault: string;
+  state: 'strike' | 'phase' | 'heal' | 'refused' | 'failed';
+  /** Whom it resolved to: host names of nodes and Sentinels, client process names. */
+  targets: string[];
+  /** What was done, in words: "SIGKILL to r1", "cut r1 -x- r2, r3, s1". */
+  did: string;
+  /** What was read back to prove it, in words; `failed` says what was read instead. */
+  proof?: string;
+  /** Wall-clock offset given to the targets, for clock faults. */
+  offsetMs?: number;
+  /** Parts per million that the targets' clocks gain from this record on, `offsetMs` being what they had gained by then. */
+  ratePpm?: number;
+  /** Directed pairs of host names whose traffic is cut, for network faults. */
+  cut?: [from: string, to: string][];
+  /** Nodes that lost their memory through it. */
+  forgot?: string[];
+}
+
+/** Events of which a run has few, whatever its length; they are kept as they are. */
+export type RareEvent = Extract<
+  HistoryEvent,
+  {
+    type:
+      | 'run'
+      | 'deployment'
+      | 'phase'
+      | 'client-up'
+      | 'client-down'
+      | 'fault'
+      | 'disturbance'
+      | 'recovered'
+      | 'probe';
+  }
+>;
+
+/**
+ * A run's whole history in memory, as the checkers get it. Operations and notices, of which a long run has millions, are
+ * kept in columns; `event` and `all` make an event from them when it is asked for.
+ */
+export interface History {
+  /** How many events there are: the lines of `history.jsonl`. */
+  readonly length: number;
+  /** The event on line `i`, from 0; undefined if there is no such line. */
+  event(i: number): HistoryEvent | undefined;
+  /** Every event in order, each made as it is reached. Prefer `rare` or the columns where they will do. */
+  all(): Iterable<HistoryEvent>;
+  /** All events but operations and notices, in order. */
+  readonly rare: readonly RareEvent[];
+  readonly operations: Operations;
+  readonly notices: Notices;
+  /** When the last event was recorded. */
+  readonly endNs: number;
+  /** True when the last line was torn (the harness was killed while writing); that line is left out. */
+  readonly torn: boolean;
+}
+
+/**
+ * Every operation, one row each, in the order of their invokes. A number that was not recorded is NaN, an index -1. Columns
+ * may be longer than `count`. The codes of `op`, `outcome` and `mode` are in `harness/record/history-table.ts`.
+ */
+export interface Operations {
+  readonly count: number;
+  /** Names, by what `client`, `key` and `reason` hold. */
+  readonly clients: readonly string[];
+  readonly keys: readonly string[];
+  readonly reasons: readonly string[];
+  readonly client: Int32Array;
+  readonly key: Int32Array;
+  readonly op: Uint8Array;
+  readonly mode: Uint8Array;
+  /** `none` where no outcome was recorded: the client never answered. */
+  readonly outcome: Uint8Array;
+  readonly reason: Int32Array;
+  /** The row of the acquire whose hold it is about. */
+  readonly hold: Int32Array;
+  readonly invokeLine: Int32Array;
+  readonly completionLine: Int32Array;
+  /** The operation's id, which is its client's own. */
+  readonly id: Float64Array;
+  /** When the harness sent it, and read the answer. */
+  readonly sentNs: Float64Array;
+  readonly readNs: Float64Array;
+  /** The client's own stamps. */
+  readonly beganNs: Float64Array;
+  readonly endedNs: Float64Array;
+  /** `grantSentNs` of an acquire, `sentNs` of an extend. */
+  readonly leaseFromNs: Float64Array;
+  readonly leaseMs: Float64Array;
+  readonly waitMs: Float64Array;
+  readonly validForMs: Float64Array;
+  readonly token: Float64Array;
+  /** Of a write what it stores, of a read what it found, of a clock reading `wallMs`. */
+  readonly value: Float64Array;
+  readonly version: Float64Array;
+}
+
+/** Every notice (`renewed`, `lost`, `step`), one row each, in order; kept like `Operations`. */
+export interface Notices {
+  readonly count: number;
+  /** Names of steps and reasons of losses, by what `text` holds. */
+  readonly texts: readonly string[];
+  readonly type: Uint8Array;
+  readonly line: Int32Array;
+  /** Index into the operations' `clients`. */
+  readonly client: Int32Array;
+  /** The row of the acquire that it is about. */
+  readonly hold: Int32Array;
+  readonly text: Int32Array;
+  /** When the harness read it. */
+  readonly atNs: Float64Array;
+  /** The client's own stamp: when the renewal was sent, the loss noticed, the step reached. */
+  readonly clientNs: Float64Array;
+  readonly leaseMs: Float64Array;
+}
+
+/** One line of `observations.jsonl`: what a *server* believed. Only ever used to say why, never to accuse. */
+export type Observation = { atNs: number; node: string } & ObservationBody;
+
+export type ObservationBody =
+  /**
+   * A command on one of the run's keys, in the server's own order (MONITOR). `client` is the lock client process whose
+   * address sent it (absent: a script's inner command, the replication link, or somebody unknown; see `source`).
+   */
+  | { type: 'command'; serverWallMs: number; source: string; client?: string; argv: string[] }
+  | {
+      type: 'sample';
+      role: 'primary' | 'replica' | 'unknown';
+      /** Replication offset; and, on a replica, whether its link to the primary is up. */
+      offset: number;
+      linkUp?: boolean;
+      /** A new run id means a restarted process. */
+      runId: string;
+      /** The server's wall clock minus the machine's, milliseconds. */
+      skewMs: number;
+      /** Each workload key that exists: what is stored (a string, or a hash as JSON) and its PTTL (-1: no expiry). */
+      keys: Record<string, { owner: string; pttlMs: number }>;
+    }
+  /** The server threw a key of the run away because its memory was full (a keyspace event). */
+  | { type: 'evicted'; key: string }
+  /** The observer's own channel: while it is down (dead or stopped server) commands may be missed. */
+  | { type: 'watch'; watching: boolean; reason?: string };
+
+export type CommandObservation = Extract<Observation, { type: 'command' }>;
+
+export type RareObservation = Exclude<Observation, CommandObservation>;
+
+/** All observations of a run. Commands, of which a long run has millions, are read when they are asked for. */
+export interface Observations {
+  /** How many there are: the lines of `observations.jsonl`. */
+  readonly length: number;
+  /** The observation on line `i`, from 0; undefined if there is no such line. */
+  line(i: number): Observation | undefined;
+  /** All but commands, each with its line, in order. */
+  readonly rare: readonly (readonly [line: number, RareObservation])[];
+  readonly commandCount: number;
+  /** Commands read by the harness within the bounds (both included), each with its line, in order. */
+  commands(fromNs: number, untilNs: number): Iterable<readonly [line: number, CommandObservation]>;
+}

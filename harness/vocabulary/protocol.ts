@@ -1,0 +1,95 @@
+/** What harness and lock client say to each other: one JSON object a line, either way. docs/protocol.md explains it. */
+import type { Endpoint, TopologyDescription } from './topology.js';
+
+/** What a lock promises, as far as a history can show it. */
+export type LockModel =
+  | { kind: 'mutex' }
+  /** The owner may take it again, up to `depth` times at once. */
+  | { kind: 'reentrant'; depth: number }
+  | { kind: 'read-write' }
+  | { kind: 'semaphore'; permits: number }
+  /** A mutex whose grants carry rising tokens. */
+  | { kind: 'fenced' }
+  /** A mutex that is granted in the order in which clients were queued. */
+  | { kind: 'fair' };
+
+export type LockMode = 'read' | 'write';
+
+/** What the harness sends, one JSON object a line. */
+export type Request =
+  | { id: number; op: 'init'; topology: TopologyDescription; options: ClientOptions }
+  /** `mode` only for a lock that has it (feature `shared`): `read` shares. */
+  | ({ id: number; op: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode } & Stoppable)
+  | ({ id: number; op: 'extend'; hold: number; leaseMs: number } & Stoppable)
+  | ({ id: number; op: 'release'; hold: number } & Stoppable)
+  /**
+   * Reads or writes what the lock protects, at `options.resource`: the value kept under the hold's key. Optional (feature
+   * `resource`), and asked only of clients of a workload that has a resource.
+   */
+  | { id: number; op: 'read'; hold: number }
+  | { id: number; op: 'write'; hold: number; value: number }
+  /** Reads the client's own wall clock: the proof that a skewed clock reached the program. Optional (feature `clock`). */
+  | { id: number; op: 'clock' };
+
+/** What a scenario may ask of an operation. */
+export interface Stoppable {
+  /** A step of the lock (`TopologyAccess.step`) at which the process stops itself, as SIGSTOP does. Feature `stop-at`. */
+  stopAt?: string;
+}
+
+export interface ClientOptions {
+  client: string;
+  leaseMs: number;
+  /** Longest time that one Redis command may take before the lock gives up on it. */
+  commandTimeoutMs: number;
+  seed: number;
+  /** The server of what the lock protects, where the workload has one (`harness/resource/`). */
+  resource?: Endpoint;
+}
+
+/** What a client answers, one JSON object a line; `began` and `ended` are raw CLOCK_MONOTONIC nanoseconds. */
+export type Response =
+  | { id: number; type: 'ok'; began?: number; ended?: number; value?: unknown }
+  | { id: number; type: 'fail'; began?: number; ended?: number; reason: string }
+  | { id: number; type: 'info'; began?: number; ended?: number; reason: string };
+
+/** What a client may say unasked. `hold` is the id of the acquire that granted it; `at` raw nanoseconds. */
+export type Notice =
+  /** A background renewal succeeded; `at` is when the renewal was sent. */
+  | { type: 'renewed'; hold: number; at: number; leaseMs?: number }
+  /** The library noticed that it no longer holds. */
+  | { type: 'lost'; hold: number; at: number; reason?: string }
+  /** A named point inside the lock's own code, at which a scenario can strike. */
+  | { type: 'step'; name: string; at: number; hold?: number };
+
+export interface HandshakeValue {
+  lock: string;
+  features: string[];
+  /** Topologies on which the lock makes sense; absent: any. */
+  topologies?: string[];
+  /** What it promises; absent: one owner at a time. */
+  model?: LockModel;
+}
+
+export interface AcquireValue {
+  /** A fencing token, where the lock gives one. */
+  token?: number;
+  /** How long the lock says the grant is good for, counted from `ended`; absent: it does not say. */
+  validForMs?: number;
+  /** When the attempt that was granted left the client; the lease runs from here. Absent: `began` is taken. */
+  grantSent?: number;
+}
+
+/** Of a read or write that the resource took. */
+export interface AccessValue {
+  /** Of a read: what was stored; 0 before the first write. */
+  value?: number;
+  /** How many writes the resource had taken of this key by then, this one included: its own order. */
+  version: number;
+}
+
+export interface ExtendValue {
+  validForMs?: number;
+  /** When the successful extension left the client. Absent: `began` is taken. */
+  sent?: number;
+}

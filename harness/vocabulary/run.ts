@@ -1,0 +1,64 @@
+/** Everything that decides what a run does, and what checkers are given of it. */
+import type { Plan } from './faults.js';
+import type { History, Observations } from './history.js';
+import type { Capability } from './host.js';
+import type { LockModel } from './protocol.js';
+import type { RedisBinary, TopologyOptions } from './topology.js';
+import type { CheckerResult, ViolationClass } from './verdict.js';
+import type { ResourceMode } from './workload.js';
+
+/** Everything that decides what a run does: `config.json`. */
+export interface RunConfig {
+  version: 1;
+  runId: string;
+  startedAt: string;
+  seed: number;
+  topology: string;
+  topologyOptions: TopologyOptions;
+  runtime: string;
+  /** As the user gave it; a file is relative to `cwd`. */
+  lock: string;
+  /** Where the user stood when typing the command. */
+  cwd: string;
+  /** The run that this one repeats, if any: its id. */
+  replayOf?: string;
+  workload: string;
+  clients: number;
+  keys: string[];
+  leaseMs: number;
+  waitMs: number;
+  hold: { min: number; max: number };
+  careless: boolean;
+  /** Of a workload that has one. */
+  resource?: ResourceMode;
+  timeLimitMs: number;
+  /** Faults asked for, as given (`failover`, `pause:client`); empty for none. */
+  nemesis: string[];
+  nemesisIntervalMs: number;
+  failOn: ViolationClass[];
+  /** Whether it ends as soon as something that fails it is found. */
+  stopAtFirst?: true;
+  /** The scenario that is played, instead of a workload and a plan. */
+  scenario?: string;
+  redis: RedisBinary;
+  /** The compiled clock shim; absent: clocks cannot be skewed (see `unavailable`). */
+  clockShim?: string;
+  /** Of the docker runtime: the images that the user chose, and what was built from them for hosts. */
+  containers?: { image: string; clientImage: string; built: { server: string; client: string } };
+  /** argv that starts one lock client process; the handshake tells its name. */
+  clientArgv: string[];
+  /** Capabilities missing on this machine, with remedies, as probed before the run. */
+  unavailable: Partial<Record<Capability, string>>;
+  /** The command line that repeats this run, without the seed of chance. */
+  again: string;
+}
+
+export interface CheckInput {
+  history: History;
+  observations: Observations;
+  config: RunConfig;
+  plan: Plan;
+  model: LockModel;
+}
+
+export type Checker = (input: CheckInput) => CheckerResult;

@@ -1,0 +1,149 @@
+/** Redis deployments: what they are made of, and what they answer about themselves. */
+import type { Host, HostProcess } from './host.js';
+import type { Clock } from './time.js';
+
+export type Persistence = 'none' | 'rdb' | 'aof-everysec' | 'aof-always';
+
+export interface TopologyOptions {
+  nodes: number;
+  persistence: Persistence;
+  /** `min-replicas-to-write` of every primary; 0: a primary needs nobody. */
+  minReplicasToWrite: number;
+  /** `maxmemory-policy` of every data node; absent: the server's own (noeviction). */
+  maxmemoryPolicy?: string;
+  /** What every node and Sentinel asks for; absent: nothing. */
+  password?: string;
+  /** Extra `redis.conf` directives, applied last to every Redis node (not to Sentinels). */
+  redisConf: readonly (readonly [key: string, value: string])[];
+}
+
+/** One redis-server process, data node or Sentinel, on a host of its own. */
+export interface RedisNode {
+  readonly name: string;
+  readonly kind: 'redis' | 'sentinel';
+  readonly host: Host;
+  readonly port: number;
+  /** The process that runs now or ran last. */
+  readonly process: HostProcess;
+  /** Starts the server again with what is on its disk; resolves when it answers PING. Rejects if it does not in time. */
+  start(): Promise<void>;
+  /** Removes everything the server has on its disk. The server must be dead. */
+  forget(): Promise<void>;
+  /** One command through the channel that no fault cuts; bounded in time. Rejects when the server is dead or stopped. */
+  command(...argv: (string | number)[]): Promise<unknown>;
+  /** Follows every command that the server runs, in its order (MONITOR), through that channel. */
+  monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring>;
+  /** Follows one of the server's pub/sub channels, through that channel. Resolves once it is subscribed. */
+  subscribe(channel: string, onMessage: (message: string) => void): Promise<Monitoring>;
+}
+
+/** What a lock client is told about the deployment: plain data, `init`'s `topology`. */
+export type TopologyDescription = (
+  | { kind: 'single'; node: Endpoint }
+  /** `node` is the virtual address, behind which the primary is. */
+  | { kind: 'replica'; node: Endpoint }
+  | { kind: 'sentinel'; masterName: string; sentinels: Endpoint[] }
+  /** Any of `nodes` tells a Cluster client the rest. */
+  | { kind: 'cluster'; nodes: Endpoint[] }
+  | { kind: 'redlock'; nodes: Endpoint[] }
+) & {
+  /** What every server asks for; absent: nothing. */
+  password?: string;
+};
+
+export interface Endpoint {
+  name: string;
+  host: string;
+  port: number;
+}
+
+/** A setting that differs from what the server does by default, and why; shown in every report. */
+export interface Setting {
+  where: string;
+  name: string;
+  value: string;
+  why: string;
+}
+
+/** Nodes that hold the same data: one that takes writes, and those that replicate from it. */
+export interface Shard {
+  readonly primary: RedisNode;
+  /** All others that belong to it, whatever state they are in. */
+  readonly replicas: readonly RedisNode[];
+  /** Whether commands on this key belong here. */
+  serves(key: string): boolean;
+}
+
+/** A running deployment. Disposing stops every server of it. */
+export interface Topology extends AsyncDisposable {
+  readonly name: string;
+  /** Data nodes. */
+  readonly nodes: readonly RedisNode[];
+  readonly sentinels: readonly RedisNode[];
+  /** Hosts of those who decide, beside the data nodes, that a primary is to be replaced: Sentinels, a failover manager. */
+  readonly watchers: readonly Host[];
+  readonly settings: readonly Setting[];
+  /** True where the data nodes replicate from a primary (so `primary`, `replica`, `lag` and `failover` mean something). */
+  readonly replicated: boolean;
+  /**
+   * What a primary that was replaced but still runs does to its clients: it `keeps` them until it hears of its
+   * successor, or they `leave` it at once (a virtual IP moved away; a Cluster node that is cut off stops writing).
+   */
+  readonly replacedPrimary: 'keeps' | 'leave';
+  describe(): TopologyDescription;
+  /**
+   * Asked of the servers, never remembered: the shards on whose primary the deployment agrees. One for a replicated
+   * deployment, several for a Cluster; empty where there is no such thing, or while nobody is agreed on.
+   */
+  shards(): Promise<Shard[]>;
+  /** What is still missing until the deployment is ready, in words; empty when it is. Observed from the servers. */
+  missing(): Promise<string[]>;
+}
+
+export interface TopologyKind {
+  readonly name: string;
+  readonly summary: string;
+  readonly defaultLock: string;
+  readonly replicated: boolean;
+  /** The usual time from a primary's death to its replacement, where there is failover; milliseconds. */
+  readonly expectedFailoverMs?: number;
+  /** Names of the hosts that `start` needs. */
+  hosts(options: TopologyOptions): { nodes: string[]; sentinels: string[]; managers: string[] };
+  /** Starts every server on `hosts` (nodes first, then Sentinels, then managers) and resolves when observed ready; rejects with what is missing after a time-out. */
+  start(hosts: readonly Host[], options: TopologyOptions, context: TopologyContext): Promise<Topology>;
+}
+
+export interface TopologyContext {
+  clock: Clock;
+  /** argv prefix and environment that run redis-server (the unpacked one needs its library path). */
+  redis: RedisBinary;
+  /** An address that no host has. */
+  spareAddress: string;
+  readyTimeoutMs: number;
+  /** One line for people: what a failover manager did. */
+  say(line: string): void;
+}
+
+export interface RedisBinary {
+  path: string;
+  env: Record<string, string>;
+  version: string;
+  /** Where it came from, for people: `--redis`, `PATH`, `downloaded`. */
+  origin: string;
+}
+
+/** A command as MONITOR shows it. */
+export interface MonitoredCommand {
+  /** The server's wall clock, milliseconds since 1970. */
+  serverWallMs: number;
+  /** `address:port`, `lua`, `unix:path`, or EVICTION. */
+  source: string;
+  argv: string[];
+}
+
+/** A channel that follows a server until it is closed. */
+export interface Monitoring {
+  /** Resolves with the reason when nothing more will come. */
+  readonly closed: Promise<string>;
+  close(): void;
+}

@@ -1,0 +1,146 @@
+/** What checkers find: violations with their evidence and cause, measurements, and a run's results. */
+import type { LockMode } from './protocol.js';
+
+export type ViolationClass = 'exclusion' | 'stale' | 'harm' | 'liveness';
+
+/**
+ * The time during which one client acted as the holder, and what its lease covered. All in ns since the epoch.
+ * `[fromNs, leaseEndNs)` is held with a running lease, `[leaseEndNs, untilNs)` (if any) is stale.
+ */
+export interface Hold {
+  client: string;
+  key: string;
+  /** Id of the acquire. */
+  id: number;
+  /** Acquire's `ended`. */
+  fromNs: number;
+  /** The earliest of release began, client killed, `lost`; the history's end if none. */
+  untilNs: number;
+  endedBy: 'release' | 'client-down' | 'lost' | 'history-end';
+  /** Last successful grant or renewal sent + lease. */
+  leaseEndNs: number;
+  grantSentNs: number;
+  leaseMs: number;
+  /** As asked for; absent: exclusive. */
+  mode?: LockMode;
+  token?: number;
+  validForMs?: number;
+  /** History indexes of everything that made it: acquire invoke and ok, renewals, release invoke, client-down. */
+  evidence: number[];
+  /** Result of the release, where it is known. */
+  released?: 'ok' | 'fail' | 'info';
+}
+
+export type CauseName =
+  | 'failover-lost-write'
+  | 'node-forgot'
+  | 'clock-jumped'
+  | 'released-by-other'
+  | 'client-paused'
+  | 'client-cut-off'
+  | 'client-slow'
+  | 'granted-late'
+  | 'unexplained'
+  | (string & {});
+
+/** Why it happened, as a chain of evidence; each link says when, who and which line shows it. */
+export interface Cause {
+  name: CauseName;
+  /** One sentence for people. */
+  sentence: string;
+  chain: CauseLink[];
+}
+
+export interface CauseLink {
+  atNs: number;
+  text: string;
+  /** History line, or line of observations.jsonl. */
+  history?: number;
+  observation?: number;
+}
+
+export interface Violation {
+  class: ViolationClass;
+  /** `overlap`, `deadlock`, ... */
+  kind: string;
+  key: string;
+  /** The overlap itself; for other kinds both bounds of what was wrong. */
+  fromNs: number;
+  untilNs: number;
+  /** The two holds of an overlap, earlier grant first; of one more than there are permits, all. */
+  holds: Hold[];
+  /** History indexes. */
+  evidence: number[];
+  /** The proof in one sentence. */
+  proof: string;
+  cause: Cause;
+}
+
+/** What one checker found. A checker is a pure function. */
+export interface CheckerResult {
+  checker: string;
+  verdict: 'valid' | 'invalid' | 'unknown';
+  /** Why it is unknown, or which procedure decided. */
+  notes: string[];
+  violations: Violation[];
+  /** How many there are of each class, where `violations` has only the first of them; absent: it has all. */
+  found?: Partial<Record<ViolationClass, number>>;
+  /** Counters for the report. */
+  stats: Record<string, number>;
+  /** What was measured; never decides. */
+  measurements?: Measurement[];
+}
+
+/** A history's verdict under one reading of what such histories leave open. */
+export interface ReadingResult {
+  /** `strict`, `lease`, ... */
+  reading: string;
+  /** For people. */
+  title: string;
+  verdict: 'valid' | 'invalid' | 'unknown';
+  /** Which procedures decided. */
+  procedure: string;
+  /** How many findings there are, pair by pair, over all keys. */
+  found: number;
+  /** The first of them, a sentence each. */
+  proofs: string[];
+  notes: string[];
+}
+
+/** One thing that was measured, for tables and plots. */
+export interface Measurement {
+  /** `recovery`, `availability`, `latency`, `loss-to-notice`, ... */
+  name: string;
+  /** Whom or what it is about, for people: "failover of r1 (step 2 of the plan)", "acquires that were refused". */
+  of: string;
+  key?: string;
+  /** The time that it is about, where it is not the whole run. */
+  fromNs?: number;
+  untilNs?: number;
+  /** By name with the unit last: `p99Ms`, `count`, `availablePercent`. */
+  values: Record<string, number>;
+  /** History lines, or none where they would be too many. */
+  evidence: number[];
+}
+
+export interface Results {
+  version: 1;
+  runId: string;
+  verdict: 'held' | 'violated' | 'unknown';
+  exitStatus: 0 | 1 | 2;
+  /** One sentence. */
+  headline: string;
+  /** Why unknown, what weakens the verdict, what was left out. */
+  reasons: string[];
+  violations: Violation[];
+  checkers: CheckerResult[];
+  /** Violations by class, all of them, failing or not. */
+  found: Partial<Record<ViolationClass, number>>;
+  /** Whether it can be explained at all, under each reading of what histories leave open. Beside the verdict; decides nothing. */
+  readings: ReadingResult[];
+  /** How much a pass is worth: "0 of 41 struck holds; at most 7 % at 95 %". */
+  strength?: string;
+  stats: Record<string, number>;
+  /** The command that runs it again. */
+  again: string;
+}

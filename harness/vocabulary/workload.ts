@@ -1,0 +1,150 @@
+/** What the clients of a run do: scripts drawn from a seed, or a play that leads them step by step. */
+import type { Target } from './faults.js';
+import type { Completion, HistoryEvent } from './history.js';
+import type { HandshakeValue, LockMode, LockModel, Stoppable } from './protocol.js';
+import type { Random } from './time.js';
+import type { Persistence, Topology } from './topology.js';
+import type { CauseName, ViolationClass } from './verdict.js';
+
+export interface WorkloadOptions {
+  keys: readonly string[];
+  leaseMs: number;
+  waitMs: number;
+  /** Bounds of how long a client works under the lock, in parts of the lease. */
+  hold: { min: number; max: number };
+  /** Careless clients ignore the validity that the lock told them, and `lost`. */
+  careless: boolean;
+}
+
+/** What a client is to do next. `idle` ends early when `until` names a hold and that hold is reported lost. */
+export type Instruction =
+  | ({ do: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode } & Stoppable)
+  | ({ do: 'extend'; hold: number; leaseMs: number } & Stoppable)
+  | ({ do: 'release'; hold: number } & Stoppable)
+  /** Of what the lock protects; only in a workload with a resource. */
+  | { do: 'read'; hold: number }
+  | { do: 'write'; hold: number; value: number }
+  /** Work under it is over, though it is not released yet: recorded as `lost`, which ends the hold. */
+  | { do: 'abandon'; hold: number }
+  | { do: 'idle'; ms: number; untilLost?: number };
+
+/** How an instruction ended, as the script sees it. */
+export type Outcome =
+  | ({ type: 'ok' | 'fail' | 'info'; id: number } & Completion)
+  /** After `idle` and `abandon`. */
+  | { type: 'woke'; lost: boolean };
+
+/** A client's behaviour: yields instructions, is sent their outcomes. Pure; ends when it returns. */
+export type ClientScript = Generator<Instruction, void, Outcome>;
+
+export interface Workload {
+  readonly name: string;
+  readonly summary: string;
+  /** What one client does. `lock` is what the lock says of itself. */
+  script(options: WorkloadOptions, random: Random, lock: HandshakeValue): ClientScript;
+  /** Names of the checkers that judge it, in order. */
+  readonly checkers: readonly string[];
+  /** What its clients take the lock for. */
+  readonly model: LockModel;
+  /** Features of which the lock must have one, or the workload cannot be done with it. */
+  readonly needs?: readonly string[];
+  /** Whether its clients read and write a resource that the lock protects. */
+  readonly resource?: true;
+  /** What a run takes where its flags do not say. */
+  readonly defaults?: WorkloadDefaults;
+}
+
+export interface WorkloadDefaults {
+  /** Where the topology is one that the lock is for. */
+  lock?: string;
+  /** As for `--nemesis`. */
+  nemesis?: string;
+  clients?: number;
+  keys?: number;
+  leaseMs?: number;
+  waitMs?: number;
+  hold?: { min: number; max: number };
+  careless?: boolean;
+  resource?: ResourceMode;
+}
+
+/** Whether the protected resource looks at fencing tokens: `checking` refuses one that is older than the newest it saw. */
+export type ResourceMode = 'trusting' | 'checking';
+
+/** A claim about locks, and the play that proves or refutes it on real servers. */
+export interface Scenario {
+  readonly name: string;
+  /** What is said, as one would hear it. */
+  readonly claim: string;
+  /** What is true of it, which the play shows. */
+  readonly truth: string;
+  readonly topology: string;
+  readonly lock: string;
+  /** What the play needs of the run, where it is not the usual. */
+  readonly settings?: {
+    clients?: number;
+    leaseMs?: number;
+    keys?: number;
+    resource?: ResourceMode;
+    nodes?: number;
+    persistence?: Persistence;
+    minReplicasToWrite?: number;
+    maxmemoryPolicy?: string;
+    redisConf?: readonly (readonly [key: string, value: string])[];
+  };
+  /** Checkers beside those of exclusion and liveness. */
+  readonly judgedBy?: readonly string[];
+  /** What the checkers must find, all of it and of no other class. Empty: the lock must have held. */
+  readonly expect: readonly ExpectedFinding[];
+  play(stage: Stage): Promise<void>;
+}
+
+export interface ExpectedFinding {
+  class: ViolationClass;
+  /** `overlap`, `stale-write`, ...; absent: any. */
+  kind?: string;
+  cause?: CauseName;
+}
+
+/** What a play has in hands. Everything that it waits for is bounded; what does not come rejects with what was waited for. */
+export interface Stage {
+  readonly topology: Topology;
+  readonly leaseMs: number;
+  /** Clients from 1 on, each a process on a host of its own. */
+  client(n: number): StageClient;
+  /** Strikes now and stays until it is healed, or the play is over. Rejects where it could not. */
+  strike(fault: string, target: Target, args?: Record<string, number | string>): Promise<{ heal(): Promise<void> }>;
+  /** Resolves when `happened` gives something else than undefined or false; polled. */
+  until<T>(what: string, happened: () => Promise<T | undefined | false> | T | undefined | false): Promise<T>;
+  /** Resolves with the first such event since the play began. */
+  event(what: string, matches: (event: HistoryEvent) => boolean): Promise<HistoryEvent>;
+  sleep(ms: number): Promise<void>;
+  /** Throws, with what was to be true. */
+  check(what: string, isTrue: boolean): void;
+}
+
+/** A lock client on the stage. An answer of unknown outcome ends its process; the next operation is another one's. */
+export interface StageClient {
+  /** Its slot: what faults and plans call it. */
+  readonly name: string;
+  /** `waitMs`: 0 unless given. */
+  acquire(key: string, options?: { leaseMs?: number; waitMs?: number; mode?: LockMode }): Promise<Answer>;
+  extend(hold: Answer, leaseMs?: number): Promise<Answer>;
+  release(hold: Answer): Promise<Answer>;
+  read(hold: Answer): Promise<Answer>;
+  write(hold: Answer, value: number): Promise<Answer>;
+  /** Ends its work under the hold, without releasing it. */
+  abandon(hold: Answer): Promise<void>;
+  /**
+   * Carries out what `operation` asks of this client until the lock reaches `step`, and stops the process there: it is paused, as
+   * by the fault, until `resume`. `answer` is the operation's own.
+   */
+  stopAt(
+    step: string,
+    operation: (client: StageClient) => Promise<Answer>,
+  ): Promise<{ answer: Promise<Answer>; resume(): Promise<void> }>;
+  /** As `stopAt`, and kills the process there. Resolves when it is dead; another comes up in its place. */
+  crashAt(step: string, operation: (client: StageClient) => Promise<Answer>): Promise<void>;
+}
+
+export type Answer = Extract<Outcome, { id: number }>;
