@@ -201,6 +201,30 @@ const pairs: Record<string, Pair> = {
     mended: 'the same, waiting for both',
     mendedClaims: 'a failover to either of two replicas keeps the grant; while one is away nobody is granted',
   },
+  'refusal-ignored': {
+    topologies: oneServer,
+    forms: withExtend,
+    summary: 'takes whatever SET NX answers for a yes',
+    claims: 'everyone is told to hold, and only the first one was ever stored',
+    mended: 'the same, looking at the answer',
+    mendedClaims: 'exclusion',
+  },
+  'token-before-wait': {
+    topologies: oneServer,
+    forms: withExtend,
+    summary: 'draws its fencing token before it waits for the lock',
+    claims: 'a later grant has a lower token, and the resource refuses its lawful holder',
+    mended: 'the same, drawing it in the script that takes the lock',
+    mendedClaims: 'rising tokens as long as the server keeps the counter',
+  },
+  'abandoned-ticket': {
+    topologies: oneServer,
+    forms: oneTry,
+    summary: 'a queue in which those who give up leave their ticket',
+    claims: 'when that ticket comes to the head, the free lock is granted to nobody',
+    mended: 'the same, taking the ticket back',
+    mendedClaims: 'exclusion; everyone is granted in turn as long as no client dies',
+  },
 };
 
 export const canaries: Record<string, BuiltinLock> = Object.fromEntries(

@@ -1,6 +1,10 @@
 /**
- * Do fencing tokens rise? If one grant was had before another was asked for, its token must be the lower one; and no two
- * grants of a key have the same token, in whatever order they were made.
+ * Do fencing tokens rise? If one grant was had before the attempt that was granted another had left, its token must be the
+ * lower one; and no two grants of a key have the same token, in whatever order they were made.
+ *
+ * The order is that of the grants, not of the calls: a lock that numbers its tokens before it waits draws 5 for c1, which
+ * waits; draws 6 for c2, which is granted first and writes; and grants c1 with 5 at last. c1 had asked before c2 was granted,
+ * yet a resource that saw 6 refuses c1, the lawful holder, until somebody else is granted.
  *
  * Promises: every pair that breaks this is counted (`fenceInversions`, `fenceRepeats`), and none is accused by stamps that do
  * not prove an order: equal stamps are concurrent. Each grant whose token is not above all that were had before it is one
@@ -38,7 +42,7 @@ const MOST_REPORTED = 200;
 interface Accused {
   grant: number;
   before: number;
-  /** Whether `before` was certainly had before `grant` was asked for. */
+  /** Whether `before` was certainly had before the attempt that `grant` answers had left. */
   ordered: boolean;
 }
 
@@ -48,7 +52,8 @@ export const fencing: Checker = (input) => {
   const holds = holdsOf(history);
   const nested = nestedHolds(history);
   const token = Float64Array.from(holds.row, (row) => ops.token[row]!);
-  const callNs = Float64Array.from(holds.row, (row) => intervalsOf(history).callNs[row]!);
+  const { callNs } = intervalsOf(history);
+  const sentNs = Float64Array.from(holds.row, (row, k) => Math.max(callNs[row]!, holds.grantSentNs[k]!));
   const expected = (k: number) => model.kind !== 'semaphore' && !nested[k] && !holds.shares[k];
   const judged = (k: number) => expected(k) && Math.abs(token[k]!) <= Number.MAX_SAFE_INTEGER;
 
@@ -57,14 +62,14 @@ export const fencing: Checker = (input) => {
   const grants = { judged: 0, expected: 0, inversions: 0, repeats: 0 };
   for (let k = 0; k < holds.count; k++) if (expected(k)) grants.expected++;
   for (const ofKey of byKey(holds.key, holds.count, ops.keys.length, judged)) {
-    const found = judgeKey(ofKey, { token, callNs, returnNs: holds.fromNs }, (one) => accused.add(one));
+    const found = judgeKey(ofKey, { token, sentNs, returnNs: holds.fromNs }, (one) => accused.add(one));
     grants.judged += ofKey.length;
     grants.inversions += found.inversions;
     grants.repeats += found.repeats;
   }
 
   const explain = tokenExplainerOf(input);
-  const violations = accused.list().map((one) => violation(one, holds, { token, callNs }, explain));
+  const violations = accused.list().map((one) => violation(one, holds, { token, sentNs }, explain));
   const notes = model.kind === 'fenced' ? withoutToken(grants) : [];
   return {
     checker: 'fencing',
@@ -93,22 +98,23 @@ function withoutToken({ judged, expected }: { judged: number; expected: number }
 
 interface Grants {
   token: Float64Array;
-  callNs: Float64Array;
+  /** When the attempt that was granted left. */
+  sentNs: Float64Array;
   returnNs: Float64Array;
 }
 
 /** Tells `accuse` of each grant of one key whose token did not rise, and counts the pairs. */
 function judgeKey(
   ofKey: Int32Array,
-  { token, callNs, returnNs }: Grants,
+  { token, sentNs, returnNs }: Grants,
   accuse: (one: Accused) => void,
 ): { inversions: number; repeats: number } {
   const byReturn = sortedBy(ofKey, (a, b) => returnNs[a]! - returnNs[b]!);
-  const byCall = sortedBy(ofKey, (a, b) => callNs[a]! - callNs[b]!);
+  const bySent = sortedBy(ofKey, (a, b) => sentNs[a]! - sentNs[b]!);
   const accusedAlready = new Set<number>();
   let [highest, met, falls] = [-1, 0, 0];
-  for (const grant of byCall) {
-    for (; met < byReturn.length && returnNs[byReturn[met]!]! < callNs[grant]!; met++)
+  for (const grant of bySent) {
+    for (; met < byReturn.length && returnNs[byReturn[met]!]! < sentNs[grant]!; met++)
       if (highest < 0 || token[byReturn[met]!]! > token[highest]!) highest = byReturn[met]!;
     if (highest < 0 || token[highest]! < token[grant]!) continue;
     if (token[highest]! > token[grant]!) falls++;
@@ -128,13 +134,13 @@ function judgeKey(
     x: Float64Array.from(ofKey, (k) => x[k]!),
     y: Float64Array.from(ofKey, (k) => token[k]!),
   });
-  return { repeats, inversions: falls > 0 ? countInversions(points(returnNs), points(callNs)) : 0 };
+  return { repeats, inversions: falls > 0 ? countInversions(points(returnNs), points(sentNs)) : 0 };
 }
 
 function violation(
   { grant, before, ordered }: Accused,
   holds: Holds,
-  { token, callNs }: Pick<Grants, 'token' | 'callNs'>,
+  { token, sentNs }: Pick<Grants, 'token' | 'sentNs'>,
   explain: (overlap: Overlap) => Cause | undefined,
 ): Violation {
   const [first, second] = [holds.hold(before), holds.hold(grant)];
@@ -149,7 +155,7 @@ function violation(
     holds: [first, second],
     evidence: [...first.evidence.slice(0, 2), ...second.evidence.slice(0, 2)].sort((a, b) => a - b),
     proof: ordered
-      ? `${first.client} had token ${first.token} of ${first.key} at ${moment(first.fromNs)}; ${second.client} asked for it after that, at ${moment(callNs[grant]!)}, and was given token ${second.token}, which is ${repeat ? 'the same' : 'lower'}.`
+      ? `${first.client} had token ${first.token} of ${first.key} at ${moment(first.fromNs)}; the attempt that was granted to ${second.client} left after that, at ${moment(sentNs[grant]!)}, and was given token ${second.token}, which is ${repeat ? 'the same' : 'lower'}.`
       : `${first.client} and ${second.client} were both given token ${second.token} of ${first.key}, at ${moment(first.fromNs)} and ${moment(second.fromNs)}: no resource can tell them apart.`,
     cause: causeBetween(first, second, explain, () =>
       [first, second].map((hold) => ({

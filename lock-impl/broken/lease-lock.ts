@@ -12,6 +12,10 @@ export interface LeaseParts {
   /** Called once per client; the result is called once per try, for the value that says whose the lock is. */
   owners?(access: TopologyAccess): () => string;
   /** True if the lock is ours for `leaseMs` from now. */
+  take?(mine: OwnedKey, leaseMs: number): Promise<boolean>;
+  /** When the granted attempt left, as the lock says it; `sentNs` is when it did. */
+  stamp?(access: TopologyAccess, sentNs: number): number;
+  /** True if the lock is ours for another `leaseMs` from now. */
   extend?(mine: OwnedKey, leaseMs: number): Promise<boolean>;
 }
 
@@ -20,7 +24,8 @@ export function freshOwners(access: TopologyAccess): () => string {
   return access.randomValue;
 }
 
-export function leaseLock(name: string, { owners = freshOwners, extend = prolong }: LeaseParts): LockDefinition {
+export function leaseLock(name: string, parts: LeaseParts): LockDefinition {
+  const { owners = freshOwners, take: takeIt = take, stamp, extend = prolong } = parts;
   return defineLock({
     name,
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
@@ -31,7 +36,7 @@ export function leaseLock(name: string, { owners = freshOwners, extend = prolong
       const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
         const mine = { redis, key, owner: nextOwner() };
         const sentNs = access.nowNs();
-        const result = await answerOrRefusal(take(mine, leaseMs));
+        const result = await answerOrRefusal(takeIt(mine, leaseMs));
         if ('refusedBecause' in result) return result;
         if (!result.answer) return { refusedBecause: 'held' };
 
@@ -45,7 +50,8 @@ export function leaseLock(name: string, { owners = freshOwners, extend = prolong
           const extended = await certainOrDoubtful(extend(mine, newLeaseMs));
           return extended ? { validForMs: validForMs(access, extensionSentNs, newLeaseMs) } : null;
         };
-        return { hold: { ...held, extend: extendIt } };
+        const grantSentNs = stamp ? stamp(access, sentNs) : sentNs;
+        return { hold: { ...held, grantSentNs, extend: extendIt } };
       };
       return {
         acquire: (key: string, options: AcquireOptions) =>

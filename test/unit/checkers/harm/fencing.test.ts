@@ -31,7 +31,7 @@ it('rejects a token that is lower than one that was had before', () => {
     ],
   });
   expect(result.violations[0]!.proof).toBe(
-    'c1 had token 7 of lock:0 at 1.001 s; c2 asked for it after that, at 3.000 s, and was given token 5, which is lower.',
+    'c1 had token 7 of lock:0 at 1.001 s; the attempt that was granted to c2 left after that, at 3.000 s, and was given token 5, which is lower.',
   );
   expect(result.violations[0]!.holds.map(({ client }) => client)).toEqual(['c1', 'c2']);
 });
@@ -70,6 +70,19 @@ it('takes equal stamps for concurrent: which of the two was granted first is not
     judged(acquire('c1', 1, { at: 1, until: 2, token: 7 }), acquire('c2', 1, { at: secondAsked, until: 3, token: 5 }));
   expect(story(2).verdict).toBe('valid');
   expect(story(2.000000001).verdict).toBe('invalid');
+});
+
+it('orders grants by when the granted attempt left, not by when the waiting began', () => {
+  const waited = (grantSent: number) =>
+    judged(
+      acquire('c1', 1, { at: 1, until: 4, grantSent, token: 5 }),
+      acquire('c2', 1, { at: 1.5, until: 2, token: 6 }),
+      release('c2', 2, { at: 3, hold: 1 }),
+    );
+  // c1 drew 5 before it waited: its attempt left after c2 had 6.
+  expect(waited(3.9)).toMatchObject({ verdict: 'invalid', violations: [{ kind: 'fence-inversion' }] });
+  // c1's one attempt left before c2 had its answer, which may have overtaken it.
+  expect(waited(2).verdict).toBe('valid');
 });
 
 it("holds a client without stamps to the harness's, which lie further apart", () => {
@@ -223,6 +236,8 @@ const grantsArbitrary = fc.array(
   fc.record({
     at: fc.integer({ min: 0, max: 20 }),
     long: fc.integer({ min: 0, max: 6 }),
+    // How long after its call the attempt that was granted left, in parts of the operation.
+    waited: fc.constantFrom(0, 0.5, 1),
     token: fc.integer({ min: 0, max: 8 }),
   }),
   { maxLength: 9 },
@@ -233,12 +248,14 @@ it('finds in random small histories what the definition, tried on every pair, fi
   fc.assert(
     fc.property(grantsArbitrary, (specs) => {
       // A client each: nobody is nested.
-      const told = specs.map(({ at, long, token }, n) => acquire(`c${n}`, 1, { at, until: at + long, token }));
+      const told = specs.map(({ at, long, waited, token }, n) =>
+        acquire(`c${n}`, 1, { at, until: at + long, grantSent: at + waited * long, token }),
+      );
       const result = fencing(checkInput(told.flat()));
       let [inversions, repeats] = [0, 0];
       specs.forEach((a, m) => {
         specs.forEach((b, n) => {
-          if (a.at + a.long < b.at && a.token > b.token) inversions++;
+          if (a.at + a.long < b.at + b.waited * b.long && a.token > b.token) inversions++;
           if (m < n && a.token === b.token) repeats++;
         });
       });
