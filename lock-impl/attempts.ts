@@ -58,11 +58,7 @@ export function validForMs(access: TopologyAccess, sentNs: number, leaseMs: numb
   return leaseMs - elapsedMs - driftMs;
 }
 
-export function randomPauseMs(access: TopologyAccess, { minMs, maxMs }: Pause): number {
-  return minMs + randomPart(access) * (maxMs - minMs);
-}
-
-/** A number in [0, 1). */
-function randomPart(access: TopologyAccess): number {
-  return Number.parseInt(access.randomValue().slice(0, 8), 16) / 2 ** 32;
+/** Milliseconds within the pause's bounds, from the access's seeded draw: a run that is repeated pauses alike. */
+export function randomPauseMs(access: Pick<TopologyAccess, 'random'>, { minMs, maxMs }: Pause): number {
+  return minMs + access.random.float() * (maxMs - minMs);
 }

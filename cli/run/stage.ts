@@ -38,7 +38,7 @@ export function createStage(scene: Scene, nemesis: NemesisByHand): Stage {
   return {
     topology,
     leaseMs: faults.leaseMs,
-    client: (n) => new Led(n, scene, { until, strike }),
+    client: (n) => new ManualClient(n, scene, { until, strike }),
     strike,
     until,
     event: (what, matches) => until(what, () => events.find(matches)),
@@ -49,7 +49,7 @@ export function createStage(scene: Scene, nemesis: NemesisByHand): Stage {
   };
 }
 
-class Led implements StageClient {
+class ManualClient implements StageClient {
   readonly name: string;
 
   constructor(
@@ -116,7 +116,7 @@ class Led implements StageClient {
     step: string,
     operation: (client: StageClient) => Promise<Answer>,
   ): Promise<{ answer: Promise<Answer> }> {
-    const answer = operation(new Led(this.n, this.scene, this.stage, step));
+    const answer = operation(new ManualClient(this.n, this.scene, this.stage, step));
     let early: Answer | undefined;
     answer.then(
       (what) => {

@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis, RedisOptions } from 'ioredis';
 import { nowNs, sleep, wallMs } from '../runtimes/process-time.js';
+import { createRandom } from '../runtimes/random.js';
 import type { LockHold, TopologyAccess } from '../vocabulary/lock.js';
 import type { ClientOptions } from '../vocabulary/protocol.js';
 import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
@@ -134,6 +135,9 @@ export function topologyAccess(
     nowNs,
     wallMs,
     sleep,
+    // By name, too: clients that an author starts by hand with one seed must not pause in step.
+    random: createRandom(options.seed).fork(options.client),
+    // From no seed: a run that is repeated on a server that was not emptied must not meet its own old owners.
     randomValue: () => randomBytes(20).toString('hex'),
     step: notices.step,
     renewed: notices.renewed,

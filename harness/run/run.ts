@@ -93,8 +93,10 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
     const places = await runtime.createHosts(Array.from({ length: config.clients }, (_, n) => clientSlot(n)));
     const resource = parts.workload.resource && (await resourceOf(config, runtime));
     await using scheduler = createScheduler(config, parts, recorder, topology, places, resource);
-    const hands = await scheduler.start();
-    say(`${config.clients} clients of lock "${hands.lock}" on ${config.keys.length} keys, lease ${config.leaseMs} ms`);
+    const handshake = await scheduler.start();
+    say(
+      `${config.clients} clients of lock "${handshake.lock}" on ${config.keys.length} keys, lease ${config.leaseMs} ms`,
+    );
     await using _observer = await observe(topology.nodes, {
       clock,
       keys: config.keys,
@@ -128,7 +130,7 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
           ? 'healed and recovered; probing that every lock can be had again'
           : `not recovered: ${missing.join('; ')}`,
       );
-      await probeLiveness(config, parts, recorder, scheduler, hands);
+      await probeLiveness(config, parts, recorder, scheduler, handshake);
     }
     phase('end');
   } catch (error) {

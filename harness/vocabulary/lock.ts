@@ -1,6 +1,7 @@
 /** What the author of a lock writes in TypeScript, and what the harness hands to it. */
 import type { Redis } from 'ioredis';
 import type { ClientOptions, LockMode, LockModel } from './protocol.js';
+import type { Random } from './time.js';
 import type { TopologyDescription } from './topology.js';
 
 export interface LockDefinition {
@@ -59,7 +60,12 @@ export interface TopologyAccess {
   /** The process' own wall clock, milliseconds since 1970, which faults skew: for locks that take it for the truth. */
   wallMs(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** A random value that nobody else has: 160 bits, hex. */
+  /**
+   * For pauses and choices. Seeded with `options.seed` and the client's name: the same run draws the same numbers again.
+   * Never for owners: two clients of two runs may draw the same. `randomValue()` is for those.
+   */
+  readonly random: Random;
+  /** A value that no other call returns, in this process or any other: 160 truly random bits, hex. For owners. */
   randomValue(): string;
   /**
    * Calls `heard` for every message that is published on `channel`, from when it resolves until the result is called. All

@@ -142,6 +142,7 @@ class Lock:
         timeout_s = options["commandTimeoutMs"] / 1000
         self.redis = Redis(node["host"], node["port"], timeout_s, topology.get("password"))
         self.redis.connect()  # fails in the handshake rather than in the first operation
+        self.draw = random.Random(options.get("seed"))  # for pauses; owners are never drawn from it
 
     def acquire(self, key, lease_ms, wait_ms):
         """(hold, when the granted attempt left). A hold is whatever extend and release need."""
@@ -154,7 +155,7 @@ class Lock:
             left_s = (give_up_ns - time.monotonic_ns()) / 1e9
             if left_s <= 0:
                 raise Refused("held")
-            time.sleep(min(random.uniform(0.010, 0.030), left_s))
+            time.sleep(min(self.draw.uniform(0.010, 0.030), left_s))
 
     def extend(self, hold, lease_ms):
         """When the extension left."""

@@ -1,5 +1,7 @@
 /** A `TopologyAccess` in virtual time, over nodes that answer as a test says. */
+
 import type { Redis } from 'ioredis';
+import { createRandom } from '../../../harness/runtimes/random.js';
 import type { AcquireOptions, TopologyAccess } from '../../../harness/vocabulary/lock.js';
 
 /** What a node does with a command: an answer (after `afterMs`), an error, or silence. */
@@ -74,6 +76,7 @@ export class FakeAccess {
         this.listeners.set(channel, all.add(heard));
         return () => void all.delete(heard);
       },
+      random: createRandom(1),
       randomValue: () => (this.#values++).toString(16).padStart(40, '8'),
       redis: async () => clients[0]!,
       nodes: async () => clients,
