@@ -23,3 +23,10 @@ export interface BuiltinLock {
  * - `late-release`: a holder that outlived its lease is told so when it releases.
  */
 export type Lack = 'expiry' | 'ownership' | 'late-release';
+
+/** Topologies on which a lock has one logical server to deal with. */
+export const ONE_SERVER = ['single', 'replica', 'sentinel', 'cluster'] as const;
+
+/** What a lock that is nothing but its adapter can be asked. */
+export const ONE_TRY: readonly string[] = ['acquire(wait, lease)', 'release()'];
+export const WITH_EXTEND: readonly string[] = [...ONE_TRY, 'extend(lease)'];

@@ -2,15 +2,12 @@
  * Locks with one mistake each, and beside each a twin that has one mistake less and is otherwise the same: they test the tool,
  * which must catch the one and not accuse the other of it.
  */
-import type { BuiltinLock } from './builtin-lock.js';
+import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lock.js';
 
-const oneServer = ['single', 'replica', 'sentinel', 'cluster'] as const;
 const replicated = ['replica', 'sentinel'] as const;
 const independent = ['redlock'] as const;
 
-const oneTry = ['acquire(wait, lease)', 'release()'];
-const withExtend = [...oneTry, 'extend(lease)'];
-const readWrite = oneTry.map((form) => `readLock/writeLock ${form}`);
+const readWrite = ONE_TRY.map((form) => `readLock/writeLock ${form}`);
 
 /** A canary and its twin, which are modules of the same name in `broken/`. */
 interface Pair {
@@ -26,16 +23,16 @@ interface Pair {
 
 const pairs: Record<string, Pair> = {
   'blind-del': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'releases with a plain DEL',
     claims: 'an expired holder deletes the lock of the next',
     mended: 'the same, releasing only what is its own',
     mendedClaims: 'exclusion; a holder that outlives its lease is stale',
   },
   'lease-in-seconds': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'gives PX seconds instead of milliseconds',
     claims: 'the lock ends a thousand times too early',
     mended: 'the same, with milliseconds',
@@ -43,15 +40,15 @@ const pairs: Record<string, Pair> = {
   },
   'half-quorum': {
     topologies: independent,
-    forms: oneTry,
+    forms: ONE_TRY,
     summary: 'Redlock that takes half of the nodes for a majority',
     claims: 'two clients that start at once both hold',
     mended: 'the same, with more than half',
     mendedClaims: 'exclusion',
   },
   'shared-owner': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'one owner id for all clients',
     claims: 'everybody takes the lock for its own',
     mended: 'the same, with an owner id for each client',
@@ -59,7 +56,7 @@ const pairs: Record<string, Pair> = {
   },
   'no-validity-check': {
     topologies: independent,
-    forms: oneTry,
+    forms: ONE_TRY,
     summary: 'Redlock that does not look at how long it took',
     claims: 'a majority that comes together when its lease is over is granted, while another client holds',
     mended: 'the same, with what has passed off the lease',
@@ -67,7 +64,7 @@ const pairs: Record<string, Pair> = {
   },
   'wall-clock-validity': {
     topologies: independent,
-    forms: oneTry,
+    forms: ONE_TRY,
     summary: 'Redlock that measures its validity by the wall clock',
     claims: 'a clock that is set back while the nodes are asked grants what came too late',
     mended: 'the same, by the monotonic clock',
@@ -75,86 +72,86 @@ const pairs: Record<string, Pair> = {
   },
   'release-where-acquired': {
     topologies: independent,
-    forms: oneTry,
+    forms: ONE_TRY,
     summary: 'Redlock whose failed tries give back only what they know that they got',
     claims: 'a node whose answer was lost stays taken for a lease by nobody',
     mended: 'the same, giving back to all that were asked',
     mendedClaims: 'a failed try leaves nothing behind on nodes that can be reached',
   },
   'reused-owner': {
-    topologies: oneServer,
-    forms: withExtend,
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
     summary: 'one owner value for all that a client ever takes',
     claims: 'the late release of an expired hold frees a later one of the same client',
     mended: 'the same, with a value for each try',
     mendedClaims: 'exclusion; a late release is refused',
   },
   'renewal-unchecked': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'a background renewal by a plain PEXPIRE',
     claims: 'a client that was paused for a lease renews the lock of the next, and believes to hold',
     mended: 'the same, renewing only what is its own',
     mendedClaims: 'exclusion; a paused client is a stale holder until its next renewal',
   },
   'renewal-recreates': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'a background renewal that makes a key again which is gone',
     claims: 'a client that was paused goes on as if nobody had held meanwhile',
     mended: 'the same, to which a key that is gone is lost',
     mendedClaims: 'exclusion; a paused client is a stale holder until its next renewal',
   },
   'watchdog-dies': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'a watchdog that ends with the first renewal that fails',
     claims: 'after one failed renewal the lock expires under its holder, who is not told',
     mended: 'the same, trying again at the next tick',
     mendedClaims: 'one failed renewal costs nothing',
   },
   'swapped-arguments': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'a reentrant unlock that looks at one argument and counts down another',
     claims: 'never unlocks, and says that it did; the watchdog keeps it for ever',
     mended: 'the same, counting down what it looks at',
     mendedClaims: 'exclusion; every unlock counts',
   },
   'negative-expiry': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'converts "no lease given", which is -1, as if it were a lease',
     claims: 'the key is deleted by its own expiry; everybody is granted',
     mended: 'the same, comparing before it converts',
     mendedClaims: 'exclusion',
   },
   'count-not-reset': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'a reentrant lock whose count is kept in the memory of its client',
     claims: 'after a lease that ran out the next lock of that client is granted as nested, beside any holder',
     mended: 'the same, with the count on the server, where it expires with the lock',
     mendedClaims: 'exclusion; a holder that outlives its lease is stale',
   },
   'lost-wake-up': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'a waiter that sleeps until an unlock is published',
     claims: 'when a holder dies nobody is woken: waiters sleep beside a free lock until their wait is over',
     mended: 'the same, looking again when the lease of the holder is over',
     mendedClaims: 'a lost wake-up costs one lease at most',
   },
   'queue-jumper': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'a fair lock with a fast path for newcomers',
     claims: 'who comes between a release and the one who is next gets in before the whole queue',
     mended: 'the same without the fast path',
     mendedClaims: 'first come first served',
   },
   'upgrade-beside-readers': {
-    topologies: oneServer,
+    topologies: ONE_SERVER,
     forms: readWrite,
     summary: 'a read-write lock that lets any reader write',
     claims: 'two readers that upgrade are two writers',
@@ -162,32 +159,32 @@ const pairs: Record<string, Pair> = {
     mendedClaims: 'exclusion; two readers that want to upgrade wait for each other',
   },
   'fence-per-client': {
-    topologies: oneServer,
-    forms: withExtend,
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
     summary: 'fencing tokens that each client counts for itself',
     claims: 'a later grant gets a lower token, or the same; the resource takes the stale holder for the newer one',
     mended: 'the same, with one counter beside the lock',
     mendedClaims: 'rising tokens as long as the server keeps the counter',
   },
   'permit-returned-twice': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'a semaphore whose permits are returned by their holder and by a timer',
     claims: 'one lease after the first release there are more permits than there should be',
     mended: 'the same, returning each once',
     mendedClaims: 'never more than two hold; a permit may be lost',
   },
   'extend-expired': {
-    topologies: oneServer,
-    forms: withExtend,
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
     summary: 'extends by setting the key again, whatever is in it',
     claims: 'an expired holder extends, and takes the lock away from the next',
     mended: 'the same, extending only what is its own',
     mendedClaims: 'exclusion; a late extension is refused',
   },
   'silent-unlock': {
-    topologies: oneServer,
-    forms: oneTry,
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
     summary: 'compares before it releases, and reports success in any case',
     claims: 'exclusion; a holder that outlived its lease is not told',
     mended: 'the same, passing on what the comparison said',
@@ -195,7 +192,7 @@ const pairs: Record<string, Pair> = {
   },
   'one-acknowledgement': {
     topologies: replicated,
-    forms: oneTry,
+    forms: ONE_TRY,
     summary: 'SET NX PX, then WAIT for one of two replicas',
     claims: 'the replica that did not acknowledge is promoted, and gives the lock to the next client',
     mended: 'the same, waiting for both',

@@ -1,17 +1,11 @@
 /** The locks that come with the tool, by the name that `--lock` takes. */
 import { fileURLToPath } from 'node:url';
-import type { BuiltinLock } from './builtin-lock.js';
+import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lock.js';
 import { canaries } from './canaries.js';
-import { moreLocks } from './shared-and-published.js';
+import { publishedLocks } from './third-party/index.js';
 
 export type { BuiltinLock } from './builtin-lock.js';
 
-/** Where a lock has one logical server to deal with. */
-const oneServer = ['single', 'replica', 'sentinel', 'cluster'] as const;
-
-/** What a lock that is nothing but its adapter can be asked. */
-const oneTry = ['acquire(wait, lease)', 'release()'];
-const withExtend = [...oneTry, 'extend(lease)'];
 /** Of the class in `reentrant-lock.ts`. */
 const allForms = [
   'lock()',
@@ -30,54 +24,54 @@ export const locks: Record<string, BuiltinLock> = {
   setnx: {
     module: './setnx.js',
     family: 'naive',
-    forms: oneTry,
+    forms: ONE_TRY,
     summary: 'SETNX and DEL, without an expiry',
     claims: 'exclusion; a holder that crashes holds for ever',
-    topologies: oneServer,
+    topologies: ONE_SERVER,
     lacks: ['expiry', 'ownership'],
   },
   'setnx-expire': {
     module: './setnx-expire.js',
     family: 'naive',
-    forms: oneTry,
+    forms: ONE_TRY,
     summary: 'SETNX, then EXPIRE; DEL',
     claims: 'a crash between the two commands holds for ever; an expired holder deletes the lock of the next',
-    topologies: oneServer,
+    topologies: ONE_SERVER,
     lacks: ['ownership'],
   },
   'set-nx-px-del': {
     module: './set-nx-px-del.js',
     family: 'naive',
-    forms: oneTry,
+    forms: ONE_TRY,
     summary: 'SET NX PX; a plain DEL',
     claims: 'an expired holder deletes the lock of the next',
-    topologies: oneServer,
+    topologies: ONE_SERVER,
     lacks: ['ownership'],
   },
   'set-nx-px-get-del': {
     module: './set-nx-px-get-del.js',
     family: 'naive',
-    forms: oneTry,
+    forms: ONE_TRY,
     summary: 'SET NX PX with a random value; GET, compare in the client, DEL',
     claims: 'a pause between GET and DEL deletes the lock of the next',
-    topologies: oneServer,
+    topologies: ONE_SERVER,
   },
   'set-nx-px': {
     module: './set-nx-px.js',
     family: 'lease',
-    forms: withExtend,
+    forms: WITH_EXTEND,
     summary: 'SET NX PX with a random value; release and extend by scripts that compare it',
     claims: 'exclusion on one server that does not forget; a failover can lose a grant; no fencing',
-    topologies: oneServer,
+    topologies: ONE_SERVER,
   },
   watchdog: {
     module: './watchdog.js',
     family: 'lease',
-    forms: oneTry,
+    forms: ONE_TRY,
     summary: 'set-nx-px, renewed every third of the lease while it is held',
     claims:
       'as set-nx-px, for work of any length; a paused client is a stale holder, a forgotten release holds for ever',
-    topologies: oneServer,
+    topologies: ONE_SERVER,
   },
   reentrant: {
     module: './reentrant.js',
@@ -85,7 +79,7 @@ export const locks: Record<string, BuiltinLock> = {
     forms: allForms,
     summary: 'a hash of owner and count, with a watchdog; an unlock wakes those who wait by pub/sub',
     claims: 'as watchdog, and its owner may lock again; a lost wake-up costs one lease at most',
-    topologies: oneServer,
+    topologies: ONE_SERVER,
   },
   fair: {
     module: './fair.js',
@@ -93,7 +87,7 @@ export const locks: Record<string, BuiltinLock> = {
     forms: allForms,
     summary: 'reentrant, with a queue and a deadline for each waiter in it',
     claims: 'as reentrant, first come first served; a dead waiter delays the others for one lease at most',
-    topologies: oneServer,
+    topologies: ONE_SERVER,
   },
   'read-write': {
     module: './read-write.js',
@@ -101,7 +95,7 @@ export const locks: Record<string, BuiltinLock> = {
     forms: allForms.map((form) => `readLock/writeLock ${form}`),
     summary: 'reentrant, in two modes: readers share, a writer excludes',
     claims: 'as reentrant; a writer may read too, a reader that wants to write is in its own way; writers may starve',
-    topologies: oneServer,
+    topologies: ONE_SERVER,
   },
   spin: {
     module: './spin.js',
@@ -109,17 +103,66 @@ export const locks: Record<string, BuiltinLock> = {
     forms: allForms,
     summary: 'reentrant, whose waiters try again after pauses that double, without pub/sub',
     claims: 'as reentrant, without its wake-ups',
-    topologies: oneServer,
+    topologies: ONE_SERVER,
   },
   redlock: {
     module: './redlock.js',
     family: 'quorum',
-    forms: withExtend,
+    forms: WITH_EXTEND,
     summary: 'the Redlock algorithm over N independent masters, with its validity check',
     claims: 'exclusion while a minority of the nodes is down, as long as no node forgets or runs fast; no fencing',
     topologies: ['redlock'],
   },
-  ...moreLocks,
+  'redlock-multi': {
+    module: './redlock-multi.js',
+    family: 'quorum',
+    forms: WITH_EXTEND,
+    summary: 'a majority of independent masters asked in turn, built on multi; looks at the wait, not at the lease',
+    claims: 'exclusion with a minority down; a majority that comes together late is granted all the same',
+    topologies: ['redlock'],
+  },
+  multi: {
+    module: './multi.js',
+    family: 'multi',
+    forms: WITH_EXTEND,
+    summary: 'three locks, all or none, one after the other; a refused try gives back what it had got',
+    claims: 'as set-nx-px; opposite orders do not deadlock; on a Cluster a failover may lose one part of three',
+    topologies: ONE_SERVER,
+  },
+  fenced: {
+    module: './fenced.js',
+    family: 'lease',
+    forms: WITH_EXTEND,
+    summary: 'SET NX PX and a token counted up in one script',
+    claims: 'as set-nx-px, with rising tokens as long as the server keeps the counter; a failover can repeat one',
+    topologies: ONE_SERVER,
+  },
+  'wait-replicated': {
+    module: './wait-replicated.js',
+    family: 'lease',
+    forms: WITH_EXTEND,
+    summary: 'SET NX PX, then WAIT; rolled back when replicas are connected and none acknowledged',
+    claims: 'as set-nx-px; a failover loses a grant only if another replica than the one that had it is promoted',
+    topologies: ONE_SERVER,
+  },
+  semaphore: {
+    module: './semaphore.js',
+    family: 'permits',
+    forms: ONE_TRY,
+    summary: 'a counter of two permits, without owners or expiry',
+    claims: 'never more than two hold; a crash leaks a permit for ever',
+    topologies: ONE_SERVER,
+    lacks: ['expiry', 'ownership'],
+  },
+  'permit-expirable': {
+    module: './permit-expirable.js',
+    family: 'permits',
+    forms: WITH_EXTEND,
+    summary: 'a sorted set of two permits by when they end, by the clocks of the clients',
+    claims: 'never more than two hold while the clocks agree; a crashed permit returns after its lease',
+    topologies: ONE_SERVER,
+  },
+  ...publishedLocks,
   ...canaries,
 };
 

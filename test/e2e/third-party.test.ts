@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/topology.js';
-import { moreLocks } from '../../lock-impl/shared-and-published.js';
+import { publishedLocks } from '../../lock-impl/third-party/index.js';
 import { installedVersion, libraries } from '../../lock-impl/third-party/library.js';
 import { connectedClient, nowNs, startClient } from './lock-client.js';
 import { startRedis, type TestRedis, until } from './redis-server.js';
@@ -349,15 +349,16 @@ describe('a majority that is gone', () => {
   });
 });
 
-test.each(
-  Object.keys(moreLocks).filter((name) => name.startsWith('third-party/') && !name.endsWith('redlock-universal')),
-)('%s says which version it is', async (lock) => {
-  await using client = startClient(lock);
-  const topology = moreLocks[lock]!.topologies.includes('single') ? single(server.endpoint) : redlockOf(nodes);
-  const { value } = await client.init(topology);
-  const [version] = moreLocks[lock]!.summary.split(':');
-  expect(value).toMatchObject({ lock, features: expect.arrayContaining([version]) });
-});
+test.each(Object.keys(publishedLocks).filter((name) => !name.endsWith('redlock-universal')))(
+  '%s says which version it is',
+  async (lock) => {
+    await using client = startClient(lock);
+    const topology = publishedLocks[lock]!.topologies.includes('single') ? single(server.endpoint) : redlockOf(nodes);
+    const { value } = await client.init(topology);
+    const [version] = publishedLocks[lock]!.summary.split(':');
+    expect(value).toMatchObject({ lock, features: expect.arrayContaining([version]) });
+  },
+);
 
 test.skipIf(haveUniversal)('redlock-universal is refused by name where this Node is too old for it', async () => {
   await using client = startClient('third-party/redlock-universal');
