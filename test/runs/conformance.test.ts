@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,11 +13,11 @@ import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { LockDefinition } from '../../harness/vocabulary/lock.js';
 import { locks } from '../../lock-impl/index.js';
-import type { Finding, Job } from './conformance-inside.js';
-import { properties } from './conformance-properties.js';
-import { clientMain, projectFolder } from './lock-client.js';
+import type { Finding, Job } from '../support/conformance/inside.js';
+import { properties } from '../support/conformance/properties.js';
+import { clientMain, projectFolder } from '../support/lock-client.js';
 
-const here = dirname(fileURLToPath(import.meta.url));
+const support = fileURLToPath(new URL('../support', import.meta.url));
 
 const tested = await Promise.all(
   Object.entries(locks)
@@ -49,7 +49,7 @@ beforeAll(async () => {
     // Some dependencies are CommonJS and ask for `require`.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     entryPoints: {
-      inside: join(here, 'conformance-inside.ts'),
+      inside: join(support, 'conformance/inside.ts'),
       // A program of its own, which `replica` starts from beside itself.
       main: join(projectFolder, 'harness/topologies/failover-manager/main.ts'),
     },

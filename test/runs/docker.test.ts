@@ -5,8 +5,17 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findEngine, sweep } from '../../docker/index.js';
 import { labelsOf } from '../../docker/owner.js';
-import { inContainers, noDocker } from './needs-docker.js';
-import { endAll, freshFolder, historyOf, processesOf, start, type Torture, torture, until } from './torture.js';
+import { inContainers, noDocker } from '../support/needs-docker.js';
+import {
+  endAll,
+  freshFolder,
+  historyOf,
+  processesOf,
+  start,
+  type Torture,
+  torture,
+  until,
+} from '../support/torture.js';
 
 const RUN_LABEL = 'lock-torture.run';
 const OWNER_LABEL = 'lock-torture.owner';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { HistoryEvent, Observation } from '../../harness/vocabulary/history.js';
-import { torture } from './torture.js';
+import { torture } from '../support/torture.js';
 
 const lines = <T>(folder: string, file: string): T[] =>
   readFileSync(join(folder, file), 'utf8')

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,11 +11,11 @@ import { buildClockShim } from '../../harness/machine/clock-shim.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import { faults } from '../../nemesis/index.js';
-import { haveCompiler } from './needs.js';
-import type { Job, Probe, Seen } from './nemesis-inside.js';
+import { haveCompiler } from '../support/needs.js';
+import type { Job, Probe, Seen } from '../support/nemesis/inside.js';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const root = join(here, '..', '..');
+const support = fileURLToPath(new URL('../support', import.meta.url));
+const root = join(support, '../..');
 const LONG_MS = 60_000;
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -317,7 +317,7 @@ beforeAll(async () => {
   await build({
     ...common,
     banner,
-    entryPoints: [join(here, 'nemesis-inside.ts'), join(root, 'harness/client/main.ts')],
+    entryPoints: [join(support, 'nemesis/inside.ts'), join(root, 'harness/client/main.ts')],
     outbase: root,
     outExtension: { '.js': '.mjs' },
   });
@@ -349,7 +349,7 @@ async function strikeAll(topology: string, lock: string, cases: readonly Case[],
     })),
   };
   const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
-  const program = join(folder, 'test/e2e/nemesis-inside.mjs');
+  const program = join(folder, 'test/support/nemesis/inside.mjs');
   const child = spawn(
     'unshare',
     [...asRoot, '--net', '--pid', '--fork', '--kill-child', '--mount-proc', process.execPath, program],

@@ -10,7 +10,7 @@ import {
   type Torture,
   torture,
   until,
-} from './torture.js';
+} from '../support/torture.js';
 
 const LEFT_LIMIT_MS = 2_000;
 let run: Torture;

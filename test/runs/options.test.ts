@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readHistory } from '../../harness/record/history.js';
-import { freshFolder, torture } from './torture.js';
+import { freshFolder, torture } from '../support/torture.js';
 
 /** A lock that first makes sure that nobody gets in without a password. */
 const SUSPICIOUS = `

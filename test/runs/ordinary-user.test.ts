@@ -10,7 +10,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readHistory } from '../../harness/record/history.js';
-import { ROOT, until } from './torture.js';
+import { ROOT, until } from '../support/torture.js';
 
 /** Nobody's: no machine gives it to anyone. */
 const UID = 54_321;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { HistoryEvent, Observation } from '../../harness/vocabulary/history.js';
-import { type Ended, freshFolder, torture } from './torture.js';
+import { type Ended, freshFolder, torture } from '../support/torture.js';
 
 interface Seen extends Ended {
   history: HistoryEvent[];

@@ -6,10 +6,10 @@ import { writeRecordedRun } from '../../bench/recorded-run.js';
 import { judgeRun } from '../../cli/judge/judge.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { count, duration, exactMoment, moment } from '../../reports/words.js';
+import { type Inside, open } from '../support/browser.js';
+import { haveBrowser } from '../support/needs.js';
+import { type Ended, freshFolder, torture } from '../support/torture.js';
 import { schemaTroubles } from '../unit/docs/schema.js';
-import { type Inside, open } from './browser.js';
-import { haveBrowser } from './needs.js';
-import { type Ended, freshFolder, torture } from './torture.js';
 
 /** Grants everybody everything, and says what no lock should. */
 /** For what the page shows when it has drawn. */

@@ -8,7 +8,7 @@ import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import { readHistory } from '../../harness/record/history.js';
 import { monotonicNs } from '../../harness/runtimes/real-clock.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
-import { canMount, haveCompiler, inMountNamespace } from './needs.js';
+import { canMount, haveCompiler, inMountNamespace } from '../support/needs.js';
 import {
   type Ended,
   endAll,
@@ -20,7 +20,7 @@ import {
   type Torture,
   torture,
   until,
-} from './torture.js';
+} from '../support/torture.js';
 
 const TORTURE = join(ROOT, 'bin/torture.mjs');
 const BUSY = ['--nemesis', 'none', '--hold', '0x..0.001x', '--wait', '0ms'];

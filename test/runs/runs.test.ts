@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { havePython } from './needs.js';
-import { freshFolder, ROOT, torture } from './torture.js';
+import { havePython } from '../support/needs.js';
+import { freshFolder, ROOT, torture } from '../support/torture.js';
 
 const classes = (results: { found: object }) => Object.keys(results.found);
 

@@ -10,10 +10,10 @@ import { inNamespaces } from '../../harness/machine/namespaces.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import type { Host, Runtime } from '../../harness/vocabulary/host.js';
-import { properties } from './host-properties.js';
-import { haveCompiler } from './needs.js';
-import { bases, noDocker } from './needs-docker.js';
-import { freshFolder, ROOT } from './torture.js';
+import { properties } from '../support/hosts/properties.js';
+import { haveCompiler } from '../support/needs.js';
+import { bases, noDocker } from '../support/needs-docker.js';
+import { freshFolder, ROOT } from '../support/torture.js';
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -30,7 +30,7 @@ describe.runIf(haveCompiler)('netns', () => {
       format: 'esm',
       logLevel: 'error',
       banner: { js: banner },
-      entryPoints: [join(import.meta.dirname, 'host-inside.ts')],
+      entryPoints: [join(import.meta.dirname, '../support/hosts/inside.ts')],
       outfile,
     });
     const shim = await buildClockShim({ cacheFolder: cacheFolder(), say });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { unexpected } from '../../cli/batches/scenario-command.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { scenarios } from '../../scenarios/index.js';
-import { freshFolder, torture } from './torture.js';
+import { freshFolder, torture } from '../support/torture.js';
 
 const QUICK = ['negative-expiry', 'only-one-holds', 'pause-between-grant-and-write', 'pause-between-get-and-del'];
 

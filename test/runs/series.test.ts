@@ -3,7 +3,16 @@ import { cpSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileS
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import { endAll, freshFolder, historyOf, processesOf, start, type Torture, torture, until } from './torture.js';
+import {
+  endAll,
+  freshFolder,
+  historyOf,
+  processesOf,
+  start,
+  type Torture,
+  torture,
+  until,
+} from '../support/torture.js';
 
 const user = freshFolder();
 const LOCK_FILE = join(user, 'my-lock.ts');

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Plan, PlanStep } from '../../harness/vocabulary/faults.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
-import { type Ended, freshFolder, torture } from './torture.js';
+import { type Ended, freshFolder, torture } from '../support/torture.js';
 
 const calm = ['--topology', 'single', '--nemesis', 'none', '--time-limit', '6s'];
 

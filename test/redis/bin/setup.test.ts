@@ -21,11 +21,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { diagnose } from '../../harness/machine/doctor.js';
-import { cacheFolder } from '../../harness/machine/redis-binary.js';
-import { haveCompiler } from './needs.js';
+import { diagnose } from '../../../harness/machine/doctor.js';
+import { cacheFolder } from '../../../harness/machine/redis-binary.js';
+import { haveCompiler } from '../../support/needs.js';
 
-const BIN = fileURLToPath(new URL('../../bin', import.meta.url));
+const BIN = fileURLToPath(new URL('../../../bin', import.meta.url));
 const INSTALLING = 'lock-torture: installing packages (first run)…\n';
 const COMPILING = 'lock-torture: compiling (first run)…\n';
 const WAITING = 'lock-torture: waiting for another lock-torture to finish its set-up…\n';

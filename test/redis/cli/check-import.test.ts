@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { freshFolder, ROOT, torture } from './torture.js';
+import { freshFolder, ROOT, torture } from '../../support/torture.js';
 
 const HISTORIES = join(ROOT, 'test/fixtures/histories');
 

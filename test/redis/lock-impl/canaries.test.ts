@@ -3,11 +3,11 @@
  * client a process of its own. The first four of them are in locks.test.ts, those that need no server in the unit tests.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClientOptions, LockMode, Notice } from '../../harness/vocabulary/protocol.js';
-import type { TopologyDescription } from '../../harness/vocabulary/topology.js';
-import { connectedClient, type LockClientProcess } from './lock-client.js';
-import { single } from './locks-here.js';
-import { startRedis, type TestRedis, until } from './redis-server.js';
+import type { ClientOptions, LockMode, Notice } from '../../../harness/vocabulary/protocol.js';
+import type { TopologyDescription } from '../../../harness/vocabulary/topology.js';
+import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
+import { single } from '../../support/locks-here.js';
+import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 let server: TestRedis;
 beforeAll(async () => {

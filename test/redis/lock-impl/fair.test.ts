@@ -1,10 +1,10 @@
 /** `fair`: who gets the lock next, each client a process of its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fairProtocol } from '../../lock-impl/fair-protocol.js';
-import { companionKey } from '../../lock-impl/keys.js';
-import { type Answer, connectedClient, type LockClientProcess } from './lock-client.js';
-import { clientHere, single } from './locks-here.js';
-import { startRedis, type TestRedis, until } from './redis-server.js';
+import { fairProtocol } from '../../../lock-impl/fair-protocol.js';
+import { companionKey } from '../../../lock-impl/keys.js';
+import { type Answer, connectedClient, type LockClientProcess } from '../../support/lock-client.js';
+import { clientHere, single } from '../../support/locks-here.js';
+import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 let server: TestRedis;
 beforeAll(async () => {

@@ -8,11 +8,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { resolveLock } from '../../cli/run/lock-source.js';
-import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/topology.js';
-import { clientMain, connectedClient, LockClientProcess, projectFolder } from './lock-client.js';
-import { havePython } from './needs.js';
-import { startRedis, type TestRedis, until } from './redis-server.js';
+import { resolveLock } from '../../../cli/run/lock-source.js';
+import type { Endpoint, TopologyDescription } from '../../../harness/vocabulary/topology.js';
+import { clientMain, connectedClient, LockClientProcess, projectFolder } from '../../support/lock-client.js';
+import { havePython } from '../../support/needs.js';
+import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 const single = (node: Endpoint): TopologyDescription => ({ kind: 'single', node });
 

@@ -1,10 +1,10 @@
 /** The locks that nobody should use: that they work while nothing happens, and how exactly each one fails. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import setNxPxGetDel from '../../lock-impl/set-nx-px-get-del.js';
-import setnxExpire from '../../lock-impl/setnx-expire.js';
-import { connectedClient } from './lock-client.js';
-import { clientHere, diesAt, now, single, stopsAt } from './locks-here.js';
-import { startRedis, type TestRedis, until } from './redis-server.js';
+import setNxPxGetDel from '../../../lock-impl/set-nx-px-get-del.js';
+import setnxExpire from '../../../lock-impl/setnx-expire.js';
+import { connectedClient } from '../../support/lock-client.js';
+import { clientHere, diesAt, now, single, stopsAt } from '../../support/locks-here.js';
+import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 let server: TestRedis;
 beforeAll(async () => {

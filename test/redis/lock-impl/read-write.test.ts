@@ -1,12 +1,12 @@
 /** `read-write`: who shares with whom, whose lease ends when, and who is woken. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LockMode } from '../../harness/vocabulary/protocol.js';
-import { companionKey } from '../../lock-impl/keys.js';
-import { readWriteProtocol } from '../../lock-impl/read-write-protocol.js';
-import { NotOwnerError, ReentrantLock } from '../../lock-impl/reentrant-lock.js';
-import { connectedClient, type LockClientProcess } from './lock-client.js';
-import { type ClientHere, clientHere, single } from './locks-here.js';
-import { startRedis, type TestRedis, until } from './redis-server.js';
+import type { LockMode } from '../../../harness/vocabulary/protocol.js';
+import { companionKey } from '../../../lock-impl/keys.js';
+import { readWriteProtocol } from '../../../lock-impl/read-write-protocol.js';
+import { NotOwnerError, ReentrantLock } from '../../../lock-impl/reentrant-lock.js';
+import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
+import { type ClientHere, clientHere, single } from '../../support/locks-here.js';
+import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 let server: TestRedis;
 let here: ClientHere;

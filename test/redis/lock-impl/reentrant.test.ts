@@ -1,13 +1,13 @@
 /** `reentrant` and `spin`: every form of the API against a real server, and the lock as the harness drives it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
-import { companionKey } from '../../lock-impl/keys.js';
-import { type Grant, NotOwnerError, ReentrantLock } from '../../lock-impl/reentrant-lock.js';
-import { reentrantProtocol } from '../../lock-impl/reentrant-protocol.js';
-import { listening } from '../../lock-impl/waiting.js';
-import { connectedClient, type LockClientProcess } from './lock-client.js';
-import { type ClientHere, clientHere, single } from './locks-here.js';
-import { startRedis, type TestRedis, until } from './redis-server.js';
+import type { TopologyAccess } from '../../../harness/vocabulary/lock.js';
+import { companionKey } from '../../../lock-impl/keys.js';
+import { type Grant, NotOwnerError, ReentrantLock } from '../../../lock-impl/reentrant-lock.js';
+import { reentrantProtocol } from '../../../lock-impl/reentrant-protocol.js';
+import { listening } from '../../../lock-impl/waiting.js';
+import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
+import { type ClientHere, clientHere, single } from '../../support/locks-here.js';
+import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 let server: TestRedis;
 let here: ClientHere;

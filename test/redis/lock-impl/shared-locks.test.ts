@@ -1,15 +1,15 @@
 /** Locks over several keys, nodes and permits, against real Redis servers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CommandLog } from '../../harness/client/command-log.js';
-import { topologyAccess } from '../../harness/client/topology-access.js';
-import type { AcquireOptions, TopologyAccess } from '../../harness/vocabulary/lock.js';
-import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/topology.js';
-import { CountDownLatch } from '../../lock-impl/count-down-latch.js';
-import { MultiLock } from '../../lock-impl/multi.js';
-import { ExpirablePermits } from '../../lock-impl/permit-expirable.js';
-import { Semaphore } from '../../lock-impl/semaphore.js';
-import { connectedClient } from './lock-client.js';
-import { startCluster, startRedis, type TestRedis, until } from './redis-server.js';
+import { CommandLog } from '../../../harness/client/command-log.js';
+import { topologyAccess } from '../../../harness/client/topology-access.js';
+import type { AcquireOptions, TopologyAccess } from '../../../harness/vocabulary/lock.js';
+import type { Endpoint, TopologyDescription } from '../../../harness/vocabulary/topology.js';
+import { CountDownLatch } from '../../../lock-impl/count-down-latch.js';
+import { MultiLock } from '../../../lock-impl/multi.js';
+import { ExpirablePermits } from '../../../lock-impl/permit-expirable.js';
+import { Semaphore } from '../../../lock-impl/semaphore.js';
+import { connectedClient } from '../../support/lock-client.js';
+import { startCluster, startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 const single = (node: Endpoint): TopologyDescription => ({ kind: 'single', node });
 

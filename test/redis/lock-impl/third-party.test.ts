@@ -1,11 +1,11 @@
 /** Published libraries as they are, behind their adapters, against real Redis servers: what they do, and what they tell. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/topology.js';
-import { publishedLocks } from '../../lock-impl/third-party/index.js';
-import { installedVersion, libraries } from '../../lock-impl/third-party/library.js';
-import { connectedClient, nowNs, startClient } from './lock-client.js';
-import { startRedis, type TestRedis, until } from './redis-server.js';
+import type { Endpoint, TopologyDescription } from '../../../harness/vocabulary/topology.js';
+import { publishedLocks } from '../../../lock-impl/third-party/index.js';
+import { installedVersion, libraries } from '../../../lock-impl/third-party/library.js';
+import { connectedClient, nowNs, startClient } from '../../support/lock-client.js';
+import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 const { nodeMajorMin } = libraries['redlock-universal'];
 const haveUniversal =

@@ -1,8 +1,8 @@
 /** `watchdog`, each client a process of its own: how long it renews, when it stops, and what it says. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectedClient, type LockClientProcess } from './lock-client.js';
-import { single } from './locks-here.js';
-import { startRedis, type TestRedis, until } from './redis-server.js';
+import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
+import { single } from '../../support/locks-here.js';
+import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 let server: TestRedis;
 beforeAll(async () => {

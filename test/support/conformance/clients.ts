@@ -1,6 +1,6 @@
 /** The client processes of one lock, started when they are asked for. */
-import type { TopologyDescription } from '../../harness/vocabulary/topology.js';
-import { LockClientProcess } from './lock-client.js';
+import type { TopologyDescription } from '../../../harness/vocabulary/topology.js';
+import { LockClientProcess } from '../lock-client.js';
 
 /** Disposing kills them all; whoever asks afterwards gets new ones. */
 export class Clients implements AsyncDisposable {

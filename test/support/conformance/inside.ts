@@ -4,12 +4,12 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { netnsRuntime } from '../../harness/runtimes/netns.js';
-import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
-import { topologies } from '../../harness/topologies/index.js';
-import type { RedisBinary } from '../../harness/vocabulary/topology.js';
-import { Clients } from './conformance-clients.js';
-import { type Bench, type Claims, properties } from './conformance-properties.js';
+import { netnsRuntime } from '../../../harness/runtimes/netns.js';
+import { monotonicNs, realClock } from '../../../harness/runtimes/real-clock.js';
+import { topologies } from '../../../harness/topologies/index.js';
+import type { RedisBinary } from '../../../harness/vocabulary/topology.js';
+import { Clients } from './clients.js';
+import { type Bench, type Claims, properties } from './properties.js';
 
 export interface Job {
   topology: string;

@@ -7,9 +7,9 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LockMode, LockModel } from '../../harness/vocabulary/protocol.js';
-import type { Lack } from '../../lock-impl/builtin-lock.js';
-import type { Answer, LockClientProcess } from './lock-client.js';
+import type { LockMode, LockModel } from '../../../harness/vocabulary/protocol.js';
+import type { Lack } from '../../../lock-impl/builtin-lock.js';
+import type { Answer, LockClientProcess } from '../lock-client.js';
 
 /** What a lock says of itself, in its definition and in the registry. */
 export interface Claims {

@@ -1,9 +1,9 @@
 /** Inside namespaces of its own: which properties hold of the hosts of the `netns` runtime; one JSON object a line. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { netnsRuntime } from '../../harness/runtimes/netns.js';
-import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
-import { properties } from './host-properties.js';
+import { netnsRuntime } from '../../../harness/runtimes/netns.js';
+import { monotonicNs, realClock } from '../../../harness/runtimes/real-clock.js';
+import { properties } from './properties.js';
 
 const { folder, clockShim } = JSON.parse(readFileSync(0, 'utf8')) as { folder: string; clockShim: string };
 const clock = realClock(monotonicNs());

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import type { Host, HostProcess, Runtime } from '../../harness/vocabulary/host.js';
+import type { Host, HostProcess, Runtime } from '../../../harness/vocabulary/host.js';
 
 export interface Stage {
   runtime: Runtime;

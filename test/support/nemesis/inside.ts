@@ -6,18 +6,18 @@
  * Reads one JSON line (`Job`) on standard input, prints one JSON line (`Seen`) per case.
  */
 import { readFileSync } from 'node:fs';
-import { Recorder } from '../../harness/record/recorder.js';
-import { Scheduler } from '../../harness/run/scheduler.js';
-import { netnsRuntime } from '../../harness/runtimes/netns.js';
-import { createRandom } from '../../harness/runtimes/random.js';
-import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
-import { topologies } from '../../harness/topologies/index.js';
-import type { PlanStep } from '../../harness/vocabulary/faults.js';
-import type { FaultRecord } from '../../harness/vocabulary/history.js';
-import type { Host } from '../../harness/vocabulary/host.js';
-import type { RedisBinary, RedisNode, Topology } from '../../harness/vocabulary/topology.js';
-import { runNemesis } from '../../nemesis/index.js';
-import { workloads } from '../../workloads/index.js';
+import { Recorder } from '../../../harness/record/recorder.js';
+import { Scheduler } from '../../../harness/run/scheduler.js';
+import { netnsRuntime } from '../../../harness/runtimes/netns.js';
+import { createRandom } from '../../../harness/runtimes/random.js';
+import { monotonicNs, realClock } from '../../../harness/runtimes/real-clock.js';
+import { topologies } from '../../../harness/topologies/index.js';
+import type { PlanStep } from '../../../harness/vocabulary/faults.js';
+import type { FaultRecord } from '../../../harness/vocabulary/history.js';
+import type { Host } from '../../../harness/vocabulary/host.js';
+import type { RedisBinary, RedisNode, Topology } from '../../../harness/vocabulary/topology.js';
+import { runNemesis } from '../../../nemesis/index.js';
+import { workloads } from '../../../workloads/index.js';
 
 export interface Job {
   topology: string;

@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Endpoint, TopologyDescription } from '../../harness/vocabulary/topology.js';
-import { connectedClient, projectFolder, startClient } from './lock-client.js';
-import { freePort, startCluster, startRedis, type TestRedis, until } from './redis-server.js';
-import { startProxy } from './tcp-proxy.js';
+import type { Endpoint, TopologyDescription } from '../../../../harness/vocabulary/topology.js';
+import { connectedClient, projectFolder, startClient } from '../../../support/lock-client.js';
+import { freePort, startCluster, startRedis, type TestRedis, until } from '../../../support/redis-server.js';
+import { startProxy } from '../../../support/tcp-proxy.js';
 
 const fixture = (name: string) => resolve(projectFolder, 'test/fixtures/locks', name);
 const single = (node: Endpoint): TopologyDescription => ({ kind: 'single', node });

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { buildClockShim, clockEnv, encodeSkew, tryClockShim } from '../../harness/machine/clock-shim.js';
-import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
-import type { ClockSkew } from '../../harness/vocabulary/host.js';
-import { haveCompiler } from './needs.js';
+import { buildClockShim, clockEnv, encodeSkew, tryClockShim } from '../../../../harness/machine/clock-shim.js';
+import { cacheFolder, findRedis } from '../../../../harness/machine/redis-binary.js';
+import type { ClockSkew } from '../../../../harness/vocabulary/host.js';
+import { haveCompiler } from '../../../support/needs.js';
 
 const HOUR_MS = 3_600_000;
 const YEARS_MS = 20 * 365 * 24 * HOUR_MS;

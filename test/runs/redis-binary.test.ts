@@ -35,7 +35,7 @@ beforeAll(async () => {
           (found) => console.log('found ' + JSON.stringify(found)),
           (error) => console.log('error ' + error.message),
         );`,
-      resolveDir: fileURLToPath(new URL('../../harness', import.meta.url)),
+      resolveDir: fileURLToPath(new URL('../../harness/machine', import.meta.url)),
       loader: 'ts',
     },
     bundle: true,
