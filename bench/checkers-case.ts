@@ -19,7 +19,7 @@ export interface Case {
   writeTo?: string;
 }
 
-export interface Measured {
+export interface MeasuredDecision {
   verdict: string;
   /** Of the first call in a fresh process, as in `check`. */
   ms: number;
@@ -38,7 +38,7 @@ if (writeTo !== undefined) writeFileSync(writeTo, forPorcupine(made));
 const beganMs = performance.now();
 const { verdict, how } = run(made);
 const ms = performance.now() - beganMs;
-const measured: Measured = { verdict, ms, how, maxRssKb: process.resourceUsage().maxRSS };
+const measured: MeasuredDecision = { verdict, ms, how, maxRssKb: process.resourceUsage().maxRSS };
 process.stdout.write(`${JSON.stringify(measured)}\n`);
 
 function run(keyHistory: KeyHistory): { verdict: string; how: string } {

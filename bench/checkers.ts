@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
-import type { Case, Measured } from './checkers-case.js';
+import type { Case, MeasuredDecision } from './checkers-case.js';
 import type { LockHistory } from './lock-histories.js';
 
 const USAGE = `npm run bench -- checkers [--max OPERATIONS] [--porcupine [--seconds S] [--megabytes MB]]`;
@@ -107,18 +107,18 @@ function heading(withPorcupine: boolean): string {
 }
 
 /** The time of another procedure, and its verdict where that is not ours. */
-function answer({ verdict, ms }: Answer, { verdict: ours }: Measured): string {
+function answer({ verdict, ms }: Answer, { verdict: ours }: MeasuredDecision): string {
   return `${verdict === ours ? '' : `${verdict}! `}${milliseconds(ms).trimStart()}`.padStart(16);
 }
 
-async function measured(one: Case): Promise<Measured> {
+async function measured(one: Case): Promise<MeasuredDecision> {
   return fastest(() => inProcess(one));
 }
 
-async function inProcess(one: Case): Promise<Measured> {
+async function inProcess(one: Case): Promise<MeasuredDecision> {
   const script = fileURLToPath(new URL('./checkers-case.js', import.meta.url));
   const { stdout } = await execa(process.execPath, [script, JSON.stringify(one)]);
-  return JSON.parse(stdout) as Measured;
+  return JSON.parse(stdout) as MeasuredDecision;
 }
 
 async function fastest<Tried extends { ms: number }>(attempt: () => Promise<Tried>): Promise<Tried> {

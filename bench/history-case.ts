@@ -10,7 +10,7 @@ import { readHistory } from '../harness/record/history.js';
 /** Only reads the history; or does all that `check` does, reports included. */
 export type What = 'read' | 'check';
 
-export interface Measured {
+export interface MeasuredReading {
   ms: number;
   maxRssBytes: number;
   violations: number;
@@ -20,7 +20,7 @@ const [folder, what] = process.argv.slice(2) as [string, What];
 const beganMs = performance.now();
 const violations = await run();
 const ms = performance.now() - beganMs;
-const measured: Measured = { ms, maxRssBytes: process.resourceUsage().maxRSS * 1_024, violations };
+const measured: MeasuredReading = { ms, maxRssBytes: process.resourceUsage().maxRSS * 1_024, violations };
 process.stdout.write(`${JSON.stringify(measured)}\n`);
 
 async function run(): Promise<number> {

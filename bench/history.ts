@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
 import { UsageError } from '../cli/common/errors.js';
-import type { Measured, What } from './history-case.js';
+import type { MeasuredReading, What } from './history-case.js';
 import { writeRecordedRun } from './recorded-run.js';
 
 const SIZES = [10_000, 100_000, 1_000_000];
@@ -23,14 +23,14 @@ export async function benchHistory(argv: string[]): Promise<void> {
   try {
     print('each in a fresh process, with its memory at its peak');
     print(columns('operations', 'history', 'observed', 'read', 'memory', 'check', 'memory', '/ shorter'));
-    let shorter: Measured | undefined;
+    let shorter: MeasuredReading | undefined;
     for (const operations of SIZES.filter((size) => size <= most)) shorter = await row(folder, operations, shorter);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function row(base: string, operations: number, shorter: Measured | undefined): Promise<Measured> {
+async function row(base: string, operations: number, shorter: MeasuredReading | undefined): Promise<MeasuredReading> {
   const folder = join(base, String(operations));
   mkdirSync(folder);
   writeRecordedRun(folder, { operations, overlaps: OVERLAPS, observed: true, seed: 1 });
@@ -53,10 +53,10 @@ async function row(base: string, operations: number, shorter: Measured | undefin
   return check;
 }
 
-async function measured(folder: string, what: What): Promise<Measured> {
+async function measured(folder: string, what: What): Promise<MeasuredReading> {
   const script = fileURLToPath(new URL('./history-case.js', import.meta.url));
   const { stdout } = await execa(process.execPath, [script, folder, what]);
-  return JSON.parse(stdout) as Measured;
+  return JSON.parse(stdout) as MeasuredReading;
 }
 
 function columns(...texts: string[]): string {

@@ -2,6 +2,6 @@
 export { ContainerError, type Engine, findEngine } from './engine.js';
 export { type Bases, DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE, type Images, INSIDE, provideImages } from './images.js';
 export type { DockerOptions, HostFile } from './options.js';
-export { sweep } from './owner.js';
+export { removeLeftovers } from './owner.js';
 export { type Probed, probe } from './probe.js';
 export { dockerRuntime } from './runtime.js';

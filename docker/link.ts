@@ -5,7 +5,7 @@
 import { Duplex, PassThrough, type Readable, Writable } from 'node:stream';
 import type { HostProcess, ProcessExit } from '../harness/vocabulary/host.js';
 import { FrameReader, frame, KIND, type Kind } from './agent/frames.js';
-import type { Answer, Call, ProcessState, Spawned } from './agent/messages.js';
+import type { AgentReply, Call, ProcessState, Spawned } from './agent/messages.js';
 
 /** Beyond what the call itself may take: only an engine that hangs takes so long. */
 const ANSWER_TIMEOUT_MS = 15_000;
@@ -15,7 +15,7 @@ type Heard = (kind: Kind, payload: Buffer) => void;
 
 export class Link {
   private readonly heard = new Map<number, Heard>();
-  private readonly waiting = new Map<number, (answer: Answer) => void>();
+  private readonly waiting = new Map<number, (answer: AgentReply) => void>();
   private nextId = 1;
   private why: string | undefined;
 
@@ -80,7 +80,7 @@ export class Link {
         () => settle({ error: 'its container does not answer' }),
         timeoutMs + ANSWER_TIMEOUT_MS,
       );
-      const settle = (answer: Answer) => {
+      const settle = (answer: AgentReply) => {
         clearTimeout(tooLong);
         this.waiting.delete(id);
         if ('error' in answer) reject(new Error(`on ${this.name}: ${words(call)}${answer.error}`));
@@ -98,7 +98,7 @@ export class Link {
   }
 
   private hear(kind: Kind, id: number, payload: Buffer): void {
-    if (kind === KIND.message) this.waiting.get(id)?.(JSON.parse(payload.toString('utf8')) as Answer);
+    if (kind === KIND.message) this.waiting.get(id)?.(JSON.parse(payload.toString('utf8')) as AgentReply);
     else if (kind === KIND.log) this.onLog(payload, id);
     else this.heard.get(id)?.(kind, payload);
     if (kind === KIND.exit) this.heard.delete(id);

@@ -72,7 +72,7 @@ function startOf(pid: number): string | undefined {
 }
 
 /** Removes containers and networks of runs that are dead. Resolves with how many runs had left something behind. */
-export async function sweep(docker: Docker): Promise<number> {
+export async function removeLeftovers(docker: Docker): Promise<number> {
   const filters = { label: [OWNER_LABEL] };
   const [containers, networks] = await Promise.all([
     docker.listContainers({ all: true, filters }),

@@ -12,7 +12,7 @@ import { ContainerError, type Engine, findEngine } from './engine.js';
 import { DockerHost } from './host.js';
 import { oneLine } from './images.js';
 import type { DockerOptions } from './options.js';
-import { labelsOf, removeNetwork, sweep } from './owner.js';
+import { labelsOf, removeLeftovers, removeNetwork } from './owner.js';
 
 const DEVICE = 'eth0';
 /** The first whose engine takes settings of one device by a way of their own, and the only one that the last still take. */
@@ -23,7 +23,7 @@ const NO_GATEWAY = { 'com.docker.network.bridge.inhibit_ipv4': 'true' };
 /** Makes the run's network. Rejects with a ContainerError where the engine cannot. */
 export async function dockerRuntime(options: DockerOptions): Promise<Runtime> {
   const engine = await findEngine();
-  await sweep(engine.docker);
+  await removeLeftovers(engine.docker);
   const labels = labelsOf(options.runId);
   const name = `lock-torture-${options.runId}`;
   const network = await engine.docker

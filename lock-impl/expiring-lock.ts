@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis';
 import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs, whyNotDone } from './attempts.js';
 import { defineLock } from './define-lock.js';
-import { pause } from './set-nx-px.js';
+import { PAUSE_BETWEEN_TRIES } from './set-nx-px.js';
 
 export interface Parts {
   /** What PX is given for a lease. */
@@ -43,7 +43,7 @@ export function expiringLock(name: string, parts: Parts): LockDefinition {
       };
       return {
         acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, pause, () => attempt(key, options.leaseMs)),
+          tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs)),
       };
     },
   });

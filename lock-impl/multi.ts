@@ -15,7 +15,7 @@
 import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted, validForMs } from './attempts.js';
 import { defineLock, refused } from './define-lock.js';
-import { type Answer, answerOf, giveBack, type OwnedKey, prolong, take } from './owned-key.js';
+import { answerOf, giveBack, type OwnedKey, prolong, type ServerAnswer, take } from './owned-key.js';
 
 const pause = { minMs: 10, maxMs: 40 };
 
@@ -34,13 +34,13 @@ export default defineLock({
   },
 });
 
-export type Part = Pick<OwnedKey, 'redis' | 'key'>;
+export type KeyPart = Pick<OwnedKey, 'redis' | 'key'>;
 
 export class MultiLock {
   /** `parts` are taken in this order. They may be keys of one server or of several. */
   constructor(
     private readonly access: TopologyAccess,
-    private readonly parts: readonly Part[],
+    private readonly parts: readonly KeyPart[],
   ) {}
 
   /** A hold of all parts. Throws a refusal when certainly not all were granted, any other error when it cannot tell. */
@@ -64,11 +64,11 @@ export class MultiLock {
   }
 }
 
-export function ownedBy(owner: string, parts: readonly Part[]): OwnedKey[] {
+export function ownedBy(owner: string, parts: readonly KeyPart[]): OwnedKey[] {
   return parts.map(({ redis, key }) => ({ redis, key, owner }));
 }
 
-export interface Taken {
+export interface TakenParts {
   got: OwnedKey[];
   /** Asked, and no answer came: they may have been granted. */
   doubtful: { part: OwnedKey; error: unknown }[];
@@ -91,8 +91,8 @@ export async function takeInOrder(
   access: TopologyAccess,
   parts: readonly OwnedKey[],
   { leaseMs, mayMiss, inTime = () => true }: Terms,
-): Promise<Taken> {
-  const taken: Taken = { got: [], doubtful: [], refusedBecause: [], sentNs: access.nowNs() };
+): Promise<TakenParts> {
+  const taken: TakenParts = { got: [], doubtful: [], refusedBecause: [], sentNs: access.nowNs() };
   for (const [nth, part] of parts.entries()) {
     const sentNs = access.nowNs();
     const answer = await answerOf(take(part, leaseMs));
@@ -106,7 +106,7 @@ export async function takeInOrder(
   return taken;
 }
 
-function note(taken: Taken, part: OwnedKey, answer: Answer): void {
+function note(taken: TakenParts, part: OwnedKey, answer: ServerAnswer): void {
   if (answer.is === 'yes') taken.got.push(part);
   else if (answer.is === 'unknown') taken.doubtful.push({ part, error: answer.error });
   else taken.refusedBecause.push(answer.is === 'no' ? 'held' : answer.reason);
@@ -131,7 +131,7 @@ export function heldParts(
 }
 
 /** True: done on enough parts. False: so many were not ours that it was no hold any more, whatever the rest would say. */
-function decide(answers: readonly Answer[], needed: number, done: string): boolean {
+function decide(answers: readonly ServerAnswer[], needed: number, done: string): boolean {
   const yes = answers.filter((answer) => answer.is === 'yes').length;
   const no = answers.filter((answer) => answer.is === 'no').length;
   if (yes >= needed) return true;

@@ -51,13 +51,13 @@ export function heldKey(
 }
 
 /** What became of a question to a server. `undone`: certainly not executed; `unknown`: may have been. */
-export type Answer =
+export type ServerAnswer =
   | { is: 'yes' }
   | { is: 'no' }
   | { is: 'undone'; reason: string }
   | { is: 'unknown'; error: unknown };
 
-export async function answerOf(question: Promise<boolean>): Promise<Answer> {
+export async function answerOf(question: Promise<boolean>): Promise<ServerAnswer> {
   try {
     return { is: (await question) ? 'yes' : 'no' };
   } catch (error) {

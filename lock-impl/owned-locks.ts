@@ -4,7 +4,7 @@
  */
 import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import type { LockMode } from '../harness/vocabulary/protocol.js';
-import { type Grant, type Protocol, ReentrantLock } from './reentrant-lock.js';
+import { type OwnerHold, type Protocol, ReentrantLock } from './reentrant-lock.js';
 
 /** The one caller of a client of the harness. */
 const CALLER = '1';
@@ -13,7 +13,7 @@ const CALLER = '1';
 export function ownedLocks(access: TopologyAccess, protocolOf: (key: string, mode: LockMode) => Protocol) {
   const clientId = access.randomValue();
   const locks = new Map<string, ReentrantLock>();
-  const holdOf = new WeakMap<Grant, LockHold>();
+  const holdOf = new WeakMap<OwnerHold, LockHold>();
 
   const lockOf = (key: string, mode: LockMode, watchdogMs: number) => {
     const name = `${mode} ${key}`;

@@ -14,7 +14,7 @@
 import type { AcquireOptions, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from './attempts.js';
 import { defineLock } from './define-lock.js';
-import { heldParts, ownedBy, type Part, takeInOrder } from './multi.js';
+import { heldParts, type KeyPart, ownedBy, takeInOrder } from './multi.js';
 import { answerOf, giveBack } from './owned-key.js';
 
 const pause = { minMs: 10, maxMs: 60 };
@@ -39,7 +39,7 @@ export default defineLock({
 
 async function attempt(
   access: TopologyAccess,
-  parts: readonly Part[],
+  parts: readonly KeyPart[],
   leaseMs: number,
   inTime: () => boolean,
 ): Promise<Attempt> {

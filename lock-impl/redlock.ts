@@ -23,7 +23,7 @@ export function majority(nodes: number): number {
 }
 
 /** Redlock under a name of its own, with the quorum that it waits for. */
-export function redlock(name: string, quorumOf: (nodes: number) => number): LockDefinition {
+export function redlockWithQuorum(name: string, quorumOf: (nodes: number) => number): LockDefinition {
   return defineLock({
     name,
     topologies: ['redlock'],
@@ -39,7 +39,7 @@ export function redlock(name: string, quorumOf: (nodes: number) => number): Lock
   });
 }
 
-export default redlock('redlock', majority);
+export default redlockWithQuorum('redlock', majority);
 
 interface Target {
   nodes: readonly Redis[];

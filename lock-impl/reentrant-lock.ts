@@ -24,7 +24,7 @@ import type { Waiting } from './waiting.js';
 /** What one kind of lock asks of its server. */
 export interface Protocol {
   /** One try. `waitsMs`: for how long whoever is refused counts as waiting; 0: it does not wait. */
-  take(owner: string, leaseMs: number, waitsMs: number): Promise<Taken>;
+  take(owner: string, leaseMs: number, waitsMs: number): Promise<TakeResult>;
   /** How often the owner still holds it, with this lease at least; null: it did not hold it. */
   giveBack(owner: string, leaseMs: number): Promise<number | null>;
   /** False: it does not hold it. */
@@ -39,13 +39,13 @@ export interface Protocol {
   forceUnlock(): Promise<boolean>;
 }
 
-export type Taken =
+export type TakeResult =
   | { granted: true; depth: number }
   /** `againInMs`: when it is worth trying again, Infinity where nobody knows; `queued`: the queue took us in just now. */
   | { granted: false; why: string; againInMs: number; queued?: boolean };
 
 /** One of possibly several holds of the owner. */
-export interface Grant {
+export interface OwnerHold {
   readonly sentNs: number;
   readonly leaseMs: number;
   /** Renewed by the watchdog, which counts `leaseMs` anew each time. */
@@ -69,7 +69,7 @@ export interface ReentrantLockOptions {
   /** The lease of locks without one of their own, which are renewed every third of it. */
   watchdogMs: number;
   /** The leases of these grants were started anew by something that was sent then. */
-  onRenewed?(grants: readonly Grant[], sentNs: number, leaseMs: number): void;
+  onRenewed?(grants: readonly OwnerHold[], sentNs: number, leaseMs: number): void;
 }
 
 /** An unlock of a lock that is not the owner's (any more). */
@@ -86,7 +86,7 @@ export class ReentrantLock {
   #leftBehind = false;
   #renames = 0;
   /** The innermost last. */
-  #grants: Grant[] = [];
+  #grants: OwnerHold[] = [];
   #lost = new AbortController();
   #watchdog: Watchdog | undefined;
 
@@ -139,7 +139,7 @@ export class ReentrantLock {
   }
 
   /** What the forms above are made of: throws a refusal if it was not granted within the wait. */
-  async acquire(wanted: Wanted): Promise<Grant> {
+  async acquire(wanted: Wanted): Promise<OwnerHold> {
     const { access, protocol } = this.#options;
     const giveUpNs = access.nowNs() + wanted.waitMs * 1e6;
     if (this.#leftBehind && this.#grants.length === 0) this.#rename();
@@ -170,7 +170,7 @@ export class ReentrantLock {
   }
 
   /** Gives this hold back; false: it was not ours any more. */
-  async release(grant: Grant): Promise<boolean> {
+  async release(grant: OwnerHold): Promise<boolean> {
     const known = this.#grants.includes(grant);
     // Lost, and locked again since: what the server counts is the later hold's.
     if (!known && this.#grants.length > 0) return false;
@@ -202,11 +202,11 @@ export class ReentrantLock {
     return { leaseMs: leaseMs ?? this.#options.watchdogMs, watched: leaseMs === undefined };
   }
 
-  async #try(wanted: Wanted): Promise<{ granted: true; grant: Grant } | Extract<Taken, { granted: false }>> {
+  async #try(wanted: Wanted): Promise<{ granted: true; grant: OwnerHold } | Extract<TakeResult, { granted: false }>> {
     const { access, protocol } = this.#options;
     const { leaseMs, watched } = wanted;
     const sentNs = access.nowNs();
-    let taken: Taken;
+    let taken: TakeResult;
     try {
       taken = await protocol.take(this.#owner, leaseMs, wanted.waitMs > 0 ? leaseMs : 0);
     } catch (error) {
@@ -220,7 +220,7 @@ export class ReentrantLock {
     if (!taken.granted) return taken;
     // The first hold on the server: whatever we believed to hold is gone.
     if (taken.depth === 1) this.#lose('not the owner any more');
-    const grant: Grant = { sentNs, leaseMs, watched, lost: this.#lost.signal };
+    const grant: OwnerHold = { sentNs, leaseMs, watched, lost: this.#lost.signal };
     this.#grants.push(grant);
     if (validForMs(access, sentNs, leaseMs) <= 0) {
       // Useless to the caller, so it is given back. If that fails the lease ends by itself.
@@ -260,7 +260,7 @@ export class ReentrantLock {
   }
 
   /** All holds of the owner share one expiry. `grant`: the one that did it, which knows already. */
-  #renewed(sentNs: number, leaseMs: number, grant?: Grant): void {
+  #renewed(sentNs: number, leaseMs: number, grant?: OwnerHold): void {
     const others = this.#grants.filter((other) => other !== grant && other.leaseMs <= leaseMs);
     if (others.some(({ watched }) => watched)) this.#watchdog?.confirmed(sentNs);
     if (others.length > 0) this.#options.onRenewed?.(others, sentNs, leaseMs);

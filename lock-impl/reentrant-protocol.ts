@@ -1,6 +1,6 @@
 /** What a reentrant lock keeps on its server: one hash, owner → count, that expires. See `scripts/reentrant-take.ts`. */
 import type { Redis } from 'ioredis';
-import type { Protocol, Taken } from './reentrant-lock.js';
+import type { Protocol, TakeResult } from './reentrant-lock.js';
 import { forceUnlock } from './scripts/force-unlock.js';
 import { reentrantGiveBack } from './scripts/reentrant-give-back.js';
 import { reentrantTake } from './scripts/reentrant-take.js';
@@ -31,7 +31,7 @@ export function oneOwner(redis: Redis, key: string): Pick<Protocol, 'renew' | 'h
 }
 
 /** From what a script of this family returns: whether it was granted, and how often it is held or when to come again. */
-export function takenFrom([granted, number]: readonly [number, number, ...unknown[]]): Taken {
+export function takenFrom([granted, number]: readonly [number, number, ...unknown[]]): TakeResult {
   if (granted === 1) return { granted: true, depth: number };
   // An expiry that the server does not know cannot be waited for.
   return { granted: false, why: 'held', againInMs: number < 0 ? Number.POSITIVE_INFINITY : number };

@@ -12,7 +12,7 @@ import { defineLock } from './define-lock.js';
 import { answerOrRefusal, heldKey, take } from './owned-key.js';
 
 /** Between two tries. */
-export const pause = { minMs: 10, maxMs: 30 };
+export const PAUSE_BETWEEN_TRIES = { minMs: 10, maxMs: 30 };
 
 export default defineLock({
   name: 'set-nx-px',
@@ -22,7 +22,7 @@ export default defineLock({
     const redis = await access.redis();
     return {
       acquire: (key: string, options: AcquireOptions) =>
-        tryUntilGranted(access, options, pause, () => attempt(access, redis, key, options.leaseMs)),
+        tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(access, redis, key, options.leaseMs)),
     };
   },
 });

@@ -11,7 +11,7 @@
  */
 import { certainOrDoubtful, tryUntilGranted, validForMs } from './attempts.js';
 import { defineLock } from './define-lock.js';
-import { pause } from './set-nx-px.js';
+import { PAUSE_BETWEEN_TRIES } from './set-nx-px.js';
 import { setnx } from './setnx-command.js';
 
 export default defineLock({
@@ -21,7 +21,7 @@ export default defineLock({
     const redis = await access.redis();
     return {
       acquire: (key, options) =>
-        tryUntilGranted(access, options, pause, async () => {
+        tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, async () => {
           const refusedBecause = await setnx(redis, key, access.randomValue());
           if (refusedBecause !== undefined) return { refusedBecause };
           await access.step('after-setnx');

@@ -11,7 +11,7 @@ import type { LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { tryUntilGranted } from './attempts.js';
 import { defineLock } from './define-lock.js';
 import { keepRenewed } from './renewal.js';
-import { attempt, pause } from './set-nx-px.js';
+import { attempt, PAUSE_BETWEEN_TRIES } from './set-nx-px.js';
 
 export default defineLock({
   name: 'watchdog',
@@ -21,7 +21,9 @@ export default defineLock({
     const redis = await access.redis();
     return {
       async acquire(key, options) {
-        const hold = await tryUntilGranted(access, options, pause, () => attempt(access, redis, key, options.leaseMs));
+        const hold = await tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () =>
+          attempt(access, redis, key, options.leaseMs),
+        );
         const renewing = renewingHold(access, hold, options.leaseMs);
         await access.step('granted');
         return renewing;

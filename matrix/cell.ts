@@ -1,7 +1,7 @@
 /** What the safety matrix is made of. */
 
 /** What comes of a lock under a fault. */
-export type Outcome =
+export type CellOutcome =
   /** Nothing is found; waiting for a lease at most counts as nothing. */
   | 'safe'
   /** Two held at once, both leases running. */
@@ -18,7 +18,7 @@ export interface Cell {
   fault: string;
   lock: string;
   topology: string;
-  expect: Outcome;
+  expect: CellOutcome;
   /** Flags of `run` beside lock and topology, or the scenario that is played with them. */
   by: Flags | Play;
   reason: string;

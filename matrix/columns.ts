@@ -1,8 +1,8 @@
 /** The locks of the matrix, each where it is shown, and how a row becomes its cells. */
-import type { Cell, Flags, Outcome, Play } from './cell.js';
+import type { Cell, CellOutcome, Flags, Play } from './cell.js';
 
 /** A lock on the topologies that it is shown on. */
-export interface Column {
+export interface LockColumn {
   lock: string;
   topologies: readonly string[];
   /** What it needs of every run that is told by flags. */
@@ -11,15 +11,15 @@ export interface Column {
 
 const on =
   (...topologies: string[]) =>
-  (lock: string): Column => ({ lock, topologies });
+  (lock: string): LockColumn => ({ lock, topologies });
 
-export const single = on('single');
-export const plain = single('set-nx-px');
-export const reentrant = single('reentrant');
+export const onSingle = on('single');
+export const plainMutex = onSingle('set-nx-px');
+export const reentrantMutex = onSingle('reentrant');
 /** With nobody to ask on a single server. */
-export const waiting = single('wait-replicated');
-export const publishedMutex = single('third-party/redis-semaphore-mutex');
-export const redlock = on('redlock')('redlock');
+export const waitReplicated = onSingle('wait-replicated');
+export const publishedMutex = onSingle('third-party/redis-semaphore-mutex');
+export const onRedlock = on('redlock')('redlock');
 export const published = [
   'third-party/redlock-4',
   'third-party/redlock-5',
@@ -37,15 +37,15 @@ export const renewingByThemselves = [
 /** Over clients with the settings that ioredis has by itself, which wait for a node that hangs for as long as it hangs. */
 export const waitingForEveryNode = on('redlock')('third-party/redis-semaphore-redlock-mutex-default-client');
 /** Behind a resource that looks at tokens; in a play its tokens are judged, and no resource is asked. */
-export const fenced: Column = { ...single('fenced'), flags: ['--workload', 'fenced-resource'] };
+export const fencedMutex: LockColumn = { ...onSingle('fenced'), flags: ['--workload', 'fenced-resource'] };
 
 /** The same columns elsewhere. */
-export function elsewhere(columns: readonly Column[], ...topologies: string[]): Column[] {
+export function elsewhere(columns: readonly LockColumn[], ...topologies: string[]): LockColumn[] {
   return columns.map((column) => ({ ...column, topologies }));
 }
 
 /** Cells of a row that come out alike, and why; `by`: where that is another run than the row's. */
-type Group = readonly [columns: readonly Column[], expect: Outcome, reason: string, by?: Flags | Play];
+type Group = readonly [columns: readonly LockColumn[], expect: CellOutcome, reason: string, by?: Flags | Play];
 
 export function row(fault: string, by: Flags | Play, groups: readonly Group[]): Cell[] {
   return groups.flatMap(([columns, expect, reason, other = by]) =>

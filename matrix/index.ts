@@ -4,6 +4,6 @@ import { clientRows } from './clients.js';
 import { replicaRows } from './replicas.js';
 import { serverRows } from './servers.js';
 
-export { type Cell, type Flags, nameOf, type Outcome } from './cell.js';
+export { type Cell, type CellOutcome, type Flags, nameOf } from './cell.js';
 
 export const cells: readonly Cell[] = [...clientRows, ...serverRows, ...replicaRows];

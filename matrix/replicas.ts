@@ -1,40 +1,59 @@
 /** What happens where a replica takes the place of a primary. */
 import type { Cell } from './cell.js';
-import { elsewhere, fenced, flags, plain, plan, play, publishedMutex, reentrant, row, waiting } from './columns.js';
+import {
+  elsewhere,
+  fencedMutex,
+  flags,
+  plainMutex,
+  plan,
+  play,
+  publishedMutex,
+  reentrantMutex,
+  row,
+  waitReplicated,
+} from './columns.js';
 
 export const replicaRows: readonly Cell[] = [
   ...row('primary-lost-before-replication', flags('--nemesis', 'failover'), [
     [
-      [...elsewhere([plain], 'replica', 'sentinel', 'cluster'), ...elsewhere([reentrant], 'sentinel')],
+      [...elsewhere([plainMutex], 'replica', 'sentinel', 'cluster'), ...elsewhere([reentrantMutex], 'sentinel')],
       'exclusion',
       'the promoted replica never heard of the grant',
     ],
     [
-      elsewhere([waiting], 'sentinel'),
+      elsewhere([waitReplicated], 'sentinel'),
       'exclusion',
       'what no replica acknowledges is refused, until the isolated primary has dropped its replicas: then it asks nobody',
     ],
-    [elsewhere([fenced], 'sentinel'), 'harm', 'the counter of tokens is lost with the lock, and gives one again'],
+    [elsewhere([fencedMutex], 'sentinel'), 'harm', 'the counter of tokens is lost with the lock, and gives one again'],
   ]),
   ...row('promoted-replica-did-not-acknowledge', play('wait-one-is-not-enough'), [
     [
-      elsewhere([plain, reentrant, waiting, publishedMutex], 'replica'),
+      elsewhere([plainMutex, reentrantMutex, waitReplicated, publishedMutex], 'replica'),
       'exclusion',
       'one replica has the grant and the other one is promoted',
     ],
-    [elsewhere([fenced], 'replica'), 'harm', 'the counter of the promoted replica is behind, and gives a token again'],
+    [
+      elsewhere([fencedMutex], 'replica'),
+      'harm',
+      'the counter of the promoted replica is behind, and gives a token again',
+    ],
   ]),
   ...row('promoted-replica-has-a-released-lock', play('released-lock-comes-back'), [
     [
-      elsewhere([plain, reentrant, waiting, publishedMutex, fenced], 'replica'),
+      elsewhere([plainMutex, reentrantMutex, waitReplicated, publishedMutex, fencedMutex], 'replica'),
       'safe',
       'nobody can have it until the lease ends that had been given back, and then somebody can',
     ],
   ]),
   ...row('promoted-replica-has-a-fast-clock', play('fast-replica-is-promoted'), [
-    [elsewhere([plain, reentrant, waiting, publishedMutex], 'replica'), 'exclusion', 'by its clock the lease is over'],
     [
-      elsewhere([fenced], 'replica'),
+      elsewhere([plainMutex, reentrantMutex, waitReplicated, publishedMutex], 'replica'),
+      'exclusion',
+      'by its clock the lease is over',
+    ],
+    [
+      elsewhere([fencedMutex], 'replica'),
       'safe',
       'two hold at once, but the promoted replica has the counter and the resource refuses the elder',
       flags(...plan('fast-replica-is-promoted'), '--lease', '8s', '--hold', '0.6x..0.9x', '--keys', '4'),
@@ -42,15 +61,15 @@ export const replicaRows: readonly Cell[] = [
   ]),
   ...row('primary-isolated-with-clients', play('isolated-primary'), [
     [
-      elsewhere([plain, reentrant, publishedMutex], 'sentinel'),
+      elsewhere([plainMutex, reentrantMutex, publishedMutex], 'sentinel'),
       'exclusion',
       'the isolated primary goes on granting what its successor has granted',
     ],
     [
-      elsewhere([waiting], 'sentinel'),
+      elsewhere([waitReplicated], 'sentinel'),
       'exclusion',
       'refused only until the isolated primary has dropped its replicas (repl-timeout)',
     ],
-    [elsewhere([fenced], 'sentinel'), 'harm', 'both count on from the same token'],
+    [elsewhere([fencedMutex], 'sentinel'), 'harm', 'both count on from the same token'],
   ]),
 ];

@@ -1,19 +1,19 @@
 /** What happens to servers that replace nobody: alone, or independent of each other. */
 import type { Cell } from './cell.js';
 import {
-  fenced,
+  fencedMutex,
   flags,
-  plain,
+  onRedlock,
+  plainMutex,
   plan,
   play,
   published,
   publishedByName,
   publishedMutex,
-  redlock,
-  reentrant,
+  reentrantMutex,
   row,
-  waiting,
   waitingForEveryNode,
+  waitReplicated,
 } from './columns.js';
 
 const nobodyForgets = 'no server forgets a grant, and careful clients stop in time';
@@ -21,52 +21,65 @@ const lateButSound = 'a lease ends later than it should, which delays the next h
 
 export const serverRows: readonly Cell[] = [
   ...row('node-forgets', flags('--nemesis', 'amnesia', '--persistence', 'none'), [
-    [[plain, reentrant, waiting, publishedMutex], 'exclusion', 'the server comes back empty and grants again'],
     [
-      [redlock, ...published],
+      [plainMutex, reentrantMutex, waitReplicated, publishedMutex],
+      'exclusion',
+      'the server comes back empty and grants again',
+    ],
+    [
+      [onRedlock, ...published],
       'exclusion',
       'one of the three that had granted comes back empty',
       flags('--nemesis', 'forget-granted', '--persistence', 'none'),
     ],
-    [[fenced], 'harm', 'the counter of tokens begins anew'],
+    [[fencedMutex], 'harm', 'the counter of tokens begins anew'],
   ]),
   ...row('node-clock-forward', flags('--nemesis', 'clock:primary'), [
     [
-      [plain, reentrant, waiting, publishedMutex],
+      [plainMutex, reentrantMutex, waitReplicated, publishedMutex],
       'exclusion',
       'the key expires on the server before its lease is over',
     ],
     [
-      [redlock, ...published],
+      [onRedlock, ...published],
       'exclusion',
       'the key expires on one of the three that had granted',
       flags('--nemesis', 'skew-granted'),
     ],
-    [[fenced], 'safe', 'two hold at once, but the counter survives and the resource refuses the elder'],
+    [[fencedMutex], 'safe', 'two hold at once, but the counter survives and the resource refuses the elder'],
   ]),
   ...row('node-clock-back', play('server-clock-goes-back'), [
-    [[plain, reentrant, waiting, publishedMutex, fenced], 'safe', lateButSound],
-    [[redlock, ...published], 'safe', 'the nodes of a majority end the lease in time', play('redlock-clocks-go-back')],
+    [[plainMutex, reentrantMutex, waitReplicated, publishedMutex, fencedMutex], 'safe', lateButSound],
+    [
+      [onRedlock, ...published],
+      'safe',
+      'the nodes of a majority end the lease in time',
+      play('redlock-clocks-go-back'),
+    ],
   ]),
   ...row('eviction', flags('--nemesis', 'evict', '--maxmemory-policy', 'volatile-ttl'), [
-    [[plain, reentrant, waiting], 'exclusion', 'a full server throws the lock away'],
+    [[plainMutex, reentrantMutex, waitReplicated], 'exclusion', 'a full server throws the lock away'],
     [
-      [redlock, ...publishedByName],
+      [onRedlock, ...publishedByName],
       'exclusion',
       'one of the three that had granted throws the lock away',
       play('redlock-node-evicts'),
     ],
-    [[fenced], 'safe', 'two hold at once, but the counter has no expiry, so a volatile policy leaves it alone'],
+    [[fencedMutex], 'safe', 'two hold at once, but the counter has no expiry, so a volatile policy leaves it alone'],
   ]),
   ...row('eviction-of-any-key', flags('--nemesis', 'evict', '--maxmemory-policy', 'allkeys-random'), [
-    [[plain], 'exclusion', 'a full server throws the lock away'],
-    [[fenced], 'harm', 'the counter of tokens is thrown away, too, and begins anew'],
+    [[plainMutex], 'exclusion', 'a full server throws the lock away'],
+    [[fencedMutex], 'harm', 'the counter of tokens is thrown away, too, and begins anew'],
   ]),
   ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always'), [
-    [[plain, reentrant, waiting, redlock, ...published, publishedMutex, fenced], 'safe', nobodyForgets],
+    [
+      [plainMutex, reentrantMutex, waitReplicated, onRedlock, ...published, publishedMutex, fencedMutex],
+      'safe',
+      nobodyForgets,
+    ],
   ]),
   ...row('node-hangs', flags('--workload', 'renewal', ...plan('a-node-hangs'), '--lease', '1500ms'), [
-    [[redlock, ...published], 'safe', 'a command to a node that hangs fails in time, and the others are a majority'],
+    [[onRedlock, ...published], 'safe', 'a command to a node that hangs fails in time, and the others are a majority'],
     [
       [waitingForEveryNode],
       'stale',
@@ -74,9 +87,9 @@ export const serverRows: readonly Cell[] = [
     ],
   ]),
   ...row('partition', flags('--nemesis', 'partition'), [
-    [[redlock, ...published], 'safe', 'a minority that is cut off decides nothing'],
+    [[onRedlock, ...published], 'safe', 'a minority that is cut off decides nothing'],
     [
-      [plain, reentrant, waiting, publishedMutex],
+      [plainMutex, reentrantMutex, waitReplicated, publishedMutex],
       'safe',
       'a server that cannot be reached grants nothing, and forgets nothing',
     ],

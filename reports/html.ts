@@ -7,7 +7,7 @@
  * browser opens at once; what was merged or left out for that is said where it happened.
  */
 
-import { packed } from './data/pack.js';
+import { packedPage } from './data/pack.js';
 import { timelineOf } from './data/timeline.js';
 import { sharedDefinitions } from './drawing/definitions.js';
 import type { ReportInput } from './input.js';
@@ -34,7 +34,7 @@ export function htmlReport(input: ReportInput): string {
   return pageFrame({
     title: `${input.results.verdict}: ${lock} on ${topology}, run ${runId}`,
     script: 'run',
-    data: { 'run-data': packed(data) },
+    data: { 'run-data': packedPage(data) },
     body: markup`${sharedDefinitions()}${verdictSection(input, story)}
 <nav class="muted" aria-label="Sections">${SECTIONS.map(([id, name]) => markup`<a href="${`#${id}`}">${name}</a> `)}</nav>
 ${violationsSection(input, story, marks, citations)}

@@ -11,10 +11,10 @@ export class Markup {
   }
 }
 
-export type Part = Markup | string | number | undefined | readonly Part[];
+export type MarkupPart = Markup | string | number | undefined | readonly MarkupPart[];
 
 /** Template tag: strings are escaped, numbers rounded to a hundredth, nested markup and arrays kept. */
-export function markup(strings: TemplateStringsArray, ...parts: Part[]): Markup {
+export function markup(strings: TemplateStringsArray, ...parts: MarkupPart[]): Markup {
   let out = strings[0] ?? '';
   parts.forEach((part, at) => {
     out += render(part) + (strings[at + 1] ?? '');
@@ -23,11 +23,11 @@ export function markup(strings: TemplateStringsArray, ...parts: Part[]): Markup 
 }
 
 /** Parts on lines of their own, as hover texts want them. */
-export function stacked(parts: readonly Part[]): Markup {
+export function stacked(parts: readonly MarkupPart[]): Markup {
   return new Markup(parts.map(render).join('\n'));
 }
 
-function render(part: Part): string {
+function render(part: MarkupPart): string {
   if (part === undefined) return '';
   if (part instanceof Markup) return part.source;
   if (typeof part === 'number') return String(Math.round(part * 100) / 100);

@@ -1,7 +1,7 @@
 /** The self-test: every canary with the torture that shows its mistake, and sound locks under faults that they must survive. */
 import type { SoundRun, Trial } from './trial.js';
 
-export type { Finding, SoundRun, Trial } from './trial.js';
+export type { Detection, SoundRun, Trial } from './trial.js';
 
 const plan = (name: string) => ['--plan', `selftest/plans/${name}.json`];
 const calm = ['--nemesis', 'none'];

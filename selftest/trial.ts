@@ -2,7 +2,7 @@
 import type { CauseName, ViolationClass } from '../harness/vocabulary/verdict.js';
 
 /** By which checker, and as what, something is found. */
-export interface Finding {
+export interface Detection {
   checker: string;
   class: ViolationClass;
   /** Absent: any of the class. */
@@ -20,7 +20,7 @@ export interface Trial {
   /** How long the canary has, and its twin takes, milliseconds; in the quick self-test, too, unless `quickMs` says less. */
   limitMs: number;
   quickMs?: number;
-  caught: Finding;
+  caught: Detection;
   /** What happens, in one sentence. */
   story: string;
 }

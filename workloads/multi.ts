@@ -4,7 +4,7 @@
  */
 import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
-import { type Granted, holdMs, type Part, release, turns, work } from './turns.js';
+import { type Granted, holdMs, release, type ScriptPart, turns, work } from './turns.js';
 
 export const multi: Workload = {
   name: 'multi',
@@ -31,7 +31,7 @@ export const multi: Workload = {
     }),
 };
 
-function* countOne({ id }: Granted): Part<void> {
+function* countOne({ id }: Granted): ScriptPart<void> {
   const read = yield { do: 'read', hold: id };
   if (read.type === 'ok') yield { do: 'write', hold: id, value: read.value! + 1 };
 }

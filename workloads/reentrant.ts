@@ -1,7 +1,7 @@
 /** The owner takes its lock again, under the work that it does with it, up to a depth. */
 import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
-import { type Granted, holdMs, type Part, release, turns, work } from './turns.js';
+import { type Granted, holdMs, release, type ScriptPart, turns, work } from './turns.js';
 
 const DEPTH = 3;
 
@@ -18,7 +18,7 @@ export const reentrant: Workload = {
       const depth = random.int(1, DEPTH);
       const { leaseMs } = options;
 
-      function* nested(outer: Granted, level: number): Part<void> {
+      function* nested(outer: Granted, level: number): ScriptPart<void> {
         const held = yield* work(options, outer, workMs / depth);
         if (held && level < depth) {
           const inner = yield { do: 'acquire', key, leaseMs, waitMs: 0 };

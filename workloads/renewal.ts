@@ -2,7 +2,7 @@
 import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
 import type { Workload, WorkloadOptions } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
-import { type Granted, type Part, release, turns } from './turns.js';
+import { type Granted, release, type ScriptPart, turns } from './turns.js';
 
 /** When a client extends, in parts of the lease: what is not answered can be tried once more. */
 const EXTEND_AFTER = 1 / 3;
@@ -28,7 +28,7 @@ export function* workOn(
   { id }: Granted,
   ms: number,
   { features }: Pick<HandshakeValue, 'features'>,
-): Part<boolean> {
+): ScriptPart<boolean> {
   const { leaseMs, careless } = options;
   const untilLost = careless ? {} : { untilLost: id };
   const everyMs = features.includes('renews') ? ms : leaseMs * EXTEND_AFTER;

@@ -5,7 +5,7 @@
 import type { Workload } from '../harness/vocabulary/workload.js';
 import { EXCLUSION, WORTH } from './judged-by.js';
 import { workOn } from './renewal.js';
-import { type Granted, type Part, release, turns } from './turns.js';
+import { type Granted, release, type ScriptPart, turns } from './turns.js';
 
 /** How often a leader writes, in parts of the lease. */
 const WRITES_EVERY = 0.25;
@@ -39,7 +39,7 @@ export const singletonJob: Workload = {
     }),
 };
 
-function* writeProgress({ id }: Granted): Part<boolean> {
+function* writeProgress({ id }: Granted): ScriptPart<boolean> {
   const read = yield { do: 'read', hold: id };
   if (read.type !== 'ok') return false;
   return (yield { do: 'write', hold: id, value: read.value! + 1 }).type === 'ok';

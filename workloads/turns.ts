@@ -7,7 +7,7 @@ import type { ClientScript, Instruction, Outcome, WorkloadOptions } from '../har
 export type Granted = Extract<Outcome, { id: number }>;
 
 /** A part of a script: yields instructions as a script does, and resolves to something for the script that it is part of. */
-export type Part<Result> = Generator<Instruction, Result, Outcome>;
+export type ScriptPart<Result> = Generator<Instruction, Result, Outcome>;
 
 /** A careful client ends its work when this much of what the lock promised is left: the way back takes time too. */
 const VALIDITY_LEFT = 0.2;
@@ -24,7 +24,7 @@ export interface Turn {
 export function* turns(
   options: WorkloadOptions,
   random: Random,
-  under: (granted: Granted, turn: Turn) => Part<void>,
+  under: (granted: Granted, turn: Turn) => ScriptPart<void>,
   next: () => Turn = () => ({ key: random.pick(options.keys) }),
 ): ClientScript {
   for (;;) {
@@ -32,12 +32,12 @@ export function* turns(
     const { leaseMs, waitMs } = options;
     const granted = yield { do: 'acquire', leaseMs, waitMs, ...turn };
     if (granted.type === 'ok') yield* under(granted, turn);
-    yield* pause(random);
+    yield* pauseBetweenTurns(random);
   }
 }
 
 /** Works for `ms` under a grant, or, if careful, for as much of that as the lock promised. Whether it is held still. */
-export function* work(options: WorkloadOptions, granted: Granted, ms: number): Part<boolean> {
+export function* work(options: WorkloadOptions, granted: Granted, ms: number): ScriptPart<boolean> {
   if (options.careless) {
     yield { do: 'idle', ms };
     return true;
@@ -48,11 +48,11 @@ export function* work(options: WorkloadOptions, granted: Granted, ms: number): P
   return woke.type === 'woke' && !woke.lost;
 }
 
-export function* release({ id }: Granted): Part<void> {
+export function* release({ id }: Granted): ScriptPart<void> {
   yield { do: 'release', hold: id };
 }
 
-export function* pause(random: Random): Part<void> {
+export function* pauseBetweenTurns(random: Random): ScriptPart<void> {
   yield { do: 'idle', ms: random.int(PAUSE_MS.min, PAUSE_MS.max) };
 }
 

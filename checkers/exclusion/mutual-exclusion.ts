@@ -20,7 +20,7 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerResult, Hold, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import { explainerOf } from '../causes/explain.js';
 import { Doubts } from '../worth/doubts.js';
-import { isImpossible } from './second-opinion.js';
+import { isImpossibleOverlap } from './second-opinion.js';
 
 /** Among the notes: which procedure decided. */
 export const PROCEDURE = 'decided by a sweep over the certain parts of all holds, key by key';
@@ -36,7 +36,7 @@ export const mutualExclusion: Checker = (input) => {
   const overlaps = [...certain.exclusion.list(), ...certain.stale.list()].sort(byTime);
   const explain = explainerOf(input);
   const told = overlaps.map((found) => overlapWith(holds, found));
-  const unconfirmed = told.filter((overlap) => !isImpossible(overlap, input.model));
+  const unconfirmed = told.filter((overlap) => !isImpossibleOverlap(overlap, input.model));
   const violations = told
     .filter((overlap) => !unconfirmed.includes(overlap))
     .map((overlap) => violation(overlap, explain(overlap)));

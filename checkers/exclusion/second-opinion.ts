@@ -20,7 +20,7 @@ import type { KeyHistory, Reading } from '../linearizability/types.js';
 const MOST_OPERATIONS = 8;
 
 /** Whether the overlap cannot be explained by any order of its grants and releases. */
-export function isImpossible(overlap: Overlap, model: LockModel): boolean {
+export function isImpossibleOverlap(overlap: Overlap, model: LockModel): boolean {
   const holds = [overlap.first, ...overlap.others, overlap.second];
   // Four permits and more: too many orders to try. Fewer of the holds together with as many permits less say the same.
   const spare = Math.max(0, holds.length - MOST_OPERATIONS / 2);

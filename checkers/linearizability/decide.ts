@@ -19,16 +19,16 @@ import { isCrowded, isImpossible } from './confirm.js';
 import { type Inversions, inversionsOf } from './fences.js';
 import { type Schedule, schedule } from './lease.js';
 import { searched } from './searched.js';
-import { coverOf, overlapsOf } from './section-overlaps.js';
+import { coverOf, overlappingSections } from './section-overlaps.js';
 import { type Found, sectionsOf } from './sections.js';
 import { certainSpans, SPAN, type Spans } from './spans.js';
-import { type Moments, type Swept, sweep, Timeline } from './sweep.js';
+import { type Moments, SortedSpans, type Swept, sweep } from './sweep.js';
 import { orderWithTries, type Tried, triesInGaps } from './tries.js';
-import type { Decide, DecideOptions, Decision, KeyHistory, Linearization, Reading, Witness } from './types.js';
+import type { DecideKey, DecideOptions, Decision, KeyHistory, Linearization, Reading, Witness } from './types.js';
 import { BadLinearization, verify } from './verify.js';
 import { Witnesses } from './witnesses.js';
 
-export const decide: Decide = (history, model, reading, options) => {
+export const decide: DecideKey = (history, model, reading, options) => {
   const facts = factsOf(history, model, reading, options);
   const found = countOf(facts);
   if (found > 0) return invalid(history, model, reading, options, facts, found);
@@ -43,7 +43,7 @@ export const decide: Decide = (history, model, reading, options) => {
 interface Facts {
   found: Found;
   /** When each section certainly held. */
-  certain: Timeline;
+  certain: SortedSpans;
   swept: Swept;
   /** Of windows without an instant, those that have none whatever else is done. */
   windows: number[];
@@ -55,7 +55,7 @@ interface Facts {
 interface Leased {
   schedule: Schedule;
   /** When each section held in that schedule. */
-  timeline: Timeline;
+  timeline: SortedSpans;
   swept: Swept;
 }
 
@@ -81,16 +81,16 @@ function factsOf(history: KeyHistory, model: LockModel, reading: Reading, option
   };
 }
 
-function leasedBy(history: KeyHistory, model: LockModel, found: Found, certain: Timeline, swept: Swept): Leased {
+function leasedBy(history: KeyHistory, model: LockModel, found: Found, certain: SortedSpans, swept: Swept): Leased {
   const scheduled = schedule(found.sections, certain.spans, model, swept.beganExcluded);
   const timeline = timelineOf(history, model, found, scheduled.spans);
   return { schedule: scheduled, timeline, swept: sweep(timeline, model, history.operations.clients.length) };
 }
 
 /** Of a fenced lock, grants that any order explains come in the order of their tokens. */
-function timelineOf({ operations }: KeyHistory, { kind }: LockModel, { sections }: Found, spans: Spans): Timeline {
-  if (kind !== 'fenced') return new Timeline(sections, spans);
-  return new Timeline(sections, spans, (k) => {
+function timelineOf({ operations }: KeyHistory, { kind }: LockModel, { sections }: Found, spans: Spans): SortedSpans {
+  if (kind !== 'fenced') return new SortedSpans(sections, spans);
+  return new SortedSpans(sections, spans, (k) => {
     const token = operations.token[sections.acquire[k]!]!;
     return Number.isNaN(token) ? Number.NEGATIVE_INFINITY : token;
   });
@@ -147,7 +147,7 @@ function valid(history: KeyHistory, model: LockModel, reading: Reading, facts: F
   };
 }
 
-function hasOpenOrder({ sections, spans }: Timeline): boolean {
+function hasOpenOrder({ sections, spans }: SortedSpans): boolean {
   const { kind, fromNs, untilNs } = spans;
   for (let k = 0; k < sections.count; k++)
     if (kind[k] === SPAN.adrift || (kind[k] === SPAN.window && fromNs[k] !== untilNs[k])) return true;
@@ -215,7 +215,8 @@ function claimsOf(
     witness,
     confirmed: () => isImpossible(history, witness.rows, model, reading),
   });
-  const together = swept.overlaps + swept.tooDeep === 0 ? [] : overlapsOf(certain, model, swept.tooDeep > 0, most);
+  const together =
+    swept.overlaps + swept.tooDeep === 0 ? [] : overlappingSections(certain, model, swept.tooDeep > 0, most);
   const crowds = together.map((one): Claim => {
     const witness = witnesses.overlap(one);
     if (model.kind !== 'semaphore') return claim(witness);

@@ -8,7 +8,7 @@ import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
 import { Ranks } from '../../harness/record/facts/ranks.js';
 import type { Operations } from '../../harness/vocabulary/history.js';
 import type { Sections } from './sections.js';
-import type { Timeline } from './sweep.js';
+import type { SortedSpans } from './sweep.js';
 
 export interface Inversion {
   /** Its core was over when the other began. */
@@ -33,7 +33,7 @@ export interface Inversions {
  * then can grants that were answered before a call be out of the forced order.
  */
 export function inversionsOf(
-  timeline: Timeline,
+  timeline: SortedSpans,
   operations: Operations,
   coresOverlap: boolean,
   most: number,
@@ -52,7 +52,7 @@ export function inversionsOf(
 }
 
 function inForcedOrder(
-  timeline: Timeline,
+  timeline: SortedSpans,
   visits: Int32Array,
   token: Float64Array,
   ranks: Int32Array,
@@ -77,7 +77,7 @@ function inForcedOrder(
   return { count, earliest };
 }
 
-function inversion({ sections, spans }: Timeline, earlier: number, later: number): Inversion {
+function inversion({ sections, spans }: SortedSpans, earlier: number, later: number): Inversion {
   return { earlier, later, fromNs: spans.fromNs[earlier]!, untilNs: sections.returnNs[later]! };
 }
 
@@ -86,7 +86,7 @@ function inversion({ sections, spans }: Timeline, earlier: number, later: number
  * and holds of that instant alone between them. Of several such, which any order explains, those with lower tokens first;
  * two with the same token are an inversion in any order.
  */
-function forcedOrder({ begins, ends, windows, sections, spans }: Timeline): Int32Array {
+function forcedOrder({ begins, ends, windows, sections, spans }: SortedSpans): Int32Array {
   const { fromNs, untilNs } = spans;
   const instants = windows.filter((k) => sections.returnNs[k] !== Number.POSITIVE_INFINITY && fromNs[k] === untilNs[k]);
   const visits = new Int32Array(begins.length + ends.length + 2 * instants.length);

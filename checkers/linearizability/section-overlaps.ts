@@ -1,7 +1,7 @@
 /** Which cores overlap that must not, one by one and the earliest first; how many there are is counted by the sweep. */
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { exclude } from './occupancy.js';
-import type { Timeline } from './sweep.js';
+import type { SortedSpans } from './sweep.js';
 
 export interface Together {
   /** In the order of their grants. */
@@ -14,7 +14,12 @@ export interface Together {
 }
 
 /** At most `most`, in the order in which they were over; `tooDeep`: whether a reentrant lock was taken too often. */
-export function overlapsOf(timeline: Timeline, model: LockModel, tooDeep: boolean, most: number): Together[] {
+export function overlappingSections(
+  timeline: SortedSpans,
+  model: LockModel,
+  tooDeep: boolean,
+  most: number,
+): Together[] {
   if (most === 0) return [];
   if (model.kind === 'semaphore') return crowds(timeline, model.permits, () => true, false, most);
   const pairs = pairsOf(timeline, model, most);
@@ -25,7 +30,7 @@ export function overlapsOf(timeline: Timeline, model: LockModel, tooDeep: boolea
 }
 
 /** Pairs, found when the first of the two ends. */
-function pairsOf({ sections, spans, begins, ends }: Timeline, model: LockModel, most: number): Together[] {
+function pairsOf({ sections, spans, begins, ends }: SortedSpans, model: LockModel, most: number): Together[] {
   const { fromNs, untilNs } = spans;
   const pairs: Together[] = [];
   const running = new Running(sections.count);
@@ -64,7 +69,7 @@ function comesFirst(a: number, b: number, fromNs: Float64Array, reads: Uint8Arra
  * Only the first so many are looked at: which of them was over first is decided among these.
  */
 function crowds(
-  { spans, begins }: Timeline,
+  { spans, begins }: SortedSpans,
   allowed: number,
   together: (a: number, b: number) => boolean,
   tooDeep: boolean,
@@ -92,7 +97,7 @@ function crowds(
  * Cores that leave a window [fromNs, untilNs] no instant: each chosen so that it reaches furthest from where the one before
  * ended. Of a semaphore all that touch the window, as it takes several at once.
  */
-export function coverOf(timeline: Timeline, model: LockModel, window: number): number[] {
+export function coverOf(timeline: SortedSpans, model: LockModel, window: number): number[] {
   const { sections, spans } = timeline;
   const { fromNs, untilNs } = spans;
   const touching = timeline.touching(fromNs[window]!, untilNs[window]!);

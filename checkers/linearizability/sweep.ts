@@ -35,7 +35,7 @@ export interface Moments {
 }
 
 /** The spans of a key, sorted once for all that goes through them. */
-export class Timeline {
+export class SortedSpans {
   /** Cores by their beginnings, those that end by their ends, and windows by their first instants. */
   readonly begins: Int32Array;
   readonly ends: Int32Array;
@@ -61,7 +61,7 @@ export class Timeline {
   touching(fromNs: number, untilNs: number): number[] {
     const { begins, spans } = this;
     this.latestUntilNs ??= latestSoFar(begins, spans.untilNs);
-    let at = countBelow(begins, spans.fromNs, untilNs) - 1;
+    let at = countBefore(begins, spans.fromNs, untilNs) - 1;
     const found: number[] = [];
     for (; at >= 0 && this.latestUntilNs[at]! > fromNs; at--)
       if (spans.untilNs[begins[at]!]! > fromNs) found.push(begins[at]!);
@@ -72,7 +72,11 @@ export class Timeline {
   private latestUntilNs: Float64Array | undefined;
 }
 
-export function sweep({ sections, spans, begins, ends, windows }: Timeline, model: LockModel, clients: number): Swept {
+export function sweep(
+  { sections, spans, begins, ends, windows }: SortedSpans,
+  model: LockModel,
+  clients: number,
+): Swept {
   const { fromNs, untilNs } = spans;
   const held = new Occupancy(model, sections, clients);
   const moments = emptyMoments(2 * (begins.length + windows.length));
@@ -148,7 +152,7 @@ function latestSoFar(begins: Int32Array, untilNs: Float64Array): Float64Array {
 }
 
 /** How many of the sorted sections are before `bound`. */
-export function countBelow(sorted: Int32Array, atNs: Float64Array, bound: number): number {
+export function countBefore(sorted: Int32Array, atNs: Float64Array, bound: number): number {
   return firstIndex(sorted.length, (at) => atNs[sorted[at]!]! >= bound);
 }
 

@@ -12,7 +12,7 @@
 import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
 import type { Found, Optional } from './sections.js';
 import { SPAN } from './spans.js';
-import { countBelow, countUpTo, type Timeline } from './sweep.js';
+import { countBefore, countUpTo, type SortedSpans } from './sweep.js';
 import type { KeyHistory } from './types.js';
 
 export interface TryInGap {
@@ -45,7 +45,7 @@ const NONE = -1;
 export function triesInGaps(
   history: KeyHistory,
   { sections, tries, optional }: Found,
-  timeline: Timeline,
+  timeline: SortedSpans,
   exclusive: boolean,
   most: number,
 ): Tried {
@@ -83,7 +83,7 @@ export function triesInGaps(
 export function orderWithTries(
   history: KeyHistory,
   { sections, tries, optional }: Found,
-  timeline: Timeline,
+  timeline: SortedSpans,
 ): { order: Int32Array; pointsNs: Float64Array } {
   const { callNs, returnNs } = history;
   const order = forcedOrder(timeline)!;
@@ -120,7 +120,7 @@ export function orderWithTries(
 }
 
 /** The sections one after another, where each comes after the one before whatever the lock did; else undefined. */
-function forcedOrder({ sections, spans, begins, windows }: Timeline): Int32Array | undefined {
+function forcedOrder({ sections, spans, begins, windows }: SortedSpans): Int32Array | undefined {
   const { fromNs, untilNs } = spans;
   if (begins.length + windows.length !== sections.count) return undefined;
   if (windows.some((k) => fromNs[k] !== untilNs[k])) return undefined;
@@ -145,7 +145,7 @@ function merged(begins: Int32Array, windows: Int32Array, fromNs: Float64Array): 
   return all;
 }
 
-function stretchedInOrder({ sections, spans }: Timeline, order: Int32Array): Stretched {
+function stretchedInOrder({ sections, spans }: SortedSpans, order: Int32Array): Stretched {
   const fromNs = new Float64Array(sections.count);
   const untilNs = new Float64Array(sections.count);
   let overNs = Number.NEGATIVE_INFINITY;
@@ -161,19 +161,19 @@ function stretchedInOrder({ sections, spans }: Timeline, order: Int32Array): Str
 }
 
 /** Each by itself, cut short only by the next core that is certainly later. */
-function stretchedApart({ sections, spans, begins }: Timeline, exclusive: boolean): Stretched {
+function stretchedApart({ sections, spans, begins }: SortedSpans, exclusive: boolean): Stretched {
   const fromNs = sections.callNs.slice(0, sections.count);
   const untilNs = sections.endReturnNs.slice(0, sections.count);
   if (!exclusive) return { fromNs, untilNs };
   for (const k of begins) {
-    const next = countBelow(begins, spans.fromNs, spans.untilNs[k]!);
+    const next = countBefore(begins, spans.fromNs, spans.untilNs[k]!);
     if (next < begins.length) untilNs[k] = Math.min(untilNs[k]!, spans.fromNs[begins[next]!]!);
   }
   return { fromNs, untilNs };
 }
 
 /** From when an acquire that nobody released can hold for good: after all others. */
-function finalCloser(history: KeyHistory, optional: readonly Optional[], { sections, spans }: Timeline): number {
+function finalCloser(history: KeyHistory, optional: readonly Optional[], { sections, spans }: SortedSpans): number {
   const closer = closerOf(history, optional);
   if (closer === undefined) return Number.POSITIVE_INFINITY;
   let overNs = history.callNs[closer]!;

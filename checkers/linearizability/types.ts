@@ -112,4 +112,4 @@ export interface Model<State> {
 }
 
 /** Decides one key. Pure; costs O(n log n) except where a general search is needed. */
-export type Decide = (history: KeyHistory, model: LockModel, reading: Reading, options: DecideOptions) => Decision;
+export type DecideKey = (history: KeyHistory, model: LockModel, reading: Reading, options: DecideOptions) => Decision;

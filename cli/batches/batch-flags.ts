@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
-import { count, oneOf } from '../common/values.js';
+import { nameAmong, wholeNumberIn } from '../common/values.js';
 import { images, PROJECT_RUNS } from '../run/flags.js';
 import type { Asked } from '../run/machine.js';
 import { runtimeNames } from '../run/runtimes.js';
@@ -17,11 +17,11 @@ export interface BatchFlags extends Asked {
 export function addBatchFlags(command: Command): Command {
   for (const option of images(`${DEFAULT_IMAGE}, and ${DEFAULT_CLIENT_IMAGE}`)) command.addOption(option);
   return command
-    .addOption(new Option('--runtime <name>', 'where hosts live').argParser(oneOf(runtimeNames)).default('auto'))
+    .addOption(new Option('--runtime <name>', 'where hosts live').argParser(nameAmong(runtimeNames)).default('auto'))
     .addOption(new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded)'))
     .addOption(
       new Option('--jobs <n>', 'how many runs at once')
-        .argParser(count(1, 64))
+        .argParser(wholeNumberIn(1, 64))
         .default(availableParallelism(), 'one for each core'),
     )
     .addOption(new Option('--out <folder>', 'where run folders go').default(PROJECT_RUNS, 'runs/ of the project'))

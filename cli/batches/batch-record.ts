@@ -13,7 +13,7 @@ export interface BatchSummary {
 }
 
 /** "48 of 48 went as written, in 54 s". */
-export function headlineOf({ headline, seconds }: BatchSummary): string {
+export function batchHeadline({ headline, seconds }: BatchSummary): string {
   return seconds === undefined ? headline : `${headline}, in ${seconds} s`;
 }
 
@@ -55,7 +55,7 @@ export function recordBatch<Summary extends BatchSummary>(
       const word = exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
       const text = [
         '',
-        `${word} (exit status ${exitStatus}): ${headlineOf(summary)}`,
+        `${word} (exit status ${exitStatus}): ${batchHeadline(summary)}`,
         ...troubles,
         `Table: ${join(folder, `${name}.html`)}`,
       ];

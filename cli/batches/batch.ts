@@ -37,7 +37,7 @@ export interface BatchRun {
 }
 
 /** What one run of a batch is to do. Throws where that cannot be had. */
-export type Decide<Job> = (job: Job, seed: number) => { request: RunRequest; plan: Plan; seed?: number };
+export type DecideRun<Job> = (job: Job, seed: number) => { request: RunRequest; plan: Plan; seed?: number };
 
 /**
  * Makes the runs of `jobs`, in order, `options.jobs` at a time; `done` is called as each ends. Stops beginning new ones once
@@ -46,7 +46,7 @@ export type Decide<Job> = (job: Job, seed: number) => { request: RunRequest; pla
 export async function runBatch<Job>(
   jobs: readonly Job[],
   options: BatchOptions,
-  decide: Decide<Job>,
+  decide: DecideRun<Job>,
   done: (job: Job, run: BatchRun) => void,
 ): Promise<void> {
   const waiting = [...jobs];
@@ -64,7 +64,7 @@ export async function runBatch<Job>(
 export function decideByFlags(
   { machine }: Pick<BatchOptions, 'machine'>,
   cwd: string,
-): Decide<{ argv: readonly string[] }> {
+): DecideRun<{ argv: readonly string[] }> {
   return ({ argv }, drawn) => {
     const { flags, given } = parseRunFlags(argv);
     const seed = flags.seed ?? drawn;
@@ -74,7 +74,7 @@ export function decideByFlags(
 
 /** Undefined: the user asked to stop before it began. */
 async function oneRun(
-  decide: (seed: number) => ReturnType<Decide<unknown>>,
+  decide: (seed: number) => ReturnType<DecideRun<unknown>>,
   { base, machine, stop }: BatchOptions,
 ): Promise<BatchRun | undefined> {
   const run: BatchRun = { seed: randomInt(0, SEEDS) };

@@ -1,20 +1,20 @@
 /** A cell of the matrix: what its runs are to do, and what they come to. */
 
 import type { Results } from '../../harness/vocabulary/verdict.js';
-import { type Cell, type Flags, nameOf, type Outcome } from '../../matrix/index.js';
+import { type Cell, type CellOutcome, type Flags, nameOf } from '../../matrix/index.js';
 import { playTrouble } from '../run/play.js';
-import { type BatchOptions, type BatchRun, type Decide, decideByFlags } from './batch.js';
+import { type BatchOptions, type BatchRun, type DecideRun, decideByFlags } from './batch.js';
 import { castWith, decidePlay, scenarioNamed } from './scenario-command.js';
 
 /** What came of a cell. */
-export interface Row {
+export interface CellRow {
   cell: string;
   fault: string;
   lock: string;
   topology: string;
-  expect: Outcome;
+  expect: CellOutcome;
   /** What came of the runs; absent: nothing that could be judged. */
-  came?: Outcome;
+  came?: CellOutcome;
   shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run';
   why: string;
   reason: string;
@@ -26,7 +26,7 @@ export function decideCell(
   options: Pick<BatchOptions, 'machine'>,
   project: string,
   timeLimitMs: number,
-): Decide<{ cell: Cell }> {
+): DecideRun<{ cell: Cell }> {
   const byFlags = decideByFlags(options, project);
   return ({ cell }, seed) =>
     'flags' in cell.by
@@ -43,13 +43,13 @@ function argvOf({ lock, topology, expect }: Cell, { flags }: Flags, timeLimitMs:
 const CLASS_OF = { exclusion: 'exclusion', stale: 'stale', harm: 'harm', deadlock: 'liveness' } as const;
 
 /** A cell of which nothing is known yet. */
-export function begun(cell: Cell): Row {
+export function begun(cell: Cell): CellRow {
   const { fault, lock, topology, expect, reason } = cell;
   return { cell: nameOf(cell), fault, lock, topology, expect, shown: 'could-not-run', why: '', reason, runs: [] };
 }
 
 /** Adds a run to what is known of a cell. */
-export function judgeCell(row: Row, { by }: Pick<Cell, 'by'>, run: BatchRun): void {
+export function judgeCell(row: CellRow, { by }: Pick<Cell, 'by'>, run: BatchRun): void {
   const { results, runId, seed, again, error } = run;
   row.runs.push({ run: runId, seed, again, headline: results?.headline });
   if (!results) {
@@ -70,7 +70,7 @@ export function judgeCell(row: Row, { by }: Pick<Cell, 'by'>, run: BatchRun): vo
 }
 
 /** The gravest of what was found; undefined: nothing was, and the run proves nothing. */
-function outcomeOf({ found, verdict }: Results, expect: Outcome): Outcome | undefined {
+function outcomeOf({ found, verdict }: Results, expect: CellOutcome): CellOutcome | undefined {
   const times = (name: keyof typeof found) => found[name] ?? 0;
   if (expect === 'harm' && times('harm') > 0) return 'harm';
   if (times('exclusion') > 0) return 'exclusion';

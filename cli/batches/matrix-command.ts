@@ -6,14 +6,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Cell, cells, nameOf } from '../../matrix/index.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { UsageError } from '../common/errors.js';
-import { count, duration } from '../common/values.js';
+import { durationMs, wholeNumberIn } from '../common/values.js';
 import { probeMachine } from '../run/probe-machine.js';
 import { saying } from '../run/run-command.js';
 import { StopRequests } from '../run/supervise.js';
 import { runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
-import { begun, decideCell, judgeCell, type Row } from './matrix-cells.js';
+import { begun, type CellRow, decideCell, judgeCell } from './matrix-cells.js';
 
 export interface MatrixFlags extends BatchFlags {
   locks?: string;
@@ -35,9 +35,11 @@ export function addMatrixFlags(command: Command): Command {
       .addOption(new Option('--topologies <names>', 'only on these'))
       .addOption(new Option('--shard <i/n>', 'only the ith of n parts, for several machines').argParser(shard))
       .addOption(
-        new Option('--seeds <n>', 'runs of a cell that must break, until it does').argParser(count(1, 100)).default(3),
+        new Option('--seeds <n>', 'runs of a cell that must break, until it does')
+          .argParser(wholeNumberIn(1, 100))
+          .default(3),
       )
-      .addOption(new Option('--time-limit <duration>', 'of each run').argParser(duration).default(20_000, '20s'))
+      .addOption(new Option('--time-limit <duration>', 'of each run').argParser(durationMs).default(20_000, '20s'))
       .addOption(
         new Option(
           '--resume <folder>',
@@ -60,7 +62,7 @@ interface Summary {
   version: 1;
   exitStatus: 0 | 1 | 2 | 3;
   headline: string;
-  rows: Row[];
+  rows: CellRow[];
 }
 
 /** Runs, prints the table, and resolves with the exit status. */
@@ -84,7 +86,7 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
   const decide = decideCell(options, PROJECT, flags.timeLimit);
 
   // A cell that must break has several seeds; one after the other, because the next is made only if it is needed.
-  let left = open.map((cell): { cell: Cell; row: Row } => ({ cell, row: begun(cell) }));
+  let left = open.map((cell): { cell: Cell; row: CellRow } => ({ cell, row: begun(cell) }));
   for (let round = 1; left.length > 0 && round <= flags.seeds && !options.stop.asked; round++) {
     const again: typeof left = [];
     await runBatch(left, options, decide, ({ cell, row }, run) => {
@@ -124,7 +126,7 @@ function choose({ locks, faults, topologies, shard: part }: MatrixFlags): Cell[]
 }
 
 /** Cells of another matrix that need not be run again. */
-function rowsOf(folder: string): Row[] {
+function rowsOf(folder: string): CellRow[] {
   const path = join(folder, 'matrix.json');
   if (!existsSync(path)) throw new UsageError(`${folder} has no matrix.json to resume`);
   try {
@@ -134,9 +136,9 @@ function rowsOf(folder: string): Row[] {
   }
 }
 
-function summaryOf(rows: readonly Row[], planned: number): Summary {
-  const counted = (shown: Row['shown']) => rows.filter((row) => row.shown === shown).length;
-  const parts: [Row['shown'], string][] = [
+function summaryOf(rows: readonly CellRow[], planned: number): Summary {
+  const counted = (shown: CellRow['shown']) => rows.filter((row) => row.shown === shown).length;
+  const parts: [CellRow['shown'], string][] = [
     ['otherwise', 'came out otherwise'],
     ['lacks-power', 'did not break as they must (lack of power)'],
     ['cannot-tell', 'prove nothing'],
@@ -163,9 +165,9 @@ function sheetOf({ rows, exitStatus, headline }: Summary, id: string): Sheet {
 }
 
 /** Locks by faults, wherever they were shown; coloured by what came of the lock, whether or not it was expected. */
-function atAGlance(rows: readonly Row[], faults: readonly string[]): Sheet['tables'][number] {
+function atAGlance(rows: readonly CellRow[], faults: readonly string[]): Sheet['tables'][number] {
   const locks = [...new Set(rows.map(({ lock }) => lock))];
-  const cellOf = (of: readonly Row[]): SheetCell => {
+  const cellOf = (of: readonly CellRow[]): SheetCell => {
     if (of.length === 0) return '–';
     const [run] = of.length === 1 ? of[0]!.runs.slice(-1) : [];
     return {
@@ -184,7 +186,7 @@ function atAGlance(rows: readonly Row[], faults: readonly string[]): Sheet['tabl
   };
 }
 
-function tableOf(fault: string, rows: readonly Row[]): Sheet['tables'][number] {
+function tableOf(fault: string, rows: readonly CellRow[]): Sheet['tables'][number] {
   return {
     title: inWords(fault),
     columns: ['lock', 'on', 'must be', 'came out', 'why it must', 'what was found', 'run'],
@@ -206,7 +208,7 @@ function tableOf(fault: string, rows: readonly Row[]): Sheet['tables'][number] {
   };
 }
 
-function cameOutAs({ expect, came, shown }: Row): string {
+function cameOutAs({ expect, came, shown }: CellRow): string {
   return shown === 'as-expected' ? expect : `${came ?? 'nothing'} (${inWords(shown)})`;
 }
 

@@ -9,7 +9,7 @@ import type { Sheet } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { commandLine } from '../common/again.js';
 import { UsageError } from '../common/errors.js';
-import { CLASSES, oneOf } from '../common/values.js';
+import { CLASSES, nameAmong } from '../common/values.js';
 import { playTrouble } from '../run/play.js';
 import { checkPair, fitsTopology, type RunRequest } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
@@ -17,7 +17,7 @@ import { saying } from '../run/run-command.js';
 import { StopRequests } from '../run/supervise.js';
 import { type BatchRun, runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
-import { headlineOf, recordBatch } from './batch-record.js';
+import { batchHeadline, recordBatch } from './batch-record.js';
 
 export interface ScenarioFlags extends BatchFlags {
   all: boolean;
@@ -40,7 +40,7 @@ export function addScenarioFlags(command: Command): Command {
       )
       .addOption(
         new Option('--topology <name>', 'on another topology than it is written for').argParser(
-          oneOf(Object.keys(topologies)),
+          nameAmong(Object.keys(topologies)),
         ),
       ),
   );
@@ -236,7 +236,7 @@ function sheetOf(summary: ReturnType<typeof summaryOf>, id: string): Sheet {
   return {
     title: `scenarios ${id}`,
     state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
-    headline: headlineOf(summary),
+    headline: batchHeadline(summary),
     tables: [
       {
         title: 'Claims, and what is true of them',

@@ -13,7 +13,7 @@ import { StopRequests } from '../run/supervise.js';
 import { type BatchRun, decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
-import { type Job, jobsOf, judgeJob, type Row } from './selftest-jobs.js';
+import { type Job, jobsOf, judgeJob, type SelftestRow } from './selftest-jobs.js';
 import { rowText, selftestSheet, summaryOf, troublesOf } from './selftest-text.js';
 
 export interface SelftestFlags extends BatchFlags {
@@ -39,7 +39,7 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
   const machine = await probeMachine(askedOf(flags, cwd), say);
   const base = resolve(cwd, flags.out);
   const beganMs = performance.now();
-  const rows: Row[] = [];
+  const rows: SelftestRow[] = [];
   const summarise = () => summaryOf(rows, jobs.length, (performance.now() - beganMs) / 1e3);
   const record = recordBatch({ base, name: 'selftest', json: flags.json }, summarise, selftestSheet);
   say(`self-test ${record.id}: ${jobs.length} runs, ${flags.jobs} at once`);

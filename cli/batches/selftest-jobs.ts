@@ -1,20 +1,20 @@
 /** The runs of a self-test, and what each of them shows. */
 
 import type { Results, Violation } from '../../harness/vocabulary/verdict.js';
-import type { Finding, SoundRun, Trial } from '../../selftest/index.js';
+import type { Detection, SoundRun, Trial } from '../../selftest/index.js';
 import type { BatchRun } from './batch.js';
 
 export interface Job {
   lock: string;
   argv: string[];
   /** What is to be found. */
-  must?: Finding;
+  must?: Detection;
   /** What must not be found; absent in a job that must find something. */
-  mustNot?: Finding | 'anything';
+  mustNot?: Detection | 'anything';
   story: string;
 }
 
-export type Shown =
+export type TrialResult =
   /** A canary was caught; a sound lock was not accused. */
   | 'caught'
   | 'not-accused'
@@ -26,9 +26,9 @@ export type Shown =
   | 'could-not-run';
 
 /** One run of a self-test, told. */
-export interface Row {
+export interface SelftestRow {
   lock: string;
-  shown: Shown;
+  shown: TrialResult;
   /** By which checker and as what, or what there was instead. */
   why: string;
   /** Of a canary that was caught: from the beginning of the torture until it had happened, seconds. */
@@ -77,7 +77,7 @@ export function jobsOf(trials: readonly Trial[], sounds: readonly SoundRun[], qu
 }
 
 /** What a run of `job` has shown. */
-export function judgeJob(job: Job, run: BatchRun): Row {
+export function judgeJob(job: Job, run: BatchRun): SelftestRow {
   const { lock, story } = job;
   const row = {
     lock,
@@ -101,7 +101,7 @@ export function judgeJob(job: Job, run: BatchRun): Row {
   return { ...row, shown: 'not-accused', why: results.headline };
 }
 
-function firstFound(results: Results, finding: Finding): Violation | undefined {
+function firstFound(results: Results, finding: Detection): Violation | undefined {
   return results.checkers
     .filter(({ checker }) => checker === finding.checker)
     .flatMap(({ violations }) => violations)
@@ -114,14 +114,14 @@ function firstFound(results: Results, finding: Finding): Violation | undefined {
     .sort((a, b) => a.fromNs - b.fromNs)[0];
 }
 
-function nameOf({ checker, class: name, kind, cause }: Finding): string {
+function nameOf({ checker, class: name, kind, cause }: Detection): string {
   const details = [kind, cause].filter((detail) => detail !== undefined);
   return `${checker}: ${name}${details.length === 0 ? '' : ` (${details.join(', ')})`}`;
 }
 
 /** 0: all was caught and nothing accused; 1: not so; 3: something could not run; 2: something proves nothing, or is missing. */
-export function statusOf(rows: readonly Row[], planned: number): 0 | 1 | 2 | 3 {
-  const any = (...shown: Shown[]) => rows.some((row) => shown.includes(row.shown));
+export function statusOf(rows: readonly SelftestRow[], planned: number): 0 | 1 | 2 | 3 {
+  const any = (...shown: TrialResult[]) => rows.some((row) => shown.includes(row.shown));
   if (any('missed', 'accused')) return 1;
   if (any('could-not-run')) return 3;
   return any('cannot-tell') || rows.length < planned ? 2 : 0;

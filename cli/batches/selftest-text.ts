@@ -1,10 +1,10 @@
 /** What a self-test says: a line for each run as it ends, a table at the end, and the same as a page. */
 import type { Sheet, SheetCell } from '../../reports/index.js';
-import { headlineOf } from './batch-record.js';
-import { type Row, type Shown, statusOf } from './selftest-jobs.js';
+import { batchHeadline } from './batch-record.js';
+import { type SelftestRow, statusOf, type TrialResult } from './selftest-jobs.js';
 
 /** What `selftest.json` holds: each run's row, and the status of them all. */
-export function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
+export function summaryOf(rows: readonly SelftestRow[], planned: number, seconds: number) {
   const exitStatus = statusOf(rows, planned);
   return {
     version: 1 as const,
@@ -17,7 +17,7 @@ export function summaryOf(rows: readonly Row[], planned: number, seconds: number
 
 export type SelftestSummary = ReturnType<typeof summaryOf>;
 
-const SHOWN: Record<Shown, string> = {
+const SHOWN: Record<TrialResult, string> = {
   caught: 'caught',
   'not-accused': 'not accused',
   missed: 'MISSED',
@@ -26,16 +26,16 @@ const SHOWN: Record<Shown, string> = {
   'could-not-run': 'could not run',
 };
 
-export function rowText(row: Row): string {
+export function rowText(row: SelftestRow): string {
   return `${row.lock.padEnd(36)} ${SHOWN[row.shown].padEnd(13)} ${after(row)}${row.why}`;
 }
 
-function after({ afterSeconds }: Row): string {
+function after({ afterSeconds }: SelftestRow): string {
   return afterSeconds === undefined ? '' : `after ${afterSeconds} s, by `;
 }
 
-export function headline(rows: readonly Row[], planned: number): string {
-  const count = (shown: Shown) => rows.filter((row) => row.shown === shown).length;
+export function headline(rows: readonly SelftestRow[], planned: number): string {
+  const count = (shown: TrialResult) => rows.filter((row) => row.shown === shown).length;
   const canaries = count('caught') + count('missed');
   const sound = count('not-accused') + count('accused');
   const parts = [
@@ -49,7 +49,7 @@ export function headline(rows: readonly Row[], planned: number): string {
 }
 
 /** Lines about the runs that did not come out as they must. */
-export function troublesOf(rows: readonly Row[]): string[] {
+export function troublesOf(rows: readonly SelftestRow[]): string[] {
   const troubles = rows.filter(({ shown }) => shown !== 'caught' && shown !== 'not-accused');
   return troubles.flatMap((row) => [
     `  ${SHOWN[row.shown]}: ${row.lock}: ${row.why}`,
@@ -61,19 +61,19 @@ export function troublesOf(rows: readonly Row[]): string[] {
 export function selftestSheet(summary: SelftestSummary, id: string): Sheet {
   const canaries = summary.rows.filter(({ shown }) => shown === 'caught' || shown === 'missed');
   const others = summary.rows.filter((row) => !canaries.includes(row));
-  const common = (row: Row): SheetCell[] => [
+  const common = (row: SelftestRow): SheetCell[] => [
     row.why,
     row.run === undefined ? String(row.seed) : { text: String(row.seed), run: row.run },
     row.story,
   ];
-  const shown = (row: Row): SheetCell => ({
+  const shown = (row: SelftestRow): SheetCell => ({
     text: SHOWN[row.shown],
     good: row.shown === 'caught' || row.shown === 'not-accused',
   });
   return {
     title: `self-test ${id}`,
     state: summary.exitStatus === 0 ? 'good' : summary.exitStatus === 2 ? 'unknown' : 'bad',
-    headline: headlineOf(summary),
+    headline: batchHeadline(summary),
     tables: [
       {
         title: 'Canaries, each with one mistake that must be found',

@@ -6,7 +6,7 @@ import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** `500ms`, `30s`, `1.5s`, `2m` to milliseconds. A bare number is refused: nobody knows its unit. */
-export function duration(text: string): number {
+export function durationMs(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
   const ms = match ? Number(match[1]) * UNITS_MS[match[2]!]! : Number.NaN;
   if (!Number.isFinite(ms)) throw new InvalidArgumentError(`"${text}" is not a duration; write 500ms, 30s or 2m.`);
@@ -14,14 +14,14 @@ export function duration(text: string): number {
 }
 
 /** As `duration`, but more than nothing. */
-export function positiveDuration(text: string): number {
-  const ms = duration(text);
+export function positiveDurationMs(text: string): number {
+  const ms = durationMs(text);
   if (ms <= 0) throw new InvalidArgumentError(`"${text}" must be more than nothing.`);
   return ms;
 }
 
 /** A whole number within bounds, both included. */
-export function count(min: number, max: number): (text: string) => number {
+export function wholeNumberIn(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= min && value <= max))
@@ -69,7 +69,7 @@ export function keyValue(text: string, before: [string, string][]): [string, str
 }
 
 /** One of the names given, or a line that lists them. */
-export function oneOf<T extends string>(names: readonly T[]): (text: string) => T {
+export function nameAmong<T extends string>(names: readonly T[]): (text: string) => T {
   return (text) => {
     const found = names.find((name) => name === text);
     if (!found) throw new InvalidArgumentError(`"${text}" is not known; choose from: ${names.join(', ')}.`);

@@ -14,8 +14,8 @@ import { findRun } from '../../harness/record/store.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { UsageError } from '../common/errors.js';
-import { oneOf, positiveDuration } from '../common/values.js';
-import { type Chosen, importJson, importText } from './import-summary.js';
+import { nameAmong, positiveDurationMs } from '../common/values.js';
+import { type ChosenReading, importJson, importText } from './import-summary.js';
 
 /** The flags of `check` that are for histories recorded elsewhere, parsed. */
 export interface ImportFlags {
@@ -34,9 +34,9 @@ export function addImportFlags(command: Command): Command {
     new Option(
       '--reading <reading>',
       `of such a history, which verdict is the exit status: ${DECIDING.join(', ')} (default: strict)`,
-    ).argParser(oneOf(DECIDING)),
+    ).argParser(nameAmong(DECIDING)),
     new Option('--lease <duration>', 'of such a history, what every acquire was granted for').argParser(
-      positiveDuration,
+      positiveDurationMs,
     ),
   ];
   for (const option of options) command.addOption(option);
@@ -147,7 +147,7 @@ function chooseVerdict(
   readings: readonly ReadingVerdict[],
   name: ReadingName,
   { history, isMeasured }: Imported,
-): Chosen {
+): ChosenReading {
   const verdict = readings.find(({ reading }) => reading === name);
   if (!verdict) {
     const why = isMeasured ? 'tells no lease: say it with --lease' : 'has no times that say how long a hold lasted';

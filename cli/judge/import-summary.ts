@@ -10,7 +10,7 @@ import { visible } from '../../reports/markup.js';
 import { plural } from '../../reports/words.js';
 
 /** The verdict that is the exit status. */
-export interface Chosen {
+export interface ChosenReading {
   reading: ReadingName;
   verdict: 'valid' | 'invalid' | 'unknown';
   exitStatus: 0 | 1 | 2;
@@ -24,7 +24,7 @@ export interface ImportSummaryInput {
   imported: Imported;
   model: LockModel & { why: string };
   readings: readonly ReadingVerdict[];
-  chosen: Chosen;
+  chosen: ChosenReading;
   notes: readonly string[];
 }
 

@@ -18,14 +18,14 @@ import { surroundings, wantsColour } from '../live/terminal.js';
 import { workloadOf } from './workload-of.js';
 import { writeAll } from './write-reports.js';
 
-export interface Shown {
+export interface PrintOptions {
   json: boolean;
   /** Absent: as standard output can take it. */
   colour?: boolean;
 }
 
 /** Judges the history in `folder`, writes results and reports, prints the summary; resolves with the exit status. */
-export async function judgeFolder(folder: string, options: Shown): Promise<number> {
+export async function judgeFolder(folder: string, options: PrintOptions): Promise<number> {
   const judged = await judgeRun(folder);
   showVerdict(folder, judged, options);
   return judged.results.exitStatus;
@@ -46,7 +46,7 @@ export async function judgeRun(folder: string): Promise<JudgedRun> {
 }
 
 /** Prints the closing summary of a judged run. */
-export function showVerdict(folder: string, { results, config }: JudgedRun, options: Shown): void {
+export function showVerdict(folder: string, { results, config }: JudgedRun, options: PrintOptions): void {
   const file = join(folder, 'report.html');
   const report = existsSync(file) ? file : undefined;
   const text = options.json

@@ -6,7 +6,7 @@ import { gravity } from '../../checkers/headline.js';
 import type { Results, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 
 /** Violations of one class with one cause. */
-export interface Finding {
+export interface ViolationGroup {
   class: ViolationClass;
   cause: string;
   times: number;
@@ -16,14 +16,14 @@ export interface Finding {
 export interface Original {
   runId: string;
   verdict: Results['verdict'];
-  findings: readonly Finding[];
+  findings: readonly ViolationGroup[];
   failOn: readonly ViolationClass[];
 }
 
 /** What one replay came to. */
 export interface Replayed {
   verdict: Results['verdict'] | 'could-not-run';
-  findings: readonly Finding[];
+  findings: readonly ViolationGroup[];
   /** The user ended it early. */
   cutShort: boolean;
 }
@@ -55,8 +55,8 @@ export interface ReproducedFinding {
 }
 
 /** Violations counted by class and cause, in the order in which they first occurred. */
-export function findingsOf(violations: readonly Violation[]): Finding[] {
-  const byKey = new Map<string, Finding>();
+export function findingsOf(violations: readonly Violation[]): ViolationGroup[] {
+  const byKey = new Map<string, ViolationGroup>();
   for (const violation of violations) {
     const finding = { class: violation.class, cause: violation.cause.name, times: 0 };
     const known = byKey.get(keyOf(finding)) ?? finding;
@@ -99,7 +99,7 @@ export function reproduction(original: Original, replays: readonly Replayed[]): 
 }
 
 /** The gravest class that failed the original; what was allowed counts only where nothing else was found. */
-function wanted({ findings, failOn }: Original): readonly Finding[] {
+function wanted({ findings, failOn }: Original): readonly ViolationGroup[] {
   const failing = findings.filter((finding) => failOn.includes(finding.class));
   const serious = failing.length > 0 ? failing : findings;
   const gravest = gravity.find((name) => serious.some((finding) => finding.class === name));
@@ -112,6 +112,6 @@ function tells(original: Original, replay: Replayed): boolean {
   return !replay.cutShort || (original.findings.length > 0 && isReproduced(original, replay));
 }
 
-function keyOf(finding: Pick<Finding, 'class' | 'cause'>): string {
+function keyOf(finding: Pick<ViolationGroup, 'class' | 'cause'>): string {
   return `${finding.class} ${finding.cause}`;
 }

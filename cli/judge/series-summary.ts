@@ -4,12 +4,12 @@
  */
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import {
-  type Finding,
   findingsOf,
   isReproduced,
   type Original,
   type Reproduction,
   reproduction,
+  type ViolationGroup,
 } from './reproduction.js';
 
 export type ExitStatus = 0 | 1 | 2 | 3;
@@ -27,7 +27,7 @@ export interface SeriesRow {
   headline: string;
   found: Results['found'];
   /** The same by class and cause. */
-  findings: Finding[];
+  findings: ViolationGroup[];
   /** The user ended it early. */
   cutShort: boolean;
   /** Of a replay: whether it found what the original had found. */
@@ -50,14 +50,14 @@ export interface SeriesSummary {
   exitStatus: ExitStatus;
   counts: Record<RowVerdict, number>;
   /** In how many runs something of a class and cause was found, and how often altogether. */
-  findings: { class: Finding['class']; cause: string; runs: number; times: number }[];
+  findings: { class: ViolationGroup['class']; cause: string; runs: number; times: number }[];
   /** Of replays. */
   reproduction?: Reproduction;
   runs: SeriesRow[];
 }
 
 /** The row of a run with its judged results; without them it could not run. */
-export function rowOf(
+export function seriesRowOf(
   run: { n: number; seed: number; runId: string; folder: string; again: string; cutShort: boolean },
   results: Results | undefined,
   original?: Original,

@@ -6,20 +6,20 @@
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'yellow' | 'green';
 
 /** What a terminal can show. */
-export interface Look {
+export interface Display {
   columns: number;
   rows: number;
   colour: boolean;
   unicode: boolean;
 }
 
-export type Piece = readonly [style: Style, text: string];
-export type Line = readonly Piece[];
+export type StyledText = readonly [style: Style, text: string];
+export type Line = readonly StyledText[];
 
 const CODES = { bold: '1', dim: '2', red: '1;31', yellow: '33', green: '32' };
 
 /** A name that fits a place: printable ASCII only, so that nothing a user or a lock chose acts on the terminal. */
-export function name(text: string, longest: number, { unicode }: Pick<Look, 'unicode'>): string {
+export function name(text: string, longest: number, { unicode }: Pick<Display, 'unicode'>): string {
   return cut(text.replace(/[^\x20-\x7e]/g, '?'), longest, unicode);
 }
 
@@ -33,7 +33,7 @@ export function widthOf(line: Line): number {
 }
 
 /** The line as it goes to the terminal: not wider than `width`, coloured if wanted. */
-export function paint(line: Line, width: number, look: Pick<Look, 'colour' | 'unicode'>): string {
+export function paint(line: Line, width: number, look: Pick<Display, 'colour' | 'unicode'>): string {
   let left = width;
   let painted = '';
   for (const [n, [style, text]] of line.entries()) {

@@ -2,7 +2,7 @@
  * A snapshot as lines for a terminal: a pure function. No line is wider than the terminal, and there are never so many that
  * nothing is left for what scrolls by above: the least important go first.
  */
-import { type Line, type Look, name, type Piece, paint, seconds, widthOf } from './lines.js';
+import { type Display, type Line, name, paint, type StyledText, seconds, widthOf } from './lines.js';
 import { type FaultView, type HolderView, type KeyView, MOST_SHOWN, type Snapshot } from './run-state.js';
 
 /** Rows left to what scrolls by, and to the cursor's own line. */
@@ -16,13 +16,13 @@ const BAR_WIDTH = 24;
 const SLOW_RELEASE_MS = 100;
 
 /** At least one line. */
-export function render(snapshot: Snapshot, look: Look): string[] {
+export function render(snapshot: Snapshot, look: Display): string[] {
   // The last column stays free: a full line wraps as soon as anything follows it, a typed ^C for one.
   const width = Math.max(1, look.columns - 1);
   return layOut(snapshot, { ...look, columns: width }).map((line) => paint(line, width, look));
 }
 
-function layOut(snapshot: Snapshot, look: Look): Line[] {
+function layOut(snapshot: Snapshot, look: Display): Line[] {
   const room = Math.max(1, look.rows - ROWS_KEPT);
   const header = headerLine(snapshot, look);
   if (snapshot.phase === 'end' || room === 1) return [header];
@@ -43,9 +43,9 @@ function layOut(snapshot: Snapshot, look: Look): Line[] {
 }
 
 /** Phase, time and limit, with the run's own clock at the right where there is room. */
-function headerLine({ phase, phaseForMs, torture, atMs }: Snapshot, look: Look): Line {
+function headerLine({ phase, phaseForMs, torture, atMs }: Snapshot, look: Display): Line {
   const dash = look.unicode ? '─' : '-';
-  const start: Piece = ['dim', dash.repeat(2)];
+  const start: StyledText = ['dim', dash.repeat(2)];
   if (phase === 'end') return [start, ['bold', ' judging what was recorded']];
   let line: Line = [start, ['bold', ` ${phase === 'start' ? 'starting' : phase} `]];
   if (torture && (phase === 'warm-up' || phase === 'torture')) {
@@ -61,7 +61,7 @@ function headerLine({ phase, phaseForMs, torture, atMs }: Snapshot, look: Look):
   return [...line, ['dim', rule + dash.repeat(Math.max(0, room - rule.length))]];
 }
 
-function bar(part: number, width: number, { unicode }: Look): Piece[] {
+function bar(part: number, width: number, { unicode }: Display): StyledText[] {
   if (width < 4) return [];
   const full = Math.round(part * width);
   const [on, off] = unicode ? ['█', '░'] : ['#', '.'];
@@ -71,7 +71,7 @@ function bar(part: number, width: number, { unicode }: Look): Piece[] {
   ];
 }
 
-function operationsLine({ operations, holds }: Snapshot, look: Look): Line {
+function operationsLine({ operations, holds }: Snapshot, look: Display): Line {
   const { perSecond, grants, refusals, unknown } = operations;
   const rate = perSecond >= 10 ? perSecond.toFixed(0) : perSecond.toFixed(1);
   return [
@@ -83,7 +83,7 @@ function operationsLine({ operations, holds }: Snapshot, look: Look): Line {
   ];
 }
 
-function overlapsLine({ exclusion, stale, more }: NonNullable<Snapshot['overlaps']>, look: Look): Line {
+function overlapsLine({ exclusion, stale, more }: NonNullable<Snapshot['overlaps']>, look: Display): Line {
   if (exclusion + stale === 0) return [label('so far', look), ['dim', 'preliminary: no two holders at once']];
   return [
     label('so far', look),
@@ -96,7 +96,7 @@ function overlapsLine({ exclusion, stale, more }: NonNullable<Snapshot['overlaps
   ];
 }
 
-function fitFaults({ faults, moreFaults }: Snapshot, room: number, look: Look): Line[] {
+function fitFaults({ faults, moreFaults }: Snapshot, room: number, look: Display): Line[] {
   if (room < 1) return [];
   if (faults.length === 0) return [[['dim', 'no fault in force']]];
   const all = faults.length + moreFaults;
@@ -107,7 +107,7 @@ function fitFaults({ faults, moreFaults }: Snapshot, room: number, look: Look): 
   return [...lines, [['yellow', `${more}${shown.length > 0 ? ' more' : ''} fault${more === 1 ? '' : 's'} in force`]]];
 }
 
-function faultLine({ fault, targets, forMs, leftMs, stuck }: FaultView, look: Look): Line {
+function faultLine({ fault, targets, forMs, leftMs, stuck }: FaultView, look: Display): Line {
   const named = targets.slice(0, MOST_SHOWN.targets).map((target) => name(target, NAME_WIDTH, look));
   const whom = targets.length > named.length ? [...named, `${targets.length - named.length} more`] : named;
   const struck: Line = [
@@ -126,16 +126,16 @@ interface KeyGroup {
   contested: boolean;
 }
 
-function keyGroup(view: KeyView, { keys }: Snapshot, look: Look): KeyGroup {
+function keyGroup(view: KeyView, { keys }: Snapshot, look: Display): KeyGroup {
   const keyWidth = Math.max(...keys.map(({ key }) => Math.min(key.length, NAME_WIDTH)));
   const key = name(view.key, NAME_WIDTH, look).padEnd(keyWidth);
   const contested = view.contested !== undefined;
-  const waiting: Piece[] = view.waiting > 0 ? [['dim', `, ${view.waiting} waiting`]] : [];
+  const waiting: StyledText[] = view.waiting > 0 ? [['dim', `, ${view.waiting} waiting`]] : [];
   if (view.holders.length === 0) {
     return { lines: [[['plain', key], ['dim', '  free'], ...waiting]], held: false, contested };
   }
   const all = view.holders.length + view.moreHolders;
-  const mark: Piece = contested ? ['red', '! '] : ['plain', '  '];
+  const mark: StyledText = contested ? ['red', '! '] : ['plain', '  '];
   const lines = view.holders.map((holder, n): Line => {
     const more = n === view.holders.length - 1 && view.moreHolders > 0 ? `, and ${view.moreHolders} more` : '';
     return [
@@ -152,11 +152,11 @@ function keyGroup(view: KeyView, { keys }: Snapshot, look: Look): KeyGroup {
 function holderPieces(
   { client, forMs, leaseLeftMs, releasingMs }: HolderView,
   contested: boolean,
-  look: Look,
-): Piece[] {
-  const who: Piece = [contested ? 'red' : 'bold', name(client, NAME_WIDTH, look)];
-  const since: Piece = ['plain', ` for ${seconds(forMs)}`];
-  const lease: Piece =
+  look: Display,
+): StyledText[] {
+  const who: StyledText = [contested ? 'red' : 'bold', name(client, NAME_WIDTH, look)];
+  const since: StyledText = ['plain', ` for ${seconds(forMs)}`];
+  const lease: StyledText =
     leaseLeftMs > 0
       ? ['plain', `, lease ${seconds(leaseLeftMs)} left`]
       : ['yellow', `, lease over for ${seconds(-leaseLeftMs)}`];
@@ -183,10 +183,10 @@ function fitKeys(groups: readonly KeyGroup[], more: Snapshot['moreKeys'], room: 
   return [...lines, [['dim', `${lines.length > 0 ? 'others: ' : ''}${held} held, ${free} free`]]];
 }
 
-function labelled(text: string, lines: readonly Line[], look: Look): Line[] {
+function labelled(text: string, lines: readonly Line[], look: Display): Line[] {
   return lines.map((line, n) => [label(n === 0 ? text : '', look), ...line]);
 }
 
-function label(text: string, look: Look): Piece {
+function label(text: string, look: Display): StyledText {
   return ['dim', look.columns < LABELS_FROM ? '' : text.padEnd(LABEL_WIDTH)];
 }

@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { FeedMessage } from './feed.js';
-import type { Look } from './lines.js';
+import type { Display } from './lines.js';
 import { render } from './render.js';
 import type { Snapshot } from './run-state.js';
 import { Screen, type Terminal } from './screen.js';
@@ -32,7 +32,7 @@ export function showLive(
   source: LiveSource,
   terminal: LiveTerminal,
   errors: { write(text: string): unknown },
-  look: Omit<Look, 'columns' | 'rows'>,
+  look: Omit<Display, 'columns' | 'rows'>,
 ): LiveView {
   const screen = new Screen(terminal);
   let latest: Snapshot | undefined;

@@ -13,10 +13,10 @@ import {
   INSIDE,
   probe,
   provideImages,
-  sweep,
+  removeLeftovers,
 } from '../../docker/index.js';
 import { encodeSkew } from '../../harness/machine/clock-shim.js';
-import type { Finding } from '../../harness/machine/doctor.js';
+import type { Diagnosis } from '../../harness/machine/doctor.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { ClockSkew, Runtime } from '../../harness/vocabulary/host.js';
@@ -76,7 +76,7 @@ function asContainerError(error: Error): never {
 }
 
 /** For `doctor`: whether there is an engine; runs do without. */
-export async function engineFinding(): Promise<Finding> {
+export async function engineFinding(): Promise<Diagnosis> {
   const what = 'container engine';
   try {
     const { version } = await findEngine();
@@ -89,7 +89,7 @@ export async function engineFinding(): Promise<Finding> {
 
 /** Removes what runs that were killed have left with the engine. */
 export async function removeLeftOvers(): Promise<void> {
-  await sweep((await findEngine()).docker);
+  await removeLeftovers((await findEngine()).docker);
 }
 
 /** The runtime of a run whose config was prepared with `containerMachine`. */

@@ -8,14 +8,14 @@ import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
 import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 import {
   CLASSES,
-  count,
-  duration,
+  durationMs,
   failOn,
   holdRange,
   keyValue,
-  oneOf,
-  positiveDuration,
+  nameAmong,
+  positiveDurationMs,
   RESOURCE_MODES,
+  wholeNumberIn,
 } from '../common/values.js';
 import { runtimeNames } from './runtimes.js';
 import type { Repetition } from './series.js';
@@ -80,7 +80,7 @@ const EVICTION = [
 /** Adds every flag of `run`. */
 export function addRunFlags(command: Command): Command {
   const options = [
-    value('--topology <name>', 'what to start', oneOf(Object.keys(topologies)), 'single'),
+    value('--topology <name>', 'what to start', nameAmong(Object.keys(topologies)), 'single'),
     new Option(
       '--lock <lock>',
       "a name from `list locks`, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
@@ -89,13 +89,13 @@ export function addRunFlags(command: Command): Command {
       '--workload <name>',
       'what the clients do (see `list workloads`); each has its own defaults for other flags',
     ).default('mutex'),
-    value('--runtime <name>', 'where hosts live', oneOf(runtimeNames), 'auto'),
+    value('--runtime <name>', 'where hosts live', nameAmong(runtimeNames), 'auto'),
     new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded); netns only'),
     ...images(`${DEFAULT_IMAGE}, and ${DEFAULT_CLIENT_IMAGE}`),
-    value('--clients <n>', 'lock clients, one process each', count(1, 200), 6),
-    value('--keys <n>', 'locks they contend for', count(1, 1000), 3),
-    value('--lease <duration>', 'lease of every lock', positiveDuration, 5_000, '5s'),
-    value('--wait <duration>', 'how long an acquire waits for a lock that is held', duration, 1_000, '1s'),
+    value('--clients <n>', 'lock clients, one process each', wholeNumberIn(1, 200), 6),
+    value('--keys <n>', 'locks they contend for', wholeNumberIn(1, 1000), 3),
+    value('--lease <duration>', 'lease of every lock', positiveDurationMs, 5_000, '5s'),
+    value('--wait <duration>', 'how long an acquire waits for a lock that is held', durationMs, 1_000, '1s'),
     value(
       '--hold <range>',
       'work under the lock, in parts of the lease',
@@ -107,17 +107,21 @@ export function addRunFlags(command: Command): Command {
     value(
       '--resource <mode>',
       'what the lock protects, in workloads that write to it: trusting | checking (of fencing tokens)',
-      oneOf(RESOURCE_MODES),
+      nameAmong(RESOURCE_MODES),
     ),
-    value('--time-limit <duration>', 'how long to torture, warm-up included', positiveDuration, 20_000, '20s'),
+    value('--time-limit <duration>', 'how long to torture, warm-up included', positiveDurationMs, 20_000, '20s'),
     new Option('--nemesis <list>', 'faults, as in kill,pause:client; or default, all, none').default('default'),
-    value('--nemesis-interval <duration>', 'mean time between the starts of two faults', positiveDuration),
+    value('--nemesis-interval <duration>', 'mean time between the starts of two faults', positiveDurationMs),
     new Option('--plan <file>', 'a nemesis plan (plan.json of another run, say) instead of --nemesis'),
-    value('--seed <n>', 'repeats the plan and the choices of another run (default: drawn)', count(0, 2 ** 31 - 1)),
-    value('--nodes <n>', 'nodes of the redlock topology', count(1, 25), 5),
-    value('--persistence <mode>', PERSISTENCE.join(' | '), oneOf(PERSISTENCE), 'rdb'),
-    value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', count(0, 5), 0),
-    value('--maxmemory-policy <policy>', 'what a full server throws away (see --nemesis evict)', oneOf(EVICTION)),
+    value(
+      '--seed <n>',
+      'repeats the plan and the choices of another run (default: drawn)',
+      wholeNumberIn(0, 2 ** 31 - 1),
+    ),
+    value('--nodes <n>', 'nodes of the redlock topology', wholeNumberIn(1, 25), 5),
+    value('--persistence <mode>', PERSISTENCE.join(' | '), nameAmong(PERSISTENCE), 'rdb'),
+    value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', wholeNumberIn(0, 5), 0),
+    value('--maxmemory-policy <policy>', 'what a full server throws away (see --nemesis evict)', nameAmong(EVICTION)),
     new Option('--auth', 'every node and Sentinel asks for a password').default(false, 'no password'),
     value('--redis-conf <key=value>', 'a directive for every Redis node (repeatable)', keyValue, [], 'none'),
     value(
@@ -170,7 +174,7 @@ export function images(defaults: string): Option[] {
 
 function repetition(times: string, until: string): Option[] {
   return [
-    value('--times <n>', times, count(1, 100_000)),
+    value('--times <n>', times, wholeNumberIn(1, 100_000)),
     new Option('--until-violation', `${until}: within --times, else on and on until Ctrl-C`).default(false, 'no'),
   ];
 }

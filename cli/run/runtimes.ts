@@ -11,7 +11,7 @@ import type { Asked } from './machine.js';
 export const runtimeNames = ['auto', 'netns', 'docker'] as const;
 
 /** The runtime to use and, in words, why. */
-export type Chosen =
+export type ChosenRuntime =
   | { name: 'netns'; why: string }
   | { name: 'docker'; why: string; machine: ContainerMachine['machine'] };
 
@@ -19,7 +19,7 @@ export type Chosen =
  * `auto` is `docker` where an engine answers and the images are there or can be pulled, else `netns`. Throws with the remedy
  * where what was asked for, or where neither, can be had.
  */
-export async function chooseRuntime(asked: Asked, say: (line: string) => void): Promise<Chosen> {
+export async function chooseRuntime(asked: Asked, say: (line: string) => void): Promise<ChosenRuntime> {
   const wantsImages = asked.image !== undefined || asked.clientImage !== undefined;
   if (asked.redis !== undefined && (asked.runtime === 'docker' || wantsImages))
     throw new UsageError('--redis is for the netns runtime; a server in containers is named with --image');
@@ -55,7 +55,7 @@ async function containersOrWhyNot(
   }
 }
 
-async function netns(why: string, say: (line: string) => void, noDocker?: string): Promise<Chosen> {
+async function netns(why: string, say: (line: string) => void, noDocker?: string): Promise<ChosenRuntime> {
   const trouble = (await whyNoIp(say)) ?? (await whyNoNetns());
   if (!trouble) return { name: 'netns', why };
   throw new UsageError(

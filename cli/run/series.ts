@@ -14,11 +14,11 @@ import { freshId } from '../common/ids.js';
 import { tellStepSummary } from '../common/step-summary.js';
 import type { Original } from '../judge/reproduction.js';
 import {
-  rowOf,
   runToShow,
   type SeriesEnd,
   type SeriesRow,
   type SeriesSummary,
+  seriesRowOf,
   summarise,
 } from '../judge/series-summary.js';
 import { rowLine, summaryMarkdown, summaryText } from '../judge/summary-text.js';
@@ -98,7 +98,11 @@ async function oneRun(series: Series, n: number, stop: StopRequests): Promise<Ma
   const row = (results?: Results): Made => {
     if (!run) return 'no-folder';
     const { runId, seed, again } = run.config;
-    return rowOf({ n: n + 1, seed, runId, folder: run.folder, cutShort: stop.asked, again }, results, series.original);
+    return seriesRowOf(
+      { n: n + 1, seed, runId, folder: run.folder, cutShort: stop.asked, again },
+      results,
+      series.original,
+    );
   };
   try {
     run = await series.prepare(n);

@@ -3,7 +3,7 @@
 import { clientSlot, type Scene } from '../../harness/run/run.js';
 import type { ClientTarget, FaultContext, Target } from '../../harness/vocabulary/faults.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
-import type { Answer, Instruction, Stage, StageClient } from '../../harness/vocabulary/workload.js';
+import type { Instruction, OperationOutcome, Stage, StageClient } from '../../harness/vocabulary/workload.js';
 import type { NemesisByHand } from '../../nemesis/index.js';
 
 /** Longest that a play waits for anything. */
@@ -69,34 +69,34 @@ class ManualClient implements StageClient {
     return this.perform({ do: 'acquire', key, leaseMs, waitMs, ...(mode && { mode }), ...this.stop });
   }
 
-  extend({ id }: Answer, leaseMs = this.faults.leaseMs) {
+  extend({ id }: OperationOutcome, leaseMs = this.faults.leaseMs) {
     return this.perform({ do: 'extend', hold: id, leaseMs, ...this.stop });
   }
 
-  release({ id }: Answer) {
+  release({ id }: OperationOutcome) {
     return this.perform({ do: 'release', hold: id, ...this.stop });
   }
 
-  read({ id }: Answer) {
+  read({ id }: OperationOutcome) {
     return this.perform({ do: 'read', hold: id });
   }
 
-  write({ id }: Answer, value: number) {
+  write({ id }: OperationOutcome, value: number) {
     return this.perform({ do: 'write', hold: id, value });
   }
 
-  async abandon({ id }: Answer): Promise<void> {
+  async abandon({ id }: OperationOutcome): Promise<void> {
     await this.scene.scheduler.perform(this.n - 1, { do: 'abandon', hold: id });
   }
 
-  async stopAt(step: string, operation: (client: StageClient) => Promise<Answer>) {
+  async stopAt(step: string, operation: (client: StageClient) => Promise<OperationOutcome>) {
     const { answer } = await this.reach(step, operation);
     // It has stopped itself; the fault takes that over, so that the record shows it and healing continues it.
     const paused = await this.stage.strike('pause', { names: [this.name] });
     return { answer, resume: () => paused.heal() };
   }
 
-  async crashAt(step: string, operation: (client: StageClient) => Promise<Answer>): Promise<void> {
+  async crashAt(step: string, operation: (client: StageClient) => Promise<OperationOutcome>): Promise<void> {
     const { answer } = await this.reach(step, operation);
     const killed = await this.stage.strike('kill', { names: [this.name] });
     await killed.heal();
@@ -114,10 +114,10 @@ class ManualClient implements StageClient {
   /** Resolves when the process stands at `step`; with the answer that is still to come. */
   private async reach(
     step: string,
-    operation: (client: StageClient) => Promise<Answer>,
-  ): Promise<{ answer: Promise<Answer> }> {
+    operation: (client: StageClient) => Promise<OperationOutcome>,
+  ): Promise<{ answer: Promise<OperationOutcome> }> {
     const answer = operation(new ManualClient(this.n, this.scene, this.stage, step));
-    let early: Answer | undefined;
+    let early: OperationOutcome | undefined;
     answer.then(
       (what) => {
         early = what;
@@ -135,14 +135,14 @@ class ManualClient implements StageClient {
     return this.faults.clients().find(({ slot }) => slot === this.name);
   }
 
-  private perform(instruction: Instruction): Promise<Answer> {
+  private perform(instruction: Instruction): Promise<OperationOutcome> {
     const answer = this.carryOut(instruction);
     // A play that fails elsewhere awaits it no more.
     answer.catch(() => {});
     return answer;
   }
 
-  private async carryOut(instruction: Instruction): Promise<Answer> {
+  private async carryOut(instruction: Instruction): Promise<OperationOutcome> {
     const outcome = await this.scene.scheduler.perform(this.n - 1, instruction);
     if (outcome.type === 'woke') throw new PlayError(`${instruction.do} has no answer`);
     return outcome;

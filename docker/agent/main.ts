@@ -12,7 +12,7 @@ import { createConnection, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
 import { FrameReader, frame, KIND, type Kind } from './frames.js';
-import type { Answer, Call, Prepared, ProcessState, Spawned } from './messages.js';
+import type { AgentReply, Call, Prepared, ProcessState, Spawned } from './messages.js';
 
 /** How long what a dead process had printed may take to arrive: its children may keep the pipe open for ever. */
 const LAST_WORDS_MS = 50;
@@ -38,7 +38,7 @@ function send(kind: Kind, id: number, payload?: Buffer | string): void {
 }
 
 async function answer(id: number, call: Call): Promise<void> {
-  let said: Answer;
+  let said: AgentReply;
   try {
     said = { value: (await carryOut(id, call)) ?? null };
   } catch (error) {

@@ -21,7 +21,7 @@ export type Call =
   /** `path` is relative to the host's folder. */
   | { do: 'dial'; path: string };
 
-export type Answer = { value: unknown } | { error: string };
+export type AgentReply = { value: unknown } | { error: string };
 
 export interface Prepared {
   /** IPv4 address in the run's network. */

@@ -10,7 +10,7 @@ import { errorCode, isReplyError, noneDone, noneLeft, type OpCommands, spansReco
 /** How a call of the lock's code ended. */
 export type Settled<T> = { returned: T } | { threw: unknown };
 
-export type Outcome<T> = { type: 'ok'; value: T } | { type: 'fail' | 'info'; reason: string };
+export type CallOutcome<T> = { type: 'ok'; value: T } | { type: 'fail' | 'info'; reason: string };
 
 /** Set on errors that mean "certainly not, because ...": see `refused()` in `lock-impl/define-lock.ts`. */
 export const REFUSED = Symbol.for('lock-torture.refused');
@@ -18,11 +18,11 @@ export const REFUSED = Symbol.for('lock-torture.refused');
 /**
  * `refusal` tells whether what the lock returned means "certainly not", and the reason for it.
  */
-export function judge<T, Granted extends T>(
+export function callOutcome<T, Granted extends T>(
   settled: Settled<T>,
   commands: OpCommands,
   refusal: (returned: T) => string | undefined,
-): Outcome<Granted> {
+): CallOutcome<Granted> {
   if (spansReconnect(commands)) return { type: 'info', reason: 'reconnect' };
   if ('threw' in settled) {
     const reason = refusalReason(settled.threw);

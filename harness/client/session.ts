@@ -18,7 +18,7 @@ import type {
 import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
 import { type CommandLog, grantSentNs, type OpCommands } from './command-log.js';
 import { BadLockError } from './load-lock.js';
-import { firstLine, judge, type Outcome, type Settled } from './outcome.js';
+import { type CallOutcome, callOutcome, firstLine, type Settled } from './outcome.js';
 import type { ResourceConnection } from './resource-connection.js';
 import type { LockNotices } from './topology-access.js';
 
@@ -46,7 +46,7 @@ interface HeldLock {
   stopListening(): void;
 }
 
-type Answer = Outcome<object | undefined> & { began?: number; ended?: number };
+type Answer = CallOutcome<object | undefined> & { began?: number; ended?: number };
 
 export class Session {
   readonly #ports: SessionPorts;
@@ -136,7 +136,9 @@ export class Session {
     const call = () => client.acquire(key, { leaseMs, waitMs, ...(mode && { mode }), signal: gaveUp.signal });
     const { settled, commands, began, ended } = await this.#run(id, id, call, stopAt);
     cancel();
-    const outcome = judge<LockHold | null, LockHold>(settled, commands, (hold) => (hold === null ? 'held' : undefined));
+    const outcome = callOutcome<LockHold | null, LockHold>(settled, commands, (hold) =>
+      hold === null ? 'held' : undefined,
+    );
     if (outcome.type !== 'ok') return { ...outcome, began, ended };
 
     const hold = outcome.value;
@@ -159,7 +161,9 @@ export class Session {
     const call = () => hold.extend!(leaseMs);
     const { settled, commands, began, ended } = await this.#run(id, holdId, call, stopAt);
     type Extended = { validForMs?: number };
-    const outcome = judge<Extended | null, Extended>(settled, commands, (r) => (r === null ? 'not-owner' : undefined));
+    const outcome = callOutcome<Extended | null, Extended>(settled, commands, (r) =>
+      r === null ? 'not-owner' : undefined,
+    );
     if (outcome.type !== 'ok') return { ...outcome, began, ended };
     const value: ExtendValue = {};
     // A lock may well return nothing to say "extended".
@@ -175,7 +179,7 @@ export class Session {
     held.stopListening();
     const call = () => held.hold.release();
     const { settled, commands, began, ended } = await this.#run(id, holdId, call, stopAt);
-    const outcome = judge<void | boolean, void | true>(settled, commands, (r) =>
+    const outcome = callOutcome<void | boolean, void | true>(settled, commands, (r) =>
       r === false ? 'not-owner' : undefined,
     );
     const over = outcome.type === 'ok' || (outcome.type === 'fail' && outcome.reason === 'not-owner');

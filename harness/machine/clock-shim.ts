@@ -8,7 +8,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ClockSkew } from '../vocabulary/host.js';
-import { findOnPath, runCommand } from './command.js';
+import { findOnPath, runProgram } from './command.js';
 import { privateFolder } from './private-folder.js';
 
 const COMPILERS = ['cc', 'gcc', 'clang'];
@@ -59,7 +59,7 @@ export async function buildClockShim({ cacheFolder, say }: BuildClockShimOptions
 async function compile(compiler: string, source: string, path: string): Promise<ClockShim> {
   using workshop = privateFolder(dirname(path));
   const made = join(workshop.path, 'clock-shim.so');
-  const result = await runCommand([compiler, ...FLAGS, '-o', made, source], { timeoutMs: COMPILE_TIMEOUT_MS });
+  const result = await runProgram([compiler, ...FLAGS, '-o', made, source], { timeoutMs: COMPILE_TIMEOUT_MS });
   if (result.exitCode !== 0) {
     const said = result.stderr.split('\n').find((line) => /error|not found|No such|took longer/i.test(line));
     return unavailable(`the clock shim does not compile (${compiler}: ${said ?? `exit status ${result.exitCode}`})`);
@@ -81,8 +81,8 @@ export async function tryClockShim(shimPath: string, scratchFolder: string): Pro
   const clockFile = join(scratchFolder, 'clock');
   writeFileSync(clockFile, encodeSkew({ offsetMs: HOUR_MS, ratePpm: 0 }, 0));
   const readClock = [process.execPath, '-p', 'Date.now()'];
-  const before = await runCommand(readClock);
-  const moved = await runCommand(readClock, { env: clockEnv(shimPath, clockFile) });
+  const before = await runProgram(readClock);
+  const moved = await runProgram(readClock, { env: clockEnv(shimPath, clockFile) });
   const movedMs = Number(moved.stdout) - Number(before.stdout) - HOUR_MS;
   if (before.exitCode === 0 && moved.exitCode === 0 && movedMs >= 0 && movedMs < HOUR_MS / 2) return undefined;
   const [said] = `${moved.stderr}\n${before.stderr}`.trim().split('\n');

@@ -22,7 +22,7 @@ export const TIMED_OUT = 124;
 
 const TIMEOUT_MS = 20_000;
 
-export async function runCommand(argv: readonly string[], options: CommandOptions = {}): Promise<ExecResult> {
+export async function runProgram(argv: readonly string[], options: CommandOptions = {}): Promise<ExecResult> {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const [file, ...args] = [...(await dyingWithUs()), ...argv];
   if (!findOnPath(argv[0]!)) return { exitCode: COULD_NOT_START, stdout: '', stderr: `${argv[0]} was not found` };

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findOnPath, runCommand } from './command.js';
+import { findOnPath, runProgram } from './command.js';
 
 const UPDATE_TIMEOUT_MS = 180_000;
 const DOWNLOAD_TIMEOUT_MS = 180_000;
@@ -98,7 +98,7 @@ class Apt {
 
   /** One unreachable source of several need not matter (to apt neither): told only if a package then cannot be had. */
   async update(): Promise<void> {
-    const result = await runCommand(['apt-get', ...this.options, 'update'], { timeoutMs: UPDATE_TIMEOUT_MS });
+    const result = await runProgram(['apt-get', ...this.options, 'update'], { timeoutMs: UPDATE_TIMEOUT_MS });
     const unreachable = /^W: (Failed to fetch .*)/m.exec(result.stderr)?.[1];
     this.updateTrouble = unreachable ?? (result.exitCode === 0 ? '' : complaint(result.stderr));
   }
@@ -107,7 +107,7 @@ class Apt {
   async download(packages: readonly string[]): Promise<string[]> {
     const folder = join(this.scratch, `archives-${++this.downloads}`);
     mkdirSync(folder);
-    const result = await runCommand(['apt-get', ...this.options, 'download', ...packages], {
+    const result = await runProgram(['apt-get', ...this.options, 'download', ...packages], {
       cwd: folder,
       timeoutMs: DOWNLOAD_TIMEOUT_MS,
     });
@@ -139,7 +139,7 @@ async function withoutInstalled(names: readonly string[]): Promise<string[]> {
   if (names.length === 0) return [];
   // Exit status 1: some of them are unknown to dpkg; then they are not installed.
   // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own placeholders
-  const { stdout } = await runCommand(['dpkg-query', '-W', '-f', '${Package} ${db:Status-Status}\\n', ...names]);
+  const { stdout } = await runProgram(['dpkg-query', '-W', '-f', '${Package} ${db:Status-Status}\\n', ...names]);
   const installed = new Set(
     stdout.split('\n').flatMap((line) => (line.endsWith(' installed') ? [line.split(' ')[0]] : [])),
   );
@@ -159,7 +159,7 @@ function libraryFolders(root: string): string[] {
 }
 
 async function mustRun(argv: readonly string[], env: Record<string, string> = {}) {
-  const result = await runCommand(argv, { env });
+  const result = await runProgram(argv, { env });
   if (result.exitCode === 0) return result;
   throw new PackageError(`${argv[0]} failed with exit status ${result.exitCode} (${complaint(result.stderr)})`);
 }

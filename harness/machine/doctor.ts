@@ -10,14 +10,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Capability } from '../vocabulary/host.js';
 import { buildClockShim, tryClockShim } from './clock-shim.js';
-import { findOnPath, runCommand } from './command.js';
+import { findOnPath, runProgram } from './command.js';
 import { haveDebianPackages } from './debian-packages.js';
 import { inNamespaces, isRoot, namespaceTrouble } from './namespaces.js';
 import { NETWORK_PROBE } from './network-probe.js';
 import { privateFolder } from './private-folder.js';
 import { findRedis, findRedisHere, RedisNotFoundError } from './redis-binary.js';
 
-export interface Finding {
+export interface Diagnosis {
   what: string;
   /** `limited`: a run works, with less; the detail says with what less. */
   ok: boolean | 'limited';
@@ -47,7 +47,7 @@ const INSTALL_UTIL_LINUX = 'install util-linux (Debian, Ubuntu: apt-get install 
 const INSTALL_IPROUTE = 'install iproute2 (Debian, Ubuntu: apt-get install iproute2)';
 
 /** All findings, in the order in which they should be mended. */
-export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
+export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis[]> {
   const findings = [
     nodeVersion(),
     npmPackages(),
@@ -68,7 +68,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
 }
 
 /** Findings for people, one a line, each remedy on a line of its own. */
-export function formatFindings(findings: readonly Finding[]): string {
+export function formatFindings(findings: readonly Diagnosis[]): string {
   const width = Math.max(...findings.map(({ what }) => what.length));
   return findings
     .flatMap(({ what, ok, detail, remedy }) => {
@@ -81,7 +81,7 @@ export function formatFindings(findings: readonly Finding[]): string {
 
 // ------------------------------------------------------------------------------------------------- the tool's own needs
 
-function nodeVersion(): Finding {
+function nodeVersion(): Diagnosis {
   const ok = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN;
   return {
     what: 'Node.js',
@@ -92,7 +92,7 @@ function nodeVersion(): Finding {
 }
 
 /** Whether every package that the tool imports is there in the version of the lockfile. */
-function npmPackages(): Finding {
+function npmPackages(): Diagnosis {
   const what = 'npm packages';
   const root = projectFolder();
   const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
@@ -128,7 +128,7 @@ function projectFolder(): string {
   }
 }
 
-async function redisServer({ cacheFolder, redis, fetch }: DiagnoseOptions): Promise<Finding> {
+async function redisServer({ cacheFolder, redis, fetch }: DiagnoseOptions): Promise<Diagnosis> {
   const what = 'redis-server';
   const search = { explicit: redis, cacheFolder };
   try {
@@ -145,7 +145,7 @@ async function redisServer({ cacheFolder, redis, fetch }: DiagnoseOptions): Prom
   return { what, ok: false, detail: 'not on PATH, and this machine has no apt-get to download it with', remedy };
 }
 
-async function clockShim(cacheFolder: string): Promise<Finding> {
+async function clockShim(cacheFolder: string): Promise<Diagnosis> {
   const what = 'clock shim';
   const lacking = { what, ok: 'limited', capability: 'clock' } as const;
   const shim = await buildClockShim({ cacheFolder, say: () => {} });
@@ -155,10 +155,10 @@ async function clockShim(cacheFolder: string): Promise<Finding> {
   return trouble ? { ...lacking, detail: trouble } : { what, ok: true, detail: 'a moved clock was read back' };
 }
 
-async function python(): Promise<Finding> {
+async function python(): Promise<Diagnosis> {
   const what = 'Python';
   const remedy = `only for the example lock in Python: install python3 (3.${PYTHON_MINOR_MIN} or newer)`;
-  const { exitCode, stdout, stderr } = await runCommand([
+  const { exitCode, stdout, stderr } = await runProgram([
     'python3',
     '-c',
     'import sys, time; time.monotonic_ns(); print(sys.version.split()[0])',
@@ -170,7 +170,7 @@ async function python(): Promise<Finding> {
   return ok ? { what, ok, detail: version } : { what, ok: 'limited', detail: `${version} is too old`, remedy };
 }
 
-async function diskSpace(folder: string): Promise<Finding> {
+async function diskSpace(folder: string): Promise<Diagnosis> {
   const what = 'disk space';
   const { bavail, bsize } = await statfs(folder);
   const freeMb = Math.floor((bavail * bsize) / MB);
@@ -183,10 +183,10 @@ async function diskSpace(folder: string): Promise<Finding> {
 // ------------------------------------------------------------------------------------------------ the `netns` runtime
 
 /** An executable that answers when asked for its version. BusyBox's namesakes do not. */
-async function tool(name: string, remedy: string, versionFlag = '--version'): Promise<Finding> {
+async function tool(name: string, remedy: string, versionFlag = '--version'): Promise<Diagnosis> {
   const path = findOnPath(name);
   if (!path) return { what: name, ok: false, detail: 'not on PATH', remedy, capability: 'network' };
-  const { exitCode, stdout, stderr } = await runCommand([path, versionFlag]);
+  const { exitCode, stdout, stderr } = await runProgram([path, versionFlag]);
   if (exitCode !== 0)
     return {
       what: name,
@@ -198,16 +198,16 @@ async function tool(name: string, remedy: string, versionFlag = '--version'): Pr
   return { what: name, ok: true, detail: `${stdout.trim()} (${path})` };
 }
 
-async function setpriv(): Promise<Finding> {
+async function setpriv(): Promise<Diagnosis> {
   const what = 'setpriv';
-  const { exitCode, stderr } = await runCommand(['setpriv', '--pdeathsig', 'KILL', 'true']);
+  const { exitCode, stderr } = await runProgram(['setpriv', '--pdeathsig', 'KILL', 'true']);
   if (exitCode === 0) return { what, ok: true, detail: 'a child can be made to end with its parent' };
   const detail = `${lastLine(stderr)}: a killed run may leave processes behind for a moment`;
   return { what, ok: 'limited', detail, remedy: INSTALL_UTIL_LINUX };
 }
 
 /** The namespaces in which a whole run lives. */
-async function privateNamespaces(): Promise<Finding> {
+async function privateNamespaces(): Promise<Diagnosis> {
   const what = isRoot() ? 'namespaces (as root)' : 'namespaces (as an ordinary user)';
   if (!findOnPath('unshare')) return { what, ok: false, detail: 'not tried: it needs unshare', capability: 'network' };
   const trouble = await namespaceTrouble();
@@ -216,11 +216,11 @@ async function privateNamespaces(): Promise<Finding> {
 }
 
 /** Two hosts on a bridge, and a cut between them that the kernel confirms and that heals. */
-async function privateNetwork(namespaces: Finding): Promise<Finding> {
+async function privateNetwork(namespaces: Diagnosis): Promise<Diagnosis> {
   const what = 'virtual network';
   if (namespaces.ok !== true)
     return { what, ok: false, detail: 'not tried: it needs the namespaces', capability: 'network' };
-  const { exitCode, stderr } = await runCommand([...inNamespaces(), 'sh', '-c', NETWORK_PROBE]);
+  const { exitCode, stderr } = await runProgram([...inNamespaces(), 'sh', '-c', NETWORK_PROBE]);
   if (exitCode === 0)
     return { what, ok: true, detail: 'bridge, veth and blackhole routes work: hosts can be cut off and healed' };
   const remedy = 'the kernel must have bridge and veth (as root on the machine itself: modprobe -a bridge veth)';

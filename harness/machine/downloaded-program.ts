@@ -22,7 +22,7 @@ export interface DownloadedProgram {
 }
 
 /** Rejects if the program does not run. */
-export type Trial = (downloaded: DownloadedProgram) => Promise<void>;
+export type TryProgram = (downloaded: DownloadedProgram) => Promise<void>;
 
 /** What was downloaded before, if anything; whether it (still) runs is for the caller to try. */
 export function downloadedProgram(wanted: DownloadableProgram, cacheFolder: string): DownloadedProgram | undefined {
@@ -37,7 +37,7 @@ export function downloadedProgram(wanted: DownloadableProgram, cacheFolder: stri
 export async function downloadProgram(
   wanted: DownloadableProgram,
   cacheFolder: string,
-  trial: Trial,
+  trial: TryProgram,
 ): Promise<DownloadedProgram> {
   if (!haveDebianPackages()) throw new PackageError('only on Debian and Ubuntu programs can be downloaded');
   const target = folderOf(wanted, cacheFolder);
@@ -59,7 +59,7 @@ async function putInPlace(
   wanted: DownloadableProgram,
   cacheFolder: string,
   scratch: string,
-  trial: Trial,
+  trial: TryProgram,
 ): Promise<void> {
   const target = folderOf(wanted, cacheFolder);
   const runs = async () => {

@@ -3,7 +3,7 @@
  * in the cache folder. Debian's smallest installation has none.
  */
 import { dirname } from 'node:path';
-import { findOnPath, runCommand } from './command.js';
+import { findOnPath, runProgram } from './command.js';
 import { PackageError } from './debian-packages.js';
 import { type DownloadedProgram, downloadedProgram, downloadProgram } from './downloaded-program.js';
 
@@ -31,6 +31,6 @@ export async function provideIp(cacheFolder: string, say: (line: string) => void
 
 /** Undefined if it runs; otherwise what it said. */
 async function runs({ path, env }: DownloadedProgram): Promise<string | undefined> {
-  const { exitCode, stderr } = await runCommand([path, '-V'], { env });
+  const { exitCode, stderr } = await runProgram([path, '-V'], { env });
   return exitCode === 0 ? undefined : `the unpacked ip does not run (${stderr.trim().split('\n')[0]})`;
 }

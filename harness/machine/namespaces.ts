@@ -1,6 +1,6 @@
 /** The namespaces in which a whole run lives: how they are entered, and whether they can be had here at all. */
 import { readFileSync } from 'node:fs';
-import { runCommand } from './command.js';
+import { runProgram } from './command.js';
 
 /** What to put before a command so that it runs in network, process and mount namespaces of its own. */
 export function inNamespaces(): string[] {
@@ -20,7 +20,7 @@ export interface NamespaceTrouble {
 /** Tried for real, because whether the kernel allows it depends on too many settings to guess; undefined if it does. */
 export async function namespaceTrouble(): Promise<NamespaceTrouble | undefined> {
   const argv = [...inNamespaces(), 'true'];
-  const { exitCode, stderr } = await runCommand(argv);
+  const { exitCode, stderr } = await runProgram(argv);
   if (exitCode === 0) return undefined;
   const said = stderr.trim().split('\n').at(-1) || 'it said nothing';
   return { detail: `"${argv.join(' ')}" fails: ${said}`, remedy: isRoot() ? PRIVILEGED : userNamespaceRemedy() };

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { RedisBinary } from '../vocabulary/topology.js';
-import { findOnPath, runCommand } from './command.js';
+import { findOnPath, runProgram } from './command.js';
 import { haveDebianPackages, PackageError } from './debian-packages.js';
 import { type DownloadedProgram, downloadedProgram, downloadProgram } from './downloaded-program.js';
 
@@ -68,7 +68,7 @@ async function examined(candidate: Candidate): Promise<RedisBinary> {
   const named = origin === '--redis' ? `--redis ${path}` : `${path} (${origin})`;
   if (!existsSync(path)) throw new RedisNotFoundError(`${named} does not exist`);
   if (!findOnPath(path)) throw new RedisNotFoundError(`${named} is not an executable file`);
-  const { exitCode, stdout, stderr } = await runCommand([path, '--version'], { env: candidate.env });
+  const { exitCode, stdout, stderr } = await runProgram([path, '--version'], { env: candidate.env });
   if (exitCode !== 0) {
     const said = stderr.trim().split('\n')[0] || 'it said nothing';
     throw new RedisNotFoundError(`${named} does not run (exit status ${exitCode}: ${said})`);

@@ -5,7 +5,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /** Whole lines: `bytes` from 0 to its length. It is overwritten when the next piece is read. */
-export interface Piece {
+export interface LinePiece {
   bytes: Buffer;
   /** Where it begins in the file. */
   offset: number;
@@ -15,7 +15,7 @@ const PIECE_BYTES = 1 << 20;
 export const NEWLINE = 0x0a;
 
 /** The pieces of a file in order; the result says whether anything follows its last line break. */
-export function* piecesOf(path: string): Generator<Piece, boolean> {
+export function* piecesOf(path: string): Generator<LinePiece, boolean> {
   const file = openSync(path, 'r');
   try {
     let buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);

@@ -36,7 +36,7 @@ export function ownerOf(wanted: readonly SlotRange[], members: readonly ClusterM
 }
 
 /** Whether a slot is among these. */
-export function within(slots: readonly SlotRange[], slot: number): boolean {
+export function includesSlot(slots: readonly SlotRange[], slot: number): boolean {
   return slots.some(({ from, to }) => slot >= from && slot <= to);
 }
 

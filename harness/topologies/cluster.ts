@@ -10,7 +10,7 @@ import calculateSlot from 'cluster-key-slot';
 import type { Host } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { RedisNode, Setting, Shard, Topology, TopologyKind, TopologyOptions } from '../vocabulary/topology.js';
-import { type ClusterMember, ownerOf, parseClusterNodes, type SlotRange, within } from './cluster-nodes.js';
+import { type ClusterMember, includesSlot, ownerOf, parseClusterNodes, type SlotRange } from './cluster-nodes.js';
 import { endpoint, killAll } from './independent.js';
 import { DeploymentError, notAnswering, startedOrThrow } from './ready.js';
 import { dataNode, dataSettings, passwordOf, type RedisServer } from './redis-server.js';
@@ -152,7 +152,7 @@ async function agreedShards(nodes: readonly RedisNode[]): Promise<Shard[]> {
       const role = await primary.command('ROLE').catch(() => undefined);
       if (!Array.isArray(role) || role[0] !== 'master') return [];
       const replicas = nodes.filter((node) => node !== primary && names.includes(node.name));
-      return [{ primary, replicas, serves: (key) => within(slots, calculateSlot(key)) }];
+      return [{ primary, replicas, serves: (key) => includesSlot(slots, calculateSlot(key)) }];
     }),
   );
   return found.flat();

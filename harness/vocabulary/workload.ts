@@ -128,23 +128,23 @@ export interface StageClient {
   /** Its slot: what faults and plans call it. */
   readonly name: string;
   /** `waitMs`: 0 unless given. */
-  acquire(key: string, options?: { leaseMs?: number; waitMs?: number; mode?: LockMode }): Promise<Answer>;
-  extend(hold: Answer, leaseMs?: number): Promise<Answer>;
-  release(hold: Answer): Promise<Answer>;
-  read(hold: Answer): Promise<Answer>;
-  write(hold: Answer, value: number): Promise<Answer>;
+  acquire(key: string, options?: { leaseMs?: number; waitMs?: number; mode?: LockMode }): Promise<OperationOutcome>;
+  extend(hold: OperationOutcome, leaseMs?: number): Promise<OperationOutcome>;
+  release(hold: OperationOutcome): Promise<OperationOutcome>;
+  read(hold: OperationOutcome): Promise<OperationOutcome>;
+  write(hold: OperationOutcome, value: number): Promise<OperationOutcome>;
   /** Ends its work under the hold, without releasing it. */
-  abandon(hold: Answer): Promise<void>;
+  abandon(hold: OperationOutcome): Promise<void>;
   /**
    * Carries out what `operation` asks of this client until the lock reaches `step`, and stops the process there: it is paused, as
    * by the fault, until `resume`. `answer` is the operation's own.
    */
   stopAt(
     step: string,
-    operation: (client: StageClient) => Promise<Answer>,
-  ): Promise<{ answer: Promise<Answer>; resume(): Promise<void> }>;
+    operation: (client: StageClient) => Promise<OperationOutcome>,
+  ): Promise<{ answer: Promise<OperationOutcome>; resume(): Promise<void> }>;
   /** As `stopAt`, and kills the process there. Resolves when it is dead; another comes up in its place. */
-  crashAt(step: string, operation: (client: StageClient) => Promise<Answer>): Promise<void>;
+  crashAt(step: string, operation: (client: StageClient) => Promise<OperationOutcome>): Promise<void>;
 }
 
-export type Answer = Extract<Outcome, { id: number }>;
+export type OperationOutcome = Extract<Outcome, { id: number }>;

@@ -6,7 +6,7 @@ import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/lo
 import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey } from '../owned-key.js';
-import { pause } from '../set-nx-px.js';
+import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 /** `replicas`: how many must have acknowledged. */
 export function acknowledgedLock(name: string, replicas: number): LockDefinition {
@@ -31,7 +31,7 @@ export function acknowledgedLock(name: string, replicas: number): LockDefinition
       };
       return {
         acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, pause, () => attempt(key, options.leaseMs)),
+          tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs)),
       };
     },
   });

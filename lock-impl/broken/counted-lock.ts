@@ -11,7 +11,7 @@ import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal } from '../owned-key.js';
 import { reentrantGiveBack } from '../scripts/reentrant-give-back.js';
 import { renewIfOwner } from '../scripts/renew-if-owner.js';
-import { pause } from '../set-nx-px.js';
+import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 import { takeCounted } from './take-counted.js';
 
 export interface Counts {
@@ -52,7 +52,7 @@ export function countedLock(name: string, parts: CountedParts): LockDefinition {
       };
       return {
         acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, pause, () => lockOf(key).attempt(options.leaseMs)),
+          tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => lockOf(key).attempt(options.leaseMs)),
       };
     },
   });

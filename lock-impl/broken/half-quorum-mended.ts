@@ -1,4 +1,4 @@
 /** The twin of `half-quorum`: more than half of the nodes. */
-import { redlock } from '../redlock.js';
+import { redlockWithQuorum } from '../redlock.js';
 
-export default redlock('broken/half-quorum-mended', (nodes) => Math.floor(nodes / 2) + 1);
+export default redlockWithQuorum('broken/half-quorum-mended', (nodes) => Math.floor(nodes / 2) + 1);

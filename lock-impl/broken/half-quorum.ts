@@ -4,6 +4,6 @@
  *
  * Of five nodes two are enough, so two clients that start at once each get their two or three.
  */
-import { redlock } from '../redlock.js';
+import { redlockWithQuorum } from '../redlock.js';
 
-export default redlock('broken/half-quorum', (nodes) => Math.floor(nodes / 2));
+export default redlockWithQuorum('broken/half-quorum', (nodes) => Math.floor(nodes / 2));

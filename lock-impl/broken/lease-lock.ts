@@ -6,7 +6,7 @@ import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harne
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey, prolong, take } from '../owned-key.js';
-import { pause } from '../set-nx-px.js';
+import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 export interface LeaseParts {
   /** Called once per client; the result is called once per try, for the value that says whose the lock is. */
@@ -55,7 +55,7 @@ export function leaseLock(name: string, parts: LeaseParts): LockDefinition {
       };
       return {
         acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, pause, () => attempt(key, options.leaseMs)),
+          tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs)),
       };
     },
   });

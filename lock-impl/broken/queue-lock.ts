@@ -4,10 +4,10 @@ import type { LockDefinition } from '../../harness/vocabulary/lock.js';
 import { defineLock } from '../define-lock.js';
 import { fairProtocol } from '../fair-protocol.js';
 import { ownedLocks } from '../owned-locks.js';
-import type { Protocol, Taken } from '../reentrant-lock.js';
+import type { Protocol, TakeResult } from '../reentrant-lock.js';
 
 /** What a client tries that is not in the queue; undefined: nothing, it is to go the way of all. */
-export type FirstTry = (redis: Redis, key: string, owner: string, leaseMs: number) => Promise<Taken | undefined>;
+export type FirstTry = (redis: Redis, key: string, owner: string, leaseMs: number) => Promise<TakeResult | undefined>;
 
 export function queueLock(name: string, firstTry: FirstTry): LockDefinition {
   return defineLock({

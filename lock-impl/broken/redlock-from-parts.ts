@@ -8,7 +8,7 @@
 import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
-import { type Answer, answerOf, giveBack, type OwnedKey, take } from '../owned-key.js';
+import { answerOf, giveBack, type OwnedKey, type ServerAnswer, take } from '../owned-key.js';
 import { majority } from '../redlock.js';
 
 const pause = { minMs: 10, maxMs: 60 };
@@ -70,8 +70,8 @@ export function redlockFromParts(
 }
 
 /** A node that does not answer in time has no vote; what it was asked for it may do all the same. */
-function inTime(access: TopologyAccess, answer: Promise<Answer>, ms: number): Promise<Answer> {
-  const silence = access.sleep(ms).then((): Answer => ({ is: 'unknown', error: new Error('no vote in time') }));
+function inTime(access: TopologyAccess, answer: Promise<ServerAnswer>, ms: number): Promise<ServerAnswer> {
+  const silence = access.sleep(ms).then((): ServerAnswer => ({ is: 'unknown', error: new Error('no vote in time') }));
   return Promise.race([answer, silence]);
 }
 
@@ -82,13 +82,13 @@ async function releaseAll(asked: readonly OwnedKey[], quorum: number): Promise<b
   throw new Error(`release answered by ${count(answers, 'yes') + count(answers, 'no')} of ${asked.length} nodes`);
 }
 
-function whyRefused(answers: readonly Answer[], quorum: number): string {
+function whyRefused(answers: readonly ServerAnswer[], quorum: number): string {
   const yes = count(answers, 'yes');
   if (yes >= quorum) return 'granted-late';
   if (yes + count(answers, 'no') < quorum) return 'unreachable';
   return yes > 0 ? 'no-quorum' : 'held';
 }
 
-function count(answers: readonly Answer[], is: Answer['is']): number {
+function count(answers: readonly ServerAnswer[], is: ServerAnswer['is']): number {
   return answers.filter((answer) => answer.is === is).length;
 }

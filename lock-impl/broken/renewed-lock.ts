@@ -11,7 +11,7 @@ import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '.
 import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey, take } from '../owned-key.js';
-import { pause } from '../set-nx-px.js';
+import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 export interface RenewalParts {
   /** True if the lock is ours for `leaseMs` from now; false: it is not any more. */
@@ -41,7 +41,7 @@ export function renewedLock(name: string, parts: RenewalParts): LockDefinition {
       };
       return {
         acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, pause, () => attempt(key, options.leaseMs)),
+          tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs)),
       };
     },
   });

@@ -3,7 +3,7 @@ import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/lo
 import { type Attempt, tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey } from '../owned-key.js';
-import { pause } from '../set-nx-px.js';
+import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 /** Takes the lock: its token, or 0 if it is somebody's. Made once per client. */
 export type TakeWithToken = (mine: OwnedKey, leaseMs: number) => Promise<number>;
@@ -31,7 +31,7 @@ export function tokenedLock(name: string, makeTake: () => TakeWithToken): LockDe
       };
       return {
         acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, pause, () => attempt(key, options.leaseMs)),
+          tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs)),
       };
     },
   });

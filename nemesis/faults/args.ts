@@ -1,6 +1,6 @@
 /** Checks of a step's arguments: each says what is wrong, or nothing. */
 
-export function oneOf(values: readonly string[]): (value: unknown) => string | undefined {
+export function mustBeOneOf(values: readonly string[]): (value: unknown) => string | undefined {
   return (value) => (values.some((known) => known === value) ? undefined : `must be one of ${values.join(', ')}`);
 }
 

@@ -43,13 +43,13 @@ export const clock: NemesisFault = {
     const loss = countEarlyExpiry(struck, context);
     try {
       return await InForce.strike(async (inForce) => {
-        const holds = await inForce.addAll(struck.map((one) => jump(one, offsetMs, context)));
+        const grips = await inForce.addAll(struck.map((one) => jump(one, offsetMs, context)));
         if (offsetMs > 0) loss.end();
         return {
           record: {
             targets: namesOf(struck),
             did: `clock of ${namesOf(struck).join(', ')} set ${offsetMs > 0 ? 'forward' : 'back'} by ${Math.abs(offsetMs)} ms`,
-            proof: holds.map((hold) => hold.proof).join('; '),
+            proof: grips.map((grip) => grip.proof).join('; '),
             offsetMs,
           },
           heal: async () => {

@@ -54,7 +54,7 @@ export const drift: NemesisFault = {
     const loss = countEarlyExpiry(struck, context);
     try {
       return await InForce.strike(async (inForce) => {
-        const holds = await inForce.addAll(
+        const grips = await inForce.addAll(
           struck.map((one) => context.levers.clock.drift(one.host, ratePpm, wallClockOf(one), context.signal)),
         );
         return {
@@ -62,8 +62,8 @@ export const drift: NemesisFault = {
           record: {
             targets: namesOf(struck),
             did: `clock of ${namesOf(struck).join(', ')} runs ${ratePpm > 0 ? 'fast' : 'slow'}, ${percent(ratePpm)}`,
-            proof: holds.map((hold) => hold.proof).join('; '),
-            offsetMs: Math.round(holds[0]!.gainedMs()),
+            proof: grips.map((grip) => grip.proof).join('; '),
+            offsetMs: Math.round(grips[0]!.gainedMs()),
             ratePpm,
           },
           heal: async () => {

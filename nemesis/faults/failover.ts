@@ -25,7 +25,7 @@ import { bothWays, type Pair, pairNames } from '../levers/network.js';
 import { killForgets, type NemesisContext, type NemesisFault, type Shape } from '../striking/context.js';
 import { type Grant, GrantWatch } from '../striking/grants.js';
 import { findShard, isNode, resolveTarget, struckNode, successorOf } from '../striking/targets.js';
-import { oneOf } from './args.js';
+import { mustBeOneOf } from './args.js';
 import { killDown } from './take-down.js';
 
 /** How long to wait for a first grant after the cut; a lock that waits for replicas never gives one. */
@@ -65,8 +65,10 @@ export const failover: NemesisFault = {
   targets: ['primary'],
   strikes: ['node'],
   needs: ['network', 'process'],
-  // biome-ignore lint/suspicious/noThenProperty: a word in a plan file, never a function
-  args: { then: { means: 'what becomes of the old primary; kill if not given', check: oneOf(['kill', 'isolate']) } },
+  args: {
+    // biome-ignore lint/suspicious/noThenProperty: a word in a plan file, never a function
+    then: { means: 'what becomes of the old primary; kill if not given', check: mustBeOneOf(['kill', 'isolate']) },
+  },
   unfit: ({ name, replicated }) => (replicated ? undefined : `nobody can replace a node on ${name}`),
   shape: ({ sentinels }, _target, leaseMs) => ({
     lane: 'servers',

@@ -5,7 +5,7 @@
 
 import { waitFor } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
-import type { Hold } from '../levers/network.js';
+import type { Grip } from '../levers/network.js';
 import { killForgets, type NemesisContext, type NemesisFault } from '../striking/context.js';
 import {
   isNode,
@@ -54,7 +54,7 @@ export const kill: NemesisFault = {
           did: `SIGKILL to ${namesOf(struck).join(', ')}`,
           proof: done
             .flat()
-            .map((hold) => hold.proof)
+            .map((grip) => grip.proof)
             .join('; '),
           ...(forgot.length > 0 && { forgot }),
         },
@@ -64,7 +64,7 @@ export const kill: NemesisFault = {
   },
 };
 
-async function killClient({ client, name }: StruckClient, context: NemesisContext): Promise<Hold> {
+async function killClient({ client, name }: StruckClient, context: NemesisContext): Promise<Grip> {
   const { pid } = client.process;
   await client.kill();
   const state = await client.process.state();

@@ -17,7 +17,7 @@ import { InForce } from '../levers/in-force.js';
 import { bothWays, oneWay, type Pair, pairNames } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
 import { choose, isNode, namesOf, resolveTarget, type Struck } from '../striking/targets.js';
-import { oneOf } from './args.js';
+import { mustBeOneOf } from './args.js';
 import { requireOneWay } from './one-way.js';
 
 const MODES = ['both', 'out', 'in', 'link', 'minority', 'off'] as const;
@@ -40,7 +40,7 @@ export const partition: NemesisFault = {
   args: {
     mode: {
       means: `what is cut: ${MODES.join(', ')}, as said above; both if not given`,
-      check: oneOf(MODES),
+      check: mustBeOneOf(MODES),
     },
   },
   unfit: () => undefined,
@@ -78,13 +78,13 @@ function modeOf(step: PlanStep): Mode {
 
 async function takeOff(struck: readonly Struck[], context: NemesisContext) {
   return InForce.strike(async (inForce) => {
-    const holds = await inForce.addAll(struck.map(({ host }) => context.levers.network.off(host)));
+    const grips = await inForce.addAll(struck.map(({ host }) => context.levers.network.off(host)));
     const hosts = struck.map(({ host }) => host);
     return {
       record: {
         targets: namesOf(struck),
         did: `${words(namesOf(struck))} off the network`,
-        proof: holds.map((hold) => hold.proof).join('; '),
+        proof: grips.map((grip) => grip.proof).join('; '),
         cut: pairNames(bothWays(hosts, peersOf(struck, context))),
       },
       heal: () => inForce.heal(),

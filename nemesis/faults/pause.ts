@@ -35,12 +35,12 @@ export const pause: NemesisFault = {
     const struck = await resolveTarget(step, context);
     return InForce.strike(async (inForce) => {
       await inForce.add(spareSentinels(struck, context));
-      const holds = await inForce.addAll(struck.map((one) => context.levers.pause.pause(one.name, hostProcess(one))));
+      const grips = await inForce.addAll(struck.map((one) => context.levers.pause.pause(one.name, hostProcess(one))));
       return {
         record: {
           targets: namesOf(struck),
           did: `SIGSTOP to ${namesOf(struck).join(', ')}`,
-          proof: holds.map((hold) => hold.proof).join('; '),
+          proof: grips.map((grip) => grip.proof).join('; '),
         },
         heal: () => inForce.heal(),
       };

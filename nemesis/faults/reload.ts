@@ -8,7 +8,7 @@
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
 import { message, Refusal, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
-import type { Hold } from '../levers/network.js';
+import type { Grip } from '../levers/network.js';
 import { killForgets, type NemesisContext, type NemesisFault } from '../striking/context.js';
 import { ongoing } from '../striking/ongoing.js';
 import { isNode, namesOf, resolveTarget, type StruckNode } from '../striking/targets.js';
@@ -80,7 +80,7 @@ class Rolling {
   private readonly done: StruckNode[] = [];
   private readonly todo: StruckNode[];
   /** The node that is down now. */
-  private down: Hold | undefined;
+  private down: Grip | undefined;
   private whole = 'the last one was not waited for';
 
   constructor(

@@ -7,7 +7,7 @@
 
 import { message, Refusal } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
-import type { Hold } from '../levers/network.js';
+import type { Grip } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
 import { ongoing } from '../striking/ongoing.js';
 import { hostProcess, isNode, namesOf, resolveTarget, type Struck } from '../striking/targets.js';
@@ -92,7 +92,7 @@ class Slowed {
   private stops = 0;
   private readonly tookMs: number[] = [];
   private beforeMs: number | undefined;
-  private current: Hold | undefined;
+  private current: Grip | undefined;
 
   constructor(
     private readonly struck: Struck,
@@ -159,8 +159,8 @@ class Slowed {
   /** Once: stopped, seen to be, and running again. */
   private async stop(signal?: AbortSignal): Promise<string> {
     const { clock, levers } = this.context;
-    const hold = await levers.pause.pause(this.name, hostProcess(this.struck));
-    this.current = hold;
+    const grip = await levers.pause.pause(this.name, hostProcess(this.struck));
+    this.current = grip;
     this.stops++;
     const ping = isNode(this.struck) ? this.ping().catch(() => undefined) : undefined;
     await clock.sleep(this.pauseMs, signal);
@@ -168,7 +168,7 @@ class Slowed {
     const took = await ping;
     // A stop that was cut short by the heal proves nothing by its length.
     if (took !== undefined && !signal?.aborted) this.tookMs.push(took);
-    return hold.proof;
+    return grip.proof;
   }
 
   private async resume(): Promise<string> {

@@ -6,7 +6,7 @@ import type { Shard } from '../../harness/vocabulary/topology.js';
 import { Refusal, waitFor } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import type { CountedLoss } from '../levers/memory.js';
-import type { Hold } from '../levers/network.js';
+import type { Grip } from '../levers/network.js';
 import type { NemesisContext } from '../striking/context.js';
 import { namesOf, type StruckNode, successorOf } from '../striking/targets.js';
 
@@ -18,7 +18,7 @@ export async function killDown(
   struck: readonly StruckNode[],
   forgets: boolean,
   context: NemesisContext,
-): Promise<Hold> {
+): Promise<Grip> {
   const nodes = struck.map(({ node }) => node);
   const losing = forgets ? struck.filter(({ node }) => node.kind === 'redis') : [];
   const loss = countLoss(namesOf(losing), context);
@@ -26,9 +26,9 @@ export async function killDown(
     const shards = losing.length > 0 && context.topology.replicated ? await context.topology.shards() : [];
     const struckShards = shards.filter(({ primary }) => nodes.includes(primary));
     return await InForce.strike(async (inForce) => {
-      const holds = await inForce.addAll(nodes.map((node) => context.levers.kill.kill(node)));
+      const grips = await inForce.addAll(nodes.map((node) => context.levers.kill.kill(node)));
       return {
-        proof: holds.map((hold) => hold.proof).join('; '),
+        proof: grips.map((grip) => grip.proof).join('; '),
         heal: async () => {
           const warnings = await Promise.all(struckShards.map((shard) => replaced(shard, context)));
           const said = await inForce.heal();

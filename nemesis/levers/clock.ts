@@ -10,19 +10,19 @@ import type { Host } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
 import { Interrupted, message, Refusal } from './basics.js';
-import { type Hold, healOnce } from './network.js';
+import { type Grip, healOnce } from './network.js';
 import { Serial } from './serial.js';
 
 /** What a program says the time is; undefined where it cannot tell. */
 export type ReadWallMs = () => Promise<number | undefined>;
 
-export interface DriftHold extends Hold {
+export interface DriftHold extends Grip {
   /** What it has gained by now. */
   gainedMs(): number;
 }
 
 /** A clock that can be sent to and fro between where it was and its offset. */
-export interface StrobeHold extends Hold {
+export interface StrobeHold extends Grip {
   /** To the other end; resolves with what the program says there, rejects when it does not say it. */
   flip(): Promise<string>;
 }
@@ -45,7 +45,7 @@ interface Move {
   sinceNs: number;
 }
 
-export interface Reading {
+export interface MeasuredOffset {
   /** How far the program's clock is ahead of the machine's. */
   offsetMs: number;
   /** Within this, either way. */
@@ -70,7 +70,7 @@ export class ClockLever {
   }
 
   /** Adds `offsetMs` to the host's clock; resolves when the program on it says the new time. */
-  async skew(host: Host, offsetMs: number, read: ReadWallMs): Promise<Hold> {
+  async skew(host: Host, offsetMs: number, read: ReadWallMs): Promise<Grip> {
     const move: Move = { offsetMs, ratePpm: 0, sinceNs: this.clock.nowNs() };
     const proof = await this.begin(host, move, () => this.proveOffset(host, offsetMs, read));
     return { proof, heal: this.healing(host, move, () => this.proveOffset(host, offsetMs, read)) };
@@ -192,7 +192,7 @@ export class ClockLever {
     }
   }
 
-  private async read(read: ReadWallMs): Promise<Reading> {
+  private async read(read: ReadWallMs): Promise<MeasuredOffset> {
     const seen = await readOffset(read, this.clock).catch((error) => {
       throw new Silent(message(error));
     });
@@ -207,7 +207,11 @@ class Silent extends Error {
 }
 
 /** A program's clock against the machine's; read again until it is exact, or for as long as that makes sense. */
-export async function exactOffsetOf(read: ReadWallMs, clock: Clock, withinMs: number): Promise<Reading | undefined> {
+export async function exactOffsetOf(
+  read: ReadWallMs,
+  clock: Clock,
+  withinMs: number,
+): Promise<MeasuredOffset | undefined> {
   for (let left = READ_TRIES; ; left--) {
     const reading = await readOffset(read, clock);
     if (!reading || reading.errorMs <= withinMs || left === 1) return reading;
@@ -215,7 +219,7 @@ export async function exactOffsetOf(read: ReadWallMs, clock: Clock, withinMs: nu
   }
 }
 
-async function readOffset(read: ReadWallMs, clock: Clock): Promise<Reading | undefined> {
+async function readOffset(read: ReadWallMs, clock: Clock): Promise<MeasuredOffset | undefined> {
   const beganNs = clock.nowNs();
   const before = clock.wallMs();
   const told = await read();

@@ -2,7 +2,7 @@
  * What one strike has done so far, so that a strike that fails half-way undoes it, and a heal undoes it in reverse.
  */
 import { message } from './basics.js';
-import type { Hold } from './network.js';
+import type { Grip } from './network.js';
 
 /** A strike failed and could not be undone either: the runner keeps `heal` and tries it again. */
 export class LeftInForce extends Error {
@@ -16,17 +16,17 @@ export class LeftInForce extends Error {
 }
 
 export class InForce {
-  private readonly holds: Pick<Hold, 'heal'>[] = [];
+  private readonly grips: Pick<Grip, 'heal'>[] = [];
 
   /** Waits for something that takes force, and remembers how to undo it. */
-  async add<T extends Pick<Hold, 'heal'>>(pending: Promise<T> | T): Promise<T> {
-    const hold = await pending;
-    this.holds.push(hold);
-    return hold;
+  async add<T extends Pick<Grip, 'heal'>>(pending: Promise<T> | T): Promise<T> {
+    const grip = await pending;
+    this.grips.push(grip);
+    return grip;
   }
 
   /** As `add`, for several at once: all are remembered that took force, even if another of them fails. */
-  async addAll<T extends Pick<Hold, 'heal'>>(pending: readonly Promise<T>[]): Promise<T[]> {
+  async addAll<T extends Pick<Grip, 'heal'>>(pending: readonly Promise<T>[]): Promise<T[]> {
     const results = await Promise.allSettled(pending.map((one) => this.add(one)));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
@@ -37,8 +37,8 @@ export class InForce {
   async heal(): Promise<string> {
     const said: string[] = [];
     const failed: string[] = [];
-    for (const hold of [...this.holds].reverse()) {
-      await hold.heal().then(
+    for (const grip of [...this.grips].reverse()) {
+      await grip.heal().then(
         (text) => text && said.push(text),
         (error) => failed.push(message(error)),
       );

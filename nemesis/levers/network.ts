@@ -16,7 +16,7 @@ import { Serial } from './serial.js';
 export type Pair = readonly [from: Host, to: Host];
 
 /** Something that a lever did and can undo. `heal` may be called again after it rejected. */
-export interface Hold {
+export interface Grip {
   /** What was read back, in words. */
   readonly proof: string;
   /** Undoes it and resolves with what was read back; does nothing once it has succeeded. */
@@ -35,7 +35,7 @@ export class NetworkLever {
   constructor(private readonly homes: readonly Host[] = []) {}
 
   /** Cuts every pair and proves it; nothing is left cut by a rejection. */
-  async cut(pairs: readonly Pair[]): Promise<Hold> {
+  async cut(pairs: readonly Pair[]): Promise<Grip> {
     const walls = this.wallsOf(pairs);
     const done = await Promise.allSettled(walls.map((wall) => this.raise(wall)));
     const undo = walls.filter((_, at) => done[at]?.status === 'fulfilled');
@@ -70,7 +70,7 @@ export class NetworkLever {
   }
 
   /** Takes the host off the network: its link is down. */
-  async off(host: Host): Promise<Hold> {
+  async off(host: Host): Promise<Grip> {
     await this.serial.run(host.name, async () => {
       if ((this.offs.get(host.name) ?? 0) === 0) {
         await setLink(host, 'down');

@@ -8,7 +8,7 @@
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
 import { message, Refusal } from './basics.js';
 import { InForce } from './in-force.js';
-import { type Hold, healOnce } from './network.js';
+import { type Grip, healOnce } from './network.js';
 import { Serial } from './serial.js';
 
 /** Well above what the buffers of a server's connections come and go with, else nothing else could be stored at all. */
@@ -26,7 +26,7 @@ const READS = 200;
 const FILLER = 'somebody-elses';
 
 /** A server whose memory is short. */
-export interface Pressure extends Hold {
+export interface Pressure extends Grip {
   readonly node: RedisNode;
   readonly policy: string;
   /** Writes a few more values of somebody else's; resolves with how many the server refused for want of memory. */

@@ -6,7 +6,7 @@ import type { HostProcess } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
 import { Refusal } from './basics.js';
-import { type Hold, healOnce } from './network.js';
+import { type Grip, healOnce } from './network.js';
 import { Serial } from './serial.js';
 
 /** A signal takes effect when the kernel next looks; far less than this on any machine that works. */
@@ -28,7 +28,7 @@ export class PauseLever {
   }
 
   /** SIGSTOP; resolves when the kernel says it is stopped. */
-  async pause(name: string, process: HostProcess): Promise<Hold> {
+  async pause(name: string, process: HostProcess): Promise<Grip> {
     await this.serial.run(name, async () => {
       if (!this.isPaused(process)) {
         if ((await process.state()) === 'dead') throw new Refusal(`${name} is not running`);
@@ -77,7 +77,7 @@ export class KillLever {
   }
 
   /** SIGKILL; resolves when the process is dead. Healing starts the server again with what is on its disk. */
-  async kill(node: RedisNode): Promise<Hold> {
+  async kill(node: RedisNode): Promise<Grip> {
     const pid = node.process.pid;
     await this.serial.run(node.name, async () => {
       if (!this.isDown(node)) {

@@ -3,7 +3,7 @@
  * a pixel column, the first is drawn. Violations are always drawn.
  */
 import type { FaultBand, PageData, TryList } from '../data/page-data.js';
-import { endOf, firstWhere, type Lane, type Layout, type Row, SIZES } from './lanes.js';
+import { type BarRow, endOf, firstWhere, type Lane, type Layout, SIZES } from './lanes.js';
 import type { Pen } from './pen.js';
 
 export function drawLanes(pen: Pen, data: PageData, layout: Layout): void {
@@ -81,7 +81,7 @@ function drawDeath(pen: Pen, us: number, y: number, height: number): void {
   context.stroke();
 }
 
-function drawHolds(pen: Pen, data: PageData, lane: SlotLane, row: Row): void {
+function drawHolds(pen: Pen, data: PageData, lane: SlotLane, row: BarRow): void {
   const { holds, lives } = lane.slot;
   const { theme, usPerPx, left, right, view } = pen;
   const height = SIZES.bar;

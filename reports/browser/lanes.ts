@@ -7,14 +7,14 @@ export const SIZES = { bar: 15, tries: 8, role: 13, owner: 11, host: 13, gap: 6,
 const MOST_ROWS = 4;
 
 /** One row of bars of a slot. */
-export interface Row {
+export interface BarRow {
   y: number;
   /** Indexes into the slot's holds, in order; of one row none overlaps another, but for the last. */
   holds: Int32Array;
 }
 
 export type Lane =
-  | { kind: 'slot'; name: string; y: number; height: number; slot: SlotLane; rows: Row[]; triesY: number }
+  | { kind: 'slot'; name: string; y: number; height: number; slot: SlotLane; rows: BarRow[]; triesY: number }
   | { kind: 'node'; name: string; y: number; height: number; node: NodeLane; keys: { key: number; y: number }[] }
   | { kind: 'host'; name: string; y: number; height: number };
 

@@ -5,14 +5,14 @@
  * on the page is there without it.
  */
 import { showPlots } from './plots.js';
-import { Timeline } from './timeline.js';
+import { TimelineView } from './timeline.js';
 import { unpack } from './unpack.js';
 import { View } from './view.js';
 
 const data = await unpack('run-data');
 const view = new View(data.fromUs, Math.max(data.untilUs, data.fromUs + 1));
 document.documentElement.classList.add('scripted');
-const timeline = new Timeline(data, view);
+const timeline = new TimelineView(data, view);
 showPlots(data, view);
 
 const followHash = () => {

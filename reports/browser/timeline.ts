@@ -15,7 +15,7 @@ const NEAR_PX = 4;
 /** So long after the last change the address is brought up to date. */
 const SETTLED_MS = 200;
 
-export class Timeline implements Steering {
+export class TimelineView implements Steering {
   private readonly head: Pen;
   private readonly lanes: Pen;
   private readonly headLayout: Head;

@@ -5,12 +5,12 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { PageData } from './page-data.js';
 
-export function packed(data: PageData): string {
+export function packedPage(data: PageData): string {
   return deflateRawSync(JSON.stringify(data), { level: 7 }).toString('base64');
 }
 
 /** For tests: what the page was given. */
-export function unpacked(text: string): PageData {
+export function unpackedPage(text: string): PageData {
   return JSON.parse(inflateRawSync(Buffer.from(text, 'base64')).toString('utf8')) as PageData;
 }
 

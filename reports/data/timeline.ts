@@ -27,13 +27,18 @@ const MOST_MARKS = 5_000;
 /** Violations around which the servers' commands are read: as many as have a drawing. */
 const MOST_LOOKED_AT = 12;
 
-export interface Timeline {
+export interface TimelineData {
   data: PageData;
   /** What is drawn together or left out, for people. */
   notes: string[];
 }
 
-export function timelineOf(input: ReportInput, story: Story, marks: readonly Mark[], mostSingly?: number): Timeline {
+export function timelineOf(
+  input: ReportInput,
+  story: Story,
+  marks: readonly Mark[],
+  mostSingly?: number,
+): TimelineData {
   const keeping: Keeping = keepingOf(input, mostSingly);
   const lists = new SlotLists(input, story, keeping);
   const text = (words: string) => visible(clipped(words, LONGEST_TEXT));

@@ -7,7 +7,7 @@ import type { NodeBelief } from '../story/beliefs.js';
 import type { Slot } from '../story/slots.js';
 import type { Mark, Story } from '../story/story.js';
 import { label } from './pieces.js';
-import { type Scale, within, xOf } from './scale.js';
+import { isInWindow, type Scale, xOf } from './scale.js';
 
 /** A numbered moment of a cause's chain. */
 export interface Flag {
@@ -40,7 +40,7 @@ export const RIGHT = 792;
 /** Of lanes and what is in them. */
 const SIZES = { bar: 22, ticks: 10, role: 15, key: 19, gap: 8 };
 
-export interface Lane {
+export interface CanvasLane {
   y: number;
   height: number;
   /** Where several hosts share a lane: whose bands are drawn in it. */
@@ -53,7 +53,7 @@ export class Canvas {
   readonly main: Markup[] = [];
   readonly front: Markup[] = [];
   readonly notes: string[] = [];
-  readonly lanes = new Map<string, Lane>();
+  readonly lanes = new Map<string, CanvasLane>();
   readonly scale: Scale;
   readonly sizes = SIZES;
   /** The holds of the violations, by their beginnings; then by client and id, since the objects are others. */
@@ -75,7 +75,7 @@ export class Canvas {
   }
 
   sees(fromNs: number, untilNs: number): boolean {
-    return within(this.scale, fromNs, untilNs);
+    return isInWindow(this.scale, fromNs, untilNs);
   }
 
   /** True for the holds of the violation. */

@@ -6,7 +6,7 @@ import { clipped, type Markup, markup } from '../markup.js';
 import { missNs, missOf, type Slot } from '../story/slots.js';
 import { count, duration, durationOfMs, exactMoment, holdName, plural } from '../words.js';
 import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
-import { type Bar, fullness, mergeRows, type Row, sharedBars } from './merge.js';
+import { type Bar, fullness, mergeRows, type SpanRow, sharedBars } from './merge.js';
 import { box, fitted, hover, label, line, Packing } from './pieces.js';
 
 /** Holds of one slot at the same time that get a row each; more share the last. */
@@ -113,7 +113,7 @@ function absences(canvas: Canvas, slot: Slot, y: number, height: number): Markup
 function drawHolds(canvas: Canvas, rows: readonly Drawn[]): void {
   const { fromNs, untilNs } = canvas.options.story.holds;
   const spans = rows.map(
-    ({ numbers }): Row => ({
+    ({ numbers }): SpanRow => ({
       count: numbers.length,
       fromX: (n) => canvas.x(fromNs[numbers[n]!]!),
       untilX: (n) => canvas.x(endOf(untilNs[numbers[n]!]!)),
@@ -208,7 +208,7 @@ function holdHover(hold: Hold): Markup {
 function drawMisses(canvas: Canvas, rows: readonly Drawn[]): void {
   const { history } = canvas.options.story;
   const { outcome } = history.operations;
-  const ticks = rows.map(({ numbers }): Row => {
+  const ticks = rows.map(({ numbers }): SpanRow => {
     const x = (n: number) => canvas.x(missNs(history, numbers[n]!));
     return { count: numbers.length, fromX: x, untilX: x, apart: () => false };
   });

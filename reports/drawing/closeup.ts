@@ -2,17 +2,17 @@
 import type { Slot } from '../story/slots.js';
 import type { Step } from '../story/steps.js';
 import type { Mark, Story } from '../story/story.js';
-import { type Window, windowOf } from '../story/window.js';
+import { type DrawnWindow, windowOf } from '../story/window.js';
 import { moment } from '../words.js';
 import type { Flag } from './canvas.js';
-import { drawSheet, type Sheet } from './sheet.js';
+import { drawSheet, type SheetDrawing } from './sheet.js';
 
 /** Bars of each sort in one close-up: what a reader can take in, and what keeps the file small. */
 const BUDGET = 100;
 /** Where no hold says which clients matter (a deadlock, say), this many lanes are shown. */
 const MOST_LANES = 8;
 
-export interface CloseUp extends Sheet, Window {
+export interface CloseUp extends SheetDrawing, DrawnWindow {
   name: string;
 }
 
@@ -29,7 +29,7 @@ export function closeUps(mark: Mark, story: Story, steps: readonly Step[]): Clos
   return sheets;
 }
 
-function closeUp(mark: Mark, story: Story, steps: readonly Step[], window: Window, name: string): CloseUp {
+function closeUp(mark: Mark, story: Story, steps: readonly Step[], window: DrawnWindow, name: string): CloseUp {
   const { violation } = mark;
   const flags = steps.map(({ atNs, text }, at): Flag => ({ number: at + 1, atNs, text }));
   const span = `${moment(window.fromNs)} to ${moment(window.untilNs)}`;

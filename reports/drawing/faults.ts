@@ -3,7 +3,7 @@ import { clipped, type Markup, markup } from '../markup.js';
 import { type FaultSpan, type FaultStory, faultNumber, type Touch } from '../story/faults.js';
 import { duration, exactMoment } from '../words.js';
 import { type Canvas, RIGHT } from './canvas.js';
-import { box, fitted, hover, label, line, packed, textWidth } from './pieces.js';
+import { box, fitted, hover, label, line, rowOfEach, textWidth } from './pieces.js';
 
 interface FaultBar {
   fault: FaultStory;
@@ -17,7 +17,7 @@ interface FaultBar {
 export function drawFaultRows(canvas: Canvas): void {
   const bars = canvas.options.story.faults.flatMap((fault) => faultBars(canvas, fault)).sort((a, b) => a.x - b.x);
   if (bars.length === 0) return;
-  const rows = packed(
+  const rows = rowOfEach(
     bars.map((bar) => ({ from: bar.x, until: Math.max(bar.untilX, bar.x + textWidth(bar.text, 10.5) + 8) + 4 })),
     8,
   );

@@ -2,7 +2,7 @@
 import { clipped, markup } from '../markup.js';
 import { exactMoment } from '../words.js';
 import type { Canvas } from './canvas.js';
-import { hover, label, line, packed } from './pieces.js';
+import { hover, label, line, rowOfEach } from './pieces.js';
 
 const FLAG_RADIUS = 8;
 
@@ -13,7 +13,7 @@ export function drawFlags(canvas: Canvas): void {
     from: canvas.x(flag.atNs) - FLAG_RADIUS,
     until: canvas.x(flag.atNs) + FLAG_RADIUS + 1,
   }));
-  const rows = packed(spans, 6);
+  const rows = rowOfEach(spans, 6);
   flags.forEach((flag, at) => {
     const x = canvas.x(flag.atNs);
     const y = canvas.y + FLAG_RADIUS + 1 + (rows[at] ?? 0) * (2 * FLAG_RADIUS + 2);

@@ -4,7 +4,7 @@
  */
 
 /** Spans of one row, numbered from 0 in the order in which they begin: a long run has more of them than objects should be. */
-export interface Row {
+export interface SpanRow {
   readonly count: number;
   fromX(n: number): number;
   untilX(n: number): number;
@@ -26,7 +26,7 @@ export interface Span {
 }
 
 /** A row of a few spans, which are there as objects. */
-export function rowOf(spans: readonly Span[]): Row {
+export function spanRowOf(spans: readonly Span[]): SpanRow {
   return {
     count: spans.length,
     fromX: (n) => spans[n]!.fromX,
@@ -35,7 +35,7 @@ export function rowOf(spans: readonly Span[]): Row {
   };
 }
 
-export function mergeRow(row: Row, tolerancePx: number): Bar[] {
+export function mergeRow(row: SpanRow, tolerancePx: number): Bar[] {
   const bars: Bar[] = [];
   let open: Bar | undefined;
   for (let n = 0; n < row.count; n++) {
@@ -60,7 +60,7 @@ export function mergeRow(row: Row, tolerancePx: number): Bar[] {
 }
 
 /** Merges rows with the smallest tolerance at which they fit `budget` bars in all. */
-export function mergeRows(rows: readonly Row[], budget: number): { rows: Bar[][]; tolerancePx: number } {
+export function mergeRows(rows: readonly SpanRow[], budget: number): { rows: Bar[][]; tolerancePx: number } {
   for (let tolerancePx = 1; ; tolerancePx *= 2) {
     const merged = rows.map((row) => mergeRow(row, tolerancePx));
     const bars = merged.reduce((sum, row) => sum + row.length, 0);

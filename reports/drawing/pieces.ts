@@ -40,7 +40,7 @@ export function fitted(text: string, widthPx: number, fontPx: number): string {
 }
 
 /** Puts spans into as few rows as they need so that none overlaps another; gives the row of each. */
-export function packed(spans: readonly { from: number; until: number }[], mostRows: number): number[] {
+export function rowOfEach(spans: readonly { from: number; until: number }[], mostRows: number): number[] {
   const packing = new Packing(mostRows);
   return spans.map(({ from, until }) => packing.rowFor(from, until));
 }

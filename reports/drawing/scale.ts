@@ -20,7 +20,7 @@ export function momentAt(scale: Scale, x: number): number {
 }
 
 /** True where any of [fromNs, untilNs] lies in the window. */
-export function within(scale: Scale, fromNs: number, untilNs: number): boolean {
+export function isInWindow(scale: Scale, fromNs: number, untilNs: number): boolean {
   return !(untilNs < scale.fromNs) && fromNs <= scale.untilNs;
 }
 

@@ -3,7 +3,7 @@ import { clipped, type Markup, markup } from '../markup.js';
 import type { NodeBelief, OwnerSpan, RoleSpan } from '../story/beliefs.js';
 import { count, duration, durationOfMs, exactMoment, plural } from '../words.js';
 import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
-import { fullness, mergeRows, rowOf, sharedBars } from './merge.js';
+import { fullness, mergeRows, sharedBars, spanRowOf } from './merge.js';
 import { box, fitted, hover, label, line, textWidth } from './pieces.js';
 
 const ROLE_WORDS: Record<RoleSpan['state'], string> = {
@@ -117,7 +117,7 @@ interface OwnerRow {
 function drawOwners(canvas: Canvas, rows: readonly OwnerRow[]): void {
   const inX = ({ fromNs, untilNs }: OwnerSpan) => ({ fromX: canvas.x(fromNs), untilX: canvas.x(untilNs) });
   const merged = mergeRows(
-    rows.map(({ spans }) => rowOf(spans.map(inX))),
+    rows.map(({ spans }) => spanRowOf(spans.map(inX))),
     canvas.options.budget,
   );
   const shared = sharedBars(merged.rows);

@@ -14,13 +14,13 @@ import { drawFlagLines, drawFlags } from './flags.js';
 import { drawMark, placeMark } from './marks.js';
 import { drawNodes, drawOtherHosts } from './servers.js';
 
-export interface Sheet {
+export interface SheetDrawing {
   svg: Markup;
   /** What was merged or left out. */
   notes: string[];
 }
 
-export function drawSheet(options: SheetOptions): Sheet {
+export function drawSheet(options: SheetOptions): SheetDrawing {
   const canvas = new Canvas(options);
   drawPhases(canvas);
   const axisY = drawAxis(canvas);

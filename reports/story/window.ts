@@ -6,13 +6,13 @@ const SECOND_NS = 1e9;
 const REACH_BACK_NS = 8 * SECOND_NS;
 const REACH_ON_NS = 4 * SECOND_NS;
 
-export interface Window {
+export interface DrawnWindow {
   fromNs: number;
   untilNs: number;
 }
 
 /** A second either side of the overlap, and more where the grants and the cause lie further off; within the run. */
-export function windowOf(violation: Violation, run: Window): Window {
+export function windowOf(violation: Violation, run: DrawnWindow): DrawnWindow {
   const end = Number.isFinite(violation.untilNs) ? violation.untilNs : run.untilNs;
   const moments = [
     ...violation.holds.flatMap((hold) => [hold.grantSentNs, hold.fromNs, hold.untilNs]),

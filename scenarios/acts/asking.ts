@@ -1,6 +1,6 @@
 /** What plays ask of the servers, through the channel that no fault cuts. */
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
-import type { Answer, Stage, StageClient } from '../../harness/vocabulary/workload.js';
+import type { OperationOutcome, Stage, StageClient } from '../../harness/vocabulary/workload.js';
 
 /** Whom the servers agree on as the primary for `key`, once they do; with `after`, another than that one. */
 export function primaryFor(stage: Stage, key: string, after?: RedisNode): Promise<RedisNode> {
@@ -47,7 +47,7 @@ export async function isListening(stage: Stage, key: string): Promise<void> {
  * Resolves with the grant once `client` has it. It asks again and again: while a server is away, and while the answer to a
  * question is lost with a connection that has died and of which the client had not heard yet.
  */
-export function granted(stage: Stage, client: StageClient, key: string): Promise<Answer> {
+export function granted(stage: Stage, client: StageClient, key: string): Promise<OperationOutcome> {
   return stage.until(`${client.name} is granted ${key}`, async () => {
     const answer = await client.acquire(key, { waitMs: 500 });
     return answer.type === 'ok' && answer;

@@ -3,14 +3,14 @@
  * asks. Their logs are synced with every write: they come back with all that they ever granted, which of this lock is nothing.
  */
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
-import type { Answer, Stage } from '../../harness/vocabulary/workload.js';
+import type { OperationOutcome, Stage } from '../../harness/vocabulary/workload.js';
 import { hasNoticed, havingKey } from './asking.js';
 
 /** Five nodes whose crashes alone forget nothing. */
 export const DURABLE = { nodes: 5, persistence: 'aof-always', keys: 1, leaseMs: 20_000 } as const;
 
 export interface BareMajority {
-  held: Answer;
+  held: OperationOutcome;
   /** The three that granted it. */
   granted: readonly RedisNode[];
 }
@@ -29,7 +29,7 @@ export async function grantOnThreeOfFive(stage: Stage): Promise<BareMajority> {
 }
 
 /** Another client is granted the lock by those who never knew of it and one of those who did. */
-export async function takeBeside(stage: Stage, first: Answer): Promise<void> {
+export async function takeBeside(stage: Stage, first: OperationOutcome): Promise<void> {
   const [holder, other] = [stage.client(1), stage.client(2)];
   await hasNoticed(stage, other);
   const second = await other.acquire('lock:0', { waitMs: 6_000 });

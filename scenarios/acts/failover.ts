@@ -4,10 +4,10 @@
  *
  * The cut outlasts the primary: what a dead process had sent, its kernel sends on as soon as it can.
  */
-import type { Answer, Stage } from '../../harness/vocabulary/workload.js';
+import type { OperationOutcome, Stage } from '../../harness/vocabulary/workload.js';
 import { granted } from './asking.js';
 
-export async function loseByFailover(stage: Stage): Promise<{ first: Answer; second: Answer }> {
+export async function loseByFailover(stage: Stage): Promise<{ first: OperationOutcome; second: OperationOutcome }> {
   const [holder, other] = [stage.client(1), stage.client(2)];
   const lag = await stage.strike('lag', 'replica');
   const first = await holder.acquire('lock:0');

@@ -2,10 +2,10 @@
  * A client is stopped when the nodes have answered and before it has decided: to it the answers come late, by as much as it
  * sleeps. Meanwhile the lease that they speak of ends, and another client is granted the lock.
  */
-import type { Answer, Stage } from '../../harness/vocabulary/workload.js';
+import type { OperationOutcome, Stage } from '../../harness/vocabulary/workload.js';
 import { leaseOver } from './asking.js';
 
-export async function answerLate(stage: Stage): Promise<{ late: Answer; others: Answer }> {
+export async function answerLate(stage: Stage): Promise<{ late: OperationOutcome; others: OperationOutcome }> {
   const [late, other] = [stage.client(1), stage.client(2)];
   const { answer, resume } = await late.stopAt('asked', (client) => client.acquire('lock:0'));
   await leaseOver(stage, 'lock:0');

@@ -1,8 +1,8 @@
 /** The server is away for as long as one renewal takes, and back, with everything in it, long before the lease is over. */
-import type { Answer, Stage } from '../../harness/vocabulary/workload.js';
+import type { OperationOutcome, Stage } from '../../harness/vocabulary/workload.js';
 import { havingKey } from './asking.js';
 
-export async function failOneRenewal(stage: Stage): Promise<Answer> {
+export async function failOneRenewal(stage: Stage): Promise<OperationOutcome> {
   const holder = stage.client(1);
   const held = await holder.acquire('lock:0');
   const outage = await stage.strike('kill', 'primary');

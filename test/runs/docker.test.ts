@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findEngine, sweep } from '../../docker/index.js';
+import { findEngine, removeLeftovers } from '../../docker/index.js';
 import { labelsOf } from '../../docker/owner.js';
 import { inContainers, noDocker } from '../support/needs-docker.js';
 import {
@@ -127,7 +127,7 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
       endAll(run);
       await until('no process of the run', () => processesOf(run!.mark).length === 0);
       await eventually(async () => (await leftOf(run!.output())).every((what) => what.startsWith('network ')));
-      await sweep(docker);
+      await removeLeftovers(docker);
       expect(await leftOf(run.output())).toEqual([]);
     },
     FIRST_RUN_MS,
@@ -154,7 +154,7 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
       }),
     );
     try {
-      await sweep(docker);
+      await removeLeftovers(docker);
       const left = await Promise.all(
         made.map(async ({ whose, network, container }) => {
           const there = await Promise.all([isThere(network.inspect()), isThere(container.inspect())]);

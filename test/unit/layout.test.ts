@@ -152,6 +152,47 @@ describe('import rules', () => {
   });
 });
 
+describe('names', () => {
+  const EXPORTED =
+    /^export\s+(?:declare\s+|async\s+|abstract\s+)*(?:const|let|function\*?|class|interface|type|enum)\s+([\w$]+)/gm;
+  const RENAMED = /^(?:import|export)\b[^;]*?\b(\w+ as \w+)[^;]*? from '\.[^;]*;/gm;
+  /** Names with one meaning that stand in several files, and why they must. */
+  const SEVERAL: Record<string, string> = {
+    DEVICE: 'the one network device of a host; topologies and faults may not import each other',
+    Grant: 'a granted acquire: as it is seen while the run lasts, and as it is found in its record',
+    moment: 'times in sentences, of checkers and of reports',
+    plural: 'counts in sentences, of checkers and of reports',
+  };
+
+  /** Exported names and the files that declare them, of names that several files declare. */
+  function severalMeanings(all: readonly Source[]): string[] {
+    const files = new Map<string, string[]>();
+    for (const { path, text } of all)
+      for (const [, name] of text.matchAll(EXPORTED))
+        files.set(name!, [...new Set([...(files.get(name!) ?? []), path])]);
+    return [...files]
+      .filter(([name, paths]) => paths.length > 1 && SEVERAL[name] === undefined)
+      .map(([name, paths]) => `${name}: ${paths.join(', ')}`);
+  }
+
+  test('an exported name stands in one file', () => {
+    expect(severalMeanings([...FOLDERS, 'bench'].flatMap(sources))).toEqual([]);
+  });
+
+  test('what is imported or exported again keeps its name', () => {
+    const renamed = [...FOLDERS, 'bench']
+      .flatMap(sources)
+      .flatMap(({ path, text }) => [...text.matchAll(RENAMED)].map((match) => `${path}: ${match[1]}`));
+    expect(renamed).toEqual([]);
+  });
+
+  test('a name with two meanings would be found', () => {
+    const a = { path: 'reports/a.ts', text: 'export interface Row {}' };
+    const b = { path: 'cli/b.ts', text: 'export async function Row() {}' };
+    expect(severalMeanings([a, b])).toEqual(['Row: reports/a.ts, cli/b.ts']);
+  });
+});
+
 test('what is compiled is every folder: set-up looks for changes nowhere else', () => {
   const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] };
   expect(include.toSorted()).toEqual([...FOLDERS, 'bench'].toSorted());

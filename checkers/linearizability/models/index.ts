@@ -1,8 +1,8 @@
 /** The locks, as data for the general search and for checking certificates. */
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { Model } from '../types.js';
-import { fair, fenced, mutex } from './mutex.js';
-import { readWrite, reentrant, semaphore } from './shared.js';
+import { fairModel, fencedModel, mutexModel } from './mutex.js';
+import { readWriteModel, reentrantModel, semaphoreModel } from './shared.js';
 
 type Kind = LockModel['kind'];
 
@@ -10,12 +10,12 @@ type Kind = LockModel['kind'];
 type AnyModel = Model<any>;
 
 export const models: { readonly [K in Kind]: (model: Extract<LockModel, { kind: K }>) => AnyModel } = {
-  mutex,
-  reentrant,
-  'read-write': readWrite,
-  semaphore,
-  fenced,
-  fair,
+  mutex: mutexModel,
+  reentrant: reentrantModel,
+  'read-write': readWriteModel,
+  semaphore: semaphoreModel,
+  fenced: fencedModel,
+  fair: fairModel,
 };
 
 export function modelOf(model: LockModel): Model<unknown> {

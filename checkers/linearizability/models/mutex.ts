@@ -15,12 +15,12 @@ const mutexRules: Rules<number> = {
   hash: (held) => held,
 };
 
-export function mutex(): Model<number> {
+export function mutexModel(): Model<number> {
   return lockModel({ kind: 'mutex' }, mutexRules);
 }
 
 /** A mutex as far as this is concerned: in which order waiters were served is no matter of who held. */
-export function fair(): Model<number> {
+export function fairModel(): Model<number> {
   return lockModel({ kind: 'fair' }, mutexRules);
 }
 
@@ -31,7 +31,7 @@ interface Fenced {
 }
 
 /** A mutex whose tokens rise with every grant. A grant of which no token is known says nothing about tokens. */
-export function fenced(): Model<Fenced> {
+export function fencedModel(): Model<Fenced> {
   return lockModel<Fenced>(
     { kind: 'fenced' },
     {

@@ -9,7 +9,7 @@ import { lockModel, type Rules } from './rules.js';
 type Held = readonly number[];
 
 /** The owner may take it again, up to `depth` times at once; each release ends the hold that it names. */
-export function reentrant(model: Extract<LockModel, { kind: 'reentrant' }>): Model<Held> {
+export function reentrantModel(model: Extract<LockModel, { kind: 'reentrant' }>): Model<Held> {
   return sharedModel(
     model,
     (held, row, history) => held.length > 0 && (!isOwn(held[0]!, row, history) || held.length >= model.depth),
@@ -21,7 +21,7 @@ export function reentrant(model: Extract<LockModel, { kind: 'reentrant' }>): Mod
  * first. It does not get to write under its own read lock: a second reader might wait for the same, and both for ever. Nor
  * to write twice at once: a read-write lock is not said to be reentrant.
  */
-export function readWrite(): Model<Held> {
+export function readWriteModel(): Model<Held> {
   return sharedModel({ kind: 'read-write' }, (held, row, history) => {
     if (!isRead(row, history)) return held.length > 0;
     return held.some((hold) => !isRead(hold, history) && !isOwn(hold, row, history));
@@ -29,7 +29,7 @@ export function readWrite(): Model<Held> {
 }
 
 /** So many holds at once, no matter whose. */
-export function semaphore(model: Extract<LockModel, { kind: 'semaphore' }>): Model<Held> {
+export function semaphoreModel(model: Extract<LockModel, { kind: 'semaphore' }>): Model<Held> {
   return sharedModel(model, (held) => held.length >= model.permits);
 }
 

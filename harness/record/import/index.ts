@@ -18,7 +18,7 @@ import { forEachForm } from './forms.js';
 import { JsonSyntax } from './json.js';
 import { paired } from './pairing.js';
 import { type LeftOut, recordedEvent } from './recorded-event.js';
-import { timelineOf } from './timeline.js';
+import { recordedTimesOf } from './timeline.js';
 
 export interface Place {
   /** From 1. */
@@ -99,7 +99,7 @@ function importEvents(file: string, format: 'edn' | 'json', { leaseMs, model }: 
     else events.add(event, line);
   });
   if (events.count === 0) throw new DamagedHistory(file, 1, nothingIn(basename(file), leftOut));
-  const timeline = timelineOf(events, file);
+  const timeline = recordedTimesOf(events, file);
   const { history, bareTokens, notes } = paired(events, timeline, file, {
     // A lease is a duration.
     leaseMs: timeline.isMeasured ? leaseMs : undefined,

@@ -10,7 +10,7 @@ import type { History, HistoryEvent } from '../../vocabulary/history.js';
 import { HistoryTable } from '../history-table.js';
 import { DamagedHistory } from '../shapes.js';
 import { type EventColumns, MODE_NAMES, OP_NAMES, TYPE_NAMES } from './event-columns.js';
-import type { Timeline } from './timeline.js';
+import type { RecordedTimes } from './timeline.js';
 
 export interface PairingOptions {
   /** What every acquire was granted for; undefined: not known. */
@@ -30,7 +30,7 @@ export interface Paired {
 export const ONLY_KEY = 'lock';
 
 /** Throws DamagedHistory. */
-export function paired(events: EventColumns, timeline: Timeline, file: string, options: PairingOptions): Paired {
+export function paired(events: EventColumns, timeline: RecordedTimes, file: string, options: PairingOptions): Paired {
   const pairing = new Pairing(events, timeline.atNs, file, options);
   for (let place = 0; place < events.count; place++) pairing.add(timeline.order?.[place] ?? place, place);
   return pairing.finish();

@@ -17,7 +17,7 @@ import type { Column } from '../columns.js';
 import { DamagedHistory } from '../shapes.js';
 import type { EventColumns } from './event-columns.js';
 
-export interface Timeline {
+export interface RecordedTimes {
   /** Rows of the columns in order; undefined: as they stand. */
   order: Int32Array | undefined;
   /** By row. */
@@ -35,7 +35,7 @@ const OWN_TIMES_NS_MAX = 1e15;
 const MOVED_NS_MAX = 100 * NS_PER_MS;
 
 /** Throws DamagedHistory where the file contradicts itself. */
-export function timelineOf(events: EventColumns, file: string): Timeline {
+export function recordedTimesOf(events: EventColumns, file: string): RecordedTimes {
   const isIndexed = events.withoutIndex === 0;
   if (events.withoutTime === events.count) return placesOf(events, isIndexed, file, 'no event has a :time');
   if (events.withoutTime > 0) throw withoutTime(events, file);
@@ -51,7 +51,7 @@ function withoutTime(events: EventColumns, file: string): DamagedHistory {
 
 // ----------------------------------------------------------------------------------------------------------- by index
 
-function byIndex(events: EventColumns, file: string): Timeline {
+function byIndex(events: EventColumns, file: string): RecordedTimes {
   const order = orderBy(events, events.index);
   const atNs = new Float64Array(events.count);
   const originNs = originOf(events);
@@ -90,7 +90,7 @@ function repeatedIndex(events: EventColumns, row: number, file: string): Damaged
 
 // ------------------------------------------------------------------------------------------------------------ by time
 
-function byTime(events: EventColumns): Timeline {
+function byTime(events: EventColumns): RecordedTimes {
   const order = orderBy(events, events.timeNs);
   const originNs = originOf(events);
   const atNs = Float64Array.from({ length: events.count }, (_, row) => events.timeNs.at(row) - originNs);
@@ -111,7 +111,7 @@ function allEqual(events: EventColumns): boolean {
 
 // ----------------------------------------------------------------------------------------------------------- by place
 
-function placesOf(events: EventColumns, isIndexed: boolean, file: string, why: string): Timeline {
+function placesOf(events: EventColumns, isIndexed: boolean, file: string, why: string): RecordedTimes {
   const order = isIndexed ? orderBy(events, events.index) : undefined;
   const atNs = new Float64Array(events.count);
   let previous = -1;

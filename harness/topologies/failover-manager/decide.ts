@@ -40,7 +40,7 @@ export interface Memory {
 }
 
 /** One look at all servers. */
-export interface Look {
+export interface Survey {
   readonly atNs: number;
   /** How much later it is than it should be: the manager itself got no processor for so long. */
   readonly lateMs: number;
@@ -59,7 +59,7 @@ export type Action =
  * Learns from a look what the next decision needs: whether the manager could have heard an answer, and the streams of the
  * primary's data (whoever has a part of none has none of the data).
  */
-export function remember(memory: Memory, look: Look, downAfterMs: number): Memory {
+export function remember(memory: Memory, look: Survey, downAfterMs: number): Memory {
   // When a cut is healed around it, one server is heard again before another: the primary gets its full time from there.
   const deaf = look.servers.every(({ answers }) => !answers);
   const attentive = !deaf && look.lateMs < downAfterMs / 2;
@@ -71,7 +71,7 @@ export function remember(memory: Memory, look: Look, downAfterMs: number): Memor
 }
 
 /** What to do now, all of it at once. */
-export function decide(memory: Memory, look: Look, downAfterMs: number): Action[] {
+export function actionsFor(memory: Memory, look: Survey, downAfterMs: number): Action[] {
   const primary = primaryOf(memory, look);
   const others = look.servers.filter((server) => server !== primary);
   if (primary.answers) return keepTogether(primary, others);
@@ -83,7 +83,7 @@ export function decide(memory: Memory, look: Look, downAfterMs: number): Action[
   return [{ do: 'promote', server: successor.name, why }];
 }
 
-function primaryOf(memory: Memory, { servers }: Look): ServerView {
+function primaryOf(memory: Memory, { servers }: Survey): ServerView {
   const primary = servers.find(({ name }) => name === memory.primary);
   if (!primary) throw new Error(`the manager was not told of its primary ${memory.primary}`);
   return primary;

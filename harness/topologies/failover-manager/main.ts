@@ -7,7 +7,7 @@
  */
 import { LineSplitter } from '../../runtimes/lines.js';
 import { nowNs, sleep } from '../../runtimes/process-time.js';
-import { type Action, decide, type Memory, remember } from './decide.js';
+import { type Action, actionsFor, type Memory, remember } from './decide.js';
 import type { News, Order, Question } from './messages.js';
 import { WatchedServer } from './watched-server.js';
 
@@ -70,7 +70,7 @@ class Manager {
     const { downAfterMs } = this.order;
     const look = { atNs: nowNs(), lateMs, servers: this.servers.map((server) => server.view()) };
     this.memory = remember(this.memory, look, downAfterMs);
-    const actions = decide(this.memory, look, downAfterMs);
+    const actions = actionsFor(this.memory, look, downAfterMs);
     const failed = await Promise.all(actions.map((action) => this.carryOut(action)));
     const trouble = failed.filter((what) => what !== undefined).join('; ');
     if (trouble !== '' && trouble !== this.lastTrouble) tell({ news: 'trouble', what: trouble });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TopologyAccess } from '../../../harness/vocabulary/lock.js';
 import { companionKey } from '../../../lock-impl/keys.js';
-import { type Grant, NotOwnerError, ReentrantLock } from '../../../lock-impl/reentrant-lock.js';
+import { NotOwnerError, type OwnerHold, ReentrantLock } from '../../../lock-impl/reentrant-lock.js';
 import { reentrantProtocol } from '../../../lock-impl/reentrant-protocol.js';
 import { listening } from '../../../lock-impl/waiting.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
@@ -34,7 +34,7 @@ describe('the forms of the API', () => {
   async function lockOf(
     key: string,
     access: TopologyAccess = here.access,
-    onRenewed?: (grants: readonly Grant[], sentNs: number, leaseMs: number) => void,
+    onRenewed?: (grants: readonly OwnerHold[], sentNs: number, leaseMs: number) => void,
   ): Promise<ReentrantLock> {
     const channel = companionKey(key, 'free');
     const protocol = reentrantProtocol(await access.redis(), key, channel, () => listening(access, channel));

@@ -5,13 +5,13 @@ import { createRandom } from '../../../harness/runtimes/random.js';
 import type { AcquireOptions, TopologyAccess } from '../../../harness/vocabulary/lock.js';
 
 /** What a node does with a command: an answer (after `afterMs`), an error, or silence. */
-export type Answer = { reply: unknown; afterMs?: number } | { error: Error } | 'silence';
+export type FakeReply = { reply: unknown; afterMs?: number } | { error: Error } | 'silence';
 
 export interface FakeNode {
   /** Commands it was given: `['set', 'k', ...]`. */
   readonly commands: unknown[][];
   /** `nth` counts this node's commands of that name from 0. */
-  answer(name: string, nth: number): Answer;
+  answer(name: string, nth: number): FakeReply;
 }
 
 export class FakeAccess {
@@ -99,7 +99,7 @@ export class FakeAccess {
   }
 }
 
-export function node(answer: (name: string, nth: number) => Answer): FakeNode {
+export function node(answer: (name: string, nth: number) => FakeReply): FakeNode {
   return { commands: [], answer };
 }
 

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { TopologyAccess } from '../../../harness/vocabulary/lock.js';
 import multi from '../../../lock-impl/multi.js';
-import { type Answer, FakeAccess, type FakeNode, named, node, options } from './fake-access.js';
+import { FakeAccess, type FakeNode, type FakeReply, named, node, options } from './fake-access.js';
 
 type Reply = 'yes' | 'no' | 'lost' | 'unsent';
 
-function answer(name: string, reply: Reply, afterMs = 0): Answer {
+function answer(name: string, reply: Reply, afterMs = 0): FakeReply {
   if (reply === 'lost') return { error: new Error('closed') };
   if (reply === 'unsent') return { error: named('NeverSentError', 'not sent') };
   const [yes, no] = name === 'set' ? ['OK', null] : [1, 0];

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import redlock, { majority } from '../../../lock-impl/redlock.js';
+import redlockWithQuorum, { majority } from '../../../lock-impl/redlock.js';
 import { FakeAccess, type FakeNode, node, options, silent, taken, unreachable, willing } from './fake-access.js';
 
 /** Lease 5 s: a node is given 50 ms, drift is 52 ms. */
 async function acquire(nodes: FakeNode[], waitMs = 0, leaseMs = 5_000) {
   const fake = new FakeAccess(nodes);
-  const client = await redlock.connect(fake.access);
+  const client = await redlockWithQuorum.connect(fake.access);
   const hold = await fake.run(client.acquire('k', options(leaseMs, waitMs)));
   return { fake, hold: hold! };
 }

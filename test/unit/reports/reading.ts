@@ -1,6 +1,6 @@
 /** Reads a report back, independently of the code that wrote it: its markup, its scales, its bars. */
 
-import { unpacked } from '../../../reports/data/pack.js';
+import { unpackedPage } from '../../../reports/data/pack.js';
 import type { PageData } from '../../../reports/data/page-data.js';
 
 export interface Tag {
@@ -19,7 +19,7 @@ export function markupOf(page: string): string {
 
 /** What the page's script is given, with all lists in times, not differences. */
 export function dataOf(page: string): PageData {
-  const data = unpacked(/<script type="application\/octet-stream" id="run-data">([^<]*)</.exec(page)![1]!);
+  const data = unpackedPage(/<script type="application\/octet-stream" id="run-data">([^<]*)</.exec(page)![1]!);
   const addUp = (list: number[]) => {
     for (let n = 1; n < list.length; n++) list[n]! += list[n - 1]!;
   };

@@ -3,8 +3,8 @@ import { historyOf } from '../../../harness/record/history-table.js';
 import { observationsOf } from '../../../harness/record/observations.js';
 import type { FaultRecord, History, HistoryEvent, Observation } from '../../../harness/vocabulary/history.js';
 import type { Hold } from '../../../harness/vocabulary/verdict.js';
-import { fullness, mergeRow, mergeRows, rowOf } from '../../../reports/drawing/merge.js';
-import { packed } from '../../../reports/drawing/pieces.js';
+import { fullness, mergeRow, mergeRows, spanRowOf } from '../../../reports/drawing/merge.js';
+import { rowOfEach } from '../../../reports/drawing/pieces.js';
 import { axisMoments, momentAt, xOf } from '../../../reports/drawing/scale.js';
 import { Beliefs } from '../../../reports/story/beliefs.js';
 import { type FaultStory, faultNumber, faultStories } from '../../../reports/story/faults.js';
@@ -382,7 +382,7 @@ describe('drawing', () => {
   it('merges what is small and close, loses nothing, and keeps apart what must be', () => {
     const span = (fromX: number, apart = false, width = 0.1) => ({ fromX, untilX: fromX + width, apart });
     const few = [span(1), span(1.5), span(2), span(2.2, true), span(2.4), span(20), span(21, false, 9)];
-    expect(mergeRow(rowOf(few), 1)).toEqual([
+    expect(mergeRow(spanRowOf(few), 1)).toEqual([
       { fromX: 1, untilX: 2.1, first: 0, count: 3 },
       { fromX: 2.2, untilX: expect.closeTo(2.3), first: 3, count: 1 },
       { fromX: 2.4, untilX: 2.5, first: 4, count: 1 },
@@ -390,7 +390,7 @@ describe('drawing', () => {
       { fromX: 21, untilX: 30, first: 6, count: 1 },
     ]);
     const many = Array.from({ length: 5_000 }, (_, at) => span(at / 2, at === 777, 3));
-    const { rows, tolerancePx } = mergeRows([rowOf(many)], 300);
+    const { rows, tolerancePx } = mergeRows([spanRowOf(many)], 300);
     const [bars] = rows as [(typeof rows)[number]];
     expect(bars.length).toBeLessThanOrEqual(300);
     expect(tolerancePx).toBeGreaterThan(1);
@@ -414,7 +414,7 @@ describe('drawing', () => {
 
   it('packs overlapping spans into rows of their own', () => {
     expect(
-      packed(
+      rowOfEach(
         [
           { from: 0, until: 10 },
           { from: 5, until: 8 },

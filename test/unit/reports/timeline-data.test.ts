@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { packed, unpacked } from '../../../reports/data/pack.js';
+import { packedPage, unpackedPage } from '../../../reports/data/pack.js';
 import { timelineOf } from '../../../reports/data/timeline.js';
 import { htmlReport } from '../../../reports/html.js';
 import { type Mark, storyOf } from '../../../reports/story/story.js';
@@ -109,8 +109,8 @@ describe('what the timeline is drawn from', () => {
 
   it('survives being packed, and has nothing in it that HTML knows', () => {
     const nasty = { ...data, keys: ['</script><script>alert(1)</script>', '\u2028', '日本'] };
-    expect(packed(nasty)).toMatch(/^[A-Za-z0-9+/=]+$/);
-    expect(unpacked(packed(nasty))).toEqual(JSON.parse(JSON.stringify(nasty)));
+    expect(packedPage(nasty)).toMatch(/^[A-Za-z0-9+/=]+$/);
+    expect(unpackedPage(packedPage(nasty))).toEqual(JSON.parse(JSON.stringify(nasty)));
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkers } from '../../../checkers/index.js';
 import type { BatchRun } from '../../../cli/batches/batch.js';
-import { type Job, jobsOf, judgeJob, type Row, statusOf } from '../../../cli/batches/selftest-jobs.js';
+import { type Job, jobsOf, judgeJob, type SelftestRow, statusOf } from '../../../cli/batches/selftest-jobs.js';
 import { parseRunFlags } from '../../../cli/run/flags.js';
 import { decideRun, readRunFlags } from '../../../cli/run/run-command.js';
 import type { Results, Violation } from '../../../harness/vocabulary/verdict.js';
@@ -91,7 +91,7 @@ describe('what a run shows', () => {
   });
 
   test('the exit status is 0 only if all was caught and nothing accused', () => {
-    const rows = (...shown: Row['shown'][]) => shown.map((one) => ({ shown: one }) as Row);
+    const rows = (...shown: SelftestRow['shown'][]) => shown.map((one) => ({ shown: one }) as SelftestRow);
     expect(statusOf(rows('caught', 'not-accused'), 2)).toBe(0);
     expect(statusOf(rows('caught', 'missed', 'could-not-run'), 3)).toBe(1);
     expect(statusOf(rows('accused'), 1)).toBe(1);

@@ -1,7 +1,7 @@
 /** A second opinion must share every true finding, and none that is not. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isImpossible } from '../../../../checkers/exclusion/second-opinion.js';
+import { isImpossibleOverlap } from '../../../../checkers/exclusion/second-opinion.js';
 import type { Overlap } from '../../../../harness/record/facts/overlaps.js';
 import { overlapsOf } from '../../../../harness/record/facts/overlaps.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
@@ -59,7 +59,7 @@ describe.each(models.map((model) => [JSON.stringify(model), model] as const))('f
       fc.property(holdsArbitrary(holdersTogether), (holds) => {
         for (const overlap of overlapsOf(holds, model)) {
           seen[overlap.class]++;
-          expect(isImpossible(overlap, model)).toBe(true);
+          expect(isImpossibleOverlap(overlap, model)).toBe(true);
         }
       }),
       { numRuns: 500 },
@@ -74,7 +74,7 @@ describe.each(models.map((model) => [JSON.stringify(model), model] as const))('f
           const lateNs = overlap.class === 'exclusion' ? overlap.first.leaseEndNs : overlap.first.untilNs;
           const second = { ...overlap.second, fromNs: Math.max(lateNs, overlap.second.fromNs) + 1 };
           second.untilNs = Math.max(second.untilNs, second.fromNs + 1);
-          expect(isImpossible({ ...overlap, second } as Overlap, model)).toBe(false);
+          expect(isImpossibleOverlap({ ...overlap, second } as Overlap, model)).toBe(false);
         }
       }),
       { numRuns: 500 },
@@ -99,7 +99,7 @@ it('confirms an overlap of six holders where there are five permits, and not one
     }),
   );
   const [overlap] = overlapsOf(holds, { kind: 'semaphore', permits: 5 });
-  expect(isImpossible(overlap!, { kind: 'semaphore', permits: 5 })).toBe(true);
+  expect(isImpossibleOverlap(overlap!, { kind: 'semaphore', permits: 5 })).toBe(true);
   const late = { ...overlap!.second, fromNs: 6_000 * MS, untilNs: 6_001 * MS };
-  expect(isImpossible({ ...overlap!, second: late }, { kind: 'semaphore', permits: 5 })).toBe(false);
+  expect(isImpossibleOverlap({ ...overlap!, second: late }, { kind: 'semaphore', permits: 5 })).toBe(false);
 });

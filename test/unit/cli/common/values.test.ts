@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
-  count,
-  duration,
+  durationMs,
   failOn,
   holdRange,
   keyValue,
-  oneOf,
-  positiveDuration,
+  nameAmong,
+  positiveDurationMs,
   quote,
+  wholeNumberIn,
 } from '../../../../cli/common/values.js';
 
 describe('what users type', () => {
@@ -17,13 +17,13 @@ describe('what users type', () => {
     ['1.5s', 1_500],
     ['2m', 120_000],
     ['0s', 0],
-  ])('duration %s', (text, ms) => expect(duration(text)).toBe(ms));
+  ])('duration %s', (text, ms) => expect(durationMs(text)).toBe(ms));
 
   test.each(['', '5', '5 s', '-1s', '1d', 's', '1e3s', 'NaNs', '5S'])('no duration: "%s"', (text) =>
-    expect(() => duration(text)).toThrow('is not a duration'),
+    expect(() => durationMs(text)).toThrow('is not a duration'),
   );
 
-  test('a lease of nothing is refused', () => expect(() => positiveDuration('0ms')).toThrow('more than nothing'));
+  test('a lease of nothing is refused', () => expect(() => positiveDurationMs('0ms')).toThrow('more than nothing'));
 
   test.each([
     ['0.1x..1.5x', { min: 0.1, max: 1.5 }],
@@ -35,7 +35,7 @@ describe('what users type', () => {
   );
 
   test.each(['', '0', '11', '1.5', '-1', '1e1', 'six'])('no count from 1 to 10: "%s"', (text) =>
-    expect(() => count(1, 10)(text)).toThrow('whole number from 1 to 10'),
+    expect(() => wholeNumberIn(1, 10)(text)).toThrow('whole number from 1 to 10'),
   );
 
   test('classes of findings', () => {
@@ -53,8 +53,8 @@ describe('what users type', () => {
   });
 
   test('names', () => {
-    expect(oneOf(['a', 'b'])('b')).toBe('b');
-    expect(() => oneOf(['a', 'b'])('c')).toThrow('choose from: a, b');
+    expect(nameAmong(['a', 'b'])('b')).toBe('b');
+    expect(() => nameAmong(['a', 'b'])('c')).toThrow('choose from: a, b');
   });
 
   test('an argument shown for pasting cannot break out of its quotes', () => {

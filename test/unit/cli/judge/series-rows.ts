@@ -1,7 +1,7 @@
 /** Literal runs of a series, for tests. */
 
 import type { Original } from '../../../../cli/judge/reproduction.js';
-import { rowOf, type SeriesRow } from '../../../../cli/judge/series-summary.js';
+import { type SeriesRow, seriesRowOf } from '../../../../cli/judge/series-summary.js';
 import type { Results, Violation, ViolationClass } from '../../../../harness/vocabulary/verdict.js';
 
 /** `exclusion failover-lost-write`: a violation of that class and cause. */
@@ -51,5 +51,5 @@ export function row(n: number, judged?: Results, options: { cutShort?: boolean; 
     again: `npm run torture -- --seed ${39 + n}`,
     cutShort: options.cutShort ?? false,
   };
-  return rowOf(run, judged, options.original);
+  return seriesRowOf(run, judged, options.original);
 }

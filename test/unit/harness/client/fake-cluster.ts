@@ -4,13 +4,13 @@ import { createServer, type Socket } from 'node:net';
 import type { Endpoint } from '../../../../harness/vocabulary/topology.js';
 
 /** What a node answers to a command of a lock; undefined: nothing. */
-export type Answer = (argv: string[], socket: Socket) => string | undefined;
+export type Responder = (argv: string[], socket: Socket) => string | undefined;
 
 export interface FakeClusterNode extends AsyncDisposable {
   readonly endpoint: Endpoint;
   /** Commands of locks that arrived, without those that ioredis gives by itself. */
   readonly received: string[][];
-  answer: Answer;
+  answer: Responder;
   /** How often somebody asked who serves what. */
   asked: number;
   /** Closes every connection and takes no more. */

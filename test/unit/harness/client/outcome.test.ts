@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CommandRecord, CommandState } from '../../../../harness/client/command-log.js';
-import { firstLine, judge, type Settled } from '../../../../harness/client/outcome.js';
+import { callOutcome, firstLine, type Settled } from '../../../../harness/client/outcome.js';
 import { refused } from '../../../../lock-impl/define-lock.js';
 
 const commands = (...states: CommandState[]): CommandRecord[] =>
@@ -32,7 +32,7 @@ describe('judge', () => {
     ['refused over a lost connection', nothing, ['cut-off'], { type: 'info', reason: 'reconnect' }],
     ['refused with a reason over one', { threw: refused('x') }, ['cut-off'], { type: 'info', reason: 'reconnect' }],
   ])('%s', (_case, settled, states, expected) => {
-    expect(judge(settled, commands(...states), nullIsHeld)).toEqual(expected);
+    expect(callOutcome(settled, commands(...states), nullIsHeld)).toEqual(expected);
   });
 });
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { COULD_NOT_START, findOnPath, runCommand, TIMED_OUT } from '../../../../harness/machine/command.js';
+import { COULD_NOT_START, findOnPath, runProgram, TIMED_OUT } from '../../../../harness/machine/command.js';
 
 let folder: string;
 beforeEach(() => {
@@ -12,33 +12,33 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('runCommand', () => {
   it('gives exit code and both outputs', async () => {
-    const result = await runCommand(['sh', '-c', 'echo out; echo err >&2; exit 3']);
+    const result = await runProgram(['sh', '-c', 'echo out; echo err >&2; exit 3']);
     expect(result).toEqual({ exitCode: 3, stdout: 'out', stderr: 'err' });
   });
 
   it('gives arguments to no shell', async () => {
-    expect((await runCommand(['echo', '$HOME; *'])).stdout).toBe('$HOME; *');
+    expect((await runProgram(['echo', '$HOME; *'])).stdout).toBe('$HOME; *');
   });
 
   it('adds to the environment', async () => {
-    expect((await runCommand(['sh', '-c', 'echo $HELLO $HOME'], { env: { HELLO: 'hi' } })).stdout).toBe(
+    expect((await runProgram(['sh', '-c', 'echo $HELLO $HOME'], { env: { HELLO: 'hi' } })).stdout).toBe(
       `hi ${process.env.HOME}`,
     );
   });
 
   it('answers with words when there is no such command', async () => {
-    const result = await runCommand(['no-such-command-here']);
+    const result = await runProgram(['no-such-command-here']);
     expect(result).toEqual({ exitCode: COULD_NOT_START, stdout: '', stderr: 'no-such-command-here was not found' });
   });
 
   it('ends a command that takes too long', async () => {
-    const result = await runCommand(['sleep', '600'], { timeoutMs: 50 });
+    const result = await runProgram(['sleep', '600'], { timeoutMs: 50 });
     expect(result.exitCode).toBe(TIMED_OUT);
     expect(result.stderr).toBe('sleep took longer than 50 ms');
   });
 
   it('tells of a command that was killed', async () => {
-    const result = await runCommand(['sh', '-c', 'kill -9 $$']);
+    const result = await runProgram(['sh', '-c', 'kill -9 $$']);
     expect(result.exitCode).not.toBe(0);
     expect(result.stderr).toBe('sh was ended by SIGKILL');
   });

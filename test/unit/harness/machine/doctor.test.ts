@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findOnPath, runCommand } from '../../../../harness/machine/command.js';
-import { diagnose, type Finding, formatFindings } from '../../../../harness/machine/doctor.js';
+import { findOnPath, runProgram } from '../../../../harness/machine/command.js';
+import { type Diagnosis, diagnose, formatFindings } from '../../../../harness/machine/doctor.js';
 import { NETWORK_PROBE } from '../../../../harness/machine/network-probe.js';
 
 describe('formatFindings', () => {
@@ -43,7 +43,7 @@ describe('diagnose', () => {
     writeFileSync(join(tools, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
   }
 
-  async function findings(): Promise<(what: string) => Finding> {
+  async function findings(): Promise<(what: string) => Diagnosis> {
     const all = await diagnose({ cacheFolder: join(tools, 'cache'), runsFolder: tools });
     return (what) => all.find((finding) => finding.what.startsWith(what))!;
   }
@@ -121,7 +121,7 @@ describe('diagnose', () => {
 
   it('names the step of the network that failed', async () => {
     fake('ip', 'echo "RTNETLINK answers: Not supported" >&2; exit 2');
-    const { exitCode, stderr } = await runCommand(['sh', '-c', NETWORK_PROBE]);
+    const { exitCode, stderr } = await runProgram(['sh', '-c', NETWORK_PROBE]);
     expect(exitCode).toBe(2);
     expect(stderr).toBe('RTNETLINK answers: Not supported\nfailed at: make a bridge');
   });

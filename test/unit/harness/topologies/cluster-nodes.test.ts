@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ownerOf, parseClusterNodes, within } from '../../../../harness/topologies/cluster-nodes.js';
+import { includesSlot, ownerOf, parseClusterNodes } from '../../../../harness/topologies/cluster-nodes.js';
 
 const SIX_TWO = `07c3 10.77.0.5:6379@16379 slave e7d1 0 1426238317239 4 connected
 67ed 10.77.0.3:6379@16379 master - 0 1426238316232 2 connected 5461-10922
@@ -55,5 +55,5 @@ test('an owner has all of the slots, not some', () => {
   expect(ownerOf(own, members)?.id).toBe('e7d1');
   expect(ownerOf([...own, { from: 5_461, to: 5_461 }], members)).toBeUndefined();
   expect(ownerOf([{ from: 5_461, to: 10_922 }], members)?.id).toBe('67ed');
-  expect([2_730, 2_731, 13_653, 13_654].map((slot) => within(own, slot))).toEqual([true, false, false, true]);
+  expect([2_730, 2_731, 13_653, 13_654].map((slot) => includesSlot(own, slot))).toEqual([true, false, false, true]);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Action,
-  decide,
-  type Look,
+  actionsFor,
   type Memory,
   remember,
   type Saying,
   type ServerView,
+  type Survey,
 } from '../../../../harness/topologies/failover-manager/decide.js';
 import { sayingOf } from '../../../../harness/topologies/failover-manager/watched-server.js';
 
@@ -39,9 +39,9 @@ const silent = (name: Name, said: Saying, forMs: number): ServerView => ({
   ...answering(name, said, ms(10_000 - forMs)),
   answers: false,
 });
-const look = (servers: ServerView[], atMs = 10_000, lateMs = 0): Look => ({ atNs: ms(atMs), lateMs, servers });
+const look = (servers: ServerView[], atMs = 10_000, lateMs = 0): Survey => ({ atNs: ms(atMs), lateMs, servers });
 const memory = (over: Partial<Memory> = {}): Memory => ({ primary: 'r1', streams: ['A'], attentiveNs: 0, ...over });
-const actions = (servers: ServerView[], known = memory()): Action[] => decide(known, look(servers), DOWN_AFTER_MS);
+const actions = (servers: ServerView[], known = memory()): Action[] => actionsFor(known, look(servers), DOWN_AFTER_MS);
 const promoted = (servers: ServerView[], known = memory()) =>
   actions(servers, known).map((action) => (action.do === 'promote' ? action.server : action.do));
 
@@ -135,11 +135,11 @@ describe("the manager's own silence", () => {
   /** r2 is heard again, r1 is not yet. */
   const half = [deaf[0]!, answering('r2', replicaOf('r1', 'A')), deaf[2]!];
   const decided = (known: Memory, atMs: number) =>
-    decide(known, look(half, atMs), DOWN_AFTER_MS).map((action) => action.do);
+    actionsFor(known, look(half, atMs), DOWN_AFTER_MS).map((action) => action.do);
 
   it('replaces nobody just because another is heard first when its cut is healed', () => {
     const known = remember(memory(), look(deaf), DOWN_AFTER_MS);
-    expect(decide(known, look(deaf), DOWN_AFTER_MS)).toEqual([]);
+    expect(actionsFor(known, look(deaf), DOWN_AFTER_MS)).toEqual([]);
     const then = remember(known, look(half, 10_100), DOWN_AFTER_MS);
     expect(decided(then, 10_100)).toEqual([]);
     expect(decided(then, 10_000 + DOWN_AFTER_MS - 1)).toEqual([]);
