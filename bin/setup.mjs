@@ -42,6 +42,11 @@ export async function setUp({ say }) {
     );
   }
   if (!whyInstall() && !whyCompile()) return;
+  if (!isWritable(PROJECT)) {
+    throw new SetUpError(
+      `${PROJECT} is not set up yet and cannot be written to: copy it to a folder of yours, or have its owner run the same command once`,
+    );
+  }
 
   const { exclusively } = await import('./exclusive.mjs');
   const waiting = () => say('waiting for another lock-torture to finish its set-up…');
@@ -244,6 +249,15 @@ function onPath(command) {
 
 function readIfThere(path) {
   return ifThere(() => readFileSync(path, 'utf8'));
+}
+
+function isWritable(path) {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false; // no permission, or a read-only file system
+  }
 }
 
 function statIfThere(path) {

@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { addMatrixFlags, type MatrixFlags, matrixCommand } from './batches/matrix-command.js';
 import { addScenarioFlags, type ScenarioFlags, scenarioCommand } from './batches/scenario-command.js';
 import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches/selftest-command.js';
-import { surviveClosedOutput } from './common/closed-output.js';
+import { drained, surviveClosedOutput } from './common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
 import { runDoctor, runList } from './docs/about-commands.js';
 import { addImportFlags, type ImportFlags } from './judge/check-import.js';
@@ -13,7 +13,7 @@ import { replayCommand } from './replay/replay-command.js';
 import { addReplayFlags, addRunFlags, PROJECT_RUNS, type ReplayFlags, type RunFlags } from './run/flags.js';
 import { runCommand } from './run/run-command.js';
 
-/** Runs one command; resolves with the process's exit status and never rejects. */
+/** Runs one command; resolves with the process's exit status once all is printed, and never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
   surviveClosedOutput();
   try {
@@ -21,6 +21,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_COULD_NOT_RUN;
     return couldNotRun(error);
+  } finally {
+    await drained();
   }
 }
 

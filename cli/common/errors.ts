@@ -20,6 +20,7 @@ const FOR_USERS = new Set([
   'PlanError',
   'DamagedHistory',
   'RedisNotFoundError',
+  'CacheFolderError',
   'ContainerError',
   'CommanderError',
 ]);

@@ -1,11 +1,12 @@
 /** Entry of the inner process: `inside-main.js <run folder> [--json] [--live] [--colour]`. Started by the outer one only. */
-import { surviveClosedOutput } from '../common/closed-output.js';
+import { drained, surviveClosedOutput } from '../common/closed-output.js';
 import { couldNotRun, EXIT_INTERNAL_ERROR, isForUsers } from '../common/errors.js';
 import { runInside } from './inside.js';
 
 /** An error that nobody foresaw is our bug: it must not look like a verdict, and what was recorded must not be lost. */
-function giveUp(error: unknown): never {
+async function giveUp(error: unknown): Promise<never> {
   const status = couldNotRun(error);
+  await drained();
   process.exit(isForUsers(error) ? status : EXIT_INTERNAL_ERROR);
 }
 
@@ -14,13 +15,13 @@ surviveClosedOutput();
 const [folder, ...flags] = process.argv.slice(2);
 try {
   const given = (flag: string) => flags.includes(flag);
-  process.exit(
-    await runInside(folder!, {
-      json: given('--json'),
-      live: given('--live'),
-      ...(given('--live') && { colour: given('--colour') }),
-    }),
-  );
+  const status = await runInside(folder!, {
+    json: given('--json'),
+    live: given('--live'),
+    ...(given('--live') && { colour: given('--colour') }),
+  });
+  await drained();
+  process.exit(status);
 } catch (error) {
-  giveUp(error);
+  await giveUp(error);
 }

@@ -2,8 +2,13 @@
  * Folders in which a download or a compilation is prepared before it is renamed into place, all or nothing. A folder
  * names the process that made it, so that whoever comes next removes what a killed one left behind; nothing is locked.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The cache folder cannot be used. The message is one line, with the remedy. */
+export class CacheFolderError extends Error {
+  override name = 'CacheFolderError';
+}
 
 /** A folder of another container (another process namespace) cannot be asked after: it goes when it is this old. */
 const FOREIGN_MS_MAX = 24 * 3600 * 1000;
@@ -12,16 +17,44 @@ export interface PrivateFolder extends Disposable {
   readonly path: string;
 }
 
-/** A new folder in `parent` that is removed when disposed, or by a later call if we are killed. */
+/**
+ * A new folder in `parent` that is removed when disposed, or by a later call if we are killed. Throws a CacheFolderError where
+ * none can be made there.
+ */
 export function privateFolder(parent: string): PrivateFolder {
-  mkdirSync(parent, { recursive: true });
   const { namespace, pid, started } = identity(process.pid)!;
-  const path = mkdtempSync(join(parent, `tmp-${namespace}-${pid}-${started}-`));
+  const path = inCache(parent, () => {
+    makeFolder(parent);
+    return mkdtempSync(join(parent, `tmp-${namespace}-${pid}-${started}-`));
+  });
   sweep(parent, statSync(path).mtimeMs);
   return {
     path,
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
+}
+
+/** Folder by folder: below /proc, where making one fails as if its parent were missing, Node's `recursive` tries for ever. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another process was quicker.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function inCache<T>(folder: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    throw new CacheFolderError(
+      `nothing can be kept in the cache folder ${folder} (${why}): set LOCK_TORTURE_CACHE to a folder that you can write to`,
+    );
+  }
 }
 
 function sweep(parent: string, nowMs: number): void {

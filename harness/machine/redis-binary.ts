@@ -4,12 +4,13 @@
  * Nothing is ever installed on the machine, and a killed or concurrent download leaves the cache whole.
  */
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { RedisBinary } from '../vocabulary/topology.js';
 import { findOnPath, runProgram } from './command.js';
 import { haveDebianPackages, PackageError } from './debian-packages.js';
 import { type DownloadedProgram, downloadedProgram, downloadProgram } from './downloaded-program.js';
+import { CacheFolderError } from './private-folder.js';
 
 /** Oldest version with all that topologies and locks use. */
 const VERSION_MIN = [6, 2] as const;
@@ -52,12 +53,25 @@ export async function findRedisHere({
   return findDownloaded(cacheFolder);
 }
 
-/** Where the tool keeps what it fetched or compiled: LOCK_TORTURE_CACHE, else the user's cache folder. */
+/**
+ * Where the tool keeps what it fetched or compiled: LOCK_TORTURE_CACHE, else the user's cache folder. An absolute path; throws
+ * a CacheFolderError where none can be told.
+ */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   if (env.LOCK_TORTURE_CACHE) return resolve(env.LOCK_TORTURE_CACHE);
   // A relative XDG_CACHE_HOME is to be ignored, says its specification.
-  const caches = env.XDG_CACHE_HOME?.startsWith('/') ? env.XDG_CACHE_HOME : join(homedir(), '.cache');
-  return join(caches, 'lock-torture');
+  if (env.XDG_CACHE_HOME?.startsWith('/')) return join(env.XDG_CACHE_HOME, 'lock-torture');
+  return join(homeFolder(env), '.cache', 'lock-torture');
+}
+
+/** An empty or relative HOME would put the cache wherever the user happens to stand. */
+function homeFolder({ HOME }: NodeJS.ProcessEnv): string {
+  if (HOME?.startsWith('/')) return HOME;
+  const { homedir } = userInfo();
+  if (homedir.startsWith('/')) return homedir;
+  throw new CacheFolderError(
+    'there is no home folder to keep downloads in: set LOCK_TORTURE_CACHE to a folder of yours',
+  );
 }
 
 type Candidate = Omit<RedisBinary, 'version'>;

@@ -2,7 +2,7 @@
  * The set-up step on a small project of its own: real npm, and a compiler that can be made to stop half-way. And what
  * the doctor finds on a machine where the other tests can run.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -264,6 +264,16 @@ describe('what it cannot do', () => {
     expect(exitCode).toBe(3);
     expect(said).toMatch(/registry cannot be reached: check the network .*then run the same command again/);
     expect(said).toContain('ECONNREFUSED');
+  });
+
+  it.runIf(process.getuid!() === 0)('says in one line that a clone of somebody else cannot be written to', () => {
+    chmodSync(project, 0o755);
+    const asAnother = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath];
+    const { status, stderr } = spawnSync('setpriv', [...asAnother, join(project, 'bin', 'setup.mjs')], {
+      encoding: 'utf8',
+    });
+    expect(status).toBe(3);
+    expect(stderr).toMatch(/^lock-torture: .* cannot be written to: copy it to a folder of yours, or .*\n$/);
   });
 
   it('says to install a newer Node', async () => {

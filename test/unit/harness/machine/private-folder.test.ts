@@ -36,6 +36,12 @@ describe('privateFolder', () => {
     expect(readdirSync(parent)).toEqual([]);
   });
 
+  it.each(['/proc/none/of/these', '/dev/null/x'])('says in one line that nothing can be kept in %s', (folder) => {
+    expect(() => privateFolder(folder)).toThrow(
+      /^nothing can be kept in the cache folder \S+ \(E[A-Z]+\): set LOCK_TORTURE_CACHE to a folder that you can write to$/,
+    );
+  });
+
   it('makes its parent', () => {
     using folder = privateFolder(join(parent, 'a', 'b'));
     expect(readdirSync(join(parent, 'a', 'b'))).toEqual([folder.path.split('/').at(-1)]);

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cacheFolder, findRedis, RedisNotFoundError } from '../../../../harness/machine/redis-binary.js';
@@ -62,8 +62,11 @@ describe('the cache folder', () => {
   it.each([
     [{ LOCK_TORTURE_CACHE: '/own', XDG_CACHE_HOME: '/xdg' }, '/own'],
     [{ XDG_CACHE_HOME: '/xdg' }, '/xdg/lock-torture'],
-    [{ XDG_CACHE_HOME: 'relative' }, join(homedir(), '.cache', 'lock-torture')],
-    [{}, join(homedir(), '.cache', 'lock-torture')],
+    [{ XDG_CACHE_HOME: 'relative' }, join(userInfo().homedir, '.cache', 'lock-torture')],
+    [{ HOME: '/home/me' }, '/home/me/.cache/lock-torture'],
+    [{ HOME: '' }, join(userInfo().homedir, '.cache', 'lock-torture')],
+    [{ HOME: 'relative' }, join(userInfo().homedir, '.cache', 'lock-torture')],
+    [{}, join(userInfo().homedir, '.cache', 'lock-torture')],
   ])('with %j is %s', (env, expected) => {
     expect(cacheFolder(env)).toBe(expected);
   });
