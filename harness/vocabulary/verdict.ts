@@ -31,6 +31,34 @@ export interface Hold {
   released?: 'ok' | 'fail' | 'info';
 }
 
+/** A hold that is not known to be over, while the run goes on. Times in ns since the epoch. */
+export interface OpenHold {
+  readonly client: string;
+  readonly key: string;
+  /** Id of the acquire. */
+  readonly id: number;
+  /** When the acquire was sent, and when the harness read the grant. */
+  readonly invokedNs: number;
+  readonly grantedNs: number;
+  /** As in `Hold`. */
+  readonly fromNs: number;
+  readonly grantSentNs: number;
+  /** Set once its release was sent: whether it still holds is not known until that is answered. */
+  readonly releaseSentNs?: number;
+  /** Set once its client was told that it lost the lock: when it was told. */
+  readonly lostNs?: number;
+}
+
+/** What is known of holds while the run goes on (`harness/record/facts/ledger.ts`), to be looked at only. */
+export interface HoldLedger {
+  /** Holds of clients that are alive (or of that client) whose release was not answered, oldest grant first. */
+  open(client?: string): OpenHold[];
+  /** One of them by the id of its acquire. */
+  find(client: string, id: number): OpenHold | undefined;
+  /** Called for each grant from now on, as it is recorded. Call the result to stop. */
+  onGrant(listener: (hold: OpenHold) => void): () => void;
+}
+
 export type CauseName =
   | 'failover-lost-write'
   | 'node-forgot'

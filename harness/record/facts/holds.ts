@@ -11,7 +11,7 @@ import type { Hold } from '../../vocabulary/verdict.js';
 import { MODE, NOTICE, OP, OUTCOME } from '../history-table.js';
 import { once } from './once.js';
 import { attemptSentNs, ownStamp, trustedClients } from './operations.js';
-import { type Renewal, toldRenewals } from './renewals.js';
+import { leaseEndAfter, type Renewal, toldRenewals } from './renewals.js';
 
 const ENDED_BY = ['history-end', 'release', 'client-down', 'lost'] as const satisfies Hold['endedBy'][];
 const RELEASED = ['ok', 'fail', 'info'] as const;
@@ -199,33 +199,18 @@ class Drawing {
   }
 
   /**
-   * Draws the leases' ends.
-   *
-   * The last successful renewal decides, also where it asked for a shorter lease than the one before: the server was told
-   * so. A renewal that was sent after the lease had already run out does not mend the gap: granted at 0 s for 5 s, renewed
-   * at 7 s, the client was stale from 5 s on, and whoever was granted the lock at 6 s was granted it rightly.
-   *
-   * An extension of unknown outcome may have been carried out: it can only be held against the lease (it may have made it
-   * shorter), never for it. A renewal told unasked counts only where the client's clock can be trusted: else nothing bounds
+   * Draws the leases' ends. A renewal told unasked counts only where the client's clock can be trusted: else nothing bounds
    * when it was sent.
    */
   private renewed(): void {
     const { holds } = this;
     const renewals = [...this.nestedGrants(), ...toldRenewals(this.history, this.holds.ofRow)];
-    const doubtful: Renewal[] = [];
-    const over = new Set<number>();
-    for (const renewal of renewals.sort((a, b) => a.sentNs - b.sentNs)) {
-      const { k, sentNs, leaseMs, known } = renewal;
-      if (!known) {
-        doubtful.push(renewal);
-        continue;
-      }
-      if (over.has(k)) continue;
-      if (sentNs > holds.leaseEndNs[k]! || sentNs > holds.untilNs[k]!) over.add(k);
-      else holds.leaseEndNs[k] = sentNs + leaseMs * 1e6;
+    renewals.sort((a, b) => a.k - b.k || a.sentNs - b.sentNs);
+    for (let from = 0, to = 0; from < renewals.length; from = to) {
+      const { k } = renewals[from]!;
+      while (to < renewals.length && renewals[to]!.k === k) to++;
+      holds.leaseEndNs[k] = leaseEndAfter(holds.leaseEndNs[k]!, holds.untilNs[k]!, renewals.slice(from, to));
     }
-    for (const { k, sentNs, leaseMs } of doubtful)
-      holds.leaseEndNs[k] = Math.min(holds.leaseEndNs[k]!, sentNs + leaseMs * 1e6);
   }
 
   /** An owner that takes a reentrant lock again sets the expiry of what it holds already. */

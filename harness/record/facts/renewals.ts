@@ -19,6 +19,31 @@ export interface Renewal {
   line: number;
 }
 
+/**
+ * When the lease of a hold ends that was granted until `grantedEndNs`, held until `untilNs`, and renewed; `renewals` in the order
+ * in which they were sent.
+ *
+ * The last successful renewal decides, also where it asked for a shorter lease than the one before: the server was told
+ * so. A renewal that was sent after the lease had already run out does not mend the gap: granted at 0 s for 5 s, renewed
+ * at 7 s, the client was stale from 5 s on, and a client that was granted the lock at 6 s was granted it rightly.
+ *
+ * An extension of unknown outcome may have been carried out: it can only be held against the lease (it may have made it
+ * shorter), never for it.
+ */
+export function leaseEndAfter(
+  grantedEndNs: number,
+  untilNs: number,
+  renewals: readonly Pick<Renewal, 'sentNs' | 'leaseMs' | 'known'>[],
+): number {
+  let endNs = grantedEndNs;
+  for (const { sentNs, leaseMs } of renewals.filter(({ known }) => known)) {
+    if (sentNs > endNs || sentNs > untilNs) break;
+    endNs = sentNs + leaseMs * 1e6;
+  }
+  for (const { sentNs, leaseMs, known } of renewals) if (!known) endNs = Math.min(endNs, sentNs + leaseMs * 1e6);
+  return endNs;
+}
+
 /** All but those that were certainly refused. `holdOf`: by row of an acquire the number of its hold, or -1. */
 export function toldRenewals(history: History, holdOf: Int32Array): Renewal[] {
   const { operations: ops, notices } = history;
