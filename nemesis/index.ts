@@ -1,7 +1,7 @@
 /** The nemesis: faults, the plans that say when they strike, and the runner that carries a plan out. */
 
 export { faults } from './faults/index.js';
-export { parsePlan } from './parse-plan.js';
+export { fitPlan } from './fit-plan.js';
 export { defaultIntervalMs, type MadePlan, makePlan, type PlanOptions, planArbitrary } from './plan.js';
 export {
   allFaults,

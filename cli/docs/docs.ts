@@ -2,10 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { faultsPage } from './faults-page.js';
+import { resultsSchemaPage } from './results-schema.js';
 import { scenariosPage } from './scenarios-page.js';
 
 const pages: Readonly<Record<string, () => string>> = {
   'faults.md': faultsPage,
+  'results.schema.json': resultsSchemaPage,
   'scenarios.md': scenariosPage,
 };
 

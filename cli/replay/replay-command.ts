@@ -8,11 +8,11 @@ import { dirname, join, resolve } from 'node:path';
 import { findRun } from '../../harness/record/store.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import { parsePlan } from '../../nemesis/index.js';
 import { commandLine } from '../common/again.js';
 import type { Where } from '../judge/judge-commands.js';
 import type { ReplayFlags } from '../run/flags.js';
 import type { Asked, Machine } from '../run/machine.js';
+import { readPlanFile } from '../run/plan-file.js';
 import {
   BUNDLE,
   checkPair,
@@ -22,7 +22,7 @@ import {
   type RunRequest,
 } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
-import { readText, saying } from '../run/run-command.js';
+import { saying } from '../run/run-command.js';
 import { runSeries, timesOf } from '../run/series.js';
 import { type OriginalRun, readOriginal } from './original.js';
 
@@ -37,7 +37,7 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
   const machine = await probeMachine(askedOf(flags, config, where), say);
   const planFile = join(folder, 'plan.json');
   const deployment = planTopology(kind, config.topologyOptions, config.clients);
-  const plan = parsePlan(readText(planFile), planFile, deployment, machine.unavailable);
+  const plan = readPlanFile(planFile, planFile, deployment, machine.unavailable);
   say(introduction(original, flags));
   const redis = redisNote(config, machine);
   if (redis) say(redis);

@@ -2,7 +2,6 @@
  * `run`, outside: turns flags into what a run is to do and its plan, once for each run asked for.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
@@ -10,11 +9,12 @@ import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { Capability } from '../../harness/vocabulary/host.js';
 import type { TopologyKind, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import type { Workload } from '../../harness/vocabulary/workload.js';
-import { defaultIntervalMs, makePlan, parseNemesis, parsePlan } from '../../nemesis/index.js';
+import { defaultIntervalMs, makePlan, parseNemesis } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 import { againOf } from '../common/again.js';
 import { UsageError } from '../common/errors.js';
 import type { RunFlags } from './flags.js';
+import { readPlanFile } from './plan-file.js';
 import { checkPair, createPreparer, fitsTopology, planTopology, type RunRequest } from './prepare-run.js';
 import { probeMachine } from './probe-machine.js';
 import { runSeries, timesOf } from './series.js';
@@ -175,7 +175,7 @@ function decidePlan(
   const topology = planTopology(kind, options, flags.clients);
   if (flags.plan !== undefined) {
     const path = resolve(cwd, flags.plan);
-    const plan = parsePlan(readText(path), flags.plan, topology, unavailable);
+    const plan = readPlanFile(path, flags.plan, topology, unavailable);
     return { plan, nemesis: [...new Set(plan.steps.map((step) => step.fault))], warnings: [] };
   }
   const { requests, warnings } = parseNemesis(flags.nemesis, topology, unavailable);
@@ -214,14 +214,6 @@ function leaseWarnings(flags: RunFlags, kind: TopologyKind): string[] {
   return [
     `a lease of ${flags.lease} ms is below three failovers (${3 * failoverMs} ms): careful holds end before the lock can be granted again, so little can be found`,
   ];
-}
-
-export function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${(error as Error).message}`);
-  }
 }
 
 /** The same thing is said once, however many runs it is true of. */

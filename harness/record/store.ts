@@ -16,6 +16,10 @@ import { dirname, join, resolve } from 'node:path';
 import type { Plan } from '../vocabulary/faults.js';
 import type { RunConfig } from '../vocabulary/run.js';
 import type { Results } from '../vocabulary/verdict.js';
+import { runConfigSchema } from './schemas/config.js';
+import { type Conformed, conform, conformText, conformWhole } from './schemas/conform.js';
+import { planSchema } from './schemas/plan.js';
+import { resultsSchema } from './schemas/results.js';
 
 /** A store that cannot be used; the message is one clear line. */
 export class StoreError extends Error {
@@ -140,25 +144,37 @@ export function writeJson(folder: string, name: string, value: unknown): void {
   writeWhole(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
 }
 
+/** Throws StoreError where it is damaged; fields that this version does not know are left out. */
 export function readConfig(folder: string): RunConfig {
-  return readJson(folder, 'config.json') as RunConfig;
+  return readJson(folder, 'config.json', (data) => conform(runConfigSchema, data));
+}
+
+/** As `readConfig`, for running it again: a field that this version does not know is an error, too. */
+export function readWholeConfig(folder: string): RunConfig {
+  return readJson(folder, 'config.json', (data) => conformWhole(runConfigSchema, data));
 }
 
 export function readPlan(folder: string): Plan {
-  return readJson(folder, 'plan.json') as Plan;
+  return readJson(folder, 'plan.json', (data) => conform(planSchema, data));
 }
 
 /** The verdict of a run; undefined where it has none yet. */
 export function readResults(folder: string): Results | undefined {
-  return existsSync(join(folder, 'results.json')) ? (readJson(folder, 'results.json') as Results) : undefined;
+  if (!existsSync(join(folder, 'results.json'))) return undefined;
+  return readJson(folder, 'results.json', (data) => conform(resultsSchema, data));
 }
 
-function readJson(folder: string, name: string): unknown {
+function readJson<Value>(folder: string, name: string, conformed: (data: unknown) => Conformed<Value>): Value {
   const path = join(folder, name);
+  const { value, problem } = conformText(readText(path), conformed);
+  if (problem !== undefined) throw new StoreError(`${path}: ${problem}`);
+  return value;
+}
+
+/** The text of a file. Throws StoreError. */
+function readText(path: string): string {
   try {
-    const value = JSON.parse(readFileSync(path, 'utf8')) as { version?: unknown };
-    if (value?.version !== 1) throw new Error(`version is ${JSON.stringify(value?.version)}, not 1`);
-    return value;
+    return readFileSync(path, 'utf8');
   } catch (error) {
     throw new StoreError(`${path}: ${(error as Error).message}`);
   }

@@ -42,13 +42,17 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   [
     'an unknown fault in a plan',
     () => ['--plan', plan([{ ...step, fault: 'meteor' }])],
-    /steps\[0\]\.fault "meteor" is not a fault; there are kill/,
+    /steps\[0\]\.fault: "meteor" is not a fault; there are kill/,
   ],
-  ['a time that is none', () => ['--plan', plan([{ ...step, atMs: -5 }])], /steps\[0\]\.atMs must be milliseconds/],
+  [
+    'a time that is none',
+    () => ['--plan', plan([{ ...step, atMs: -5 }])],
+    /steps\[0\]\.atMs: expected a number from 0, got -5/,
+  ],
   [
     'a target that is unknown',
     () => ['--plan', plan([step, { ...step, target: 'moon' }])],
-    /steps\[1\]\.target must be a role .*"moon"/,
+    /steps\[1\]\.target: expected one of primary, .* or an object, got "moon"/,
   ],
   ['a node that is unknown', () => ['--plan', plan([{ ...step, target: { names: ['r9'] } }])], /r9/],
   ['a field that is unknown', () => ['--plan', plan([{ ...step, color: 'red' }])], /color/],

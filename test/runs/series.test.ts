@@ -139,10 +139,18 @@ describe('replay', () => {
     [
       'of another version',
       edit((config) => Object.assign(config, { version: 2 })),
-      /config\.json: version is 2, not 1/,
+      /config\.json: version: expected 1, got 2/,
     ],
-    ['with more than is known', edit((config) => Object.assign(config, { quorum: 3 })), /"quorum" that this version/],
-    ['damaged', edit((config) => delete config.clients), /config\.json: "clients" is missing/],
+    [
+      'with more than is known',
+      edit((config) => Object.assign(config, { quorum: 3 })),
+      /config\.json: unknown field "quorum"/,
+    ],
+    [
+      'damaged',
+      edit((config) => delete config.clients),
+      /config\.json: clients: missing, expected a whole number from 1/,
+    ],
     ['whose lock is gone', edit((config) => Object.assign(config, { lock: './gone.ts' })), /gone\.ts does not exist/],
     ['that is not there', () => './nowhere', /no run at \.\/nowhere/],
   ])('a run %s: one clear line, nothing made', async (_, make, says) => {

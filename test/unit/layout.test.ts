@@ -11,6 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
  */
 const ROOMS = [
   'harness/vocabulary',
+  'harness/record/schemas',
   'harness/record',
   'harness/record/import',
   'harness/record/facts',
@@ -196,6 +197,24 @@ describe('names', () => {
 test('what is compiled is every folder: set-up looks for changes nowhere else', () => {
   const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] };
   expect(include.toSorted()).toEqual([...FOLDERS, 'bench'].toSorted());
+});
+
+test('what runs inside hosts loads no schemas: it starts often, and is a part of what is measured', () => {
+  const byPath = new Map(FOLDERS.flatMap(sources).map((source) => [source.path, source]));
+  const reached = new Set<string>();
+  const visit = (path: string): void => {
+    const source = byPath.get(path);
+    if (reached.has(path) || !source) return;
+    reached.add(path);
+    for (const next of importsOf({ path, text: source.text.replace(/^import type .*$/gm, '') })) visit(next);
+  };
+  for (const main of ['harness/client/main.ts', 'harness/resource/main.ts', 'docker/agent/main.ts']) {
+    expect(byPath.has(main)).toBe(true);
+    visit(main);
+  }
+  for (const path of byPath.keys()) if (path.startsWith('lock-impl/')) visit(path);
+  expect([...reached].filter((path) => /from 'zod'/.test(byPath.get(path)!.text))).toEqual([]);
+  expect([...byPath.values()].some(({ text }) => /from 'zod'/.test(text))).toBe(true);
 });
 
 describe('time and randomness are parameters', () => {

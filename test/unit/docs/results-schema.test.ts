@@ -1,10 +1,24 @@
 /** The published schema of results.json: real results fit it, and what does not is found. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { resultsSchemaPage } from '../../../cli/docs/results-schema.js';
+import { conform } from '../../../harness/record/schemas/conform.js';
+import { resultsSchema } from '../../../harness/record/schemas/results.js';
 import { sampleInput } from '../reports/sample.js';
-import { schemaTroubles } from './schema.js';
+import { SCHEMA, schemaTroubles } from './schema.js';
 
 describe('docs/results.schema.json', () => {
   const { results } = sampleInput();
+
+  it('is what the code reads; if not, run: npm run docs', () => {
+    expect(readFileSync(SCHEMA, 'utf8')).toBe(resultsSchemaPage());
+  });
+
+  it('reads what was written: a time without end is Infinity again', () => {
+    const endless = { ...results.violations[0]!, untilNs: Number.POSITIVE_INFINITY };
+    const written = { ...results, violations: [endless] };
+    expect(conform(resultsSchema, JSON.parse(JSON.stringify(written))).value).toEqual(written);
+  });
 
   it('fits results', () => {
     expect(schemaTroubles(results)).toEqual([]);

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-const schema = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../docs/results.schema.json'), 'utf8'));
+export const SCHEMA = resolve(import.meta.dirname, '../../../docs/results.schema.json');
+const schema = JSON.parse(readFileSync(SCHEMA, 'utf8'));
 const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
 
 /** As a file has them; empty where everything fits. */

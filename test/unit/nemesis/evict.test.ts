@@ -2,11 +2,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PlanStep, Target } from '../../../harness/vocabulary/faults.js';
 import { evict } from '../../../nemesis/faults/evict.js';
-import { parsePlan } from '../../../nemesis/parse-plan.js';
 import { allFaults, parseNemesis } from '../../../nemesis/requests.js';
 import type { ActiveNemesis } from '../../../nemesis/striking/context.js';
 import { findUnhealed } from '../../../nemesis/unhealed.js';
 import { type FakeNode, type World, world } from './fakes.js';
+import { readPlan } from './read-plan.js';
 
 const USED = 1_000_000;
 const VALUE = 65_536;
@@ -338,7 +338,7 @@ describe('--nemesis evict', () => {
     const topology = { ...single, ...(maxmemoryPolicy && { maxmemoryPolicy }) };
     expect(() => parseNemesis('evict', topology)).toThrow(`--nemesis: evict makes no sense here: ${message}`);
     const plan = { version: 1, seed: 1, steps: [{ atMs: 1, forMs: 1_000, fault: 'evict', target: 'primary' }] };
-    expect(() => parsePlan(JSON.stringify(plan), 'p.json', topology)).toThrow(message);
+    expect(() => readPlan(JSON.stringify(plan), 'p.json', topology)).toThrow(message);
     expect(allFaults(topology)).not.toContainEqual({ fault: 'evict' });
     expect(parseNemesis('default', topology).requests).not.toContainEqual({ fault: 'evict' });
   });

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../harness/vocabulary/faults.js';
 import { faults } from '../../../nemesis/faults/index.js';
-import { parsePlan } from '../../../nemesis/parse-plan.js';
 import { allFaults, PlanError, parseNemesis } from '../../../nemesis/requests.js';
 import { world } from './fakes.js';
+import { readPlan } from './read-plan.js';
 
 const sentinel = world('sentinel', { clients: 2 }).plan;
 const redlock = world('redlock', { clients: 2 }).plan;
@@ -88,7 +88,7 @@ describe('--nemesis', () => {
 describe('--plan', () => {
   const step = { atMs: 100, fault: 'kill', target: 'primary', forMs: 500 };
   const text = (steps: unknown[], more: object = {}) => JSON.stringify({ version: 1, seed: 7, steps, ...more });
-  const parse = (json: string, topology = sentinel) => parsePlan(json, 'my.json', topology);
+  const parse = (json: string, topology = sentinel) => readPlan(json, 'my.json', topology);
 
   it('takes a plan as it was saved', () => {
     const plan: Plan = {
@@ -110,89 +110,89 @@ describe('--plan', () => {
   });
 
   it.each([
-    ['{"version":1,', 'my.json: is not JSON'],
-    ['[]', 'my.json: must be an object, not []'],
-    ['null', 'my.json: must be an object, not null'],
-    [text([], { version: 2 }), 'my.json: version must be 1, not 2'],
-    [text([], { seed: 1.5 }), 'my.json: seed must be a whole number, not 1.5'],
-    [text([], { steps: {} }), 'my.json: steps must be a list, not {}'],
-    [text([], { extra: 1 }), 'my.json: has an unknown field "extra"; known: version, seed, steps'],
-    [text([step, 5]), 'my.json: steps[1] must be an object, not 5'],
-    [text([{ ...step, fault: 'explode' }]), 'my.json: steps[0].fault "explode" is not a fault; there are kill'],
-    [text([{ ...step, fault: 3 }]), 'my.json: steps[0].fault must name a fault, not 3'],
-    [text([{ ...step, fault: undefined }]), 'my.json: steps[0].fault must name a fault, not missing'],
+    ['{"version":1,', 'my.json: not JSON ('],
+    ['[]', 'my.json: expected an object, got []'],
+    ['null', 'my.json: expected an object, got null'],
+    [text([], { version: 2 }), 'my.json: version: expected 1, got 2'],
+    [text([], { seed: 1.5 }), 'my.json: seed: expected a whole number, got 1.5'],
+    [text([], { steps: {} }), 'my.json: steps: expected a list, got {}'],
+    [text([], { extra: 1 }), 'my.json: unknown field "extra"; known: version, seed, steps'],
+    [text([step, 5]), 'my.json: steps[1]: expected an object, got 5'],
+    [text([{ ...step, fault: 'explode' }]), 'my.json: steps[0].fault: "explode" is not a fault; there are kill'],
+    [text([{ ...step, fault: 3 }]), 'my.json: steps[0].fault: expected a string, got 3'],
+    [text([{ ...step, fault: undefined }]), 'my.json: steps[0].fault: missing, expected a string'],
     [
       text([{ ...step, fault: 'skew-granted', target: 'minority' }]),
-      'my.json: steps[0].fault skew-granted makes no sense on sentinel',
+      'my.json: steps[0].fault: skew-granted makes no sense on sentinel',
     ],
-    [text([step, { ...step, atMs: -1 }]), 'my.json: steps[1].atMs must be milliseconds from 0 to a day, not -1'],
-    [text([{ ...step, atMs: '1s' }]), 'my.json: steps[0].atMs must be milliseconds from 0 to a day, not "1s"'],
-    [text([{ ...step, atMs: undefined }]), 'my.json: steps[0] needs either atMs or after'],
-    [text([{ ...step, after: { event: 'acquire', count: 1 } }]), 'my.json: steps[0] needs either atMs or after'],
+    [text([step, { ...step, atMs: -1 }]), 'my.json: steps[1].atMs: expected a number from 0, got -1'],
+    [text([{ ...step, atMs: '1s' }]), 'my.json: steps[0].atMs: expected a number from 0, got "1s"'],
+    [text([{ ...step, atMs: undefined }]), 'my.json: steps[0]: needs either atMs or after'],
+    [text([{ ...step, after: { event: 'acquire', count: 1 } }]), 'my.json: steps[0]: needs either atMs or after'],
     [
       text([{ ...step, forMs: 0 }]),
-      'my.json: steps[0].forMs must be a positive number of milliseconds, at most a day, not 0',
+      'my.json: steps[0].forMs: expected a positive number of milliseconds, at most a day, got 0',
     ],
-    [text([{ ...step, forMs: undefined }]), 'my.json: steps[0].forMs must be a positive number'],
+    [text([{ ...step, forMs: undefined }]), 'my.json: steps[0].forMs: missing, expected a number from 0'],
     [
       text([{ ...step, target: 'master' }]),
-      'my.json: steps[0].target must be a role (primary, holder, ...) or {"names": [...]}, not "master"',
+      'my.json: steps[0].target: expected one of primary, replica, one, minority, majority, holder, client, sentinel, all or an object, got "master"',
     ],
     [
       text([{ ...step, target: { names: ['r7'] } }]),
-      'my.json: steps[0].target is not possible: there is no "r7"; it can strike primary',
+      'my.json: steps[0].target: is not possible: there is no "r7"; it can strike primary',
     ],
-    [text([{ ...step, target: { names: [] } }]), 'my.json: steps[0].target.names must be a list of names, not []'],
     [
-      text([{ ...step, target: { names: ['r1', 'r1'] } }]),
-      'my.json: steps[0].target.names names somebody twice: r1, r1',
+      text([{ ...step, target: { names: [] } }]),
+      'my.json: steps[0].target.names: expected a list that is not empty, got []',
     ],
-    [text([{ ...step, target: { name: 'r1' } }]), 'my.json: steps[0].target has an unknown field "name"; known: names'],
+    [text([{ ...step, target: { names: ['r1', 'r1'] } }]), 'my.json: steps[0].target.names: has a name twice: r1, r1'],
+    [text([{ ...step, target: { name: 'r1' } }]), 'my.json: steps[0].target.names: missing, expected a list'],
     [
       text([{ ...step, when: 3 }]),
-      'my.json: steps[0] has an unknown field "when"; known: atMs, after, fault, target, forMs, args',
+      'my.json: steps[0]: unknown field "when"; known: atMs, after, fault, target, forMs, args',
     ],
     [
       text([{ ...step, args: { mode: 'both' } }]),
-      'my.json: steps[0].args has an unknown field "mode"; there is none to give',
+      'my.json: steps[0].args: unknown field "mode"; there is none to give',
     ],
     [
       text([{ ...step, fault: 'partition', args: { mode: 'left' } }]),
-      'my.json: steps[0].args.mode must be one of both, out, in, link, minority, off, not "left"',
+      'my.json: steps[0].args.mode: must be one of both, out, in, link, minority, off, not "left"',
     ],
     [
       text([{ ...step, fault: 'failover', args: { then: 'pray' } }]),
-      'my.json: steps[0].args.then must be one of kill, isolate, not "pray"',
+      'my.json: steps[0].args.then: must be one of kill, isolate, not "pray"',
     ],
     [
       text([{ ...step, fault: 'clock' }]),
-      'my.json: steps[0].args.offsetMs must be a whole number of milliseconds, not 0, at most a year forward or back, not missing',
+      'my.json: steps[0].args.offsetMs: must be a whole number of milliseconds, not 0, at most a year forward or back, not missing',
     ],
     [text([{ ...step, fault: 'clock', args: { offsetMs: 0 } }]), 'not 0'],
-    [text([{ ...step, fault: 'drift' }]), 'steps[0].args.ratePpm must be a whole number of parts per million'],
+    [text([{ ...step, fault: 'drift' }]), 'steps[0].args.ratePpm: must be a whole number of parts per million'],
     [text([{ ...step, fault: 'drift', args: { ratePpm: 5_000 } }]), 'at least 10000 away from 0'],
     [text([{ ...step, fault: 'drift', args: { ratePpm: -1_000_000 } }]), 'from -900000'],
     [text([{ ...step, fault: 'strobe', args: { offsetMs: 500, everyMs: 1 } }]), 'a whole number from 10 to 10000'],
     [text([{ ...step, fault: 'slow', args: { pauseMs: 2_000 } }]), 'a whole number from 5 to 800'],
     [
       text([{ ...step, atMs: undefined, after: { event: 'kiss', count: 1 } }]),
-      'my.json: steps[0].after.event must be one of acquire, release, step, not "kiss"',
+      'my.json: steps[0].after.event: expected one of acquire, release, step, got "kiss"',
     ],
     [
       text([{ ...step, atMs: undefined, after: { event: 'acquire', count: 0 } }]),
-      'my.json: steps[0].after.count must be a whole number from 1 on, not 0',
+      'my.json: steps[0].after.count: expected a whole number from 1, got 0',
     ],
     [
       text([{ ...step, atMs: undefined, after: { event: 'acquire', count: 1, client: 'c9' } }]),
-      'my.json: steps[0].after.client must be one of c1, c2, not "c9"',
+      'my.json: steps[0].after.client: expected one of c1, c2, got "c9"',
     ],
     [
       text([{ ...step, atMs: undefined, after: { event: 'step', count: 1 } }]),
-      'my.json: steps[0].after.step must name a step of the lock',
+      'my.json: steps[0].after.step: missing, expected the name of a step of the lock',
     ],
     [
       text([{ ...step, atMs: undefined, after: { event: 'acquire', count: 1, step: 'x' } }]),
-      'my.json: steps[0].after.step is only for event "step"',
+      'my.json: steps[0].after.step: only for event "step"',
     ],
   ])('%s: one clear line', (json, message) => {
     expect(complaint(() => parse(json))).toContain(message);
@@ -200,10 +200,10 @@ describe('--plan', () => {
 
   it('refuses what this machine cannot do', () => {
     const json = text([{ ...step, target: 'one', fault: 'clock', args: { offsetMs: 5 } }]);
-    expect(complaint(() => parsePlan(json, 'p.json', single, noClock))).toContain(noClock.clock);
+    expect(complaint(() => readPlan(json, 'p.json', single, noClock))).toContain(noClock.clock);
   });
 
   it('takes what it makes', () => {
-    expect(parsePlan(text([{ ...step, target: 'one' }]), 'p.json', redlock).steps).toHaveLength(1);
+    expect(readPlan(text([{ ...step, target: 'one' }]), 'p.json', redlock).steps).toHaveLength(1);
   });
 });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { faultsPage } from '../../../../cli/docs/faults-page.js';
 import { topologies } from '../../../../harness/topologies/index.js';
-import { faults, parsePlan } from '../../../../nemesis/index.js';
+import { faults } from '../../../../nemesis/index.js';
+import { readPlan } from '../../nemesis/read-plan.js';
 
 const PAGE = join(import.meta.dirname, '../../../../docs/faults.md');
 
@@ -18,7 +19,7 @@ describe('docs/faults.md', () => {
   it('shows a plan that can be run', () => {
     const [, example] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
     const topology = { name: 'single', replicated: false, nodes: ['r1'], sentinels: [], clients: ['c1'] };
-    expect(parsePlan(example!, 'example', topology).steps).toHaveLength(3);
+    expect(readPlan(example!, 'example', topology).steps).toHaveLength(3);
   });
 
   it.each(Object.values(faults))('tells all of $name', (fault) => {

@@ -1,0 +1,58 @@
+/**
+ * `config.json`: its form. Which topologies, runtimes and workloads there are is known to those who start runs; a field
+ * that this version does not know is left out.
+ */
+import { z } from 'zod';
+import type { RunConfig } from '../../vocabulary/run.js';
+import { describes } from './describes.js';
+
+const text = z.string().min(1);
+const duration = z.number().min(0);
+const positive = z.number().positive();
+
+const topologyOptions = z.object({
+  nodes: z.int().min(1),
+  persistence: z.enum(['none', 'rdb', 'aof-everysec', 'aof-always']),
+  minReplicasToWrite: z.int().min(0),
+  maxmemoryPolicy: text.optional(),
+  password: text.optional(),
+  redisConf: z.array(z.tuple([z.string(), z.string()])),
+});
+
+export const runConfigSchema = describes<RunConfig>()(
+  z.object({
+    version: z.literal(1),
+    runId: text,
+    startedAt: text,
+    seed: z.int().min(0),
+    topology: text,
+    topologyOptions,
+    runtime: text,
+    lock: text,
+    cwd: text,
+    replayOf: text.optional(),
+
+    workload: text,
+    clients: z.int().min(1),
+    keys: z.array(text).min(1),
+    leaseMs: positive,
+    waitMs: duration,
+    hold: z.object({ min: duration, max: duration }),
+    careless: z.boolean(),
+    resource: z.enum(['trusting', 'checking']).optional(),
+    timeLimitMs: duration,
+    nemesis: z.array(text),
+    nemesisIntervalMs: positive,
+    failOn: z.array(z.enum(['exclusion', 'stale', 'harm', 'liveness'])),
+    stopAtFirst: z.literal(true).optional(),
+    scenario: text.optional(),
+    redis: z.object({ path: text, env: z.record(z.string(), z.string()), version: text, origin: text }),
+    clockShim: text.optional(),
+    containers: z
+      .object({ image: text, clientImage: text, built: z.object({ server: text, client: text }) })
+      .optional(),
+    clientArgv: z.array(z.string()),
+    unavailable: z.partialRecord(z.enum(['clock', 'network', 'process']), z.string()),
+    again: text,
+  }),
+);

@@ -1,0 +1,157 @@
+/**
+ * `results.json`: its form, from which `docs/results.schema.json` is made (`npm run docs`).
+ *
+ * JSON has no Infinity: a time without end is written as null, and read back as what it was.
+ */
+import { z } from 'zod';
+import type { CauseName, CheckerResult, Hold, Results, Violation } from '../../vocabulary/verdict.js';
+import { describes } from './describes.js';
+
+const endless = z
+  .number()
+  .nullable()
+  .transform((value) => value ?? Number.POSITIVE_INFINITY);
+const unmeasured = z
+  .number()
+  .nullable()
+  .transform((value) => value ?? Number.NaN);
+
+const count = z.int().min(0);
+const lines = z.array(count).describe('Lines of history.jsonl, counted from 0.');
+const counters = z.record(z.string(), unmeasured).describe('Counters, by name; units are last in the name.');
+
+const violationClass = z
+  .enum(['exclusion', 'stale', 'harm', 'liveness'])
+  .describe(
+    'exclusion: two holds overlapped while both leases ran; stale: one of them was past its lease; harm: what the lock protects was damaged; liveness: a lock could not be acquired again.',
+  )
+  .meta({ id: 'class' });
+
+const found = z
+  .object({ exclusion: count.optional(), stale: count.optional(), harm: count.optional(), liveness: count.optional() })
+  .describe('How many violations of each class, all of them.')
+  .meta({ id: 'found' });
+
+const stats = counters.meta({ id: 'stats' });
+
+const hold = describes<Hold>()(
+  z
+    .object({
+      client: z.string(),
+      key: z.string(),
+      id: count.describe('Of the acquire, its client’s own.'),
+      fromNs: endless.describe('From here on the client held it for certain.'),
+      untilNs: endless.describe('Release began, client killed, told that it was lost, or the record ended.'),
+      endedBy: z.enum(['release', 'client-down', 'lost', 'history-end']),
+      leaseEndNs: endless.describe('Last successful grant or renewal sent, plus the lease.'),
+      grantSentNs: endless.describe('When the attempt that was granted left the client.'),
+      leaseMs: endless,
+      mode: z.enum(['read', 'write']).optional(),
+      token: z.number().describe('Fencing token.').optional(),
+      validForMs: z.number().describe('As the lock said.').optional(),
+      evidence: lines,
+      released: z.enum(['ok', 'fail', 'info']).optional(),
+    })
+    .meta({ id: 'hold' }),
+);
+
+const link = z
+  .object({
+    atNs: endless.describe('When.'),
+    text: z.string(),
+    history: count.describe('Line of history.jsonl, from 0.').optional(),
+    observation: count.describe('Line of observations.jsonl, from 0.').optional(),
+  })
+  .meta({ id: 'link' });
+
+const causeName: z.ZodType<CauseName, CauseName> = z.string();
+
+const cause = z
+  .object({
+    name: causeName.describe('`unexplained` where not every link was observed.'),
+    sentence: z.string(),
+    chain: z.array(link).describe('The evidence, link by link.'),
+  })
+  .meta({ id: 'cause' });
+
+const violation = describes<Violation>()(
+  z
+    .object({
+      class: violationClass,
+      kind: z.string().describe('overlap, deadlock, ...'),
+      key: z.string().describe('The lock.'),
+      fromNs: endless.describe('When it began.'),
+      untilNs: endless.describe('When it ended.'),
+      holds: z.array(hold).describe('Of an overlap the earlier grant first.'),
+      evidence: lines,
+      proof: z.string().describe('The proof in one sentence.'),
+      cause,
+    })
+    .meta({ id: 'violation' }),
+);
+
+const measurement = z
+  .object({
+    name: z.string().describe('recovery, availability, latency, loss-to-notice, ...'),
+    of: z.string().describe('Whom or what it is about.'),
+    key: z.string().optional(),
+    fromNs: endless.describe('The time that it is about.').optional(),
+    untilNs: endless.describe('Its end.').optional(),
+    values: counters,
+    evidence: lines,
+  })
+  .meta({ id: 'measurement' });
+
+const checker = describes<CheckerResult>()(
+  z
+    .object({
+      checker: z.string(),
+      verdict: z.enum(['valid', 'invalid', 'unknown']),
+      notes: z.array(z.string()),
+      violations: z.array(violation),
+      found: found.optional(),
+      stats,
+      measurements: z.array(measurement).optional(),
+    })
+    .meta({ id: 'checker' }),
+);
+
+const reading = z
+  .object({
+    reading: z.string(),
+    title: z.string(),
+    verdict: z.enum(['valid', 'invalid', 'unknown']),
+    procedure: z.string().describe('Which procedures decided.'),
+    found: count,
+    proofs: z.array(z.string()).describe('The first of them.'),
+    notes: z.array(z.string()),
+  })
+  .meta({ id: 'reading' });
+
+export const resultsSchema = describes<Results>()(
+  z
+    .object({
+      version: z.literal(1),
+      runId: z.string(),
+      verdict: z.enum(['held', 'violated', 'unknown']),
+      exitStatus: z.literal([0, 1, 2]).describe('0 held, 1 a property was violated, 2 cannot tell.'),
+      headline: z.string().describe('One sentence.'),
+      reasons: z.array(z.string()).describe('Why it is unknown, what weakens the verdict, what was left out.'),
+      violations: z.array(violation).describe('Of many the first of each class; `found` counts all.'),
+      checkers: z.array(checker),
+      found,
+      readings: z
+        .array(reading)
+        .describe(
+          'Whether the history can be explained at all, under each reading of what it leaves open. Decides nothing.',
+        ),
+      strength: z.string().describe('How much a pass is worth.').optional(),
+      stats,
+      again: z.string().describe('The command that runs it again.'),
+    })
+    .meta({
+      title: 'lock-torture: results.json of a run, version 1',
+      description:
+        "What a run came to. Times are nanoseconds since the run's epoch by the monotonic clock that no fault touches; null stands for a time without end.",
+    }),
+);
