@@ -11,7 +11,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          testTimeout: 60_000,
+          testTimeout: process.env.LOCK_TORTURE_DEEP === '1' ? 7_200_000 : 60_000,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NotOwnerError, type Protocol, ReentrantLock } from '../../../lock-impl/reentrant-lock.js';
+import { drawn } from '../../support/drawn.js';
 import { FakeAccess, named } from './fake-access.js';
 
 /**
@@ -175,6 +176,6 @@ test('no two callers ever believe that they hold it, whatever gets lost, and no 
         if (sound) expect(server.count).toBe(believed[0]! + believed[1]!);
       }
     }),
-    { numRuns: 2_000 },
+    drawn(500),
   );
 });

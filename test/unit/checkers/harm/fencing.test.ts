@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { fencing } from '../../../../checkers/harm/fencing.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { cases, drawn } from '../../../support/drawn.js';
 import { Story } from '../build.js';
 import { acquire, checkInput, KEY, ns, release, type Told } from '../literal.js';
 
@@ -269,7 +270,7 @@ it('finds in random small histories what the definition, tried on every pair, fi
         if (kind === 'fence-inversion') expect(before!.fromNs).toBeLessThan(grant!.grantSentNs);
       }
     }),
-    { numRuns: 5_000 },
+    drawn(1_000),
   );
-  expect(Math.min(seen.invalid, seen.valid)).toBeGreaterThan(500);
+  expect(Math.min(seen.invalid, seen.valid)).toBeGreaterThan(cases(100));
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { lostUpdates } from '../../../../checkers/harm/lost-updates.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { cases, drawn } from '../../../support/drawn.js';
 import { acquire, checkInput, KEY, ns, read, stall, type Told, write } from '../literal.js';
 
 const judged = (told: Told[][], model?: LockModel) => lostUpdates(checkInput(told.flat(), model));
@@ -272,7 +273,7 @@ it('in random histories of a true register finds just the acknowledged updates t
       expect(result.stats.lostUpdatesAtLeast).toBeLessThanOrEqual(everLost.size);
       if (everLost.size === 0) expect(result.verdict).toBe('valid');
     }),
-    { numRuns: 3_000 },
+    drawn(1_000),
   );
-  expect(Math.min(seen.invalid, seen.valid)).toBeGreaterThan(300);
+  expect(Math.min(seen.invalid, seen.valid)).toBeGreaterThan(cases(100));
 });

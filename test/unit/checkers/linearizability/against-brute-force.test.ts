@@ -1,20 +1,17 @@
 /**
  * Every fast procedure against an oracle that tries everything, on random small histories of every model and reading.
- *
- * 10,000 histories a model; `LOCK_TORTURE_DEEP=1` makes it 200,000. `LOCK_TORTURE_SEED` draws others.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../checkers/linearizability/decide.js';
 import type { DecideOptions, Reading } from '../../../../checkers/linearizability/types.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { drawn, SEED } from '../../../support/drawn.js';
 import { isExplainable, type SmallOp } from './brute-force.js';
 import { keyHistory, only, smallHistories } from './small-histories.js';
 
-const IS_DEEP = process.env.LOCK_TORTURE_DEEP === '1';
-const RUNS = IS_DEEP ? 200_000 : 10_000;
-const TIMEOUT_MS = IS_DEEP ? 3_600_000 : 60_000;
-const SEED = Number(process.env.LOCK_TORTURE_SEED ?? 20_260_101);
+/** Histories a model. */
+const RUNS = 2_000;
 
 const OPTIONS: DecideOptions = { witnesses: 3, search: { configurations: 1e6, steps: 1e7 } };
 
@@ -36,7 +33,7 @@ const LEASES = [
 const CASES = MODELS.flatMap((model) => LEASES.map((one) => ({ ...one, model, kind: model.kind })));
 
 describe(`decide agrees with an oracle that tries everything (LOCK_TORTURE_SEED=${SEED})`, () => {
-  test.each(CASES)('$kind, $name', { timeout: TIMEOUT_MS }, ({ model, leases, share, most }) => {
+  test.each(CASES)('$kind, $name', ({ model, leases, share, most }) => {
     const seen = { valid: 0, invalid: 0 };
     fc.assert(
       fc.property(
@@ -48,7 +45,7 @@ describe(`decide agrees with an oracle that tries everything (LOCK_TORTURE_SEED=
           seen[compare(ops, model, reading)]++;
         },
       ),
-      { numRuns: RUNS * share, seed: SEED },
+      drawn(RUNS * share),
     );
     const total = seen.valid + seen.invalid;
     expect(seen.valid / total).toBeGreaterThan(0.1);

@@ -7,10 +7,10 @@ import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../checkers/linearizability/decide.js';
 import type { Decision, Reading, WitnessKind } from '../../../../checkers/linearizability/types.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { drawn, SEED } from '../../../support/drawn.js';
 import type { SmallOp } from './brute-force.js';
 import { keyHistory } from './small-histories.js';
 
-const SEED = Number(process.env.LOCK_TORTURE_SEED ?? 20_260_102);
 const OPTIONS = { witnesses: 10, search: { configurations: 10_000, steps: 100_000 } };
 const STRICT: Reading = { failedReleaseEnds: false, leases: false, triesInform: false };
 const TRIES: Reading = { ...STRICT, triesInform: true };
@@ -235,7 +235,7 @@ describe(`what is broken in one way is found in that way (LOCK_TORTURE_SEED=${SE
         expect(witnesses[0]!.kind).toBe(kind);
         expect(witnesses[0]!.rows.map((row) => sorted[row]!.name).sort()).toEqual([...names].sort());
       }),
-      { numRuns: 100, seed: SEED },
+      drawn(50),
     );
   });
 });

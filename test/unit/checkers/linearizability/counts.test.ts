@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { decide } from '../../../../checkers/linearizability/decide.js';
 import type { Reading } from '../../../../checkers/linearizability/types.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { drawn, SEED } from '../../../support/drawn.js';
 import type { SmallOp } from './brute-force.js';
 import { keyHistory } from './small-histories.js';
 
-const SEED = Number(process.env.LOCK_TORTURE_SEED ?? 20_260_104);
 const STRICT: Reading = { failedReleaseEnds: false, leases: false, triesInform: false };
 const OPTIONS = { witnesses: 1_000_000, search: { configurations: 1_000, steps: 10_000 } };
 
@@ -83,7 +83,7 @@ test.each(WRONG)(
         // Of one grant's inversions only one is listed.
         if (model.kind !== 'fenced') expect(witnesses).toHaveLength(pairs);
       }),
-      { numRuns: 200, seed: SEED },
+      drawn(60),
     );
   },
 );

@@ -7,6 +7,7 @@ import { search } from '../../../../checkers/linearizability/search.js';
 import type { KeyHistory, Reading, SearchBudget } from '../../../../checkers/linearizability/types.js';
 import { OP, OUTCOME } from '../../../../harness/record/history-table.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { cases, drawn } from '../../../support/drawn.js';
 import { acquire, literal, MODELS, type Operation, operations, readings, release } from './literal.js';
 
 const BUDGET: SearchBudget = { configurations: 1e6, steps: 1e8 };
@@ -213,7 +214,7 @@ function someOrderExplains(history: KeyHistory, lock: LockModel, reading: Readin
   return false;
 }
 
-const RUNS = 3_000;
+const RUNS = cases(500);
 
 describe.each(MODELS)('$kind', (lock) => {
   it(`decides ${RUNS} random small histories as trying all orders does, and its orders explain them`, () => {
@@ -230,7 +231,7 @@ describe.each(MODELS)('$kind', (lock) => {
         }
         seen[verdict as keyof typeof seen]++;
       }),
-      { numRuns: RUNS },
+      drawn(500),
     );
     // A generator that hardly makes one of these would prove nothing.
     expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(RUNS / 20);

@@ -5,6 +5,7 @@ import { search } from '../../../../checkers/linearizability/search.js';
 import { isTimedFeasible } from '../../../../checkers/linearizability/timed-oracle.js';
 import type { Reading } from '../../../../checkers/linearizability/types.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { cases, drawn } from '../../../support/drawn.js';
 import { acquire, literal, MODELS, type Operation, operations, readings, release } from './literal.js';
 
 const LEASES: Reading = { failedReleaseEnds: false, leases: true, triesInform: false };
@@ -83,7 +84,7 @@ it('throws rather than to try for hours', () => {
   expect(() => feasible(eleven)).toThrow('11 operations have too many orders to try; at most 10 do');
 });
 
-const RUNS = 3_000;
+const RUNS = cases(500);
 
 describe.each(MODELS)('$kind', (lock) => {
   it(`agrees with the search on ${RUNS} random small histories, with leases and without`, () => {
@@ -100,7 +101,7 @@ describe.each(MODELS)('$kind', (lock) => {
         });
         if (verdicts[0] !== verdicts[1]) seen.differ++;
       }),
-      { numRuns: RUNS },
+      drawn(500),
     );
     const { leased, untimed, differ } = seen;
     // A generator that hardly makes one of these would prove nothing.

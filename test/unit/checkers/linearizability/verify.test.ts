@@ -6,10 +6,10 @@ import { modelOf } from '../../../../checkers/linearizability/models/index.js';
 import type { KeyHistory, Reading } from '../../../../checkers/linearizability/types.js';
 import { verify } from '../../../../checkers/linearizability/verify.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { drawn, SEED } from '../../../support/drawn.js';
 import { acquire, literal, MODELS, release } from './literal.js';
 import { keyHistory, smallHistories } from './small-histories.js';
 
-const SEED = Number(process.env.LOCK_TORTURE_SEED ?? 20_260_103);
 const STRICT: Reading = { failedReleaseEnds: false, leases: false, triesInform: false };
 const OPTIONS = { witnesses: 1, search: { configurations: 100_000, steps: 1e6 } };
 
@@ -112,7 +112,7 @@ test.each(MODELS)(`verify agrees with the model on disturbed orders: $kind (LOCK
       expect({ error, isRight: error === undefined }).toEqual({ error, isRight });
       seen[isRight ? 'right' : 'wrong']++;
     }),
-    { numRuns: 2_000, seed: SEED },
+    drawn(500),
   );
   expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(20);
 });

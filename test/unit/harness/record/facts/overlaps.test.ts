@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { leaseMarginNs } from '../../../../../harness/record/facts/margin.js';
 import { overlapsOf } from '../../../../../harness/record/facts/overlaps.js';
 import type { Hold } from '../../../../../harness/vocabulary/verdict.js';
+import { cases, drawn } from '../../../../support/drawn.js';
 import { growth, LARGEST_GROWTH } from '../../../checkers/growth.js';
 
 const UNIT_NS = 1e6;
@@ -96,7 +97,7 @@ function oneTooMany(holds: readonly Hold[], permits: number): string[] {
     .sort();
 }
 
-const RUNS = 10_000;
+const RUNS = cases(2_000);
 
 describe.each([
   ['mutex', { kind: 'mutex' }, () => false],
@@ -124,10 +125,10 @@ describe.each([
           if (overlap.class === 'stale') expect(overlap.fromNs).toBeGreaterThanOrEqual(overlap.stale.leaseEndNs);
         }
       }),
-      { numRuns: RUNS },
+      drawn(2_000),
     );
     // A generator that never makes one of these would prove nothing.
-    expect(Math.min(seen.exclusion, seen.stale, seen.neither)).toBeGreaterThan(250);
+    expect(Math.min(seen.exclusion, seen.stale, seen.neither)).toBeGreaterThan(RUNS / 40);
   });
 });
 
@@ -171,9 +172,9 @@ describe.each([1, 2, 3])('with %d permits', (permits) => {
           expect(overlap.stale.leaseEndNs).toBe(Math.min(...all.map(({ leaseEndNs }) => leaseEndNs)));
         }
       }),
-      { numRuns: RUNS },
+      drawn(2_000),
     );
-    expect(Math.min(seen.exclusion, seen.stale, seen.neither)).toBeGreaterThan(permits === 3 ? 20 : 100);
+    expect(Math.min(seen.exclusion, seen.stale, seen.neither)).toBeGreaterThan(permits === 3 ? RUNS / 500 : RUNS / 100);
   });
 });
 
