@@ -1,8 +1,9 @@
 /** The one sentence that a verdict opens with. */
 
+import { CLASSES, countOfClass } from '../harness/record/facts/classes.js';
 import { moment, plural } from '../harness/record/facts/words.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
-import type { Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
+import type { Results, Violation } from '../harness/vocabulary/verdict.js';
 import { causePhrase } from './causes/explain.js';
 
 /** What a headline is made of: violations that are told, those of them that fail the run, and how many there are in all. */
@@ -47,7 +48,7 @@ function neverHeld(model: LockModel): string {
 
 /** The gravest class that fails the run, by its first finding, and what else was found: other kinds of it, other classes. */
 function accusation({ violations, failing, found }: Findings): string {
-  const gravest = gravity.find((name) => failing.some((violation) => violation.class === name))!;
+  const gravest = CLASSES.find((name) => failing.some((violation) => violation.class === name))!;
   const first = failing.find((violation) => violation.class === gravest)!;
   const others = violations.filter((violation) => violation.class === gravest && violation.kind !== first.kind).length;
   const count = (found[gravest] ?? 0) - others;
@@ -58,9 +59,6 @@ function accusation({ violations, failing, found }: Findings): string {
   ].filter((text) => text !== '');
   return `${what} (first at ${moment(first.fromNs)} on ${first.key}, ${causePhrase(first.cause.name)})${also.length === 0 ? '' : `; also ${also.join(' and ')}`}.`;
 }
-
-/** The classes, gravest first: a stale holder says nothing about a broken exclusion. */
-export const gravity: readonly ViolationClass[] = ['exclusion', 'harm', 'stale', 'liveness'];
 
 /** By the kind of the first violation of the gravest class. */
 const happened: Record<string, (count: number, first: Violation) => string> = {
@@ -88,13 +86,6 @@ function somethingElse(count: number, { class: name, kind }: Violation): string 
   return `${name}: ${plural(count, kind)}`;
 }
 
-const nouns: Record<ViolationClass, readonly [one: string, many: string]> = {
-  exclusion: ['overlap of two holders', 'overlaps of two holders'],
-  harm: ['case of harm', 'cases of harm'],
-  stale: ['stale holder', 'stale holders'],
-  liveness: ['failure of liveness', 'failures of liveness'],
-};
-
 function alsoFound(found: Results['found']): string {
-  return gravity.flatMap((name) => (found[name] ? [plural(found[name], ...nouns[name])] : [])).join(' and ');
+  return CLASSES.flatMap((name) => (found[name] ? [countOfClass(found[name], name)] : [])).join(' and ');
 }

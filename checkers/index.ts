@@ -1,5 +1,6 @@
 /** The checkers, and how what they find becomes one verdict. */
 
+import { inOrderOfTelling } from '../harness/record/facts/classes.js';
 import { faultFailures, mishaps } from '../harness/record/facts/faults.js';
 import type { Checker, CheckInput } from '../harness/vocabulary/run.js';
 import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
@@ -95,7 +96,10 @@ export function judge(input: CheckInput, names: readonly string[], between: () =
     between();
     return result;
   });
-  const violations = results.flatMap((result) => result.violations).sort((a, b) => a.fromNs - b.fromNs);
+  const violations = inOrderOfTelling(
+    results.flatMap((result) => result.violations),
+    config.failOn,
+  );
   const failing = violations.filter((violation) => config.failOn.includes(violation.class));
   const found = totals(results);
   const open = [...incomplete(input, names), ...results.flatMap((result) => leftOpen(result, config.failOn))];
@@ -116,7 +120,7 @@ export function judge(input: CheckInput, names: readonly string[], between: () =
         ...failedFaults(input),
       ]),
     ],
-    violations,
+    violations: [...violations],
     checkers: results,
     found,
     readings,

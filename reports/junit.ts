@@ -3,11 +3,12 @@
  * `<error>`: a run that proves nothing must not look green, and `<skipped>` does in most viewers. Findings that the
  * run was told to allow are printed, and do not fail their case.
  */
+import { CLASSES, className } from '../harness/record/facts/classes.js';
+import { count } from '../harness/record/facts/words.js';
 import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { clipped } from './markup.js';
-import { className, count, countFound, whatHappened } from './words.js';
+import { countFound, whatHappened } from './words.js';
 
-const ALL_CLASSES: readonly ViolationClass[] = ['exclusion', 'stale', 'harm', 'liveness'];
 /** Failures written out for one checker; a viewer shows the first few. */
 const MOST_FAILURES = 100;
 
@@ -18,7 +19,7 @@ interface Case {
   output: string[];
 }
 
-export function junitXml(results: Results, failOn: readonly ViolationClass[] = ALL_CLASSES): string {
+export function junitXml(results: Results, failOn: readonly ViolationClass[] = CLASSES): string {
   const checkers = results.checkers.map((one) => checkerCase(one, results, failOn));
   const cases = [...checkers, verdictCase(results, checkers)];
   const failed = cases.filter((one) => one.failures.length > 0).length;
@@ -37,7 +38,7 @@ function checkerCase(one: CheckerResult, results: Results, failOn: readonly Viol
   const failing = one.violations.filter((violation) => failOn.includes(violation.class));
   const allowed = one.violations.filter((violation) => !failOn.includes(violation.class));
   const failures: Case['failures'] = failing.slice(0, MOST_FAILURES).map((violation) => ({
-    message: `${className(violation)}: ${whatHappened(violation)}`,
+    message: `${className(violation.class)}: ${whatHappened(violation)}`,
     type: violation.class,
     text: violationText(violation, results.again),
   }));
@@ -86,7 +87,7 @@ function verdictCase(results: Results, checkers: readonly Case[]): Case {
 function violationText(violation: Violation, again: string): string {
   const chain = violation.cause.chain.map((link) => `  ${(link.atNs / 1e9).toFixed(6)} s ${link.text}`);
   return [
-    `${className(violation)}: ${whatHappened(violation)}`,
+    `${className(violation.class)}: ${whatHappened(violation)}`,
     `Proof: ${violation.proof}`,
     `Why: ${violation.cause.sentence} [${violation.cause.name}]`,
     ...chain,

@@ -1,7 +1,9 @@
 /** `summary.md`, which is also what a GitHub step summary shows: the verdict, the first violations, the command. */
+import { className } from '../harness/record/facts/classes.js';
+import { count, plural } from '../harness/record/facts/words.js';
 import type { ReportInput } from './input.js';
 import { clipped, visible } from './markup.js';
-import { className, count, countFound, EXIT_MEANING, plural, shownOfFound, whatHappened } from './words.js';
+import { countFound, EXIT_MEANING, shownOfFound, whatHappened } from './words.js';
 
 const MOST_TOLD = 5;
 const SIGNS: Record<string, string> = { held: '✅', violated: '❌', unknown: '❔' };
@@ -30,7 +32,7 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
       const allowed = config.failOn.includes(violation.class) ? '' : ' (does not fail this run)';
       return [
         '',
-        `${at + 1}. **${className(violation)}**${allowed}: ${plainMarkdown(whatHappened(violation))}.<br>Why: ${plainMarkdown(violation.cause.sentence)} (${plainMarkdown(violation.cause.name)})<br>Proof: ${plainMarkdown(violation.proof)}`,
+        `${at + 1}. **${className(violation.class)}**${allowed}: ${plainMarkdown(whatHappened(violation))}.<br>Why: ${plainMarkdown(violation.cause.sentence)} (${plainMarkdown(violation.cause.name)})<br>Proof: ${plainMarkdown(violation.proof)}`,
       ];
     }),
     ...(untold > 0

@@ -1,9 +1,10 @@
 /** `runs/index.html`: every run in a row, newest first, to be filtered. Readable without its script, which only filters. */
+import { className } from '../harness/record/facts/classes.js';
+import { count, durationOfMs, plural } from '../harness/record/facts/words.js';
 import type { RunConfig } from '../harness/vocabulary/run.js';
 import type { Results } from '../harness/vocabulary/verdict.js';
 import { clipped, type Markup, markup } from './markup.js';
 import { pageFrame } from './page/frame.js';
-import { CLASS_NAMES, count, durationOfMs, plural } from './words.js';
 
 /** What the list tells of a run. */
 export interface RunRow {
@@ -69,9 +70,7 @@ export function runsPage(rows: readonly RunRow[]): string {
 
 function rowMarkup(row: RunRow): Markup {
   const found = Object.entries(row.found).filter(([, times]) => (times ?? 0) > 0);
-  const classes = found.map(
-    ([name, times]) => `${CLASS_NAMES[name as keyof typeof CLASS_NAMES] ?? name} ×${count(times ?? 0)}`,
-  );
+  const classes = found.map(([name, times]) => `${className(name)} ×${count(times ?? 0)}`);
   const causes = row.causes.length === 0 ? '' : `: ${row.causes.join(', ')}`;
   const id = clipped(row.runId, 120);
   const link = row.report

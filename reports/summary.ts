@@ -1,7 +1,9 @@
 /** What the terminal says at the end of a run, and the object that `--json` prints. Plain text unless colour is asked for. */
+import { CLASSES, className } from '../harness/record/facts/classes.js';
+import { count, plural } from '../harness/record/facts/words.js';
 import type { Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { clipped, visible } from './markup.js';
-import { className, count, countFound, EXIT_MEANING, plural, shownOfFound, whatHappened } from './words.js';
+import { countFound, EXIT_MEANING, shownOfFound, whatHappened } from './words.js';
 
 export interface SummaryInput {
   results: Results;
@@ -25,13 +27,9 @@ export function closingSummary(input: SummaryInput): string {
   const paint: Paint = input.colour === true ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text;
   const { verdict, exitStatus } = results;
   const verdictCode = { held: '1;32', violated: '1;31', unknown: '1;33' }[verdict] ?? '1;33';
-  // What fails the run is told first; the numbers are those of the report.
-  const numbered = results.violations.map((violation, at) => ({
-    violation,
-    number: at + 1,
-    fails: failOn.includes(violation.class),
-  }));
-  const told = [...numbered.filter((one) => one.fails), ...numbered.filter((one) => !one.fails)].slice(0, MOST_TOLD);
+  const told = results.violations
+    .slice(0, MOST_TOLD)
+    .map((violation, at) => ({ violation, number: at + 1, fails: failOn.includes(violation.class) }));
   const untold = countFound(results) - told.length;
   const shown = shownOfFound(results);
   return [
@@ -59,18 +57,18 @@ function plain(text: string, longest = LONGEST_LINE): string {
 }
 
 function foundLine(results: Results, failOn: readonly ViolationClass[]): string[] {
-  const found = Object.entries(results.found).filter(([, times]) => (times ?? 0) > 0);
-  if (found.length === 0) return [];
-  const words = found.map(([name, times]) => {
-    const one = name as ViolationClass;
-    return `${className({ class: one })} ${count(times ?? 0)}${failOn.includes(one) ? '' : ' (does not fail this run)'}`;
+  const words = CLASSES.flatMap((one) => {
+    const times = results.found[one] ?? 0;
+    if (times === 0) return [];
+    return [`${className(one)} ${count(times)}${failOn.includes(one) ? '' : ' (does not fail this run)'}`];
   });
+  if (words.length === 0) return [];
   return [`Found: ${words.join(', ')}`];
 }
 
 function violationLines(one: { violation: Violation; number: number; fails: boolean }, paint: Paint): string[] {
   const { violation, number, fails } = one;
-  const name = `${number}. ${className(violation)}${fails ? '' : ' (allowed: does not fail this run)'}`;
+  const name = `${number}. ${className(violation.class)}${fails ? '' : ' (allowed: does not fail this run)'}`;
   return [
     `${paint(fails ? '31' : '33', name)}: ${plain(whatHappened(violation))}`,
     `   Proof: ${plain(violation.proof)}`,

@@ -1,4 +1,5 @@
 /** `worst-violation.svg`: the drawing of the worst violation as a file of its own, for tickets and chats. */
+import { CLASSES } from '../harness/record/facts/classes.js';
 import type { Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { closeUps } from './drawing/closeup.js';
 import { sharedDefinitions } from './drawing/definitions.js';
@@ -8,14 +9,11 @@ import { linkTo } from './page/violations.js';
 import { stepsOf } from './story/steps.js';
 import { storyOf } from './story/story.js';
 
-/** Gravest first. */
-const GRAVITY: readonly ViolationClass[] = ['exclusion', 'harm', 'stale', 'liveness'];
-
 /** The gravest that fails the run, and of those the longest; undefined where there is none. */
 export function worstOf(violations: readonly Violation[], failOn: readonly ViolationClass[]): number | undefined {
   const ranks = violations.map((violation) => ({
     allowed: failOn.includes(violation.class) ? 0 : 1,
-    gravity: GRAVITY.indexOf(violation.class),
+    gravity: CLASSES.indexOf(violation.class),
     length: violation.untilNs - violation.fromNs,
   }));
   let worst: number | undefined;

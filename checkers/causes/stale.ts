@@ -7,7 +7,7 @@
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { recordConcerning } from '../../harness/record/facts/faults.js';
-import { length, moment } from '../../harness/record/facts/words.js';
+import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 
@@ -23,7 +23,7 @@ function grantedLate(hold: Hold, evidence: Evidence): Cause | undefined {
   if (hold.fromNs <= hold.leaseEndNs) return undefined;
   return {
     name: 'granted-late',
-    sentence: `The acquire outlived its own lease: ${hold.client} was told ${length(hold.fromNs - hold.leaseEndNs)} after the lease had ended that it holds ${hold.key}.`,
+    sentence: `The acquire outlived its own lease: ${hold.client} was told ${duration(hold.fromNs - hold.leaseEndNs)} after the lease had ended that it holds ${hold.key}.`,
     chain: inOrder([
       {
         atNs: hold.grantSentNs,
@@ -86,8 +86,8 @@ function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | 
   return {
     name: 'client-slow',
     sentence: inTime
-      ? `${hold.client} was told to release in time, but began only ${length(hold.untilNs - hold.leaseEndNs)} after its lease had ended; no fault was in force on it.`
-      : `${hold.client} worked ${length(hold.untilNs - hold.fromNs)} under a lease of ${hold.leaseMs} ms; no fault was in force on it.`,
+      ? `${hold.client} was told to release in time, but began only ${duration(hold.untilNs - hold.leaseEndNs)} after its lease had ended; no fault was in force on it.`
+      : `${hold.client} worked ${duration(hold.untilNs - hold.fromNs)} under a lease of ${durationOfMs(hold.leaseMs)}; no fault was in force on it.`,
     chain: inOrder([
       granted(hold),
       leaseEnd(hold),

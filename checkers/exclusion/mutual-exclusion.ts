@@ -15,7 +15,7 @@ import { Earliest } from '../../harness/record/facts/earliest.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { stampBreaches } from '../../harness/record/facts/operations.js';
 import { forEachOverlap, type Overlap, type OverlapFound, overlapWith } from '../../harness/record/facts/overlaps.js';
-import { length, listed, moment, plural } from '../../harness/record/facts/words.js';
+import { duration, listed, moment, plural } from '../../harness/record/facts/words.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerResult, Hold, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import { explainerOf } from '../causes/explain.js';
@@ -142,7 +142,7 @@ function proofOf(overlap: Overlap): string {
   const { first, second, others } = overlap;
   const held = (hold: Hold, what: string) =>
     `${hold.client} certainly held ${what} from ${moment(hold.fromNs)} to ${moment(hold.untilNs)} (lease until ${moment(hold.leaseEndNs)})`;
-  const long = length(overlap.untilNs - overlap.fromNs);
+  const long = duration(overlap.untilNs - overlap.fromNs);
   const all = [first, ...others, second];
   const conclusion =
     overlap.class === 'exclusion'

@@ -27,7 +27,7 @@ import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import { ownStamp, trustedClients } from '../../harness/record/facts/operations.js';
 import { leasesOverlap, type Overlap, overlapWith } from '../../harness/record/facts/overlaps.js';
 import { toldRenewals } from '../../harness/record/facts/renewals.js';
-import { length, moment } from '../../harness/record/facts/words.js';
+import { duration, moment } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
@@ -165,7 +165,7 @@ function releasedAnyway(told: Told, holds: Holds, explain: Explain): Violation {
     ...violation(told, [hold, next], explain, `${hold.client} began to release ${hold.key}, and was told that it had`),
     class: 'stale',
     kind: 'silent-release',
-    proof: `${hold.client}'s lease of ${hold.key} ended at ${moment(hold.leaseEndNs)}; ${next.client} was granted it at ${moment(next.fromNs)}; ${hold.client} began to release it ${length(told.atNs - next.fromNs)} after that, at ${moment(told.atNs)}, and was told that it had released what was no longer its own.`,
+    proof: `${hold.client}'s lease of ${hold.key} ended at ${moment(hold.leaseEndNs)}; ${next.client} was granted it at ${moment(next.fromNs)}; ${hold.client} began to release it ${duration(told.atNs - next.fromNs)} after that, at ${moment(told.atNs)}, and was told that it had released what was no longer its own.`,
   };
 }
 

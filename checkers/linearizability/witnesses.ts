@@ -1,6 +1,6 @@
 /** Findings of the fast procedures as witnesses: a few rows, the time in which they cannot be, and why, in one sentence. */
 
-import { length, listed, moment, plural } from '../../harness/record/facts/words.js';
+import { duration, listed, moment, plural } from '../../harness/record/facts/words.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { Inversion } from './fences.js';
 import type { Chain } from './lease.js';
@@ -22,7 +22,7 @@ export class Witnesses {
   overlap({ sections, fromNs, untilNs, tooDeep }: Together): Witness {
     const own = this.model.kind !== 'semaphore' && new Set(sections.map((k) => this.client(k))).size === 1;
     // Two that are never released are together from then on, however soon the history ends.
-    const long = Number.isFinite(untilNs) ? `for at least ${length(untilNs - fromNs)}` : `from ${moment(fromNs)} on`;
+    const long = Number.isFinite(untilNs) ? `for at least ${duration(untilNs - fromNs)}` : `from ${moment(fromNs)} on`;
     const count = sections.length > 2 ? `all ${sections.length}` : 'both';
     const allowed = this.allowed(tooDeep);
     return this.witness(
@@ -66,7 +66,7 @@ export class Witnesses {
       `${this.client(first)} was granted ${key} at ${moment(callNs[first]!)} at the earliest and held it until its lease ` +
         `had run or it released it${waited}: ${key} was not free again before ${moment(earliestNs)}; but ` +
         `${this.client(last)} had been granted it by ${moment(returnNs[last]!)}, ` +
-        `${length(earliestNs - returnNs[last]!)} too early.`,
+        `${duration(earliestNs - returnNs[last]!)} too early.`,
     );
   }
 

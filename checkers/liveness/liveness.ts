@@ -8,7 +8,7 @@
 
 import { mishaps, unhealed } from '../../harness/record/facts/faults.js';
 import type { SampleObservation } from '../../harness/record/facts/key-writes.js';
-import { listed, moment } from '../../harness/record/facts/words.js';
+import { durationOfMs, listed, moment } from '../../harness/record/facts/words.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Violation } from '../../harness/vocabulary/verdict.js';
@@ -93,7 +93,7 @@ function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violat
     untilNs: probe.atNs,
     holds: [],
     evidence: [recovered.i, probe.i],
-    proof: `Everything was healed and recovered at ${moment(recovered.atNs)}, but ${probe.client} could not have ${probe.key} by ${moment(probe.atNs)} (${probe.afterMs} ms of trying${why}).`,
+    proof: `Everything was healed and recovered at ${moment(recovered.atNs)}, but ${probe.client} could not have ${probe.key} by ${moment(probe.atNs)} (${durationOfMs(probe.afterMs)} of trying${why}).`,
     cause:
       neverExpires(probe, input) ??
       unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be had${why}`, history: probe.i }]),

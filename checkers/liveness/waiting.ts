@@ -26,7 +26,7 @@ import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { type Intervals, intervalsOf } from '../../harness/record/facts/intervals.js';
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
-import { length, moment } from '../../harness/record/facts/words.js';
+import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
@@ -256,7 +256,7 @@ function slept({ row, fromNs, untilNs }: Wait, history: History): Violation {
     untilNs,
     holds: k >= 0 ? [holdsOf(history).hold(k)] : [],
     evidence: [invoke, completion],
-    proof: `Nobody held ${key} or can have held it from ${moment(fromNs)} on; ${client}, which asked for it at ${moment(ops.sentNs[row]!)} and was to wait for ${ops.waitMs[row]} ms, waited on for ${length(untilNs - fromNs)}, longer than any lease, and ${end}.`,
+    proof: `Nobody held ${key} or can have held it from ${moment(fromNs)} on; ${client}, which asked for it at ${moment(ops.sentNs[row]!)} and was to wait for ${durationOfMs(ops.waitMs[row]!)}, waited on for ${duration(untilNs - fromNs)}, longer than any lease, and ${end}.`,
     cause: unexplained([
       { atNs: ops.sentNs[row]!, text: `${client} was told to take ${key}`, history: invoke },
       { atNs: fromNs, text: `${key} was free at the latest`, history: invoke },

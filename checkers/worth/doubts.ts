@@ -10,7 +10,7 @@
 
 import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
-import { length, moment } from '../../harness/record/facts/words.js';
+import { durationOfMs, moment } from '../../harness/record/facts/words.js';
 import { OP } from '../../harness/record/history-table.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
@@ -98,7 +98,7 @@ export class Doubts {
     const stall = this.stalls.find((one) => one.beganNs <= sentNs && endOf(one) >= hold.leaseEndNs);
     return (
       stall &&
-      `the harness stood still for ${length(stall.ms * 1e6)} from ${moment(stall.beganNs)} on, when it had to end ${hold.client}'s hold`
+      `the harness stood still for ${durationOfMs(stall.ms)} from ${moment(stall.beganNs)} on, when it had to end ${hold.client}'s hold`
     );
   }
 
@@ -110,7 +110,7 @@ export class Doubts {
           one.beganNs <= second.fromNs && hold.untilNs <= endOf(one) + CATCHING_UP_NS && hold.untilNs >= one.beganNs,
       );
       if (stall)
-        return `the harness stood still for ${length(stall.ms * 1e6)} from ${moment(stall.beganNs)} on, and ${hold.client} may have died meanwhile`;
+        return `the harness stood still for ${durationOfMs(stall.ms)} from ${moment(stall.beganNs)} on, and ${hold.client} may have died meanwhile`;
     }
     return undefined;
   }

@@ -1,6 +1,8 @@
 /** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
+
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { CLASSES } from '../../harness/record/facts/classes.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
@@ -9,7 +11,7 @@ import type { Sheet } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { commandLine } from '../common/again.js';
 import { UsageError } from '../common/errors.js';
-import { CLASSES, nameAmong } from '../common/values.js';
+import { nameAmong } from '../common/values.js';
 import { playTrouble } from '../run/play.js';
 import { checkPair, fitsTopology, type RunRequest } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
@@ -171,7 +173,7 @@ function requestOf(scenario: Cast, seed: number, cwd: string): RunRequest {
     timeLimitMs: 15_000,
     nemesis: [],
     nemesisIntervalMs: 1_000,
-    failOn: CLASSES,
+    failOn: [...CLASSES],
     again: commandLine(['scenario', name, ...castFlags(scenario)]),
   };
 }

@@ -1,5 +1,7 @@
 /** Parsers for what users type: durations, counts, ranges, lists. Each throws one clear line. */
+
 import { InvalidArgumentError } from 'commander';
+import { CLASSES } from '../../harness/record/facts/classes.js';
 import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
 import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 
@@ -41,10 +43,7 @@ export function holdRange(text: string): { min: number; max: number } {
   return { min, max };
 }
 
-/** Every class of findings, gravest first. */
 export const RESOURCE_MODES: ResourceMode[] = ['trusting', 'checking'];
-
-export const CLASSES: ViolationClass[] = ['exclusion', 'stale', 'harm', 'liveness'];
 
 /** `exclusion,stale`: which findings fail a run; `none` for none of them. */
 export function failOn(text: string): ViolationClass[] {

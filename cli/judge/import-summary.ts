@@ -2,12 +2,12 @@
 
 import type { ReadingName, ReadingVerdict } from '../../checkers/linearizability/decide-readings.js';
 import type { Witness } from '../../checkers/linearizability/types.js';
+import { plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { Imported, Place } from '../../harness/record/import/index.js';
 import type { Operations } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import { visible } from '../../reports/markup.js';
-import { plural } from '../../reports/words.js';
 
 /** The verdict that is the exit status. */
 export interface ChosenReading {

@@ -2,7 +2,7 @@
  * Did replays find again what the original had found? On real servers a replay is best effort, so the answer is k of n,
  * for each class of findings with its cause. Pure: from findings to numbers; how they were found is not its business.
  */
-import { gravity } from '../../checkers/headline.js';
+import { CLASSES } from '../../harness/record/facts/classes.js';
 import type { Results, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 
 /** Violations of one class with one cause. */
@@ -102,7 +102,7 @@ export function reproduction(original: Original, replays: readonly Replayed[]): 
 function wanted({ findings, failOn }: Original): readonly ViolationGroup[] {
   const failing = findings.filter((finding) => failOn.includes(finding.class));
   const serious = failing.length > 0 ? failing : findings;
-  const gravest = gravity.find((name) => serious.some((finding) => finding.class === name));
+  const gravest = CLASSES.find((name) => serious.some((finding) => finding.class === name));
   return serious.filter((finding) => finding.class === gravest);
 }
 

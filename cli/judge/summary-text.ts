@@ -1,9 +1,11 @@
 /** How a series looks: a line for each run as it ends, a table of all for the terminal, the same as Markdown. Pure. */
+
 import { join } from 'node:path';
-import { gravity } from '../../checkers/headline.js';
+import { CLASSES, className } from '../../harness/record/facts/classes.js';
+import { plural } from '../../harness/record/facts/words.js';
 import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
 import { visible } from '../../reports/markup.js';
-import { className, EXIT_MEANING, plural } from '../../reports/words.js';
+import { EXIT_MEANING } from '../../reports/words.js';
 import type { ReproducedFinding, Reproduction } from './reproduction.js';
 import { runToShow, type SeriesEnd, type SeriesRow, type SeriesSummary } from './series-summary.js';
 
@@ -91,7 +93,7 @@ function reproductionLines(of: Reproduction): string[] {
   const notCounted = of.notCounted > 0 ? ` (${of.notCounted} more not counted: cut short, or could not run)` : '';
   const counting = of.findings.find(({ counts }) => counts);
   const what = counting
-    ? `found ${className(counting)} again for the same cause`
+    ? `found ${className(counting.class)} again for the same cause`
     : `came to its verdict, ${of.originalVerdict}`;
   return [`${replays} ${what}${notCounted}.`, ...of.findings.map((one) => foundAgainLine(one, of))];
 }
@@ -99,7 +101,7 @@ function reproductionLines(of: Reproduction): string[] {
 function foundAgainLine(one: ReproducedFinding, { n }: Reproduction): string {
   const before = one.original > 0 ? `${one.original} in the original` : 'not in the original';
   const aside = one.original > 0 && !one.counts ? '; does not count' : '';
-  return `  ${className(one)} [${one.cause}]: ${before}, in ${one.replays} of ${plural(n, 'replay')}${aside}`;
+  return `  ${className(one.class)} [${one.cause}]: ${before}, in ${one.replays} of ${plural(n, 'replay')}${aside}`;
 }
 
 function showLines(row: SeriesRow): string[] {
@@ -156,13 +158,11 @@ function causesCell(row: SeriesRow): string {
 
 /** What a run found, gravest class first. */
 function classesOf({ found, findings }: SeriesRow): { name: ViolationClass; times: number; causes: string[] }[] {
-  return gravity
-    .filter((name) => (found[name] ?? 0) > 0)
-    .map((name) => ({
-      name,
-      times: found[name]!,
-      causes: findings.filter((finding) => finding.class === name).map(({ cause }) => cause),
-    }));
+  return CLASSES.filter((name) => (found[name] ?? 0) > 0).map((name) => ({
+    name,
+    times: found[name]!,
+    causes: findings.filter((finding) => finding.class === name).map(({ cause }) => cause),
+  }));
 }
 
 export function markdownCell(text: string): string {

@@ -6,6 +6,7 @@
  * fall out; it must not hold up the run, whose stalls weaken its verdict.
  */
 import type { Writable } from 'node:stream';
+import { duration } from '../../harness/record/facts/words.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import { visible } from '../../reports/markup.js';
 import type { EndedOverlap } from './hold-book.js';
@@ -63,7 +64,6 @@ export function startFeed(facts: RunFacts, clock: Clock, write: (line: string) =
 }
 
 function overlapLine({ class: kind, key, first, second, lengthNs }: EndedOverlap): string {
-  const long = `${(lengthNs / 1e9).toFixed(3)} s`;
   const how = kind === 'exclusion' ? 'while both leases ran' : 'one of them past its lease';
-  return `overlap  ${key}: ${first} and ${second} held it at once for ${long}, ${how} (preliminary)`;
+  return `overlap  ${key}: ${first} and ${second} held it at once for ${duration(lengthNs)}, ${how} (preliminary)`;
 }

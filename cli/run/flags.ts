@@ -2,12 +2,12 @@
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
 import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
+import { CLASSES } from '../../harness/record/facts/classes.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Persistence, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
 import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 import {
-  CLASSES,
   durationMs,
   failOn,
   holdRange,
@@ -128,7 +128,7 @@ export function addRunFlags(command: Command): Command {
       '--fail-on <classes>',
       `findings that fail a run: ${CLASSES.join(',')}; or none`,
       failOn,
-      CLASSES,
+      [...CLASSES],
       'all of them',
     ),
     new Option('--stop-at-first', 'end the run as soon as something that fails it is found').default(false, 'no'),

@@ -1,4 +1,6 @@
 /** What is under the pointer, and what was true at a moment, in words. The same numbers as in the history, to the microsecond. */
+import { className } from '../../harness/record/facts/classes.js';
+import { duration, exactMoment, moment, plural, wallTime } from '../../harness/record/facts/words.js';
 import {
   type FaultBand,
   HOLD_ENDS,
@@ -9,7 +11,6 @@ import {
   TRY_OUTCOMES,
   type TryList,
 } from '../data/page-data.js';
-import { CLASS_NAMES, duration, exactMoment, moment, plural, wallTime } from '../words.js';
 import { roleWords, touchesLane } from './draw-lanes.js';
 import { endOf, firstWhere, type Lane, SIZES } from './lanes.js';
 
@@ -166,10 +167,7 @@ function violationWords(data: PageData, lane: Lane, us: number, nearUs: number):
       ({ fromUs, untilUs, slots }) => fromUs - nearUs <= us && us <= untilUs + nearUs && slots.includes(lane.name),
     )
     .slice(0, 3)
-    .map(
-      ({ number, class: name, what }) =>
-        `Violation ${number}, ${CLASS_NAMES[name as keyof typeof CLASS_NAMES] ?? name}: ${what}`,
-    );
+    .map(({ number, class: name, what }) => `Violation ${number}, ${className(name)}: ${what}`);
 }
 
 function holdWords(data: PageData, lane: Extract<Lane, { kind: 'slot' }>, n: number): Words {

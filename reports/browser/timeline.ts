@@ -1,6 +1,7 @@
 /** The timeline as one thing: two canvases, its controls, what is under the pointer, and the moment that is pinned. */
+
+import { duration, moment } from '../../harness/record/facts/words.js';
 import type { PageData } from '../data/page-data.js';
-import { duration, moment } from '../words.js';
 import { drawHead, type Head, layOutHead } from './draw-head.js';
 import { drawLanes } from './draw-lanes.js';
 import { listenToKeys, listenToPointer, type Steering } from './input.js';

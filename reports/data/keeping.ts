@@ -2,10 +2,11 @@
  * What of a long run is drawn by itself, and what is drawn together. Whatever happened around a violation or a record of a
  * fault is kept; of the rest, neighbours in a lane become one as far as it takes to keep the page small.
  */
+
+import { durationOfMs, plural } from '../../harness/record/facts/words.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
-import { durationOfMs, plural } from '../words.js';
 
 /** Operations that are drawn one by one, without asking which. */
 const MOST_DRAWN_SINGLY = 150_000;

@@ -1,11 +1,13 @@
 /** Everything that the page's script draws, from a run as a reader sees it. Pure; decides nothing. */
+
+import { count, plural } from '../../harness/record/facts/words.js';
 import type { ReportInput } from '../input.js';
 import { clipped, visible } from '../markup.js';
 import type { NodeBelief, OwnerSpan } from '../story/beliefs.js';
 import { type FaultStory, faultNumber } from '../story/faults.js';
 import type { Mark, Story } from '../story/story.js';
 import { windowOf } from '../story/window.js';
-import { count, plural, whatHappened } from '../words.js';
+import { whatHappened } from '../words.js';
 import { type Keeping, keepingOf } from './keeping.js';
 import { differences } from './pack.js';
 import {

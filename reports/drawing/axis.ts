@@ -1,6 +1,7 @@
 /** Phases, the time axis and its grid. */
+
+import { exactMoment, moment } from '../../harness/record/facts/words.js';
 import { markup } from '../markup.js';
-import { exactMoment, moment } from '../words.js';
 import { type Canvas, RIGHT } from './canvas.js';
 import { box, fitted, hover, label, line } from './pieces.js';
 import { axisMoments } from './scale.js';

@@ -1,10 +1,11 @@
 /** The lanes of the client slots: what each held, what it was refused, and when no process filled it. */
 
+import { count, duration, durationOfMs, exactMoment, plural } from '../../harness/record/facts/words.js';
 import { OUTCOME } from '../../harness/record/history-table.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import { missNs, missOf, type Slot } from '../story/slots.js';
-import { count, duration, durationOfMs, exactMoment, holdName, plural } from '../words.js';
+import { holdName } from '../words.js';
 import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
 import { type Bar, fullness, mergeRows, type SpanRow, sharedBars } from './merge.js';
 import { box, fitted, hover, label, line, Packing } from './pieces.js';

@@ -1,9 +1,10 @@
 /** The magnified drawing of one violation: its two holds, what the servers believed, and the faults around them. */
+
+import { moment } from '../../harness/record/facts/words.js';
 import type { Slot } from '../story/slots.js';
 import type { Step } from '../story/steps.js';
 import type { Mark, Story } from '../story/story.js';
 import { type DrawnWindow, windowOf } from '../story/window.js';
-import { moment } from '../words.js';
 import type { Flag } from './canvas.js';
 import { drawSheet, type SheetDrawing } from './sheet.js';
 

@@ -1,7 +1,8 @@
 /** Faults: a row of their own with what was done, and bands over the lanes of whoever was struck. */
+
+import { duration, exactMoment } from '../../harness/record/facts/words.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import { type FaultSpan, type FaultStory, faultNumber, type Touch } from '../story/faults.js';
-import { duration, exactMoment } from '../words.js';
 import { type Canvas, RIGHT } from './canvas.js';
 import { box, fitted, hover, label, line, rowOfEach, textWidth } from './pieces.js';
 

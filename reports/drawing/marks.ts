@@ -1,6 +1,8 @@
 /** The violation: a red bar at the top with its name, and red over the lanes of the clients that held at once. */
+import { className } from '../../harness/record/facts/classes.js';
+import { duration, exactMoment } from '../../harness/record/facts/words.js';
 import { markup } from '../markup.js';
-import { className, duration, exactMoment, holdName } from '../words.js';
+import { holdName } from '../words.js';
 import { type Canvas, LEFT, RIGHT } from './canvas.js';
 import { box, hover, label, textWidth } from './pieces.js';
 
@@ -27,11 +29,11 @@ export function drawMark(canvas: Canvas, y: number): void {
   const bottom = Math.max(y + 17, ...lanes.map((lane) => lane.y + lane.height));
   for (const lane of lanes)
     canvas.behind.push(box(`mark-fill ${kind}`, { x, y: lane.y - 2, width, height: lane.height + 4 }));
-  const text = `${className(violation)}: ${duration(untilNs - fromNs)}`;
+  const text = `${className(violation.class)}: ${duration(untilNs - fromNs)}`;
   const half = textWidth(text, FONT_PX) / 2;
   const middleX = Math.min(Math.max(x + width / 2, LEFT + half), RIGHT - half);
   const title = hover(
-    `violation ${number}: ${className(violation)} on ${violation.key}`,
+    `violation ${number}: ${className(violation.class)} on ${violation.key}`,
     `${exactMoment(fromNs)} – ${exactMoment(untilNs)} (${duration(untilNs - fromNs)})`,
     ...violation.holds.map((hold) => `${holdName(hold)}: history lines ${hold.evidence.slice(0, 20).join(', ')}`),
   );

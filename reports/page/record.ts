@@ -1,6 +1,7 @@
 /** What is missing or odd in the record that a report was made from. */
+
+import { durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import type { ReportInput } from '../input.js';
-import { durationOfMs, moment, plural } from '../words.js';
 
 /** What the reader of a drawing must know of the record that it was made from; the verdict's own reasons are its own. */
 export function recordNotes({ history, observations, holds, config }: ReportInput): string[] {

@@ -1,8 +1,9 @@
 /** How to run it again, the plan that was carried out, and where the record is. */
+
+import { count, durationOfMs } from '../../harness/record/facts/words.js';
 import type { ReportInput } from '../input.js';
 import { type Markup, markup } from '../markup.js';
 import { plannedWords, whenWords } from '../story/faults.js';
-import { count, durationOfMs } from '../words.js';
 
 const MOST_STEPS = 200;
 

@@ -1,10 +1,12 @@
 /** The tables below the drawing: faults, checkers, what came after the faults, and what was run. */
+
+import { count, durationOfMs, moment } from '../../harness/record/facts/words.js';
 import type { FaultRecord } from '../../harness/vocabulary/history.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import { type FaultStory, faultNumber, plannedWords, whenWords } from '../story/faults.js';
 import type { Story } from '../story/story.js';
-import { count, countFound, durationOfMs, moment } from '../words.js';
+import { countFound } from '../words.js';
 import type { Citations } from './cited.js';
 
 /** Rows of a table that a reader would still read; the files have the rest. */

@@ -1,10 +1,11 @@
 /** The timeline of the whole run, which the page's script draws, and what its colours and shapes mean. */
+
+import { count, duration, durationOfMs } from '../../harness/record/facts/words.js';
 import type { Plots } from '../data/page-data.js';
 import { legend } from '../drawing/definitions.js';
 import type { ReportInput } from '../input.js';
 import { type Markup, markup } from '../markup.js';
 import type { Story } from '../story/story.js';
-import { count, duration, durationOfMs } from '../words.js';
 import { recordNotes } from './record.js';
 
 export function timelineSection(input: ReportInput, story: Story, notes: readonly string[]): Markup {

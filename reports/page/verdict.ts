@@ -1,9 +1,11 @@
 /** The top of the page: what was tested, what the run says of each property, and how much that is worth. */
+import { className } from '../../harness/record/facts/classes.js';
+import { count, duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import type { CheckerResult, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import type { Story } from '../story/story.js';
-import { CLASS_NAMES, count, countFound, duration, durationOfMs, EXIT_MEANING, moment, plural } from '../words.js';
+import { countFound, EXIT_MEANING } from '../words.js';
 
 const SIGNS = { held: '✓', violated: '✗', unknown: '?' } as const;
 
@@ -79,7 +81,7 @@ function propertyRow(
   const allowed = cls !== undefined && !failOn.includes(cls);
   const [state, word] =
     found > 0
-      ? [allowed ? 'doubt' : 'bad', `✗ ${cls === undefined ? 'violated' : CLASS_NAMES[cls]}: ${count(found)}`]
+      ? [allowed ? 'doubt' : 'bad', `✗ ${cls === undefined ? 'violated' : className(cls)}: ${count(found)}`]
       : checker.verdict === 'unknown'
         ? ['doubt', '? cannot tell']
         : ['good', cls === undefined ? '✓ yes' : '✓ held'];

@@ -1,5 +1,15 @@
 /** The violations, first what a reader decides by: what, proof, why, and the close-up. */
 
+import { className } from '../../harness/record/facts/classes.js';
+import {
+  count,
+  duration,
+  durationOfMs,
+  exactMoment,
+  moment,
+  plural,
+  wallTime,
+} from '../../harness/record/facts/words.js';
 import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { type CloseUp, closeUps } from '../drawing/closeup.js';
 import type { ReportInput } from '../input.js';
@@ -7,19 +17,7 @@ import { clipped, Markup, markup } from '../markup.js';
 import { type Believed, believedAt, type Step, stepsOf } from '../story/steps.js';
 import type { Mark, Story } from '../story/story.js';
 import { windowOf } from '../story/window.js';
-import {
-  className,
-  count,
-  countFound,
-  duration,
-  durationOfMs,
-  exactMoment,
-  moment,
-  plural,
-  shownOfFound,
-  wallTime,
-  whatHappened,
-} from '../words.js';
+import { countFound, shownOfFound, whatHappened } from '../words.js';
 import type { Citations } from './cited.js';
 
 /** With a close-up; then in words; then a line each. A run that breaks thousands of times has said so by then. */
@@ -59,7 +57,7 @@ ${rest > 0 ? markup`<p class="note">${count(rest)} further violations are in <co
 }
 
 function listLine({ number, violation }: Mark): Markup {
-  return markup`<li id="violation-${number}">${className(violation)}: ${clipped(whatHappened(violation), 300)}</li>`;
+  return markup`<li id="violation-${number}">${className(violation.class)}: ${clipped(whatHappened(violation), 300)}</li>`;
 }
 
 function violation(input: ReportInput, story: Story, mark: Mark, citations: Citations, drawn: boolean): Markup {
@@ -73,7 +71,7 @@ function violation(input: ReportInput, story: Story, mark: Mark, citations: Cita
   const cause = markup`<span class="tag ${name === 'unexplained' || !fails ? 'soft' : 'bad'}">${clipped(name, 100)}</span>`;
   const open = number <= MOST_OPEN ? new Markup(' open=""') : undefined;
   return markup`<details class="violation ${fails ? '' : 'lenient'}"${open}>
-<summary><h3>${number}. ${className(violation)} · ${clipped(violation.key, 200)} · at ${moment(violation.fromNs)}${long}</h3> ${cause}</summary><article id="violation-${number}">
+<summary><h3>${number}. ${className(violation.class)} · ${clipped(violation.key, 200)} · at ${moment(violation.fromNs)}${long}</h3> ${cause}</summary><article id="violation-${number}">
 ${fails ? undefined : markup`<p><span class="tag soft">known and allowed: does not fail this run</span></p>`}
 <p>${clipped(whatHappened(violation), 2_000)}.</p>
 <p class="why"><b>Why: ${clipped(violation.cause.sentence, 2_000)}</b></p>

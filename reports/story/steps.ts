@@ -1,6 +1,8 @@
 /** A violation told step by step: what its clients did and what the cause's evidence shows, in the order of time. */
+
+import { durationOfMs, moment } from '../../harness/record/facts/words.js';
 import type { Hold, Violation } from '../../harness/vocabulary/verdict.js';
-import { durationOfMs, holdName, moment } from '../words.js';
+import { holdName } from '../words.js';
 import type { NodeBelief } from './beliefs.js';
 
 export interface Step {

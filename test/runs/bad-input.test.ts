@@ -28,7 +28,7 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['a seed that is none', () => ['--seed', '-1'], /--seed/],
   ['an unknown persistence', () => ['--persistence', 'tape'], /none, rdb, aof-everysec, aof-always/],
   ['a directive without value', () => ['--redis-conf', 'maxmemory'], /KEY=VALUE/],
-  ['a class that is none', () => ['--fail-on', 'everything'], /exclusion, stale, harm, liveness/],
+  ['a class that is none', () => ['--fail-on', 'everything'], /exclusion, harm, stale, liveness/],
   ['an unknown runtime', () => ['--runtime', 'cloud'], /choose from: auto, netns, docker/],
   ['an unknown workload', () => ['--workload', 'sleep'], /no workload "sleep"; known: mutex/],
   ['an unknown fault', () => ['--nemesis', 'meteor'], /meteor/],

@@ -128,6 +128,27 @@ describe('violated', () => {
     expect(result.violations.map((violation) => violation.class)).toEqual(['exclusion', 'stale', 'liveness']);
   });
 
+  it('tells the gravest first, though it came last, and a lesser class before a second of the gravest', () => {
+    const result = judged(
+      stale()
+        .grant('c1', 30)
+        .grant('c2', 30.5)
+        .release('c1', 30.7)
+        .release('c2', 30.9)
+        .grant('c1', 31)
+        .grant('c2', 31.5)
+        .release('c1', 31.7)
+        .release('c2', 31.9)
+        .whole(40),
+    );
+    expect(result.violations.map((one) => [one.class, one.fromNs / 1e9])).toEqual([
+      ['exclusion', 30.5],
+      ['stale', 26],
+      ['exclusion', 31.5],
+    ]);
+    expect(result.headline).toMatch(/first at 30\.500 s/);
+  });
+
   it('names a stale holder, and a deadlock', () => {
     expect(judged(stale().whole(30)).headline).toBe(
       'Stale holder: 1 time a client acted on after its lease had ended, beside the next holder (first at 26.000 s on lock:0, the client took longer than its lease).',

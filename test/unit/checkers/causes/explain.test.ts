@@ -686,10 +686,10 @@ describe('of a stale holder', () => {
   it('its own slowness, where no fault was in force on it', () => {
     expect(only(stale(8, 7.9))).toMatchObject({
       name: 'client-slow',
-      sentence: expect.stringContaining('c1 worked 7,000 ms under a lease of 5000 ms'),
+      sentence: expect.stringContaining('c1 worked 7 s under a lease of 5 s'),
     });
     expect(only(stale(8, 4)).sentence).toContain(
-      'was told to release in time, but began only 2,002 ms after its lease had ended',
+      'was told to release in time, but began only 2.002 s after its lease had ended',
     );
     expect(only(stale().fault(1, 0, 'failover', 'strike', { targets: ['r1'] })).name).toBe('client-slow');
   });

@@ -44,7 +44,7 @@ describe('rejects', () => {
     );
     expect(result.violations).toHaveLength(1);
     expect(result.violations[0]).toMatchObject({ class: 'stale', fromNs: ns(6.01), untilNs: ns(8) });
-    expect(result.violations[0]!.proof).toContain('c1 acted on for 1,990 ms after its lease had ended, beside c2.');
+    expect(result.violations[0]!.proof).toContain('c1 acted on for 1.99 s after its lease had ended, beside c2.');
   });
 
   it('a grant that came after its own lease had ended, as stale', () => {
@@ -180,7 +180,7 @@ describe('cannot tell', () => {
   it('a stale holder that the harness was too late to end', () => {
     const result = judged(late(7.99).disturbed(4, 'harness-stall', 3_980));
     expect(result).toMatchObject({ verdict: 'unknown', violations: [] });
-    expect(result.notes[0]).toMatch(/stood still for 3,980 ms from 4.000 s on, when it had to end c1's hold/);
+    expect(result.notes[0]).toMatch(/stood still for 3.98 s from 4.000 s on, when it had to end c1's hold/);
   });
 
   it('but accuses where the harness had told the client in time, or stood still at another time', () => {

@@ -125,7 +125,7 @@ it('rejects a release that was told as done by a stale holder', () => {
     ],
   });
   expect(result.violations[0]!.proof).toMatch(
-    /c1 began to release it 1,000 ms after that, at 8\.000 s, and was told that it had released what was no longer its own/,
+    /c1 began to release it 1 s after that, at 8\.000 s, and was told that it had released what was no longer its own/,
   );
 });
 

@@ -363,7 +363,7 @@ describe('leases', () => {
       acquire('c3', 16, 19, { leaseNs: 5 }),
     ];
     expect(finding(list, mutex, LEASES)).toEqual(['lease-chain', [1, 2, 3]]);
-    expect(decided(list, mutex, LEASES).witnesses[0]!.proof).toContain('0.000001 ms too early');
+    expect(decided(list, mutex, LEASES).witnesses[0]!.proof).toContain('1 ns too early');
   });
 
   test('a hold inside another of the same client does not end that one', () => {

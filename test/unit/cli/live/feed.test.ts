@@ -69,7 +69,7 @@ it('tells overlaps as they end, twenty at most', async () => {
   for (const event of story.history().all()) feed.event(event);
   expect(lines).toHaveLength(21);
   expect(lines[0]).toBe(
-    '   1.0 s  overlap  lock:0: c1 and c2 held it at once for 0.300 s, while both leases ran (preliminary)',
+    '   1.0 s  overlap  lock:0: c1 and c2 held it at once for 300 ms, while both leases ran (preliminary)',
   );
   expect(lines[20]).toContain('only counted');
 });
