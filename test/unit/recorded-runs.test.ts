@@ -1,0 +1,218 @@
+/**
+ * Runs that were recorded by the first release, judged again: their verdicts change only where a change is declared here.
+ *
+ * Each file in `test/fixtures/recorded-runs` is one run: brotli over `{ files, judged }`. `files` are the files of its
+ * folder as that release wrote them (records of version 1; only paths in `config.json` are neutral), `judged` are the
+ * facts of the `results.json` that it wrote itself. Names say what was recorded:
+ * - `topology-*`: each topology, without faults and with its own; `workload-*`: each workload; `lock-*`: other locks;
+ * - `fault-*`: each fault, on servers and clients;
+ * - `canary-*`: each canary of that release, with the flags of `selftest --quick`, and a twin that was found stale;
+ * - `scenario-*`: each scenario; `cast-*`: a scenario played with another lock, some of them not to their end;
+ * - `cut-short`: a run whose process was killed: its history stops in the midst of it.
+ *
+ * The fixtures are evidence, not snapshots: they are never made again from what the code says today. Where a verdict is
+ * meant to change, declare it in `CHANGED` with its reason. A run of a later release is added by packing its folder in the
+ * same way once its verdict was looked at and found right:
+ * `brotliCompressSync(JSON.stringify({ files: { 'config.json': <text>, ... }, judged }))`, where `judged` is its
+ * `results.json`; of that only what `Judged` names is compared.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readRun } from '../../cli/judge/judge.js';
+
+const FIXTURES = resolve(import.meta.dirname, '../fixtures/recorded-runs');
+const names = readdirSync(FIXTURES).map((file) => file.replace(/\.json\.br$/, ''));
+
+/** What is meant to be judged otherwise than the first release did: why, and every difference, word for word. */
+const CHANGED: Record<string, { why: string; differences: string[] }> = {
+  'canary-fence-per-client': {
+    why: 'tokens are ordered by when the try that was granted was sent, not by the call: more grants follow a higher token',
+    differences: [
+      'found: harm: 15 → 17',
+      'fencing: harm (fence-repeat) of lock:0, 1103008289–1429069092 ns, lines 10 13 19 44: unexplained → nothing',
+      'fencing: harm (fence-repeat) of lock:2, 1102176806–2033220171 ns, lines 9 12 15 116: unexplained → nothing',
+      'fencing: harm (fence-repeat) of lock:2, 2026762931–2039677495 ns, lines 50 70 111 121: unexplained → nothing',
+      'fencing: harm (fence-inversion) of lock:0, 1353613492–1429069092 ns, lines 13 34 35 44: nothing → unexplained',
+      'fencing: harm (fence-inversion) of lock:2, 1601506853–2026762931 ns, lines 50 80 91 111: nothing → unexplained',
+      'fencing: harm (fence-inversion) of lock:2, 1601506853–2033220171 ns, lines 12 80 91 116: nothing → unexplained',
+      'fencing: harm (fence-inversion) of lock:2, 1601506853–2039677495 ns, lines 70 80 91 121: nothing → unexplained',
+      'fencing: harm (fence-inversion) of lock:2, 1601506853–2058014959 ns, lines 80 86 91 135: nothing → unexplained',
+      'fencing: fencesNotRisen: 15 → 17',
+      'fencing: fenceInversions: 7 → 15',
+    ],
+  },
+};
+
+/** The facts of a `results.json`: no wording, for that may change. */
+interface Judged {
+  verdict: string;
+  exitStatus: number;
+  reasons: string[];
+  found: Record<string, number>;
+  strength?: string;
+  readings: { reading: string; verdict: string; found: number }[];
+  checkers: {
+    checker: string;
+    verdict: string;
+    found?: Record<string, number>;
+    stats: Record<string, number>;
+    violations: Violation[];
+    measurements?: Measurement[];
+  }[];
+}
+
+interface Violation {
+  class: string;
+  kind: string;
+  key: string;
+  fromNs: number;
+  untilNs: number;
+  evidence: number[];
+  /** Its name, in kept facts; in results it has one. */
+  cause: string | { name: string };
+}
+
+interface Measurement {
+  name: string;
+  key?: string;
+  fromNs?: number;
+  untilNs?: number;
+  values: Record<string, number>;
+  evidence: number[];
+}
+
+interface Fixture {
+  files: Record<string, string>;
+  judged: Judged;
+}
+
+function read(name: string): Fixture {
+  return JSON.parse(brotliDecompressSync(readFileSync(join(FIXTURES, `${name}.json.br`))).toString()) as Fixture;
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'recorded-runs-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** Judges a recorded run by what `check` calls. */
+async function judgeAgain(name: string, files: Fixture['files']): Promise<Judged> {
+  const folder = join(scratch, name);
+  mkdirSync(folder);
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  const { results } = await readRun(folder);
+  rmSync(folder, { recursive: true });
+  return results as unknown as Judged;
+}
+
+/** Facts by where they stand; several that stand in one place (violations of the same holds, say) are one text. */
+type Facts = Map<string, string>;
+
+/** What a run was accused of: no fact may be missing, and none may come to it. */
+function accusations({ verdict, exitStatus, found, checkers }: Judged): Facts {
+  const facts: Facts = new Map();
+  add(facts, 'verdict', `${verdict}, exit status ${exitStatus}`);
+  for (const [name, count] of Object.entries(found)) if (count > 0) add(facts, `found: ${name}`, `${count}`);
+  for (const { checker, violations } of checkers)
+    for (const { class: name, kind, key, fromNs, untilNs, evidence, cause } of violations)
+      add(
+        facts,
+        `${checker}: ${name} (${kind}) of ${key}, ${fromNs}–${untilNs} ns, lines ${evidence.join(' ')}`,
+        typeof cause === 'string' ? cause : cause.name,
+      );
+  return facts;
+}
+
+/** What else was said of a run. No fact may be missing; a later release may know more: other checkers, counts, measurements. */
+function statements({ reasons, strength, readings, checkers }: Judged): Facts {
+  const facts: Facts = new Map();
+  add(facts, 'reasons', `${reasons.length}`);
+  if (strength !== undefined) add(facts, 'strength', strength.match(/\d+/g)?.join(' ') ?? '');
+  for (const { reading, verdict, found } of readings) add(facts, `reading ${reading}`, `${verdict}, ${found} found`);
+  for (const { checker, verdict, found = {}, stats, measurements = [] } of checkers) {
+    add(facts, checker, verdict);
+    for (const [name, count] of Object.entries(found)) add(facts, `${checker}: found ${name}`, `${count}`);
+    for (const [name, value] of Object.entries(stats)) add(facts, `${checker}: ${name}`, rounded(value));
+    for (const { name, key, fromNs, untilNs, values, evidence } of measurements) {
+      const measured = Object.entries(values).map(([unit, value]) => `${unit} ${rounded(value)}`);
+      add(
+        facts,
+        `${checker}: ${[name, key, fromNs, untilNs, `lines ${evidence.join(' ')}`].join(' ')}`,
+        measured.join(),
+      );
+    }
+  }
+  return facts;
+}
+
+function add(facts: Facts, place: string, fact: string): void {
+  const before = facts.get(place);
+  facts.set(place, before === undefined ? fact : [...before.split(' & '), fact].sort().join(' & '));
+}
+
+/** Sums may be added up in another order. */
+function rounded(value: number): string {
+  return Number(value.toPrecision(9)).toString();
+}
+
+function differences(before: Judged, now: Judged): string[] {
+  return [
+    ...changes(accusations(before), accusations(now), true),
+    ...changes(statements(before), statements(now), false),
+  ];
+}
+
+function changes(before: Facts, now: Facts, none: boolean): string[] {
+  const places = new Set([...before.keys(), ...(none ? now.keys() : [])]);
+  return [...places]
+    .filter((place) => before.get(place) !== now.get(place))
+    .map((place) => `${place}: ${before.get(place) ?? 'nothing'} → ${now.get(place) ?? 'nothing'}`);
+}
+
+describe('a run of the first release is judged as it was', () => {
+  test.each(names)('%s', async (name) => {
+    const { files, judged } = read(name);
+    expect(differences(judged, await judgeAgain(name, files))).toEqual(CHANGED[name]?.differences ?? []);
+  });
+});
+
+test('what is declared as changed is about a run that is there', () => {
+  expect(Object.keys(CHANGED).filter((name) => !names.includes(name))).toEqual([]);
+});
+
+test('the runs are of every topology, workload, fault, canary and scenario of the first release, with every verdict', () => {
+  const runs = names.map(read).map(({ files, judged }) => ({
+    ...(JSON.parse(files['config.json']!) as { topology: string; workload: string; lock: string; scenario?: string }),
+    verdict: judged.verdict,
+    faults: (JSON.parse(files['plan.json']!) as { steps: { fault: string }[] }).steps.map(({ fault }) => fault),
+    causes: judged.checkers.flatMap(({ violations }) => violations.map(({ cause }) => cause as string)),
+    classes: Object.keys(judged.found),
+  }));
+  const different = (of: (run: (typeof runs)[number]) => readonly (string | undefined)[]) =>
+    [...new Set(runs.flatMap(of))].filter((one) => one !== undefined).sort();
+  expect(different(({ topology }) => [topology])).toEqual(['cluster', 'redlock', 'replica', 'sentinel', 'single']);
+  expect(different(({ workload }) => [workload])).toHaveLength(13);
+  expect(different(({ faults }) => faults)).toHaveLength(15);
+  expect(different(({ lock }) => (/^broken\/(?!.*-mended$)/.test(lock) ? [lock] : []))).toHaveLength(22);
+  expect(different(({ scenario }) => [scenario])).toHaveLength(51);
+  expect(different(({ verdict }) => [verdict])).toEqual(['held', 'unknown', 'violated']);
+  expect(different(({ classes }) => classes)).toEqual(['exclusion', 'harm', 'liveness', 'stale']);
+  expect(different(({ causes }) => causes)).toEqual([
+    'client-cut-off',
+    'client-paused',
+    'client-slow',
+    'clock-jumped',
+    'evicted',
+    'failover-lost-write',
+    'granted-late',
+    'key-never-expires',
+    'lease-too-short',
+    'minority-granted',
+    'node-forgot',
+    'released-by-other',
+    'shared-owner',
+    'split-brain',
+    'unexplained',
+  ]);
+});
