@@ -4,13 +4,12 @@
  */
 
 import { randomInt } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
-import { parseRunFlags } from '../run/flags.js';
+import { askRun } from '../run/ask-run.js';
+import { type DecidedRun, decideRun } from '../run/decide-run.js';
+import { parseRunFlags, SEEDS } from '../run/flags.js';
 import type { Machine } from '../run/machine.js';
-import { createPreparer, type RunRequest } from '../run/prepare-run.js';
-import { decideRun, readRunFlags, SEEDS } from '../run/run-command.js';
+import { createPreparer } from '../run/prepare-run.js';
 import { type StopRequests, supervise } from '../run/supervise.js';
 
 export interface BatchOptions {
@@ -36,8 +35,8 @@ export interface BatchRun {
   error?: string;
 }
 
-/** What one run of a batch is to do. Throws where that cannot be had. */
-export type DecideRun<Job> = (job: Job, seed: number) => { request: RunRequest; plan: Plan; seed?: number };
+/** What one run of a batch is to do; `seed` is for one that has none of its own. Throws where it is not possible. */
+export type DecideRun<Job> = (job: Job, seed: number) => Pick<DecidedRun, 'request' | 'plan'>;
 
 /**
  * Makes the runs of `jobs`, in order, `options.jobs` at a time; `done` is called as each ends. Stops beginning new ones once
@@ -67,8 +66,7 @@ export function decideByFlags(
 ): DecideRun<{ argv: readonly string[] }> {
   return ({ argv }, drawn) => {
     const { flags, given } = parseRunFlags(argv);
-    const seed = flags.seed ?? drawn;
-    return { ...decideRun(readRunFlags(flags, { argv, cwd, given }), machine.unavailable, seed), seed };
+    return decideRun(askRun(flags, { argv, cwd, given }), machine.unavailable, flags.seed ?? drawn);
   };
 }
 
@@ -79,16 +77,14 @@ async function oneRun(
 ): Promise<BatchRun | undefined> {
   const run: BatchRun = { seed: randomInt(0, SEEDS) };
   try {
-    const { request, plan, seed = run.seed } = decide(run.seed);
-    run.seed = seed;
-    const { folder, config } = await createPreparer(machine, base, () => {})(request, plan);
-    if (stop.asked) {
-      rmSync(folder, { recursive: true, force: true });
-      return undefined;
-    }
-    Object.assign(run, { folder, runId: config.runId, again: config.again });
-    const { results } = await supervise(folder, { json: false, quiet: true }, stop);
-    return results ? { ...run, results } : { ...run, error: 'it could not run' };
+    const { request, plan } = decide(run.seed);
+    run.seed = request.seed;
+    const prepared = await createPreparer(machine, base, () => {})(request, plan);
+    const { runId, again } = prepared.config;
+    Object.assign(run, { folder: prepared.folder, runId, again });
+    const ended = await supervise(prepared, { json: false, quiet: true }, stop);
+    if (ended === 'not-begun') return undefined;
+    return ended.results ? { ...run, results: ended.results } : { ...run, error: 'it could not run' };
   } catch (error) {
     return { ...run, error: (error as Error).message };
   }

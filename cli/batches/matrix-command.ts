@@ -6,12 +6,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Cell, cells, nameOf } from '../../matrix/index.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { UsageError } from '../common/errors.js';
+import { saying } from '../common/say.js';
 import { durationMs, wholeNumberIn } from '../common/values.js';
-import { probeMachine } from '../run/probe-machine.js';
-import { saying } from '../run/run-command.js';
-import { StopRequests } from '../run/supervise.js';
 import { runBatch } from './batch.js';
-import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
+import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
 import { begun, type CellRow, decideCell, judgeCell } from './matrix-cells.js';
 
@@ -74,15 +72,13 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
   );
   const open = chosen.filter((cell) => !rows.some((row) => row.cell === nameOf(cell)));
   const say = saying(flags);
-  const machine = await probeMachine(askedOf(flags, cwd), say);
-  const base = resolve(cwd, flags.out);
+  const options = await batchOptions(flags, cwd, say);
   const planned = rows.length + open.length;
   const summarise = () => summaryOf(rows, planned);
-  const record = recordBatch({ base, name: 'matrix', json: flags.json }, summarise, sheetOf);
+  const record = recordBatch({ base: options.base, name: 'matrix', json: flags.json }, summarise, sheetOf);
   say(
     `matrix ${record.id}: ${open.length} cells, ${flags.jobs} at once${rows.length > 0 ? `; ${rows.length} taken over` : ''}`,
   );
-  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
   const decide = decideCell(options, PROJECT, flags.timeLimit);
 
   // A cell that must break has several seeds; one after the other, because the next is made only if it is needed.

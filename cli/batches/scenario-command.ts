@@ -1,24 +1,21 @@
 /** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
-
-import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { CLASSES } from '../../harness/record/facts/classes.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import type { Scenario } from '../../harness/vocabulary/workload.js';
 import type { Sheet } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { commandLine } from '../common/again.js';
 import { UsageError } from '../common/errors.js';
+import { type Say, saying } from '../common/say.js';
 import { nameAmong } from '../common/values.js';
+import type { DecidedRun } from '../run/decide-run.js';
+import { checkPair, fitsTopology } from '../run/deployment.js';
 import { playTrouble } from '../run/play.js';
-import { checkPair, fitsTopology, type RunRequest } from '../run/prepare-run.js';
-import { probeMachine } from '../run/probe-machine.js';
-import { saying } from '../run/run-command.js';
-import { StopRequests } from '../run/supervise.js';
+import type { RunRequest } from '../run/prepare-run.js';
 import { type BatchRun, runBatch } from './batch.js';
-import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
+import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
 import { batchHeadline, recordBatch } from './batch-record.js';
 
 export interface ScenarioFlags extends BatchFlags {
@@ -69,14 +66,12 @@ export async function scenarioCommand(
   if (flags.list) return list();
   const say = saying(flags);
   const chosen = choose(names, flags, say);
-  const machine = await probeMachine(askedOf(flags, cwd), say);
-  const base = resolve(cwd, flags.out);
+  const options = await batchOptions(flags, cwd, say);
   const rows: Row[] = [];
   const beganMs = performance.now();
   const summarise = () => summaryOf(rows, chosen.length, (performance.now() - beganMs) / 1e3);
-  const record = recordBatch({ base, name: 'scenarios', json: flags.json }, summarise, sheetOf);
+  const record = recordBatch({ base: options.base, name: 'scenarios', json: flags.json }, summarise, sheetOf);
   const decide = (scenario: Cast, seed: number) => decidePlay(scenario, seed, cwd);
-  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
   await runBatch(chosen, options, decide, (scenario, run) => {
     const row = rowOf(scenario, run);
     rows.push(row);
@@ -101,7 +96,7 @@ function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
 }
 
 /** The plays asked for, with the lock and on the topology asked for. Of all of them those are left out that make no sense so. */
-function choose(names: readonly string[], { all, lock, topology }: ScenarioFlags, say: (line: string) => void): Cast[] {
+function choose(names: readonly string[], { all, lock, topology }: ScenarioFlags, say: Say): Cast[] {
   const named = all ? Object.values(scenarios) : names.map(scenarioNamed);
   if (named.length === 0) throw new UsageError('which scenario? name some, or say --all; --list tells what there is');
   const cast = named.map((scenario) => castWith(scenario, { lock, topology }));
@@ -140,7 +135,7 @@ export function scenarioNamed(name: string): Scenario {
 }
 
 /** What a play's run is to do, as far as it is not the play's own doing. Throws where the lock makes no sense there. */
-export function decidePlay(scenario: Cast, seed: number, cwd: string): { request: RunRequest; plan: Plan } {
+export function decidePlay(scenario: Cast, seed: number, cwd: string): Pick<DecidedRun, 'request' | 'plan'> {
   return { request: requestOf(scenario, seed, cwd), plan: { version: 1, seed, steps: [] } };
 }
 

@@ -2,16 +2,13 @@
  * `selftest`: does this tool catch what it must, and leave alone what it must not accuse? Every canary is tortured until it is
  * caught, its twin goes through the same, and sound locks through faults that they must survive.
  */
-import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
 import { sounds, trials } from '../../selftest/index.js';
 import { UsageError } from '../common/errors.js';
-import { probeMachine } from '../run/probe-machine.js';
-import { saying } from '../run/run-command.js';
-import { StopRequests } from '../run/supervise.js';
+import { saying } from '../common/say.js';
 import { type BatchRun, decideByFlags, runBatch } from './batch.js';
-import { addBatchFlags, askedOf, type BatchFlags } from './batch-flags.js';
+import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
 import { type Job, jobsOf, judgeJob, type SelftestRow } from './selftest-jobs.js';
 import { rowText, selftestSheet, summaryOf, troublesOf } from './selftest-text.js';
@@ -36,15 +33,13 @@ export function addSelftestFlags(command: Command): Command {
 export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: string }): Promise<number> {
   const say = saying(flags);
   const jobs = chosen(jobsOf(trials, sounds, flags.quick), flags.only);
-  const machine = await probeMachine(askedOf(flags, cwd), say);
-  const base = resolve(cwd, flags.out);
+  const options = await batchOptions(flags, cwd, say);
   const beganMs = performance.now();
   const rows: SelftestRow[] = [];
   const summarise = () => summaryOf(rows, jobs.length, (performance.now() - beganMs) / 1e3);
-  const record = recordBatch({ base, name: 'selftest', json: flags.json }, summarise, selftestSheet);
+  const record = recordBatch({ base: options.base, name: 'selftest', json: flags.json }, summarise, selftestSheet);
   say(`self-test ${record.id}: ${jobs.length} runs, ${flags.jobs} at once`);
 
-  const options = { base, jobs: flags.jobs, machine, stop: new StopRequests(true) };
   await runBatch(jobs, options, decideByFlags(options, PROJECT), (job: Job, run: BatchRun) => {
     const row = judgeJob(job, run);
     rows.push(row);

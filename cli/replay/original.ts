@@ -11,7 +11,7 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { workloads } from '../../workloads/index.js';
 import { readRun } from '../judge/judge.js';
 import { findingsOf, type Original } from '../judge/reproduction.js';
-import { LEAST_TIME_LIMIT_MS } from '../run/run-command.js';
+import { LEAST_TIME_LIMIT_MS } from '../run/flags.js';
 import { runtimeNames } from '../run/runtimes.js';
 
 export interface OriginalRun {

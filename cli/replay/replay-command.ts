@@ -4,26 +4,20 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findRun } from '../../harness/record/store.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { commandLine } from '../common/again.js';
+import { saying } from '../common/say.js';
 import type { Where } from '../judge/judge-commands.js';
-import type { ReplayFlags } from '../run/flags.js';
-import type { Asked, Machine } from '../run/machine.js';
+import { checkPair, planTopology } from '../run/deployment.js';
+import { askMachine, askSeries, type ReplayFlags } from '../run/flags.js';
+import type { AskedMachine, Machine } from '../run/machine.js';
 import { readPlanFile } from '../run/plan-file.js';
-import {
-  BUNDLE,
-  checkPair,
-  createPreparer,
-  type PreparedRun,
-  planTopology,
-  type RunRequest,
-} from '../run/prepare-run.js';
+import { BUNDLE, createPreparer, type PreparedRun, type RunRequest, requestOf } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
-import { saying } from '../run/run-command.js';
-import { runSeries, timesOf } from '../run/series.js';
+import { type AskedSeries, runSeries, timesOf } from '../run/series.js';
 import { type OriginalRun, readOriginal } from './original.js';
 
 /** Resolves with the exit status. Rejects with an error for the user when nothing could be replayed. */
@@ -34,24 +28,25 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
   const kind = topologies[config.topology]!;
   checkPair(config.lock, kind);
 
-  const machine = await probeMachine(askedOf(flags, config, where), say);
+  const machine = await probeMachine(
+    machineFor(config, askMachine({ ...flags, runtime: config.runtime }, where.cwd)),
+    say,
+  );
   const planFile = join(folder, 'plan.json');
   const deployment = planTopology(kind, config.topologyOptions, config.clients);
   const plan = readPlanFile(planFile, planFile, deployment, machine.unavailable);
-  say(introduction(original, flags));
+  const series = askSeries(flags, where.cwd);
+  say(introduction(original, series));
   const redis = redisNote(config, machine);
   if (redis) say(redis);
 
-  const base = resolve(where.cwd, flags.out);
-  const prepare = createPreparer(machine, base, say);
+  const prepare = createPreparer(machine, series.base, say);
   const again = againOf(original, flags, where);
   return runSeries({
-    repetition: flags,
-    base,
-    json: flags.json,
+    ...series,
     original: original.findings,
     prepare: async (n) => {
-      const prepared = await prepare(requestOf(config, again), plan);
+      const prepared = await prepare(replayOf(config, again), plan);
       const changed = n === 0 && lockChanged(original, prepared);
       if (changed) say(`note: ${config.lock} has changed since the original ran; the lock is taken as it is now`);
       return prepared;
@@ -59,44 +54,28 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
   });
 }
 
-/** The original's decisions; what the machine brings and what names a run are made anew. */
-function requestOf(config: RunConfig, again: string): RunRequest {
+/** What the original was to do, all of it; only its password is drawn anew. */
+function replayOf(config: RunConfig, again: string): RunRequest {
   const { password, ...options } = config.topologyOptions;
   return {
-    seed: config.seed,
-    topology: config.topology,
+    ...requestOf(config),
     topologyOptions: { ...options, ...(password !== undefined && { password: randomBytes(16).toString('hex') }) },
-    lock: config.lock,
-    // The lock's path is relative to where the user of the original stood.
-    cwd: config.cwd,
     replayOf: config.runId,
-    workload: config.workload,
-    clients: config.clients,
-    keys: config.keys,
-    leaseMs: config.leaseMs,
-    waitMs: config.waitMs,
-    hold: config.hold,
-    careless: config.careless,
-    timeLimitMs: config.timeLimitMs,
-    nemesis: config.nemesis,
-    nemesisIntervalMs: config.nemesisIntervalMs,
-    failOn: config.failOn,
     again,
   };
 }
 
-/** The same runtime; images are part of what ran, and named anew only by the user. */
-function askedOf(flags: ReplayFlags, config: RunConfig, where: Where): Asked {
-  const redis = redisOf(flags, config, where);
-  const image = flags.image ?? config.containers?.image;
-  const clientImage = flags.clientImage ?? config.containers?.clientImage;
-  return { runtime: config.runtime, redis, image, clientImage };
-}
-
-/** A Redis that the user chose is part of what ran; one that was found is whatever this machine has. */
-function redisOf(flags: ReplayFlags, config: RunConfig, where: Where): string | undefined {
-  if (flags.redis !== undefined) return resolve(where.cwd, flags.redis);
-  return config.redis.origin === '--redis' ? config.redis.path : undefined;
+/**
+ * What the original ran on, where the user names nothing else. Images are part of what ran, and so is a Redis that the user
+ * chose; a Redis that was found is whatever this machine has.
+ */
+function machineFor({ redis, containers }: RunConfig, asked: AskedMachine): AskedMachine {
+  return {
+    runtime: asked.runtime,
+    redis: asked.redis ?? (redis.origin === '--redis' ? redis.path : undefined),
+    image: asked.image ?? containers?.image,
+    clientImage: asked.clientImage ?? containers?.clientImage,
+  };
 }
 
 function redisNote(config: RunConfig, machine: Machine): string | undefined {
@@ -104,8 +83,8 @@ function redisNote(config: RunConfig, machine: Machine): string | undefined {
   return then === now ? undefined : `note: this is Redis ${now}; the original ran on ${then}`;
 }
 
-function introduction({ findings }: OriginalRun, flags: ReplayFlags): string {
-  const times = timesOf(flags);
+function introduction({ findings }: OriginalRun, series: AskedSeries): string {
+  const times = timesOf(series);
   const found = findings.findings.map((one) => `${one.class} × ${one.times} [${one.cause}]`).join(', ');
   const often = times === undefined ? 'until it is found again' : times === 1 ? 'once' : `${times} times`;
   return `replaying ${findings.runId} ${often}; it was ${findings.verdict}${found === '' ? '' : `: ${found}`}`;

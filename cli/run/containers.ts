@@ -24,15 +24,11 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
-import type { Machine } from './machine.js';
+import type { Say } from '../common/say.js';
+import type { AskedMachine, Machine } from './machine.js';
 
 /** The compiled project, above dist/cli/. */
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
-
-export interface AskedImages {
-  image?: string;
-  clientImage?: string;
-}
 
 const encode = (skew: ClockSkew) => encodeSkew(skew, monotonicNs());
 
@@ -43,7 +39,10 @@ export interface ContainerMachine {
 }
 
 /** Finds the engine, makes the images and tries one container. Rejects with a ContainerError that says what is missing. */
-export async function containerMachine(asked: AskedImages, say: (line: string) => void): Promise<ContainerMachine> {
+export async function containerMachine(
+  asked: Pick<AskedMachine, 'image' | 'clientImage'>,
+  say: Say,
+): Promise<ContainerMachine> {
   const bases: Bases = {
     image: asked.image ?? DEFAULT_IMAGE,
     clientImage: asked.clientImage ?? DEFAULT_CLIENT_IMAGE,

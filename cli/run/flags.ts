@@ -1,8 +1,13 @@
-/** What `run` can be told, each flag with the text that `--help` shows; and the flags that `replay` shares with it. */
+/**
+ * What `run` can be told, each flag with the text that `--help` shows; and the flags that other commands share with it, with
+ * what they ask for.
+ */
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
 import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
 import { CLASSES } from '../../harness/record/facts/classes.js';
+import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Persistence, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
@@ -17,21 +22,38 @@ import {
   RESOURCE_MODES,
   wholeNumberIn,
 } from '../common/values.js';
+import type { AskedMachine } from './machine.js';
 import { runtimeNames } from './runtimes.js';
-import type { Repetition } from './series.js';
+import type { AskedSeries } from './series.js';
 
 /** `runs/` of the project. */
 export const PROJECT_RUNS = fileURLToPath(new URL('../../../runs', import.meta.url));
 
+/** Shortest torture phase that a fault fits into. */
+export const LEAST_TIME_LIMIT_MS = WARM_UP_MS + 500;
+/** Seeds are below this. */
+export const SEEDS = 2 ** 31;
+
+/** Flags about what is printed, and where folders go. */
+export interface OutputFlags {
+  out: string;
+  json: boolean;
+}
+
+/** Flags about how often to run. */
+export interface SeriesFlags extends OutputFlags {
+  times?: number;
+  untilViolation: boolean;
+}
+
+/** Flags about what runs on this machine; paths as typed. */
+export type MachineFlags = AskedMachine;
+
 /** The flags of `run`, parsed. */
-export interface RunFlags extends Repetition {
+export interface RunFlags extends SeriesFlags, MachineFlags {
   topology: string;
   lock?: string;
   workload: string;
-  runtime: string;
-  redis?: string;
-  image?: string;
-  clientImage?: string;
   clients: number;
   keys: number;
   lease: number;
@@ -52,18 +74,10 @@ export interface RunFlags extends Repetition {
   redisConf: [string, string][];
   failOn: ViolationClass[];
   stopAtFirst: boolean;
-  out: string;
-  json: boolean;
 }
 
 /** The flags of `replay`, parsed. */
-export interface ReplayFlags extends Repetition {
-  redis?: string;
-  image?: string;
-  clientImage?: string;
-  out: string;
-  json: boolean;
-}
+export interface ReplayFlags extends SeriesFlags, Omit<MachineFlags, 'runtime'> {}
 
 const PERSISTENCE: Persistence[] = ['none', 'rdb', 'aof-everysec', 'aof-always'];
 const EVICTION = [
@@ -89,9 +103,7 @@ export function addRunFlags(command: Command): Command {
       '--workload <name>',
       'what the clients do (see `list workloads`); each has its own defaults for other flags',
     ).default('mutex'),
-    value('--runtime <name>', 'where hosts live', nameAmong(runtimeNames), 'auto'),
-    new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded); netns only'),
-    ...images(`${DEFAULT_IMAGE}, and ${DEFAULT_CLIENT_IMAGE}`),
+    ...machineOptions(),
     value('--clients <n>', 'lock clients, one process each', wholeNumberIn(1, 200), 6),
     value('--keys <n>', 'locks they contend for', wholeNumberIn(1, 1000), 3),
     value('--lease <duration>', 'lease of every lock', positiveDurationMs, 5_000, '5s'),
@@ -116,7 +128,7 @@ export function addRunFlags(command: Command): Command {
     value(
       '--seed <n>',
       'repeats the plan and the choices of another run (default: drawn)',
-      wholeNumberIn(0, 2 ** 31 - 1),
+      wholeNumberIn(0, SEEDS - 1),
     ),
     value('--nodes <n>', 'nodes of the redlock topology', wholeNumberIn(1, 25), 5),
     value('--persistence <mode>', PERSISTENCE.join(' | '), nameAmong(PERSISTENCE), 'rdb'),
@@ -136,7 +148,7 @@ export function addRunFlags(command: Command): Command {
       'runs, with the seeds --seed, +1, +2, ...; then a table of all',
       'end after the first run that is violated',
     ),
-    ...output(),
+    ...outputOptions(),
   ];
   for (const option of options) command.addOption(option);
   return command;
@@ -155,14 +167,33 @@ export function addReplayFlags(command: Command): Command {
     ...repetition('replays; k of n is counted', 'end after the first replay that finds it again'),
     new Option('--redis <path>', "another redis-server than the original's"),
     ...images("the original's"),
-    ...output(),
+    ...outputOptions(),
   ];
   for (const option of options) command.addOption(option);
   return command;
 }
 
+/** What the flags ask of this machine. */
+export function askMachine({ runtime, redis, image, clientImage }: MachineFlags, cwd: string): AskedMachine {
+  return { runtime, image, clientImage, ...(redis !== undefined && { redis: resolve(cwd, redis) }) };
+}
+
+/** How often the flags ask to run, and where to. */
+export function askSeries({ times, untilViolation, out, json }: SeriesFlags, cwd: string): AskedSeries {
+  return { times, untilViolation, base: resolve(cwd, out), json };
+}
+
+/** What to run on; for every command that makes runs of its own. */
+export function machineOptions(): Option[] {
+  return [
+    value('--runtime <name>', 'where hosts live', nameAmong(runtimeNames), 'auto'),
+    new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded); netns only'),
+    ...images(`${DEFAULT_IMAGE}, and ${DEFAULT_CLIENT_IMAGE}`),
+  ];
+}
+
 /** Of the docker runtime. */
-export function images(defaults: string): Option[] {
+function images(defaults: string): Option[] {
   return [
     new Option(
       '--image <name>',
@@ -179,7 +210,8 @@ function repetition(times: string, until: string): Option[] {
   ];
 }
 
-function output(): Option[] {
+/** Where run folders go, and what is printed. */
+export function outputOptions(): Option[] {
   return [
     new Option('--out <folder>', 'where run folders go').default(PROJECT_RUNS, 'runs/ of the project'),
     new Option('--json', 'progress, verdict and summary as JSON lines').default(false, 'text'),

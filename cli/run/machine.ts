@@ -3,9 +3,6 @@ import type { Capability } from '../../harness/vocabulary/host.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 
-/** One line of progress for people. */
-export type Say = (line: string) => void;
-
 /** What this machine brings to a run. */
 export interface Machine {
   runtime: string;
@@ -16,7 +13,7 @@ export interface Machine {
 }
 
 /** What a user may ask of the machine. `redis` is an absolute path. */
-export interface Asked {
+export interface AskedMachine {
   runtime: string;
   redis?: string;
   image?: string;

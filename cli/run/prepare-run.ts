@@ -8,16 +8,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createRunFolder, linkLatest, writeJson } from '../../harness/record/store.js';
-import { clientSlot } from '../../harness/run/run.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import type { TopologyKind, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
-import type { PlanTopology } from '../../nemesis/index.js';
-import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
+import type { Say } from '../common/say.js';
 import { type LockSource, resolveLock } from './lock-source.js';
-import type { Machine, Say } from './machine.js';
+import type { Machine } from './machine.js';
 
 /** What a run is to do: its config without what the machine brings and what names the run. */
 export type RunRequest = Omit<
@@ -30,29 +27,11 @@ export interface PreparedRun {
   config: RunConfig;
 }
 
-/** Throws where the lock is known to make no sense on the topology. */
-export function checkPair(lockName: string, kind: TopologyKind): void {
-  if (fitsTopology(lockName, kind)) return;
-  const fits = locks[lockName]!.topologies;
-  throw new UsageError(`lock ${lockName} makes no sense on topology ${kind.name}: it is for ${fits.join(', ')}`);
-}
-
-/** Of a lock that is not built in nothing is known, and the handshake tells. */
-export function fitsTopology(lockName: string, kind: TopologyKind): boolean {
-  return locks[lockName]?.topologies.includes(kind.name) ?? true;
-}
-
-/** The deployment as plans see it. */
-export function planTopology(kind: TopologyKind, options: TopologyOptions, clients: number): PlanTopology {
-  const { nodes, sentinels } = kind.hosts(options);
-  return {
-    name: kind.name,
-    replicated: kind.replicated,
-    maxmemoryPolicy: options.maxmemoryPolicy,
-    nodes,
-    sentinels,
-    clients: Array.from({ length: clients }, (_, n) => clientSlot(n)),
-  };
+/** What an earlier run was to do. */
+export function requestOf(config: RunConfig): RunRequest {
+  const { version, runId, startedAt, clientArgv, runtime, redis, clockShim, unavailable, containers, ...request } =
+    config;
+  return request;
 }
 
 /**

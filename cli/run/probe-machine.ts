@@ -1,11 +1,12 @@
 /** Finds or fetches what every run needs of this machine. */
 import { buildClockShim } from '../../harness/machine/clock-shim.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
-import type { Asked, Machine, Say } from './machine.js';
+import type { Say } from '../common/say.js';
+import type { AskedMachine, Machine } from './machine.js';
 import { chooseRuntime } from './runtimes.js';
 
 /** Finds or fetches what every run needs. Throws with the remedy where something is missing. */
-export async function probeMachine(asked: Asked, say: Say): Promise<Machine> {
+export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machine> {
   const runtime = await chooseRuntime(asked, say);
   say(`runtime ${runtime.name}: ${runtime.why}`);
   if (runtime.name === 'docker') {

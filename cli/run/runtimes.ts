@@ -5,8 +5,9 @@ import { provideIp } from '../../harness/machine/iproute.js';
 import { namespaceTrouble } from '../../harness/machine/namespaces.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { UsageError } from '../common/errors.js';
+import type { Say } from '../common/say.js';
 import type { ContainerMachine } from './containers.js';
-import type { Asked } from './machine.js';
+import type { AskedMachine } from './machine.js';
 
 export const runtimeNames = ['auto', 'netns', 'docker'] as const;
 
@@ -19,7 +20,7 @@ export type ChosenRuntime =
  * `auto` is `docker` where an engine answers and the images are there or can be pulled, else `netns`. Throws with the remedy
  * where what was asked for, or where neither, can be had.
  */
-export async function chooseRuntime(asked: Asked, say: (line: string) => void): Promise<ChosenRuntime> {
+export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<ChosenRuntime> {
   const wantsImages = asked.image !== undefined || asked.clientImage !== undefined;
   if (asked.redis !== undefined && (asked.runtime === 'docker' || wantsImages))
     throw new UsageError('--redis is for the netns runtime; a server in containers is named with --image');
@@ -41,10 +42,7 @@ export async function chooseRuntime(asked: Asked, say: (line: string) => void): 
   );
 }
 
-async function containersOrWhyNot(
-  asked: Asked,
-  say: (line: string) => void,
-): Promise<ContainerMachine | { trouble: string }> {
+async function containersOrWhyNot(asked: AskedMachine, say: Say): Promise<ContainerMachine | { trouble: string }> {
   // Loaded only where it may be wanted.
   const { containerMachine } = await import('./containers.js');
   try {
@@ -55,7 +53,7 @@ async function containersOrWhyNot(
   }
 }
 
-async function netns(why: string, say: (line: string) => void, noDocker?: string): Promise<ChosenRuntime> {
+async function netns(why: string, say: Say, noDocker?: string): Promise<ChosenRuntime> {
   const trouble = (await whyNoIp(say)) ?? (await whyNoNetns());
   if (!trouble) return { name: 'netns', why };
   throw new UsageError(
@@ -64,7 +62,7 @@ async function netns(why: string, say: (line: string) => void, noDocker?: string
 }
 
 /** `ip` is fetched where it is missing, as Redis is. */
-async function whyNoIp(say: (line: string) => void): Promise<string | undefined> {
+async function whyNoIp(say: Say): Promise<string | undefined> {
   try {
     await provideIp(cacheFolder(), say);
     return undefined;

@@ -5,7 +5,6 @@
  * Promises: a summary whenever there is something to sum up, however the series ended; `summary.json` and `summary.md`
  * are written after every run, so that they are there whatever happens; after a Ctrl-C no further run.
  */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRunFolder, linkLatest, writeJson, writeWhole } from '../../harness/record/store.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
@@ -25,19 +24,18 @@ import { rowLine, summaryMarkdown, summaryText } from '../judge/summary-text.js'
 import type { PreparedRun } from './prepare-run.js';
 import { StopRequests, supervise } from './supervise.js';
 
-/** How often to run, as asked with `--times` and `--until-violation`. */
-export interface Repetition {
+/** How often to run, and where to. */
+export interface AskedSeries {
   times?: number;
   untilViolation: boolean;
-}
-
-export interface Series {
-  repetition: Repetition;
-  /** Makes the folder of the nth run, from 0 on. */
-  prepare(n: number): Promise<PreparedRun>;
-  /** Where run folders go, and the series' own. */
+  /** Where run folders go, and the series' own: an absolute path. */
   base: string;
   json: boolean;
+}
+
+export interface Series extends AskedSeries {
+  /** Makes the folder of the nth run, from 0 on. */
+  prepare(n: number): Promise<PreparedRun>;
   /** The run that all of these repeat. */
   original?: Original;
 }
@@ -45,9 +43,9 @@ export interface Series {
 /** Runs, says how it went, and resolves with the exit status. */
 export async function runSeries(series: Series): Promise<number> {
   const { original, json } = series;
-  const planned = timesOf(series.repetition);
+  const planned = timesOf(series);
   const many = planned !== 1;
-  const asked = series.repetition.times !== undefined || series.repetition.untilViolation;
+  const asked = series.times !== undefined || series.untilViolation;
   const stop = new StopRequests(many);
   const rows: SeriesRow[] = [];
   const print = (line: string) => process.stdout.write(`${line}\n`);
@@ -86,7 +84,7 @@ export async function runSeries(series: Series): Promise<number> {
 }
 
 /** Undefined: without end. */
-export function timesOf({ times, untilViolation }: Repetition): number | undefined {
+export function timesOf({ times, untilViolation }: Pick<AskedSeries, 'times' | 'untilViolation'>): number | undefined {
   return times ?? (untilViolation ? undefined : 1);
 }
 
@@ -106,13 +104,9 @@ async function oneRun(series: Series, n: number, stop: StopRequests): Promise<Ma
   };
   try {
     run = await series.prepare(n);
-    if (stop.asked) {
-      rmSync(run.folder, { recursive: true, force: true });
-      return 'not-begun';
-    }
-    const quiet = timesOf(series.repetition) !== 1 && !series.json;
-    const { results } = await supervise(run.folder, { json: series.json, quiet }, stop);
-    return row(results);
+    const quiet = timesOf(series) !== 1 && !series.json;
+    const ended = await supervise(run, { json: series.json, quiet }, stop);
+    return ended === 'not-begun' ? ended : row(ended.results);
   } catch (error) {
     couldNotRun(error);
     return row();
@@ -122,8 +116,8 @@ async function oneRun(series: Series, n: number, stop: StopRequests): Promise<Ma
 function endAfter(made: Made, count: number, series: Series, stop: StopRequests): SeriesEnd {
   if (made === 'not-begun') return 'interrupted';
   if (made === 'no-folder' || made.verdict === 'could-not-run') return 'could-not-run';
-  if (series.repetition.untilViolation && isWhatWasLookedFor(made, series.original)) return 'found';
-  if (count === timesOf(series.repetition)) return 'complete';
+  if (series.untilViolation && isWhatWasLookedFor(made, series.original)) return 'found';
+  if (count === timesOf(series)) return 'complete';
   return stop.asked ? 'interrupted' : 'running';
 }
 

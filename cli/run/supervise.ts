@@ -2,16 +2,17 @@
  * Stays with a run while the inner process carries it out, passes on Ctrl-C, and comes back with judged results,
  * whatever became of the inner process: a verdict counts only if it is on disk.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readConfig, readResults } from '../../harness/record/store.js';
+import { readResults } from '../../harness/record/store.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
 import { judgeRun, showVerdict } from '../judge/judge.js';
 import { type LiveLook, liveLook, surroundings } from '../live/terminal.js';
 import { showLive } from '../live/view.js';
 import { enterNamespaces, type Inner, type InnerEnd } from './enter-namespaces.js';
+import type { PreparedRun } from './prepare-run.js';
 
 export interface Output {
   /** JSON lines instead of text. */
@@ -23,8 +24,19 @@ export interface Output {
 /** Judged results; absent: the inner process could not run, and has said why. */
 export type Supervised = { results?: Results };
 
-/** Carries out the run prepared in `folder`. Rejects with an error for the user when nothing was recorded. */
-export async function supervise(folder: string, output: Output, stop: StopRequests): Promise<Supervised> {
+/**
+ * Carries out a prepared run; one that the user has stopped before it began leaves no folder. Rejects with an error for the
+ * user when nothing was recorded.
+ */
+export async function supervise(
+  { folder, config }: PreparedRun,
+  output: Output,
+  stop: StopRequests,
+): Promise<Supervised | 'not-begun'> {
+  if (stop.asked) {
+    rmSync(folder, { recursive: true, force: true });
+    return 'not-begun';
+  }
   const main = fileURLToPath(new URL('./inside-main.js', import.meta.url));
   const look = output.json || output.quiet ? undefined : liveLook(surroundings());
   const flags = [
@@ -32,7 +44,7 @@ export async function supervise(folder: string, output: Output, stop: StopReques
     ...(look ? ['--live'] : []),
     ...(look?.colour ? ['--colour'] : []),
   ];
-  const inContainers = readConfig(folder).runtime === 'docker';
+  const inContainers = config.runtime === 'docker';
   const inner = await enterNamespaces([process.execPath, main, folder, ...flags], {
     stdout: look ? 'capture' : output.quiet ? 'ignore' : 'inherit',
     namespaces: !inContainers,

@@ -1,5 +1,6 @@
 /** What a workload brings along for flags that were not given: its lock, its faults, its times. */
 import type { Workload, WorkloadDefaults } from '../../harness/vocabulary/workload.js';
+import { workloads } from '../../workloads/index.js';
 import { UsageError } from '../common/errors.js';
 import type { RunFlags } from './flags.js';
 
@@ -17,15 +18,15 @@ const FLAG_OF: Record<keyof WorkloadDefaults, keyof RunFlags> = {
 };
 
 /**
- * The flags with the workload's own defaults where `given` says that the user gave none. Throws where a flag makes no sense
- * for the workload. `fits`: whether a built-in lock is for the topology.
+ * The flags with the workload's own defaults where `given` says that the user gave none. Throws where there is no such
+ * workload, or a flag makes no sense for it. `fits`: whether a built-in lock is for the topology.
  */
 export function withWorkload(
   flags: RunFlags,
-  workload: Workload,
   given: (flag: keyof RunFlags) => boolean,
   fits: (lock: string) => boolean,
 ): RunFlags {
+  const workload = workloadOf(flags);
   if (flags.resource !== undefined && !workload.resource)
     throw new UsageError(
       `--resource is for workloads that write to what the lock protects, which ${workload.name} does not`,
@@ -38,6 +39,12 @@ export function withWorkload(
   }
   if (workload.resource && flags.resource === undefined) changed.resource ??= 'trusting';
   return { ...flags, ...(changed as Partial<RunFlags>) };
+}
+
+function workloadOf({ workload }: RunFlags): Workload {
+  const known = Object.keys(workloads);
+  if (!known.includes(workload)) throw new UsageError(`no workload "${workload}"; known: ${known.join(', ')}`);
+  return workloads[workload]!;
 }
 
 /** As flags, for `list workloads`: "--lock watchdog --lease 2000ms". */

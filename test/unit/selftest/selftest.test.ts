@@ -5,8 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { checkers } from '../../../checkers/index.js';
 import type { BatchRun } from '../../../cli/batches/batch.js';
 import { type Job, jobsOf, judgeJob, type SelftestRow, statusOf } from '../../../cli/batches/selftest-jobs.js';
+import { askRun } from '../../../cli/run/ask-run.js';
+import { decideRun } from '../../../cli/run/decide-run.js';
 import { parseRunFlags } from '../../../cli/run/flags.js';
-import { decideRun, readRunFlags } from '../../../cli/run/run-command.js';
 import type { Results, Violation } from '../../../harness/vocabulary/verdict.js';
 import { locks } from '../../../lock-impl/index.js';
 import { sounds, trials } from '../../../selftest/index.js';
@@ -29,7 +30,7 @@ describe('the trials', () => {
     for (const { argv } of jobsOf(trials, sounds, quick)) {
       const { flags, given } = parseRunFlags(argv);
       if (flags.plan !== undefined) expect(existsSync(join(PROJECT, flags.plan)), flags.plan).toBe(true);
-      const asked = readRunFlags(flags, { argv, cwd: PROJECT, given });
+      const asked = askRun(flags, { argv, cwd: PROJECT, given });
       const { request, plan, warnings } = decideRun(asked, {}, 1);
       expect(request.lock).toBe(flags.lock);
       if (request.nemesis.length === 0) expect(plan.steps).toEqual([]);

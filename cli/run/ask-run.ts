@@ -1,0 +1,97 @@
+/**
+ * From the flags of `run` to what its runs have in common. Here flags end: what comes after this sees an `AskedRun`, with the
+ * workload's defaults filled in, paths that are absolute, and only combinations that make sense.
+ */
+import { resolve } from 'node:path';
+import { WARM_UP_MS } from '../../harness/run/run.js';
+import { topologies } from '../../harness/topologies/index.js';
+import type { TopologyKind, TopologyOptions } from '../../harness/vocabulary/topology.js';
+import { defaultIntervalMs } from '../../nemesis/index.js';
+import { UsageError } from '../common/errors.js';
+import { checkPair, fitsTopology } from './deployment.js';
+import { LEAST_TIME_LIMIT_MS, type RunFlags } from './flags.js';
+import type { RunRequest } from './prepare-run.js';
+import { withWorkload } from './workload-flags.js';
+
+/** A command line, and where it was typed. */
+export interface Invocation {
+  /** Arguments as typed, for the command that repeats the run. */
+  argv: readonly string[];
+  /** Where the user stood when typing them. */
+  cwd: string;
+  /** Whether a flag was typed, or is a default. */
+  given(flag: keyof RunFlags): boolean;
+}
+
+/** Faults from a file, or to be planned from a seed. */
+export type AskedFaults =
+  | { planFile: string; named: string }
+  | { nemesis: string /** Absent: as often as suits the run. */; intervalMs?: number };
+
+/** What the runs of one command line have in common. */
+export interface AskedRun {
+  kind: TopologyKind;
+  /** What does not depend on a run's seed. */
+  settings: Omit<RunRequest, 'seed' | 'nemesis' | 'again'>;
+  /** Whether servers ask for a password, which is drawn for each run. */
+  auth: boolean;
+  faults: AskedFaults;
+  /** As typed. */
+  argv: readonly string[];
+}
+
+/** Throws where flags make no sense. */
+export function askRun(asTyped: RunFlags, { argv, cwd, given }: Invocation): AskedRun {
+  const kind = topologies[asTyped.topology]!;
+  const flags = withWorkload(asTyped, given, (lock) => fitsTopology(lock, kind));
+  checkFlags(flags, kind);
+  const lock = flags.lock ?? kind.defaultLock;
+  checkPair(lock, kind);
+  const faults: AskedFaults =
+    flags.plan === undefined
+      ? { nemesis: flags.nemesis, intervalMs: flags.nemesisInterval }
+      : { planFile: resolve(cwd, flags.plan), named: flags.plan };
+  return { kind, settings: settingsOf(flags, lock, cwd), auth: flags.auth, faults, argv };
+}
+
+function settingsOf(flags: RunFlags, lock: string, cwd: string): AskedRun['settings'] {
+  const { topology, workload, clients, hold, careless, resource, failOn } = flags;
+  return {
+    topology,
+    topologyOptions: topologyOptions(flags),
+    lock,
+    cwd,
+    workload,
+    clients,
+    keys: Array.from({ length: flags.keys }, (_, n) => `lock:${n}`),
+    leaseMs: flags.lease,
+    waitMs: flags.wait,
+    hold,
+    careless,
+    ...(resource && { resource }),
+    timeLimitMs: flags.timeLimit,
+    nemesisIntervalMs: flags.nemesisInterval ?? defaultIntervalMs(flags.timeLimit - WARM_UP_MS, flags.lease),
+    failOn,
+    ...(flags.stopAtFirst && { stopAtFirst: true }),
+  };
+}
+
+function topologyOptions(flags: RunFlags): TopologyOptions {
+  const { nodes, persistence, minReplicasToWrite, maxmemoryPolicy, redisConf } = flags;
+  return { nodes, persistence, minReplicasToWrite, ...(maxmemoryPolicy && { maxmemoryPolicy }), redisConf };
+}
+
+function checkFlags(flags: RunFlags, kind: TopologyKind): void {
+  if (flags.timeLimit < LEAST_TIME_LIMIT_MS) {
+    throw new UsageError(
+      `--time-limit must be at least ${LEAST_TIME_LIMIT_MS} ms: ${WARM_UP_MS} ms of it are a clean warm-up`,
+    );
+  }
+  if (flags.plan !== undefined && flags.nemesis !== 'default') {
+    throw new UsageError('--plan already says which faults strike; leave out --nemesis');
+  }
+  if (kind.name !== 'redlock' && flags.nodes !== 5)
+    throw new UsageError(`--nodes is for the redlock topology, not for ${kind.name}`);
+  if (!kind.replicated && flags.minReplicasToWrite > 0)
+    throw new UsageError(`--min-replicas-to-write makes no sense on ${kind.name}, which has no replicas`);
+}

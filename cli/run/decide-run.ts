@@ -1,0 +1,68 @@
+/** What one run of those asked for is to do, once its seed is known: its request and its plan. */
+import { randomBytes } from 'node:crypto';
+import { WARM_UP_MS } from '../../harness/run/run.js';
+import type { Plan } from '../../harness/vocabulary/faults.js';
+import type { Capability } from '../../harness/vocabulary/host.js';
+import { makePlan, parseNemesis } from '../../nemesis/index.js';
+import { againOf } from '../common/again.js';
+import type { AskedRun } from './ask-run.js';
+import { planTopology } from './deployment.js';
+import { readPlanFile } from './plan-file.js';
+import type { RunRequest } from './prepare-run.js';
+
+/** `warnings`: what the user should know of it, though it can be run. */
+export interface DecidedRun {
+  request: RunRequest;
+  plan: Plan;
+  warnings: string[];
+}
+
+interface DecidedPlan {
+  plan: Plan;
+  /** Faults as they were asked for. */
+  nemesis: string[];
+  warnings: string[];
+}
+
+/** Throws where the faults asked for are not possible. `unavailable`: what this machine lacks. */
+export function decideRun(asked: AskedRun, unavailable: Partial<Record<Capability, string>>, seed: number): DecidedRun {
+  const { settings, auth, argv } = asked;
+  const { plan, nemesis, warnings } = decidePlan(asked, unavailable, seed);
+  const password = auth ? { password: randomBytes(16).toString('hex') } : {};
+  const topologyOptions = { ...settings.topologyOptions, ...password };
+  return {
+    request: { ...settings, topologyOptions, seed, nemesis, again: againOf(argv, seed) },
+    plan,
+    warnings: [...warnings, ...leaseWarnings(asked)],
+  };
+}
+
+function decidePlan(
+  { kind, settings, faults }: AskedRun,
+  unavailable: Partial<Record<Capability, string>>,
+  seed: number,
+): DecidedPlan {
+  const { timeLimitMs, leaseMs, clients, topologyOptions } = settings;
+  const topology = planTopology(kind, topologyOptions, clients);
+  if ('planFile' in faults) {
+    const plan = readPlanFile(faults.planFile, faults.named, topology, unavailable);
+    return { plan, nemesis: [...new Set(plan.steps.map((step) => step.fault))], warnings: [] };
+  }
+  const { requests, warnings } = parseNemesis(faults.nemesis, topology, unavailable);
+  const { intervalMs } = faults;
+  const made = makePlan({ seed, faults: requests, topology, timeLimitMs, warmUpMs: WARM_UP_MS, intervalMs, leaseMs });
+  return {
+    plan: made.plan,
+    nemesis: requests.map(({ fault, target }) => (target ? `${fault}:${target}` : fault)),
+    warnings: [...warnings, ...made.warnings],
+  };
+}
+
+/** A lease that ends before the failover does hides what the failover lost. */
+function leaseWarnings({ kind, settings: { leaseMs } }: AskedRun): string[] {
+  const failoverMs = kind.expectedFailoverMs ?? 0;
+  if (leaseMs >= 3 * failoverMs) return [];
+  return [
+    `a lease of ${leaseMs} ms is below three failovers (${3 * failoverMs} ms): careful holds end before the lock can be granted again, so little can be found`,
+  ];
+}

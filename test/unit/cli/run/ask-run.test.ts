@@ -1,0 +1,69 @@
+/** From flags to what a run is to do, and from an earlier run to the same. */
+import { describe, expect, test } from 'vitest';
+import { askRun } from '../../../../cli/run/ask-run.js';
+import { decideRun } from '../../../../cli/run/decide-run.js';
+import { askMachine, askSeries, parseRunFlags } from '../../../../cli/run/flags.js';
+import { requestOf } from '../../../../cli/run/prepare-run.js';
+import type { RunConfig } from '../../../../harness/vocabulary/run.js';
+
+const CWD = '/home/someone';
+
+function asked(...argv: string[]) {
+  const { flags, given } = parseRunFlags(argv);
+  return askRun(flags, { argv, cwd: CWD, given });
+}
+
+describe('what is asked for', () => {
+  test('a workload fills in what was not typed', () => {
+    const { settings } = asked('--workload', 'fenced-resource', '--clients', '4');
+    expect(settings).toMatchObject({ lock: 'fenced', clients: 4, resource: 'checking' });
+  });
+
+  test('paths are absolute, and a plan takes the place of a nemesis', () => {
+    const { faults } = asked('--plan', 'plan.json');
+    expect(faults).toEqual({ planFile: `${CWD}/plan.json`, named: 'plan.json' });
+    const { flags } = parseRunFlags(['--redis', 'bin/redis-server', '--out', 'here']);
+    expect(askMachine(flags, CWD).redis).toBe(`${CWD}/bin/redis-server`);
+    expect(askSeries(flags, CWD)).toMatchObject({ base: `${CWD}/here`, json: false, untilViolation: false });
+  });
+
+  test.each([
+    [['--workload', 'nothing'], 'no workload "nothing"'],
+    [['--time-limit', '1s'], '--time-limit must be at least'],
+    [['--plan', 'plan.json', '--nemesis', 'kill'], 'leave out --nemesis'],
+    [['--nodes', '3'], '--nodes is for the redlock topology'],
+    [['--min-replicas-to-write', '1'], 'has no replicas'],
+    [['--lock', 'redlock'], 'makes no sense on topology single'],
+    [['--resource', 'checking'], '--resource is for workloads'],
+  ])('%j is refused', (argv, why) => {
+    expect(() => asked(...argv)).toThrow(why);
+  });
+});
+
+test('a request holds the seed, the faults and the command that repeats it', () => {
+  const { request, plan } = decideRun(asked('--nemesis', 'pause:client', '--times', '3'), {}, 7);
+  expect(request).toMatchObject({ seed: 7, nemesis: ['pause:client'] });
+  expect(request.again).toBe('npm run torture -- --nemesis pause:client --seed 7');
+  expect(plan.seed).toBe(7);
+});
+
+test('every run draws a password of its own', () => {
+  const passwords = [1, 2].map((seed) => decideRun(asked('--auth'), {}, seed).request.topologyOptions.password);
+  expect(new Set(passwords).size).toBe(2);
+});
+
+test('a replay is to do all that its original did, on the machine as it is now', () => {
+  const argv = ['--workload', 'fenced-resource', '--resource', 'checking', '--stop-at-first'];
+  const { request } = decideRun(asked(...argv), {}, 7);
+  const config: RunConfig = {
+    version: 1,
+    runId: 'r',
+    startedAt: 'then',
+    clientArgv: ['node'],
+    runtime: 'netns',
+    redis: { path: '/bin/redis-server', env: {}, version: '8', origin: 'PATH' },
+    unavailable: {},
+    ...request,
+  };
+  expect(requestOf(config)).toEqual(request);
+});
