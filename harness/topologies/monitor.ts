@@ -111,12 +111,29 @@ function evictionOf([kind, channel, key]: readonly string[], serverWallMs: numbe
 
 /** `+1339518083.107412 [0 127.0.0.1:60866] "set" "k\x00"`; undefined if it is anything else. */
 export function parseMonitorLine(line: string): MonitoredCommand | undefined {
-  const head = /^\+(\d+\.\d+) \[\d+ (.*?)\] (?=")/.exec(line);
+  const head = /^\+(\d+\.\d+) \[(\d+) (.*?)\] (?=")/.exec(line);
   if (!head) return undefined;
   const quoted = line.slice(head[0].length);
   const words = [...quoted.matchAll(/"((?:[^"\\]|\\.)*)"(?: |$)/gy)];
-  if (words.reduce((length, word) => length + word[0].length, 0) !== quoted.length) return undefined;
-  return { serverWallMs: Number(head[1]) * 1_000, source: head[2]!, argv: words.map((word) => unquote(word[1]!)) };
+  const isWhole = words.reduce((length, word) => length + word[0].length, 0) === quoted.length;
+  const argv = isWhole ? words.map((word) => unquote(word[1]!)) : unescapedScript(quoted);
+  if (!argv) return undefined;
+  const db = Number(head[2]);
+  return {
+    serverWallMs: Number(head[1]) * 1_000,
+    source: head[3]!,
+    ...(db !== 0 && { db }),
+    argv,
+  };
+}
+
+/**
+ * Valkey 8.1 prints quotes as they are (tried on 8.1.1). Where one word ends and the next begins can then be guessed only,
+ * which will do for a script: what it writes is told by lines of their own.
+ */
+function unescapedScript(quoted: string): string[] | undefined {
+  if (!/^"(?:EVAL|FCALL)[^"]*" .*"$/is.test(quoted)) return undefined;
+  return quoted.slice(1, -1).split('" "');
 }
 
 const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', a: '\u0007', b: '\b' };

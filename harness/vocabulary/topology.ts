@@ -138,6 +138,8 @@ export interface MonitoredCommand {
   serverWallMs: number;
   /** `address:port`, `lua`, `unix:path`, or EVICTION. */
   source: string;
+  /** The database that it was about; absent: the first, 0. */
+  db?: number;
   argv: string[];
 }
 

@@ -19,6 +19,17 @@ describe('a line of MONITOR', () => {
     expect(parseMonitorLine(line)?.argv).toEqual(['set', 'a"b\\c', '\r\n\u0000', 'é', '']);
   });
 
+  test('a database that is not the first', () => {
+    expect(parseMonitorLine('+1.5 [3 lua] "del" "k"')?.db).toBe(3);
+    expect(parseMonitorLine('+1.5 [0 lua] "del" "k"')).not.toHaveProperty('db');
+  });
+
+  test('quotes that Valkey 8.1 leaves as they are: in a script only, where they do no harm', () => {
+    const line = '+1.5 [0 10.0.0.1:7] "EVAL" "return "x"" "1" "lock:0"';
+    expect(parseMonitorLine(line)?.argv).toEqual(['EVAL', 'return "x"', '1', 'lock:0']);
+    expect(parseMonitorLine('+1.5 [0 10.0.0.1:7] "SET" "lock:0" "{"a":1}"')).toBeUndefined();
+  });
+
   test.each(['+OK', '', '+1.0 [0 lua]', '+1.0 [0 lua] "set', '+1.0 [0 lua] set', ':1'])('not one: %s', (line) =>
     expect(parseMonitorLine(line)).toBeUndefined(),
   );

@@ -1,0 +1,240 @@
+/** Commands on hashes, of whose fields each may have a time to live (Redis 7.4, Valkey 9). */
+import {
+  type ExpireOption,
+  expireApplies,
+  expireOptions,
+  integer,
+  isTimeOption,
+  isWhole,
+  type TimeOption,
+  timeOf,
+  timeToKeep,
+  wholeText,
+} from './arguments.js';
+import { type CommandReading, change, type Execution, makeUnknown, typed, upper } from './execution.js';
+import {
+  GONE_PART,
+  joinPart,
+  type NamedParts,
+  NEVER,
+  type Part,
+  part,
+  partOf,
+  passed,
+  type StoredState,
+  type Times,
+  withParts,
+} from './state.js';
+import { added, pairs } from './strings.js';
+import { and, not, type Truth, truth } from './truth.js';
+
+export const hashes: Record<string, CommandReading> = {
+  HSET: hset,
+  HMSET: hset,
+  HSETNX: (x) => {
+    const [, field = '', value = ''] = x.args;
+    editFields(x, [field], (before) =>
+      put(not(before.there), part(wholeText(value), x.by), { ...before, there: 'yes' }),
+    );
+  },
+  HDEL: (x) => editFields(x, x.args.slice(1), remove, { makes: false }),
+  HINCRBY: (x) => {
+    const [, field = '', amount] = x.args;
+    const by = integer(amount);
+    if (by === undefined) return;
+    editFields(x, [field], (before) => {
+      const known = before.there === 'no' ? '0' : before.there === 'yes' ? before.value : undefined;
+      const sum = known === undefined ? undefined : added(known, by);
+      const applies = known === undefined ? 'unknown' : truth(sum !== undefined);
+      // The field keeps its time to live. An error means that it is there.
+      return put(applies, { ...part(sum, x.by), expires: keptOf(before) }, { ...before, there: 'yes' });
+    });
+  },
+  HINCRBYFLOAT: (x) => {
+    const [, field = ''] = x.args;
+    // What is written is a sum in more digits than are reckoned with here.
+    editFields(x, [field], (before) => put('unknown', { ...part(undefined, x.by), expires: keptOf(before) }, before));
+  },
+  HGETDEL: (x) => {
+    const fields = fieldsAt(x.args, 1);
+    if (fields) editFields(x, fields, remove, { makes: false });
+  },
+  HEXPIRE: (x) => hexpire(x, 'EX'),
+  HPEXPIRE: (x) => hexpire(x, 'PX'),
+  HEXPIREAT: (x) => hexpire(x, 'EXAT'),
+  HPEXPIREAT: (x) => hexpire(x, 'PXAT'),
+  HPERSIST: (x) => {
+    const fields = fieldsAt(x.args, 1);
+    if (fields) editFields(x, fields, (before) => keep(before, NEVER), { makes: false });
+  },
+  HGETEX: hgetex,
+  HSETEX: hsetex,
+};
+
+/** What becomes of a field, and whether the command applied to it. */
+interface Edited {
+  part: Part;
+  applies: Truth;
+}
+
+function put(applies: Truth, to: Part, otherwise: Part): Edited {
+  if (applies === 'unknown') return { part: joinPart(to, otherwise), applies };
+  return { part: applies === 'yes' ? to : otherwise, applies };
+}
+
+function remove(before: Part): Edited {
+  return { part: GONE_PART, applies: before.there };
+}
+
+/** With another time to live, if it is there. */
+function keep(before: Part, expires: Times, now?: Times): Edited {
+  return { part: before.there === 'no' ? GONE_PART : lasting(before, expires, now), applies: before.there };
+}
+
+/** A time that is over removes at once. */
+function lasting(before: Part, expires: Times, now?: Times): Part {
+  return now && passed(expires, now) === 'yes' ? GONE_PART : { ...before, expires };
+}
+
+function keptOf({ there, expires }: Part): Times {
+  if (there === 'no') return NEVER;
+  return there === 'yes' ? expires : { fromMs: expires.fromMs, untilMs: NEVER.untilMs };
+}
+
+/** Edits fields one by one; `makes`: a key that does not exist is made. */
+function editFields(
+  x: Execution,
+  fields: readonly string[],
+  edit: (before: Part, field: string) => Edited,
+  { makes = true, applies = 'yes' as Truth } = {},
+): void {
+  const [key = ''] = x.args;
+  if (!fields.every(isWhole)) {
+    makeUnknown(x, key);
+    return;
+  }
+  const { state, held, fits, otherwise } = typed(x.get(key), 'hash');
+  if (!makes && state.exists === 'no') {
+    change(x, key, fits === 'yes' ? 'no' : fits, () => state, otherwise);
+    return;
+  }
+  const parts = likely(state.exists, held?.parts);
+  const complete = held?.complete ?? true;
+  const results = fields.map((field) => {
+    const edited = edit(partOf({ parts, complete }, field), field);
+    parts.set(field, edited.part);
+    return edited.applies;
+  });
+  const to = () => withParts({ ...state, expires: makes ? keptKey(state) : state.expires }, 'hash', parts, complete);
+  const able = and(fits, applies);
+  if (able === 'yes') x.set(key, to(), anyOf(results));
+  else change(x, key, able, to, applies === 'yes' ? otherwise : x.get(key));
+}
+
+/** The parts of what may not exist may not be there. */
+export function likely(exists: Truth, parts: NamedParts = new Map()): Map<string, Part> {
+  const copy = new Map(parts);
+  if (exists !== 'yes')
+    for (const [name, one] of copy) if (one.there === 'yes') copy.set(name, { ...one, there: 'unknown' });
+  return copy;
+}
+
+export function anyOf(results: readonly Truth[]): Truth {
+  if (results.includes('yes')) return 'yes';
+  return results.includes('unknown') ? 'unknown' : 'no';
+}
+
+export function keptKey({ exists, expires }: StoredState): Times {
+  return exists === 'no' ? NEVER : { fromMs: expires.fromMs, untilMs: NEVER.untilMs };
+}
+
+function hset(x: Execution): void {
+  if (x.args.length < 3 || x.args.length % 2 === 0) return;
+  const values = new Map(pairs(x.args.slice(1)));
+  editFields(x, [...values.keys()], (_, field) => ({
+    part: part(wholeText(values.get(field)!), x.by),
+    applies: 'yes',
+  }));
+}
+
+/** `FIELDS n field...` at the end of the arguments; undefined: an error. `each`: arguments a field. */
+function fieldsAt(args: readonly string[], at: number, each = 1): string[] | undefined {
+  const count = integer(args[at + 1]);
+  const fields = args.slice(at + 2);
+  if (upper(args[at]) !== 'FIELDS' || count === undefined || count <= 0n) return undefined;
+  return BigInt(fields.length) === count * BigInt(each) ? fields : undefined;
+}
+
+function hexpire(x: Execution, unit: TimeOption): void {
+  const [key = '', amount, ...rest] = x.args;
+  const at = rest.findIndex((word) => upper(word) === 'FIELDS');
+  const options = at < 0 ? undefined : expireOptions(rest.slice(0, at));
+  const fields = at < 0 ? undefined : fieldsAt(rest, at);
+  const to = timeOf(unit, amount, x.now);
+  // Servers differ in what they take for an error here.
+  if (!options || !fields || !to || to.fromMs < 0) {
+    makeUnknown(x, key);
+    return;
+  }
+  editFields(x, fields, (before) => expireField(before, options, to, x.now), { makes: false });
+}
+
+function expireField(before: Part, options: ReadonlySet<ExpireOption>, to: Times, now: Times): Edited {
+  const applies = and(before.there, expireApplies(options, before.expires, to));
+  return put(applies, lasting(before, to, now), before);
+}
+
+function hgetex(x: Execution): void {
+  const [key = '', option, amount] = x.args;
+  const word = upper(option);
+  if (word === 'FIELDS') return;
+  if (word === 'PERSIST') {
+    const fields = fieldsAt(x.args, 2);
+    if (fields) editFields(x, fields, (before) => keep(before, NEVER), { makes: false });
+    else makeUnknown(x, key);
+    return;
+  }
+  const fields = fieldsAt(x.args, 3);
+  const to = isTimeOption(word) ? timeToKeep(word, amount, x.now) : undefined;
+  if (!fields || !to) {
+    makeUnknown(x, key);
+    return;
+  }
+  editFields(x, fields, (before) => keep(before, to, x.now), { makes: false });
+}
+
+function hsetex(x: Execution): void {
+  const [key = '', ...rest] = x.args;
+  const at = rest.findIndex((word) => upper(word) === 'FIELDS');
+  const words = rest.slice(0, Math.max(at, 0)).map(upper);
+  const fields = at < 0 ? undefined : fieldsAt(rest, at, 2);
+  const only = words.find((word) => word === 'FNX' || word === 'FXX');
+  const timed = words.filter((word) => word !== only);
+  const [option, amount] = timed;
+  const to = isTimeOption(option) && timed.length === 2 ? timeToKeep(option, amount, x.now) : undefined;
+  const keepTtl = option === 'KEEPTTL' && timed.length === 1;
+  if (!fields || (timed.length > 0 && !to && !keepTtl)) {
+    makeUnknown(x, key);
+    return;
+  }
+  const values = new Map(pairs(fields));
+  const hash = typed(x.get(key), 'hash');
+  const there = (field: string) =>
+    hash.state.exists === 'no' ? 'no' : and(hash.state.exists, partOf(hash.held!, field).there);
+  const condition = and(
+    ...[...values.keys()].map((field) => (only === 'FNX' ? not(there(field)) : only === 'FXX' ? there(field) : 'yes')),
+  );
+  if (and(hash.fits, condition) === 'no') {
+    x.set(key, x.get(key), 'no');
+    return;
+  }
+  editFields(
+    x,
+    [...values.keys()],
+    (before, field) => {
+      const expires = to ?? (keepTtl ? keptOf(before) : NEVER);
+      return { part: lasting(part(wholeText(values.get(field)!), x.by), expires, x.now), applies: 'yes' };
+    },
+    { applies: condition },
+  );
+}

@@ -1,0 +1,107 @@
+/** Commands on keys of any type, and on whole databases. */
+import { expireApplies, expireOptions, integer, isNever, isWhole, type TimeOption, timeOf } from './arguments.js';
+import { type CommandReading, change, type Execution, makeUnknown, upper } from './execution.js';
+import { ABSENT, join, NEVER, passed } from './state.js';
+import { and, not, truth } from './truth.js';
+
+export const keyspace: Record<string, CommandReading> = {
+  DEL: remove,
+  UNLINK: remove,
+  EXPIRE: (x) => expire(x, 'EX'),
+  PEXPIRE: (x) => expire(x, 'PX'),
+  EXPIREAT: (x) => expire(x, 'EXAT'),
+  PEXPIREAT: (x) => expire(x, 'PXAT'),
+  PERSIST: (x) => {
+    const [key = ''] = x.args;
+    const state = x.get(key);
+    x.set(
+      key,
+      state.exists === 'no' ? state : { ...state, expires: NEVER },
+      and(state.exists, not(isNever(state.expires))),
+    );
+  },
+  RENAME: (x) => rename(x, false),
+  RENAMENX: (x) => rename(x, true),
+  COPY: (x) => {
+    const [from = '', to = '', ...words] = x.args;
+    const options = words.map(upper);
+    const at = options.indexOf('DB');
+    const db = at < 0 ? x.db : Number(integer(words[at + 1]) ?? Number.NaN);
+    const known = options.every((word, n) => word === 'REPLACE' || word === 'DB' || (at >= 0 && n === at + 1));
+    if (!known || !Number.isInteger(db)) return makeUnknown(x, to);
+    transfer(x, { from, to, db, takes: false, replaces: options.includes('REPLACE') });
+  },
+  MOVE: (x) => {
+    const [key = '', db] = x.args;
+    const number = integer(db);
+    if (number === undefined || Number(number) === x.db) return;
+    transfer(x, { from: key, to: key, db: Number(number), takes: true, replaces: false });
+  },
+  FLUSHDB: (x) => flush(x, x.db),
+  FLUSHALL: (x) => flush(x),
+  SWAPDB: (x) => {
+    const [one, other] = x.args.map(integer);
+    if (one !== undefined && other !== undefined && one >= 0n && other >= 0n) x.swap(Number(one), Number(other));
+  },
+};
+
+function remove(x: Execution): void {
+  for (const key of x.args) x.set(key, ABSENT, x.get(key).exists);
+}
+
+function expire(x: Execution, unit: TimeOption): void {
+  const [key = '', amount, ...words] = x.args;
+  const options = expireOptions(words);
+  const to = timeOf(unit, amount, x.now);
+  if (!options || !to) return;
+  const state = x.get(key);
+  const applies = and(state.exists, expireApplies(options, state.expires, to));
+  // In the past, or now: the key is deleted.
+  const gone = unit.endsWith('AT')
+    ? passed(to, { fromMs: x.now.fromMs + 1, untilMs: x.now.untilMs + 1 })
+    : truth(integer(amount)! <= 0n);
+  const later = { ...state, expires: to };
+  if (state.exists === 'unknown' && applies === 'unknown' && options.size === 0) {
+    const there = gone === 'yes' ? ABSENT : gone === 'no' ? later : join(ABSENT, later);
+    x.set(key, there.exists === 'no' ? there : { ...there, exists: 'unknown' }, 'unknown');
+    return;
+  }
+  change(x, key, applies, () => (gone === 'yes' ? ABSENT : gone === 'no' ? later : join(ABSENT, later)));
+}
+
+function rename(x: Execution, onlyNew: boolean): void {
+  const [from = '', to = ''] = x.args;
+  transfer(x, { from, to, db: x.db, takes: true, replaces: !onlyNew });
+}
+
+interface Transfer {
+  from: string;
+  to: string;
+  db: number;
+  /** Whether it is gone from where it was. */
+  takes: boolean;
+  /** Whether it takes the place of what is there. */
+  replaces: boolean;
+}
+
+/** Puts what is under one key under another, with its time to live. */
+function transfer(x: Execution, { from, to, db, takes, replaces }: Transfer): void {
+  if (![from, to].every(isWhole)) {
+    makeUnknown(x, from, to);
+    return;
+  }
+  if (from === to && db === x.db) return;
+  const [source, target] = [x.get(from), x.get(to, db)];
+  const applies = and(source.exists, replaces ? 'yes' : not(target.exists));
+  if (applies === 'no') return;
+  const moved = { ...source, exists: 'yes' as const };
+  x.set(to, applies === 'yes' ? moved : join(moved, target), applies, { db });
+  if (takes) x.set(from, applies === 'yes' ? ABSENT : join(ABSENT, source), applies);
+}
+
+/** Without `db` all of them. */
+function flush(x: Execution, db?: number): void {
+  const [option] = x.args;
+  if (x.args.length > 1 || (option !== undefined && !['ASYNC', 'SYNC'].includes(upper(option)))) return;
+  x.flush(db);
+}

@@ -1,0 +1,196 @@
+/**
+ * What a look at a server tells of a key, beside the commands. It is asked for and answered on another connection than
+ * MONITOR's, so it is put in its place by the server's own clock, which it was read with; where a command concerned the key
+ * within that time, the sample says nothing of it.
+ */
+import type { Change } from './changes.js';
+import { stores } from './changes.js';
+import {
+  ABSENT,
+  ANY_TIME,
+  type Held,
+  hull,
+  NEVER,
+  type Part,
+  part,
+  partOf,
+  type StoredState,
+  type Times,
+  UNKNOWN,
+} from './state.js';
+
+export interface SampleLine {
+  readonly line: number;
+  readonly atNs: number;
+  /** It was not looked at before this. */
+  readonly ranFromNs: number;
+  /** The server's own clock when it was looked at: not before, and not after. */
+  readonly wall: Times;
+  /** Whether those bounds are the server's own words; else it may be that it was looked at a little before or after. */
+  readonly exact: boolean;
+  readonly role: 'primary' | 'replica' | 'unknown';
+  readonly linkUp?: boolean;
+  readonly runId: string;
+  /** Keys that were looked for. */
+  readonly covers: readonly string[];
+  /** What was found: a string as it is, a hash as JSON, anything else in words. */
+  readonly keys: Readonly<Record<string, StoredSample>>;
+}
+
+export interface StoredSample {
+  readonly owner: string;
+  readonly pttlMs: number;
+  /** Absent in older records: what looks like a hash was taken for one. */
+  readonly type?: 'string' | 'hash' | 'other';
+}
+
+/**
+ * The state of a key, with what the sample adds to it; undefined: nothing that was not known. `fieldsExpire`: fields of a hash
+ * may have times to live, of which a sample does not tell.
+ */
+export function refined(
+  state: StoredState,
+  key: string,
+  sample: SampleLine,
+  fieldsExpire: boolean,
+): StoredState | undefined {
+  const stored = sample.keys[key];
+  // It expired while it was looked at.
+  if (stored && stored.pttlMs < -1) return undefined;
+  const shown = stored ? shownBy(stored, sample.wall, fieldsExpire ? ANY_TIME : NEVER) : ABSENT;
+  const both = meet(state, shown);
+  if (both === state) return undefined;
+  // Commands or the sample are wrong, or something was not seen. If the sample is old, the next one says what commands say.
+  return both ?? (sample.exact ? shown : UNKNOWN);
+}
+
+function shownBy(stored: StoredSample, wall: Times, fieldsLast: Times): StoredState {
+  const { pttlMs } = stored;
+  const expires =
+    pttlMs < 0 ? NEVER : { fromMs: Math.floor(wall.fromMs) + pttlMs, untilMs: Math.ceil(wall.untilMs) + pttlMs };
+  return { exists: 'yes', held: heldIn(stored, fieldsLast), expires };
+}
+
+function heldIn({ owner, type }: StoredSample, fieldsLast: Times): Held | undefined {
+  if (type === 'string') return { type, value: owner, by: undefined };
+  if (type === 'other') return undefined;
+  const fields = fieldsIn(owner, fieldsLast);
+  if (fields) return { type: 'hash', parts: fields, complete: true };
+  // Older records call a set or a list so, in quotes.
+  return type === 'hash' || owner.startsWith('"(') ? undefined : { type: 'string', value: owner, by: undefined };
+}
+
+function fieldsIn(json: string, fieldsLast: Times): Map<string, Part> | undefined {
+  if (!json.startsWith('{')) return undefined;
+  try {
+    const fields = Object.entries(JSON.parse(json) as Record<string, unknown>);
+    if (!fields.every(([, value]) => typeof value === 'string')) return undefined;
+    return new Map(fields.map(([name, value]) => [name, part(value as string, undefined, fieldsLast)]));
+  } catch {
+    return undefined; // a string that begins with a brace
+  }
+}
+
+/** What is true by both; the first one itself where the second adds nothing; undefined: they contradict each other. */
+function meet(state: StoredState, shown: StoredState): StoredState | undefined {
+  if (shown.exists === 'no') return state.exists === 'no' ? state : state.exists === 'yes' ? undefined : shown;
+  if (state.exists === 'no') return undefined;
+  const held = meetHeld(state.held, shown.held);
+  if (held === undefined) return undefined;
+  const expires = meetTimes(state.expires, shown.expires);
+  if (state.exists === 'yes' && (held ?? undefined) === state.held && expires === state.expires) return state;
+  return { exists: 'yes', held: held ?? undefined, expires };
+}
+
+/** Null: nothing is known. Undefined: a contradiction. */
+function meetHeld(one: Held | undefined, shown: Held | undefined): Held | null | undefined {
+  if (!shown) return one?.type === 'string' || one?.type === 'hash' ? undefined : (one ?? null);
+  if (!one) return shown;
+  if (one.type === 'string' && shown.type === 'string') {
+    if (one.value === undefined) return { ...one, value: shown.value };
+    return one.value === shown.value ? one : undefined;
+  }
+  if (one.type !== 'hash' || shown.type !== 'hash') return undefined;
+  for (const [name, { there }] of one.parts) if (there === 'yes' && !shown.parts.has(name)) return undefined;
+  let added = !one.complete || one.parts.size !== shown.parts.size;
+  const parts = new Map<string, Part>();
+  for (const [name, { value }] of shown.parts) {
+    const known = partOf(one, name);
+    if (known.there === 'no' || (known.value !== undefined && known.value !== value)) return undefined;
+    added ||= known.there !== 'yes' || known.value === undefined;
+    parts.set(name, known.there === 'yes' && known.value !== undefined ? known : { ...known, there: 'yes', value });
+  }
+  return added ? { type: 'hash', parts, complete: true } : one;
+}
+
+/** Bounds that are as near as these are not worth another change. */
+const NEAR_MS = 10;
+
+function meetTimes(one: Times, shown: Times): Times {
+  const both = { fromMs: Math.max(one.fromMs, shown.fromMs), untilMs: Math.min(one.untilMs, shown.untilMs) };
+  // Nothing is printed of a key's time to live that is not seen in a command: perhaps it was rounded.
+  if (both.fromMs > both.untilMs) return hull(one, shown);
+  return one.untilMs - one.fromMs <= NEAR_MS || one.fromMs === one.untilMs ? one : both;
+}
+
+/**
+ * A write that was refused or not, depending on what was there before, of which nothing was known: what is there now may tell.
+ * Say c2 stores its value unless there is one. Half a second later the value is c2's: it was stored. Or it is another's, and
+ * c2's would still be there: it was refused.
+ */
+export function settle(changes: readonly Change[], key: string, { keys, wall }: SampleLine): void {
+  const stored = keys[key];
+  if (!stored || stored.pttlMs < -1) return;
+  const open = openTakes(changes);
+  const won = open.filter(({ change }) => stores(change.wanted!, stored.owner) === 'yes');
+  const [winner] = won;
+  // Who stores what others have stored before cannot be told from them.
+  const alone =
+    won.length === 1 && !changes.some((one) => one !== winner!.change && stores(one.after, stored.owner) === 'yes');
+  for (const { change, lastsUntilMs } of open) {
+    if (won.some((one) => one.change === change)) continue;
+    const until = alone && change.line < winner!.change.line ? winner!.change.by!.serverWallMs : wall.untilMs;
+    if (lastsUntilMs > until) change.applied = 'no';
+  }
+  if (!alone) return;
+  winner!.change.applied = 'yes';
+  const held = winner!.change.wanted!.held;
+  // It has been there ever since.
+  const known = ({ expires }: StoredState): StoredState => {
+    return { exists: 'yes', held, expires: { ...expires, fromMs: Math.max(expires.fromMs, wall.fromMs) } };
+  };
+  for (const change of changes.slice(changes.indexOf(winner!.change))) {
+    change.after = known(change.after);
+    if (change !== winner!.change) change.before = known(change.before);
+  }
+}
+
+interface OpenTake {
+  change: Change;
+  /** If it was stored it was there until then. */
+  lastsUntilMs: number;
+}
+
+/** SET NX and SETNX since nothing is known, with nothing after them but more of them and other times to live. */
+function openTakes(changes: readonly Change[]): OpenTake[] {
+  const open: OpenTake[] = [];
+  for (let at = changes.length - 1; at >= 0; at--) {
+    const { how, by, wanted, applied, after } = changes[at]!;
+    const isTake = (by?.name === 'SET' || by?.name === 'SETNX') && wanted?.held?.type === 'string';
+    if (applied !== 'unknown' || after.held) break;
+    if (how === 'expired') continue; // perhaps
+    if (how !== 'command') break;
+    if (isTake) open.push({ change: changes[at]!, lastsUntilMs: lasting(changes, at, wanted.expires.fromMs) });
+    else if (!by?.name.includes('EXPIRE')) break;
+  }
+  return open;
+}
+
+function lasting(changes: readonly Change[], at: number, fromMs: number): number {
+  return changes
+    .slice(at + 1)
+    .reduce(
+      (least, { by, after }) => (by?.name.includes('EXPIRE') ? Math.min(least, after.expires.fromMs) : least),
+      fromMs,
+    );
+}
