@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Ledger } from '../harness/record/facts/ledger.js';
 import { Recorder } from '../harness/record/recorder.js';
 import { Scheduler } from '../harness/run/scheduler.js';
 import { netnsRuntime } from '../harness/runtimes/netns.js';
@@ -74,10 +75,13 @@ async function throughput(): Promise<void> {
   const recorder = new Recorder(folder, clock);
   let recording = false;
   let operations = 0;
+  const ledger = new Ledger();
   const sink = {
     record(body: HistoryBody, atNs = clock.nowNs()): HistoryEvent {
       if (body.type === 'ok') operations++;
-      return recording ? recorder.record(body, atNs) : { i: operations, atNs, ...body };
+      const event = recording ? recorder.record(body, atNs) : { i: operations, atNs, ...body };
+      ledger.event(event);
+      return event;
     },
   };
   await using scheduler = new Scheduler(
@@ -85,6 +89,7 @@ async function throughput(): Promise<void> {
     {
       clock,
       recorder: sink,
+      ledger,
       random: createRandom(1),
       epochNs,
       clientArgv: [

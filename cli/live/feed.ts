@@ -6,10 +6,11 @@
  * fall out; it must not hold up the run, whose stalls weaken its verdict.
  */
 import type { Writable } from 'node:stream';
+import type { Ledger } from '../../harness/record/facts/ledger.js';
 import { duration } from '../../harness/record/facts/words.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import { visible } from '../../reports/markup.js';
-import type { EndedOverlap } from './hold-book.js';
+import type { EndedOverlap } from './contention.js';
 import { eventLine, type Progress, stamped } from './progress.js';
 import { type RunFacts, RunState, type Snapshot } from './run-state.js';
 
@@ -27,11 +28,17 @@ const EVERY_MS = 200;
 /** A lock that never excludes would scroll everything else away. */
 const MOST_OVERLAPS_TOLD = 20;
 
-/** Starts sending; disposing stops. `write` gets whole lines without their end, `channel` the snapshots. */
-export function startFeed(facts: RunFacts, clock: Clock, write: (line: string) => void, channel: Writable): Feed {
+/** Starts sending; disposing stops. The ledger must have each event before `event` is called with it. `write` gets whole lines without their end, `channel` the snapshots. */
+export function startFeed(
+  facts: RunFacts,
+  ledger: Ledger,
+  clock: Clock,
+  write: (line: string) => void,
+  channel: Writable,
+): Feed {
   let overlapsTold = 0;
   const say = (line: string) => write(visible(line));
-  const state = new RunState(facts, (overlap) => {
+  const state = new RunState(facts, ledger, (overlap) => {
     overlapsTold++;
     if (overlapsTold <= MOST_OVERLAPS_TOLD) say(stamped(clock.nowNs(), overlapLine(overlap)));
     if (overlapsTold === MOST_OVERLAPS_TOLD) say(stamped(clock.nowNs(), '         more overlaps are only counted'));

@@ -1,11 +1,12 @@
 /**
- * A run as it stands, folded from its history as it is recorded: small, and flat in the length of the run. Knows nothing
+ * A run as it stands, folded from its history as it is recorded and from the run's ledger of holds: small, and flat in the length of the run. Knows nothing
  * of terminals and reads no clock: `snapshot` is told what time it is.
  */
+import type { Ledger } from '../../harness/record/facts/ledger.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { HistoryEvent, Phase } from '../../harness/vocabulary/history.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import { type EndedOverlap, HoldBook, type KeyState, type OverlapCounts } from './hold-book.js';
+import { Contention, type EndedOverlap, type KeyState, type OverlapCounts } from './contention.js';
 
 /** What is shown: plain data, times relative to the moment it was taken. */
 export interface Snapshot {
@@ -66,7 +67,7 @@ export type RunFacts = Pick<RunConfig, 'keys' | 'timeLimitMs'> & {
 };
 
 export class RunState {
-  private readonly book: HoldBook;
+  private readonly contention: Contention;
   private readonly counts = { grants: 0, refusals: 0, unknown: 0 };
   private readonly rate = new Rate();
   private readonly inForce = new Map<number, { fault: string; targets: string[]; sinceNs: number; stuck: boolean }>();
@@ -76,13 +77,14 @@ export class RunState {
 
   constructor(
     private readonly facts: RunFacts,
+    ledger: Ledger,
     onOverlap?: (overlap: EndedOverlap) => void,
   ) {
-    this.book = new HoldBook(facts.keys, facts.exclusive ? onOverlap : undefined);
+    this.contention = new Contention(ledger, facts.keys, facts.exclusive ? onOverlap : undefined);
   }
 
+  /** The ledger has it by now. */
   event(event: HistoryEvent): void {
-    this.book.event(event);
     if (event.type === 'ok' || event.type === 'fail' || event.type === 'info') this.completed(event);
     else if (event.type === 'fault') this.fault(event);
     else if (event.type === 'phase') {
@@ -93,7 +95,7 @@ export class RunState {
 
   snapshot(nowNs: number): Snapshot {
     const ms = (sinceNs: number) => Math.max(0, nowNs - sinceNs) / 1e6;
-    const states = this.book
+    const states = this.contention
       .states(nowNs)
       .map((state) => (this.facts.exclusive ? state : { ...state, contested: undefined }));
     const shown = choose(states);
@@ -117,7 +119,7 @@ export class RunState {
       keys: shown.map((state) => keyView(state, nowNs)),
       moreKeys: { held: rest.filter(isHeld).length, free: rest.filter((state) => !isHeld(state)).length },
       holds: states.reduce((sum, { holders }) => sum + holders.length, 0),
-      ...(this.facts.exclusive && { overlaps: this.book.overlaps(nowNs) }),
+      ...(this.facts.exclusive && { overlaps: this.contention.overlaps(nowNs) }),
     };
   }
 

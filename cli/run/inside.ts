@@ -5,6 +5,7 @@
  */
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { Ledger } from '../../harness/record/facts/ledger.js';
 import { readConfig, readPlan } from '../../harness/record/store.js';
 import { type Scene, torture } from '../../harness/run/run.js';
 import { netnsRuntime } from '../../harness/runtimes/netns.js';
@@ -40,7 +41,8 @@ export async function runInside(folder: string, options: InsideOptions): Promise
   const epochNs = monotonicNs();
   const clock = realClock(epochNs);
   const write = (line: string) => process.stdout.write(`${line}\n`);
-  await using feed = options.live ? liveFeed(config, folder, clock, write, channel) : undefined;
+  const ledger = new Ledger();
+  await using feed = options.live ? liveFeed(config, folder, ledger, clock, write, channel) : undefined;
   const progress: Progress = feed ?? createProgress(options.json, write);
   await using runtime = await runtimeOf(config, folder, clock);
   onOrphaned = async () => runtime[Symbol.asyncDispose]();
@@ -55,6 +57,7 @@ export async function runInside(folder: string, options: InsideOptions): Promise
     startNemesis: runNemesis,
     ...(scenario && { act: (scene: Scene) => playScenario(scenario, scene, folder) }),
     say: progress.say,
+    ledger,
     onEvent: progress.event,
     interrupt: early ? AbortSignal.any([interrupt, early.signal]) : interrupt,
   });
@@ -65,12 +68,13 @@ export async function runInside(folder: string, options: InsideOptions): Promise
 function liveFeed(
   config: RunConfig,
   folder: string,
+  ledger: Ledger,
   clock: Clock,
   write: (line: string) => void,
   channel: Writable,
 ): Feed {
   const exclusive = workloadOf(config)!.checkers.includes('mutual-exclusion');
-  return startFeed({ ...config, plan: readPlan(folder), exclusive }, clock, write, channel);
+  return startFeed({ ...config, plan: readPlan(folder), exclusive }, ledger, clock, write, channel);
 }
 
 async function runtimeOf(config: RunConfig, folder: string, clock: Clock): Promise<Runtime> {

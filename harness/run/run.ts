@@ -7,6 +7,7 @@
  * the checkers', from the history on disk.
  */
 
+import type { Ledger } from '../record/facts/ledger.js';
 import { Recorder } from '../record/recorder.js';
 import { asStoreError } from '../record/store.js';
 import { RESOURCE, startResource } from '../resource/started.js';
@@ -19,9 +20,10 @@ import type { RunConfig } from '../vocabulary/run.js';
 import type { Random } from '../vocabulary/time.js';
 import type { Endpoint, Topology, TopologyKind } from '../vocabulary/topology.js';
 import type { Workload } from '../vocabulary/workload.js';
+import type { ProbeResult } from './client-slot.js';
 import { watchDisturbances } from './disturbances.js';
 import { observe } from './observer.js';
-import { type ProbeResult, Scheduler } from './scheduler.js';
+import { Scheduler } from './scheduler.js';
 import { watchServers } from './server-deaths.js';
 
 export interface RunParts {
@@ -37,7 +39,9 @@ export interface RunParts {
   act?(scene: Scene): Promise<Pick<NemesisRun, 'stop' | 'unhealed'>>;
   /** One line of progress for people. */
   say(line: string): void;
-  /** Every recorded event, for whoever counts along. */
+  /** Is fed every event of the run, before anything else hears of it. */
+  ledger: Ledger;
+  /** Every recorded event, once the ledger has it. */
   onEvent?(event: HistoryEvent): void;
   /** Aborts when the user wants the run to end early, with everything healed and reported. */
   interrupt: AbortSignal;
@@ -73,6 +77,7 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
   const { trouble } = recorder;
   trouble.addEventListener('abort', () => say(`ending the run: ${trouble.reason}`));
   const parts = { ...given, interrupt: AbortSignal.any([given.interrupt, trouble]) };
+  recorder.subscribe((event) => parts.ledger.event(event));
   if (parts.onEvent) recorder.subscribe(parts.onEvent);
   const phase = (name: Phase) => recorder.record({ type: 'phase', phase: name });
   try {
@@ -206,6 +211,7 @@ function createScheduler(
   return new Scheduler(hosts, {
     clock: parts.runtime.clock,
     recorder,
+    ledger: parts.ledger,
     random: parts.random,
     epochNs: parts.epochNs,
     clientArgv: config.clientArgv,
@@ -247,6 +253,7 @@ function faultContext(
     leaseMs: config.leaseMs,
     persistence: config.topologyOptions.persistence,
     clients: () => scheduler.targets(),
+    holds: parts.ledger,
     subscribe: (listener) => recorder.subscribe(listener),
     note: (record) => recorder.record({ type: 'fault', ...record }),
     signal: parts.interrupt,

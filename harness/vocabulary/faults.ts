@@ -3,6 +3,7 @@ import type { FaultRecord, HistoryEvent } from './history.js';
 import type { Capability, Host, HostProcess, Runtime } from './host.js';
 import type { Clock, Random } from './time.js';
 import type { Persistence, Topology } from './topology.js';
+import type { HoldLedger } from './verdict.js';
 
 export type TargetRole =
   | 'primary'
@@ -72,6 +73,8 @@ export interface FaultContext {
   readonly persistence: Persistence;
   /** The client processes alive now. */
   clients(): readonly ClientTarget[];
+  /** Who holds which lock now, and grants as they come. */
+  readonly holds: HoldLedger;
   /** Every history event from now on, as it is recorded. Call the result to stop. */
   subscribe(listener: (event: HistoryEvent) => void): () => void;
   /** Recorded as a `fault` event. */

@@ -19,11 +19,12 @@
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { Host } from '../../harness/vocabulary/host.js';
 import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import type { OpenHold } from '../../harness/vocabulary/verdict.js';
 import { message, Refusal, waitFor, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import { bothWays, type Pair, pairNames } from '../levers/network.js';
 import { killForgets, type NemesisContext, type NemesisFault, type Shape } from '../striking/context.js';
-import { type Grant, GrantWatch } from '../striking/grants.js';
+import { GrantWatch } from '../striking/grants.js';
 import { findShard, isNode, resolveTarget, struckNode, successorOf } from '../striking/targets.js';
 import { mustBeOneOf } from './args.js';
 import { killDown } from './take-down.js';
@@ -300,12 +301,12 @@ async function rightMoment(
     asked.set(key, answer);
     return answer.goneNs;
   };
-  const losing = async ({ key, atNs }: Grant) => {
+  const losing = async ({ key, grantedNs }: OpenHold) => {
     if (!shard.serves(key)) return false;
     const leftNs = (await goneNs(key)) - clock.nowNs();
     if (promotionMs === 0) return leftNs < 0;
     const grantableNs = clock.nowNs() + Math.max(promotionMs * 1e6, leftNs);
-    return grantableNs - atNs <= YOUNG_PARTS * leaseMs * 1e6;
+    return grantableNs - grantedNs <= YOUNG_PARTS * leaseMs * 1e6;
   };
   const lost = await grants.settled(byNs, losing, { atOnce: promotionMs > 0 });
   const names = words(next.map((node) => node.name));

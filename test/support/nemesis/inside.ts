@@ -6,6 +6,7 @@
  * Reads one JSON line (`Job`) on standard input, prints one JSON line (`Seen`) per case.
  */
 import { readFileSync } from 'node:fs';
+import { Ledger } from '../../../harness/record/facts/ledger.js';
 import { Recorder } from '../../../harness/record/recorder.js';
 import { Scheduler } from '../../../harness/run/scheduler.js';
 import { netnsRuntime } from '../../../harness/runtimes/netns.js';
@@ -78,11 +79,14 @@ await using topology = await kind.start(servers, options, {
 const places = await runtime.createHosts(['c1', 'c2', 'c3', 'c4']);
 const hosts = [...servers, ...places];
 const recorder = new Recorder(job.folder, clock);
+const ledger = new Ledger();
+recorder.subscribe((event) => ledger.event(event));
 const keys = ['lock:0', 'lock:1'];
 const work = { keys, leaseMs: job.leaseMs, waitMs: 300, hold: { min: 0.02, max: 0.7 }, careless: false };
 await using scheduler = new Scheduler(places, {
   clock,
   recorder,
+  ledger,
   random,
   epochNs,
   clientArgv: job.clientArgv,
@@ -120,6 +124,7 @@ for (const { name, step, probes, whole } of job.cases) {
       leaseMs: job.leaseMs,
       persistence: options.persistence,
       clients: () => scheduler.targets(),
+      holds: ledger,
       subscribe: (listener) => recorder.subscribe(listener),
       note: (record) => {
         notes.push(record);

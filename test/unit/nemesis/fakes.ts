@@ -3,6 +3,7 @@
  * jumps to the next sleeper when nothing else is to be done. It obeys, unless a test tells a part of it not to.
  */
 import { type Duplex, PassThrough } from 'node:stream';
+import { Ledger } from '../../../harness/record/facts/ledger.js';
 import { createRandom } from '../../../harness/runtimes/random.js';
 import type { ClientTarget, FaultContext } from '../../../harness/vocabulary/faults.js';
 import type { FaultRecord, HistoryBody, HistoryEvent } from '../../../harness/vocabulary/history.js';
@@ -329,6 +330,7 @@ export function world(
   );
   const clients = range(options.clients ?? 6).map((n) => new FakeClient(`c${n}`, host(`c${n}`), clock));
   const listeners = new Set<(event: HistoryEvent) => void>();
+  const ledger = new Ledger();
   const interrupt = new AbortController();
   const notes: FaultRecord[] = [];
   const leaseMs = options.leaseMs ?? 5_000;
@@ -351,6 +353,7 @@ export function world(
     },
     emit(body: HistoryBody) {
       const event = { i: 0, atNs: clock.nowNs(), ...body } as HistoryEvent;
+      ledger.event(event);
       for (const listener of [...listeners]) listener(event);
     },
     grant(client: string, id: number, key: string) {
@@ -403,6 +406,7 @@ export function world(
     leaseMs,
     persistence: options.persistence ?? 'none',
     clients: () => clients,
+    holds: ledger,
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,6 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { type FeedMessage, startFeed } from '../../../../cli/live/feed.js';
+import { Ledger } from '../../../../harness/record/facts/ledger.js';
 import type { Clock } from '../../../../harness/vocabulary/time.js';
 import { KEY, Story } from '../../checkers/build.js';
 
@@ -30,11 +31,15 @@ function manualClock(): Clock & { tick(): Promise<void> } {
 it('sends how the run stands, and prints what is worth a line', async () => {
   const clock = manualClock();
   const channel = new PassThrough();
+  const ledger = new Ledger();
   const lines: string[] = [];
   {
-    await using feed = startFeed(FACTS, clock, (line) => lines.push(line), channel);
+    await using feed = startFeed(FACTS, ledger, clock, (line) => lines.push(line), channel);
     const story = new Story().event(0.5, { type: 'phase', phase: 'torture' }).grant('c1', 0.6);
-    for (const event of story.history().all()) feed.event(event);
+    for (const event of story.history().all()) {
+      ledger.event(event);
+      feed.event(event);
+    }
     await clock.tick();
   }
   const sent = String(channel.read())
@@ -50,7 +55,7 @@ it('never waits for a terminal that stands still, and piles nothing up', async (
   const clock = manualClock();
   const taken: string[] = [];
   const stuck = new Writable({ write: (chunk) => void taken.push(String(chunk)) }); // never calls back
-  await using _feed = startFeed(FACTS, clock, () => {}, stuck);
+  await using _feed = startFeed(FACTS, new Ledger(), clock, () => {}, stuck);
   for (let n = 0; n < 50; n++) await clock.tick();
   expect(taken).toHaveLength(1);
   expect(stuck.writableLength).toBe(taken[0]!.length);
@@ -58,7 +63,8 @@ it('never waits for a terminal that stands still, and piles nothing up', async (
 
 it('tells overlaps as they end, twenty at most', async () => {
   const lines: string[] = [];
-  await using feed = startFeed(FACTS, manualClock(), (line) => lines.push(line), new PassThrough());
+  const ledger = new Ledger();
+  await using feed = startFeed(FACTS, ledger, manualClock(), (line) => lines.push(line), new PassThrough());
   const story = new Story();
   for (let n = 1; n <= 30; n++)
     story
@@ -66,7 +72,10 @@ it('tells overlaps as they end, twenty at most', async () => {
       .grant('c2', n + 0.1)
       .release('c1', n + 0.4)
       .release('c2', n + 0.8);
-  for (const event of story.history().all()) feed.event(event);
+  for (const event of story.history().all()) {
+    ledger.event(event);
+    feed.event(event);
+  }
   expect(lines).toHaveLength(21);
   expect(lines[0]).toBe(
     '   1.0 s  overlap  lock:0: c1 and c2 held it at once for 300 ms, while both leases ran (preliminary)',
@@ -76,7 +85,7 @@ it('tells overlaps as they end, twenty at most', async () => {
 
 it('prints nothing that acts on a terminal', async () => {
   const lines: string[] = [];
-  await using feed = startFeed(FACTS, manualClock(), (line) => lines.push(line), new PassThrough());
+  await using feed = startFeed(FACTS, new Ledger(), manualClock(), (line) => lines.push(line), new PassThrough());
   feed.say('clients of lock "\u001b[2Jx\n"');
   feed.event({ i: 0, atNs: 1e9, type: 'client-down', client: 'c1', endNs: 1e9, reason: 'said \u001b]0;x\u0007' });
   for (const line of lines) expect(line).toMatch(/^[^\p{Cc}]+$/u);

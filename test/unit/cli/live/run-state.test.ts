@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RunState } from '../../../../cli/live/run-state.js';
+import { Ledger } from '../../../../harness/record/facts/ledger.js';
 import { KEY, ns, Story } from '../../checkers/build.js';
 
 const FACTS = {
@@ -14,14 +15,18 @@ const FACTS = {
 };
 
 function stateOf(story: Story, facts = FACTS): RunState {
-  const state = new RunState(facts);
-  for (const event of story.history().all()) state.event(event);
+  const ledger = new Ledger();
+  const state = new RunState(facts, ledger);
+  for (const event of story.history().all()) {
+    ledger.event(event);
+    state.event(event);
+  }
   return state;
 }
 
 describe('a snapshot', () => {
   it('of a run that has not begun', () => {
-    expect(new RunState(FACTS).snapshot(ns(0.5))).toEqual({
+    expect(new RunState(FACTS, new Ledger()).snapshot(ns(0.5))).toEqual({
       atMs: 500,
       phase: 'start',
       phaseForMs: 500,
@@ -90,7 +95,8 @@ describe('a snapshot', () => {
 
   it('accuses nobody where several may hold at once', () => {
     const told: unknown[] = [];
-    const state = new RunState({ ...FACTS, exclusive: false }, (overlap) => told.push(overlap));
+    const ledger = new Ledger();
+    const state = new RunState({ ...FACTS, exclusive: false }, ledger, (overlap) => told.push(overlap));
     const story = new Story()
       .grant('c1', 1)
       .grant('c2', 1.5)
@@ -98,7 +104,10 @@ describe('a snapshot', () => {
       .release('c2', 2.5)
       .grant('c1', 3)
       .grant('c2', 3.1);
-    for (const event of story.history().all()) state.event(event);
+    for (const event of story.history().all()) {
+      ledger.event(event);
+      state.event(event);
+    }
     const snapshot = state.snapshot(ns(4));
     expect(snapshot.overlaps).toBeUndefined();
     expect(snapshot.keys[0]!.contested).toBeUndefined();

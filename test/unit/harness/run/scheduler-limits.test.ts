@@ -6,12 +6,12 @@ import { PassThrough } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from 'vitest';
+import { Ledger } from '../../../../harness/record/facts/ledger.js';
 import { Recorder } from '../../../../harness/record/recorder.js';
 import { LineAllowance } from '../../../../harness/run/client-process.js';
 import { Scheduler } from '../../../../harness/run/scheduler.js';
 import { createRandom } from '../../../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
-import type { FaultContext } from '../../../../harness/vocabulary/faults.js';
 import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import type { Host, ProcessExit } from '../../../../harness/vocabulary/host.js';
 import type { Clock } from '../../../../harness/vocabulary/time.js';
@@ -46,6 +46,8 @@ function world<T extends { host: Host }>(
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));
   folders.push(folder);
   const recorder = new Recorder(folder, clock);
+  const ledger = new Ledger();
+  recorder.subscribe((event) => ledger.event(event));
   const hosts = names.map(hostOf);
   const said: string[] = [];
   const scheduler = new Scheduler(
@@ -53,6 +55,7 @@ function world<T extends { host: Host }>(
     {
       clock,
       recorder,
+      ledger,
       random: createRandom(1),
       epochNs,
       clientArgv: ['fake'],
@@ -71,7 +74,7 @@ function world<T extends { host: Host }>(
     const lines = readFileSync(history, 'utf8').split('\n').slice(0, -1);
     return lines.map((line) => JSON.parse(line));
   };
-  return { scheduler, recorder, clock, hosts, said, events, history };
+  return { scheduler, recorder, ledger, clock, hosts, said, events, history };
 }
 
 const until = async (clock: Clock, condition: () => boolean) => {
@@ -215,10 +218,9 @@ describe('memory', () => {
   test('a run that goes on does not grow: nothing is kept of an operation that is over', async () => {
     const real = realClock(0);
     const sleep: Clock['sleep'] = (ms, signal) => (ms > 1 ? real.sleep(ms, signal) : nextTurn());
-    const { scheduler, recorder, clock } = world(['c1', 'c2'], { sleep }, (name) => ({ host: tireless(name) }));
+    const { scheduler, recorder, ledger, clock } = world(['c1', 'c2'], { sleep }, (name) => ({ host: tireless(name) }));
     const { signal } = new AbortController();
-    const subscribe: FaultContext['subscribe'] = (listener) => recorder.subscribe(listener);
-    using _grants = new GrantWatch({ clock, leaseMs: 5_000, signal, subscribe }, 0);
+    using _grants = new GrantWatch({ clock, leaseMs: 5_000, signal, holds: ledger }, 0);
     let [operations, downs] = [0, 0];
     recorder.subscribe(({ type }) => {
       if (type === 'invoke') operations++;

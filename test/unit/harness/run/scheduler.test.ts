@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { Ledger } from '../../../../harness/record/facts/ledger.js';
 import { Recorder } from '../../../../harness/record/recorder.js';
 import { Scheduler } from '../../../../harness/run/scheduler.js';
 import { createRandom } from '../../../../harness/runtimes/random.js';
@@ -24,10 +25,13 @@ async function setUp(script: () => ClientScript, hello: object = HELLO) {
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));
   folders.push(folder);
   const recorder = new Recorder(folder, clock);
+  const ledger = new Ledger();
+  recorder.subscribe((event) => ledger.event(event));
   const { host, processes } = fakeHost('c1');
   const scheduler = new Scheduler([host], {
     clock,
     recorder,
+    ledger,
     random: createRandom(1),
     epochNs,
     clientArgv: ['fake'],

@@ -1,57 +1,59 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type EndedOverlap, HoldBook, MOST_COUNTED } from '../../../../cli/live/hold-book.js';
+import { Contention, type EndedOverlap, MOST_COUNTED } from '../../../../cli/live/contention.js';
 import { holdsOf } from '../../../../harness/record/facts/holds.js';
+import { Ledger } from '../../../../harness/record/facts/ledger.js';
 import { overlapsOf } from '../../../../harness/record/facts/overlaps.js';
 import { historyOf } from '../../../../harness/record/history-table.js';
 import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import { cases, drawn } from '../../../support/drawn.js';
 import { KEY, ns, Story } from '../../checkers/build.js';
 
-/** A book that has heard the story, and when it ended. */
-function told(story: Story): { book: HoldBook; endNs: number; ended: EndedOverlap[] } {
+/** What stands after the story, and when it ended. */
+function told(story: Story): { contention: Contention; endNs: number; ended: EndedOverlap[] } {
   const events = [...story.history().all()];
   const ended: EndedOverlap[] = [];
-  const book = new HoldBook([KEY], (overlap) => ended.push(overlap));
-  for (const event of events) book.event(event);
-  return { book, endNs: events.at(-1)!.atNs, ended };
+  const ledger = new Ledger();
+  const contention = new Contention(ledger, [KEY], (overlap) => ended.push(overlap));
+  for (const event of events) ledger.event(event);
+  return { contention, endNs: events.at(-1)!.atNs, ended };
 }
 
 describe('counts', () => {
   it('nothing where one holds after the other', () => {
-    const { book, endNs, ended } = told(
+    const { contention, endNs, ended } = told(
       new Story().grant('c1', 1).release('c1', 2).grant('c2', 2.1).release('c2', 3).grant('c1', 3.1),
     );
-    expect(book.overlaps(endNs)).toEqual({ exclusion: 0, stale: 0 });
+    expect(contention.overlaps(endNs)).toEqual({ exclusion: 0, stale: 0 });
     expect(ended).toEqual([]);
   });
 
   it('broken exclusion as it happens, and tells it once it has ended', () => {
     const story = new Story().grant('c1', 1).grant('c2', 2);
-    const { book, endNs } = told(story);
-    expect(book.overlaps(endNs)).toEqual({ exclusion: 1, stale: 0 });
-    const [state] = book.states(ns(3));
+    const { contention, endNs } = told(story);
+    expect(contention.overlaps(endNs)).toEqual({ exclusion: 1, stale: 0 });
+    const [state] = contention.states(ns(3));
     expect(state).toMatchObject({ key: KEY, contested: 'exclusion', waiting: 0 });
     expect(state!.holders.map(({ client }) => client)).toEqual(['c1', 'c2']);
 
     const after = told(story.release('c1', 4).release('c2', 4.5));
-    expect(after.book.overlaps(after.endNs)).toEqual({ exclusion: 1, stale: 0 });
+    expect(after.contention.overlaps(after.endNs)).toEqual({ exclusion: 1, stale: 0 });
     expect(after.ended).toEqual([{ class: 'exclusion', key: KEY, first: 'c1', second: 'c2', lengthNs: ns(2) }]);
   });
 
   it('a stale holder where the first lease was over when the second was granted', () => {
-    const { book, endNs, ended } = told(
+    const { contention, endNs, ended } = told(
       new Story().grant('c1', 1).grant('c2', 6.5).release('c1', 8).release('c2', 8.5),
     );
-    expect(book.overlaps(endNs)).toEqual({ exclusion: 0, stale: 1 });
+    expect(contention.overlaps(endNs)).toEqual({ exclusion: 0, stale: 1 });
     expect(ended).toMatchObject([{ class: 'stale', first: 'c1', second: 'c2', lengthNs: ns(1.5) }]);
   });
 
   it('a stale holder that was asleep when it was told to release, as soon as it says when it did', () => {
     const story = new Story().grant('c1', 1).grant('c2', 6.5).release('c2', 7).grant('c3', 7.5).release('c3', 8);
     const asleep = told(story.release('c1', 9, { sent: 3, type: 'never' }));
-    expect(asleep.book.overlaps(asleep.endNs)).toEqual({ exclusion: 0, stale: 0 });
-    const [state] = asleep.book.states(ns(8.5));
+    expect(asleep.contention.overlaps(asleep.endNs)).toEqual({ exclusion: 0, stale: 0 });
+    const [state] = asleep.contention.states(ns(8.5));
     expect(state).toMatchObject({ holders: [{ client: 'c1', releaseSentNs: ns(3) }] });
     expect(state!.contested).toBeUndefined();
 
@@ -64,23 +66,33 @@ describe('counts', () => {
         .release('c3', 8)
         .release('c1', 9, { sent: 3 }),
     );
-    expect(awake.book.overlaps(awake.endNs)).toEqual({ exclusion: 0, stale: 2 });
+    expect(awake.contention.overlaps(awake.endNs)).toEqual({ exclusion: 0, stale: 2 });
   });
 
   it('no hold after its client was killed, or was told that it had lost the lock', () => {
     const killed = told(new Story().up('c1').grant('c1', 1).down('c1', 2).grant('c2', 2.5));
-    expect(killed.book.overlaps(killed.endNs)).toEqual({ exclusion: 0, stale: 0 });
-    expect(killed.book.states(killed.endNs)[0]!.holders.map(({ client }) => client)).toEqual(['c2']);
+    expect(killed.contention.overlaps(killed.endNs)).toEqual({ exclusion: 0, stale: 0 });
+    expect(killed.contention.states(killed.endNs)[0]!.holders.map(({ client }) => client)).toEqual(['c2']);
     const lost = told(new Story().grant('c1', 1).lost('c1', 2).grant('c2', 2.5));
-    expect(lost.book.overlaps(lost.endNs)).toEqual({ exclusion: 0, stale: 0 });
-    expect(lost.book.states(lost.endNs)[0]!.holders.map(({ client }) => client)).toEqual(['c2']);
+    expect(lost.contention.overlaps(lost.endNs)).toEqual({ exclusion: 0, stale: 0 });
+    expect(lost.contention.states(lost.endNs)[0]!.holders.map(({ client }) => client)).toEqual(['c2']);
+  });
+
+  it('broken exclusion although a holder reads what the lock protects: that renews nothing and ends nothing', () => {
+    const story = new Story().grant('c1', 1);
+    const read = { client: 'c1', id: 70, op: 'read', key: KEY, hold: 1 } as const;
+    story
+      .event(1.5, { type: 'invoke', ...read })
+      .event(1.6, { type: 'ok', ...read, beganNs: ns(1.51), endedNs: ns(1.52) });
+    const { contention, endNs } = told(story.grant('c2', 2));
+    expect(contention.overlaps(endNs)).toEqual({ exclusion: 1, stale: 0 });
   });
 
   it('who waits, until it is answered or gone', () => {
     const story = new Story().up('c2').grant('c1', 1);
     story.event(2, { type: 'invoke', client: 'c2', id: 1, op: 'acquire', key: KEY, leaseMs: 5_000, waitMs: 1_000 });
-    expect(told(story).book.states(ns(2))[0]!.waiting).toBe(1);
-    expect(told(story.down('c2', 3)).book.states(ns(3))[0]!.waiting).toBe(0);
+    expect(told(story).contention.states(ns(2))[0]!.waiting).toBe(1);
+    expect(told(story.down('c2', 3)).contention.states(ns(3))[0]!.waiting).toBe(0);
   });
 });
 
@@ -90,8 +102,8 @@ it('stops counting where a lock never excludes', () => {
     for (const client of ['c1', 'c2', 'c3']) story.grant(client, n + 1);
     for (const client of ['c1', 'c2', 'c3']) story.release(client, n + 1.5);
   }
-  const { book, endNs, ended } = told(story);
-  expect(book.overlaps(endNs)).toEqual({ exclusion: MOST_COUNTED, stale: 0, more: true });
+  const { contention, endNs, ended } = told(story);
+  expect(contention.overlaps(endNs)).toEqual({ exclusion: MOST_COUNTED, stale: 0, more: true });
   expect(ended).toHaveLength(MOST_COUNTED);
 });
 
@@ -159,16 +171,17 @@ describe('agrees with the checkers', () => {
     let found = 0;
     fc.assert(
       fc.property(storyArbitrary, (events: readonly HistoryEvent[]) => {
-        const book = new HoldBook([KEY]);
+        const ledger = new Ledger();
+        const contention = new Contention(ledger, [KEY]);
         let endNs = 0;
         events.forEach((event, n) => {
-          book.event(event);
+          ledger.event(event);
           endNs = Math.max(endNs, event.atNs);
           const overlaps = overlapsOf([...holdsOf(historyOf(events.slice(0, n + 1)))], { kind: 'mutex' });
           found += overlaps.length;
           const counts = { exclusion: 0, stale: 0 };
           for (const overlap of overlaps) counts[overlap.class]++;
-          expect(book.overlaps(endNs)).toEqual(counts);
+          expect(contention.overlaps(endNs)).toEqual(counts);
         });
       }),
       drawn(100),
@@ -178,9 +191,11 @@ describe('agrees with the checkers', () => {
 });
 
 it('keeps nothing of what is over', () => {
-  const book = new HoldBook([KEY]);
+  const ledger = new Ledger();
+  const contention = new Contention(ledger, [KEY]);
   const size = () =>
-    JSON.stringify(book, (_, value) => (value instanceof Map || value instanceof Set ? [...value] : value)).length;
+    JSON.stringify(contention, (_, value) => (value instanceof Map || value instanceof Set ? [...value] : value))
+      .length;
   let sizeBefore = 0;
   for (let round = 0; round < 200; round++) {
     const story = new Story();
@@ -190,7 +205,7 @@ it('keeps nothing of what is over', () => {
       .down('c0', round * 20 + 15)
       .history()
       .all())
-      book.event(event);
+      ledger.event(event);
     if (round === 100) sizeBefore = size();
   }
   // Numbers grow a digit or two.

@@ -1,0 +1,295 @@
+/**
+ * One lock client process, and what is recorded of it: every operation as invoke and completion, every notice, its end.
+ *
+ * An invoke is recorded before its line is sent. An operation whose outcome is not known (`info`: it timed out, threw, or its
+ * process died or babbled) condemns the process: it is killed, because it cannot be known what it still holds. A stopped
+ * process is late, not dead, and is not condemned for it.
+ */
+import type { Recorder } from '../record/recorder.js';
+import type { ClientTarget } from '../vocabulary/faults.js';
+import type { Host, HostProcess } from '../vocabulary/host.js';
+import type { HandshakeValue, Notice } from '../vocabulary/protocol.js';
+import type { Clock } from '../vocabulary/time.js';
+import type { HoldLedger } from '../vocabulary/verdict.js';
+import type { Instruction, Outcome } from '../vocabulary/workload.js';
+import { brief, ClientProcess, type LineAllowance, type Reply, type RequestBody } from './client-process.js';
+import { type HeldOp, judgeReply } from './judge-reply.js';
+
+const STOPPED_POLL_MS = 50;
+
+/** What a client process needs of its run. */
+export interface ClientRun {
+  clock: Clock;
+  recorder: Pick<Recorder, 'record'>;
+  /** Has every event that was recorded. */
+  ledger: HoldLedger;
+  /** Raw CLOCK_MONOTONIC nanoseconds of the run's epoch. */
+  epochNs: number;
+  clientArgv: readonly string[];
+  leaseMs: number;
+  /** What an operation may take on top of the wait that it was given, before its outcome is unknown. */
+  operationGraceMs: number;
+  /** One line for people: a client that died by itself, printed garbage, ... */
+  say(line: string): void;
+}
+
+/** An acquire whose answer is not recorded yet. */
+interface AcquireOnItsWay {
+  sentNs: number;
+  /** Notices about its hold that came with the answer. */
+  early: Notice[];
+}
+
+/** One process in a slot. What it holds stands in the run's ledger. */
+export class SlotProcess implements ClientTarget {
+  readonly client: ClientProcess;
+  readonly slot: string;
+  /** Its outcome is unknown or its output garbage: it has been killed and must not be used again. */
+  condemned = false;
+  /** The run is over: its exit is no event. */
+  leaving = false;
+  private readonly acquiring = new Map<number, AcquireOnItsWay>();
+  /** Called when the hold with that id is lost. */
+  private readonly wakers = new Map<number, () => void>();
+  private isUp = false;
+  private handshake: HandshakeValue | undefined;
+  private isDown = false;
+  private readonly ended = new AbortController();
+
+  constructor(
+    readonly name: string,
+    readonly host: Host,
+    private readonly run: ClientRun,
+    allowance: LineAllowance,
+    private readonly fault: { killed(): void; resumed(): void },
+  ) {
+    this.slot = host.name;
+    this.client = new ClientProcess({
+      name,
+      host,
+      argv: run.clientArgv,
+      clock: run.clock,
+      epochNs: run.epochNs,
+      allowance,
+      onNotice: (notice) => this.noticed(notice),
+      onGarbage: (line) => {
+        run.say(`${name} printed something that is not protocol: ${line}`);
+        if (this.isUp) void this.condemn(`protocol: ${line}`);
+      },
+      onExit: (exit) => {
+        this.ended.abort();
+        this.down(run.clock.nowNs(), `exited by itself (${exit.signal ?? `status ${exit.code}`})`);
+      },
+    });
+  }
+
+  get process(): HostProcess {
+    return this.client.process;
+  }
+
+  get holding(): readonly string[] {
+    return this.run.ledger.open(this.name).map(({ key }) => key);
+  }
+
+  up(value: HandshakeValue): void {
+    this.isUp = true;
+    this.handshake = value;
+    this.run.recorder.record({
+      type: 'client-up',
+      client: this.name,
+      slot: this.slot,
+      host: this.host.name,
+      address: this.host.address,
+      lock: value.lock,
+      features: value.features,
+      ...(value.model && { model: value.model }),
+    });
+  }
+
+  /** What the lock said of itself. Throws before the handshake. */
+  get lock(): HandshakeValue {
+    if (!this.handshake) throw new Error(`${this.name} has not shaken hands`);
+    return this.handshake;
+  }
+
+  async kill(): Promise<void> {
+    this.fault.killed();
+    await this.condemn('killed by the nemesis');
+  }
+
+  resume(): void {
+    this.fault.resumed();
+  }
+
+  wallMs(): Promise<number | undefined> {
+    return this.client.wallMs();
+  }
+
+  /** Resolves when the process is dead: only then may another fill the slot. */
+  async buried(): Promise<void> {
+    await this.client.process.exited;
+  }
+
+  /** Carries out one instruction; an operation is recorded as invoke and completion. */
+  async perform(instruction: Instruction, stopping?: AbortSignal): Promise<Outcome> {
+    if (instruction.do === 'idle') return this.idle(instruction.ms, instruction.untilLost, stopping);
+    if (instruction.do === 'abandon') return this.abandon(instruction.hold);
+    const { clock, recorder, epochNs } = this.run;
+    const id = this.client.reserveId();
+    const { op, key, body, limitMs } = this.describe(instruction);
+    const hold = 'hold' in instruction ? { hold: instruction.hold } : {};
+    if (this.isDown || this.condemned) return { type: 'info', id, reason: 'client is gone' };
+    const { do: _, ...asked } = withoutStop(instruction);
+    const invoked = recorder.record({ type: 'invoke', client: this.name, id, op, ...asked, key });
+    if (op === 'acquire') this.acquiring.set(id, { sentNs: invoked.atNs, early: [] });
+    const reply = await this.inTime(this.client.exchange(id, body), limitMs, stopping);
+    const readNs = clock.nowNs();
+    const { type, completion } = judgeReply(reply, op, epochNs, invoked.atNs, readNs);
+    const condemned = type === 'info';
+    recorder.record({ type, client: this.name, id, op, key, ...hold, ...completion }, readNs);
+    if (op === 'acquire') this.acquired(id, type === 'ok');
+    if (condemned) await this.condemn(completion.reason ?? 'outcome unknown');
+    return { type, id, ...completion };
+  }
+
+  private describe(instruction: Exclude<Instruction, { do: 'idle' | 'abandon' }>): {
+    op: HeldOp | 'acquire';
+    key: string;
+    body: RequestBody;
+    limitMs: number;
+  } {
+    const { do: op, ...fields } = instruction;
+    const body = { op, ...fields } as RequestBody;
+    const { operationGraceMs } = this.run;
+    if (instruction.do === 'acquire')
+      return { op, key: instruction.key, body, limitMs: instruction.waitMs + operationGraceMs };
+    const key = this.run.ledger.find(this.name, instruction.hold)?.key;
+    if (key === undefined)
+      throw new Error(`script error: ${op} of ${instruction.hold}, which ${this.name} does not hold`);
+    return { op, key, body, limitMs: operationGraceMs };
+  }
+
+  /**
+   * Waits for the reply, but not for ever: time during which the process is stopped does not count. Once the scripts are
+   * `stopping` all faults are healed, and a process that is stopped then has stopped itself.
+   */
+  private async inTime(reply: Promise<Reply>, limitMs: number, stopping: AbortSignal | undefined): Promise<Reply> {
+    const { clock } = this.run;
+    let answered = false;
+    void reply.then(() => {
+      answered = true;
+    });
+    const done = new AbortController();
+    void reply.then(() => done.abort());
+    for (let leftMs = limitMs; ; leftMs = this.run.operationGraceMs) {
+      await clock.sleep(leftMs, done.signal);
+      if (answered) return reply;
+      const mayBeStopped = () => stopping !== undefined && !stopping.aborted;
+      if (!mayBeStopped() || (await this.client.process.state()) !== 'stopped')
+        return { type: 'info', reason: `no answer within ${limitMs} ms` };
+      while (!answered && mayBeStopped() && (await this.client.process.state()) === 'stopped')
+        await clock.sleep(STOPPED_POLL_MS, done.signal);
+    }
+  }
+
+  private async idle(ms: number, untilLost: number | undefined, stopping: AbortSignal | undefined): Promise<Outcome> {
+    const wake = new AbortController();
+    const wakeUp = () => wake.abort();
+    let lost = untilLost !== undefined && this.isLost(untilLost);
+    if (untilLost !== undefined)
+      this.wakers.set(untilLost, () => {
+        lost = true;
+        wakeUp();
+      });
+    // Not on the promise of its exit: that would keep every nap of a long life in memory.
+    const signals = [stopping, this.ended.signal];
+    for (const signal of signals) signal?.addEventListener('abort', wakeUp);
+    if (lost || signals.some((signal) => signal?.aborted)) wakeUp();
+    await this.run.clock.sleep(ms, wake.signal);
+    for (const signal of signals) signal?.removeEventListener('abort', wakeUp);
+    if (untilLost !== undefined) this.wakers.delete(untilLost);
+    return { type: 'woke', lost };
+  }
+
+  private abandon(id: number): Outcome {
+    if (this.run.ledger.find(this.name, id) && !this.isLost(id))
+      this.noticed({
+        type: 'lost',
+        hold: id,
+        at: this.run.clock.nowNs() + this.run.epochNs,
+        reason: 'given up by the client itself',
+      });
+    return { type: 'woke', lost: true };
+  }
+
+  private isLost(id: number): boolean {
+    return this.run.ledger.find(this.name, id)?.lostNs !== undefined;
+  }
+
+  private noticed(notice: Notice): void {
+    const { recorder, ledger, epochNs } = this.run;
+    const atNs = notice.at - epochNs;
+    if (this.isDown || !this.isUp) return;
+    // A renewal from the future would lengthen a lease, and so accuse; one of another clock would mean nothing at all.
+    const acquiring = notice.hold === undefined ? undefined : this.acquiring.get(notice.hold);
+    const hold = notice.hold === undefined ? undefined : ledger.find(this.name, notice.hold);
+    const earliestNs = acquiring?.sentNs ?? hold?.invokedNs ?? 0;
+    if (atNs < earliestNs || atNs > this.run.clock.nowNs()) {
+      this.client.distrust(`the stamp of a notice is not of its time: ${JSON.stringify(notice)}`);
+      return;
+    }
+    if (notice.type === 'step') {
+      recorder.record({ type: 'step', client: this.name, name: brief(notice.name), clientNs: atNs, hold: notice.hold });
+      return;
+    }
+    // It may share a chunk of output with the acquire's own answer, which is recorded a moment later.
+    if (acquiring) acquiring.early.push(notice);
+    if (!hold) return; // or it came after the release: no news
+    const { key } = hold;
+    if (notice.type === 'renewed') {
+      const leaseMs = notice.leaseMs ?? this.run.leaseMs;
+      recorder.record({ type: 'renewed', client: this.name, hold: notice.hold, key, sentNs: atNs, leaseMs });
+    } else {
+      const reason = notice.reason === undefined ? {} : { reason: brief(notice.reason) };
+      recorder.record({ type: 'lost', client: this.name, hold: notice.hold, key, clientNs: atNs, ...reason });
+      this.wakers.get(notice.hold)?.();
+    }
+  }
+
+  private acquired(id: number, granted: boolean): void {
+    const early = this.acquiring.get(id)?.early ?? [];
+    this.acquiring.delete(id);
+    if (granted) for (const notice of early) this.noticed(notice);
+  }
+
+  /** Releases what a script that was ended early still holds. */
+  async releaseAll(): Promise<void> {
+    for (const { id } of this.run.ledger.open(this.name)) {
+      if (!this.client.gone && !this.condemned) await this.perform({ do: 'release', hold: id });
+    }
+  }
+
+  /** Kills the process; its holds end the moment before, because until then it may have acted. */
+  private async condemn(reason: string): Promise<void> {
+    if (this.condemned) return;
+    this.condemned = true;
+    const endNs = this.run.clock.nowNs();
+    this.client.process.signal('SIGKILL');
+    await this.client.process.exited;
+    this.down(endNs, reason);
+  }
+
+  private down(endNs: number, reason: string): void {
+    if (this.isDown || this.leaving || !this.isUp) return;
+    // `condemn` knows the earlier, truer instant; the exit event that its kill causes must not come first.
+    if (this.condemned && reason.startsWith('exited by itself')) return;
+    this.isDown = true;
+    this.run.recorder.record({ type: 'client-down', client: this.name, endNs, reason });
+  }
+}
+
+/** How an operation is staged is no part of what was asked of the lock. */
+function withoutStop<One extends object>(instruction: One): One {
+  const { stopAt: _, ...asked } = instruction as One & { stopAt?: string };
+  return asked as One;
+}
