@@ -2,11 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { faultsPage } from './faults-page.js';
+import { protocolPage } from './protocol-page.js';
 import { resultsSchemaPage } from './results-schema.js';
 import { scenariosPage } from './scenarios-page.js';
 
-const pages: Readonly<Record<string, () => string>> = {
+const pages: Readonly<Record<string, (path: string) => string>> = {
   'faults.md': faultsPage,
+  'protocol.md': protocolPage,
   'results.schema.json': resultsSchemaPage,
   'scenarios.md': scenariosPage,
 };
@@ -14,6 +16,6 @@ const pages: Readonly<Record<string, () => string>> = {
 for (const [name, page] of Object.entries(pages)) {
   // From dist/cli/ to the project's own docs/.
   const path = fileURLToPath(new URL(`../../../docs/${name}`, import.meta.url));
-  writeFileSync(path, page());
+  writeFileSync(path, page(path));
   process.stdout.write(`wrote ${path}\n`);
 }

@@ -11,7 +11,7 @@
 import type { History, HistoryBody, HistoryEvent } from '../vocabulary/history.js';
 import { HistoryTable } from './history-table.js';
 import { forEachLine, piecesOf } from './line-pieces.js';
-import { isLockModel } from './lock-model.js';
+import { lockModelSchema } from './schemas/protocol.js';
 import {
   type Check,
   DamagedHistory,
@@ -143,7 +143,7 @@ class HistoryReader {
 const pair: Check = (value) =>
   Array.isArray(value) && value.length === 2 ? listOf(text)(value) : 'not a list of pairs';
 
-const lockModel: Check = (value) => (isLockModel(value) ? undefined : 'not a lock model');
+const lockModel: Check = (value) => (lockModelSchema.safeParse(value).success ? undefined : 'not a lock model');
 
 const common: Fields = { i: whole, atNs: stamp };
 

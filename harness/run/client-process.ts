@@ -5,10 +5,21 @@
  * no line of it can grow the harness. It records nothing and decides nothing about holds: that is the scheduler's.
  */
 
-import { isLockModel } from '../record/lock-model.js';
+import { type Conformed, conform } from '../record/schemas/conform.js';
+import {
+  acquireValueSchema,
+  clockValueSchema,
+  extendValueSchema,
+  helloSchema,
+  NOTICE_TYPES,
+  noticeSchema,
+  readValueSchema,
+  responseSchema,
+  writeValueSchema,
+} from '../record/schemas/protocol.js';
 import type { Completion, OpName } from '../vocabulary/history.js';
 import type { Host, HostProcess, ProcessExit } from '../vocabulary/host.js';
-import type { ClientOptions, HandshakeValue, Notice, Request } from '../vocabulary/protocol.js';
+import type { ClientOptions, HandshakeValue, Notice, Request, Response } from '../vocabulary/protocol.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { TopologyDescription } from '../vocabulary/topology.js';
 
@@ -98,25 +109,13 @@ export class ClientProcess {
       throw new HandshakeError(`the lock client's first line is not protocol: ${this.garbage}`);
     if (!reply) throw new HandshakeError(`the lock client did not answer init within ${timeoutMs} ms`);
     if (reply.type !== 'ok') throw new HandshakeError(`the lock client could not start: ${reply.reason ?? reply.type}`);
-    const value = reply.value as Partial<HandshakeValue> | undefined;
-    if (
-      typeof value?.lock !== 'string' ||
-      !isStringArray(value.features ?? []) ||
-      !isStringArray(value.topologies ?? [])
-    ) {
-      throw new HandshakeError(`the lock client's answer to init lacks value.lock or value.features: ${brief(value)}`);
+    const { value: hello, problem } = conform(helloSchema, reply);
+    if (problem !== undefined) {
+      const said = brief(reply.value);
+      throw new HandshakeError(`the lock client's answer to init is not as the protocol says (${problem}): ${said}`);
     }
-    if (value.model !== undefined && !isLockModel(value.model))
-      throw new HandshakeError(
-        `the lock client's answer to init has a value.model that is none: ${brief(value.model)}`,
-      );
-    this.features = value.features ?? [];
-    return {
-      lock: value.lock,
-      features: value.features ?? [],
-      ...(value.topologies && { topologies: value.topologies }),
-      ...(value.model && { model: value.model }),
-    };
+    this.features = hello.value.features;
+    return hello.value;
   }
 
   get brokeProtocol(): boolean {
@@ -141,8 +140,7 @@ export class ClientProcess {
   async wallMs(): Promise<number | undefined> {
     if (!this.features.includes('clock')) return undefined;
     const reply = await this.withTimeout(this.exchange(this.reserveId(), { op: 'clock' }), 2_000);
-    const value = reply?.value as { wallMs?: unknown } | undefined;
-    return typeof value?.wallMs === 'number' ? value.wallMs : undefined;
+    return conform(clockValueSchema, reply?.value).value?.wallMs;
   }
 
   private async withTimeout(reply: Promise<Reply>, timeoutMs: number): Promise<Reply | undefined> {
@@ -179,8 +177,13 @@ export class ClientProcess {
       this.distrust(brief(line));
       return;
     }
-    if (!isNotice(message)) this.completion(message, line);
-    else if (this.unasked(line)) this.options.onNotice(message);
+    if (!NOTICE_TYPES.includes((message as { type?: unknown } | null)?.type)) {
+      this.completion(message, line);
+      return;
+    }
+    const { value: notice, problem } = conform(noticeSchema, message);
+    if (problem !== undefined) this.distrust(`${brief(line)} (${problem})`);
+    else if (this.unasked(line)) this.options.onNotice(notice);
   }
 
   /** Whether it may still say something that nobody asked for; an answer is never too much, however fast the lock is. */
@@ -191,14 +194,18 @@ export class ClientProcess {
   }
 
   private completion(message: unknown, line: string): void {
-    const parsed = parseReply(message, this.options.epochNs);
-    const resolve = parsed && this.pending.get(parsed.id);
-    if (!parsed || !resolve) {
-      this.distrust(brief(line));
+    const { value: response, problem } = conform(responseSchema, message);
+    if (problem !== undefined) {
+      this.distrust(`${brief(line)} (${problem})`);
       return;
     }
-    this.pending.delete(parsed.id);
-    resolve(parsed.reply);
+    const resolve = this.pending.get(response.id);
+    if (!resolve) {
+      this.distrust(`${brief(line)} (no request ${response.id} waits for an answer)`);
+      return;
+    }
+    this.pending.delete(response.id);
+    resolve(replyOf(response, this.options.epochNs));
   }
 
   /** What the program said breaks the protocol: nothing more of it is heard. */
@@ -223,71 +230,40 @@ export function brief(text: unknown): string {
   return clean.length > LONGEST_REASON ? `${clean.slice(0, LONGEST_REASON)}…` : clean;
 }
 
-function isNotice(message: unknown): message is Notice {
-  if (typeof message !== 'object' || message === null) return false;
-  const { type, at, hold, name, leaseMs, reason } = message as Record<string, unknown>;
-  if (!isStamp(at)) return false;
-  if (type === 'step') return typeof name === 'string' && isStampOrAbsent(hold);
-  if (type === 'renewed')
-    return isStamp(hold) && (leaseMs === undefined || (typeof leaseMs === 'number' && leaseMs > 0));
-  return type === 'lost' && isStamp(hold) && (reason === undefined || typeof reason === 'string');
+/** Stamps as the history has them, counted from the run's epoch. */
+function replyOf(response: Response, epochNs: number): Reply {
+  const { type, began, ended } = response;
+  return {
+    type,
+    ...(began !== undefined && { beganNs: began - epochNs }),
+    ...(ended !== undefined && { endedNs: ended - epochNs }),
+    ...(response.type === 'ok' ? { value: response.value } : { reason: brief(response.reason) }),
+  };
 }
 
-function parseReply(message: unknown, epochNs: number): { id: number; reply: Reply } | undefined {
-  if (typeof message !== 'object' || message === null) return undefined;
-  const { id, type, began, ended, reason, value } = message as Record<string, unknown>;
-  if (!isStamp(id) || (type !== 'ok' && type !== 'fail' && type !== 'info')) return undefined;
-  if (!isStampOrAbsent(began) || !isStampOrAbsent(ended)) return undefined;
-  if (type !== 'ok' && typeof reason !== 'string') return undefined;
-  const completion: Reply = { type };
-  if (began !== undefined) completion.beganNs = began - epochNs;
-  if (ended !== undefined) completion.endedNs = ended - epochNs;
-  if (typeof reason === 'string') completion.reason = brief(reason);
-  if (value !== undefined) completion.value = value;
-  return { id, reply: completion };
-}
-
-/** What of an `ok`'s value belongs into the history, or undefined if a field is not what the protocol says. */
-export function valueFields(op: OpName, value: unknown, epochNs: number): Completion | undefined {
-  const needed = op === 'read' || op === 'write';
-  if (value === undefined || value === null) return needed ? undefined : {};
-  if (typeof value !== 'object') return undefined;
-  const { token, validForMs, grantSent, sent } = value as Record<string, unknown>;
-  const fields: Completion = {};
-  if (op === 'acquire') {
-    if (token !== undefined && token !== null) {
-      if (typeof token !== 'number') return undefined;
-      fields.token = token;
-    }
-    if (!isStampOrAbsent(grantSent)) return undefined;
-    if (grantSent !== undefined) fields.grantSentNs = grantSent - epochNs;
+/** What of an `ok`'s value belongs into the history, or what in it is not as the protocol says. */
+export function valueFields(op: OpName, value: unknown, epochNs: number): Conformed<Completion> {
+  const given = value ?? {};
+  switch (op) {
+    case 'acquire':
+      return mapped(conform(acquireValueSchema, given), ({ grantSent, ...fields }) => ({
+        ...fields,
+        ...(grantSent !== undefined && { grantSentNs: grantSent - epochNs }),
+      }));
+    case 'extend':
+      return mapped(conform(extendValueSchema, given), ({ sent, ...fields }) => ({
+        ...fields,
+        ...(sent !== undefined && { sentNs: sent - epochNs }),
+      }));
+    case 'read':
+      return conform(readValueSchema, given);
+    case 'write':
+      return conform(writeValueSchema, given);
+    default:
+      return { value: {} };
   }
-  if (op === 'read' || op === 'write') {
-    const { value: stored, version } = value as Record<string, unknown>;
-    if (!isStamp(version) || (op === 'read' && !Number.isSafeInteger(stored))) return undefined;
-    fields.version = version;
-    if (op === 'read') fields.value = stored as number;
-    return fields;
-  }
-  if (op === 'extend') {
-    if (!isStampOrAbsent(sent)) return undefined;
-    if (sent !== undefined) fields.sentNs = sent - epochNs;
-  }
-  if (validForMs !== undefined && validForMs !== null) {
-    if (typeof validForMs !== 'number') return undefined;
-    fields.validForMs = validForMs;
-  }
-  return fields;
 }
 
-function isStamp(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
-}
-
-function isStampOrAbsent(value: unknown): value is number | undefined {
-  return value === undefined || isStamp(value);
-}
-
-function isStringArray(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+function mapped<From, To>(conformed: Conformed<From>, map: (value: From) => To): Conformed<To> {
+  return conformed.problem === undefined ? { value: map(conformed.value as From) } : conformed;
 }

@@ -22,9 +22,11 @@ export function judgeReply(
     return { type: 'info', completion: { reason } };
   }
   if (type !== 'ok') return { type, completion: stamps };
-  const fields = valueFields(op, value, epochNs);
-  if (!fields)
-    return { type: 'info', completion: { reason: `protocol: value of ${op} is not understood: ${brief(value)}` } };
+  const { value: fields, problem } = valueFields(op, value, epochNs);
+  if (problem !== undefined) {
+    const reason = `protocol: value of ${op} is not understood: ${brief(value)} (${problem})`;
+    return { type: 'info', completion: { reason } };
+  }
   const leaseFrom = fields.grantSentNs ?? fields.sentNs;
   if (leaseFrom !== undefined && !(began <= leaseFrom && leaseFrom <= ended)) {
     const reason = `protocol: the lease is said to run from ${leaseFrom}, outside the operation (${began} to ${ended})`;

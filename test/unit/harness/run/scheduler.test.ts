@@ -273,8 +273,8 @@ type Fake = ReturnType<typeof fakeHost>['processes'][number];
 describe('the handshake', () => {
   test.each([
     [{ type: 'fail', reason: 'cannot import' }, 'could not start: cannot import'],
-    [{ type: 'ok', value: { features: [] } }, 'lacks value.lock'],
-    [{ type: 'ok', value: { lock: 'x', features: 'all' } }, 'lacks value.lock or value.features'],
+    [{ type: 'ok', value: { features: [] } }, 'value.lock: missing, expected a string'],
+    [{ type: 'ok', value: { lock: 'x', features: 'all' } }, 'value.features: expected a list, got "all"'],
     [{ type: 'ok', value: { lock: 'x', features: [], topologies: ['redlock'] } }, 'makes no sense on topology single'],
     [
       { type: 'ok', value: { lock: 'x', features: [], model: { kind: 'semaphore', permits: 3 } } },
@@ -282,7 +282,7 @@ describe('the handshake', () => {
     ],
     [
       { type: 'ok', value: { lock: 'x', features: [], model: { kind: 'semaphore', permits: 0 } } },
-      'value.model that is none',
+      'value.model.permits: expected a whole number from 1, got 0',
     ],
   ])('%j is an error that names what was said', async (hello, message) => {
     const { started, scheduler } = await setUp(oneHold, hello);
