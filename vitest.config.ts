@@ -1,17 +1,26 @@
 import { defineConfig } from 'vitest/config';
 
+const isDeep = process.env.LOCK_TORTURE_DEEP === '1';
 // A busy machine may take many times longer: a time-out here is for what hangs.
-const real = { globalSetup: ['test/support/global-setup.ts'], testTimeout: 120_000, hookTimeout: 120_000 };
+const real = {
+  globalSetup: ['test/support/global-setup.ts'],
+  testTimeout: isDeep ? 7_200_000 : 300_000,
+  hookTimeout: 300_000,
+};
+// One file at a time, because two runs on two cores would disturb each other's timing.
+const serial = { ...real, fileParallelism: false };
 
 // The layers run one after the other, so that each is measured by itself and no whole run is disturbed by other tests.
 export default defineConfig({
   test: {
+    reporters: ['default', './test/support/layer-times.ts'],
     projects: [
       {
+        // No process but the test's own.
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          testTimeout: process.env.LOCK_TORTURE_DEEP === '1' ? 7_200_000 : 60_000,
+          testTimeout: isDeep ? 7_200_000 : 60_000,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -26,16 +35,9 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      {
-        // One file at a time, because two runs on two cores would disturb each other's timing.
-        test: {
-          ...real,
-          name: 'runs',
-          include: ['test/runs/**/*.test.ts'],
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
-        },
-      },
+      // Whole runs: some that show every main capability, which `npm test` has too, and the others.
+      { test: { ...serial, name: 'smoke', include: ['test/runs/smoke/*.test.ts'], sequence: { groupOrder: 2 } } },
+      { test: { ...serial, name: 'runs', include: ['test/runs/*.test.ts'], sequence: { groupOrder: 3 } } },
     ],
   },
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findEngine, removeLeftovers } from '../../docker/index.js';
 import { labelsOf } from '../../docker/owner.js';
+import { FIRST_RUN_MS, inFullSwing, leftOf } from '../support/containers.js';
 import { inContainers, noDocker } from '../support/needs-docker.js';
 import {
   endAll,
@@ -17,11 +18,8 @@ import {
   until,
 } from '../support/torture.js';
 
-const RUN_LABEL = 'lock-torture.run';
 const OWNER_LABEL = 'lock-torture.owner';
 const SOCKET = '/var/run/docker.sock';
-/** Images are pulled and built where they are not there yet. */
-const FIRST_RUN_MS = 600_000;
 
 describe.runIf(noDocker === undefined)('a run in containers', () => {
   let run: Torture | undefined;
@@ -101,19 +99,6 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
       } finally {
         server.close();
       }
-    },
-    FIRST_RUN_MS,
-  );
-
-  it(
-    'is judged and leaves nothing when it is interrupted',
-    async () => {
-      run = await inFullSwing(['--topology', 'single']);
-      run.child.kill('SIGINT');
-      const { code } = await run.ended;
-      expect([0, 1, 2], `${run.output()}${run.errors()}`).toContain(code);
-      expect(run.output()).toContain('Report: ');
-      expect(await leftOf(run.output())).toEqual([]);
     },
     FIRST_RUN_MS,
   );
@@ -258,32 +243,6 @@ export default defineLock({
   },
 });
 `;
-
-async function inFullSwing(flags: readonly string[]): Promise<Torture> {
-  const run = start([...inContainers, ...flags, '--nemesis', 'none', '--time-limit', '60s']);
-  await until(
-    `torture phase; output so far: ${run.output()} ${run.errors()}`,
-    () => {
-      // What has ended will never get there.
-      if (run.child.exitCode !== null) throw new Error(`it ended: ${run.output()} ${run.errors()}`);
-      return historyOf(run).some((event) => event.type === 'phase' && event.phase === 'torture');
-    },
-    FIRST_RUN_MS,
-  );
-  return run;
-}
-
-/** Containers and networks that carry the label of the run that printed this. */
-async function leftOf(output: string): Promise<string[]> {
-  const [, runId] = /^run (\S+), seed/m.exec(output) ?? [];
-  const { docker } = await findEngine();
-  const filters = { label: [`${RUN_LABEL}=${runId}`] };
-  const [containers, networks] = await Promise.all([
-    docker.listContainers({ all: true, filters }),
-    docker.listNetworks({ filters }),
-  ]);
-  return [...containers.map(({ Names }) => `container ${Names[0]}`), ...networks.map(({ Name }) => `network ${Name}`)];
-}
 
 async function eventually(condition: () => Promise<boolean>): Promise<void> {
   const giveUpMs = Date.now() + 30_000;
