@@ -143,7 +143,7 @@ interface Porcupine {
   decide(history: LockHistory): Promise<Answer>;
 }
 
-/** Says in one line why not, where it cannot be had. */
+/** Says in one line why not, where it is not available. */
 async function buildPorcupine(folder: string, seconds: number, megabytes: number): Promise<Porcupine | undefined> {
   const sources = fileURLToPath(new URL('../../bench/porcupine', import.meta.url));
   const binary = join(folder, 'porcupine');

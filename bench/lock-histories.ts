@@ -2,7 +2,7 @@
  * Histories of one mutex that a simulated lock wrote, of any length: for measuring what it costs to decide them.
  *
  * Clients come back for the lock as soon as they have done something else for a while, so most of them wait at any time,
- * and whoever of them is lucky is next. That is what is hard for a search: each grant might have been anybody's.
+ * and any of them may be next. That is what is hard for a search: each grant might have gone to any client.
  */
 import type { KeyHistory } from '../checkers/linearizability/types.js';
 import { MODE, OP, OUTCOME } from '../harness/record/history-table.js';
@@ -74,7 +74,7 @@ class Client {
   }
 }
 
-/** Anyone of those who wait; the first to come, where nobody does. */
+/** Any of the clients that wait; the first to come, where none does. */
 function luckyOne(clients: readonly Client[], nowNs: number, random: Random): Client {
   const waiting = clients.filter(({ readyNs }) => readyNs <= nowNs);
   if (waiting.length > 0) return random.pick(waiting);

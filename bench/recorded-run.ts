@@ -166,7 +166,7 @@ function* samples(turns: number): Generator<Moment> {
   const common = { type: 'sample', role: 'primary', offset: 0, skewMs: 0, keys: {} } as const;
   const runId = '5776434c42e555225e06a94ce8339f3a8d402726';
   yield { atNs: 970 * MS, observation: { type: 'watch', watching: true } };
-  // In the pauses between two turns, when nobody holds.
+  // In the pauses between two turns, when no client holds.
   for (let turn = 0; turn < turns; turn += 3)
     yield { atNs: 1e9 + (turn + 1) * TURN_MS * MS - 10_000, observation: { ...common, runId } };
 }

@@ -19,12 +19,12 @@ export function socketName(name) {
 }
 
 /**
- * Runs `work` when nobody else is at it. `work` gets the socket's file descriptor: children that inherit it keep the
+ * Runs `work` when no other process is at it. `work` gets the socket's file descriptor: children that inherit it keep the
  * turn even if this process dies before them.
  *
  * @template T
  * @param {string} name
- * @param {() => void} onWait called once, if somebody else is at it
+ * @param {() => void} onWait called once, if another process is at it
  * @param {(turn: number | undefined) => Promise<T>} work
  * @returns {Promise<T>}
  */

@@ -1,5 +1,5 @@
 // Promises: when the npm that started this process is killed, this process ends soon after, whatever it is doing, and
-// with it all that it started. npm leaves its children running when it is killed, and nobody else tells them.
+// with it all that it started. npm leaves its children running when it is killed, and nothing else ends them.
 // Excludes a terminal that is closed: that sends SIGHUP.
 
 import { readFileSync } from 'node:fs';

@@ -49,7 +49,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   addReplayFlags(
     program
       .command('replay')
-      .description('run again what a run did, and say whether it found the same again')
+      .description('repeat a run, and say whether the same was found again')
       .argument('[run]', 'a run folder, its id, or latest', 'latest'),
   )
     .addHelpText('after', REPLAY)
@@ -60,7 +60,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     program
       .command('check')
       .description(
-        "judge a recorded run again, or anybody's lock history: a history.edn of Jepsen's, or the same as JSON",
+        "judge a recorded run again, or a lock history from elsewhere: a history.edn of Jepsen's, or the same as JSON",
       )
       .argument('[run]', 'a run folder, its id, or latest; or a history, or a folder that it is in', 'latest')
       .option('--json', 'print the verdict as one JSON object', false),
@@ -80,7 +80,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     program
       .command('selftest')
       .description(
-        'torture locks with known mistakes, and sound ones: does this tool catch the ones, and not accuse the others?',
+        'torture locks with known mistakes, and sound ones: are the mistakes caught, and are the sound locks not accused?',
       ),
   )
     .addHelpText('after', SELFTEST)
@@ -99,7 +99,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   addMatrixFlags(
     program
       .command('matrix')
-      .description('which lock survives which fault: runs every cell and compares it with what must come of it'),
+      .description('which lock survives which fault: runs every cell and compares its result with the expected one'),
   )
     .addHelpText('after', MATRIX)
     .action(async (flags: MatrixFlags) => {
@@ -125,39 +125,39 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
 }
 
 const REPETITION = `
-Several runs: --times 20 makes 20 runs, each with a seed and a folder of its own, says one line for each as it ends, and
-sums up at the end (and in runs/<time>-series-<id>/summary.md and .json): which seeds are violated, by what, why. With
---plan all of them carry out the same plan, and only what the clients do differs. runs/latest is then the first that is
-violated, else the last. Ctrl-C ends the run that goes on and sums up; a second Ctrl-C ends everything at once.
+Several runs: --times 20 makes 20 runs, each with its own seed and folder. It prints one line for each as it ends, and a
+summary at the end (also in runs/<time>-series-<id>/summary.md and .json): which seeds are violated, by what, and why. With
+--plan all runs carry out the same plan, and only what the clients do differs. runs/latest is then the first violated run,
+or the last one if none is. Ctrl-C ends the current run and sums up; a second Ctrl-C ends everything at once.
 The exit status is the gravest: 1, then 3, then 2, then 0.
 `;
 
 const REPLAY = `
-A replay has the original's topology, options, seed and plan. The lock's file is read as it is now, so that you can
-mend your lock and see whether the violation is gone. Redis is looked for anew, unless the original named one with
---redis; passwords are drawn anew. On real servers the timing is never quite the same twice, so one replay that finds
+A replay has the original's topology, options, seed and plan. The lock's file is read as it is now, so you can fix your
+lock and see whether the violation is gone. Redis is located again, unless the original named one with --redis; passwords
+are drawn again. On real servers the timing is never quite the same twice, so one replay that finds
 nothing proves little: --times 10 says in how many of ten a violation of the original's gravest class was found again
 for the same cause (if the original found nothing: how many came to the same verdict).
 
 Examples:
   npm run torture -- replay                              the last run, once more
   npm run torture -- replay 2026-11-21T09-13-06-sentinel-9bb2 --times 10
-  npm run torture -- replay latest --until-violation     on and on until it is found again
+  npm run torture -- replay latest --until-violation     until it is found again
 
-Exit status: of what the replays themselves came to; 0 if all of them held, 1 if one was violated, 2 cannot tell,
+Exit status: that of the replays themselves; 0 if all of them held, 1 if one was violated, 2 cannot tell,
 3 could not run. Reproduced or not does not change it.
 `;
 
 const MATRIX = `
-Every cell is a lock under a fault with what must come of it and why (matrix/index.ts): safe, exclusion, stale, harm or deadlock.
-A cell that must break is given --seeds runs to do so; that it did not is lack of power, which proves nothing. The table leads
-to the report of each cell's last run.
+Every cell is a lock under a fault, with the expected result and the reason for it (matrix/index.ts): safe, exclusion, stale,
+harm or deadlock. A cell that must break has --seeds runs to do so; if it does not, the test lacks power, which proves nothing.
+The table links to the report of each cell's last run.
 
 Examples:
   npm run torture -- matrix                                       all of it
   npm run torture -- matrix --faults eviction,client-paused --locks set-nx-px
   npm run torture -- matrix --shard 1/4                           the first quarter, on one of four machines
-  npm run torture -- matrix --resume runs/2026-...-matrix-1a2b    go on where it was ended
+  npm run torture -- matrix --resume runs/2026-...-matrix-1a2b    continue where it was interrupted
   npm run torture -- matrix --resume shard1 --resume shard2       merge what several machines did; run what is missing
 
 Exit status: 0 every cell as expected, 1 a cell came out otherwise, 2 some prove nothing or were not made, 3 could not run.
@@ -165,35 +165,35 @@ Exit status: 0 every cell as expected, 1 a cell came out otherwise, 2 some prove
 
 const SCENARIO = `
 A scenario is a claim about locks and a play that shows what is true of it: clients, faults and servers as in any run, but each
-step as it is written (scenarios/*.ts), and a verdict that must come out. Each leaves a run folder with its report.
+step is written down (scenarios/*.ts), and so is the expected verdict. Each leaves a run folder with its report.
 
 Examples:
   npm run torture -- scenario --list
   npm run torture -- scenario pause-between-grant-and-write
   npm run torture -- scenario --all
-  npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts    what comes of mine?
+  npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts    and my lock?
   npm run torture -- scenario --all --lock reentrant                         wherever that lock makes sense
 
-With --lock or --topology a scenario is played otherwise than it is written for, so nothing is expected: it tells what was found.
+With --lock or --topology a scenario is played with something it was not written for. Nothing is expected then; it reports what was found.
 
-Exit status: 0 all went as they are written (or the lock held), 1 not so, 2 some were not played or cannot tell, 3 could not run.
+Exit status: 0 all went as written (or the lock held), 1 at least one did not, 2 some were not played or cannot tell, 3 could not run.
 `;
 
 const SELFTEST = `
 Every canary (list locks: broken/...) is a lock with one realistic mistake. It is tortured until the checker that is named for it
-finds that mistake; its twin, which has it mended, goes through the same and must not be found guilty of it; and sound locks go
-through faults that they must survive. All of it is written down in a folder of its own below --out, run by run.
+finds that mistake. Its twin, in which the mistake is fixed, goes through the same and must not be accused of it. Sound locks go
+through faults that they must survive. The results are written to a folder below --out, run by run.
 
 Examples:
   npm run torture -- selftest --quick                    some minutes
   npm run torture -- selftest --only blind-del,redlock   one canary with its twin, and one sound lock
 
-Exit status: 0 all canaries caught and nothing accused, 1 not so, 2 some runs prove nothing or were not made, 3 could not run.
+Exit status: 0 all canaries caught and nothing else accused, 1 otherwise, 2 some runs prove nothing or were not made, 3 could not run.
 `;
 
 const IMPORT = `
-A history recorded elsewhere is judged under each reading of what such histories leave open: strictly; so that a release
-that failed ends the hold; and, with --lease, so that a hold ends with its lease. --reading says which of these verdicts is
+A history recorded elsewhere is judged under each reading of what such histories leave open: strictly; with a failed
+release ending the hold; and, with --lease, with a hold ending with its lease. --reading says which of these verdicts is
 the exit status. docs/import.md says what a history must hold, and how to get it out of Jepsen.
 
 Examples:
@@ -201,7 +201,7 @@ Examples:
   npm run torture -- check history.edn --model reentrant:2
   npm run torture -- check history.jsonl --lease 5s --reading lease
 
-Exit status: 0 it can be explained, 1 it cannot, 2 nobody can tell, 3 it could not be read.
+Exit status: 0 it can be explained, 1 it cannot, 2 cannot tell, 3 it could not be read.
 `;
 
 const EXAMPLES = `
@@ -212,7 +212,7 @@ Examples:
   npm run torture -- --lock 'cmd:python3 my_lock.py'     any program that speaks docs/protocol.md
   npm run torture -- --topology sentinel --times 20      20 seeds: how often, and in which?
   npm run torture -- --lock ./my-lock.ts --until-violation --time-limit 10s
-  npm run torture -- replay latest --times 5             does it happen again?
+  npm run torture -- replay latest --times 5             is it reproduced?
   npm run torture -- check latest                        judge the last run again
 
 Exit status: 0 the lock held, 1 a property was violated, 2 cannot tell, 3 could not run.

@@ -18,7 +18,7 @@ export interface Engine {
   api: readonly [number, number];
 }
 
-/** The docker runtime cannot be had; the message is one line for the user that says what to do. */
+/** The docker runtime is not available; the message is one line for the user that says what to do. */
 export class ContainerError extends Error {
   override name = 'ContainerError';
 

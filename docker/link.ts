@@ -1,6 +1,6 @@
 /**
  * The harness's end of the channel to one host's agent. When the channel breaks, the container is gone: every process
- * that ran there has ended, and every call that waits is told so.
+ * that ran there has ended, and every pending call is rejected with that.
  */
 import { Duplex, PassThrough, type Readable, Writable } from 'node:stream';
 import type { HostProcess, ProcessExit } from '../harness/vocabulary/host.js';
@@ -160,7 +160,7 @@ class AgentProcess implements HostProcess {
   }
 
   signal(signal: NodeJS.Signals): void {
-    // One that does not arrive is seen by whoever asks for the state.
+    // A signal that does not arrive shows when the state is asked for.
     this.link.call({ do: 'signal', process: this.id, signal }).catch(() => {});
   }
 

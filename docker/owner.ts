@@ -1,6 +1,6 @@
 /**
- * Whose container or network it is, written on it as labels, so that whoever comes next can remove what a killed run left
- * behind, and nothing else: what does not carry our label is never touched, and what does only when its run is dead.
+ * Whose container or network it is, written on it as labels, so that the next run can remove what a killed run left
+ * behind, and nothing else. What does not carry our label is never touched; what does, only when its run is dead.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import type { Docker } from './engine.js';
@@ -40,7 +40,7 @@ function here(): Pick<Owner, 'boot' | 'namespace'> {
 /** What belongs to a process of another machine or container cannot be asked after: it goes when it is this old. */
 const FOREIGN_MS_MAX = 24 * 3600 * 1000;
 
-/** Whether the run whose label this is has ended. One that cannot be told is alive until it is old. */
+/** Whether the run whose label this is has ended. One of which this is unknown counts as alive until it is old. */
 export function isDead(label: string | undefined, createdMs: number, nowMs: number): boolean {
   const owner = parse(label);
   const us = here();

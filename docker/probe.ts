@@ -1,5 +1,5 @@
 /**
- * One container, made, used and removed as a run's are: what its server is, and whether faults can be had in it. Nothing
+ * One container, made, used and removed as a run's are: what its server is, and whether faults are possible in it. Nothing
  * is guessed from the engine's version or settings.
  */
 import { readFileSync } from 'node:fs';
@@ -20,8 +20,8 @@ export interface Probed {
 /** Oldest server with all that topologies and locks use. */
 const VERSION_MIN = [6, 2] as const;
 const HOUR_MS = 3_600_000;
-/** An address that documentation is about: nobody has it. */
-const NOBODY = '192.0.2.1';
+/** An address reserved for documentation: no machine has it. */
+const UNUSED_ADDRESS = '192.0.2.1';
 const HOST = 'r1';
 
 /** Rejects with a ContainerError where a run could not be made at all. `image` is the base, for messages. */
@@ -64,9 +64,9 @@ function assertSameKernel(host: DockerHost): void {
 }
 
 async function networkTrouble(host: Host): Promise<string | undefined> {
-  const script = `ip route add blackhole ${NOBODY} && ip route show type blackhole && ip route del blackhole ${NOBODY}`;
+  const script = `ip route add blackhole ${UNUSED_ADDRESS} && ip route show type blackhole && ip route del blackhole ${UNUSED_ADDRESS}`;
   const { exitCode, stdout, stderr } = await host.exec(['sh', '-c', script]);
-  return exitCode === 0 && stdout.includes(NOBODY) ? undefined : stderr || `exit status ${exitCode}`;
+  return exitCode === 0 && stdout.includes(UNUSED_ADDRESS) ? undefined : stderr || `exit status ${exitCode}`;
 }
 
 async function clockTrouble(host: Host, clock: Clock): Promise<string | undefined> {

@@ -38,7 +38,7 @@ export async function dockerRuntime(options: DockerOptions): Promise<Runtime> {
     .catch((error) => {
       throw new ContainerError(
         `the container engine makes no network (${oneLine(error)})`,
-        'where there are too many, docker network prune removes those that nobody uses',
+        'where there are too many, docker network prune removes the unused ones',
       );
     });
   const { IPAM } = (await network.inspect()) as { IPAM: { Config: { Subnet: string }[] } };
@@ -94,7 +94,7 @@ class DockerRuntime implements Runtime {
           CapDrop: ['ALL'],
           CapAdd: ['NET_ADMIN'],
           SecurityOpt: ['no-new-privileges'],
-          // Its output is the harness's channel: nobody wants that in a file of the engine's.
+          // Its output is the harness's channel: it does not belong in a file of the engine's.
           LogConfig: { Type: 'none', Config: {} },
           Sysctls: this.sysctls(),
         },

@@ -20,7 +20,7 @@ export interface BuiltinLock {
 /**
  * - `expiry`: the lock of a holder that crashed becomes free by itself;
  * - `ownership`: a holder that outlived its lease leaves the next one's lock alone;
- * - `late-release`: a holder that outlived its lease is told so when it releases.
+ * - `late-release`: a holder that outlived its lease learns of it when it releases.
  */
 export type Lack = 'expiry' | 'ownership' | 'late-release';
 

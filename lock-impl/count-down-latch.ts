@@ -1,7 +1,7 @@
 /**
- * A latch that opens when it was counted down to nothing: not a lock, nobody is excluded. It is no entry of the registry.
+ * A latch that opens when it was counted down to zero. It is not a lock, excludes no client, and is no entry of the registry.
  *
- * It promises that whoever waits goes on only after as many count-downs as were asked for, while the server forgets
+ * It promises that a waiter goes on only after as many count-downs as were asked for, while the server forgets
  * nothing. It excludes owners and expiry: a client that dies before its count-down leaves everybody waiting, and a server
  * that forgets opens the latch, because an open latch is one that is not there.
  *

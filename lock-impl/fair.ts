@@ -1,5 +1,5 @@
 /**
- * `reentrant` with a queue: whoever is refused is taken into it, and the lock goes to its head. Each waiter comes back
+ * `reentrant` with a queue: a client that is refused is taken into it, and the lock goes to its head. Each waiter comes back
  * within a third of its lease, and is taken for dead when it does not within a whole one.
  *
  * It promises what `reentrant` does, granted in the order in which the queue took clients in. A waiter that died at the head

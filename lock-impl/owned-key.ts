@@ -1,7 +1,7 @@
 /**
  * One key on one server that carries its owner's random value: what locks over several keys or nodes are made of.
  *
- * It promises that nobody ever gives back or extends a key that is another's. Errors come as the client throws them;
+ * It promises that no owner ever gives back or extends another's key. Errors come as the client throws them;
  * `answerOf` and `answerOrRefusal` tell those that mean "certainly not executed" from doubts.
  */
 import type { Redis } from 'ioredis';

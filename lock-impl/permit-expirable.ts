@@ -2,7 +2,7 @@
  * A counting semaphore whose permits expire: a sorted set of permit ids by the time at which they end.
  *
  * It promises that no more permits are out than there are while the server forgets nothing *and all clients' wall clocks
- * agree*, and that the permit of a client that died can be had again after its lease. It excludes fairness and renewal.
+ * agree*, and that the permit of a client that died is free again after its lease. It excludes fairness and renewal.
  *
  * The times are by the clients' own clocks, as they are in the family of locks that this is a model of: a client whose
  * clock is fast by more than a lease takes live permits for expired and hands them out again; one whose clock is slow

@@ -4,11 +4,11 @@
  * reader's or a writer's.
  *
  * It promises: every grant is given back with its own `unlock`; a lock without a lease of its own is renewed until its last
- * `unlock` (see `renewal.ts`); a nested lock never makes a lease shorter; nobody but the owner unlocks. An operation throws
+ * `unlock` (see `renewal.ts`); a nested lock never makes a lease shorter; only the owner unlocks. An operation throws
  * a refusal where it certainly did not happen, a `NotOwnerError` where the lock was not ours, anything else where it cannot
  * tell. It excludes fencing, and every promise beyond the life of what one server remembers.
  *
- * The owner is the client, an id that nobody else has, and the caller within it, as a thread is in other languages; a caller
+ * The owner is the client, by an id of its own, and the caller within it, as a thread is in other languages; a caller
  * does one thing at a time. After a lock of unknown outcome, or an unlock that failed, the server may count more holds than
  * we do, or carry the unlock out later. So who holds nothing then locks under a new name, and what was left behind ends with
  * its lease. (`unlock` can be tried again until then.)
@@ -23,7 +23,7 @@ import type { Waiting } from './waiting.js';
 
 /** What one kind of lock asks of its server. */
 export interface Protocol {
-  /** One try. `waitsMs`: for how long whoever is refused counts as waiting; 0: it does not wait. */
+  /** One try. `waitsMs`: for how long a client that is refused counts as waiting; 0: it does not wait. */
   take(owner: string, leaseMs: number, waitsMs: number): Promise<TakeResult>;
   /** How often the owner still holds it, with this lease at least; null: it did not hold it. */
   giveBack(owner: string, leaseMs: number): Promise<number | null>;
@@ -41,7 +41,7 @@ export interface Protocol {
 
 export type TakeResult =
   | { granted: true; depth: number }
-  /** `againInMs`: when it is worth trying again, Infinity where nobody knows; `queued`: the queue took us in just now. */
+  /** `againInMs`: when it is worth trying again, Infinity where that is unknown; `queued`: the queue took us in just now. */
   | { granted: false; why: string; againInMs: number; queued?: boolean };
 
 /** One of possibly several holds of the owner. */
@@ -64,7 +64,7 @@ export interface Wanted {
 export interface ReentrantLockOptions {
   access: TopologyAccess;
   protocol: Protocol;
-  /** The id of the client, which nobody else has, and the caller within it. */
+  /** The client by an id of its own, and the caller within it. */
   owner: string;
   /** The lease of locks without one of their own, which are renewed every third of it. */
   watchdogMs: number;
@@ -82,7 +82,7 @@ const AFTER_FAILURE: Pause = { minMs: 10, maxMs: 30 };
 export class ReentrantLock {
   readonly #options: ReentrantLockOptions;
   #owner: string;
-  /** The server may count holds that we do not, or be told yet to count less: see above. */
+  /** The server may count holds that we do not, or a command to count less may still arrive: see above. */
   #leftBehind = false;
   #renames = 0;
   /** The innermost last. */
@@ -133,7 +133,7 @@ export class ReentrantLock {
     return certainOrDoubtful(this.#options.protocol.holdCount(this.#owner));
   }
 
-  /** Frees it, whoever holds it. Whether anybody did. */
+  /** Frees it for any holder. Resolves with whether it was held. */
   forceUnlock(): Promise<boolean> {
     return certainOrDoubtful(this.#options.protocol.forceUnlock());
   }

@@ -7,7 +7,7 @@ import { reentrantTake } from './scripts/reentrant-take.js';
 import { renewIfOwner } from './scripts/renew-if-owner.js';
 import type { Waiting } from './waiting.js';
 
-/** `channel`: on which the last unlock is told; '': nobody listens. */
+/** `channel`: on which the last unlock is published; '': no client listens. */
 export function reentrantProtocol(redis: Redis, key: string, channel: string, waiting: () => Waiting): Protocol {
   return {
     async take(owner, leaseMs) {

@@ -1,6 +1,6 @@
 /**
- * A reentrant lock with a watchdog: a hash, owner → count, with an expiry. Whoever is refused is told how long the holder's
- * lease still runs, and sleeps for so long or until an unlock is published. `reentrant-lock.ts` has all forms of it.
+ * A reentrant lock with a watchdog: a hash, owner → count, with an expiry. A client that is refused learns for how long the
+ * holder's lease still runs, and sleeps for so long or until an unlock is published. `reentrant-lock.ts` has all forms of it.
  *
  * It promises what `watchdog` does, to callers that may lock again what they hold, and with waiters that cost the server
  * nothing while they wait. A wake-up that is lost costs one lease at most. It excludes fairness and fencing.

@@ -3,7 +3,7 @@
  *
  * It promises: no renewal is sent once it was stopped; it says `lost` as soon as a renewal finds that the lock is not ours
  * any more, and no later than when the last lease that was confirmed is over, less what two clocks may differ by. It
- * excludes any help against a pause of its own process: a stopped watchdog renews nothing and tells nobody.
+ * excludes any help against a pause of its own process: a stopped watchdog renews nothing and reports nothing.
  *
  * Step points: `before-renewal`, each time.
  */

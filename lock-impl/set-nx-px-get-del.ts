@@ -2,7 +2,7 @@
  * SET NX PX with a random value; to give back, GET, compare in the client, DEL. Production code got there by the advice to
  * check whose lock it is before deleting, without the half of the advice that says to do both in one script.
  *
- * It promises that nobody deletes another's lock, unless the lock changes hands between GET and DEL: a pause there (a
+ * It promises that no client deletes another's lock, unless the lock changes hands between GET and DEL: a pause there (a
  * garbage collection, a busy machine, a slow network) that outlasts the lease deletes the next holder's lock, as plain DEL
  * does. The window is small, so that it takes months to be seen.
  *

@@ -2,7 +2,7 @@
  * SET NX PX with a random value, released and extended by scripts that compare it first: the lock that Redis itself
  * documents for one server.
  *
- * It promises that nobody ever releases or extends another's lock. It excludes fencing, fairness, renewal, and any
+ * It promises that no client ever releases or extends another's lock. It excludes fencing, fairness, renewal, and any
  * promise beyond the life of what one server remembers: a failover can forget a grant.
  */
 import type { Redis } from 'ioredis';

@@ -1,9 +1,9 @@
 /**
  * SETNX to take, DEL to give back, and nothing else: the lock of the first blog posts. Production code got there from the
- * name of the command, which seems to say all that a lock needs, and as long as nobody crashes it is true.
+ * name of the command, which seems to say all that a lock needs, and as long as no client crashes it is true.
  *
- * It promises mutual exclusion, for ever: the key has no expiry. Whoever crashes while holding holds until somebody deletes
- * the key by hand. And as nothing compares what is stored, whoever then does so by script also frees those who still work.
+ * It promises mutual exclusion, for ever: the key has no expiry. A client that crashes while holding holds until an operator
+ * deletes the key. And as nothing compares what is stored, a script that does so also frees the locks of those that still work.
  *
  * Step points: `granted`, after SETNX and before the caller knows.
  */

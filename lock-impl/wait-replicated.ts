@@ -1,6 +1,6 @@
 /**
- * SET NX PX that counts only once a replica has it: WAIT follows the write, and a grant that nobody acknowledged is rolled
- * back. With no replica connected there is nobody to ask and the check is off, as it is in the family of locks that has it.
+ * SET NX PX that counts only once a replica has it: WAIT follows the write, and a grant that no replica acknowledged is
+ * rolled back. With no replica connected there is none to ask and the check is off, as it is in the family of locks that has it.
  *
  * It promises what `set-nx-px` does, and that one replica had the grant when `acquire` returned, if any was connected. It
  * excludes a promise beyond that: of two replicas one may have acknowledged and the *other* be promoted, an isolated
@@ -11,7 +11,7 @@
  * that compares the owner) and WAIT leave in one pipeline, on one connection. On a Cluster that pipeline goes to the node
  * of its key, so the same holds there.
  *
- * Steps: `granted`, when the primary has granted and nobody was asked for an acknowledgement yet.
+ * Steps: `granted`, when the primary has granted and no acknowledgement was asked for yet.
  */
 import type { Redis } from 'ioredis';
 import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
@@ -87,7 +87,7 @@ function replicatedHold(access: TopologyAccess, mine: OwnedKey, sentNs: number, 
       const replicas = Number(await certainOrDoubtful(script));
       if (replicas < 0) return null;
       const trusted = replicas === 0 ? 'yes' : await acknowledged(access, mine, newLeaseMs);
-      // The primary has the new lease and nobody else may have: the caller is to go by the old one.
+      // The primary has the new lease and perhaps no replica does: the caller is to go by the old one.
       if (trusted !== 'yes') throw refused(trusted);
       return { validForMs: validForMs(access, extensionSentNs, newLeaseMs) };
     },

@@ -3,14 +3,14 @@ import type { TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Pause, randomPauseMs } from './attempts.js';
 
 export interface Waiting {
-  /** Resolves when it is worth trying again, after `atMostMs` at the latest (Infinity: nobody knows), or on `signal`. */
+  /** Resolves when it is worth trying again, after `atMostMs` at the latest (Infinity: unknown), or on `signal`. */
   pause(atMostMs: number, signal?: AbortSignal): Promise<void>;
   stop(): void;
 }
 
 /** Timers cannot wait for longer. */
 const LONGEST_MS = 2 ** 31 - 1;
-/** Where nobody can be listened to for the moment. */
+/** Where nothing can be listened to for the moment. */
 const DEAF: Pause = { minMs: 10, maxMs: 30 };
 
 /**

@@ -1,6 +1,6 @@
 /** What the safety matrix is made of. */
 
-/** What comes of a lock under a fault. */
+/** How a lock fares under a fault. */
 export type CellOutcome =
   /** Nothing is found; waiting for a lease at most counts as nothing. */
   | 'safe'
@@ -10,7 +10,7 @@ export type CellOutcome =
   | 'stale'
   /** What the lock protects took a stale write or lost an update, or a token was repeated. */
   | 'harm'
-  /** Nobody gets the lock again. */
+  /** No client gets the lock again. */
   | 'deadlock';
 
 /** One lock under one fault, what must come of it, and why. */

@@ -68,12 +68,16 @@ export const clientRows: readonly Cell[] = [
         fencedMutex,
       ],
       'safe',
-      'the lease ends, and the lock can be had again',
+      'the lease ends, and the lock is free again',
     ],
-    [[onSingle('setnx')], 'deadlock', 'without an expiry nobody frees what a dead client held'],
+    [[onSingle('setnx')], 'deadlock', 'without an expiry nothing frees what a dead client held'],
   ]),
   ...row('client-crash-between-two-commands', play('crash-between-setnx-and-expire'), [
-    [[onSingle('setnx-expire')], 'deadlock', 'whoever dies between SETNX and EXPIRE leaves a lock without an expiry'],
+    [
+      [onSingle('setnx-expire')],
+      'deadlock',
+      'a client that dies between SETNX and EXPIRE leaves a lock without an expiry',
+    ],
   ]),
   ...row('release-by-an-expired-holder', play('only-the-owner-releases'), [
     [
@@ -105,7 +109,7 @@ export const clientRows: readonly Cell[] = [
     [
       [plainMutex, reentrantMutex, waitReplicated, onRedlock, ...publishedByName, fencedMutex],
       'safe',
-      'a grant that nobody heard of blocks the others for a lease, no more',
+      'a grant whose answer was lost blocks the others for a lease, no more',
     ],
   ]),
 ];

@@ -5,7 +5,7 @@ import type { Cell, CellOutcome, Flags, Play } from './cell.js';
 export interface LockColumn {
   lock: string;
   topologies: readonly string[];
-  /** What it needs of every run that is told by flags. */
+  /** Flags that every run of it needs, unless it is a play. */
   flags?: readonly string[];
 }
 
@@ -16,7 +16,7 @@ const on =
 export const onSingle = on('single');
 export const plainMutex = onSingle('set-nx-px');
 export const reentrantMutex = onSingle('reentrant');
-/** With nobody to ask on a single server. */
+/** On a single server it has no replica to ask. */
 export const waitReplicated = onSingle('wait-replicated');
 export const publishedMutex = onSingle('third-party/redis-semaphore-mutex');
 export const onRedlock = on('redlock')('redlock');

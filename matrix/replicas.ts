@@ -23,7 +23,7 @@ export const replicaRows: readonly Cell[] = [
     [
       elsewhere([waitReplicated], 'sentinel'),
       'exclusion',
-      'what no replica acknowledges is refused, until the isolated primary has dropped its replicas: then it asks nobody',
+      'what no replica acknowledges is refused, until the isolated primary has dropped its replicas: then no acknowledgement is asked for',
     ],
     [elsewhere([fencedMutex], 'sentinel'), 'harm', 'the counter of tokens is lost with the lock, and gives one again'],
   ]),
@@ -43,7 +43,7 @@ export const replicaRows: readonly Cell[] = [
     [
       elsewhere([plainMutex, reentrantMutex, waitReplicated, publishedMutex, fencedMutex], 'replica'),
       'safe',
-      'nobody can have it until the lease ends that had been given back, and then somebody can',
+      'it stays taken until the lease ends that had been given back, and is free then',
     ],
   ]),
   ...row('promoted-replica-has-a-fast-clock', play('fast-replica-is-promoted'), [

@@ -1,4 +1,4 @@
-/** What happens to servers that replace nobody: alone, or independent of each other. */
+/** What happens to servers that never replace one another: a single one, or independent ones. */
 import type { Cell } from './cell.js';
 import {
   fencedMutex,
@@ -83,7 +83,7 @@ export const serverRows: readonly Cell[] = [
     [
       [waitingForEveryNode],
       'stale',
-      'a renewal waits for the node that hangs until the lease is over on the others, and nobody is told',
+      'a renewal waits for the node that hangs until the lease is over on the others, and the holder does not learn of it',
     ],
   ]),
   ...row('partition', flags('--nemesis', 'partition'), [

@@ -59,6 +59,6 @@ const SECTIONS = [
   ['checkers', 'Checkers'],
   ['measured', 'Measured'],
   ['after', 'After the faults'],
-  ['again', 'Again'],
+  ['reproduce', 'Reproduce'],
   ['run', 'What was run'],
 ] as const;

@@ -1,7 +1,7 @@
 /**
  * JUnit XML for CI: a suite for the run, a case for each checker and one for the run's verdict. `unknown` is an
  * `<error>`: a run that proves nothing must not look green, and `<skipped>` does in most viewers. Findings that the
- * run was told to allow are printed, and do not fail their case.
+ * run may have are printed, and do not fail their case.
  */
 import { CLASSES, className } from '../harness/record/facts/classes.js';
 import { count } from '../harness/record/facts/words.js';
@@ -92,7 +92,7 @@ function violationText(violation: Violation, again: string): string {
     `Why: ${violation.cause.sentence} [${violation.cause.name}]`,
     ...chain,
     `History lines: ${violation.evidence.slice(0, 60).join(', ')}`,
-    `Again: ${again}`,
+    `Reproduce: ${again}`,
   ].join('\n');
 }
 

@@ -42,7 +42,7 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
         ]
       : []),
     '',
-    'Again:',
+    'Reproduce:',
     '',
     ...code(results.again),
   ];

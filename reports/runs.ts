@@ -26,7 +26,7 @@ export interface RunRow {
   report: boolean;
 }
 
-/** The row of a run; `results` absent: nobody has judged it. */
+/** The row of a run; `results` absent: it was not judged. */
 export function runRow(config: RunConfig, results: Results | undefined, report: boolean): RunRow {
   return {
     runId: config.runId,

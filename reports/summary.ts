@@ -47,7 +47,7 @@ export function closingSummary(input: SummaryInput): string {
       : []),
     '',
     ...(input.reportPath === undefined ? [] : [`Report: ${plain(input.reportPath)}`]),
-    `Again:  ${plain(results.again, Number.POSITIVE_INFINITY)}`,
+    `Reproduce: ${plain(results.again, Number.POSITIVE_INFINITY)}`,
   ].join('\n');
 }
 

@@ -3,7 +3,7 @@ import type { Scenario } from '../harness/vocabulary/workload.js';
 export const bareSetnxOutlivesItsHolder: Scenario = {
   name: 'bare-setnx-outlives-its-holder',
   claim: 'SETNX is all that a lock needs',
-  truth: 'a holder that crashes takes the lock with it: nobody ever has it again',
+  truth: 'a holder that crashes takes the lock with it: no client ever gets it again',
   topology: 'single',
   lock: 'setnx',
   settings: { leaseMs: 800, keys: 1 },

@@ -3,7 +3,7 @@ import type { Scenario } from '../harness/vocabulary/workload.js';
 export const crashBetweenSetnxAndExpire: Scenario = {
   name: 'crash-between-setnx-and-expire',
   claim: 'SETNX followed by EXPIRE is a lock with a lease',
-  truth: 'whoever crashes between the two leaves a lock that never ends',
+  truth: 'a client that crashes between the two leaves a lock that never ends',
   topology: 'single',
   lock: 'setnx-expire',
   settings: { leaseMs: 800, keys: 1 },

@@ -14,7 +14,7 @@ export const leaseEndsUnderSlowWork: Scenario = {
     const second = await other.acquire('lock:0', { waitMs: 5_000 });
     stage.check('the next client is granted the lock', second.type === 'ok');
     await stage.sleep(100); // work of both, side by side
-    stage.check('the slow one is told when it unlocks', (await slow.release(first)).type === 'fail');
+    stage.check('the slow one learns of it when it unlocks', (await slow.release(first)).type === 'fail');
     await other.release(second);
   },
 };

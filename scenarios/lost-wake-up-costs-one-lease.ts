@@ -14,7 +14,7 @@ export const lostWakeUpCostsOneLease: Scenario = {
     await holder.acquire('lock:0');
     const waiting = waiter.acquire('lock:0', { waitMs: 10_000 });
     await isListening(stage, 'lock:0');
-    // Nobody publishes that the lock is free.
+    // That the lock is free is published by no client.
     const death = await stage.strike('kill', { names: [holder.name] });
     const next = await waiting;
     stage.check('the waiter has the lock all the same', next.type === 'ok');

@@ -3,8 +3,8 @@ import { isListening } from './acts/asking.js';
 
 export const lostWakeUpIsSleptThrough: Scenario = {
   name: 'lost-wake-up-is-slept-through',
-  claim: 'whoever waits is woken by the unlock, so nobody has to look again',
-  truth: 'nobody publishes the death of a holder: its waiters sleep beside a free lock until their own wait is over',
+  claim: 'a waiter is woken by the unlock, so it need not look again',
+  truth: 'the death of a holder is not published: its waiters sleep beside a free lock until their own wait is over',
   topology: 'single',
   lock: 'broken/lost-wake-up',
   settings: { leaseMs: 1_200, keys: 1 },

@@ -3,7 +3,7 @@ import { releaseTooLate } from './acts/requirements.js';
 
 export const onlyTheOwnerReleases: Scenario = {
   name: 'only-the-owner-releases',
-  claim: "nobody gives back a lock that is another one's (SET NX PX with a random value)",
+  claim: "no client gives back another one's lock (SET NX PX with a random value)",
   truth: 'the script compares before it deletes, so a late release does nothing and the lock of the next one stays',
   topology: 'single',
   lock: 'set-nx-px',

@@ -4,7 +4,8 @@ import { leaseOver } from './acts/asking.js';
 export const pauseBetweenGetAndDel: Scenario = {
   name: 'pause-between-get-and-del',
   claim: 'to compare the owner before the DEL is enough',
-  truth: 'a client that is stopped between its GET and its DEL deletes the lock of whoever was granted it meanwhile',
+  truth:
+    'a client that is stopped between its GET and its DEL deletes the lock of the client that was granted it meanwhile',
   topology: 'single',
   lock: 'set-nx-px-get-del',
   settings: { leaseMs: 2_500, keys: 1 },
@@ -17,7 +18,7 @@ export const pauseBetweenGetAndDel: Scenario = {
     const held = await second.acquire('lock:0', { leaseMs: 8_000, waitMs: 2_000 });
     stage.check('the next client is granted the lock', held.type === 'ok');
     await resume();
-    stage.check('the first one is told that it released', (await answer).type === 'ok');
+    stage.check("the first one's release answers that it worked", (await answer).type === 'ok');
 
     const beside = await third.acquire('lock:0', { waitMs: 2_000 });
     stage.check('a third one is granted it beside the second', beside.type === 'ok');

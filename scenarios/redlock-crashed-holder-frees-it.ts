@@ -4,7 +4,7 @@ import { crashWhileHolding } from './acts/requirements.js';
 export const redlockCrashedHolderFreesIt: Scenario = {
   name: 'redlock-crashed-holder-frees-it',
   claim: 'a holder that dies does not keep the lock for ever (Redlock)',
-  truth: 'every node lets it go by itself: it can be had again within a lease',
+  truth: 'every node lets it go by itself: it is free again within a lease',
   topology: 'redlock',
   lock: 'redlock',
   settings: { leaseMs: 3_000, keys: 1 },

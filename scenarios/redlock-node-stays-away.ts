@@ -15,7 +15,7 @@ export const redlockNodeStaysAway: Scenario = {
     const { held, granted } = await grantOnThreeOfFive(stage);
     const amnesia = await stage.strike('amnesia', { names: [granted[2]!.name] });
     await hasNoticed(stage, other);
-    stage.check('nobody else is granted the lock meanwhile', (await other.acquire('lock:0')).type === 'fail');
+    stage.check('no other client is granted the lock meanwhile', (await other.acquire('lock:0')).type === 'fail');
     await holder.abandon(held);
     await stage.until('the lease is over where it stands', async () => {
       const left = await Promise.all(granted.slice(0, 2).map((node) => node.command('EXISTS', 'lock:0')));
@@ -24,7 +24,7 @@ export const redlockNodeStaysAway: Scenario = {
     await amnesia.heal();
     await leaseOver(stage, 'lock:0');
     const next = await other.acquire('lock:0', { waitMs: 5_000 });
-    stage.check('then it can be had again', next.type === 'ok');
+    stage.check('then it is granted again', next.type === 'ok');
     await other.release(next);
   },
 };

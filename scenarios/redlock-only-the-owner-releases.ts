@@ -3,7 +3,7 @@ import { releaseTooLate } from './acts/requirements.js';
 
 export const redlockOnlyTheOwnerReleases: Scenario = {
   name: 'redlock-only-the-owner-releases',
-  claim: "nobody gives back a lock that is another one's (Redlock)",
+  claim: "no client gives back another one's lock (Redlock)",
   truth: "each node compares before it releases, so the next one's majority stays as it is",
   topology: 'redlock',
   lock: 'redlock',

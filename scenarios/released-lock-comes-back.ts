@@ -14,7 +14,7 @@ export const releasedLockComesBack: Scenario = {
     const [holder, other] = [stage.client(1), stage.client(2)];
     const old = await primaryFor(stage, 'lock:0');
     const held = await holder.acquire('lock:0');
-    // Whoever is promoted has it: the replicas are asked themselves.
+    // Any replica may be promoted and has it: the replicas are asked themselves.
     const replicas = stage.topology.nodes.filter((node) => node !== old);
     await knownTo(stage, replicas, 'lock:0');
     const lag = await stage.strike('lag', 'replica');

@@ -5,7 +5,7 @@ const BACK_MS = 3_000;
 
 export const serverClockGoesBack: Scenario = {
   name: 'server-clock-goes-back',
-  claim: 'a lock that nobody gives back can be had again when its lease is over',
+  claim: 'a lock that is not given back is free again when its lease is over',
   truth:
     'the lease ends by the clock of the server: one that is set back keeps the lock of a dead holder for as much longer, and breaks nothing',
   topology: 'single',

@@ -17,7 +17,7 @@ export const silentUnlock: Scenario = {
     const second = await other.acquire('lock:0', { leaseMs: 8_000, waitMs: 5_000 });
     stage.check('the next client is granted the lock', second.type === 'ok');
     await stage.sleep(100); // work of both, side by side
-    stage.check('the slow one is told that it unlocked', (await slow.release(first)).type === 'ok');
+    stage.check("the slow one's unlock answers that it worked", (await slow.release(first)).type === 'ok');
     stage.check("the lock is still the next one's", (await other.release(second)).type === 'ok');
   },
 };

@@ -15,9 +15,9 @@ export const watchdogUnderAPartition: Scenario = {
     const cut = await stage.strike('partition', { names: [holder.name] });
     const second = await other.acquire('lock:0', { waitMs: 5_000 });
     stage.check('the next client is granted the lock', second.type === 'ok');
-    const lost = await stage.event('the holder is told that it is lost', ({ type }) => type === 'lost');
+    const lost = await stage.event('the holder learns that it is lost', ({ type }) => type === 'lost');
     const inTime = lost.type === 'lost' && first.endedNs! < lost.clientNs;
-    stage.check('it was told while it worked', inTime && lost.hold === first.id);
+    stage.check('it learned of it while it worked', inTime && lost.hold === first.id);
     await other.release(second);
     await cut.heal();
   },

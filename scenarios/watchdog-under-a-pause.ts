@@ -3,7 +3,7 @@ import type { Scenario } from '../harness/vocabulary/workload.js';
 export const watchdogUnderAPause: Scenario = {
   name: 'watchdog-under-a-pause',
   claim: 'a watchdog keeps the lock in your hand for as long as you work',
-  truth: 'it sleeps when its process does: whoever is paused for a lease wakes up beside the next holder',
+  truth: 'it sleeps when its process does: a holder that is paused for a lease wakes up beside the next one',
   topology: 'single',
   lock: 'watchdog',
   settings: { leaseMs: 1_500, keys: 1, resource: 'trusting' },

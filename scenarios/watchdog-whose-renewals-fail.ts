@@ -13,7 +13,7 @@ export const watchdogWhoseRenewalsFail: Scenario = {
     const [holder, other] = [stage.client(1), stage.client(2)];
     const first = await holder.acquire('lock:0');
     const outage = await stage.strike('kill', 'primary');
-    await stage.event('the holder is told that it is lost', ({ type }) => type === 'lost');
+    await stage.event('the holder learns that it is lost', ({ type }) => type === 'lost');
     await outage.heal();
     const second = await granted(stage, other, 'lock:0');
     stage.check('the late release is refused', (await holder.release(first)).type === 'fail');

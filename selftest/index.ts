@@ -256,7 +256,7 @@ export const trials: readonly Trial[] = [
     limitMs: 20_000,
     quickMs: 8_000,
     caught: { checker: 'ownership', class: 'stale', kind: 'silent-release' },
-    story: 'a client that worked for longer than its lease is told that it released',
+    story: 'the release of a client that worked for longer than its lease answers that it worked',
   },
   {
     canary: 'one-acknowledgement',
@@ -309,7 +309,7 @@ export const sounds: readonly SoundRun[] = [
   sound(
     'semaphore',
     [...onOne, '--workload', 'semaphore', '--nemesis', 'clock:client'],
-    'nobody dies with a permit, which would be lost',
+    'no client dies with a permit, which would be lost',
   ),
   sound(
     'permit-expirable',

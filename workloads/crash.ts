@@ -5,7 +5,7 @@ import { contend } from './mutex.js';
 
 export const crash: Workload = {
   name: 'crash',
-  summary: 'as mutex, and holders are killed: can their locks be had again?',
+  summary: 'as mutex, and holders are killed: can their locks be acquired again?',
   checkers: [...EXCLUSION, ...WORTH],
   model: { kind: 'mutex' },
   defaults: { nemesis: 'kill:holder' },

@@ -1,4 +1,4 @@
-/** What the clients can be told to do. */
+/** What the clients can do. */
 import type { Workload } from '../harness/vocabulary/workload.js';
 import { counter } from './counter.js';
 import { crash } from './crash.js';

@@ -12,7 +12,7 @@ const WRITES_EVERY = 0.25;
 
 export const singletonJob: Workload = {
   name: 'singleton-job',
-  summary: 'whoever holds the lock is the leader, keeps it for long, and writes its progress to a resource',
+  summary: 'the holder of the lock is the leader, keeps it for long, and writes its progress to a resource',
   checkers: [...EXCLUSION, 'stale-writes', ...WORTH],
   model: { kind: 'mutex' },
   needs: ['renews', 'extend'],

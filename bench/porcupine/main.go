@@ -31,7 +31,7 @@ const free = -1
 // A mutex with an owner; the state is the section that holds it.
 //
 // An operation of unknown outcome returns after everything else, and never fails: one that had no effect can take its
-// place at the end, where nobody minds an effect.
+// place at the end, where an effect changes nothing.
 var mutex = porcupine.Model{
 	Init: func() interface{} { return free },
 	Step: func(state, input, output interface{}) (bool, interface{}) {

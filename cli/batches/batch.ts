@@ -59,7 +59,7 @@ export async function runBatch<Job>(
   await Promise.all(Array.from({ length: options.jobs }, worker));
 }
 
-/** For runs that are told by the flags of `run`; relative files in them are below `cwd`. */
+/** For runs that are given as flags of `run`; relative files in them are below `cwd`. */
 export function decideByFlags(
   { machine }: Pick<BatchOptions, 'machine'>,
   cwd: string,

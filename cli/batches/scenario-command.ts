@@ -50,7 +50,7 @@ interface Row {
   scenario: string;
   claim: string;
   truth: string;
-  /** With a lock that it was not written for nothing can be otherwise: what came of it is told. */
+  /** `held`, `violated`, `cannot-tell`: with a lock that it was not written for nothing is expected, so this is the verdict. */
   went: 'as-written' | 'otherwise' | 'could-not-run' | 'held' | 'violated' | 'cannot-tell';
   /** What was found, or what was otherwise. */
   why: string;
@@ -164,7 +164,7 @@ function requestOf(scenario: Cast, seed: number, cwd: string): RunRequest {
     hold: { min: 0, max: 0 },
     careless: true,
     ...(settings.resource && { resource: settings.resource }),
-    // Nobody counts on these: a play takes as long as it takes.
+    // Without effect: a play takes as long as it takes.
     timeLimitMs: 15_000,
     nemesis: [],
     nemesisIntervalMs: 1_000,

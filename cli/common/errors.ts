@@ -25,7 +25,7 @@ const FOR_USERS = new Set([
   'CommanderError',
 ]);
 
-/** Prints why the program ends, in one line, and gives its exit status. A bug keeps its stack: whoever reads it needs it. */
+/** Prints why the program ends, in one line, and gives its exit status. A bug keeps its stack, for its report. */
 export function couldNotRun(error: unknown): number {
   process.stderr.write(`lock-torture: ${explain(error)}\n`);
   return EXIT_COULD_NOT_RUN;

@@ -1,7 +1,7 @@
 /** What GitHub shows on the page of a workflow's run: Markdown appended to the file that it names, where it names one. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
-/** Appends a Markdown file. That it cannot be told there is no reason for a run to fail. */
+/** Appends a Markdown file. A run does not fail because this fails. */
 export function tellStepSummary(markdownFile: string): void {
   const summary = process.env.GITHUB_STEP_SUMMARY;
   if (!summary || !existsSync(markdownFile)) return;

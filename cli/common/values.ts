@@ -7,7 +7,7 @@ import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 
 const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `500ms`, `30s`, `1.5s`, `2m` to milliseconds. A bare number is refused: nobody knows its unit. */
+/** `500ms`, `30s`, `1.5s`, `2m` to milliseconds. A bare number is refused: its unit is unknown. */
 export function durationMs(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
   const ms = match ? Number(match[1]) * UNITS_MS[match[2]!]! : Number.NaN;

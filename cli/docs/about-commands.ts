@@ -61,7 +61,7 @@ function formatRow([name, text]: Row, width: number): string {
 
 export async function runDoctor(flags: { redis?: string }): Promise<number> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
-  // As a run would; if it cannot be had, that is one of the findings.
+  // As a run would; that there is none is one of the findings.
   await provideIp(cacheFolder(), say).catch((error: Error) => say(`no ip: ${error.message}`));
   const findings = [...(await diagnose({ cacheFolder: cacheFolder(), redis: flags.redis })), await engineFinding()];
   process.stdout.write(`${formatFindings(findings)}\n`);

@@ -77,7 +77,7 @@ table, from the program itself. The history says what was read. It reads back th
 the run every host, server and client is asked whether anything is left.
 
 **Refused, failed.** Every step of a plan ends in the history. \`refused\`: it cannot or must not be done now, with the
-reason (there is no minority; nobody holds a lock; more than a minority of the nodes would forget within one lease, and no
+reason (there is no minority; no lock is held; more than a minority of the nodes would forget within one lease, and no
 lock promises anything then). \`failed\`: it was done and the read-back does not show it, or it could not be undone. A
 planned fault that never struck makes the verdict \`unknown\`: nothing was tested.`;
 
@@ -156,7 +156,7 @@ function drawn(fault: NemesisFault, argument: string): string {
   return [...new Set(values)].map((value) => `\`${value}\``).join(', ');
 }
 
-/** Where it makes sense, whom it strikes there if nobody is named, and for how long. */
+/** Where it makes sense, whom it strikes there if no target is named, and for how long. */
 function whereOf(fault: NemesisFault): string {
   const places = placesOf(fault);
   const rows = places.map(({ topology, condition }) => {
@@ -173,7 +173,12 @@ function whereOf(fault: NemesisFault): string {
     .map(planTopology)
     .filter((topology) => !places.some((place) => place.topology.name === topology.name))
     .map((topology) => `Not on \`${topology.name}\`: ${whyNot(fault, topology)}.`);
-  const heads = ['topology', 'strikes, if nobody is named', `in force, at a lease of ${seconds(LEASE_MS)}`, 'planned'];
+  const heads = [
+    'topology',
+    'strikes, if no target is named',
+    `in force, at a lease of ${seconds(LEASE_MS)}`,
+    'planned',
+  ];
   return [table(heads, rows), ...not].join('\n\n');
 }
 

@@ -46,10 +46,10 @@ before. That is how the [matrix](../matrix/index.ts) plays one scenario with man
 One file in \`scenarios/\`, listed in \`scenarios/index.ts\`. [pause-between-grant-and-write.ts](../scenarios/pause-between-grant-and-write.ts)
 is a good one to begin with. The types are in \`harness/vocabulary/workload.ts\`: \`Scenario\`, \`Stage\`, \`StageClient\`.
 
-- \`stage.client(1)\` acquires, extends and releases when it is told to, and reads and writes what the lock protects
+- \`stage.client(1)\` acquires, extends and releases when the play says so, and reads and writes what the lock protects
   (\`settings.resource\`). Its answer is \`ok\`, \`fail\` or \`info\`; \`info\` ends its process, and another takes its place.
-- \`stage.strike(fault, target, args)\` is in force, and read back, when it resolves, and until \`heal()\`: all of
-  [faults.md](faults.md) can be had.
+- \`stage.strike(fault, target, args)\` is in force, and read back, when it resolves, and until \`heal()\`. Every fault of
+  [faults.md](faults.md) is available.
 - \`client.stopAt(step, ...)\` and \`client.crashAt(step, ...)\` strike inside the lock: it stops itself at a step point, which the
   head of each lock in \`lock-impl/\` names.
 - \`stage.until(what, ...)\` and \`stage.event(what, ...)\` wait for what can be observed: a server is asked with

@@ -151,7 +151,7 @@ function chooseVerdict(
   const verdict = readings.find(({ reading }) => reading === name);
   if (!verdict) {
     const why = isMeasured ? 'tells no lease: say it with --lease' : 'has no times that say how long a hold lasted';
-    throw new UsageError(`--reading ${name} cannot be had: the history ${why}`);
+    throw new UsageError(`--reading ${name} is not possible: the history ${why}`);
   }
   if (verdict.verdict === 'invalid') return { reading: name, verdict: 'invalid', exitStatus: 1 };
   if (verdict.verdict === 'unknown') return { reading: name, verdict: 'unknown', exitStatus: 2 };

@@ -31,7 +31,7 @@ export interface ImportSummaryInput {
 const EXIT_MEANING = {
   0: 'the history can be explained',
   1: 'the history cannot be explained',
-  2: 'nobody can tell',
+  2: 'cannot tell',
 };
 const OUTCOME_NAMES = ['ok', 'fail', 'info', undefined] as const;
 
@@ -85,7 +85,7 @@ function table(readings: readonly ReadingVerdict[], chosen: ReadingName): string
     one.reading === chosen ? '*' : ' ',
     one.title,
     one.verdict,
-    one.accuses ? kindsText(one) : `${kindsText(one)} (accuses nobody by itself)`,
+    one.accuses ? kindsText(one) : `${kindsText(one)} (proves nothing by itself)`,
     one.procedure,
   ]);
   const all = [[' ', 'reading', 'verdict', 'findings', 'decided by'], ...rows];

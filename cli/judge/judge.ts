@@ -115,5 +115,5 @@ function tidierFor(folder: string): () => void {
   return size > LONG_FROM_BYTES ? collectGarbage : () => {};
 }
 
-/** Of a run by a workload that there is no more: nobody judges it, and so it cannot be told. */
+/** Of a run by a workload that no longer exists: no checker judges it, so its verdict is "cannot tell". */
 const UNKNOWN_WORKLOAD: { checkers: readonly string[]; model: LockModel } = { checkers: [], model: { kind: 'mutex' } };

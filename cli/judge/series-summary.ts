@@ -94,7 +94,7 @@ export function summarise(
   };
 }
 
-/** Gravest first: what was proven stands, whatever became of later runs; only then counts what could not be told. */
+/** Gravest first: what was proven stands, whatever became of later runs; "cannot tell" comes after that. */
 const OUTRANKS: readonly ExitStatus[] = [1, 3, 2, 0];
 
 /** A violation outranks a run that could not be set up, which outranks "cannot tell", which outranks "held". */

@@ -108,7 +108,7 @@ function showLines(row: SeriesRow): string[] {
   return [
     `${row.verdict === 'violated' ? 'First violated' : 'Last'}, seed ${row.seed}: ${row.headline}`,
     ...(row.verdict === 'could-not-run' ? [] : [`Report: ${join(row.folder, 'report.html')}`]),
-    `Again:  ${row.again}`,
+    `Reproduce: ${row.again}`,
   ];
 }
 

@@ -101,7 +101,7 @@ export function writeRunsIndex(base: string): void {
   writeWhole(join(base, 'index.html'), runsPage(Object.values(rows).map(({ row }) => row)));
 }
 
-/** Undefined: a folder that cannot be read as a run says nothing in the list, and stops nobody else's report. */
+/** Undefined: a folder that cannot be read as a run is left out of the list; other reports are written all the same. */
 function readRow(folder: string): RunRow | undefined {
   try {
     return runRow(readConfig(folder), readResults(folder), existsSync(join(folder, 'report.html')));

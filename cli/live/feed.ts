@@ -2,8 +2,8 @@
  * The inner process's side of the live view: counts along, and several times a second sends how the run stands to the
  * outer process, which has the terminal.
  *
- * Promises: never waits for whoever reads. A terminal that stands still (Ctrl-S, a slow connection) makes snapshots
- * fall out; it must not hold up the run, whose stalls weaken its verdict.
+ * Promises: never waits for its reader. A terminal that stands still (Ctrl-S, a slow connection) loses snapshots;
+ * it must not hold up the run, whose stalls weaken its verdict.
  */
 import type { Writable } from 'node:stream';
 import type { Ledger } from '../../harness/record/facts/ledger.js';

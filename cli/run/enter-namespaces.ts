@@ -58,7 +58,7 @@ export async function enterNamespaces(
     ...(capture && { captured: { output: child.stdout!, errors: child.stderr! } }),
     channel: pipe,
     askToStop: () => pipe.write(STOP_REQUEST),
-    // Where nothing ends with it, it is told by the pipe alone, and removes what it has made.
+    // Without namespaces nothing ends with it: it notices the closed pipe, and removes what it has made.
     kill: () => (namespaces ? child.kill('SIGKILL') : pipe.destroy()),
   };
 }

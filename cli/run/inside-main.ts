@@ -3,7 +3,7 @@ import { drained, surviveClosedOutput } from '../common/closed-output.js';
 import { couldNotRun, EXIT_INTERNAL_ERROR, isForUsers } from '../common/errors.js';
 import { runInside } from './inside.js';
 
-/** An error that nobody foresaw is our bug: it must not look like a verdict, and what was recorded must not be lost. */
+/** An unforeseen error is our bug: it must not look like a verdict, and what was recorded must not be lost. */
 async function giveUp(error: unknown): Promise<never> {
   const status = couldNotRun(error);
   await drained();

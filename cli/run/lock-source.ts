@@ -13,7 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ImportKind, Loader, Message, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
 import { parseArgsStringToArgv } from 'string-argv';
 
-/** A lock that cannot be had; the message is one line for the user. */
+/** A lock that cannot be used; the message is one line for the user. */
 export class LockSpecError extends Error {
   override readonly name = 'LockSpecError';
 }

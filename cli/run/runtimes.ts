@@ -18,7 +18,7 @@ export type ChosenRuntime =
 
 /**
  * `auto` is `docker` where an engine answers and the images are there or can be pulled, else `netns`. Throws with the remedy
- * where what was asked for, or where neither, can be had.
+ * where the runtime asked for, or neither of them, is available.
  */
 export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<ChosenRuntime> {
   const wantsImages = asked.image !== undefined || asked.clientImage !== undefined;
@@ -34,7 +34,7 @@ export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<Chos
     return { name: 'docker', why, machine: containers.machine };
   }
   if (asked.runtime === 'docker' || wantsImages)
-    throw new UsageError(`the docker runtime cannot be had: ${containers.trouble}`);
+    throw new UsageError(`the docker runtime is not available: ${containers.trouble}`);
   return netns(
     `a network namespace per host, on this machine (no docker: ${containers.trouble})`,
     say,
@@ -57,7 +57,7 @@ async function netns(why: string, say: Say, noDocker?: string): Promise<ChosenRu
   const trouble = (await whyNoIp(say)) ?? (await whyNoNetns());
   if (!trouble) return { name: 'netns', why };
   throw new UsageError(
-    `the netns runtime cannot be had: ${trouble}${noDocker === undefined ? '' : `; nor docker: ${noDocker}`}`,
+    `the netns runtime is not available: ${trouble}${noDocker === undefined ? '' : `; nor docker: ${noDocker}`}`,
   );
 }
 

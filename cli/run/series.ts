@@ -88,7 +88,7 @@ export function timesOf({ times, untilViolation }: Pick<AskedSeries, 'times' | '
   return times ?? (untilViolation ? undefined : 1);
 }
 
-/** Its row, or: not even its folder could be made; the user had asked to stop before it began. Errors are told at once. */
+/** Its row, or: not even its folder could be made; the user had asked to stop before it began. Errors are printed at once. */
 type Made = SeriesRow | 'no-folder' | 'not-begun';
 
 async function oneRun(series: Series, n: number, stop: StopRequests): Promise<Made> {

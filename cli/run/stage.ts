@@ -1,4 +1,4 @@
-/** The stage of a scenario: clients that are led by hand, faults that strike when they are told to, and waits that are bounded. */
+/** The stage of a scenario: clients that are led by hand, faults that strike on command, and waits that are bounded. */
 
 import { clientSlot, type Scene } from '../../harness/run/run.js';
 import type { ClientTarget, FaultContext, Target } from '../../harness/vocabulary/faults.js';

@@ -161,7 +161,7 @@ function start(id: number, { argv, cwd, env, logStdout }: Extract<Call, { do: 's
   });
 }
 
-/** For whoever looks for the last words of a server on its own host. */
+/** For a reader who looks for the last words of a server on its own host. */
 function keep(chunk: Buffer): void {
   try {
     if (log) appendFileSync(log, chunk);

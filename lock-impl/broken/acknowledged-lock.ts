@@ -48,6 +48,6 @@ async function takeAndWait(
   const [taken, waited] = replies ?? [];
   if (!taken || taken[0]) throw taken?.[0] ?? new Error('no answer');
   if (taken[1] === null) return 'held';
-  // Granted by the primary; whatever kept us from knowing more, nobody acknowledged it.
+  // Granted by the primary; whatever kept us from knowing more, it was not acknowledged.
   return waited && !waited[0] ? Number(waited[1]) : 0;
 }

@@ -3,7 +3,7 @@
  * thread-local map, key → count, asks Redis for the first lock only, and forgets the count where an unlock succeeded.
  *
  * The lease runs out, another client gets the lock, and the first one's unlock fails, as it should; but its count is still 1.
- * Whenever it locks again that is "nested" and granted on the spot, beside whoever holds. It needs holders that outlive their
+ * Whenever it locks again that is "nested" and granted on the spot, beside the holder. It needs holders that outlive their
  * lease (`--careless --hold 0.5x..1.5x`, or a paused client).
  */
 import type { Redis } from 'ioredis';

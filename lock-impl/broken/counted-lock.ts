@@ -62,7 +62,7 @@ class CountedLock {
   readonly #counts: Counts;
   #owner: string;
   #renames = 0;
-  /** The server may count holds that we do not, or be told yet to count less. */
+  /** The server may count holds that we do not, or a command to count less may still arrive. */
   #leftBehind = false;
   #holds: LockHold[] = [];
   #renewing: AbortController | undefined;

@@ -24,7 +24,7 @@ export function guardedSemaphore(name: string, givenBack: GivenBack): LockDefini
           const giveBack = givenBack(async () => (await hold.release()) !== false);
           const lost = new AbortController();
           void access.sleep(options.leaseMs).then(async () => {
-            // Whoever still works under it is told. A permit that could not be given back now is lost.
+            // A holder that still works under it learns of it. A permit that could not be given back now is lost.
             lost.abort('its lease is over');
             await giveBack().catch(() => {});
           });

@@ -1,6 +1,6 @@
 /**
- * The twin of `permit-returned-twice`: who returns it second is told that it was not ours any more. A return that failed is
- * not made again, as nobody knows whether it was carried out: a permit too few, never one too many.
+ * The twin of `permit-returned-twice`: the second return answers that the permit was not ours any more. A return that
+ * failed is not repeated, as it may have been carried out: a permit too few, never one too many.
  */
 import { guardedSemaphore } from './guarded-semaphore.js';
 

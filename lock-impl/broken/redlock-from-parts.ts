@@ -18,11 +18,11 @@ export interface RedlockParts {
   stopwatch?(access: TopologyAccess): () => number;
   /** How long a node's vote is waited for, milliseconds; absent: as long as a command may take. */
   patienceMs?: number;
-  /** Who is told that a try failed. */
+  /** The keys to give back after a failed try. */
   toGiveBack?(asked: readonly OwnedKey[], granted: readonly OwnedKey[]): readonly OwnedKey[];
 }
 
-/** By a clock that nobody sets. */
+/** By a clock that cannot be set. */
 export function monotonic(access: TopologyAccess): () => number {
   const beganNs = access.nowNs();
   return () => (access.nowNs() - beganNs) / 1e6;

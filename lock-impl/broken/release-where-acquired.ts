@@ -3,7 +3,7 @@
  * OK, and undoes that list.
  *
  * A node carries the SET out and its answer is lost, or comes too late: it stays taken for a whole lease by somebody who does not hold. A few
- * such tries, at a lossy network, keep a majority taken, and nobody gets the lock.
+ * such tries, at a lossy network, keep a majority taken, and no client gets the lock.
  */
 import { redlockFromParts } from './redlock-from-parts.js';
 

@@ -3,7 +3,7 @@
  * was written for (owner, lease), or copies one of the well-known scripts and renumbers half of it: Redis accepts any field.
  *
  * The owner's own count never falls. The unlock reports that the lock is still held once more, so the watchdog goes on, and
- * nobody else ever gets the lock while that client lives; the client itself can "lock" it as often as it likes.
+ * no other client ever gets the lock while that one lives; the client itself can "lock" it as often as it likes.
  */
 import { countedLock, serverCounts } from './counted-lock.js';
 

@@ -1,5 +1,5 @@
 /**
- * Frees a fair lock, whoever holds it and however often; the queue stays, and whoever is next is told.
+ * Frees a fair lock from any holder, however often it holds; the queue stays, and its head is notified.
  *
  * KEYS[1]  the lock
  * KEYS[2], KEYS[3]  see fair-queue.ts

@@ -1,6 +1,6 @@
 /**
- * Takes an owner that waits no longer out of the queue of a fair lock. If it was next and the lock is free, whoever is next
- * now is told.
+ * Takes an owner that waits no longer out of the queue of a fair lock. If it was next and the lock is free, the new
+ * head is notified.
  *
  * KEYS[1]  the lock
  * KEYS[2], KEYS[3]  see fair-queue.ts

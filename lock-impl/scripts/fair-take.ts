@@ -1,5 +1,5 @@
 /**
- * Takes a fair lock: only if it is free and nobody was queued before, or if it is the owner's already.
+ * Takes a fair lock: only if it is free and no owner was queued before, or if it is the owner's already.
  *
  * KEYS[1]  the lock: a hash with one field, owner → how often it is held
  * KEYS[2], KEYS[3]  see fair-queue.ts
@@ -8,7 +8,7 @@
  * ARGV[3]  for how many milliseconds the owner counts as waiting from now on, if it is refused; 0: it does not wait
  *
  * Returns {1, how often the owner now holds it}, or {0, ms, why, queued}: it is worth trying again after so many
- * milliseconds (-1: nobody knows), why is 'held' or 'queued-behind', and queued is 1 if the queue took the owner in just
+ * milliseconds (-1: unknown), why is 'held' or 'queued-behind', and queued is 1 if the queue took the owner in just
  * now, at its end.
  */
 import { fairQueue } from './fair-queue.js';

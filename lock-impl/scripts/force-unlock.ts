@@ -1,8 +1,8 @@
 /**
- * Frees a lock, whoever holds it and however often.
+ * Frees a lock from any holder, however often it holds.
  *
  * KEYS     the lock, and whatever else says who holds it
- * ARGV[1]  the channel on which to say that the lock is free; '': nobody listens
+ * ARGV[1]  the channel on which to say that the lock is free; '': no client listens
  *
  * Returns 1 if somebody held it, else 0.
  */

@@ -1,5 +1,5 @@
 /**
- * Ends all holds of one mode of a read-write lock, whoever has them. Ending a writer's leaves what it reads.
+ * Ends all holds of one mode of a read-write lock, of every owner. Ending a writer's leaves what it reads.
  *
  * KEYS[1], KEYS[2]  see read-write-state.ts
  * ARGV[1]  'read' or 'write'

@@ -9,8 +9,8 @@
  * Readers share, a writer excludes everybody else. Who writes may take it again, to read or to write; who only reads may
  * take it to read again, but not to write: it is in its own way.
  *
- * Returns {1, how often the owner now holds it in that mode}, or {0, ms}: whoever is in the way is gone after so many
- * milliseconds unless it renews.
+ * Returns {1, how often the owner now holds it in that mode}, or {0, ms}: the lease in the way is over after so many
+ * milliseconds unless it is renewed.
  */
 import { readWriteState } from './read-write-state.js';
 

@@ -4,7 +4,7 @@
  * KEYS[1]  the lock: a hash with one field, owner → how often it is held
  * ARGV[1]  the owner
  * ARGV[2]  the lease in milliseconds that holds which are left get anew
- * ARGV[3]  the channel on which to say that the lock is free; '': nobody listens
+ * ARGV[3]  the channel on which to say that the lock is free; '': no client listens
  *
  * Returns how often the owner still holds it, or nil if it was not the owner's: then nothing was done.
  */

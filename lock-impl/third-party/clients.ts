@@ -5,7 +5,7 @@
  *   command in time. A library that has no time-outs of its own is so protected from its worst; what goes wrong even then
  *   is the library's doing.
  * - `defaults`: ioredis's own settings, as `new Redis(host)` has them. Commands wait in a queue while offline, are sent
- *   again after a reconnect, up to 20 times, and have no time-out: a server that hangs hangs whoever awaits it. This is
+ *   again after a reconnect, up to 20 times, and have no time-out: a server that hangs hangs its clients. This is
  *   how most applications run. An operation that spans a reconnect is still "cannot tell", whatever the library says.
  *
  * Both are stamped, so that a lease counts from when the granted attempt left.

@@ -39,7 +39,7 @@ export function wantedVersion({ installedAs }: Library): string {
   return alias ?? `${installedAs}@${wanted}`;
 }
 
-/** The library's exports. Rejects with one line that says what to do when it cannot be had. */
+/** The library's exports. Rejects with one line that says what to do when it cannot be loaded. */
 export async function load<Exports>(library: Library, node = process.version): Promise<Exports> {
   const { installedAs, nodeMajorMin = 0 } = library;
   if (Number.parseInt(node.slice(1), 10) < nodeMajorMin) {

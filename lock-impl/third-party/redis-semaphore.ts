@@ -64,7 +64,7 @@ async function connect(access: TopologyAccess, lock: RedisSemaphoreLock): Promis
   const clients = await clientsOf(access, lock.clients);
   const Base = lock.classOf(exports);
 
-  /** The library's lock, watched: a refresh that worked is told. */
+  /** The library's lock, watched: a refresh that worked is reported. */
   class Watched extends Base {
     onRefreshed: ((sentNs: number) => void) | undefined;
 

@@ -138,7 +138,7 @@ function use(
   return { hold, entered: entered.promise };
 }
 
-/** Watches from outside: `using` calls the instance's own `extend`, and tells nobody when that worked. */
+/** Watches from outside: `using` calls the instance's own `extend`, and does not report when that worked. */
 function tellExtensions(access: TopologyAccess, redlock: Redlock5, hold: LockHold, leaseMs: number): void {
   const extend = redlock.extend.bind(redlock);
   redlock.extend = async (...args) => {

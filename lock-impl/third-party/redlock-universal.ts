@@ -74,7 +74,7 @@ async function adaptersOf(access: TopologyAccess, exports: Exports, errors: unkn
   return (await clientsOf(access)).map((client) => new Watched(client));
 }
 
-/** The library wraps errors, and forgets what they were; its own two words for "no" can be told by their text alone. */
+/** The library wraps errors, and forgets what they were; its own two words for "no" are recognised by their text alone. */
 function refuse(error: Error & { cause?: Error }): never {
   if (/^Lock ".*" is already held$/.test(error.cause?.message ?? '')) throw refused('held');
   if (/^RedLock quorum not achieved/.test(error.cause?.message ?? '')) throw refused('no-quorum');

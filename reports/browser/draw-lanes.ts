@@ -248,7 +248,7 @@ function drawViolations(pen: Pen, data: PageData, { lanes }: Layout): void {
     const x = pen.clamped(mark.fromUs);
     const untilX = Math.max(x + 3, pen.clamped(mark.untilUs));
     for (const lane of slots) {
-      // Where nobody is named (a deadlock), it concerns them all.
+      // Where no client is named (a deadlock), it concerns them all.
       if (mark.slots.length > 0 && !mark.slots.includes(lane.name)) continue;
       // Thousands of them share their red where they touch.
       if (marks.length > MOST_FRAMED && untilX < (drawnTo.get(lane.name) ?? 0) + 1) continue;

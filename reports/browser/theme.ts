@@ -5,7 +5,7 @@ export interface Theme {
   /** Of a key, by its number. */
   key(number: number): string;
   font(px: number, weight?: number): string;
-  /** Diagonal lines, for what must be told apart without colour. */
+  /** Diagonal lines, for what must be distinguishable without colour. */
   hatch(context: CanvasRenderingContext2D, name: string): CanvasPattern | string;
 }
 

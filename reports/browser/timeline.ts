@@ -75,7 +75,7 @@ export class TimelineView implements Steering {
     this.window.textContent = `${moment(fromUs * 1e3)} – ${moment(untilUs * 1e3)} (${whole})`;
   }
 
-  /** The address follows the view, so that it can be passed on; and the pinned moment is told in words. */
+  /** The address follows the view, so that it can be passed on; and the pinned moment is put into words. */
   private settle(): void {
     clearTimeout(this.settling);
     this.settling = window.setTimeout(() => {

@@ -1,6 +1,6 @@
 /** Which time of the run is looked at, and the moment that is pinned. Everything that draws listens to it. */
 
-/** Nothing in a history is told apart below this. */
+/** A history has no finer times than this. */
 const LEAST_US = 20;
 
 export class View {

@@ -167,7 +167,7 @@ function clocksOf({ observations }: ReportInput, story: Story, bins: Bins): Plot
     .map(([host, ms]) => ({ host: visible(host), ms }));
 }
 
-/** After each fault's blow, and after its healing: how long until a key could be had again. */
+/** After each fault's blow, and after its healing: how long until a key was granted again. */
 function recoveryOf({ results }: ReportInput): Dots[] {
   const [struck, healed]: Dots[] = [dots('after the blow'), dots('after the healing')];
   for (const { fromNs, untilNs, values } of measured(results, 'recovery')) {
@@ -179,7 +179,7 @@ function recoveryOf({ results }: ReportInput): Dots[] {
 
 /** Of those that were lost: how long their clients went on. Only the worst are measured one by one. */
 function lossesOf({ results }: ReportInput): Dots[] {
-  const [told, never]: Dots[] = [dots('until it was told'), dots('never told: until it released')];
+  const [told, never]: Dots[] = [dots('until it learned of it'), dots('never learned of it: until it released')];
   for (const { of, fromNs, values } of measured(results, 'loss-to-notice'))
     if (values.unawareMs !== undefined) put(of.includes('never told') ? never! : told!, fromNs, values.unawareMs);
   return [told!, never!].filter(({ s }) => s.length > 0).map(inOrder);

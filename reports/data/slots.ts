@@ -113,7 +113,7 @@ export class SlotLists {
       const [fromNs, untilNs] = [beganNs(ops, row), this.endedNs(slot, row)];
       const last = out.fromUs.length - 1;
       const outcome = outcomeOf(ops.outcome[row]!);
-      // What could not be told is never drawn together with what was refused.
+      // Tries of unknown outcome are never drawn together with refused ones.
       if (!this.keeping.keeps(fromNs, untilNs) && together > 0 && together < this.keeping.together) {
         if (out.outcome[last] === outcome) {
           out.count[last]!++;

@@ -22,7 +22,7 @@ import { plotsOf } from './plots.js';
 import { lengthUs, SlotLists, wholeUs } from './slots.js';
 
 const LONGEST_TEXT = 300;
-/** Values of keys name nobody to a reader; their beginning is enough to tell them apart. */
+/** The values of keys mean nothing to a reader; their beginning is enough to distinguish them. */
 const LONGEST_VALUE = 24;
 /** Marks on the timeline: of more, the tables and results.json tell. */
 const MOST_MARKS = 5_000;

@@ -32,7 +32,7 @@ export function legend(keys: readonly string[], has: { evictions: boolean; skews
 ${swatch(markup`<rect class="hold k0" x="0" y="1" width="12" height="12"/><rect class="hold-edge k0" x="12" y="1" width="14" height="12"/><rect fill="url(#stale-k0)" x="12" y="1" width="14" height="12"/>`, 'held: lease running, then hatched once it had ended')}
 ${swatch(markup`<rect class="wait" x="0" y="6" width="26" height="3"/>`, 'waited, and got it')}
 ${swatch(markup`<rect class="tick fail" x="0" y="7" width="24" height="1.5"/><rect class="tick fail" x="24" y="4" width="1.5" height="8"/>`, 'tried, and was refused')}
-${swatch(markup`<rect fill="url(#unclear)" x="0" y="4" width="26" height="7"/>`, 'nobody can tell how it went')}
+${swatch(markup`<rect fill="url(#unclear)" x="0" y="4" width="26" height="7"/>`, 'outcome unknown')}
 ${swatch(markup`<g class="down"><line x1="13" y1="2" x2="13" y2="14"/><path d="M9.500 1l7 7m0 -7l-7 7"/></g>`, 'client process gone')}
 ${swatch(markup`<rect class="fault-band" x="0" y="0" width="26" height="14"/><line class="fault-edge" x1="0.7" y1="0" x2="0.7" y2="14"/><rect fill="url(#unclear)" x="13" y="9" width="13" height="5"/>`, 'under a fault; hatched below: stopped or down')}
 ${swatch(markup`<rect class="mark-span exclusion" x="1" y="1" width="24" height="12"/>`, 'overlap: exclusion broken')}

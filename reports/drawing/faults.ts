@@ -1,4 +1,4 @@
-/** Faults: a row of their own with what was done, and bands over the lanes of whoever was struck. */
+/** Faults: a row of their own with what was done, and bands over the lanes of the hosts that were struck. */
 
 import { duration, exactMoment } from '../../harness/record/facts/words.js';
 import { clipped, type Markup, markup } from '../markup.js';

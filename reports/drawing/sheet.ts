@@ -3,7 +3,7 @@
  * believed. The close-up of a violation is one.
  *
  * Everything drawn maps back to its time: `data-from-ns`, `data-until-ns`, `data-left` and `data-right` on the drawing
- * give the scale. A violation is always drawn; the rest merges where it would not be told apart, and `notes` says so.
+ * give the scale. A violation is always drawn; the rest merges where it could not be distinguished, and `notes` says so.
  */
 import { type Markup, markup } from '../markup.js';
 import { drawAxis, drawGrid, drawPhases } from './axis.js';

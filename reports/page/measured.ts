@@ -11,7 +11,7 @@ const MOST_ROWS = 60;
 
 const TITLES: Record<string, string> = {
   latency: 'Latency',
-  recovery: 'Time until a lock could be had again',
+  recovery: 'Time until a lock was granted again',
   availability: 'Availability',
   'loss-to-notice': 'From losing a lock to knowing it',
 };
@@ -40,13 +40,13 @@ function availability(measurements: readonly Measurement[]): Markup {
         markup`<tr><td>${clipped(of, 300)}</td>${keys.map((key) => availabilityCell(ofThem.find((one) => (one.key ?? '') === key)))}</tr>`,
     );
   return markup`<h3>${TITLES.availability}</h3>
-<p class="note">For how much of the time each key could be had, as far as tries show; in brackets the longest time in which it could not.</p>
+<p class="note">For how much of the time each key was available, as far as tries show; in brackets the longest time in which it was not.</p>
 <div class="scroll"><table><thead><tr><th>during</th>${keys.map((key) => markup`<th>${clipped(key, 200)}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 function availabilityCell(one: Measurement | undefined): Markup {
   const percent = one?.values.availablePercent;
-  if (percent === undefined) return markup`<td class="muted">nobody tried</td>`;
+  if (percent === undefined) return markup`<td class="muted">no tries</td>`;
   const outage = one?.values.longestOutageMs ?? 0;
   return markup`<td class="bar">${figure(percent)} %${outage > 0 ? ` (${durationOfMs(outage)})` : ''}<i style="${`width:${Math.max(0, Math.min(100, percent)) * 0.9}%`}"></i></td>`;
 }
@@ -86,6 +86,6 @@ export function readingsSection({ results }: ReportInput): Markup {
       markup`<tr><td class="nowrap">${one.title}</td><td class="nowrap"><span class="state ${VERDICT_CLASS[one.verdict] ?? 'doubt'}">${one.verdict}</span></td><td>${count(one.found)}</td><td>${one.procedure}</td><td>${[...one.proofs, ...one.notes].slice(0, 4).map((text) => markup`<p>${clipped(text, 600)}</p>`)}</td></tr>`,
   );
   return markup`<h2 id="readings">Can the history be explained at all?</h2>
-<p class="note">Linearizability, under each reading of what a history leaves open. It asks for more than the verdict does: here a client that died, or whose release was refused, still holds; and strictly there are no leases. So a run can have held although one of these finds something that was to nobody’s harm.</p>
+<p class="note">Linearizability, under each reading of what a history leaves open. It asks for more than the verdict does: here a client that died, or whose release was refused, still holds; and strictly there are no leases. So a run can have held although one of these finds something that did no harm.</p>
 <div class="scroll"><table><thead><tr><th>reading</th><th>verdict</th><th>findings</th><th>decided by</th><th>the first of them</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }

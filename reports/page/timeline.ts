@@ -39,7 +39,7 @@ export function plotsSection(plots: Plots): Markup {
 <p class="note">Faults are the bands. Drag to zoom: the timeline and the other plots follow.</p>
 ${plot('latency', `How long acquires took, by outcome${thinned}; median and 99 % of those granted, by ${durationOfMs(plots.binSeconds * 1e3)}`)}
 ${plot('rate', `Operations that ended, per second, by ${durationOfMs(plots.binSeconds * 1e3)}`)}
-${plots.recovery.length === 0 ? undefined : plot('recovery', 'Time to recover: from each fault’s blow, and from its healing, until a lock could be had; one point for each key')}
+${plots.recovery.length === 0 ? undefined : plot('recovery', 'Time to recover: from each fault’s blow, and from its healing, until a lock was granted; one point for each key')}
 ${plots.losses.length === 0 ? undefined : plot('losses', 'From losing a lock to knowing it, at the moment of the loss: the worst')}
 ${plots.clocks.length === 0 ? markup`<p class="note">No wall clock was ever seen more than 20 ms off the machine’s.</p>` : plot('clocks', 'Wall clocks against the machine’s')}
 </section>`;

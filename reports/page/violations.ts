@@ -30,7 +30,7 @@ const MOST_GRANTS = 3;
 /** What a server did is observed a little after it answered its client. */
 const OBSERVED_AFTER_NS = 5e6;
 
-/** A link to where a violation is told of; beyond those told, to the section that says so. */
+/** A link to where a violation is described; beyond those described, to the section that says so. */
 export function linkTo(number: number): string {
   return number <= MOST_IN_WORDS + MOST_LISTED ? `#violation-${number}` : '#violations';
 }

@@ -25,7 +25,7 @@ export interface OwnerSpan {
   untilNs: number;
   /** What is stored. */
   value: string;
-  /** The client that the value, or the command that stored it, belongs to; absent: nobody can tell. */
+  /** The client that the value, or the command that stored it, belongs to; absent: unknown. */
   client?: string;
   line: number;
   /** A command places the moment exactly; a sample only says that by then it was so. */
@@ -54,7 +54,7 @@ const SAMPLE_LAG_NS = 20e6;
 /** Below this a skew is measurement noise. */
 const SKEW_SHOWN_MS = 100;
 
-/** Commands by which every owner in a whole run is told; of more, an object for each would be too much. */
+/** Up to so many commands every owner in a whole run is found; of more, an object for each would be too much. */
 const MOST_COMMANDS = 100_000;
 /** Owners read from samples alone: about as many as these are drawn from, which is more than a drawing has room for. */
 const MOST_OWNERS_SAMPLED = 50_000;
@@ -66,7 +66,7 @@ export class Beliefs {
   readonly nodes: NodeBelief[];
   /** What of them is not in `nodes`, for people; undefined where all is. */
   readonly note: string | undefined;
-  /** Whether `nodes` were told by commands, too. */
+  /** Whether `nodes` rests on commands, too. */
   readonly whole: boolean;
   private readonly read = new Map<string, NodeBelief[]>();
 
@@ -140,7 +140,7 @@ function nodeBeliefs(
     });
 }
 
-/** Which single client ever sent a value; values that several sent identify nobody. */
+/** Which single client ever sent a value; values that several sent identify no client. */
 function authorsOf(
   commands: readonly (readonly [line: number, CommandObservation])[],
 ): Map<string, string | undefined> {
@@ -396,6 +396,6 @@ function hashFields(value: string): string[] {
   try {
     return Object.keys(JSON.parse(value) as object);
   } catch {
-    return []; // a lock may store whatever it likes; then it names nobody
+    return []; // a lock may store whatever it likes; then its value names no client
   }
 }

@@ -66,7 +66,7 @@ export function slotsOf(history: History, holds: HoldTable, wanted: number): Slo
   for (const [slot, own] of heldBy) slot.holds = own.sort((a, b) => holds.fromNs[a]! - holds.fromNs[b]!);
   const missedBy = grouped(count, (row) => (isMiss(history, row) ? slotFor[client[row]!] : undefined));
   for (const [slot, own] of missedBy) slot.misses = own.sort((a, b) => missNs(history, a) - missNs(history, b));
-  // Slots are named c1, c2, …: those of them that nobody ever filled are lanes too, or their absence goes unnoticed.
+  // Slots are named c1, c2, …: those that no client ever filled are lanes too, or their absence goes unnoticed.
   if ([...slots.keys()].every((name) => /^c\d+$/.test(name)))
     for (let n = 1; n <= wanted && slots.size < wanted; n++) slotOf(`c${n}`);
   const natural = new Intl.Collator('en', { numeric: true });

@@ -14,7 +14,7 @@ export interface Step {
   observation?: number;
 }
 
-/** Steps of a cause that are told; results.json has all. */
+/** Steps of a cause that are listed; results.json has all. */
 const MOST_LINKS = 40;
 
 export function stepsOf(violation: Violation): Step[] {
@@ -25,7 +25,7 @@ export function stepsOf(violation: Violation): Step[] {
       return { atNs, text, kind: 'cause', history, observation };
     }),
   ].filter(({ atNs }) => Number.isFinite(atNs));
-  // What happened at the same instant stays in the order in which it was told.
+  // What happened at the same instant stays in the order in which it was recorded.
   return steps
     .map((step, at) => ({ step, at }))
     .sort((a, b) => a.step.atNs - b.step.atNs || a.at - b.at)
@@ -68,7 +68,7 @@ function holdSteps(hold: Hold, violation: Violation): Step[] {
 const ENDINGS: Record<Exclude<Hold['endedBy'], 'history-end'>, string> = {
   release: 'begins to release it',
   'client-down': 'is gone',
-  lost: 'is told that it has lost it',
+  lost: 'learns that it has lost it',
 };
 
 function answerWords({ endedBy, released }: Hold): string {
@@ -80,7 +80,7 @@ function answerWords({ endedBy, released }: Hold): string {
 export interface Believed {
   node: string;
   role: string;
-  /** Whom it took for the owner of the key; undefined: nobody. */
+  /** Whom it took for the owner of the key; undefined: none. */
   owner?: string;
   /** Milliseconds until the key was to expire; undefined: never. */
   leaseLeftMs?: number;
@@ -103,5 +103,5 @@ const ROLES: Record<string, string> = {
   primary: 'primary',
   replica: 'replica',
   'replica-cut': 'replica, cut off from its primary',
-  unwatched: 'down or stopped: nobody could look',
+  unwatched: 'down or stopped: it could not be observed',
 };

@@ -21,10 +21,7 @@ export async function havingKey(nodes: readonly RedisNode[], key: string): Promi
 
 /** Resolves when the lease of `key` is over on every data node. */
 export async function leaseOver(stage: Stage, key: string): Promise<void> {
-  await stage.until(
-    `nobody has ${key} any more`,
-    async () => (await havingKey(stage.topology.nodes, key)).length === 0,
-  );
+  await stage.until(`${key} is free`, async () => (await havingKey(stage.topology.nodes, key)).length === 0);
 }
 
 /** Resolves when all of `nodes` have `key`. */
@@ -66,7 +63,7 @@ export async function hasNoticed(stage: Stage, client: StageClient): Promise<voi
   });
 }
 
-/** Resolves when a node that was started again is watched again (MONITOR): what it does unseen, nobody can explain. */
+/** Resolves when a node that was started again is watched again (MONITOR): what it does unseen cannot be explained. */
 export async function isWatched(stage: Stage, node: RedisNode): Promise<void> {
   await stage.until(`${node.name} is watched`, async () =>
     /flags=\S*O/.test(String(await node.command('CLIENT', 'LIST'))),

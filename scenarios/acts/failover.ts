@@ -1,6 +1,6 @@
 /**
  * The primary grants a lock that none of its replicas hears of, and dies. One of them takes its place. Redis replicates
- * asynchronously: it answers first and tells its replicas afterwards, so a cut that nobody has noticed yet is enough.
+ * asynchronously: it answers first and tells its replicas afterwards, so a cut that has not been noticed yet is enough.
  *
  * The cut outlasts the primary: what a dead process had sent, its kernel sends on as soon as it can.
  */

@@ -4,7 +4,7 @@ import { leaseOver } from './asking.js';
 
 const WAIT_MS = 10_000;
 
-/** Whoever asks while it is held is refused; once it is given back, another one has it. */
+/** A client that asks while it is held is refused; once it is given back, another one has it. */
 export async function askWhileHeld(stage: Stage): Promise<void> {
   const [first, ...others] = [stage.client(1), stage.client(2), stage.client(3)];
   const held = await first.acquire('lock:0', { waitMs: WAIT_MS });
@@ -26,7 +26,7 @@ export async function askWhileHeld(stage: Stage): Promise<void> {
   );
 }
 
-/** A holder dies. Nobody gives the lock back, and yet it can be had again when the lease is over. */
+/** A holder dies. The lock is not given back, and yet it is free again when the lease is over. */
 export async function crashWhileHolding(stage: Stage): Promise<void> {
   const [holder, other] = [stage.client(1), stage.client(2)];
   const held = await holder.acquire('lock:0', { waitMs: WAIT_MS });
@@ -40,8 +40,8 @@ export async function crashWhileHolding(stage: Stage): Promise<void> {
 }
 
 /**
- * A client stops working in time, and gives back only when the lock is another's: nothing comes of it. It sleeps in between, so
- * that a watchdog does not renew what nobody works under any more.
+ * A client stops working in time, and gives back only when the lock is another's: no harm is done. It sleeps in between, so
+ * that a watchdog does not renew a lock that is no longer used.
  */
 export async function releaseTooLate(stage: Stage): Promise<void> {
   const [late, next, third] = [stage.client(1), stage.client(2), stage.client(3)];
@@ -54,7 +54,7 @@ export async function releaseTooLate(stage: Stage): Promise<void> {
   const current = await next.acquire('lock:0', { leaseMs: 20_000, waitMs: WAIT_MS });
   stage.check('the next one has it when the lease is over', current.type === 'ok');
   await sleep.heal();
-  // What it is told is another question (silent-unlock).
+  // What its release answers is another question (silent-unlock).
   await late.release(old);
   stage.check('a third one is refused as before', (await third.acquire('lock:0')).type === 'fail');
   stage.check('the next one still holds it', (await next.release(current)).type === 'ok');

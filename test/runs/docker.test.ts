@@ -174,7 +174,7 @@ describe('without an engine', () => {
     const { status, errors } = await torture(['--runtime', 'docker'], { env: nowhere });
     expect(status).toBe(3);
     expect(errors).toMatch(
-      /^lock-torture: the docker runtime cannot be had: no container engine was found .*install Docker.*\n$/,
+      /^lock-torture: the docker runtime is not available: no container engine was found .*install Docker.*\n$/,
     );
   });
 

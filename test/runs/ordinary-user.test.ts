@@ -61,7 +61,7 @@ describe.skipIf(!isRoot)('an ordinary user', () => {
       .split('\n')
       .filter((line) => !line.endsWith('(first run)…'));
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/^lock-torture: the netns runtime cannot be had: "unshare --user .* fails: /);
+    expect(lines[0]).toMatch(/^lock-torture: the netns runtime is not available: "unshare --user .* fails: /);
     expect(lines[0]).toContain('sysctl -w user.max_user_namespaces=');
     expect(lines[0]).toContain('sudo');
     expect(lines[0]).toContain('docker run --privileged');

@@ -39,7 +39,7 @@ describe('junit', () => {
       '<testsuite name="lock-torture 20260314-092653-sentinel" tests="4" failures="1" errors="0" skipped="0">',
     );
     expect(xml).toContain('type="exclusion">exclusion broken: c2');
-    expect(xml).toContain('Again: npm run torture -- --topology sentinel --seed 42');
+    expect(xml).toContain('Reproduce: npm run torture -- --topology sentinel --seed 42');
   });
 
   it('counts all failures where only the first are written out', () => {

@@ -27,7 +27,7 @@ describe('closing summary', () => {
     ]);
     expect(lines.slice(-2)).toEqual([
       'Report: runs/latest/report.html',
-      'Again:  npm run torture -- --topology sentinel --seed 42',
+      'Reproduce: npm run torture -- --topology sentinel --seed 42',
     ]);
   });
 

@@ -191,7 +191,7 @@ describe('what is said', () => {
   it('of a history that shows nothing', async () => {
     const { said } = await check('lone.edn');
     expect(said).toMatch(
-      /^UNKNOWN under the reading "strict" \(exit status 2: nobody can tell\)\nBecause no key was ever/,
+      /^UNKNOWN under the reading "strict" \(exit status 2: cannot tell\)\nBecause no key was ever/,
     );
   });
 

@@ -39,7 +39,7 @@ describe('the table', () => {
       '',
       'First violated, seed 41: It violated.',
       'Report: /runs/run-2/report.html',
-      'Again:  npm run torture -- --seed 41',
+      'Reproduce: npm run torture -- --seed 41',
       'Summary: /runs/series/summary.md',
     ]);
   });
