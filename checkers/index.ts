@@ -19,6 +19,7 @@ import { waiting } from './liveness/waiting.js';
 import { availability } from './measures/availability.js';
 import { latency } from './measures/latency.js';
 import { lossToNotice } from './measures/loss-to-notice.js';
+import { protocolBreaks } from './worth/protocol-breaks.js';
 import { strengthOf, vacuity } from './worth/vacuity.js';
 
 export const checkers: Record<string, Checker> = {
@@ -102,9 +103,14 @@ export function judge(input: CheckInput, names: readonly string[], between: () =
   );
   const failing = violations.filter((violation) => config.failOn.includes(violation.class));
   const found = totals(results);
-  const open = [...incomplete(input, names), ...results.flatMap((result) => leftOpen(result, config.failOn))];
+  const breaks = protocolBreaks(input.history);
+  const open = [
+    ...incomplete(input, names),
+    ...breaks.open,
+    ...results.flatMap((result) => leftOpen(result, config.failOn)),
+  ];
   const verdict = failing.length > 0 ? 'violated' : open.length > 0 ? 'unknown' : 'held';
-  const stats = Object.assign({}, ...results.map((result) => result.stats)) as Record<string, number>;
+  const stats = Object.assign({}, breaks.stats, ...results.map((result) => result.stats)) as Record<string, number>;
   const exclusion = results.some(({ checker, verdict: told }) => checker === 'mutual-exclusion' && told === 'valid');
   const strength = verdict === 'held' && violations.length === 0 ? strengthOfRun(input, stats) : undefined;
   return {
@@ -118,6 +124,7 @@ export function judge(input: CheckInput, names: readonly string[], between: () =
         ...open,
         ...results.flatMap(({ notes }) => notes.filter((note) => note !== PROCEDURE)),
         ...failedFaults(input),
+        ...breaks.notes,
       ]),
     ],
     violations: [...violations],

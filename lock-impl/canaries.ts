@@ -214,6 +214,14 @@ const pairs: Record<string, Pair> = {
     mended: 'the same, drawing it in the script that takes the lock',
     mendedClaims: 'rising tokens as long as the server keeps the counter',
   },
+  'wall-clock-stamps': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'a sound lock that says by the wall clock when its attempt left',
+    claims: 'its answers contradict themselves, so that nothing can be told from them',
+    mended: 'the same, by the monotonic clock',
+    mendedClaims: 'exclusion',
+  },
   'abandoned-ticket': {
     topologies: ONE_SERVER,
     forms: ONE_TRY,

@@ -1,7 +1,7 @@
 /** The self-test: every canary with the torture that shows its mistake, and sound locks under faults that they must survive. */
 import type { SoundRun, Trial } from './trial.js';
 
-export type { Detection, SoundRun, Trial } from './trial.js';
+export type { Detection, SoundRun, Trial, Untold } from './trial.js';
 
 const plan = (name: string) => ['--plan', `selftest/plans/${name}.json`];
 const calm = ['--nemesis', 'none'];
@@ -228,6 +228,14 @@ export const trials: readonly Trial[] = [
     quickMs: 6_000,
     caught: overlap,
     story: 'a client is refused, and takes the answer for a yes',
+  },
+  {
+    canary: 'wall-clock-stamps',
+    flags: calm,
+    limitMs: 8_000,
+    quickMs: 4_000,
+    caught: { verdict: 'unknown', counted: 'answersLost' },
+    story: 'every grant is said to have left decades from now, so that what its client held cannot be told',
   },
   {
     canary: 'abandoned-ticket',

@@ -11,7 +11,13 @@ export interface Detection {
   cause?: CauseName;
 }
 
-/** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is. */
+/** That a run cannot be told, for a reason that its statistics count under `counted`. */
+export interface Untold {
+  verdict: 'unknown';
+  counted: string;
+}
+
+/** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is; it must hold where that is `Untold`. */
 export interface Trial {
   /** Name of the canary; its twin is `<canary>-mended`. */
   canary: string;
@@ -20,7 +26,7 @@ export interface Trial {
   /** How long the canary has, and its twin takes, milliseconds; in the quick self-test, too, unless `quickMs` says less. */
   limitMs: number;
   quickMs?: number;
-  caught: Detection;
+  caught: Detection | Untold;
   /** What happens, in one sentence. */
   story: string;
 }

@@ -1,14 +1,14 @@
 /** The runs of a self-test, and what each of them shows. */
 
 import type { Results, Violation } from '../../harness/vocabulary/verdict.js';
-import type { Detection, SoundRun, Trial } from '../../selftest/index.js';
+import type { Detection, SoundRun, Trial, Untold } from '../../selftest/index.js';
 import type { BatchRun } from './batch.js';
 
 export interface Job {
   lock: string;
   argv: string[];
   /** What is to be found. */
-  must?: Detection;
+  must?: Detection | Untold;
   /** What must not be found; absent in a job that must find something. */
   mustNot?: Detection | 'anything';
   story: string;
@@ -45,7 +45,8 @@ const LEAST_QUICK_MS = 5_000;
 export function jobsOf(trials: readonly Trial[], sounds: readonly SoundRun[], quick: boolean): Job[] {
   const limit = (ms: number) => ['--time-limit', `${ms}ms`];
   const ofTrials = trials.flatMap(({ canary, flags, limitMs, quickMs = limitMs, caught, story }): Job[] => {
-    const common = [...flags, '--fail-on', caught.class];
+    const untold = 'counted' in caught;
+    const common = untold ? flags : [...flags, '--fail-on', caught.class];
     const twinMs = quick ? Math.max(LEAST_QUICK_MS, quickMs) : limitMs;
     const stopEarly = ['--stop-at-first'];
     return [
@@ -58,7 +59,7 @@ export function jobsOf(trials: readonly Trial[], sounds: readonly SoundRun[], qu
       {
         lock: `broken/${canary}-mended`,
         argv: ['--lock', `broken/${canary}-mended`, ...common, ...limit(twinMs), ...stopEarly],
-        mustNot: caught,
+        mustNot: untold ? 'anything' : caught,
         story: `the twin of ${canary} has that mistake mended`,
       },
     ];
@@ -88,6 +89,11 @@ export function judgeJob(job: Job, run: BatchRun): SelftestRow {
   };
   const { results } = run;
   if (!results) return { ...row, shown: 'could-not-run', why: run.error ?? 'it could not run' };
+  if (job.must && 'counted' in job.must) {
+    const { verdict, counted } = job.must;
+    const caught = results.verdict === verdict && (results.stats[counted] ?? 0) > 0;
+    return { ...row, shown: caught ? 'caught' : 'missed', why: results.headline };
+  }
   if (job.must) {
     const first = firstFound(results, job.must);
     if (!first) return { ...row, shown: 'missed', why: `${nameOf(job.must)} was to be found; ${results.headline}` };

@@ -16,7 +16,9 @@ import {
   type Check,
   DamagedHistory,
   type Fields,
+  fieldProblem,
   flag,
+  type JsonObject,
   listOf,
   NOT_JSON,
   number,
@@ -169,6 +171,12 @@ const completion: Fields = {
   version: optional(number),
 };
 
+const lostAnswer: Check = (value) =>
+  object(value) ?? fieldProblem(value as JsonObject, { id: whole, op: operation.op! });
+
+const protocolBreak: Check = (value) =>
+  object(value) ?? fieldProblem(value as JsonObject, { what: text, lost: optional(lostAnswer) });
+
 const eventFields: Record<HistoryBody['type'], Fields> = {
   run: { version: oneOf(1), runId: text, seed: number, epochWallMs: number },
   deployment: { topology: text, runtime: text, serverVersion: text, settings: listOf(object) },
@@ -182,7 +190,7 @@ const eventFields: Record<HistoryBody['type'], Fields> = {
     features: listOf(text),
     model: optional(lockModel),
   },
-  'client-down': { client: text, endNs: stamp, reason: text },
+  'client-down': { client: text, endNs: stamp, reason: text, broke: optional(protocolBreak) },
   invoke: {
     ...operation,
     leaseMs: optional(number),

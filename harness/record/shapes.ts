@@ -67,7 +67,8 @@ export function problemOf(value: JsonObject, shapes: Record<string, Fields>, com
   return fieldProblem(value, common) ?? fieldProblem(value, shapes[type]!);
 }
 
-function fieldProblem(value: JsonObject, fields: Fields): string | undefined {
+/** What is wrong with the first field that is not as its check wants it. */
+export function fieldProblem(value: JsonObject, fields: Fields): string | undefined {
   for (const name in fields) {
     const problem = fields[name]!(value[name]);
     if (problem) return value[name] === undefined ? `"${name}" is missing` : `"${name}" is ${problem}`;

@@ -6,31 +6,38 @@ import { brief, type Reply, valueFields } from './client-process.js';
 /** An operation of a client on what it holds. */
 export type HeldOp = Exclude<Instruction['do'], 'acquire' | 'idle' | 'abandon'>;
 
-/** What goes into the history. The outcome of an answer that breaks the protocol is unknown. */
+/** What goes into the history. */
+export interface JudgedReply {
+  type: 'ok' | 'fail' | 'info';
+  completion: Completion;
+  /** How the answer breaks the protocol; then its outcome is unknown. */
+  broke?: string;
+}
+
+/** Holds a reply against the request. All stamps but the reply's own are the harness's; ns. */
 export function judgeReply(
   reply: Reply,
   op: HeldOp | 'acquire',
   epochNs: number,
   sentNs: number,
   readNs: number,
-): { type: 'ok' | 'fail' | 'info'; completion: Completion } {
+): JudgedReply {
   const { type, value, ...stamps } = reply;
   const began = stamps.beganNs ?? sentNs;
   const ended = stamps.endedNs ?? readNs;
   if (!(sentNs <= began && began <= ended && ended <= readNs)) {
-    const reason = `protocol: stamps out of order (sent ${sentNs}, began ${began}, ended ${ended}, read ${readNs})`;
-    return { type: 'info', completion: { reason } };
+    return broken(`stamps out of order (sent ${sentNs}, began ${began}, ended ${ended}, read ${readNs})`);
   }
   if (type !== 'ok') return { type, completion: stamps };
   const { value: fields, problem } = valueFields(op, value, epochNs);
-  if (problem !== undefined) {
-    const reason = `protocol: value of ${op} is not understood: ${brief(value)} (${problem})`;
-    return { type: 'info', completion: { reason } };
-  }
+  if (problem !== undefined) return broken(`value of ${op} is not understood: ${brief(value)} (${problem})`);
   const leaseFrom = fields.grantSentNs ?? fields.sentNs;
   if (leaseFrom !== undefined && !(began <= leaseFrom && leaseFrom <= ended)) {
-    const reason = `protocol: the lease is said to run from ${leaseFrom}, outside the operation (${began} to ${ended})`;
-    return { type: 'info', completion: { reason } };
+    return broken(`the lease is said to run from ${leaseFrom}, outside the operation (${began} to ${ended})`);
   }
   return { type, completion: { ...stamps, ...fields } };
+}
+
+function broken(what: string): JudgedReply {
+  return { type: 'info', completion: { reason: `protocol: ${what}` }, broke: what };
 }

@@ -7,6 +7,7 @@
  */
 import type { Recorder } from '../record/recorder.js';
 import type { ClientTarget } from '../vocabulary/faults.js';
+import type { OpName, ProtocolBreak } from '../vocabulary/history.js';
 import type { Host, HostProcess } from '../vocabulary/host.js';
 import type { HandshakeValue, Notice } from '../vocabulary/protocol.js';
 import type { Clock } from '../vocabulary/time.js';
@@ -54,6 +55,9 @@ export class SlotProcess implements ClientTarget {
   private isUp = false;
   private handshake: HandshakeValue | undefined;
   private isDown = false;
+  /** The operation that waits for its answer. */
+  private asking: { id: number; op: OpName } | undefined;
+  private protocolBreak: ProtocolBreak | undefined;
   private readonly ended = new AbortController();
 
   constructor(
@@ -73,7 +77,7 @@ export class SlotProcess implements ClientTarget {
       allowance,
       onNotice: (notice) => this.noticed(notice),
       onGarbage: (line) => {
-        run.say(`${name} printed something that is not protocol: ${line}`);
+        this.broke(line);
         if (this.isUp) void this.condemn(`protocol: ${line}`);
       },
       onExit: (exit) => {
@@ -142,9 +146,12 @@ export class SlotProcess implements ClientTarget {
     const { do: _, ...asked } = withoutStop(instruction);
     const invoked = recorder.record({ type: 'invoke', client: this.name, id, op, ...asked, key });
     if (op === 'acquire') this.acquiring.set(id, { sentNs: invoked.atNs, early: [] });
+    this.asking = { id, op };
     const reply = await this.inTime(this.client.exchange(id, body), limitMs, stopping);
     const readNs = clock.nowNs();
-    const { type, completion } = judgeReply(reply, op, epochNs, invoked.atNs, readNs);
+    const { type, completion, broke } = judgeReply(reply, op, epochNs, invoked.atNs, readNs);
+    if (broke !== undefined) this.broke(broke);
+    this.asking = undefined;
     const condemned = type === 'info';
     recorder.record({ type, client: this.name, id, op, key, ...hold, ...completion }, readNs);
     if (op === 'acquire') this.acquired(id, type === 'ok');
@@ -269,6 +276,12 @@ export class SlotProcess implements ClientTarget {
     }
   }
 
+  private broke(what: string): void {
+    if (this.protocolBreak) return;
+    this.protocolBreak = { what, ...(this.asking && { lost: this.asking }) };
+    this.run.say(`${this.name} broke the protocol: ${what}`);
+  }
+
   /** Kills the process; its holds end the moment before, because until then it may have acted. */
   private async condemn(reason: string): Promise<void> {
     if (this.condemned) return;
@@ -284,7 +297,8 @@ export class SlotProcess implements ClientTarget {
     // `condemn` knows the earlier, truer instant; the exit event that its kill causes must not come first.
     if (this.condemned && reason.startsWith('exited by itself')) return;
     this.isDown = true;
-    this.run.recorder.record({ type: 'client-down', client: this.name, endNs, reason });
+    const broke = this.protocolBreak;
+    this.run.recorder.record({ type: 'client-down', client: this.name, endNs, reason, ...(broke && { broke }) });
   }
 }
 

@@ -30,9 +30,9 @@ export type HistoryBody =
     }
   /**
    * A client process is gone. `endNs` is the last instant at which it may still have acted (before the kill was sent,
-   * or when its death was noticed if nobody sent one): its holds end there.
+   * or when its death was noticed if nobody sent one): its holds end there. `broke`: why nothing more of it was heard.
    */
-  | { type: 'client-down'; client: string; endNs: number; reason: string }
+  | { type: 'client-down'; client: string; endNs: number; reason: string; broke?: ProtocolBreak }
   | {
       type: 'invoke';
       client: string;
@@ -99,6 +99,14 @@ export interface FaultRecord {
   cut?: [from: string, to: string][];
   /** Nodes that lost their memory through it. */
   forgot?: string[];
+}
+
+/** A client said what the protocol rules out, or what contradicts itself. */
+export interface ProtocolBreak {
+  /** What it said, in words. */
+  what: string;
+  /** The operation whose answer is lost by that: the client may have been granted what it asked for. */
+  lost?: { id: number; op: OpName };
 }
 
 /** Events of which a run has few, whatever its length; they are kept as they are. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { headlineOf } from '../../../checkers/headline.js';
 import { judge } from '../../../checkers/index.js';
+import type { ProtocolBreak } from '../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { Violation } from '../../../harness/vocabulary/verdict.js';
 import { mutex } from '../../../workloads/mutex.js';
@@ -310,4 +311,58 @@ it('leaves room between its steps: after each checker, and each key of each read
   const input = held().whole(30).input();
   const { checkers, readings } = judge(input, all, () => steps++);
   expect(steps).toBe(checkers.length + readings.length * new Set(input.history.operations.keys).size);
+});
+
+describe('a client that breaks the protocol', () => {
+  const stamps = 'the lease is said to run from 9, outside the operation (1 to 2)';
+  const down = (client: string, at: number, lost?: ProtocolBreak['lost']) =>
+    ({
+      type: 'client-down',
+      client,
+      endNs: at * 1e9,
+      reason: 'x',
+      broke: { what: stamps, ...(lost && { lost }) },
+    }) as const;
+
+  it.each(['acquire', 'extend'] as const)('leaves open what was held, where the answer to an %s is lost', (op) => {
+    const result = judged(
+      held()
+        .event(25, down('c9', 25, { id: 1, op }))
+        .event(26, down('c8', 26, { id: 4, op }))
+        .whole(30),
+    );
+    expect(result).toMatchObject({ verdict: 'unknown', exitStatus: 2, stats: { protocolBreaks: 2, answersLost: 2 } });
+    expect(result.headline).toContain(`2 times a client broke the protocol, first c9 at 25.000 s: ${stamps}`);
+    expect(result.headline).toContain('docs/protocol.md, "Stamps"');
+  });
+
+  it.each([undefined, { id: 1, op: 'release' }, { id: 1, op: 'clock' }] as const)(
+    'hides no hold that way: %j',
+    (lost) => {
+      const result = judged(
+        held()
+          .event(25, down('c9', 25, lost))
+          .whole(30),
+      );
+      expect(result).toMatchObject({ verdict: 'held', stats: { protocolBreaks: 1, answersLost: 0 } });
+      expect(result.reasons).toEqual([expect.stringMatching(/^1 time a client broke the protocol, first c9/)]);
+    },
+  );
+
+  it('is outranked by a violation', () => {
+    const story = broken().event(25, down('c9', 25, { id: 1, op: 'acquire' }));
+    expect(judged(story.whole(30))).toMatchObject({ verdict: 'violated', stats: { answersLost: 1 } });
+  });
+
+  it('is recognised in records of the first release by the reason of its death and of the answer', () => {
+    const asked = { client: 'c9', id: 3, op: 'acquire', key: 'lock:0' } as const;
+    const old = (reason: string) =>
+      held()
+        .event(24, { type: 'invoke', ...asked, leaseMs: 5_000, waitMs: 0 })
+        .event(24.5, { type: 'info', ...asked, reason })
+        .event(25, { type: 'client-down', client: 'c9', endNs: 24.6e9, reason })
+        .whole(30);
+    expect(judged(old(`protocol: ${stamps}`))).toMatchObject({ verdict: 'unknown', stats: { answersLost: 1 } });
+    expect(judged(old('timeout')).stats).not.toHaveProperty('protocolBreaks');
+  });
 });

@@ -23,7 +23,8 @@ describe('the trials', () => {
   });
 
   test('the checker that is named exists', () => {
-    for (const { caught } of trials) expect(checkers[caught.checker], caught.checker).toBeDefined();
+    for (const { caught } of trials)
+      if ('checker' in caught) expect(checkers[caught.checker], caught.checker).toBeDefined();
   });
 
   test.each([true, false])('every run can be made (quick: %s)', (quick) => {
@@ -76,6 +77,18 @@ describe('what a run shows', () => {
     expect(judgeJob(job, ended('mutual-exclusion', [{ ...violation, kind: 'revived' }])).shown).toBe('caught');
     const late = { ...canary, must: { ...overlap, cause: 'granted-late' } };
     expect(judgeJob(late, ended('mutual-exclusion', [violation])).shown).toBe('missed');
+  });
+
+  test('a canary whose run cannot be told is caught only for the reason that is named', () => {
+    const job: Job = { ...canary, must: { verdict: 'unknown', counted: 'answersLost' } };
+    const run = (verdict: Results['verdict'], stats: Results['stats']) => {
+      const { results, ...rest } = ended('mutual-exclusion', [], verdict);
+      return judgeJob(job, { ...rest, results: { ...results!, stats } }).shown;
+    };
+    expect(run('unknown', { answersLost: 3 })).toBe('caught');
+    expect(run('unknown', { answersLost: 0 })).toBe('missed');
+    expect(run('unknown', {})).toBe('missed');
+    expect(run('held', { answersLost: 3 })).toBe('missed');
   });
 
   test("a twin may be found guilty of anything but its canary's mistake, a sound lock of nothing", () => {

@@ -180,7 +180,7 @@ describe('a history that can be trusted', () => {
       /lease is said to run/,
     ],
     ['death', (client: Fake) => client.exit({ code: 7, signal: null }), /client exited \(7\)/],
-  ])('%s: the outcome is info, and the client comes back under a new name', async (_, misbehave, reason) => {
+  ])('%s: the outcome is info, and the client comes back under a new name', async (name, misbehave, reason) => {
     const { scheduler, started, client, recorded, greet, now } = await setUp(oneHold);
     await started;
     scheduler.runScripts();
@@ -191,7 +191,10 @@ describe('a history that can be trusted', () => {
       op: 'acquire',
       reason: expect.stringMatching(reason),
     });
-    await recorded((event) => event.type === 'client-down' && event.client === 'c1');
+    const down = await recorded((event) => event.type === 'client-down' && event.client === 'c1');
+    const broke = { what: expect.not.stringMatching(/^protocol/), lost: { id: asked.id, op: 'acquire' } };
+    expect(down).toMatchObject(name === 'death' ? { reason: 'exited by itself (status 7)' } : { broke });
+    if (name === 'death') expect(down).not.toHaveProperty('broke');
     const next = await greet(1);
     await recorded((event) => event.type === 'client-up' && event.client === 'c1.2');
     await next.nextRequest();
@@ -229,7 +232,8 @@ describe('a history that can be trusted', () => {
     const { scheduler, client, id, recorded, events, now } = await holding();
     client.answer({ hold: id, ...notice(now()) });
     const down = await recorded((event) => event.type === 'client-down');
-    expect(down).toMatchObject({ reason: expect.stringMatching(/^protocol: /) });
+    expect(down).toMatchObject({ reason: expect.stringMatching(/^protocol: /), broke: { what: expect.any(String) } });
+    expect(down).not.toHaveProperty('broke.lost');
     expect(events().some((event) => event.type === 'renewed' || event.type === 'lost')).toBe(false);
     await scheduler[Symbol.asyncDispose]();
   });
