@@ -8,6 +8,7 @@
 
 import { mishaps, unhealed } from '../../harness/record/facts/faults.js';
 import type { SampleObservation } from '../../harness/record/facts/key-writes.js';
+import { lostGrant } from '../../harness/record/facts/protocol-breaks.js';
 import { durationOfMs, listed, moment } from '../../harness/record/facts/words.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
@@ -22,7 +23,8 @@ export const liveness: Checker = (input) => {
   const { rare } = input.history;
   const probes = rare.filter((event): event is Probe => event.type === 'probe');
   const recovered = rare.findLast((event): event is Recovered => event.type === 'recovered');
-  const stuck = probes.filter((probe) => !probe.acquired && !babbled(probe));
+  const untried = probes.flatMap((probe) => untriedBecause(probe, input) ?? []);
+  const stuck = probes.filter((probe) => !probe.acquired && untriedBecause(probe, input) === undefined);
   const left = unhealed(input.history);
   const doubt = stuck.length > 0 ? doubtAbout(stuck, input) : undefined;
   const deployed = recovered !== undefined && recovered.missing.length === 0 && left.length === 0 && !doubt;
@@ -30,9 +32,7 @@ export const liveness: Checker = (input) => {
   const unknown = [
     ...left.map((what) => `not everything could be healed (${what})`),
     ...(doubt ? [doubt] : []),
-    ...probes
-      .filter(babbled)
-      .map(({ key, client, reason }) => `${key} could not be tried again: ${client} broke the ${reason}`),
+    ...untried,
     ...reasonsForDoubt(input, probes, stuck, recovered),
   ];
   return {
@@ -49,9 +49,19 @@ export const liveness: Checker = (input) => {
   };
 };
 
-/** A client that breaks the protocol shows nothing about the lock. */
-function babbled({ acquired, reason }: Probe): boolean {
-  return !acquired && reason?.startsWith('protocol: ') === true;
+/**
+ * A client that breaks the protocol shows nothing about the lock. Say c1 was granted it in the probe, its answer was lost and c1
+ * killed: its key stands for a lease, and c1.2, which tries next, is refused by it.
+ */
+function untriedBecause(probe: Probe, { history, config }: CheckInput): string | undefined {
+  const { key, client, acquired, reason, atNs, afterMs } = probe;
+  if (acquired) return undefined;
+  if (reason?.startsWith('protocol: ')) return `${key} could not be tried again: ${client} broke the ${reason}`;
+  const lost = lostGrant(history, key, atNs - (afterMs + config.leaseMs) * 1e6, atNs);
+  return (
+    lost &&
+    `${key} could not be tried again: ${lost.client}, which may have been granted it, broke the protocol: ${lost.what}`
+  );
 }
 
 /** Why it need not be the lock's doing that it could not be had, beside what was to be healed and what the servers showed. */

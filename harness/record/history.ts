@@ -172,7 +172,7 @@ const completion: Fields = {
 };
 
 const lostAnswer: Check = (value) =>
-  object(value) ?? fieldProblem(value as JsonObject, { id: whole, op: operation.op! });
+  object(value) ?? fieldProblem(value as JsonObject, { id: whole, op: operation.op!, key: text });
 
 const protocolBreak: Check = (value) =>
   object(value) ?? fieldProblem(value as JsonObject, { what: text, lost: optional(lostAnswer) });

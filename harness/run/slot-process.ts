@@ -7,7 +7,7 @@
  */
 import type { Recorder } from '../record/recorder.js';
 import type { ClientTarget } from '../vocabulary/faults.js';
-import type { OpName, ProtocolBreak } from '../vocabulary/history.js';
+import type { ProtocolBreak } from '../vocabulary/history.js';
 import type { Host, HostProcess } from '../vocabulary/host.js';
 import type { HandshakeValue, Notice } from '../vocabulary/protocol.js';
 import type { Clock } from '../vocabulary/time.js';
@@ -56,7 +56,7 @@ export class SlotProcess implements ClientTarget {
   private handshake: HandshakeValue | undefined;
   private isDown = false;
   /** The operation that waits for its answer. */
-  private asking: { id: number; op: OpName } | undefined;
+  private asking: ProtocolBreak['lost'];
   private protocolBreak: ProtocolBreak | undefined;
   private readonly ended = new AbortController();
 
@@ -146,7 +146,7 @@ export class SlotProcess implements ClientTarget {
     const { do: _, ...asked } = withoutStop(instruction);
     const invoked = recorder.record({ type: 'invoke', client: this.name, id, op, ...asked, key });
     if (op === 'acquire') this.acquiring.set(id, { sentNs: invoked.atNs, early: [] });
-    this.asking = { id, op };
+    this.asking = { id, op, key };
     const reply = await this.inTime(this.client.exchange(id, body), limitMs, stopping);
     const readNs = clock.nowNs();
     const { type, completion, broke } = judgeReply(reply, op, epochNs, invoked.atNs, readNs);

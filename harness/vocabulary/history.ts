@@ -106,7 +106,7 @@ export interface ProtocolBreak {
   /** What it said, in words. */
   what: string;
   /** The operation whose answer is lost by that: the client may have been granted what it asked for. */
-  lost?: { id: number; op: OpName };
+  lost?: { id: number; op: OpName; key: string };
 }
 
 /** Events of which a run has few, whatever its length; they are kept as they are. */

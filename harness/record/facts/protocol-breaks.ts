@@ -19,6 +19,13 @@ export function protocolBreaksOf(history: History): ClientBreak[] {
   });
 }
 
+/** The last break between the two times (ns) by which the answer to an acquire of `key` was lost. */
+export function lostGrant(history: History, key: string, fromNs: number, untilNs: number): ClientBreak | undefined {
+  return protocolBreaksOf(history).findLast(
+    ({ lost, atNs }) => lost?.op === 'acquire' && lost.key === key && atNs >= fromNs && atNs <= untilNs,
+  );
+}
+
 /** How the first release recorded it: in the reason for which a client was killed, and in that of the answer that was lost. */
 const MARK = 'protocol: ';
 
@@ -29,7 +36,7 @@ function brokeByReason({ client, reason }: Down, { operations: ops }: History): 
   for (let row = ops.count - 1; row >= 0; row--) {
     if (ops.client[row] !== who || !ops.reasons[ops.reason[row]!]?.startsWith(MARK)) continue;
     const op = (Object.keys(OP) as OpName[]).find((name) => OP[name] === ops.op[row])!;
-    return { what, lost: { id: ops.id[row]!, op } };
+    return { what, lost: { id: ops.id[row]!, op, key: ops.keys[ops.key[row]!]! } };
   }
   return { what };
 }

@@ -327,8 +327,8 @@ describe('a client that breaks the protocol', () => {
   it.each(['acquire', 'extend'] as const)('leaves open what was held, where the answer to an %s is lost', (op) => {
     const result = judged(
       held()
-        .event(25, down('c9', 25, { id: 1, op }))
-        .event(26, down('c8', 26, { id: 4, op }))
+        .event(25, down('c9', 25, { id: 1, op, key: 'lock:0' }))
+        .event(26, down('c8', 26, { id: 4, op, key: 'lock:0' }))
         .whole(30),
     );
     expect(result).toMatchObject({ verdict: 'unknown', exitStatus: 2, stats: { protocolBreaks: 2, answersLost: 2 } });
@@ -336,7 +336,7 @@ describe('a client that breaks the protocol', () => {
     expect(result.headline).toContain('docs/protocol.md, "Stamps"');
   });
 
-  it.each([undefined, { id: 1, op: 'release' }, { id: 1, op: 'clock' }] as const)(
+  it.each([undefined, { id: 1, op: 'release', key: 'lock:0' }, { id: 1, op: 'clock', key: '' }] as const)(
     'hides no hold that way: %j',
     (lost) => {
       const result = judged(
@@ -350,7 +350,7 @@ describe('a client that breaks the protocol', () => {
   );
 
   it('is outranked by a violation', () => {
-    const story = broken().event(25, down('c9', 25, { id: 1, op: 'acquire' }));
+    const story = broken().event(25, down('c9', 25, { id: 1, op: 'acquire', key: 'lock:0' }));
     expect(judged(story.whole(30))).toMatchObject({ verdict: 'violated', stats: { answersLost: 1 } });
   });
 

@@ -119,3 +119,25 @@ it('nor where the client that was to try it broke the protocol', () => {
     notes: ['lock:0 could not be tried again: c1 broke the protocol: hello'],
   });
 });
+
+it('nor where a client that may have been granted it in the probe was killed for what it said', () => {
+  const story = (key: string, at: number) =>
+    new Story()
+      .recovered(5)
+      .event(at, {
+        type: 'client-down',
+        client: 'c1',
+        endNs: at * 1e9,
+        reason: 'x',
+        broke: { what: 'hello', lost: { id: 1, op: 'acquire', key } },
+      })
+      .event(20, { type: 'probe', key: KEY, client: 'c1.2', acquired: false, afterMs: 7_000, reason: 'held' });
+  expect(judged(story(KEY, 15))).toMatchObject({
+    verdict: 'unknown',
+    notes: ['lock:0 could not be tried again: c1, which may have been granted it, broke the protocol: hello'],
+  });
+  // A lease before the probe began is the earliest that a key which was granted then still stands.
+  expect(judged(story(KEY, 8.1)).verdict).toBe('unknown');
+  expect(judged(story(KEY, 7.9)).verdict).toBe('invalid');
+  expect(judged(story('lock:1', 15)).verdict).toBe('invalid');
+});

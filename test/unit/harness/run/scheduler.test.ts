@@ -192,7 +192,10 @@ describe('a history that can be trusted', () => {
       reason: expect.stringMatching(reason),
     });
     const down = await recorded((event) => event.type === 'client-down' && event.client === 'c1');
-    const broke = { what: expect.not.stringMatching(/^protocol/), lost: { id: asked.id, op: 'acquire' } };
+    const broke = {
+      what: expect.not.stringMatching(/^protocol/),
+      lost: { id: asked.id, op: 'acquire', key: 'lock:0' },
+    };
     expect(down).toMatchObject(name === 'death' ? { reason: 'exited by itself (status 7)' } : { broke });
     if (name === 'death') expect(down).not.toHaveProperty('broke');
     const next = await greet(1);
