@@ -45,8 +45,9 @@ interface AcquireOnItsWay {
 export class SlotProcess implements ClientTarget {
   readonly client: ClientProcess;
   readonly slot: string;
-  /** Its outcome is unknown or its output garbage: it has been killed and must not be used again. */
+  /** Its outcome is unknown or its output garbage: it was sent SIGKILL and must not be used again. */
   condemned = false;
+  private ending: Promise<void> | undefined;
   /** The run is over: its exit is no event. */
   leaving = false;
   private readonly acquiring = new Map<number, AcquireOnItsWay>();
@@ -282,10 +283,17 @@ export class SlotProcess implements ClientTarget {
     this.run.say(`${this.name} broke the protocol: ${what}`);
   }
 
-  /** Kills the process; its holds end the moment before, because until then it may have acted. */
-  private async condemn(reason: string): Promise<void> {
-    if (this.condemned) return;
+  /**
+   * Kills the process, and resolves when it is dead, also where something else had begun to kill it. Its holds end the moment
+   * before the signal, because until then it may have acted.
+   */
+  private condemn(reason: string): Promise<void> {
     this.condemned = true;
+    this.ending ??= this.end(reason);
+    return this.ending;
+  }
+
+  private async end(reason: string): Promise<void> {
     const endNs = this.run.clock.nowNs();
     this.client.process.signal('SIGKILL');
     await this.client.process.exited;

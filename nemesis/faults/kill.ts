@@ -6,6 +6,7 @@
 import { waitFor } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import type { Grip } from '../levers/network.js';
+import { isDead } from '../levers/process.js';
 import { killForgets, type NemesisContext, type NemesisFault } from '../striking/context.js';
 import {
   isNode,
@@ -65,13 +66,17 @@ export const kill: NemesisFault = {
 };
 
 async function killClient({ client, name }: StruckClient, context: NemesisContext): Promise<Grip> {
-  const { pid } = client.process;
-  await client.kill();
-  const state = await client.process.state();
-  if (state !== 'dead') {
+  const { process } = client;
+  const { pid } = process;
+  const killing = client.kill();
+  try {
+    await isDead(name, process, context.clock);
+  } catch (error) {
+    killing.catch(() => {}); // it may never end
     client.resume();
-    throw new Error(`${name} (pid ${pid}) got SIGKILL but is ${state}`);
+    throw error;
   }
+  await killing;
   return { proof: `${name} (pid ${pid}) is dead`, heal: () => comeBack(client.slot, () => client.resume(), context) };
 }
 

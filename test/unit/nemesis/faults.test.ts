@@ -35,6 +35,15 @@ describe('kill', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
+  it('waits for a client that a busy machine takes seconds to end', async () => {
+    const w = world('single');
+    const { process } = w.clients[1]!;
+    const die = process.signal.bind(process);
+    process.signal = (signal) => void w.clock.sleep(4_000).then(() => die(signal));
+    const { record } = await strike(w, 'kill', { names: ['c2'] });
+    expect(record.proof).toBe(`c2 (pid ${process.pid}) is dead`);
+  });
+
   it('kills clients, which come back as new processes', async () => {
     const w = world('single');
     const active = await strike(w, 'kill', { names: ['c2'] });

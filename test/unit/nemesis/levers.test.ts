@@ -149,6 +149,14 @@ describe('kill', () => {
     expect(w.levers.kill.isDown(node)).toBe(false);
   });
 
+  it('waits for a process that a busy machine takes seconds to end', async () => {
+    const { process } = w.node('r1');
+    const die = process.signal.bind(process);
+    process.signal = (signal) => void w.clock.sleep(4_000).then(() => die(signal));
+    const grip = await w.clock.run(w.levers.kill.kill(w.node('r1')));
+    expect(grip.proof).toBe(`r1 (pid ${process.pid}) is dead`);
+  });
+
   it('fails when the process survives, refuses when there is none', async () => {
     w.node('r1').process.deafTo = ['SIGKILL'];
     await expect(w.clock.run(w.levers.kill.kill(w.node('r1')))).rejects.toThrow('got SIGKILL but is running');

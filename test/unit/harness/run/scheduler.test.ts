@@ -275,6 +275,31 @@ describe('a history that can be trusted', () => {
   });
 });
 
+test('a kill that meets a client which is being ended already waits until it is dead', async () => {
+  const { scheduler, client, id, clock } = await holding();
+  // The kernel takes its time, as on a busy machine.
+  let die = () => {};
+  const killed = new Promise<void>((resolve) => {
+    client.signal = () => {
+      die = () => client.exit({ code: null, signal: 'SIGKILL' });
+      resolve();
+    };
+  });
+  client.print(`babble about ${id}\n`);
+  const target = scheduler.targets()[0]!;
+  await killed;
+  let isBack = false;
+  const back = target.kill().then(() => {
+    isBack = true;
+  });
+  await clock.sleep(20);
+  expect(isBack).toBe(false);
+  die();
+  await back;
+  expect(await target.process.state()).toBe('dead');
+  await scheduler[Symbol.asyncDispose]();
+});
+
 type Fake = ReturnType<typeof fakeHost>['processes'][number];
 
 describe('the handshake', () => {
