@@ -8,6 +8,7 @@ import type { Writable } from 'node:stream';
 import { Ledger } from '../../harness/record/facts/ledger.js';
 import { readConfig, readPlan } from '../../harness/record/store.js';
 import { type Scene, torture } from '../../harness/run/run.js';
+import { takenDown } from '../../harness/run/taken-down.js';
 import { netnsRuntime } from '../../harness/runtimes/netns.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
@@ -44,7 +45,10 @@ export async function runInside(folder: string, options: InsideOptions): Promise
   const ledger = new Ledger();
   await using feed = options.live ? liveFeed(config, folder, ledger, clock, write, channel) : undefined;
   const progress: Progress = feed ?? createProgress(options.json, write);
-  await using runtime = await runtimeOf(config, folder, clock);
+  const runtime = await runtimeOf(config, folder, clock);
+  await using _hosts = takenDown('after the run, its hosts', runtime, (line) => {
+    process.stderr.write(`lock-torture: ${line}\n`);
+  });
   onOrphaned = async () => runtime[Symbol.asyncDispose]();
   const scenario = config.scenario === undefined ? undefined : scenarios[config.scenario]!;
   await using early = config.stopAtFirst ? watchForFindings(folder, progress.say) : undefined;

@@ -25,6 +25,7 @@ import { watchDisturbances } from './disturbances.js';
 import { observe } from './observer.js';
 import { Scheduler } from './scheduler.js';
 import { watchServers } from './server-deaths.js';
+import { takenDown } from './taken-down.js';
 
 export interface RunParts {
   runtime: Runtime;
@@ -91,23 +92,26 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
     await using _disturbances = watchDisturbances(clock, (body) => recorder.record(body));
     const names = kind.hosts(config.topologyOptions);
     const servers = await runtime.createHosts(Object.values(names).flat());
-    await using topology = await startTopology(config, parts, recorder, servers, beganNs);
+    const topology = await startTopology(config, parts, recorder, servers, beganNs);
+    await using _servers = takenDown('the servers', topology, say);
     await using serverWatch = watchServers([...topology.nodes, ...topology.sentinels], clock, (body) =>
       recorder.record(body),
     );
     const places = await runtime.createHosts(Array.from({ length: config.clients }, (_, n) => clientSlot(n)));
     const resource = parts.workload.resource && (await resourceOf(config, runtime));
-    await using scheduler = createScheduler(config, parts, recorder, topology, places, resource);
+    const scheduler = createScheduler(config, parts, recorder, topology, places, resource);
+    await using _clients = takenDown('the clients', scheduler, say);
     const handshake = await scheduler.start();
     say(
       `${config.clients} clients of lock "${handshake.lock}" on ${config.keys.length} keys, lease ${config.leaseMs} ms`,
     );
-    await using _observer = await observe(topology.nodes, {
+    const observer = await observe(topology.nodes, {
       clock,
       keys: config.keys,
       record: (observation) => recorder.observe(observation),
       clientByAddress: (address) => scheduler.clientByAddress(address),
     });
+    await using _observer = takenDown('the observer', observer, say);
 
     const faults = faultContext(config, parts, recorder, topology, scheduler, { servers, clients: places });
     const scene: Scene = { scheduler, topology, faults, interrupt: parts.interrupt };

@@ -6,7 +6,7 @@
 import { waitFor } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import type { Grip } from '../levers/network.js';
-import { isDead } from '../levers/process.js';
+import { becomesDead } from '../levers/process.js';
 import { killForgets, type NemesisContext, type NemesisFault } from '../striking/context.js';
 import {
   isNode,
@@ -70,7 +70,7 @@ async function killClient({ client, name }: StruckClient, context: NemesisContex
   const { pid } = process;
   const killing = client.kill();
   try {
-    await isDead(name, process, context.clock);
+    await becomesDead(name, process, context.clock);
   } catch (error) {
     killing.catch(() => {}); // it may never end
     client.resume();

@@ -112,11 +112,11 @@ export class KillLever {
 /** Kills a process and waits for the kernel to say so. */
 export async function killed(name: string, process: HostProcess, clock: Clock): Promise<void> {
   process.signal('SIGKILL');
-  await isDead(name, process, clock);
+  await becomesDead(name, process, clock);
 }
 
 /** Waits for the kernel to say that a process is dead that was sent SIGKILL. Rejects if it outlives the time-out. */
-export async function isDead(name: string, process: HostProcess, clock: Clock): Promise<void> {
+export async function becomesDead(name: string, process: HostProcess, clock: Clock): Promise<void> {
   const state = await settles(process, 'dead', clock);
   if (state !== 'dead') throw new Error(`${name} (pid ${process.pid}) got SIGKILL but is ${state}`);
 }
