@@ -23,10 +23,11 @@ const laneOf = (step: PlanStep, topology: PlanTopology) =>
 
 describe('a plan', () => {
   it('is the same for the same seed, another for another', () => {
-    const plan = (seed: number) => JSON.stringify(makePlan(options(topologies.sentinel, 'all', { seed })));
-    expect(plan(4)).toBe(plan(4));
-    expect(new Set(range(10).map(plan)).size).toBe(10);
-    expect(plan(2 ** 31 + 5)).toBe(plan(2 ** 31 + 5));
+    // The steps alone: the plan also names its seed, which would be another in any case.
+    const steps = (seed: number) => JSON.stringify(stepsOf(makePlan(options(topologies.sentinel, 'all', { seed }))));
+    expect(steps(4)).toBe(steps(4));
+    expect(new Set(range(10).map(steps)).size).toBe(10);
+    expect(steps(2 ** 31 + 5)).toBe(steps(2 ** 31 + 5));
   });
 
   it('heals everything before the end, keeps server faults apart, asks for what was asked for', () => {
