@@ -43,7 +43,7 @@ export const BREAKS: readonly Break[] = [
     name: 'a client that died is not started again',
     file: 'harness/run/client-slot.ts',
     from: 'await this.target?.buried();\n',
-    to: 'await this.target?.buried();\n      if (this.target) return undefined;\n',
+    to: 'await this.target?.buried();\n      if (this.generation > 0) await aborted(stopping);\n      if (this.generation > 0) return undefined;\n',
     caughtBy: { project: 'smoke', tests: ['test/runs/smoke/killed.test.ts'] },
   },
   {
