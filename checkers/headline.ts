@@ -1,8 +1,9 @@
 /** The one sentence that a verdict opens with. */
 
-import { CLASSES, countOfClass } from '../harness/record/facts/classes.js';
+import { CLASSES, className, countOfClass } from '../harness/record/facts/classes.js';
 import { moment, plural } from '../harness/record/facts/words.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
+import type { Checker } from '../harness/vocabulary/run.js';
 import type { Results, Violation } from '../harness/vocabulary/verdict.js';
 import { causePhrase } from './causes/explain.js';
 
@@ -19,6 +20,8 @@ export interface Judged {
   exclusion: boolean;
   model: LockModel;
   stats: Record<string, number>;
+  /** Their words for what they found. */
+  judges: readonly Checker[];
 }
 
 export function headlineOf(
@@ -27,7 +30,7 @@ export function headlineOf(
   open: readonly string[],
   judged: Judged,
 ): string {
-  if (verdict === 'violated') return accusation(findings);
+  if (verdict === 'violated') return accusation(findings, judged.judges);
   if (verdict === 'unknown') return `Cannot tell: ${open[0]}.`.replace(/\.\.$/, '.');
   const { stats } = judged;
   const struck = stats.struckHolds ? `, ${stats.struckHolds} struck by a fault` : '';
@@ -47,12 +50,12 @@ function neverHeld(model: LockModel): string {
 }
 
 /** The gravest class that fails the run, by its first finding, and what else was found: other kinds of it, other classes. */
-function accusation({ violations, failing, found }: Findings): string {
+function accusation({ violations, failing, found }: Findings, judges: readonly Checker[]): string {
   const gravest = CLASSES.find((name) => failing.some((violation) => violation.class === name))!;
   const first = failing.find((violation) => violation.class === gravest)!;
   const others = violations.filter((violation) => violation.class === gravest && violation.kind !== first.kind).length;
   const count = (found[gravest] ?? 0) - others;
-  const what = (happened[first.kind] ?? somethingElse)(count, first);
+  const what = happened(count, first, judges);
   const also = [
     ...(others > 0 ? [`${plural(others, 'more finding')} of that class`] : []),
     alsoFound({ ...found, [gravest]: 0 }),
@@ -60,30 +63,14 @@ function accusation({ violations, failing, found }: Findings): string {
   return `${what} (first at ${moment(first.fromNs)} on ${first.key}, ${causePhrase(first.cause.name)})${also.length === 0 ? '' : `; also ${also.join(' and ')}`}.`;
 }
 
-/** By the kind of the first violation of the gravest class. */
-const happened: Record<string, (count: number, first: Violation) => string> = {
-  overlap: (count, { class: name, holds }) =>
-    name === 'stale'
-      ? `Stale holder: ${plural(count, 'time')} a client acted on after its lease had ended, beside the next holder`
-      : `Exclusion broken: ${plural(count, 'time')} ${holds.length > 2 ? 'more clients than it allows' : 'two clients'} held the lock at once`,
-  'stale-write': (count) =>
-    `Harm done: ${plural(count, 'time')} the protected resource took a write of a holder after a later one had used it`,
-  'lost-update': (count) => `Harm done: ${plural(count, 'acknowledged update')} of the protected counter lost`,
-  'missing-updates': (count) => `Harm done: ${plural(count, 'time')} the protected counter misses acknowledged updates`,
-  'fence-inversion': (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
-  'fence-repeat': (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
-  revived: (count) =>
-    `Exclusion broken: ${plural(count, 'hold')} renewed although another client had been granted the lock since`,
-  'silent-release': (count) =>
-    `Stale holder: ${plural(count, 'time')} a client was told that it released a lock which another held by then`,
-  deadlock: (count) => `Deadlock: ${plural(count, 'lock')} could not be had again after everything was healed`,
-  slept: (count) => `Slept beside a free lock: ${plural(count, 'client')} waited on for longer than any lease`,
-  'fifo-inversion': (count) => `Not fair: ${plural(count, 'client')} overtaken in the queue`,
-  'permit-leak': (count) => `Permits leaked: of ${plural(count, 'semaphore')} not all permits could be had again`,
-};
-
-function somethingElse(count: number, { class: name, kind }: Violation): string {
-  return `${name}: ${plural(count, kind)}`;
+/** By the kind of the first violation of the gravest class, in the words of the checker that found it. */
+function happened(count: number, first: Violation, judges: readonly Checker[]): string {
+  const property = judges
+    .flatMap(({ properties }) => properties)
+    .find(({ class: name, kinds }) => name === first.class && Object.hasOwn(kinds, first.kind));
+  if (property) return property.kinds[first.kind]!.headline(count, first);
+  const name = className(first.class);
+  return `${name[0]!.toUpperCase()}${name.slice(1)}: ${plural(count, 'finding')} of the kind "${first.kind}"`;
 }
 
 function alsoFound(found: Results['found']): string {

@@ -2,8 +2,15 @@
 
 import { inOrderOfTelling } from '../harness/record/facts/classes.js';
 import { faultFailures, mishaps } from '../harness/record/facts/faults.js';
-import type { Checker, CheckInput } from '../harness/vocabulary/run.js';
-import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
+import type { LockModel } from '../harness/vocabulary/protocol.js';
+import type { Checker, CheckerProperty, CheckInput } from '../harness/vocabulary/run.js';
+import type {
+  CheckerResult,
+  PropertyWords,
+  Results,
+  Violation,
+  ViolationClass,
+} from '../harness/vocabulary/verdict.js';
 import { mutualExclusion, PROCEDURE } from './exclusion/mutual-exclusion.js';
 import { ownership } from './exclusion/ownership.js';
 import { permits } from './exclusion/permits.js';
@@ -22,80 +29,65 @@ import { lossToNotice } from './measures/loss-to-notice.js';
 import { protocolBreaks } from './worth/protocol-breaks.js';
 import { strengthOf, vacuity } from './worth/vacuity.js';
 
-export const checkers: Record<string, Checker> = {
-  'mutual-exclusion': mutualExclusion,
+/** Every checker, in the order in which they judge. One that is listed here needs to be named nowhere else. */
+export const checkers: readonly Checker[] = [
+  mutualExclusion,
   ownership,
   liveness,
   waiting,
-  'left-behind': leftBehind,
+  leftBehind,
   fencing,
-  'lost-updates': lostUpdates,
-  'stale-writes': staleWrites,
+  lostUpdates,
+  staleWrites,
   fifo,
   permits,
   vacuity,
   availability,
   latency,
-  'loss-to-notice': lossToNotice,
-};
+  lossToNotice,
+];
 
-/** One line each, for people. */
-export const checkerSummaries: Record<string, string> = {
-  'mutual-exclusion': 'no two clients held a key at once: both leases running (exclusion), or one past its own (stale)',
-  ownership: 'no client was told that a lock was still its own after another one had been granted it',
-  liveness: 'after everything is healed, every lock can be had again within a lease and a grace',
-  waiting: 'no client went on waiting for a lock that had been free for longer than a lease and a grace',
-  'left-behind': 'no failed try left something on a server that its client could have taken back',
-  fencing: 'every grant carries a higher fencing token than those before it',
-  'lost-updates': 'no acknowledged update of a counter that the lock protects was lost',
-  'stale-writes': 'the protected resource took no write of a holder after a later one had read or written',
-  fifo: 'a fair lock was granted in the order in which clients were queued',
-  permits: 'after everything is healed, all permits of a semaphore can be had again',
-  vacuity: 'the run was worth something: enough holds, contention, and faults that touched a held lock',
-  availability: 'measures how long locks could not be had, and how soon after each fault they could again',
-  latency: 'measures how long operations took, by outcome, before, under and after faults',
-  'loss-to-notice': 'measures how long clients went on before they knew that they had lost a lock',
-};
-
-/** Checkers that ask of a run what only its end can show. */
-const AT_THE_END = ['liveness', 'permits'];
-
-/** Whether what it finds in a run that still goes on will be found at its end, too: so it may end the run. */
-export function judgesAtAnyTime(name: string): boolean {
-  return decides[name] !== undefined && !AT_THE_END.includes(name);
+/** What is known of a run before it is looked at. */
+export interface RunToJudge {
+  model: LockModel;
+  /** Whether it is the play of a scenario. */
+  played: boolean;
+  /** Names of checkers that its workload or scenario asks for beside those that judge such a run unasked. */
+  judgedBy?: readonly string[] | undefined;
 }
 
-/** What a checker that cannot tell leaves open. One that is not listed decides whether the run counts at all. */
-const decides: Record<string, readonly ViolationClass[]> = {
-  'mutual-exclusion': ['exclusion', 'stale'],
-  ownership: ['exclusion', 'stale'],
-  liveness: ['liveness'],
-  waiting: ['liveness'],
-  'left-behind': ['liveness'],
-  fencing: ['harm'],
-  'lost-updates': ['harm'],
-  'stale-writes': ['harm'],
-  fifo: ['liveness'],
-  permits: ['liveness'],
-};
+/** The checkers that judge such a run. Throws on a name in `judgedBy` that there is not. */
+export function judgesOf({ model, played, judgedBy = [] }: RunToJudge, all = checkers): readonly Checker[] {
+  const missing = judgedBy.find((name) => !all.some((checker) => checker.name === name));
+  if (missing !== undefined)
+    throw new Error(`no checker is called "${missing}"; there are ${all.map(({ name }) => name).join(', ')}`);
+  return all.filter(({ name, judges }) => {
+    if (judgedBy.includes(name)) return true;
+    if (judges === undefined) return false;
+    return played ? judges.plays : judges.models === 'all' || judges.models.includes(model.kind);
+  });
+}
+
+/** Whether what it finds in a run that still goes on will be found at its end, too: so it may end the run. */
+export function judgesAtAnyTime({ properties, atTheEnd }: Checker): boolean {
+  return properties.some((property) => property.class !== undefined) && atTheEnd !== true;
+}
 
 /**
- * Runs the named checkers and composes their findings: a violation of a class in `failOn` outranks everything, then whatever
+ * Runs checkers and composes their findings: a violation of a class in `failOn` outranks everything, then whatever
  * cannot be told about such a class, or about the run as a whole; only else did the lock hold. Findings of other classes are
- * reported, and do not fail the run. Throws on a name that is not in `checkers`.
+ * reported, and do not fail the run.
  *
  * `between` is called between steps, for whoever wants to tidy up meanwhile.
  */
-export function judge(input: CheckInput, names: readonly string[], between: () => void = () => {}): Results {
+export function judge(input: CheckInput, judges: readonly Checker[], between: () => void = () => {}): Results {
   const { config } = input;
   // First, and what they need is given back: what the checkers work out about a history is kept for all of them.
   const readings = readingsOf(input, between);
-  const results = names.map((name) => {
-    const checker = checkers[name];
-    if (!checker) throw new Error(`no checker is called "${name}"; there are ${Object.keys(checkers).join(', ')}`);
-    const result = checker(input);
+  const results = judges.map((checker): CheckerResult => {
+    const findings = checker.check(input);
     between();
-    return result;
+    return { checker: checker.name, properties: checker.properties.map(wordsOf), ...findings };
   });
   const violations = inOrderOfTelling(
     results.flatMap((result) => result.violations),
@@ -105,7 +97,7 @@ export function judge(input: CheckInput, names: readonly string[], between: () =
   const found = totals(results);
   const breaks = protocolBreaks(input.history);
   const open = [
-    ...incomplete(input, names),
+    ...incomplete(input, judges),
     ...breaks.open,
     ...results.flatMap((result) => leftOpen(result, config.failOn)),
   ];
@@ -118,7 +110,12 @@ export function judge(input: CheckInput, names: readonly string[], between: () =
     runId: config.runId,
     verdict,
     exitStatus: verdict === 'violated' ? 1 : verdict === 'unknown' ? 2 : 0,
-    headline: headlineOf(verdict, { violations, failing, found }, open, { exclusion, model: input.model, stats }),
+    headline: headlineOf(verdict, { violations, failing, found }, open, {
+      exclusion,
+      model: input.model,
+      stats,
+      judges,
+    }),
     reasons: [
       ...new Set([
         ...open,
@@ -138,9 +135,9 @@ export function judge(input: CheckInput, names: readonly string[], between: () =
 }
 
 /** What of the run is missing: no such run can be said to have held. */
-function incomplete({ history }: CheckInput, names: readonly string[]): string[] {
+function incomplete({ history }: CheckInput, judges: readonly Checker[]): string[] {
   const reasons: string[] = [];
-  if (names.length === 0) reasons.push('no checker judges this workload');
+  if (judges.length === 0) reasons.push('no checker judges this workload');
   if (history.torn) reasons.push('the history is torn: its last line was not written to the end, and is left out');
   reasons.push(...mishaps(history).map(({ proof, did }) => proof ?? did));
   const ended = history.rare.some((event) => event.type === 'phase' && event.phase === 'end');
@@ -148,10 +145,15 @@ function incomplete({ history }: CheckInput, names: readonly string[]): string[]
   return reasons;
 }
 
-function leftOpen(result: CheckerResult, failOn: readonly ViolationClass[]): string[] {
-  const classes = decides[result.checker];
-  const matters = classes === undefined || classes.some((name) => failOn.includes(name));
-  return result.verdict === 'unknown' && matters ? result.notes.filter((note) => note !== PROCEDURE) : [];
+function wordsOf({ class: name, holds, broken }: CheckerProperty): PropertyWords {
+  return { ...(name && { class: name }), holds, broken };
+}
+
+/** What one that cannot tell leaves open of what fails the run, or of whether the run counts at all. */
+function leftOpen({ verdict, properties = [], notes }: CheckerResult, failOn: readonly ViolationClass[]): string[] {
+  const classes = properties.flatMap((property) => property.class ?? []);
+  const matters = classes.length === 0 || classes.some((name) => failOn.includes(name));
+  return verdict === 'unknown' && matters ? notes.filter((note) => note !== PROCEDURE) : [];
 }
 
 function failedFaults({ history }: CheckInput): string[] {

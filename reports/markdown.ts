@@ -1,8 +1,9 @@
 /** `summary.md`, which is also what a GitHub step summary shows: the verdict, the first violations, the command. */
 import { className } from '../harness/record/facts/classes.js';
-import { count, plural } from '../harness/record/facts/words.js';
+import { plural } from '../harness/record/facts/words.js';
 import type { ReportInput } from './input.js';
 import { clipped, visible } from './markup.js';
+import { propertyLines } from './properties.js';
 import { countFound, EXIT_MEANING, shownOfFound, whatHappened } from './words.js';
 
 const MOST_TOLD = 5;
@@ -13,9 +14,10 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
   const untold = countFound(results) - told.length;
   const shown = shownOfFound(results);
   const faults = config.nemesis.length === 0 ? 'no faults' : config.nemesis.join(', ');
-  const rows = results.checkers.map(
-    (one) => `| ${plainMarkdown(one.checker)} | ${one.verdict} | ${count(countFound(one))} |`,
-  );
+  const rows = propertyLines(results, config.failOn).map(({ words, state, verdict, told }) => {
+    const allowed = state === 'allowed' ? ' (does not fail this run)' : '';
+    return `| ${plainMarkdown(words)} | ${plainMarkdown(verdict)}${allowed} | ${plainMarkdown(told)} |`;
+  });
   const lines = [
     `## ${SIGNS[results.verdict] ?? '❔'} lock-torture: ${results.verdict}`,
     '',
@@ -25,8 +27,8 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
     ...(results.strength === undefined ? [] : ['', `Strength: ${plainMarkdown(results.strength)}`]),
     ...results.reasons.flatMap((reason) => ['', `> ${plainMarkdown(reason)}`]),
     '',
-    '| checker | verdict | violations |',
-    '| --- | --- | ---: |',
+    '| property | verdict | what was found |',
+    '| --- | --- | --- |',
     ...rows,
     ...told.flatMap((violation, at) => {
       const allowed = config.failOn.includes(violation.class) ? '' : ' (does not fail this run)';

@@ -9,7 +9,6 @@ export const fencingTokenRepeats: Scenario = {
   topology: 'replica',
   lock: 'fenced',
   settings: { leaseMs: 10_000, keys: 1 },
-  judgedBy: ['fencing'],
   expect: [
     { class: 'exclusion', kind: 'overlap', cause: 'failover-lost-write' },
     { class: 'harm', kind: 'fence-repeat', cause: 'failover-lost-write' },

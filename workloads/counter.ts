@@ -1,12 +1,11 @@
 /** A counter under the lock: read it, work, write back one more. What two do at once, one of them loses. */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { EXCLUSION, WORTH } from './judged-by.js';
 import { holdMs, release, turns, work } from './turns.js';
 
 export const counter: Workload = {
   name: 'counter',
   summary: 'clients add one to a counter that the lock protects: is an update lost?',
-  checkers: [...EXCLUSION, 'lost-updates', ...WORTH],
+  judgedBy: ['lost-updates'],
   model: { kind: 'mutex' },
   resource: true,
   script: (options, random) =>

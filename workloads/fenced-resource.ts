@@ -3,14 +3,13 @@
  * are stopped in between: one that sleeps through its lease writes when it wakes.
  */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { WORTH } from './judged-by.js';
 import { holdMs, release, turns, work } from './turns.js';
 
 export const fencedResource: Workload = {
   name: 'fenced-resource',
   summary: 'holders write to a resource that checks fencing tokens (--resource checking) or trusts (trusting)',
   // That two hold at once is what fencing is there to survive: what the resource took is what counts.
-  checkers: ['fencing', 'stale-writes', 'liveness', ...WORTH],
+  judgedBy: ['stale-writes'],
   model: { kind: 'fenced' },
   needs: ['fencing'],
   resource: true,

@@ -3,7 +3,6 @@
  * next task, and only then the release of the first one comes. It must not free what the second one holds.
  */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { EXCLUSION, WORTH } from './judged-by.js';
 import { release, turns, work } from './turns.js';
 
 /** How many of ten holds outlive their lease. */
@@ -15,7 +14,6 @@ const RUN_OUT = 1.1;
 export const lateRelease: Workload = {
   name: 'late-release',
   summary: 'clients release a hold that ran out when they hold the lock again for their next task',
-  checkers: [...EXCLUSION, ...WORTH],
   model: { kind: 'mutex' },
   defaults: { nemesis: 'none', clients: 4, leaseMs: 500, keys: 2, waitMs: 1_000 },
   script: (options, random) =>

@@ -3,13 +3,12 @@
  * and lets both go. Clients that wait for each other's second lock must not do so for ever, and no account may lose a count.
  */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { EXCLUSION, WORTH } from './judged-by.js';
 import { type Granted, holdMs, release, type ScriptPart, turns, work } from './turns.js';
 
 export const multi: Workload = {
   name: 'multi',
   summary: 'clients take two locks in opposite orders and count a transfer under both',
-  checkers: [...EXCLUSION, 'lost-updates', ...WORTH],
+  judgedBy: ['lost-updates'],
   model: { kind: 'mutex' },
   resource: true,
   defaults: { waitMs: 500, hold: { min: 0.01, max: 0.3 } },

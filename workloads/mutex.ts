@@ -1,13 +1,11 @@
 /** Contended mutual exclusion: every client takes one of a few keys, works under it for a while, lets it go, and again. */
 import type { Random } from '../harness/vocabulary/time.js';
 import type { ClientScript, Workload, WorkloadOptions } from '../harness/vocabulary/workload.js';
-import { EXCLUSION, WORTH } from './judged-by.js';
 import { holdMs, release, turns, work } from './turns.js';
 
 export const mutex: Workload = {
   name: 'mutex',
   summary: 'clients contend for a few keys and work under the lock for a part of the lease',
-  checkers: [...EXCLUSION, ...WORTH],
   model: { kind: 'mutex' },
   script: contend,
 };

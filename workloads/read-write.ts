@@ -4,7 +4,6 @@
  */
 import type { LockMode } from '../harness/vocabulary/protocol.js';
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { EXCLUSION, WORTH } from './judged-by.js';
 import { holdMs, release, type Turn, turns, work } from './turns.js';
 
 /** How many of ten turns read; the others write. */
@@ -15,7 +14,6 @@ const NESTED_IN_TEN = 3;
 export const readWrite: Workload = {
   name: 'read-write',
   summary: 'readers share and writers exclude; writers read under their lock, readers try to become writers',
-  checkers: [...EXCLUSION, ...WORTH],
   model: { kind: 'read-write' },
   needs: ['shared'],
   defaults: { lock: 'read-write', keys: 2 },

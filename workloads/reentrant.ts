@@ -1,6 +1,5 @@
 /** The owner takes its lock again, under the work that it does with it, up to a depth. */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { EXCLUSION, WORTH } from './judged-by.js';
 import { type Granted, holdMs, release, type ScriptPart, turns, work } from './turns.js';
 
 const DEPTH = 3;
@@ -8,7 +7,6 @@ const DEPTH = 3;
 export const reentrant: Workload = {
   name: 'reentrant',
   summary: `owners take their lock again, up to ${DEPTH} times, and let it go as often`,
-  checkers: [...EXCLUSION, ...WORTH],
   model: { kind: 'reentrant', depth: DEPTH },
   needs: ['reentrant'],
   defaults: { lock: 'reentrant' },

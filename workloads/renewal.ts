@@ -1,7 +1,6 @@
 /** Work that is longer than the lease: the lock is extended meanwhile, by its own watchdog or by the client. */
 import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
 import type { Workload, WorkloadOptions } from '../harness/vocabulary/workload.js';
-import { EXCLUSION, WORTH } from './judged-by.js';
 import { type Granted, release, type ScriptPart, turns } from './turns.js';
 
 /** When a client extends, in parts of the lease: what is not answered can be tried once more. */
@@ -10,7 +9,6 @@ const EXTEND_AFTER = 1 / 3;
 export const renewal: Workload = {
   name: 'renewal',
   summary: 'clients work for longer than the lease, under a lock that is renewed by itself or that they extend',
-  checkers: [...EXCLUSION, ...WORTH],
   model: { kind: 'mutex' },
   needs: ['renews', 'extend'],
   defaults: { lock: 'watchdog', nemesis: 'pause:holder,partition:client', leaseMs: 2_000, hold: { min: 0.5, max: 3 } },

@@ -1,13 +1,11 @@
 /** More clients than permits. */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { WORTH } from './judged-by.js';
 import { contend } from './mutex.js';
 
 export const semaphore: Workload = {
   name: 'semaphore',
   summary:
     'clients contend for the permits of a semaphore: are there ever more out, or fewer left, than there should be?',
-  checkers: ['mutual-exclusion', 'permits', ...WORTH],
   // How many permits there are the lock says itself.
   model: { kind: 'semaphore', permits: 2 },
   defaults: { lock: 'semaphore', keys: 2 },

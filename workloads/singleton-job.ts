@@ -3,7 +3,6 @@
  * now and then. The others look again and again whether the place is free.
  */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { EXCLUSION, WORTH } from './judged-by.js';
 import { workOn } from './renewal.js';
 import { type Granted, release, type ScriptPart, turns } from './turns.js';
 
@@ -13,7 +12,7 @@ const WRITES_EVERY = 0.25;
 export const singletonJob: Workload = {
   name: 'singleton-job',
   summary: 'the holder of the lock is the leader, keeps it for long, and writes its progress to a resource',
-  checkers: [...EXCLUSION, 'stale-writes', ...WORTH],
+  judgedBy: ['stale-writes'],
   model: { kind: 'mutex' },
   needs: ['renews', 'extend'],
   resource: true,

@@ -1,6 +1,5 @@
 /** Many clients try for one key with time-outs of every length, none of them long: most are refused. */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { EXCLUSION, WORTH } from './judged-by.js';
 import { holdMs, release, turns, work } from './turns.js';
 
 const LONGEST_WAIT_MS = 300;
@@ -8,7 +7,7 @@ const LONGEST_WAIT_MS = 300;
 export const tries: Workload = {
   name: 'try',
   summary: 'clients try for one key, at once or with a short time-out, and are mostly refused',
-  checkers: [...EXCLUSION, 'left-behind', ...WORTH],
+  judgedBy: ['left-behind'],
   model: { kind: 'mutex' },
   defaults: { keys: 1, hold: { min: 0.005, max: 0.1 } },
   script: (options, random) =>

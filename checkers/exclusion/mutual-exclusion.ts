@@ -17,7 +17,7 @@ import { stampBreaches } from '../../harness/record/facts/operations.js';
 import { forEachOverlap, type Overlap, type OverlapFound, overlapWith } from '../../harness/record/facts/overlaps.js';
 import { duration, listed, moment, plural } from '../../harness/record/facts/words.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { CheckerResult, Hold, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
+import type { CheckerFindings, Hold, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import { explainerOf } from '../causes/explain.js';
 import { Doubts } from '../worth/doubts.js';
 import { isImpossibleOverlap } from './second-opinion.js';
@@ -30,7 +30,7 @@ const MOST_REPORTED = 1_000;
 /** Overlaps of each class that are in doubt and told one by one. */
 const MOST_DOUBTS_TOLD = 10;
 
-export const mutualExclusion: Checker = (input) => {
+function findOverlaps(input: CheckInput): CheckerFindings {
   const holds = holdsOf(input.history);
   const { certain, doubtful, hidden } = overlapsIn(holds, input);
   const overlaps = [...certain.exclusion.list(), ...certain.stale.list()].sort(byTime);
@@ -50,7 +50,6 @@ export const mutualExclusion: Checker = (input) => {
   const open = classes.some((name) => doubtful[name].count > 0 && failing(name)) || unconfirmed.length > 0;
   const unknown = !fails && (hidden !== undefined || open);
   return {
-    checker: 'mutual-exclusion',
     verdict: unknown ? 'unknown' : counts.exclusion + counts.stale > 0 ? 'invalid' : 'valid',
     notes: [
       ...unconfirmed.map(notConfirmed),
@@ -62,6 +61,7 @@ export const mutualExclusion: Checker = (input) => {
     ],
     violations,
     ...(counts.exclusion + counts.stale > violations.length && { found: present(counts) }),
+    open: classes.filter((name) => hidden !== undefined || doubtful[name].count > 0 || unconfirmed.length > 0),
     stats: {
       holds: holds.count,
       ...counts,
@@ -69,6 +69,41 @@ export const mutualExclusion: Checker = (input) => {
       grantedLate: holds.fromNs.reduce((sum, fromNs, k) => (fromNs > holds.leaseEndNs[k]! ? sum + 1 : sum), 0),
     },
   };
+}
+
+export const mutualExclusion: Checker = {
+  name: 'mutual-exclusion',
+  summary: 'no two clients held a key at once: both leases running (exclusion), or one past its own (stale)',
+  properties: [
+    {
+      class: 'exclusion',
+      holds: 'No lock was held by more clients at once than it allows, while their leases ran',
+      broken: 'A lock was held by more clients at once than it allows, while their leases ran',
+      kinds: {
+        overlap: {
+          headline: (count, { holds }) =>
+            `Exclusion broken: ${plural(count, 'time')} ${holds.length > 2 ? 'more clients than it allows' : 'two clients'} held the lock at once`,
+          accusedIf:
+            'holds of a key overlapped for longer than clocks can be wrong, more of them than its lock allows, while the leases of all were running',
+        },
+      },
+    },
+    {
+      class: 'stale',
+      holds: 'No client acted as a holder past its lease beside another holder',
+      broken: 'A client acted as a holder past its lease beside another holder',
+      kinds: {
+        overlap: {
+          headline: (count) =>
+            `Stale holder: ${plural(count, 'time')} a client acted on after its lease had ended, beside the next holder`,
+          accusedIf:
+            'holds of a key overlapped, more of them than its lock allows, and one of them had outlived its lease',
+        },
+      },
+    },
+  ],
+  judges: { models: ['mutex', 'reentrant', 'read-write', 'semaphore', 'fair'], plays: true },
+  check: findOverlaps,
 };
 
 interface ByClass<T> {
@@ -114,7 +149,7 @@ function doubtsTold({ count, texts }: InDoubt): string[] {
   return count > texts.length ? [...texts, `${plural(count - texts.length, 'more overlap')} like these`] : texts;
 }
 
-function present(counts: ByClass<number>): CheckerResult['found'] {
+function present(counts: ByClass<number>): CheckerFindings['found'] {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
 

@@ -27,11 +27,11 @@ import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import { ownStamp, trustedClients } from '../../harness/record/facts/operations.js';
 import { leasesOverlap, type Overlap, overlapWith } from '../../harness/record/facts/overlaps.js';
 import { toldRenewals } from '../../harness/record/facts/renewals.js';
-import { duration, moment } from '../../harness/record/facts/words.js';
+import { duration, moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { Cause, CauseLink, Hold, Violation } from '../../harness/vocabulary/verdict.js';
+import type { Cause, CauseLink, CheckerFindings, Hold, Violation } from '../../harness/vocabulary/verdict.js';
 import { causeBetween } from '../causes/broken-hold.js';
 import { explainerOf } from '../causes/explain.js';
 import { Doubts } from '../worth/doubts.js';
@@ -51,7 +51,7 @@ interface Told {
   line: number;
 }
 
-export const ownership: Checker = (input) => {
+function findFalseWords(input: CheckInput): CheckerFindings {
   const { history, model } = input;
   const holds = holdsOf(history);
   const next = nextHolders(holds, history.operations.keys.length, model);
@@ -64,7 +64,6 @@ export const ownership: Checker = (input) => {
   ].sort((a, b) => a.fromNs - b.fromNs);
   const stats = { revivedHolds: revived.earliest.count, silentReleases: silent.count };
   return {
-    checker: 'ownership',
     verdict: violations.length > 0 ? 'invalid' : 'valid',
     notes: [],
     violations,
@@ -74,6 +73,41 @@ export const ownership: Checker = (input) => {
     },
     stats,
   };
+}
+
+export const ownership: Checker = {
+  name: 'ownership',
+  summary: 'no client was told that a lock was still its own after another one had been granted it',
+  properties: [
+    {
+      class: 'exclusion',
+      holds: 'No renewal was confirmed after another client had been granted the lock',
+      broken: 'A renewal was confirmed although another client had been granted the lock',
+      kinds: {
+        revived: {
+          headline: (count) =>
+            `Exclusion broken: ${plural(count, 'hold')} renewed although another client had been granted the lock since`,
+          accusedIf:
+            'a renewal was carried out that was sent after a later grant of the key to another client had been answered',
+        },
+      },
+    },
+    {
+      class: 'stale',
+      holds: 'No release was confirmed after another client had been granted the lock',
+      broken: 'A release was confirmed although another client had been granted the lock',
+      kinds: {
+        'silent-release': {
+          headline: (count) =>
+            `Stale holder: ${plural(count, 'time')} a client was told that it released a lock which another held by then`,
+          accusedIf:
+            'a stale holder began to release when the next one had the lock, and was told that it had released',
+        },
+      },
+    },
+  ],
+  judges: { models: ['mutex', 'reentrant', 'read-write', 'fair'], plays: true },
+  check: findFalseWords,
 };
 
 /** The first renewal of each hold that came after the next grant. */

@@ -25,7 +25,7 @@ import { moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { CheckerResult, Violation } from '../../harness/vocabulary/verdict.js';
+import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
 
@@ -38,7 +38,7 @@ const MOST_NAMED = 20;
 
 type Recovered = Extract<HistoryEvent, { type: 'recovered' }>;
 
-export const permits: Checker = (input) => {
+function findLeaks(input: CheckInput): CheckerFindings {
   const { history, model } = input;
   if (model.kind !== 'semaphore') return nothingJudged('only a semaphore has permits to lose');
   const recovered = history.rare.findLast((event): event is Recovered => event.type === 'recovered');
@@ -59,16 +59,37 @@ export const permits: Checker = (input) => {
       );
   }
   return {
-    checker: 'permits',
     verdict: violations.length > 0 ? 'invalid' : notes.length > 0 ? 'unknown' : 'valid',
     notes,
     violations,
     stats: { permitLeaks: violations.length },
   };
+}
+
+export const permits: Checker = {
+  name: 'permits',
+  summary: 'after everything is healed, all permits of a semaphore can be had again',
+  properties: [
+    {
+      class: 'liveness',
+      holds: 'After everything was healed, all permits could be acquired again',
+      broken: 'After everything was healed, not all permits could be acquired again',
+      kinds: {
+        'permit-leak': {
+          headline: (count) => `Permits leaked: of ${plural(count, 'semaphore')} not all permits could be had again`,
+          accusedIf:
+            'after the recovery a try was refused although fewer permits than there are can have been taken at any instant of it, and all of them were never held at once after that',
+        },
+      },
+    },
+  ],
+  judges: { models: ['semaphore'], plays: false },
+  atTheEnd: true,
+  check: findLeaks,
 };
 
-function nothingJudged(why: string): CheckerResult {
-  return { checker: 'permits', verdict: 'unknown', notes: [why], violations: [], stats: {} };
+function nothingJudged(why: string): CheckerFindings {
+  return { verdict: 'unknown', notes: [why], violations: [], stats: {} };
 }
 
 /** Why a refused try need not be the semaphore's doing. */

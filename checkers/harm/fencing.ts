@@ -30,8 +30,8 @@ import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { countInversions } from '../../harness/record/facts/inversions.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
-import type { Checker } from '../../harness/vocabulary/run.js';
-import type { Cause, Violation } from '../../harness/vocabulary/verdict.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { causeBetween } from '../causes/broken-hold.js';
 import { tokenExplainerOf } from '../causes/explain.js';
 
@@ -46,7 +46,7 @@ interface Accused {
   ordered: boolean;
 }
 
-export const fencing: Checker = (input) => {
+function findTokensNotRisen(input: CheckInput): CheckerFindings {
   const { history, model } = input;
   const { operations: ops } = history;
   const holds = holdsOf(history);
@@ -72,11 +72,11 @@ export const fencing: Checker = (input) => {
   const violations = accused.list().map((one) => violation(one, holds, { token, sentNs }, explain));
   const notes = model.kind === 'fenced' ? withoutToken(grants) : [];
   return {
-    checker: 'fencing',
     verdict: violations.length > 0 ? 'invalid' : notes.length > 0 ? 'unknown' : 'valid',
     notes,
     violations,
     ...(accused.count > violations.length && { found: { harm: accused.count } }),
+    ...(grants.judged === 0 && { notJudged: 'no grant came with a fencing token' }),
     stats: {
       tokens: grants.judged,
       fencesNotRisen: accused.count,
@@ -84,6 +84,31 @@ export const fencing: Checker = (input) => {
       fenceRepeats: grants.repeats,
     },
   };
+}
+
+export const fencing: Checker = {
+  name: 'fencing',
+  summary: 'every grant carries a higher fencing token than those before it',
+  properties: [
+    {
+      class: 'harm',
+      holds: 'Every grant had a higher fencing token than those before it',
+      broken: 'A grant had no higher fencing token than one before it',
+      kinds: {
+        'fence-inversion': {
+          headline: (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
+          accusedIf:
+            'the attempt that was granted left after another grant had been answered, and was given a lower token',
+        },
+        'fence-repeat': {
+          headline: (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
+          accusedIf: 'two grants of a key have the same token',
+        },
+      },
+    },
+  ],
+  judges: { models: ['fenced'], plays: true },
+  check: findTokensNotRisen,
 };
 
 /** What a lock whose grants should all carry tokens leaves open. */

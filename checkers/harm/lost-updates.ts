@@ -26,8 +26,8 @@ import { accessesOf, acknowledgedWrites, disorderOf, inOwnOrder } from '../../ha
 import { moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
-import type { Checker } from '../../harness/vocabulary/run.js';
-import type { Cause, CauseLink, CheckerResult, Hold, Violation } from '../../harness/vocabulary/verdict.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CauseLink, CheckerFindings, Hold, Violation } from '../../harness/vocabulary/verdict.js';
 import { causeBetween, overlapBetween } from '../causes/broken-hold.js';
 import { explainerOf } from '../causes/explain.js';
 import { unexplained } from '../causes/unexplained.js';
@@ -53,7 +53,7 @@ interface Missing {
   missing: number;
 }
 
-export const lostUpdates: Checker = (input) => {
+function findLostUpdates(input: CheckInput): CheckerFindings {
   const { history, model } = input;
   if (model.kind === 'semaphore') return nothingJudged('holders of a semaphore may rightly write side by side');
   const { operations: ops } = history;
@@ -95,19 +95,42 @@ export const lostUpdates: Checker = (input) => {
   const harm = lost.count + missing.length;
   const notes = [...open, ...doubted];
   return {
-    checker: 'lost-updates',
     verdict: harm > 0 ? 'invalid' : notes.length > 0 ? 'unknown' : 'valid',
     notes,
     violations,
     ...(harm > violations.length && { found: { harm } }),
     stats: { ...stats, lostUpdates: lost.count },
   };
+}
+
+export const lostUpdates: Checker = {
+  name: 'lost-updates',
+  summary: 'no acknowledged update of a counter that the lock protects was lost',
+  properties: [
+    {
+      class: 'harm',
+      holds: 'No acknowledged update of what the lock protects was lost',
+      broken: 'An acknowledged update of what the lock protects was lost',
+      kinds: {
+        'lost-update': {
+          headline: (count) => `Harm done: ${plural(count, 'acknowledged update')} of the protected counter lost`,
+          accusedIf: 'an acknowledged increment is not contained in what a later write wrote or a later read found',
+        },
+        'missing-updates': {
+          headline: (count) => `Harm done: ${plural(count, 'time')} the protected counter misses acknowledged updates`,
+          accusedIf:
+            'a read found fewer increments than had been acknowledged before it began, more of them than were found one by one',
+        },
+      },
+    },
+  ],
+  check: findLostUpdates,
 };
 
 const DISTURBED = 'the machine or the harness was disturbed meanwhile.';
 
-function nothingJudged(why: string): CheckerResult {
-  return { checker: 'lost-updates', verdict: 'unknown', notes: [why], violations: [], stats: {} };
+function nothingJudged(why: string): CheckerFindings {
+  return { verdict: 'unknown', notes: [why], violations: [], stats: {} };
 }
 
 /** The counters of a run, one for each key, and what each write had seen before. */

@@ -24,11 +24,11 @@ import { type Intervals, intervalsOf } from '../../harness/record/facts/interval
 import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { accessesOf } from '../../harness/record/facts/resource.js';
-import { moment } from '../../harness/record/facts/words.js';
+import { moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { Cause, CauseLink, CheckerResult, Hold, Violation } from '../../harness/vocabulary/verdict.js';
+import type { Cause, CauseLink, CheckerFindings, Hold, Violation } from '../../harness/vocabulary/verdict.js';
 import { causeBetween, overlapBetween } from '../causes/broken-hold.js';
 import { explainerOf } from '../causes/explain.js';
 import { Doubts } from '../worth/doubts.js';
@@ -48,7 +48,7 @@ interface Late {
   access: number;
 }
 
-export const staleWrites: Checker = (input) => {
+function findStaleWrites(input: CheckInput): CheckerFindings {
   const { history, model } = input;
   const { operations: ops } = history;
   if (model.kind === 'semaphore') return nothingJudged('holders of a semaphore may rightly write side by side');
@@ -77,17 +77,37 @@ export const staleWrites: Checker = (input) => {
   const violations = late.list().map((one) => order.violation(one, explain));
   const notes = [...order.disorders, ...doubted];
   return {
-    checker: 'stale-writes',
     verdict: violations.length > 0 ? 'invalid' : notes.length > 0 ? 'unknown' : 'valid',
     notes,
     violations,
     ...(late.count > violations.length && { found: { harm: late.count } }),
     stats: { ...stats, staleWrites: late.count },
   };
+}
+
+export const staleWrites: Checker = {
+  name: 'stale-writes',
+  summary: 'the protected resource took no write of a holder after a later one had read or written',
+  properties: [
+    {
+      class: 'harm',
+      holds: 'The protected resource took no write of a holder after a later holder had used it',
+      broken: 'The protected resource took a write of a holder after a later holder had used it',
+      kinds: {
+        'stale-write': {
+          headline: (count) =>
+            `Harm done: ${plural(count, 'time')} the protected resource took a write of a holder after a later one had used it`,
+          accusedIf:
+            "an acknowledged write came after an acknowledged read or write under another client's later hold of the key",
+        },
+      },
+    },
+  ],
+  check: findStaleWrites,
 };
 
-function nothingJudged(why: string): CheckerResult {
-  return { checker: 'stale-writes', verdict: 'unknown', notes: [why], violations: [], stats: {} };
+function nothingJudged(why: string): CheckerFindings {
+  return { verdict: 'unknown', notes: [why], violations: [], stats: {} };
 }
 
 /** In what order holds were granted and writes taken, as far as it is certain. */

@@ -26,11 +26,11 @@ import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { countInversions } from '../../harness/record/facts/inversions.js';
 import { trustedClients } from '../../harness/record/facts/operations.js';
-import { moment } from '../../harness/record/facts/words.js';
+import { moment, plural } from '../../harness/record/facts/words.js';
 import { NOTICE } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
-import type { Checker } from '../../harness/vocabulary/run.js';
-import type { Violation } from '../../harness/vocabulary/verdict.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 
 /** The step by which a lock says that this client is in the queue now. */
@@ -55,7 +55,7 @@ interface Grants {
   grantedFromNs: Float64Array;
 }
 
-export const fifo: Checker = ({ history, model }) => {
+function findOvertaken({ history, model }: CheckInput): CheckerFindings {
   const { operations: ops } = history;
   const holds = holdsOf(history);
   const grants = grantsOf(history, holds);
@@ -77,13 +77,34 @@ export const fifo: Checker = ({ history, model }) => {
   const violations = overtaken.list().map((one) => violation(one, holds, grants));
   const notes = model.kind === 'fair' && stats.fifoWaiters === 0 ? [whyNoWaiters(grants)] : [];
   return {
-    checker: 'fifo',
     verdict: violations.length > 0 ? 'invalid' : notes.length > 0 ? 'unknown' : 'valid',
     notes,
     violations,
+    ...(stats.fifoWaiters === 0 && { notJudged: whyNoWaiters(grants) }),
     ...(overtaken.count > violations.length && { found: { liveness: overtaken.count } }),
     stats,
   };
+}
+
+export const fifo: Checker = {
+  name: 'fifo',
+  summary: 'a fair lock was granted in the order in which clients were queued',
+  properties: [
+    {
+      class: 'liveness',
+      holds: 'The lock was granted in the order of its queue',
+      broken: 'The lock was not granted in the order of its queue',
+      kinds: {
+        'fifo-inversion': {
+          headline: (count) => `Not fair: ${plural(count, 'client')} overtaken in the queue`,
+          accusedIf:
+            'a client was certainly queued before another began to ask, and the other had the lock before the attempt that the first was granted had left',
+        },
+      },
+    },
+  ],
+  judges: { models: ['fair'], plays: false },
+  check: findOvertaken,
 };
 
 function whyNoWaiters({ queuedLine }: Grants): string {

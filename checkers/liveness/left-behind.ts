@@ -13,10 +13,10 @@
  * node was looked at, and clients that ask for a key again while they hold it: not for workloads that do.
  */
 
-import { moment } from '../../harness/record/facts/words.js';
+import { moment, plural } from '../../harness/record/facts/words.js';
 import type { CommandObservation, Observation } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { Violation } from '../../harness/vocabulary/verdict.js';
+import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 
 /** What is still on its way after a try has ended has come by then. */
@@ -43,27 +43,50 @@ interface Candidate {
 
 type Sample = Extract<Observation, { type: 'sample' }>;
 
-export const leftBehind: Checker = (input) => {
-  const found = [...candidatesOf(input)].flatMap((candidate) => {
+function findLeftBehind(input: CheckInput): CheckerFindings {
+  const { candidates, tries } = candidatesOf(input);
+  const found = candidates.flatMap((candidate) => {
     const seen = seenAfter(input, candidate);
     return seen ? [{ ...candidate, seen }] : [];
   });
   return {
-    checker: 'left-behind',
     verdict: found.length > 0 ? 'invalid' : 'valid',
     notes: [],
     violations: found.slice(0, MOST_REPORTED).map(violationOf),
     ...(found.length > MOST_REPORTED && { found: { liveness: found.length } }),
+    ...(tries === 0 && { notJudged: 'no server was seen to run a SET ... NX of a client' }),
     stats: { leftBehind: found.length },
   };
+}
+
+export const leftBehind: Checker = {
+  name: 'left-behind',
+  summary: 'no failed try left something on a server that its client could have taken back',
+  properties: [
+    {
+      class: 'liveness',
+      holds: 'No failed try left on a server what its client could have removed',
+      broken: 'A failed try left on a server what its client could have removed',
+      kinds: {
+        'left-behind': {
+          headline: (count) =>
+            `Left behind: ${plural(count, 'failed try', 'failed tries')} stayed on a server, though the client could have taken ${count === 1 ? 'it' : 'them'} back`,
+          accusedIf:
+            'a client stored a value on a node, tried again for the key over the same connection without having named that value to the node, and the node still had the value some time after',
+        },
+      },
+    },
+  ],
+  check: findLeftBehind,
 };
 
 /** Tries that were followed by another one over the same connection, without having been named in between. */
-function candidatesOf({ observations, config }: CheckInput): Iterable<Candidate> {
+function candidatesOf({ observations, config }: CheckInput): { candidates: Candidate[]; tries: number } {
   const keys = new Set(config.keys);
   /** By node, connection and key: the try whose value was not named since. */
   const open = new Map<string, Try>();
   const candidates = new Map<string, Candidate>();
+  let tries = 0;
   for (const [line, command] of observations.commands(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)) {
     const { node, source, client, atNs, argv } = command;
     if (client === undefined) continue;
@@ -78,13 +101,14 @@ function candidatesOf({ observations, config }: CheckInput): Iterable<Candidate>
         if (argv.includes(open.get(connection + each)?.value ?? '\0')) open.delete(connection + each);
       continue;
     }
+    tries++;
     const now: Try = { node, client, key, value: argv[2]!, atNs, line };
     const before = open.get(connection + key);
     if (before && before.value !== now.value)
       candidates.set(`${node} ${before.value}`, { left: before, next: now, namedNs: Number.POSITIVE_INFINITY });
     open.set(connection + key, now);
   }
-  return candidates.values();
+  return { candidates: [...candidates.values()], tries };
 }
 
 /** The key that a SET ... NX asks for. */

@@ -9,17 +9,17 @@
 import { mishaps, unhealed } from '../../harness/record/facts/faults.js';
 import type { SampleObservation } from '../../harness/record/facts/key-writes.js';
 import { lostGrant } from '../../harness/record/facts/protocol-breaks.js';
-import { durationOfMs, listed, moment } from '../../harness/record/facts/words.js';
+import { durationOfMs, listed, moment, plural } from '../../harness/record/facts/words.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { Cause, Violation } from '../../harness/vocabulary/verdict.js';
+import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
 
 type Probe = Extract<HistoryEvent, { type: 'probe' }>;
 type Recovered = Extract<HistoryEvent, { type: 'recovered' }>;
 
-export const liveness: Checker = (input) => {
+function findDeadlocks(input: CheckInput): CheckerFindings {
   const { rare } = input.history;
   const probes = rare.filter((event): event is Probe => event.type === 'probe');
   const recovered = rare.findLast((event): event is Recovered => event.type === 'recovered');
@@ -36,7 +36,6 @@ export const liveness: Checker = (input) => {
     ...reasonsForDoubt(input, probes, stuck, recovered),
   ];
   return {
-    checker: 'liveness',
     verdict: violations.length > 0 ? 'invalid' : unknown.length > 0 ? 'unknown' : 'valid',
     notes: unknown,
     violations,
@@ -47,6 +46,28 @@ export const liveness: Checker = (input) => {
       ...(probes.length > 0 && { hadAgainAfterMsMax: Math.max(...probes.map((probe) => probe.afterMs)) }),
     },
   };
+}
+
+export const liveness: Checker = {
+  name: 'liveness',
+  summary: 'after everything is healed, every lock can be had again within a lease and a grace',
+  properties: [
+    {
+      class: 'liveness',
+      holds: 'After everything was healed, every lock could be acquired again',
+      broken: 'After everything was healed, a lock could not be acquired again',
+      kinds: {
+        deadlock: {
+          headline: (count) => `Deadlock: ${plural(count, 'lock')} could not be had again after everything was healed`,
+          accusedIf:
+            'the deployment had recovered, and the probe at the end of the run was not granted the key within its lease and a grace',
+        },
+      },
+    },
+  ],
+  judges: { models: ['mutex', 'reentrant', 'read-write', 'fenced', 'fair'], plays: true },
+  atTheEnd: true,
+  check: findDeadlocks,
 };
 
 /**

@@ -26,11 +26,11 @@ import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { type Intervals, intervalsOf } from '../../harness/record/facts/intervals.js';
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
-import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
+import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { Violation } from '../../harness/vocabulary/verdict.js';
+import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 
 const GRACE_NS = 2e9;
@@ -49,23 +49,55 @@ interface Wait {
   untilNs: number;
 }
 
-export const waiting: Checker = (input) => {
-  const { history, config, model } = input;
+function findSleepers(input: CheckInput): CheckerFindings {
+  const { history } = input;
   const found = new Earliest<Wait>(MOST_REPORTED, (a, b) => a.fromNs - b.fromNs);
-  const judged = model.kind !== 'semaphore' && config.topology !== 'redlock' && mishaps(history).length === 0;
-  const waits = judged ? longWaits(history) : [];
+  const notJudged = whyNotJudged(input);
+  const waits = notJudged === undefined ? longWaits(history) : [];
   const excuses = waits.length > 0 ? new Excuses(input) : undefined;
   for (const wait of waits) if (!excuses!.excuse(wait)) found.add(wait);
   const violations = found.list().map((wait) => slept(wait, history));
   return {
-    checker: 'waiting',
     verdict: violations.length > 0 ? 'invalid' : 'valid',
     notes: [],
     violations,
     ...(found.count > violations.length && { found: { liveness: found.count } }),
+    ...(notJudged !== undefined && { notJudged }),
     stats: { sleptBesideFreeLock: found.count },
   };
+}
+
+export const waiting: Checker = {
+  name: 'waiting',
+  summary: 'no client went on waiting for a lock that had been free for longer than a lease and a grace',
+  properties: [
+    {
+      class: 'liveness',
+      holds: 'No client went on waiting for a lock that had long been free',
+      broken: 'A client went on waiting for a lock that had long been free',
+      kinds: {
+        slept: {
+          headline: (count) =>
+            `Slept beside a free lock: ${plural(count, 'client')} waited on for longer than any lease`,
+          accusedIf:
+            'an acquire waited for longer than its lease and 2 s while nobody held the key or can have held it, and nothing excuses the wait',
+        },
+      },
+    },
+  ],
+  judges: { models: ['mutex', 'reentrant', 'read-write', 'fair'], plays: true },
+  check: findSleepers,
 };
+
+function whyNotJudged({ history, config, model }: CheckInput): string | undefined {
+  if (model.kind === 'semaphore') return 'the permit of a dead holder may be gone';
+  if (config.topology === 'redlock') return 'on independent nodes those who wait may split the votes again and again';
+  if (mishaps(history).length > 0) return 'something befell the run that was not the lock';
+  const { count, op, waitMs } = history.operations;
+  for (let row = 0; row < count; row++)
+    if (op[row] === OP.acquire && waitMs[row]! * 1e6 > leastNs(history, row)) return undefined;
+  return `no acquire was to wait for longer than its lease and ${GRACE_NS / 1e9} s`;
+}
 
 /** Acquires that waited for longer than their lease and the grace for what nobody had, by the history alone. */
 function longWaits(history: History): Wait[] {

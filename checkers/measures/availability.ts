@@ -20,8 +20,8 @@ import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
-import type { Checker } from '../../harness/vocabulary/run.js';
-import type { Measurement } from '../../harness/vocabulary/verdict.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { CheckerFindings, Measurement } from '../../harness/vocabulary/verdict.js';
 
 /** Refusals by a lock that works: somebody holds it, or is to have it next. */
 const PROPER_REFUSALS = ['held', 'queued-behind'];
@@ -29,7 +29,7 @@ const PROPER_REFUSALS = ['held', 'queued-behind'];
 /** What the measurement of a key is about where it is not about a fault. */
 const WHOLE_RUN = 'the whole run';
 
-export const availability: Checker = ({ history }) => {
+function measureAvailability({ history }: CheckInput): CheckerFindings {
   const { operations: ops } = history;
   const faults = faultsInForce(history);
   const measurements: Measurement[] = [];
@@ -40,7 +40,6 @@ export const availability: Checker = ({ history }) => {
     for (const fault of faults) measurements.push(...tries.recovery(fault), ...tries.availabilityUnder(fault));
   }
   return {
-    checker: 'availability',
     verdict: 'valid',
     notes: [],
     violations: [],
@@ -51,6 +50,14 @@ export const availability: Checker = ({ history }) => {
     },
     measurements,
   };
+}
+
+export const availability: Checker = {
+  name: 'availability',
+  summary: 'measures how long locks could not be had, and how soon after each fault they could again',
+  properties: [],
+  judges: { models: 'all', plays: false },
+  check: measureAvailability,
 };
 
 /** The worst of what was measured, as a counter for the report. */

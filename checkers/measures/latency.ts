@@ -11,8 +11,8 @@ import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { trustedClients } from '../../harness/record/facts/operations.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, OpName } from '../../harness/vocabulary/history.js';
-import type { Checker } from '../../harness/vocabulary/run.js';
-import type { Measurement } from '../../harness/vocabulary/verdict.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { CheckerFindings, Measurement } from '../../harness/vocabulary/verdict.js';
 import { summaryOfNs } from './quantiles.js';
 
 const QUANTILES = { p50: 0.5, p95: 0.95, p99: 0.99, p999: 0.999 };
@@ -29,7 +29,7 @@ const PHASES = ['before any fault', 'while a fault was in force', 'after a fault
 const OPS = Object.keys(OP) as OpName[];
 const OUTCOMES = 3;
 
-export const latency: Checker = ({ history }) => {
+function measureLatency({ history }: CheckInput): CheckerFindings {
   const measured = measure(history);
   const measurements: Measurement[] = [];
   for (const [code, op] of OPS.entries()) {
@@ -42,13 +42,20 @@ export const latency: Checker = ({ history }) => {
     }
   }
   return {
-    checker: 'latency',
     verdict: 'valid',
     notes: [],
     violations: [],
     stats: { unstamped: measured.unstamped },
     measurements,
   };
+}
+
+export const latency: Checker = {
+  name: 'latency',
+  summary: 'measures how long operations took, by outcome, before, under and after faults',
+  properties: [],
+  judges: { models: 'all', plays: false },
+  check: measureLatency,
 };
 
 function add(measurements: Measurement[], of: string, lengthsNs: Float64Array): void {

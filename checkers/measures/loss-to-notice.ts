@@ -18,7 +18,7 @@ import { trustedClients } from '../../harness/record/facts/operations.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { Measurement } from '../../harness/vocabulary/verdict.js';
+import type { CheckerFindings, Measurement } from '../../harness/vocabulary/verdict.js';
 import { summaryOfNs } from './quantiles.js';
 
 const QUANTILES = { p50: 0.5, p99: 0.99 };
@@ -32,7 +32,7 @@ interface Unaware {
   untilNs: number;
 }
 
-export const lossToNotice: Checker = (input) => {
+function measureLossToNotice(input: CheckInput): CheckerFindings {
   const { history } = input;
   const holds = holdsOf(history);
   const lostNs = lossesOf(input, holds);
@@ -46,7 +46,6 @@ export const lossToNotice: Checker = (input) => {
     else never.add({ hold, lostNs: lostNs[hold]!, untilNs: holds.untilNs[hold]! });
   }
   return {
-    checker: 'loss-to-notice',
     verdict: 'valid',
     notes: [],
     violations: [],
@@ -56,6 +55,14 @@ export const lossToNotice: Checker = (input) => {
       ...never.measurements('holds whose client was never told that they were lost', 'never told that it was lost'),
     ],
   };
+}
+
+export const lossToNotice: Checker = {
+  name: 'loss-to-notice',
+  summary: 'measures how long clients went on before they knew that they had lost a lock',
+  properties: [],
+  judges: { models: 'all', plays: false },
+  check: measureLossToNotice,
 };
 
 /** By number of the hold: the first instant at which it was lost; Infinity: it cannot be told that it ever was. */

@@ -12,6 +12,7 @@ import { listed, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, Observations } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { CheckerFindings } from '../../harness/vocabulary/verdict.js';
 
 /**
  * Fewer holds than this, or than two a client, are too few to say anything. How many there can be is up to the keys, not to
@@ -20,7 +21,7 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 const HOLDS_AT_LEAST = 10;
 const CLIENTS_THAT_COUNT = 10;
 
-export const vacuity: Checker = (input) => {
+function findWhatIsUntested(input: CheckInput): CheckerFindings {
   const holds = holdsOf(input.history);
   const faults = faultsInForce(input.history);
   const struckHolds = countStruck(holds, faults, input.history.operations.clients);
@@ -35,7 +36,6 @@ export const vacuity: Checker = (input) => {
       : []),
   ];
   return {
-    checker: 'vacuity',
     verdict: reasons.length > 0 ? 'unknown' : 'valid',
     notes: reasons,
     violations: [],
@@ -47,6 +47,20 @@ export const vacuity: Checker = (input) => {
       ...acquires(input.history),
     },
   };
+}
+
+export const vacuity: Checker = {
+  name: 'vacuity',
+  summary: 'the run was worth something: enough holds, contention, and faults that touched a held lock',
+  properties: [
+    {
+      holds: 'The run tested the lock: enough holds, contention, and faults that struck held locks',
+      broken: 'The run did not test the lock enough for a verdict',
+      kinds: {},
+    },
+  ],
+  judges: { models: 'all', plays: false },
+  check: findWhatIsUntested,
 };
 
 function acquires({ operations: ops }: History): Record<string, number> {

@@ -1,9 +1,10 @@
 /** `list` and `doctor`: what there is, and what this machine can do. */
-import { checkerSummaries, checkers } from '../../checkers/index.js';
+import { checkers, judgesOf } from '../../checkers/index.js';
 import { diagnose, formatFindings } from '../../harness/machine/doctor.js';
 import { provideIp } from '../../harness/machine/iproute.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { topologies } from '../../harness/topologies/index.js';
+import type { Checker } from '../../harness/vocabulary/run.js';
 import { type BuiltinLock, locks } from '../../lock-impl/index.js';
 import { faults } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
@@ -25,12 +26,21 @@ const LISTS: Record<string, () => Row[]> = {
       [
         workload.summary,
         ...(workload.needs ? [`for locks with the feature ${workload.needs.join(' or ')}`] : []),
-        `judged by: ${workload.checkers.join(', ')}`,
+        `judged by: ${namesOf(judgesOf({ ...workload, played: false }))}`,
         ...(workload.defaults ? [`defaults:  ${defaultsText(workload)}`] : []),
       ].join('\n'),
     ]),
-  checkers: () => Object.keys(checkers).map((name) => [name, checkerSummaries[name] ?? '']),
+  checkers: () => listOfCheckers(),
 };
+
+/** A row for each checker. */
+export function listOfCheckers(all: readonly Checker[] = checkers): Row[] {
+  return all.map(({ name, summary }) => [name, summary]);
+}
+
+function namesOf(judges: readonly Checker[]): string {
+  return judges.map(({ name }) => name).join(', ');
+}
 
 export function runList(what: string | undefined): number {
   if (what !== undefined && !LISTS[what])

@@ -1,12 +1,14 @@
 /** `npm run docs`: writes the pages that are made from the code that runs. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { checkersPage } from './checkers-page.js';
 import { faultsPage } from './faults-page.js';
 import { protocolPage } from './protocol-page.js';
 import { resultsSchemaPage } from './results-schema.js';
 import { scenariosPage } from './scenarios-page.js';
 
 const pages: Readonly<Record<string, (path: string) => string>> = {
+  'checkers.md': () => checkersPage(),
   'faults.md': faultsPage,
   'protocol.md': protocolPage,
   'results.schema.json': resultsSchemaPage,

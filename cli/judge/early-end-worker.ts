@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { checkers, judgesAtAnyTime } from '../../checkers/index.js';
+import { judgesAtAnyTime } from '../../checkers/index.js';
 import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { readInput } from './judge.js';
 
@@ -25,9 +25,9 @@ for (let found = false; !found; ) {
 
 async function firstFinding(): Promise<Violation | undefined> {
   if (!existsSync(join(folder, 'history.jsonl'))) return undefined;
-  const { input, checkers: names } = await readInput(folder);
-  for (const name of names.filter(judgesAtAnyTime)) {
-    const { violations } = checkers[name]!(input);
+  const { input, judges } = await readInput(folder);
+  for (const checker of judges.filter(judgesAtAnyTime)) {
+    const { violations } = checker.check(input);
     const failing = violations.find((violation) => input.config.failOn.includes(violation.class));
     if (failing) return failing;
   }

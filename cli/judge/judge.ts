@@ -8,14 +8,14 @@ import { readObservations } from '../../harness/record/observations.js';
 import { readConfig, readPlan } from '../../harness/record/store.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
-import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { closingSummary, jsonSummary } from '../../reports/index.js';
 import type { ReportInput } from '../../reports/input.js';
 import { UsageError } from '../common/errors.js';
 import { collectGarbage } from '../common/memory.js';
 import { surroundings, wantsColour } from '../live/terminal.js';
-import { workloadOf } from './workload-of.js';
+import { judgesOfRun, workloadOf } from './workload-of.js';
 import { writeAll } from './write-reports.js';
 
 export interface PrintOptions {
@@ -63,9 +63,9 @@ export function showVerdict(folder: string, { results, config }: JudgedRun, opti
 /** Everything that a report shows, from the files of a run. */
 export async function readRun(folder: string): Promise<JudgedRun> {
   const tidy = tidierFor(folder);
-  const { input, checkers } = await readInput(folder, tidy);
+  const { input, judges } = await readInput(folder, tidy);
   const { config, plan, history, observations } = input;
-  const results = judge(input, checkers, tidy);
+  const results = judge(input, judges, tidy);
   const deployment = history.rare.find((event) => event.type === 'deployment');
   return {
     config,
@@ -83,15 +83,15 @@ export async function readRun(folder: string): Promise<JudgedRun> {
 export async function readInput(
   folder: string,
   tidy: () => void = () => {},
-): Promise<{ input: CheckInput; checkers: readonly string[] }> {
+): Promise<{ input: CheckInput; judges: readonly Checker[] }> {
   const config = readConfig(folder);
   const plan = readPlan(folder);
   tidy(); // what the run itself has left, where this is its process
   const history = await readHistory(recordedIn(folder));
   tidy();
   const observations = await readObservations(join(folder, 'observations.jsonl'));
-  const { checkers, model } = workloadOf(config) ?? UNKNOWN_WORKLOAD;
-  return { input: { history, observations, config, plan, model: modelOf(history, model) }, checkers };
+  const model = modelOf(history, workloadOf(config)?.model ?? { kind: 'mutex' });
+  return { input: { history, observations, config, plan, model }, judges: judgesOfRun(config) };
 }
 
 /** Throws where there is none: a run that was killed while its deployment was being prepared has left only its plan. */
@@ -114,6 +114,3 @@ function tidierFor(folder: string): () => void {
   const { size } = statSync(recordedIn(folder));
   return size > LONG_FROM_BYTES ? collectGarbage : () => {};
 }
-
-/** Of a run by a workload that no longer exists: no checker judges it, so its verdict is "cannot tell". */
-const UNKNOWN_WORKLOAD: { checkers: readonly string[]; model: LockModel } = { checkers: [], model: { kind: 'mutex' } };

@@ -1,23 +1,31 @@
-/** What the clients of a run do: a workload, or what a scenario tells them. */
+/** What the clients of a run do: a workload, or what a scenario tells them. And which checkers judge it. */
 
-import type { RunConfig } from '../../harness/vocabulary/run.js';
+import { checkers, judgesOf } from '../../checkers/index.js';
+import type { Checker, RunConfig } from '../../harness/vocabulary/run.js';
 import type { Scenario, Workload } from '../../harness/vocabulary/workload.js';
 import { scenarios } from '../../scenarios/index.js';
 import { workloads } from '../../workloads/index.js';
 
+type WhatWasRun = Pick<RunConfig, 'workload' | 'scenario'>;
+
 /** Undefined: there is no such workload or scenario any more. */
-export function workloadOf(config: Pick<RunConfig, 'workload' | 'scenario'>): Workload | undefined {
+export function workloadOf(config: WhatWasRun): Workload | undefined {
   if (config.scenario === undefined) return workloads[config.workload];
   const scenario = scenarios[config.scenario];
   return scenario && played(scenario);
 }
 
-function played({ name, claim, judgedBy = [], settings }: Scenario): Workload {
+/** Of a run by a workload that there is no more: none, and so it cannot be told. `all`: the checkers to choose from. */
+export function judgesOfRun(config: WhatWasRun, all: readonly Checker[] = checkers): readonly Checker[] {
+  const workload = workloadOf(config);
+  return workload === undefined ? [] : judgesOf({ ...workload, played: config.scenario !== undefined }, all);
+}
+
+function played({ name, claim, judgedBy, settings }: Scenario): Workload {
   return {
     name,
     summary: claim,
-    // With whatever lock it is played: where grants carry tokens these must rise.
-    checkers: [...new Set(['mutual-exclusion', 'ownership', 'liveness', 'waiting', 'fencing', ...judgedBy])],
+    ...(judgedBy && { judgedBy }),
     model: { kind: 'mutex' },
     ...(settings?.resource && { resource: true }),
     // Its clients are led by hand.

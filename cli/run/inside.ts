@@ -5,6 +5,7 @@
  */
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { mutualExclusion } from '../../checkers/exclusion/mutual-exclusion.js';
 import { Ledger } from '../../harness/record/facts/ledger.js';
 import { readConfig, readPlan } from '../../harness/record/store.js';
 import { type Scene, torture } from '../../harness/run/run.js';
@@ -21,7 +22,7 @@ import { scenarios } from '../../scenarios/index.js';
 import { EXIT_COULD_NOT_RUN } from '../common/errors.js';
 import { watchForFindings } from '../judge/early-end.js';
 import { judgeFolder } from '../judge/judge.js';
-import { workloadOf } from '../judge/workload-of.js';
+import { judgesOfRun, workloadOf } from '../judge/workload-of.js';
 import { type Feed, startFeed } from '../live/feed.js';
 import { createProgress, type Progress } from '../live/progress.js';
 import { STOP_REQUEST, WATCH_FD } from './enter-namespaces.js';
@@ -77,7 +78,7 @@ function liveFeed(
   write: (line: string) => void,
   channel: Writable,
 ): Feed {
-  const exclusive = workloadOf(config)!.checkers.includes('mutual-exclusion');
+  const exclusive = judgesOfRun(config).includes(mutualExclusion);
   return startFeed({ ...config, plan: readPlan(folder), exclusive }, ledger, clock, write, channel);
 }
 

@@ -4,7 +4,7 @@ import type { History, Observations } from './history.js';
 import type { Capability } from './host.js';
 import type { LockModel } from './protocol.js';
 import type { RedisBinary, TopologyOptions } from './topology.js';
-import type { CheckerResult, ViolationClass } from './verdict.js';
+import type { CheckerFindings, PropertyWords, Violation, ViolationClass } from './verdict.js';
 import type { ResourceMode } from './workload.js';
 
 /** Everything that decides what a run does: `config.json`. */
@@ -61,4 +61,34 @@ export interface CheckInput {
   model: LockModel;
 }
 
-export type Checker = (input: CheckInput) => CheckerResult;
+/** Says all of itself: the registry, headlines, reports, `list` and docs/checkers.md are made from this. */
+export interface Checker {
+  readonly name: string;
+  /** One line for people: what is true of a run in which it found nothing, or what it measures. */
+  readonly summary: string;
+  /** What it decides; none: it only measures. Of each class at most one. */
+  readonly properties: readonly CheckerProperty[];
+  /** Which runs it judges unasked. Absent: only those whose workload or scenario names it. */
+  readonly judges?: {
+    /** Workloads whose clients take the lock for one of these. */
+    readonly models: 'all' | readonly LockModel['kind'][];
+    /** Plays of scenarios. */
+    readonly plays: boolean;
+  };
+  /** It asks of a run what only its end can show, so what it finds in a run that still goes on means nothing. */
+  readonly atTheEnd?: true;
+  /** Pure. */
+  check(input: CheckInput): CheckerFindings;
+}
+
+export interface CheckerProperty extends PropertyWords {
+  /** Every kind of finding that breaks it, by `Violation.kind`. */
+  readonly kinds: Readonly<Record<string, FindingKind>>;
+}
+
+export interface FindingKind {
+  /** What a headline says of so many: `Not fair: 3 clients overtaken in the queue`. `first` is the first of them. */
+  headline(count: number, first: Violation): string;
+  /** When exactly a lock is accused of it, for the docs. */
+  readonly accusedIf: string;
+}

@@ -104,19 +104,39 @@ export interface Violation {
   cause: Cause;
 }
 
-/** What one checker found. A checker is a pure function. */
-export interface CheckerResult {
-  checker: string;
+/** One thing that a checker decides, in the words of a user: a sentence for each way it can come out. */
+export interface PropertyWords {
+  /** Findings of this class break it. Absent: no lock can break it, but it can be left open whether the run is worth a verdict. */
+  class?: ViolationClass;
+  /** `No lock was held by more clients at once than it allows, while their leases ran`. */
+  holds: string;
+  /** Where it is broken; without a class: where it is left open. */
+  broken: string;
+}
+
+/** What one checker found. */
+export interface CheckerFindings {
   verdict: 'valid' | 'invalid' | 'unknown';
   /** Why it is unknown, or which procedure decided. */
   notes: string[];
   violations: Violation[];
   /** How many there are of each class, where `violations` has only the first of them; absent: it has all. */
   found?: Partial<Record<ViolationClass, number>>;
+  /** Classes of which it cannot be told whether there is more than was found, though the verdict is `invalid`. */
+  open?: ViolationClass[];
+  /** Why there was nothing to judge, though the verdict is `valid`: a report must not call that a pass. */
+  notJudged?: string;
   /** Counters for the report. */
   stats: Record<string, number>;
   /** What was measured; never decides. */
   measurements?: Measurement[];
+}
+
+/** As `results.json` has it: with the name of the checker, and what it decides in words. */
+export interface CheckerResult extends CheckerFindings {
+  checker: string;
+  /** Absent in results of earlier versions; empty: it only measures. */
+  properties?: PropertyWords[];
 }
 
 /** A history's verdict under one reading of what such histories leave open. */

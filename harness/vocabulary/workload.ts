@@ -42,8 +42,8 @@ export interface Workload {
   readonly summary: string;
   /** What one client does. `lock` is what the lock says of itself. */
   script(options: WorkloadOptions, random: Random, lock: HandshakeValue): ClientScript;
-  /** Names of the checkers that judge it, in order. */
-  readonly checkers: readonly string[];
+  /** Names of checkers beside those that judge such a run unasked. */
+  readonly judgedBy?: readonly string[];
   /** What its clients take the lock for. */
   readonly model: LockModel;
   /** Features of which the lock must have one, or the workload cannot be done with it. */
@@ -92,7 +92,7 @@ export interface Scenario {
     maxmemoryPolicy?: string;
     redisConf?: readonly (readonly [key: string, value: string])[];
   };
-  /** Checkers beside those of exclusion and liveness. */
+  /** Names of checkers beside those that judge every play. */
   readonly judgedBy?: readonly string[];
   /** What the checkers must find, all of it and of no other class. Empty: the lock must have held. */
   readonly expect: readonly ExpectedFinding[];

@@ -1,11 +1,9 @@
-/** The top of the page: what was tested, what the run says of each property, and how much that is worth. */
-import { className } from '../../harness/record/facts/classes.js';
-import { count, duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
-import type { CheckerResult, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
+import { count, durationOfMs, plural } from '../../harness/record/facts/words.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
+import { propertyLines } from '../properties.js';
 import type { Story } from '../story/story.js';
-import { countFound, EXIT_MEANING } from '../words.js';
+import { EXIT_MEANING } from '../words.js';
 
 const SIGNS = { held: '✓', violated: '✗', unknown: '?' } as const;
 
@@ -44,66 +42,15 @@ function tested({ config, serverVersion }: ReportInput): Markup {
   return markup`<dl class="tested">${facts.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${clipped(value, 400)}</dd></div>`)}</dl>`;
 }
 
-/** What a checker decides, in the words of a user; of checkers that only measure there is no row. */
-const PROPERTIES: Record<string, [cls: ViolationClass | undefined, words: string][]> = {
-  'mutual-exclusion': [
-    ['exclusion', 'Two clients never held a lock at once while both leases ran'],
-    ['stale', 'Nobody acted as holder past its lease while another held'],
-  ],
-  liveness: [['liveness', 'After everything was healed, every lock could be had again']],
-  fencing: [['harm', 'Every grant had a higher fencing token than those before it']],
-  'lost-updates': [['harm', 'No acknowledged update of what the lock protects was lost']],
-  'stale-writes': [['harm', 'What the lock protects took no write of a holder after a later one had used it']],
-  fifo: [['liveness', 'The lock was granted in the order of the queue']],
-  permits: [['liveness', 'After everything was healed, all permits could be had again']],
-  vacuity: [[undefined, 'The run was worth something: holds, contention, faults that struck held locks']],
-};
+const STATE_CLASS = { held: 'good', broken: 'bad', allowed: 'doubt', unknown: 'doubt', 'not judged': 'doubt' } as const;
 
 function properties({ results, config }: ReportInput): Markup {
-  const rows = results.checkers.flatMap((checker) => {
-    const known = PROPERTIES[checker.checker];
-    if (known === undefined && checker.verdict === 'valid' && checker.violations.length === 0) return [];
-    const classes = known ?? [[undefined, checker.checker] as [undefined, string]];
-    return classes.map(([cls, words]) => propertyRow(checker, cls, words, config.failOn));
-  });
+  const rows = propertyLines(results, config.failOn).map(
+    ({ words, state, verdict, told }) =>
+      markup`<tr><td>${clipped(words, 400)}</td><td class="nowrap"><span class="state ${STATE_CLASS[state]}">${verdict}</span>${state === 'allowed' ? markup`<br><span class="note">does not fail this run</span>` : undefined}</td><td>${clipped(told, 1_000)}</td></tr>`,
+  );
   if (rows.length === 0) return markup`<p>No checker ran.</p>`;
   return markup`<div class="scroll"><table class="properties"><thead><tr><th>property</th><th>verdict</th><th>what was found</th></tr></thead><tbody>${rows}</tbody></table></div>`;
-}
-
-function propertyRow(
-  checker: CheckerResult,
-  cls: ViolationClass | undefined,
-  words: string,
-  failOn: readonly ViolationClass[],
-): Markup {
-  const found = cls === undefined ? countFound(checker) : countFound(checker, [cls]);
-  const violations = checker.violations.filter((one) => cls === undefined || one.class === cls);
-  const allowed = cls !== undefined && !failOn.includes(cls);
-  const [state, word] =
-    found > 0
-      ? [allowed ? 'doubt' : 'bad', `✗ ${cls === undefined ? 'violated' : className(cls)}: ${count(found)}`]
-      : checker.verdict === 'unknown'
-        ? ['doubt', '? cannot tell']
-        : ['good', cls === undefined ? '✓ yes' : '✓ held'];
-  const told =
-    found > 0 ? foundWords(violations, found) : checker.verdict === 'unknown' ? checker.notes.join('; ') : '';
-  return markup`<tr><td>${words}</td><td><span class="state ${state}">${word}</span>${found > 0 && allowed ? markup`<br><span class="note">does not fail this run</span>` : undefined}</td><td>${clipped(told, 1_000)}</td></tr>`;
-}
-
-/** The first, the worst, and the causes with how often each. */
-function foundWords(violations: readonly Violation[], found: number): string {
-  const [first] = violations;
-  if (first === undefined) return '';
-  const worst = violations.reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a));
-  const causes = new Map<string, number>();
-  for (const { cause } of violations) causes.set(cause.name, (causes.get(cause.name) ?? 0) + 1);
-  const named = [...causes].sort(([, a], [, b]) => b - a).map(([name, times]) => `${name} ×${count(times)}`);
-  const ofThem = found > violations.length ? ` (of the first ${count(violations.length)})` : '';
-  return `First at ${moment(first.fromNs)} on ${first.key}; longest ${duration(lengthOf(worst))}. Cause: ${named.join(', ')}${ofThem}.`;
-}
-
-function lengthOf({ fromNs, untilNs }: Violation): number {
-  return untilNs - fromNs;
 }
 
 function hardness({ results, plan, holds, history }: ReportInput, story: Story): Markup {

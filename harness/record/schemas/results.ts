@@ -4,7 +4,7 @@
  * JSON has no Infinity: a time without end is written as null, and read back as what it was.
  */
 import { z } from 'zod';
-import type { CauseName, CheckerResult, Hold, Results, Violation } from '../../vocabulary/verdict.js';
+import type { CauseName, CheckerResult, Hold, PropertyWords, Results, Violation } from '../../vocabulary/verdict.js';
 import { describes } from './describes.js';
 
 const endless = z
@@ -102,14 +102,33 @@ const measurement = z
   })
   .meta({ id: 'measurement' });
 
+const property = describes<PropertyWords>()(
+  z
+    .object({
+      class: violationClass.optional(),
+      holds: z.string().describe('What is true of the run where it holds.'),
+      broken: z.string().describe('What is true where it is broken; without a class: where it is left open.'),
+    })
+    .meta({ id: 'property' }),
+);
+
 const checker = describes<CheckerResult>()(
   z
     .object({
       checker: z.string(),
+      properties: z
+        .array(property)
+        .describe('What it decides; empty: it only measures. Earlier versions do not have it.')
+        .optional(),
       verdict: z.enum(['valid', 'invalid', 'unknown']),
       notes: z.array(z.string()),
       violations: z.array(violation),
       found: found.optional(),
+      open: z
+        .array(violationClass)
+        .describe('Classes of which it cannot be told whether there is more, though the verdict is invalid.')
+        .optional(),
+      notJudged: z.string().describe('Why there was nothing to judge, though the verdict is valid.').optional(),
       stats,
       measurements: z.array(measurement).optional(),
     })

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { headlineOf } from '../../../checkers/headline.js';
-import { judge } from '../../../checkers/index.js';
+import { checkers as everyChecker, judge, judgesOf } from '../../../checkers/index.js';
 import type { ProtocolBreak } from '../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { Violation } from '../../../harness/vocabulary/verdict.js';
 import { mutex } from '../../../workloads/mutex.js';
 import { Story, turns } from './build.js';
 
-const all = mutex.checkers;
+const all = judgesOf({ ...mutex, played: false });
 const judged = (story: Story) => judge(story.input(), all);
 
 /** A whole run that held: 12 holds in turn, contended. */
@@ -37,7 +37,12 @@ it('counts in its headline also what is not told one by one', () => {
   expect(result.headline).toMatch(/^Exclusion broken: 1,100 times two clients held the lock at once/);
 });
 
-const judgedOf = (model: LockModel, exclusion = true) => ({ exclusion, model, stats: { holds: 3, refusedStale: 2 } });
+const judgedOf = (model: LockModel, exclusion = true) => ({
+  exclusion,
+  model,
+  stats: { holds: 3, refusedStale: 2 },
+  judges: everyChecker,
+});
 
 it.each([
   [judgedOf({ kind: 'mutex' }), 'The lock held: 3 holds, never two at once.'],
@@ -237,7 +242,7 @@ describe('cannot tell', () => {
 });
 
 it('refuses a checker that there is not', () => {
-  expect(() => judge(held().input(), ['luck'])).toThrow('no checker is called "luck"');
+  expect(() => judgesOf({ ...mutex, played: false, judgedBy: ['luck'] })).toThrow('no checker is called "luck"');
 });
 
 // Were anything quadratic, this would meet the time-out.
@@ -292,7 +297,8 @@ describe('a headline says what happened', () => {
     ['fifo-inversion', 'liveness', /^Not fair: 3 clients overtaken/],
     ['permit-leak', 'liveness', /^Permits leaked: of 3 semaphores/],
     ['deadlock', 'liveness', /^Deadlock: 3 locks could not be had again/],
-    ['of a new kind', 'harm', /^harm: 3 of a new kinds/],
+    ['left-behind', 'liveness', /^Left behind: 3 failed tries stayed on a server/],
+    ['of-a-later-version', 'harm', /^Harm done: 3 findings of the kind "of-a-later-version"/],
   ] as const)('of %s', (kind, of, expected) => {
     const violations = [violation(kind, of)];
     const headline = headlineOf(

@@ -31,10 +31,13 @@ describe('the list of runs', () => {
 });
 
 describe('the summary in Markdown', () => {
-  it('says verdict, checkers, the first violations and the command', () => {
+  it('says verdict, properties, the first violations and the command', () => {
     const text = markdownSummary(input);
     expect(text).toMatch(/^## ❌ lock-torture: violated\n/);
-    expect(text).toContain('| mutual-exclusion | invalid | 3 |');
+    expect(text).toMatch(
+      /^\| A lock was held by more clients .* \| ✗ exclusion broken: 2 \| First at 10\.388 s on lock:0/m,
+    );
+    expect(text).toContain('| After everything was healed, every lock could be acquired again | ✓ held |');
     expect(text).toContain('Why: r2 was promoted without c2');
     expect(text).toContain('\n    npm run torture -- --topology sentinel --seed 42\n');
   });

@@ -486,6 +486,18 @@ function resultsOf(violations: Violation[], holds: number): Results {
     checkers: [
       {
         checker: 'mutual-exclusion',
+        properties: [
+          {
+            class: 'exclusion',
+            holds: 'No lock was held by more clients at once than it allows, while their leases ran',
+            broken: 'A lock was held by more clients at once than it allows, while their leases ran',
+          },
+          {
+            class: 'stale',
+            holds: 'No client acted as a holder past its lease beside another holder',
+            broken: 'A client acted as a holder past its lease beside another holder',
+          },
+        ],
         verdict: 'invalid',
         notes: ['decided by the sweep over cores; no search was needed'],
         violations,
@@ -494,6 +506,13 @@ function resultsOf(violations: Violation[], holds: number): Results {
       { checker: 'vacuity', verdict: 'valid', notes: [], violations: [], stats: { contendedHolds: 41 } },
       {
         checker: 'liveness',
+        properties: [
+          {
+            class: 'liveness',
+            holds: 'After everything was healed, every lock could be acquired again',
+            broken: 'After everything was healed, a lock could not be acquired again',
+          },
+        ],
         verdict: 'valid',
         notes: ['every key could be had again'],
         violations: [],

@@ -23,8 +23,8 @@ describe('the trials', () => {
   });
 
   test('the checker that is named exists', () => {
-    for (const { caught } of trials)
-      if ('checker' in caught) expect(checkers[caught.checker], caught.checker).toBeDefined();
+    const names = checkers.map(({ name }) => name);
+    for (const { caught } of trials) if ('checker' in caught) expect(names).toContain(caught.checker);
   });
 
   test.each([true, false])('every run can be made (quick: %s)', (quick) => {

@@ -1,6 +1,6 @@
 /** What each workload has its clients do, against a lock that grants everything: the rules a script must keep. */
 import { describe, expect, test } from 'vitest';
-import { checkers } from '../../../checkers/index.js';
+import { judgesOf } from '../../../checkers/index.js';
 import { createRandom } from '../../../harness/runtimes/random.js';
 import type { HandshakeValue } from '../../../harness/vocabulary/protocol.js';
 import type { Instruction, Outcome, Workload, WorkloadOptions } from '../../../harness/vocabulary/workload.js';
@@ -52,6 +52,25 @@ function succeed(instruction: Instruction, id: number): Outcome {
   return { type: 'ok', id, ...(instruction.do === 'read' && { value: 41, version: 41 }) };
 }
 
+const EXCLUSION = ['mutual-exclusion', 'ownership', 'liveness', 'waiting'];
+const WORTH = ['vacuity', 'availability', 'latency', 'loss-to-notice'];
+/** Who judges which workload. */
+const JUDGES: Record<string, string[]> = {
+  mutex: [...EXCLUSION, ...WORTH],
+  crash: [...EXCLUSION, ...WORTH],
+  renewal: [...EXCLUSION, ...WORTH],
+  reentrant: [...EXCLUSION, ...WORTH],
+  'read-write': [...EXCLUSION, ...WORTH],
+  'late-release': [...EXCLUSION, ...WORTH],
+  try: [...EXCLUSION, 'left-behind', ...WORTH],
+  counter: [...EXCLUSION, 'lost-updates', ...WORTH],
+  multi: [...EXCLUSION, 'lost-updates', ...WORTH],
+  'singleton-job': [...EXCLUSION, 'stale-writes', ...WORTH],
+  fair: [...EXCLUSION, 'fifo', ...WORTH],
+  semaphore: ['mutual-exclusion', 'permits', ...WORTH],
+  'fenced-resource': ['liveness', 'fencing', 'stale-writes', ...WORTH],
+};
+
 describe.each(Object.values(workloads))('$name', (workload) => {
   test('never ends, and acts only under holds that it has and has not released', () => {
     const held = new Map<number, string>();
@@ -92,7 +111,7 @@ describe.each(Object.values(workloads))('$name', (workload) => {
   });
 
   test('what it names exists', () => {
-    for (const checker of workload.checkers) expect(checkers[checker], checker).toBeDefined();
+    expect(judgesOf({ ...workload, played: false }).map(({ name }) => name)).toEqual(JUDGES[workload.name]);
     const { lock } = workload.defaults ?? {};
     if (lock !== undefined) expect(locks[lock], lock).toBeDefined();
   });

@@ -5,7 +5,7 @@ import type { Cause } from '../../../../harness/vocabulary/verdict.js';
 import { KEY, Story } from '../build.js';
 
 function only(story: Story): Cause {
-  const found = mutualExclusion(story.input()).violations.map(({ cause }) => cause);
+  const found = mutualExclusion.check(story.input()).violations.map(({ cause }) => cause);
   expect(found).toHaveLength(1);
   return found[0]!;
 }

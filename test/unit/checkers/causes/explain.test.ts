@@ -8,7 +8,7 @@ import { KEY, Story } from '../build.js';
 /** The causes of all violations, earliest first. */
 function causes(story: Story): Cause[] {
   const input = story.input();
-  const found = mutualExclusion(input).violations.map(({ cause }) => cause);
+  const found = mutualExclusion.check(input).violations.map(({ cause }) => cause);
   for (const { chain } of found) {
     expect(chain.length).toBeGreaterThan(0);
     for (const { history, observation } of chain) {
@@ -378,7 +378,7 @@ describe('a grant that nobody watched', () => {
   it("is not taken for the client's next one, which follows on the release", () => {
     const story = broken().watch(0, 'r1').take(TAKEN, 'r1', 'c1').watch(2.9, 'r1', false).watch(3.1, 'r1');
     const input = story.unlock(3.5, 'r1', 'c2').take(3.6, 'r1', 'c2', 'another').input();
-    const [, second] = mutualExclusion(input).violations[0]!.holds;
+    const [, second] = mutualExclusion.check(input).violations[0]!.holds;
     expect(new Evidence(input).grantsOf(second!)).toEqual([]);
   });
 });

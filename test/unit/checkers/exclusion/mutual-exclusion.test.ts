@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { ns, Story } from '../build.js';
 
-const judged = (story: Story) => mutualExclusion(story.input());
+const judged = (story: Story) => mutualExclusion.check(story.input());
 const classes = (story: Story) => judged(story).violations.map((violation) => violation.class);
 
 describe('rejects', () => {

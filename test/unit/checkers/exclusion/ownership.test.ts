@@ -3,7 +3,7 @@ import { ownership } from '../../../../checkers/exclusion/ownership.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { KEY, ns, Story } from '../build.js';
 
-const judged = (story: Story) => ownership(story.input());
+const judged = (story: Story) => ownership.check(story.input());
 const kinds = (story: Story) => judged(story).violations.map(({ class: name, kind }) => `${name} ${kind}`);
 
 /** c1 is granted at 1 s for 5 s, and stopped; c2 is granted at 7 s. */

@@ -4,7 +4,7 @@ import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, checkInput, clientDown, KEY, ns, release, type Told } from '../literal.js';
 
 const TWO: LockModel = { kind: 'semaphore', permits: 2 };
-const judged = (told: (Told | Told[])[], model: LockModel = TWO) => permits(checkInput(told.flat(), model));
+const judged = (told: (Told | Told[])[], model: LockModel = TWO) => permits.check(checkInput(told.flat(), model));
 const recovered = (at: number, missing: string[] = []): Told => ({
   at,
   body: { type: 'recovered', afterMs: 10, missing },

@@ -8,7 +8,7 @@ import { Story } from '../build.js';
 import { acquire, checkInput, KEY, ns, release, type Told } from '../literal.js';
 
 const FENCED: LockModel = { kind: 'fenced' };
-const judged = (...told: Told[][]) => fencing(checkInput(told.flat(), FENCED));
+const judged = (...told: Told[][]) => fencing.check(checkInput(told.flat(), FENCED));
 
 it('rejects a token that is lower than one that was had before', () => {
   const result = judged(
@@ -117,8 +117,8 @@ it('asks nothing of a lock that promises no tokens, nor of permits, readers and 
       release('c1', 2, { at: 2, hold: 1 }),
       acquire('c2', 1, { at: 3, token: 5, ...options }),
     ].flat();
-  const judgedBy = (model: LockModel, told: Told[]) => fencing(checkInput(told, model)).verdict;
-  expect(fencing(checkInput(acquire('c1', 1, { at: 1 }))).verdict).toBe('valid');
+  const judgedBy = (model: LockModel, told: Told[]) => fencing.check(checkInput(told, model)).verdict;
+  expect(fencing.check(checkInput(acquire('c1', 1, { at: 1 }))).verdict).toBe('valid');
   expect(judgedBy({ kind: 'mutex' }, falling())).toBe('invalid');
   expect(judgedBy({ kind: 'semaphore', permits: 2 }, falling())).toBe('valid');
   expect(judgedBy({ kind: 'read-write' }, falling({ mode: 'read' }))).toBe('valid');
@@ -162,7 +162,7 @@ describe('why a token did not rise', () => {
       .sample(2, 'r2', { role: 'replica' })
       .sample(2.5, 'r2');
   const causeOf = (story: Story) => {
-    const { violations } = fencing(story.input());
+    const { violations } = fencing.check(story.input());
     expect(violations).toHaveLength(1);
     return violations[0]!.cause;
   };
@@ -224,7 +224,7 @@ describe('why a token did not rise', () => {
       story.watch(0, node).sample(0.5, node).takeCounted(0.999, node, 'c1').watch(2, node, false);
       story.sample(2.4, node, { runId: 'run-2' }).watch(2.5, node).takeCounted(2.999, node, 'c2');
     }
-    expect(mutualExclusion(story.input()).violations).toMatchObject([{ cause: { name: 'node-forgot' } }]);
+    expect(mutualExclusion.check(story.input()).violations).toMatchObject([{ cause: { name: 'node-forgot' } }]);
     expect(causeOf(story).name).toBe('unexplained');
   });
 
@@ -252,7 +252,7 @@ it('finds in random small histories what the definition, tried on every pair, fi
       const told = specs.map(({ at, long, waited, token }, n) =>
         acquire(`c${n}`, 1, { at, until: at + long, grantSent: at + waited * long, token }),
       );
-      const result = fencing(checkInput(told.flat()));
+      const result = fencing.check(checkInput(told.flat()));
       let [inversions, repeats] = [0, 0];
       specs.forEach((a, m) => {
         specs.forEach((b, n) => {

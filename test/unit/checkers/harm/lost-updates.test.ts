@@ -5,7 +5,7 @@ import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { cases, drawn } from '../../../support/drawn.js';
 import { acquire, checkInput, KEY, ns, read, stall, type Told, write } from '../literal.js';
 
-const judged = (told: Told[][], model?: LockModel) => lostUpdates(checkInput(told.flat(), model));
+const judged = (told: Told[][], model?: LockModel) => lostUpdates.check(checkInput(told.flat(), model));
 
 /** `client` holds, reads `found` and writes one more; the version is the number of the write, as the value is. */
 const turn = (
@@ -262,7 +262,7 @@ it('in random histories of a true register finds just the acknowledged updates t
         if (type === 'info') generation++;
       });
       told.push(...look('last', steps.length + 2, state.value, state.version));
-      const result = lostUpdates(checkInput(told));
+      const result = lostUpdates.check(checkInput(told));
       seen[result.verdict]++;
       if (acknowledged.size === 0) return;
       // Sound: whatever is accused was lost at some time. Complete: what acknowledged writes buried is all found.

@@ -3,7 +3,7 @@ import { staleWrites } from '../../../../checkers/harm/stale-writes.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, checkInput, fault, KEY, ns, read, release, stall, type Told, write } from '../literal.js';
 
-const judged = (told: Told[][], model?: LockModel) => staleWrites(checkInput(told.flat(), model));
+const judged = (told: Told[][], model?: LockModel) => staleWrites.check(checkInput(told.flat(), model));
 
 /** c1 has the key from 1 s with a lease until 6 s; c2 from 7 s. */
 const holders = [acquire('c1', 1, { at: 1 }), acquire('c2', 1, { at: 7 })];

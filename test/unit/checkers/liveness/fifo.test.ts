@@ -6,7 +6,7 @@ import { cases, drawn } from '../../../support/drawn.js';
 import { acquire, checkInput, clientUp, fault, KEY, ns, queued, release, type Told } from '../literal.js';
 
 const FAIR: LockModel = { kind: 'fair' };
-const judged = (told: (Told | Told[])[]) => fifo(checkInput(told.flat(), FAIR));
+const judged = (told: (Told | Told[])[]) => fifo.check(checkInput(told.flat(), FAIR));
 
 /** c1 asks at 1 s, is queued at 1.5 s, and is granted at 4 s by an attempt that left 1 ms before. */
 const waiter = [acquire('c1', 1, { at: 1, until: 4, grantSent: 3.999 }), queued('c1', 1, 1.5)];
@@ -120,7 +120,7 @@ it('cannot tell where no client said that it was queued, or none sent anything a
     verdict: 'unknown',
     notes: [expect.stringMatching(/no granted attempt is known to have left/)],
   });
-  expect(fifo(checkInput(acquire('c1', 1, { at: 1 }))).verdict).toBe('valid');
+  expect(fifo.check(checkInput(acquire('c1', 1, { at: 1 }))).verdict).toBe('valid');
 });
 
 const grantsArbitrary = fc.array(

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { leftBehind } from '../../../../checkers/liveness/left-behind.js';
 import { KEY, Story } from '../build.js';
 
-const found = (story: Story) => leftBehind(story.input());
+const found = (story: Story) => leftBehind.check(story.input());
 
 /** c1 stored `one` on r1 at 1 s, and asks again at 2 s. */
 const tried = () => new Story().up('c1').take(1, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'two');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { liveness } from '../../../../checkers/liveness/liveness.js';
 import { KEY, ns, Story } from '../build.js';
 
-const judged = (story: Story) => liveness(story.input());
+const judged = (story: Story) => liveness.check(story.input());
 
 it('accepts locks that could be had again', () => {
   expect(judged(new Story().whole(5))).toMatchObject({

@@ -3,7 +3,7 @@ import { waiting } from '../../../../checkers/liveness/waiting.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { KEY, LEASE_MS, ns, Story } from '../build.js';
 
-const kinds = (story: Story) => waiting(story.input()).violations.map(({ kind }) => kind);
+const kinds = (story: Story) => waiting.check(story.input()).violations.map(({ kind }) => kind);
 
 /** A server is seen without the key from `from` until `until`, twice a second. */
 function free(story: Story, from: number, until: number): Story {
@@ -37,7 +37,7 @@ function waits(story: Story, { from = 2, until = 20, granted, reason = 'held' }:
 const died = () => new Story().up('c1').up('c2').grant('c1', 1).down('c1', 3);
 
 it('rejects a wait that went on beside a free lock, refused in the end', () => {
-  const result = waiting(free(waits(died()), 8, 20).input());
+  const result = waiting.check(free(waits(died()), 8, 20).input());
   expect(result).toMatchObject({
     verdict: 'invalid',
     stats: { sleptBesideFreeLock: 1 },
@@ -49,7 +49,7 @@ it('rejects a wait that went on beside a free lock, refused in the end', () => {
 });
 
 it('and one that was granted by an attempt that left so late', () => {
-  const result = waiting(free(waits(died(), { granted: 19.9 }), 8, 20).input());
+  const result = waiting.check(free(waits(died(), { granted: 19.9 }), 8, 20).input());
   expect(result.violations).toMatchObject([{ kind: 'slept', untilNs: ns(19.9), holds: [{ client: 'c2' }] }]);
   expect(kinds(free(waits(died(), { granted: 14.9 }), 8, 20))).toEqual([]);
   expect(kinds(free(waits(died(), { granted: 15.1 }), 8, 20))).toEqual(['slept']);

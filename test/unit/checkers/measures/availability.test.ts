@@ -3,8 +3,8 @@ import { availability } from '../../../../checkers/measures/availability.js';
 import { acquire, checkInput, clientDown, fault, KEY, ns, release, type Told } from '../literal.js';
 
 const measured = (told: (Told | Told[])[]) => {
-  const result = availability(checkInput(told.flat()));
-  expect(result).toMatchObject({ checker: 'availability', verdict: 'valid', notes: [], violations: [] });
+  const result = availability.check(checkInput(told.flat()));
+  expect(result).toMatchObject({ verdict: 'valid', notes: [], violations: [] });
   return result.measurements!;
 };
 /** Milliseconds for which the one key could not be had. */
@@ -96,7 +96,7 @@ it('measures recovery to the first grant that was asked for after the blow, and 
       evidence: [1, 6, 7, 10],
     },
   ]);
-  expect(availability(checkInput(told.flat())).stats).toMatchObject({
+  expect(availability.check(checkInput(told.flat())).stats).toMatchObject({
     recoveryAfterStrikeMsMax: 2_000,
     recoveryAfterHealMsMax: 2_000,
     availablePercentMin: 100,

@@ -3,8 +3,8 @@ import { latency } from '../../../../checkers/measures/latency.js';
 import { acquire, checkInput, fault, read, release, type Told, write } from '../literal.js';
 
 const measured = (told: (Told | Told[])[]) => {
-  const result = latency(checkInput(told.flat()));
-  expect(result).toMatchObject({ checker: 'latency', verdict: 'valid', notes: [], violations: [] });
+  const result = latency.check(checkInput(told.flat()));
+  expect(result).toMatchObject({ verdict: 'valid', notes: [], violations: [] });
   return Object.fromEntries(result.measurements!.map(({ of, values }) => [of, values]));
 };
 
@@ -55,5 +55,5 @@ it('leaves out what the client did not stamp, and stamps that cannot be true', (
   const early = { ...answer!, at: 2.4 };
   const told = [acquire('c1', 1, { at: 1, stamps: false }), [sent!, early], acquire('c3', 1, { at: 3, type: 'info' })];
   expect(measured(told)).toEqual({});
-  expect(latency(checkInput(told.flat())).stats).toEqual({ unstamped: 3 });
+  expect(latency.check(checkInput(told.flat())).stats).toEqual({ unstamped: 3 });
 });

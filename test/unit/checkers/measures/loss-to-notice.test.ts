@@ -4,8 +4,8 @@ import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { acquire, checkInput, clientDown, clientUp, KEY, ns, operation, release, type Told } from '../literal.js';
 
 const measured = (told: (Told | Told[])[], model?: LockModel) => {
-  const result = lossToNotice(checkInput(told.flat(), model));
-  expect(result).toMatchObject({ checker: 'loss-to-notice', verdict: 'valid', notes: [], violations: [] });
+  const result = lossToNotice.check(checkInput(told.flat(), model));
+  expect(result).toMatchObject({ verdict: 'valid', notes: [], violations: [] });
   return result;
 };
 const lost = (client: string, hold: number, at: number): Told => ({

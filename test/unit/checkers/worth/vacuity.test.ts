@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { strengthOf, vacuity } from '../../../../checkers/worth/vacuity.js';
 import { Story, turns } from '../build.js';
 
-const judged = (story: Story) => vacuity(story.input());
+const judged = (story: Story) => vacuity.check(story.input());
 const notes = (story: Story) => judged(story).notes.join('\n');
 const struck = (story: Story, fault: string, from: number, until: number, targets: string[], step = 0) =>
   story.fault(from, step, fault, 'strike', { targets }).fault(until, step, fault, 'heal', { targets });

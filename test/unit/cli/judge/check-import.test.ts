@@ -190,9 +190,7 @@ describe('what is said', () => {
 
   it('of a history that shows nothing', async () => {
     const { said } = await check('lone.edn');
-    expect(said).toMatch(
-      /^UNKNOWN under the reading "strict" \(exit status 2: cannot tell\)\nBecause no key was ever/,
-    );
+    expect(said).toMatch(/^UNKNOWN under the reading "strict" \(exit status 2: cannot tell\)\nBecause no key was ever/);
   });
 
   it('of what was left out', async () => {

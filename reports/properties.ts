@@ -1,0 +1,78 @@
+/** What a run says of each property that was judged, a line each: of those that passed, those that failed, and those left open. */
+import { CLASSES, className } from '../harness/record/facts/classes.js';
+import { count, duration, moment } from '../harness/record/facts/words.js';
+import type {
+  CheckerResult,
+  PropertyWords,
+  Results,
+  Violation,
+  ViolationClass,
+} from '../harness/vocabulary/verdict.js';
+import { countFound } from './words.js';
+
+export interface PropertyLine {
+  /** What is true of the run, or what is asked where that cannot be told. */
+  words: string;
+  state: 'held' | 'broken' | 'allowed' | 'unknown' | 'not judged';
+  /** `✓ held`, `✗ exclusion broken: 3`, `? cannot tell`. */
+  verdict: string;
+  /** What was found, or why it cannot be told. Empty: nothing more to say. */
+  told: string;
+}
+
+/** What fails the run comes first, then what is left open. A checker that only measures has no line. */
+export function propertyLines({ checkers }: Results, failOn: readonly ViolationClass[]): PropertyLine[] {
+  const lines = checkers.flatMap((result) =>
+    propertiesOf(result).map((property) => lineOf(result, property, failOn.includes(property.class!))),
+  );
+  return STATES.flatMap((state) => lines.filter((line) => line.state === state));
+}
+
+const STATES: readonly PropertyLine['state'][] = ['broken', 'unknown', 'allowed', 'held', 'not judged'];
+
+/** Results of an earlier version do not say what their checkers decide: what was found does, and the checker's name. */
+function propertiesOf({ checker, properties, violations, found }: CheckerResult): readonly PropertyWords[] {
+  if (properties !== undefined) return properties;
+  const classes = CLASSES.filter((one) => countFound({ violations, ...(found && { found }) }, [one]) > 0);
+  return classes.length > 0
+    ? classes.map((one) => ({ class: one, holds: checker, broken: checker }))
+    : [{ holds: checker, broken: checker }];
+}
+
+function lineOf(result: CheckerResult, property: PropertyWords, fails: boolean): PropertyLine {
+  const { class: name, holds, broken } = property;
+  const { verdict, open = [], notes, notJudged } = result;
+  const found = name === undefined ? 0 : countFound(result, [name]);
+  if (name !== undefined && found > 0) {
+    const violations = result.violations.filter((one) => one.class === name);
+    const sign = `✗ ${className(name)}: ${count(found)}`;
+    return { words: broken, state: fails ? 'broken' : 'allowed', verdict: sign, told: foundWords(violations, found) };
+  }
+  const unknown = name !== undefined && open.length > 0 ? open.includes(name) : verdict === 'unknown';
+  if (unknown)
+    return {
+      words: name === undefined ? broken : holds,
+      state: 'unknown',
+      verdict: '? cannot tell',
+      told: notes.join('; '),
+    };
+  if (notJudged !== undefined) return { words: holds, state: 'not judged', verdict: '– not judged', told: notJudged };
+  return { words: holds, state: 'held', verdict: name === undefined ? '✓ yes' : '✓ held', told: '' };
+}
+
+/** The first, the longest, and the causes with how often each. */
+function foundWords(violations: readonly Violation[], found: number): string {
+  const [first] = violations;
+  if (first === undefined) return '';
+  const longest = violations.reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a));
+  const causes = new Map<string, number>();
+  for (const { cause } of violations) causes.set(cause.name, (causes.get(cause.name) ?? 0) + 1);
+  const named = [...causes].sort(([, a], [, b]) => b - a).map(([name, times]) => `${name} ×${count(times)}`);
+  const ofThem = found > violations.length ? ` (of the first ${count(violations.length)})` : '';
+  const long = lengthOf(longest) > 0 ? `; longest ${duration(lengthOf(longest))}` : '';
+  return `First at ${moment(first.fromNs)} on ${first.key}${long}. Cause: ${named.join(', ')}${ofThem}.`;
+}
+
+function lengthOf({ fromNs, untilNs }: Violation): number {
+  return untilNs - fromNs;
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import type { CheckerResult, Results, Violation, ViolationClass } from '../../../harness/vocabulary/verdict.js';
+import { propertyLines } from '../../../reports/properties.js';
+import { sampleInput } from './sample.js';
+
+const { results } = sampleInput();
+const ALL: ViolationClass[] = ['exclusion', 'harm', 'stale', 'liveness'];
+const exclusion = { class: 'exclusion', holds: 'Never two at once', broken: 'Two at once' } as const;
+const stale = { class: 'stale', holds: 'None was late', broken: 'One was late' } as const;
+
+const checker = (of: Partial<CheckerResult>): CheckerResult => ({
+  checker: 'some',
+  properties: [exclusion, stale],
+  verdict: 'valid',
+  notes: [],
+  violations: [],
+  stats: {},
+  ...of,
+});
+const lines = (of: Partial<CheckerResult>, failOn = ALL) =>
+  propertyLines({ ...results, checkers: [checker(of)] } as Results, failOn);
+const said = (of: Partial<CheckerResult>, failOn = ALL) =>
+  lines(of, failOn).map(({ words, verdict }) => `${words}: ${verdict}`);
+const [broken] = results.violations as [Violation];
+
+describe('what is said of each property', () => {
+  it('has a line for each that passed', () => {
+    expect(said({})).toEqual(['Never two at once: ✓ held', 'None was late: ✓ held']);
+  });
+
+  it('says the opposite where it is broken, with the first, the longest and the causes', () => {
+    const invalid = { verdict: 'invalid', violations: [broken], found: { exclusion: 1_300 } } as const;
+    expect(said({ ...invalid, violations: [broken] })).toEqual([
+      'Two at once: ✗ exclusion broken: 1,300',
+      'None was late: ✓ held',
+    ]);
+    expect(lines({ ...invalid, violations: [broken] })[0]).toMatchObject({
+      state: 'broken',
+      told: 'First at 10.388 s on lock:0; longest 812 ms. Cause: failover-lost-write ×1 (of the first 1).',
+    });
+    expect(lines({ ...invalid, violations: [broken] }, ['stale'])[0]).toMatchObject({ state: 'allowed' });
+  });
+
+  it('calls nothing held that was left open beside what was found', () => {
+    const open = {
+      verdict: 'invalid' as const,
+      violations: [broken],
+      open: ['stale' as const],
+      notes: ['a clock moved'],
+    };
+    expect(lines(open)[1]).toMatchObject({
+      words: 'None was late',
+      state: 'unknown',
+      verdict: '? cannot tell',
+      told: 'a clock moved',
+    });
+  });
+
+  it('cannot tell of all that a checker left open, or of the classes that it names', () => {
+    expect(said({ verdict: 'unknown', notes: ['why'] })).toEqual([
+      'Never two at once: ? cannot tell',
+      'None was late: ? cannot tell',
+    ]);
+    expect(said({ verdict: 'unknown', open: ['stale'] })).toEqual([
+      'None was late: ? cannot tell',
+      'Never two at once: ✓ held',
+    ]);
+  });
+
+  it('calls nothing held where there was nothing to judge', () => {
+    expect(lines({ notJudged: 'no grant came with a token' })[0]).toMatchObject({
+      state: 'not judged',
+      told: 'no grant came with a token',
+    });
+  });
+
+  it('has no line for what only measures', () => {
+    expect(said({ properties: [] })).toEqual([]);
+  });
+
+  it('reads results of earlier versions, which do not say what was decided', () => {
+    const { properties: _, ...before } = checker({ violations: [broken], verdict: 'invalid' });
+    expect(propertyLines({ ...results, checkers: [before] }, ALL)).toMatchObject([{ words: 'some', state: 'broken' }]);
+    expect(
+      propertyLines({ ...results, checkers: [{ ...before, violations: [], verdict: 'valid' }] }, ALL),
+    ).toMatchObject([{ words: 'some', state: 'held' }]);
+  });
+});
