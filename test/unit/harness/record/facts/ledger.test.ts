@@ -6,6 +6,7 @@ import { Ledger } from '../../../../../harness/record/facts/ledger.js';
 import { historyOf } from '../../../../../harness/record/history-table.js';
 import type { Completion, HistoryBody, HistoryEvent, OpName } from '../../../../../harness/vocabulary/history.js';
 import type { Hold } from '../../../../../harness/vocabulary/verdict.js';
+import { drawn } from '../../../../support/drawn.js';
 
 const MS = 1e6;
 const KEYS = ['lock:0', 'lock:1'];
@@ -132,7 +133,7 @@ test('open and ended holds are those of the record, after every event', () => {
         seen.died += drawn.filter(({ endedBy }) => endedBy === 'client-down').length;
       });
     }),
-    { numRuns: 100 },
+    drawn(100),
   );
   // Agreeing about nothing would be cheap.
   expect(Math.min(seen.holds / 10, seen.renewed, seen.lost, seen.died)).toBeGreaterThan(15);
