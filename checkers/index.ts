@@ -2,6 +2,7 @@
 
 import { inOrderOfTelling } from '../harness/record/facts/classes.js';
 import { faultFailures, mishaps } from '../harness/record/facts/faults.js';
+import { missingObservations } from '../harness/record/facts/missing-observations.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
 import type { Checker, CheckerProperty, CheckInput } from '../harness/vocabulary/run.js';
 import type {
@@ -96,6 +97,7 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
   const failing = violations.filter((violation) => config.failOn.includes(violation.class));
   const found = totals(results);
   const breaks = protocolBreaks(input.history);
+  const missing = missingObservations(input);
   const open = [
     ...incomplete(input, judges),
     ...breaks.open,
@@ -122,6 +124,7 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
         ...results.flatMap(({ notes }) => notes.filter((note) => note !== PROCEDURE)),
         ...failedFaults(input),
         ...breaks.notes,
+        ...(missing === undefined ? [] : [missing]),
       ]),
     ],
     violations: [...violations],

@@ -13,6 +13,7 @@
  * node was looked at, and clients that ask for a key again while they hold it: not for workloads that do.
  */
 
+import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
 import type { CommandObservation, Observation } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
@@ -44,6 +45,11 @@ interface Candidate {
 type Sample = Extract<Observation, { type: 'sample' }>;
 
 function findLeftBehind(input: CheckInput): CheckerFindings {
+  const missing = missingObservations(input);
+  if (missing !== undefined) {
+    const notes = [`whether tries left something behind cannot be told: ${missing}`];
+    return { verdict: 'unknown', notes, violations: [], stats: {} };
+  }
   const { candidates, tries } = candidatesOf(input);
   const found = candidates.flatMap((candidate) => {
     const seen = seenAfter(input, candidate);

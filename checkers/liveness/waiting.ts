@@ -25,6 +25,7 @@ import { type FaultInForce, faultsInForce, mishaps } from '../../harness/record/
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { type Intervals, intervalsOf } from '../../harness/record/facts/intervals.js';
+import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
 import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
@@ -54,6 +55,11 @@ function findSleepers(input: CheckInput): CheckerFindings {
   const found = new Earliest<Wait>(MOST_REPORTED, (a, b) => a.fromNs - b.fromNs);
   const notJudged = whyNotJudged(input);
   const waits = notJudged === undefined ? longWaits(history) : [];
+  const missing = waits.length > 0 ? missingObservations(input) : undefined;
+  if (missing !== undefined) {
+    const notes = [`whether clients slept beside a free lock cannot be told: ${missing}`];
+    return { verdict: 'unknown', notes, violations: [], stats: {} };
+  }
   const excuses = waits.length > 0 ? new Excuses(input) : undefined;
   for (const wait of waits) if (!excuses!.excuse(wait)) found.add(wait);
   const violations = found.list().map((wait) => slept(wait, history));

@@ -219,4 +219,5 @@ const eventFields: Record<HistoryBody['type'], Fields> = {
   disturbance: { disturbance: oneOf('harness-stall', 'wall-clock-step'), ms: number, beganNs: stamp },
   recovered: { afterMs: number, missing: listOf(text) },
   probe: { key: text, client: text, acquired: flag, afterMs: number, reason: optional(text) },
+  closed: { observations: whole },
 };

@@ -73,7 +73,9 @@ export class Recorder {
     return () => this.listeners.delete(listener);
   }
 
+  /** Ends the record; its last event says how much was observed. */
   close(): void {
+    this.record({ type: 'closed', observations: this.observations.lines });
     this.closed = true;
     this.history.close();
     this.observations.close();
@@ -95,6 +97,8 @@ export class Recorder {
 
 /** A file of JSON lines, each of which is in it whole or not at all. */
 class LineFile {
+  /** How many are in it, whole. */
+  lines = 0;
   private readonly fd: number;
   private size = 0;
   /** A line is missing: what follows it must not be written. */
@@ -114,6 +118,7 @@ class LineFile {
       // A disk that is nearly full takes a part of the line, and says so only when it is given the rest.
       while (written < bytes.length) written += writeSync(this.fd, bytes, written);
       this.size += written;
+      this.lines++;
       return undefined;
     } catch (error) {
       this.ended = true;

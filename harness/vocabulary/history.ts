@@ -57,7 +57,9 @@ export type HistoryBody =
   | { type: 'disturbance'; disturbance: 'harness-stall' | 'wall-clock-step'; ms: number; beganNs: number }
   | { type: 'recovered'; afterMs: number; missing: string[] }
   /** The liveness probe's result for one key. */
-  | { type: 'probe'; key: string; client: string; acquired: boolean; afterMs: number; reason?: string };
+  | { type: 'probe'; key: string; client: string; acquired: boolean; afterMs: number; reason?: string }
+  /** The record is closed. How many lines `observations.jsonl` has, so that one which is missing or cut is noticed. */
+  | { type: 'closed'; observations: number };
 
 export type Phase = 'warm-up' | 'torture' | 'heal' | 'recovery' | 'probe' | 'end';
 
@@ -122,7 +124,8 @@ export type RareEvent = Extract<
       | 'fault'
       | 'disturbance'
       | 'recovered'
-      | 'probe';
+      | 'probe'
+      | 'closed';
   }
 >;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { headlineOf } from '../../../checkers/headline.js';
 import { checkers as everyChecker, judge, judgesOf } from '../../../checkers/index.js';
-import type { ProtocolBreak } from '../../../harness/vocabulary/history.js';
+import type { HistoryBody, ProtocolBreak } from '../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { Violation } from '../../../harness/vocabulary/verdict.js';
 import { mutex } from '../../../workloads/mutex.js';
@@ -370,5 +370,62 @@ describe('a client that breaks the protocol', () => {
         .whole(30);
     expect(judged(old(`protocol: ${stamps}`))).toMatchObject({ verdict: 'unknown', stats: { answersLost: 1 } });
     expect(judged(old('timeout')).stats).not.toHaveProperty('protocolBreaks');
+  });
+});
+
+describe('a record that is missing is missed', () => {
+  const judged = (story: Story) =>
+    judge(story.input(), judgesOf({ ...mutex, played: false, judgedBy: ['left-behind'] }));
+  const recorded = (lines: number) => struck(held()).event(29, { type: 'closed', observations: lines }).whole(30);
+  const watched = (lines: number, story = recorded(3)) => {
+    for (let n = 0; n < lines; n++) story.watch(n, 'r1', true);
+    return story;
+  };
+
+  it.each([0, 2, 4])('where observations.jsonl has %i of 3 lines', (lines) => {
+    const story = watched(lines);
+    expect(judged(story)).toMatchObject({
+      verdict: 'unknown',
+      exitStatus: 2,
+      headline: expect.stringContaining(`observations.jsonl is missing or cut: it has ${lines} of the 3 lines`),
+    });
+    // Nothing that fails this run had to be looked for there; but it is said.
+    const result = judged(watched(lines).configured({ failOn: ['exclusion'] }));
+    expect(result.verdict).toBe('held');
+    expect(result.reasons).toContain(
+      `observations.jsonl is missing or cut: it has ${lines} of the 3 lines that were recorded`,
+    );
+    // Nor was it needed by a checker of this run; but it is said.
+    expect(judge(watched(lines).input(), all)).toMatchObject({
+      verdict: 'held',
+      reasons: [expect.stringContaining('missing or cut')],
+    });
+  });
+
+  it('but not where all that was recorded is there', () => {
+    expect(judged(watched(3))).toMatchObject({ verdict: 'held', reasons: [] });
+    expect(judged(watched(0, recorded(0)))).toMatchObject({ verdict: 'held', reasons: [] });
+  });
+
+  it('and in records without a count, where a run that had servers has no sample of any', () => {
+    const deployment = {
+      type: 'deployment',
+      topology: 'single',
+      runtime: 'netns',
+      serverVersion: '7',
+      settings: [],
+    } satisfies HistoryBody;
+    const story = () => struck(held()).event(0.1, deployment).whole(30);
+    expect(judged(story())).toMatchObject({
+      verdict: 'unknown',
+      headline: expect.stringContaining('no sample of any server'),
+    });
+    expect(judged(watched(3, story()))).toMatchObject({ verdict: 'unknown' });
+    expect(judged(story().sample(3, 'r1', {}))).toMatchObject({ verdict: 'held' });
+    expect(judged(held().whole(30))).toMatchObject({ verdict: 'held' });
+  });
+
+  it('and is outranked by a violation', () => {
+    expect(judged(broken().event(29, { type: 'closed', observations: 1 }).whole(30)).verdict).toBe('violated');
   });
 });

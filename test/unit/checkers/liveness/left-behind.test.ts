@@ -54,3 +54,10 @@ it('accepts where the next try came over another connection: what was sent on th
   story.command(2, 'r1', 'c1', ['SET', KEY, 'two', 'PX', '5000', 'NX'], 0, '10.77.0.9:40001');
   expect(found(story.sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('valid');
 });
+
+it('cannot tell where what was observed is not all there: the line that named it may be missing', () => {
+  const story = () => tried().sample(2.5, 'r1', { owner: 'one' });
+  const closed = (observations: number) => found(story().event(3, { type: 'closed', observations }));
+  expect(closed(4)).toMatchObject({ verdict: 'unknown', violations: [] });
+  expect(closed(3)).toMatchObject({ verdict: 'invalid' });
+});

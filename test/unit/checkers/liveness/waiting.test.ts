@@ -127,3 +127,13 @@ it('is asked of locks on one logical server, but not of permits', () => {
   expect(promised({ kind: 'fair' })).toEqual(['slept']);
   expect(kinds(free(waits(died()), 8, 20).configured({ topology: 'redlock' }))).toEqual([]);
 });
+
+it('cannot tell where what was observed is not all there, if anybody waited for so long', () => {
+  const closed = (story: Story) => story.event(21, { type: 'closed', observations: 30 });
+  expect(waiting.check(free(waits(closed(died())), 8, 20).input())).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: [expect.stringContaining('it has 25 of the 30 lines')],
+  });
+  expect(waiting.check(closed(died()).input())).toMatchObject({ verdict: 'valid', notes: [] });
+});

@@ -88,7 +88,9 @@ describe('a disk that is full', () => {
     recorder.record(step(1));
     recorder.close();
     expect(recorder.trouble.aborted).toBe(true);
-    expect((await history()).map((event) => event.type)).toEqual(['run', 'fault', 'step']);
+    expect((await history()).map((event) => event.type)).toEqual(['run', 'fault', 'step', 'closed']);
+    // What stands in the file is counted, not what was to be written.
+    expect((await history()).at(-1)).toMatchObject({ type: 'closed', observations: 2 });
     const seen = await readObservations(join(folder, 'observations.jsonl'));
     expect(seen.rare.map(([, one]) => (one.type === 'watch' ? one.watching : one.type))).toEqual([true, false]);
   });
