@@ -62,8 +62,15 @@ export function writeRecordedRun(folder: string, run: RecordedRun): void {
 }
 
 function beginning(run: RecordedRun, record: (atNs: number, body: HistoryBody) => void): void {
-  record(30_502_551, { type: 'run', version: 1, runId: CONFIG.runId, seed: run.seed, epochWallMs: EPOCH_WALL_MS });
-  record(900 * MS, { type: 'deployment', topology: 'single', runtime: 'netns', serverVersion: '7.0.15', settings: [] });
+  record(30_502_551, { type: 'run', version: 2, runId: CONFIG.runId, seed: run.seed, epochWallMs: EPOCH_WALL_MS });
+  record(900 * MS, {
+    type: 'deployment',
+    topology: 'single',
+    runtime: 'netns',
+    serverVersion: '7.0.15',
+    settings: [],
+    quorum: { kind: 'primary' },
+  });
   for (let n = 1; n <= 2 * KEYS.length; n++) {
     const client = `c${n}`;
     const address = `10.77.0.${6 + n}`;

@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { FaultContext, NemesisRun, Plan, PlanStep, When } from '../harness/vocabulary/faults.js';
-import type { FaultRecord, HistoryEvent } from '../harness/vocabulary/history.js';
+import type { FaultEffect, FaultRecord, HistoryEvent } from '../harness/vocabulary/history.js';
 import { faults } from './faults/index.js';
 import { Interrupted, isRefusal, message } from './levers/basics.js';
 import { LeftInForce } from './levers/in-force.js';
@@ -98,6 +98,9 @@ class StepRun {
   private readonly whole: FaultContext;
   private undo: (() => Promise<string>) | undefined;
   private targets: string[] = [];
+  private meanwhile: () => FaultEffect[] = () => [];
+  /** Since when the nemesis is at what it records next: the strike, the last record, the heal. */
+  private beganNs: number | undefined;
   private whyNot = '';
 
   constructor(
@@ -142,16 +145,19 @@ class StepRun {
 
   async heal(): Promise<void> {
     if (!this.undo) return;
+    this.beganNs = this.context.clock.nowNs();
     try {
       const proof = await this.undo();
       this.undo = undefined;
-      this.note({ state: 'heal', targets: this.targets, did: `healed ${this.step.fault}`, proof });
+      const effects = this.meanwhile();
+      this.note({ state: 'heal', targets: this.targets, did: `healed ${this.step.fault}`, proof, effects });
     } catch (error) {
       this.note({
         state: 'failed',
         targets: this.targets,
         did: `tried to heal ${this.step.fault}`,
         proof: message(error),
+        effects: [],
       });
     }
   }
@@ -162,9 +168,11 @@ class StepRun {
       this.notStruck('refused', `there is no fault "${this.step.fault}"`);
       return undefined;
     }
+    this.beganNs = this.context.clock.nowNs();
     try {
       const active = await fault.strike(this.step, this.context);
       this.undo = active.heal;
+      if (active.meanwhile) this.meanwhile = active.meanwhile;
       this.targets = active.record.targets;
       this.note({ state: 'strike', ...active.record });
       return active;
@@ -180,11 +188,14 @@ class StepRun {
     const target = this.step.target;
     const whom = typeof target === 'string' ? target : target.names.join(', ');
     const did = state === 'refused' ? `did not strike ${whom}` : `tried to strike ${whom}`;
-    this.note({ state, targets: [], did, proof: reason });
+    this.note({ state, targets: [], did, proof: reason, effects: [] });
   }
 
   private note(record: Omit<FaultRecord, 'step' | 'fault'>): void {
-    this.whole.note({ step: this.index, fault: this.step.fault, ...record });
+    const { beganNs } = this;
+    this.beganNs = this.context.clock.nowNs();
+    const began = beganNs === undefined ? {} : { beganNs };
+    this.whole.note({ step: this.index, fault: this.step.fault, ...record, ...began });
   }
 }
 

@@ -91,12 +91,8 @@ function evictionOf(write: KeyWrite, key: string, evidence: Evidence): Eviction 
     : { of: write, observation, atNs };
 }
 
-/** The fault that filled the memory, if one was in force. */
-function pressureLink(node: string, atNs: number, evidence: Evidence): CauseLink[] {
-  for (const fault of evidence.faults) {
-    if (fault.fault !== 'evict' || fault.fromNs > atNs || fault.untilNs < atNs) continue;
-    const record = fault.records.find(({ state, targets }) => state !== 'heal' && targets.includes(node));
-    if (record) return [{ atNs: record.atNs, text: record.did, history: record.i }];
-  }
-  return [];
+/** What filled the memory, if a fault did. */
+function pressureLink(node: string, atNs: number, { effects }: Evidence): CauseLink[] {
+  const span = effects.on('short-of-memory', node).find((one) => one.earliestNs <= atNs && one.latestNs >= atNs);
+  return span ? [{ atNs: span.record.atNs, text: span.record.did, history: span.record.i }] : [];
 }

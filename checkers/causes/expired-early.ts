@@ -83,10 +83,10 @@ function jumpLinks({ earlier, gone }: Contest, movedMs: number, evidence: Eviden
   const { node } = gone;
   const links: CauseLink[] = evidence
     .clockGains(node, earlier.write.atNs, gone.atNs)
-    .flatMap(({ record, heal }) => [
+    .flatMap(({ span: { record, end } }) => [
       { atNs: record.atNs, text: record.did, history: record.i },
-      ...(heal && heal.atNs < gone.atNs
-        ? [{ atNs: heal.atNs, text: `${node}'s clock was set right`, history: heal.i }]
+      ...(end && end.atNs < gone.atNs
+        ? [{ atNs: end.atNs, text: `${node}'s clock was set right`, history: end.i }]
         : []),
     ]);
   const before = evidence.lastSample(node, earlier.write.atNs);

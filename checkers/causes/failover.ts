@@ -106,16 +106,13 @@ function withoutWrite({ earlier, later, key }: Contest, evidence: Evidence, sinc
   };
 }
 
-/** The fault that kept the write from travelling: the two nodes were cut from each other when it was made. */
-function cutLink({ earlier, later }: Contest, evidence: Evidence): CauseLink[] {
+/** What kept the write from travelling: the two nodes were cut from each other about when it was made. */
+function cutLink({ earlier, later }: Contest, { effects }: Evidence): CauseLink[] {
   const [from, to] = [earlier.write.node, later.write.node];
-  for (const fault of evidence.faults) {
-    if (fault.fromNs > earlier.hold.fromNs || fault.untilNs < earlier.hold.grantSentNs) continue;
-    const record = fault.records.find((one) => one.cut?.some((pair) => pair[0] === from && pair[1] === to));
-    if (record)
-      return [
-        { atNs: record.atNs, text: `${from} could not reach ${to} (${fault.fault}: ${record.did})`, history: record.i },
-      ];
-  }
-  return [];
+  const span = effects
+    .between(from, to)
+    .find(({ earliestNs, latestNs }) => earliestNs <= earlier.hold.fromNs && latestNs >= earlier.hold.grantSentNs);
+  if (!span) return [];
+  const { atNs, fault, did, i } = span.record;
+  return [{ atNs, text: `${from} could not reach ${to} (${fault}: ${did})`, history: i }];
 }

@@ -55,15 +55,10 @@ function restartBetween(node: string, fromNs: number, untilNs: number, evidence:
   const [{ runId: oldId }, { runId: newId, atNs: backNs }] = [before[1], after[1]];
   const oldRanOn = evidence.samples(node, fromNs, backNs).some(([, sample]) => sample.runId === oldId);
   const lost = evidence.watchLost(node, fromNs, untilNs);
-  const fault = evidence.faults
-    .flatMap((one) => one.records)
-    .find(
-      (record) =>
-        (record.forgot ?? record.targets).includes(node) &&
-        record.atNs > fromNs &&
-        record.atNs < untilNs &&
-        record.state !== 'heal',
-    );
+  const { effects } = evidence;
+  const fault = [...effects.on('forgot', node), ...effects.on('killed', node)].find(
+    (span) => span.fromNs > fromNs && span.fromNs < untilNs,
+  )?.record;
   if (!(oldRanOn && backNs <= untilNs) && !lost && (!fault || evidence.wasWatched(node))) return undefined;
   const links: CauseLink[] = [
     {

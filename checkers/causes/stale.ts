@@ -2,11 +2,12 @@
  * Why a client acted on after its lease had ended. Looks at the stale holder alone: the other one was granted rightly.
  *
  * A fault explains it only if it was in force on that client when the lease ended, and could keep it from ending its hold
- * in time: a pause can; being cut off can only where renewals had to travel, since a client needs no network to stop.
+ * in time. Being stopped can, by whatever fault. Being cut off can only where renewals had to travel, since a client needs
+ * no network to stop.
  */
 
+import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { recordConcerning } from '../../harness/record/facts/faults.js';
 import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
@@ -49,23 +50,22 @@ function clientPaused(hold: Hold, evidence: Evidence): Cause | undefined {
 
 function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   if (!renews(hold, evidence, input)) return undefined;
-  const host = evidence.hostOf(hold.client);
-  for (const fault of evidence.faults) {
-    if (fault.fromNs > hold.leaseEndNs || fault.untilNs < hold.leaseEndNs) continue;
-    const record = fault.records.find((one) => one.state !== 'heal' && one.cut?.some((pair) => pair.includes(host)));
-    if (!record) continue;
-    return {
-      name: 'client-cut-off',
-      sentence: `${hold.client} was cut off (${record.did}) when its lease ended at ${moment(hold.leaseEndNs)}, could not renew it, and did not notice.`,
-      chain: inOrder([
-        granted(hold),
-        { atNs: record.atNs, text: record.did, history: record.i },
-        leaseEnd(hold),
-        acted(hold),
-      ]),
-    };
-  }
-  return undefined;
+  const host = evidence.effects.hostOf(hold.client);
+  const cut = evidence.effects.spans('cut').filter(({ effect }) => effect.pairs.some((pair) => pair.includes(host)));
+  const off = evidence.effects.on('off-network', hold.client);
+  const span = [...cut, ...off].find(isInForceAt(hold.leaseEndNs));
+  if (!span) return undefined;
+  const { record } = span;
+  return {
+    name: 'client-cut-off',
+    sentence: `${hold.client} was cut off (${record.did}) when its lease ended at ${moment(hold.leaseEndNs)}, could not renew it, and did not notice.`,
+    chain: inOrder([
+      granted(hold),
+      { atNs: record.atNs, text: record.did, history: record.i },
+      leaseEnd(hold),
+      acted(hold),
+    ]),
+  };
 }
 
 /**
@@ -74,12 +74,15 @@ function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause 
  */
 function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   if (renews(hold, evidence, input)) return undefined;
-  const struck = evidence.faults.some(
-    (fault) =>
-      fault.fromNs <= hold.leaseEndNs &&
-      fault.untilNs >= hold.grantSentNs &&
-      (recordConcerning(fault, hold.client) ?? recordConcerning(fault, evidence.hostOf(hold.client))) !== undefined,
-  );
+  const names = [hold.client, evidence.effects.hostOf(hold.client)];
+  const struck = evidence.effects
+    .footprints()
+    .some(
+      (footprint) =>
+        footprint.earliestNs <= hold.leaseEndNs &&
+        footprint.latestNs >= hold.grantSentNs &&
+        names.some((name) => footprint.names.has(name)),
+    );
   if (struck) return undefined;
   const told = releaseInvoke(hold, input);
   const inTime = told !== undefined && told.atNs <= hold.leaseEndNs;
@@ -97,19 +100,19 @@ function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | 
   };
 }
 
-/** The pause that was in force over the lease's end. */
+/** That it was stopped over the lease's end. */
 function pauseLinks(hold: Hold, evidence: Evidence): CauseLink[] {
-  for (const fault of evidence.faults) {
-    if (fault.fault !== 'pause' || fault.fromNs > hold.leaseEndNs || fault.untilNs < hold.leaseEndNs) continue;
-    const strike = fault.records.find((record) => record.state !== 'heal' && record.targets.includes(hold.client));
-    if (!strike) continue;
-    const heal = fault.records.find((record) => record.state === 'heal');
-    return [
-      { atNs: strike.atNs, text: strike.did, history: strike.i },
-      ...(heal ? [{ atNs: heal.atNs, text: `${hold.client} ran again`, history: heal.i }] : []),
-    ];
-  }
-  return [];
+  const span = evidence.effects.on('stopped', hold.client).find(isInForceAt(hold.leaseEndNs));
+  if (!span) return [];
+  const { record, end } = span;
+  return [
+    { atNs: record.atNs, text: record.did, history: record.i },
+    ...(end ? [{ atNs: span.untilNs, text: `${hold.client} ran again`, history: end.i }] : []),
+  ];
+}
+
+function isInForceAt(ns: number): (span: EffectSpan) => boolean {
+  return ({ fromNs, untilNs }) => fromNs <= ns && untilNs >= ns;
 }
 
 /** Whether the lock was to be kept by renewing: it says so, it did so, or the client tried to. */

@@ -20,7 +20,7 @@
 
 import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
-import { faultsInForce } from '../../harness/record/facts/faults.js';
+import { effectsOf } from '../../harness/record/facts/effects.js';
 import { nestedHolds } from '../../harness/record/facts/hold-order.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
@@ -174,16 +174,13 @@ function judgeKey(ofKey: Int32Array, waiters: Int32Array, grants: Grants, isTouc
 function touchedWhileWaiting(history: History, holds: Holds, { queuedNs }: Grants): (k: number) => boolean {
   const slots = new Map<string, string>();
   for (const event of history.rare) if (event.type === 'client-up') slots.set(event.client, event.slot);
-  const strikes = faultsInForce(history).map(({ records, fromNs, untilNs }) => {
-    const names = records.flatMap(({ targets, cut = [] }) => [...targets, ...cut.flat()]);
-    return { names: new Set(names), fromNs, untilNs };
-  });
+  const footprints = effectsOf(history).footprints();
   return (k) => {
     const client = history.operations.clients[holds.client[k]!]!;
     const slot = slots.get(client) ?? client;
-    return strikes.some(
-      ({ names, fromNs, untilNs }) =>
-        fromNs <= holds.fromNs[k]! && untilNs >= queuedNs[k]! && (names.has(client) || names.has(slot)),
+    return footprints.some(
+      ({ names, earliestNs, latestNs }) =>
+        earliestNs <= holds.fromNs[k]! && latestNs >= queuedNs[k]! && (names.has(client) || names.has(slot)),
     );
   };
 }

@@ -9,6 +9,7 @@
 import { mishaps, unhealed } from '../../harness/record/facts/faults.js';
 import type { SampleObservation } from '../../harness/record/facts/key-writes.js';
 import { lostGrant } from '../../harness/record/facts/protocol-breaks.js';
+import { majorityOf } from '../../harness/record/facts/quorum.js';
 import { durationOfMs, listed, moment, plural } from '../../harness/record/facts/words.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
@@ -132,14 +133,15 @@ function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violat
 }
 
 /** The key stands without expiry on the primary, or on so many of the independent nodes that no majority is left. */
-function neverExpires({ key, atNs, i }: Probe, { observations, config }: CheckInput): Cause | undefined {
+function neverExpires({ key, atNs, i }: Probe, { history, observations }: CheckInput): Cause | undefined {
   const last = new Map<string, readonly [observation: number, sample: SampleObservation]>();
   for (const [line, observation] of observations.rare)
     if (observation.type === 'sample' && observation.atNs <= atNs) last.set(observation.node, [line, observation]);
   const primaries = [...last.values()].filter(([, sample]) => sample.role === 'primary');
   const standing = primaries.filter(([, sample]) => sample.keys[key]?.pttlMs === -1);
-  const others = (config.topology === 'redlock' ? config.topologyOptions.nodes : primaries.length) - standing.length;
-  const enough = config.topology === 'redlock' ? Math.floor(config.topologyOptions.nodes / 2) + 1 : 1;
+  const independent = majorityOf(history);
+  const others = (independent?.nodes.length ?? primaries.length) - standing.length;
+  const enough = independent?.majority ?? 1;
   if (standing.length === 0 || others >= enough) return undefined;
   return {
     name: 'key-never-expires',

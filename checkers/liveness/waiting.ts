@@ -21,12 +21,14 @@
 
 import { byKey, countBelow, sortedBy } from '../../harness/record/facts/by-key.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
-import { type FaultInForce, faultsInForce, mishaps } from '../../harness/record/facts/faults.js';
+import { effectsOf, type Footprint } from '../../harness/record/facts/effects.js';
+import { mishaps } from '../../harness/record/facts/faults.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { type Intervals, intervalsOf } from '../../harness/record/facts/intervals.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
+import { majorityOf } from '../../harness/record/facts/quorum.js';
 import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
@@ -95,9 +97,9 @@ export const waiting: Checker = {
   check: findSleepers,
 };
 
-function whyNotJudged({ history, config, model }: CheckInput): string | undefined {
+function whyNotJudged({ history, model }: CheckInput): string | undefined {
   if (model.kind === 'semaphore') return 'the permit of a dead holder may be gone';
-  if (config.topology === 'redlock') return 'on independent nodes those who wait may split the votes again and again';
+  if (majorityOf(history)) return 'on independent nodes those who wait may split the votes again and again';
   if (mishaps(history).length > 0) return 'something befell the run that was not the lock';
   const { count, op, waitMs } = history.operations;
   for (let row = 0; row < count; row++)
@@ -203,7 +205,7 @@ function releasesAnsweredNs(history: History): Float64Array {
 
 /** What else may have kept a client from having what was free, worked out once for all waits. */
 class Excuses {
-  private readonly faults: FaultInForce[];
+  private readonly footprints: readonly Footprint[];
   private readonly disturbances: Disturbance[];
   /** When a primary was sampled; and by key, when any server was seen with it. In order. */
   private readonly sampledNs: number[] = [];
@@ -211,7 +213,7 @@ class Excuses {
 
   constructor(private readonly input: CheckInput) {
     const { history, observations } = input;
-    this.faults = faultsInForce(history);
+    this.footprints = effectsOf(history).footprints();
     this.disturbances = history.rare.filter((event): event is Disturbance => event.type === 'disturbance');
     for (const [, observation] of observations.rare) {
       if (observation.type !== 'sample') continue;
@@ -237,10 +239,10 @@ class Excuses {
     const { history } = this.input;
     const { operations: ops } = history;
     const sinceNs = ops.sentNs[row]! - SETTLE_NS;
-    const near = this.faults.filter((fault) => fault.fromNs <= untilNs && fault.untilNs >= sinceNs);
+    const near = this.footprints.filter(({ earliestNs, latestNs }) => earliestNs <= untilNs && latestNs >= sinceNs);
     if (near.length === 0) return false;
     const others = othersThan(ops.clients[ops.client[row]!]!, history);
-    return near.some((fault) => fault.fault !== 'kill' || !namesOf(fault).every((name) => others.has(name)));
+    return near.some((footprint) => !onlyKilled(footprint, others));
   }
 
   private stoodStill({ fromNs, untilNs }: Wait): boolean {
@@ -271,10 +273,11 @@ function othersThan(client: string, { rare }: History): ReadonlySet<string> {
   return others;
 }
 
-/** Everybody whom a fault touched; of one that names nobody, everybody. */
-function namesOf({ records }: FaultInForce): string[] {
-  const names = records.flatMap(({ targets, cut = [], forgot = [] }) => [...targets, ...cut.flat(), ...forgot]);
-  return names.length > 0 ? names : [''];
+/** Whether all that the fault did was to kill some of these: what a dead client held or waited for is looked at by itself. */
+function onlyKilled({ names, effects }: Footprint, some: ReadonlySet<string>): boolean {
+  return (
+    effects.length > 0 && effects.every(({ kind }) => kind === 'killed') && [...names].every((name) => some.has(name))
+  );
 }
 
 function slept({ row, fromNs, untilNs }: Wait, history: History): Violation {

@@ -211,9 +211,11 @@ function faultsThatNeverStruck(faults: readonly FaultInForce[], { plan, history 
   });
 }
 
-/** A failover that was struck, but after which no server was seen to change from replica to primary. */
+/** A primary was to be replaced, but no server was seen to change from replica to primary. */
 function failoverThatNeverHappened(faults: readonly FaultInForce[], { observations }: CheckInput): string[] {
-  const failovers = faults.filter(({ fault }) => fault === 'failover');
+  const failovers = faults.filter(({ records }) =>
+    records.some(({ effects }) => effects.some(({ kind }) => kind === 'replaced')),
+  );
   if (failovers.length === 0 || !observations.rare.some(([, { type }]) => type === 'sample')) return [];
   const promotions = promotionsIn(observations);
   const happened = failovers.some((fault) =>

@@ -87,7 +87,7 @@ export async function readInput(
   const config = readConfig(folder);
   const plan = readPlan(folder);
   tidy(); // what the run itself has left, where this is its process
-  const history = await readHistory(recordedIn(folder));
+  const history = await readHistory(recordedIn(folder), config.topologyOptions.nodes);
   tidy();
   const observations = await readObservations(join(folder, 'observations.jsonl'));
   const model = modelOf(history, workloadOf(config)?.model ?? { kind: 'mutex' });

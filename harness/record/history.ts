@@ -8,7 +8,7 @@
  * It does not judge what the events say. Client stamps in particular may be any number: a client that stamps nonsense
  * is the checkers' business, and no reason to lose the run.
  */
-import type { History, HistoryBody, HistoryEvent } from '../vocabulary/history.js';
+import type { FaultEffect, History, HistoryBody, HistoryEvent } from '../vocabulary/history.js';
 import { HistoryTable } from './history-table.js';
 import { forEachLine, piecesOf } from './line-pieces.js';
 import { lockModelSchema } from './schemas/protocol.js';
@@ -31,12 +31,16 @@ import {
   text,
   whole,
 } from './shapes.js';
+import { Version1, version1Fields } from './version-1.js';
 
 export { DamagedHistory } from './shapes.js';
 
-/** Reads a whole history. Rejects with DamagedHistory, or as the file system does (no such file). */
-export async function readHistory(path: string): Promise<History> {
-  const reader = new HistoryReader(path);
+/**
+ * Reads a whole history. Rejects with DamagedHistory, or as the file system does (no such file). `nodes`: how many data
+ * nodes the run was configured to have, which histories of version 1 do not tell.
+ */
+export async function readHistory(path: string, nodes?: number): Promise<History> {
+  const reader = new HistoryReader(path, nodes);
   const pieces = piecesOf(path);
   let piece = pieces.next();
   for (; !piece.done; piece = pieces.next()) {
@@ -47,11 +51,14 @@ export async function readHistory(path: string): Promise<History> {
 }
 
 /** The same for lines in memory, each of them written to its end. */
-export function parseHistory(lines: Iterable<string>, file = 'history'): History {
-  const reader = new HistoryReader(file);
+export function parseHistory(lines: Iterable<string>, file = 'history', nodes?: number): History {
+  const reader = new HistoryReader(file, nodes);
   for (const line of lines) reader.add(line);
   return reader.finish(false);
 }
+
+/** Versions of the record that can be read. */
+const VERSIONS: readonly number[] = [1, 2];
 
 type Invoke = Extract<HistoryEvent, { type: 'invoke' }>;
 type Completion = Extract<HistoryEvent, { type: 'ok' | 'fail' | 'info' }>;
@@ -61,8 +68,13 @@ class HistoryReader {
   private readonly up = new Set<string>();
   /** A line that cannot be parsed, which is damage only if another follows. */
   private torn: string | undefined;
+  /** Of a history of version 1. */
+  private version1: Version1 | undefined;
 
-  constructor(private readonly file: string) {}
+  constructor(
+    private readonly file: string,
+    private readonly nodes: number | undefined,
+  ) {}
 
   add(line: string): void {
     if (this.torn !== undefined) throw this.damaged(this.torn);
@@ -72,11 +84,26 @@ class HistoryReader {
       this.torn = value;
       return;
     }
-    const problem = problemOf(value, eventFields, common);
-    const event = value as unknown as HistoryEvent;
-    const misplaced = problem ?? this.misplaced(event);
+    const event = value.type === 'run' || this.version1 ? this.inThisVersion(value) : value;
+    const problem = problemOf(event, eventFields, common);
+    const misplaced = problem ?? this.misplaced(event as unknown as HistoryEvent);
     if (misplaced) throw this.damaged(misplaced);
-    this.table.add(event);
+    this.table.add(event as unknown as HistoryEvent);
+  }
+
+  /** The same for all versions that can be read. */
+  private inThisVersion(value: JsonObject): JsonObject {
+    if (value.type === 'run' && this.table.length === 0) {
+      const { version } = value;
+      if (Number.isInteger(version) && !VERSIONS.includes(version as number))
+        throw this.damaged(`it is of version ${version}; this version of lock-torture reads ${VERSIONS.join(' and ')}`);
+      if (version === 1) this.version1 = new Version1(this.nodes);
+    }
+    if (!this.version1) return value;
+    const fields = version1Fields[value.type as HistoryBody['type']];
+    const problem = fields && (fieldProblem(value, common) ?? fieldProblem(value, fields));
+    if (problem) throw this.damaged(problem);
+    return this.version1.translate(value);
   }
 
   finish(unfinishedLine: boolean): History {
@@ -145,6 +172,41 @@ class HistoryReader {
 const pair: Check = (value) =>
   Array.isArray(value) && value.length === 2 ? listOf(text)(value) : 'not a list of pairs';
 
+const pairs = listOf(pair);
+const names = listOf(text);
+
+/** Of each kind of effect, what it has beside its bounds. */
+const effectFields: Record<FaultEffect['kind'], Fields> = {
+  stopped: { who: names },
+  slowed: { who: names, stopMs: number, everyMs: number },
+  killed: { who: names },
+  forgot: { who: names },
+  cut: { pairs },
+  'off-network': { who: names },
+  'clock-jumped': { who: names, offsetMs: number },
+  'clock-drifts': { who: names, ratePpm: number, gainedMs: number },
+  'clock-strobes': { who: names, offsetMs: number },
+  'short-of-memory': { who: names },
+  evicted: { who: names, keys: names },
+  replaced: { who: names, by: optional(text) },
+};
+
+const bounds: Fields = { sinceNs: optional(stamp), untilNs: optional(stamp) };
+
+const effect: Check = (value) => kindProblem(value, effectFields, bounds);
+
+const quorum: Check = (value) => kindProblem(value, { primary: {}, majority: { nodes: names, majority: whole } }, {});
+
+/** What is wrong with an object whose fields depend on its `kind`. */
+function kindProblem(value: unknown, kinds: Record<string, Fields>, everyKind: Fields): string | undefined {
+  const problem = object(value);
+  if (problem) return problem;
+  const { kind } = value as JsonObject;
+  if (typeof kind !== 'string' || !Object.hasOwn(kinds, kind)) return `of unknown kind ${JSON.stringify(kind)}`;
+  const field = fieldProblem(value as JsonObject, { ...everyKind, ...kinds[kind] });
+  return field && `wrong: its ${field}`;
+}
+
 const lockModel: Check = (value) => (lockModelSchema.safeParse(value).success ? undefined : 'not a lock model');
 
 const common: Fields = { i: whole, atNs: stamp };
@@ -178,8 +240,14 @@ const protocolBreak: Check = (value) =>
   object(value) ?? fieldProblem(value as JsonObject, { what: text, lost: optional(lostAnswer) });
 
 const eventFields: Record<HistoryBody['type'], Fields> = {
-  run: { version: oneOf(1), runId: text, seed: number, epochWallMs: number },
-  deployment: { topology: text, runtime: text, serverVersion: text, settings: listOf(object) },
+  run: { version: oneOf(2), runId: text, seed: number, epochWallMs: number },
+  deployment: {
+    topology: text,
+    runtime: text,
+    serverVersion: text,
+    settings: listOf(object),
+    quorum: optional(quorum),
+  },
   phase: { phase: oneOf('warm-up', 'torture', 'heal', 'recovery', 'probe', 'end') },
   'client-up': {
     client: text,
@@ -211,10 +279,9 @@ const eventFields: Record<HistoryBody['type'], Fields> = {
     targets: listOf(text),
     did: text,
     proof: optional(text),
-    offsetMs: optional(number),
-    ratePpm: optional(number),
-    cut: optional(listOf(pair)),
-    forgot: optional(listOf(text)),
+    beganNs: optional(stamp),
+    effects: listOf(effect),
+    mishap: optional(oneOf('disk', 'server', 'unhealed')),
   },
   disturbance: { disturbance: oneOf('harness-stall', 'wall-clock-step'), ms: number, beganNs: stamp },
   recovered: { afterMs: number, missing: listOf(text) },

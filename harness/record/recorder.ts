@@ -88,8 +88,17 @@ export class Recorder {
     const what = diskTrouble(failure) ?? failure.message;
     const reason = `${what} at ${(atNs / 1e9).toFixed(3)} s, and the run was ended there; ${DISK_REMEDY}`;
     for (const node of this.observed) this.observations.retry({ atNs, node, type: 'watch', watching: false, reason });
-    const did = 'could not write what happened';
-    const body = { type: 'fault', step: -1, fault: 'disk', state: 'failed', targets: [], did, proof: reason } as const;
+    const body: HistoryBody = {
+      type: 'fault',
+      step: -1,
+      fault: 'disk',
+      state: 'failed',
+      targets: [],
+      did: 'could not write what happened',
+      proof: reason,
+      effects: [],
+      mishap: 'disk',
+    };
     this.history.append({ i: this.next++, atNs, ...body });
     this.troubled.abort(reason);
   }

@@ -84,7 +84,7 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
   try {
     recorder.record({
       type: 'run',
-      version: 1,
+      version: 2,
       runId: config.runId,
       seed: config.seed,
       epochWallMs: clock.wallMs() - clock.nowNs() / 1e6,
@@ -199,6 +199,7 @@ async function startTopology(
     runtime: runtime.name,
     serverVersion,
     settings: [...topology.settings],
+    quorum: topology.quorum,
   });
   say(`${kind.name} ready after ${readySeconds} s: ${describe(topology)}, Redis ${serverVersion}`);
   return topology;
@@ -273,6 +274,8 @@ function recordUnhealed(recorder: Recorder, trouble: string): void {
     targets: [],
     did: 'heal everything',
     proof: trouble,
+    effects: [],
+    mishap: 'unhealed',
   });
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { RedisServer } from '../topologies/redis-server.js';
-import type { HistoryBody } from '../vocabulary/history.js';
+import type { FaultEffect, HistoryBody } from '../vocabulary/history.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { RedisNode } from '../vocabulary/topology.js';
 
@@ -24,10 +24,14 @@ export function watchServers(
   const servers = nodes.filter((node) => node instanceof RedisServer);
   for (const server of servers) {
     server.onOwnEnd = (exit) => {
-      const at = `${(clock.nowNs() / 1e9).toFixed(3)} s`;
+      const sinceNs = clock.nowNs();
+      const at = `${(sinceNs / 1e9).toFixed(3)} s`;
       const told = server.obituary(exit).then((how) => {
         const proof = `at ${at} ${server.name} ended by itself: ${how}`;
-        record({ type: 'fault', step: -1, fault: 'server', state: 'failed', targets: [server.name], did: how, proof });
+        const targets = [server.name];
+        const effects: FaultEffect[] = [{ kind: 'killed', who: targets, sinceNs }];
+        const what = { step: -1, fault: 'server', state: 'failed', targets, did: how, proof } as const;
+        record({ type: 'fault', ...what, effects, mishap: 'server' });
         telling.delete(told);
       });
       telling.add(told);

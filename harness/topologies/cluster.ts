@@ -63,6 +63,7 @@ function clusterTopology(nodes: RedisServer[], options: TopologyOptions): Topolo
     watchers: [],
     settings: [...dataSettings(options), ...SETTINGS],
     replicated: true,
+    quorum: { kind: 'primary' },
     replacedPrimary: 'leave',
     describe: () => ({ kind: 'cluster', nodes: nodes.map(endpoint), ...passwordOf(options) }),
     shards: () => agreedShards(nodes),

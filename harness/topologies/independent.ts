@@ -3,6 +3,7 @@
  */
 import type {
   Endpoint,
+  Quorum,
   RedisNode,
   Topology,
   TopologyContext,
@@ -20,7 +21,10 @@ export const single: TopologyKind = {
   replicated: false,
   hosts: () => ({ nodes: ['r1'], sentinels: [], managers: [] }),
   start: (hosts, options, context) =>
-    startIndependent('single', hosts, options, context, (nodes) => ({ kind: 'single', node: nodes[0]! })),
+    startIndependent('single', hosts, options, context, {
+      quorum: () => ({ kind: 'primary' }),
+      describe: (nodes) => ({ kind: 'single', node: nodes[0]! }),
+    }),
 };
 
 export const redlock: TopologyKind = {
@@ -34,7 +38,10 @@ export const redlock: TopologyKind = {
     managers: [],
   }),
   start: (hosts, options, context) =>
-    startIndependent('redlock', hosts, options, context, (nodes) => ({ kind: 'redlock', nodes })),
+    startIndependent('redlock', hosts, options, context, {
+      quorum: (nodes) => ({ kind: 'majority', nodes, majority: Math.floor(nodes.length / 2) + 1 }),
+      describe: (nodes) => ({ kind: 'redlock', nodes }),
+    }),
 };
 
 async function startIndependent(
@@ -42,7 +49,7 @@ async function startIndependent(
   hosts: Parameters<TopologyKind['start']>[0],
   options: TopologyOptions,
   context: TopologyContext,
-  describe: (endpoints: Endpoint[]) => TopologyDescription,
+  is: { quorum(names: string[]): Quorum; describe(endpoints: Endpoint[]): TopologyDescription },
 ): Promise<Topology> {
   const nodes = hosts.map((host) => dataNode(host, options, context));
   await Promise.all(nodes.map((node) => node.start()));
@@ -53,8 +60,9 @@ async function startIndependent(
     watchers: [],
     settings: dataSettings(options),
     replicated: false,
+    quorum: is.quorum(nodes.map((node) => node.name)),
     replacedPrimary: 'keeps',
-    describe: () => ({ ...describe(nodes.map(endpoint)), ...passwordOf(options) }),
+    describe: () => ({ ...is.describe(nodes.map(endpoint)), ...passwordOf(options) }),
     // With a single node there is no question who is the primary; independent masters have none.
     shards: async () => {
       const alone = nodes.length === 1 && (await notAnswering(nodes)).length === 0;

@@ -61,6 +61,7 @@ class Deployment implements Topology {
   readonly name = 'replica';
   readonly sentinels = [];
   readonly replicated = true;
+  readonly quorum = { kind: 'primary' } as const;
   readonly replacedPrimary = 'leave';
   readonly watchers: readonly Host[];
   readonly settings: readonly Setting[];

@@ -77,6 +77,7 @@ function sentinelTopology(nodes: RedisServer[], sentinels: RedisServer[], option
     watchers: sentinels.map((node) => node.host),
     settings: [...dataSettings(options), ...SETTINGS],
     replicated: true,
+    quorum: { kind: 'primary' },
     replacedPrimary: 'keeps',
     describe: () => ({
       kind: 'sentinel',

@@ -1,6 +1,6 @@
 /** A run as data: what the clients did and saw, what the nemesis did, what the servers believed. */
 import type { LockMode, LockModel } from './protocol.js';
-import type { Setting } from './topology.js';
+import type { Quorum, Setting } from './topology.js';
 
 /** `read` and `write` go to a resource that the lock protects, under a hold. */
 export type OpName = 'acquire' | 'release' | 'extend' | 'clock' | 'read' | 'write';
@@ -12,9 +12,17 @@ export type OpName = 'acquire' | 'release' | 'extend' | 'clock' | 'read' | 'writ
 export type HistoryEvent = { i: number; atNs: number } & HistoryBody;
 
 export type HistoryBody =
-  | { type: 'run'; version: 1; runId: string; seed: number; epochWallMs: number }
+  | { type: 'run'; version: 2; runId: string; seed: number; epochWallMs: number }
   /** What was really started, as the servers tell it. */
-  | { type: 'deployment'; topology: string; runtime: string; serverVersion: string; settings: Setting[] }
+  | {
+      type: 'deployment';
+      topology: string;
+      runtime: string;
+      serverVersion: string;
+      settings: Setting[];
+      /** Absent where it is not known: in a record of version 1 whose configuration is not at hand. */
+      quorum?: Quorum;
+    }
   | { type: 'phase'; phase: Phase }
   /** A client process came up (after its handshake). `slot` names the place that it fills: c1, c1.2, c1.3 share slot c1. */
   | {
@@ -83,8 +91,9 @@ export interface Completion {
 }
 
 export interface FaultRecord {
-  /** Index of the step in the plan. */
+  /** Index of the step in the plan; -1: it was in no plan. */
   step: number;
+  /** Its name, for people: what it did is in `effects`. */
   fault: string;
   state: 'strike' | 'phase' | 'heal' | 'refused' | 'failed';
   /** Whom it resolved to: host names of nodes and Sentinels, client process names. */
@@ -93,14 +102,15 @@ export interface FaultRecord {
   did: string;
   /** What was read back to prove it, in words; `failed` says what was read instead. */
   proof?: string;
-  /** Wall-clock offset given to the targets, for clock faults. */
-  offsetMs?: number;
-  /** Parts per million that the targets' clocks gain from this record on, `offsetMs` being what they had gained by then. */
-  ratePpm?: number;
-  /** Directed pairs of host names whose traffic is cut, for network faults. */
-  cut?: [from: string, to: string][];
-  /** Nodes that lost their memory through it. */
-  forgot?: string[];
+  /** When the nemesis began with what this record tells: it was done between then and the record's own time. */
+  beganNs?: number;
+  /**
+   * What was done, as it was read back. An effect lasts until it is told again with its end (the same but for
+   * `untilNs`), or until the step is healed.
+   */
+  effects: FaultEffect[];
+  /** Of what was in no plan. */
+  mishap?: Mishap;
 }
 
 /** A client said what the protocol rules out, or what contradicts itself. */
@@ -110,6 +120,42 @@ export interface ProtocolBreak {
   /** The operation whose answer is lost by that: the client may have been granted what it asked for. */
   lost?: { id: number; op: OpName; key: string };
 }
+
+/**
+ * What a fault did to hosts and processes. `who` are host names, or names of client processes where a process was struck.
+ * `sinceNs` is when it was read back, absent: the record's own time. `untilNs` is when it was certainly still in force,
+ * just before it was undone; absent while it is in force.
+ */
+export type FaultEffect = EffectKind & { sinceNs?: number; untilNs?: number };
+
+export type EffectKind =
+  /** SIGSTOP: the process runs nothing until it is continued. */
+  | { kind: 'stopped'; who: string[] }
+  /** Stopped for `stopMs` every `everyMs`: at any moment it may be either. */
+  | { kind: 'slowed'; who: string[]; stopMs: number; everyMs: number }
+  /** SIGKILL: the process is dead. A server is started again when this is undone, a client is replaced by another process. */
+  | { kind: 'killed'; who: string[] }
+  /** The server lost its data, or what its persistence had not saved. */
+  | { kind: 'forgot'; who: string[] }
+  /** Whatever `from` sends to `to` is dropped. Directed: both ways are two pairs. */
+  | { kind: 'cut'; pairs: [from: string, to: string][] }
+  /** The host's network link is down: it neither sends nor receives. */
+  | { kind: 'off-network'; who: string[] }
+  /** The wall clock of the host jumped by `offsetMs`. */
+  | { kind: 'clock-jumped'; who: string[]; offsetMs: number }
+  /** The wall clock gains `ratePpm` parts per million; at `sinceNs` it had gained `gainedMs`. */
+  | { kind: 'clock-drifts'; who: string[]; ratePpm: number; gainedMs: number }
+  /** The wall clock jumps by `offsetMs` and back, again and again: at any moment it may be at either end. */
+  | { kind: 'clock-strobes'; who: string[]; offsetMs: number }
+  /** The server's memory is limited and filled, so that it evicts keys. */
+  | { kind: 'short-of-memory'; who: string[] }
+  /** The server evicted these keys of the run while they were held. */
+  | { kind: 'evicted'; who: string[]; keys: string[] }
+  /** The servers name another primary. `by` is absent where the record does not say which. */
+  | { kind: 'replaced'; who: string[]; by?: string };
+
+/** What befell a run without a plan: the record could not be written, a server ended by itself, something is not healed. */
+export type Mishap = 'disk' | 'server' | 'unhealed';
 
 /** Events of which a run has few, whatever its length; they are kept as they are. */
 export type RareEvent = Extract<

@@ -65,6 +65,13 @@ export interface Setting {
   why: string;
 }
 
+/** What it takes to hold a lock in a deployment. */
+export type Quorum =
+  /** One server answers for a key at a time. Those that replicate from it may take its place. */
+  | { kind: 'primary' }
+  /** Nodes that know nothing of each other: a lock is held by a client that `majority` of `nodes` granted it. */
+  | { kind: 'majority'; nodes: string[]; majority: number };
+
 /** Nodes that hold the same data: one that takes writes, and those that replicate from it. */
 export interface Shard {
   readonly primary: RedisNode;
@@ -85,6 +92,7 @@ export interface Topology extends AsyncDisposable {
   readonly settings: readonly Setting[];
   /** True where the data nodes replicate from a primary (so `primary`, `replica`, `lag` and `failover` mean something). */
   readonly replicated: boolean;
+  readonly quorum: Quorum;
   /**
    * What a primary that was replaced but still runs does to its clients: it `keeps` them until it hears of its
    * successor, or they `leave` it at once (a virtual IP moved away; a Cluster node that is cut off stops writing).

@@ -33,7 +33,7 @@ export const amnesia: NemesisFault = {
           targets: namesOf(data),
           did: `SIGKILL to ${namesOf(data).join(', ')}, data removed`,
           proof: `${down.proof}; nothing is left on its disk`,
-          forgot: namesOf(data),
+          effects: [...down.effects],
         },
         heal: () => inForce.heal(),
       };

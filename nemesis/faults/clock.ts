@@ -50,7 +50,7 @@ export const clock: NemesisFault = {
             targets: namesOf(struck),
             did: `clock of ${namesOf(struck).join(', ')} set ${offsetMs > 0 ? 'forward' : 'back'} by ${Math.abs(offsetMs)} ms`,
             proof: grips.map((grip) => grip.proof).join('; '),
-            offsetMs,
+            effects: grips.flatMap(({ effects }) => effects),
           },
           heal: async () => {
             const said = await inForce.heal();

@@ -63,8 +63,7 @@ export const drift: NemesisFault = {
             targets: namesOf(struck),
             did: `clock of ${namesOf(struck).join(', ')} runs ${ratePpm > 0 ? 'fast' : 'slow'}, ${percent(ratePpm)}`,
             proof: grips.map((grip) => grip.proof).join('; '),
-            offsetMs: Math.round(grips[0]!.gainedMs()),
-            ratePpm,
+            effects: grips.flatMap(({ effects }) => effects),
           },
           heal: async () => {
             const said = await inForce.heal();

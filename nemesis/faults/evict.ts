@@ -7,6 +7,7 @@
  * For independent nodes evicting is forgetting, and the minority rule applies.
  */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
 import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
 import { Interrupted, isRefusal, Refusal, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
@@ -74,11 +75,7 @@ interface Server {
   heal(): Promise<string>;
 }
 
-interface Cycle {
-  targets: string[];
-  did: string;
-  proof: string;
-}
+type Cycle = Omit<FaultRecord, 'step' | 'fault' | 'state'>;
 
 /** Strikes at the first eviction of a held lock; goes on in the background until it is healed. */
 async function strikeEvict(step: PlanStep, context: NemesisContext): Promise<ActiveNemesis> {
@@ -153,7 +150,8 @@ async function press(node: RedisNode, tag: string, context: NemesisContext): Pro
     });
     await inForce.add(ending(() => listening.close()));
     const did = `limited the memory of ${node.name}`;
-    context.note({ state: 'phase', targets: [node.name], did, proof: pressure.proof });
+    const { proof, effects } = pressure;
+    context.note({ state: 'phase', targets: [node.name], did, proof, effects: [...effects] });
     await pressure.fillUp();
     return { name: node.name, node, pressure, lost, heal: () => inForce.heal() };
   });
@@ -188,7 +186,10 @@ async function cycle(hunt: Hunt): Promise<Cycle> {
     throw new Error(`no lock was evicted while it was held: ${proof}; ${context.keys.length} locks in the run`);
   }
   const did = filled.flatMap(({ name, lost }) => lost.map(({ key, holder }) => `${name} evicted ${key} of ${holder}`));
-  return { targets, did: `filled ${words(targets)} with somebody else's data: ${did.join(', ')}`, proof };
+  const effects = filled.flatMap(({ name, lost }): FaultEffect[] =>
+    lost.length > 0 ? [{ kind: 'evicted', who: [name], keys: lost.map(({ key }) => key) }] : [],
+  );
+  return { targets, did: `filled ${words(targets)} with somebody else's data: ${did.join(', ')}`, proof, effects };
 }
 
 /** Best a lock that was granted a while ago and so is held a while longer; else any that is held. */

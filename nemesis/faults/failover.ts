@@ -17,12 +17,13 @@
  * nothing. Fails unless the servers were seen to name another primary.
  */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
 import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
 import type { OpenHold } from '../../harness/vocabulary/verdict.js';
 import { message, Refusal, waitFor, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
-import { bothWays, type Pair, pairNames } from '../levers/network.js';
+import { bothWays, type Grip } from '../levers/network.js';
 import { killForgets, type NemesisContext, type NemesisFault, type Shape } from '../striking/context.js';
 import { GrantWatch } from '../striking/grants.js';
 import { findShard, isNode, resolveTarget, struckNode, successorOf } from '../striking/targets.js';
@@ -118,7 +119,7 @@ interface Strike {
 async function isolateFirst(strike: Strike) {
   const { step, shard, sinceNs, inForce, context } = strike;
   const old = shard.primary;
-  const { pairs } = await cutFrom(others(old, context), strike);
+  const cut = await cutFrom(others(old, context), strike);
   using grants = new GrantWatch(context, context.clock.nowNs());
   const granted = await grants.next(GRANT_TIMEOUT_MS);
   const promotion = await promoted(strike);
@@ -126,11 +127,12 @@ async function isolateFirst(strike: Strike) {
     granted ? `${granted.client} was granted ${granted.key} after the cut` : 'no lock was granted after the cut',
     promotion.proof,
   ];
-  const record = { targets: [old.name], cut: pairNames(pairs) };
+  const effects = [...cut.effects, ...promotion.effects];
+  const record = { targets: [old.name] };
   if (step.args?.then === 'isolate') {
     return {
       sinceNs,
-      record: { ...record, did: `${old.name} left isolated with its clients`, proof: story.join('; ') },
+      record: { ...record, did: `${old.name} left isolated with its clients`, proof: story.join('; '), effects },
       heal: () => inForce.heal(),
     };
   }
@@ -143,7 +145,7 @@ async function isolateFirst(strike: Strike) {
       ...record,
       did: `SIGKILL to ${old.name}, which had been replaced by ${promotion.primary.name}`,
       proof: [...story, down.proof].join('; '),
-      ...(down.forgets && { forgot: [old.name] }),
+      effects: [...effects, ...down.effects],
     },
     // The cut is healed only with the kill: a dead node that is reachable again refuses connections, as it should.
     heal: () => inForce.heal(),
@@ -159,21 +161,17 @@ async function lagFirst(strike: Strike) {
   using grants = new GrantWatch(context, context.clock.nowNs());
   const byNs = sinceNs + (step.forMs - DECIDED_BEFORE_MS) * 1e6;
   const story = [await rightMoment(replicas, grants, { byNs, promotionMs: USUAL_FAILOVER_MS }, strike)];
-  let record: { did: string; cut: [string, string][]; forgot?: string[] };
+  let record: { did: string; effects: FaultEffect[] };
   if (step.args?.then === 'isolate') {
     const rest = await cutFrom(
       others(old, context).filter((host) => !replicaHosts.includes(host)),
       strike,
     );
-    record = { did: `${old.name} left isolated with its clients`, cut: pairNames([...lagging.pairs, ...rest.pairs]) };
+    record = { did: `${old.name} left isolated with its clients`, effects: [...lagging.effects, ...rest.effects] };
   } else {
     const down = await killOld(strike);
     story.push(down.proof);
-    record = {
-      did: `SIGKILL to ${old.name}`,
-      cut: pairNames(lagging.pairs),
-      ...(down.forgets && { forgot: [old.name] }),
-    };
+    record = { did: `SIGKILL to ${old.name}`, effects: [...lagging.effects, ...down.effects] };
   }
   const promotion = await promoted(strike);
   return {
@@ -183,6 +181,7 @@ async function lagFirst(strike: Strike) {
       targets: [old.name],
       did: `${record.did}; ${promotion.primary.name} replaced it`,
       proof: [...story, promotion.proof].join('; '),
+      effects: [...record.effects, ...promotion.effects],
     },
     heal: async () => {
       // A server that is started while it cannot reach its new primary tries again only after a second. What goes wrong
@@ -225,13 +224,8 @@ function running(shard: Shard, context: NemesisContext): RedisNode[] {
   return replicas;
 }
 
-interface Cut {
-  pairs: Pair[];
-  heal(): Promise<string>;
-}
-
 /** Cuts the primary from these, both ways; clients still reach it. */
-async function cutFrom(hosts: readonly Host[], { shard, inForce, context }: Strike): Promise<Cut> {
+async function cutFrom(hosts: readonly Host[], { shard, inForce, context }: Strike): Promise<Grip> {
   const old = shard.primary;
   running(shard, context);
   const pairs = bothWays([old.host], hosts);
@@ -241,19 +235,23 @@ async function cutFrom(hosts: readonly Host[], { shard, inForce, context }: Stri
     targets: [old.name],
     did: `cut ${old.name} -x- ${words(hosts.map((host) => host.name))}`,
     proof: cut.proof,
-    cut: pairNames(pairs),
+    effects: [...cut.effects],
   });
-  return { pairs, heal: cut.heal };
+  return cut;
 }
 
-async function killOld({ shard, inForce, context }: Strike): Promise<{ proof: string; forgets: boolean }> {
-  const forgets = killForgets(context.persistence);
-  const down = await inForce.add(killDown([struckNode(shard.primary)], forgets, context));
-  return { proof: down.proof, forgets };
+function killOld({ shard, inForce, context }: Strike): Promise<Grip> {
+  return inForce.add(killDown([struckNode(shard.primary)], killForgets(context.persistence), context));
+}
+
+interface Promotion {
+  primary: RedisNode;
+  proof: string;
+  effects: FaultEffect[];
 }
 
 /** Another node is primary, as the deployment and that node itself say; the old one's own belief is read, too. */
-async function promoted({ shard, sinceNs, context }: Strike): Promise<{ primary: RedisNode; proof: string }> {
+async function promoted({ shard, sinceNs, context }: Strike): Promise<Promotion> {
   const { clock } = context;
   const old = shard.primary;
   const fromNs = clock.nowNs();
@@ -270,8 +268,9 @@ async function promoted({ shard, sinceNs, context }: Strike): Promise<{ primary:
   const afterMs = Math.round((clock.nowNs() - sinceNs) / 1e6);
   const [oldRole, newRole] = await Promise.all([roleOf(old), roleOf(primary)]);
   const proof = `${primary.name} was read back as primary ${afterMs} ms after the cut (ROLE of ${primary.name}: ${newRole}; of ${old.name}: ${oldRole})`;
-  context.note({ state: 'phase', targets: [old.name], did: `${primary.name} replaced ${old.name}`, proof });
-  return { primary, proof };
+  const effects: FaultEffect[] = [{ kind: 'replaced', who: [old.name], by: primary.name, sinceNs: clock.nowNs() }];
+  context.note({ state: 'phase', targets: [old.name], did: `${primary.name} replaced ${old.name}`, proof, effects });
+  return { primary, proof, effects };
 }
 
 interface Moment {

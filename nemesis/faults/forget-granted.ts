@@ -1,18 +1,19 @@
 /** One of a bare majority of grantors is killed, wiped and started again at once; see `granted.ts`. */
-import { grantedFault, type Losing } from './granted.js';
+import { ended } from '../levers/network.js';
+import { grantedFault, type Lose } from './granted.js';
 
-const forgetting: Losing = {
-  async lose(node, inForce, context) {
-    const down = await inForce.add(context.levers.kill.kill(node));
-    await node.forget();
-    const back = await down.heal();
-    const size = Number(await node.command('DBSIZE'));
-    return {
-      did: `SIGKILL to ${node.name}, data removed, started again`,
-      proof: `${down.proof}; ${back}, with ${size} keys`,
-    };
-  },
-  record: (node) => ({ forgot: [node.name] }),
+const forgetting: Lose = async (node, _inForce, context) => {
+  const { clock, levers } = context;
+  const down = await levers.kill.kill(node);
+  await node.forget();
+  const untilNs = clock.nowNs();
+  const back = await down.heal();
+  const size = Number(await node.command('DBSIZE'));
+  return {
+    did: `SIGKILL to ${node.name}, data removed, started again`,
+    proof: `${down.proof}; ${back}, with ${size} keys`,
+    effects: [...ended(down.effects, untilNs), { kind: 'forgot', who: [node.name], sinceNs: untilNs }],
+  };
 };
 
 export const forgetGranted = grantedFault(

@@ -5,11 +5,12 @@
  * long as the step lasts, as often as the minority rule allows.
  */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { FaultRecord } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
 import { Interrupted, minorityOf, Refusal, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
-import { oneWay, pairNames } from '../levers/network.js';
+import { ended, oneWay } from '../levers/network.js';
 import type { ActiveNemesis, NemesisContext, NemesisFault } from '../striking/context.js';
 import { GrantWatch } from '../striking/grants.js';
 import { goOn } from '../striking/ongoing.js';
@@ -20,13 +21,7 @@ export type Lose = (
   node: RedisNode,
   inForce: InForce,
   context: NemesisContext,
-) => Promise<{ did: string; proof: string }>;
-
-export interface Losing {
-  lose: Lose;
-  /** What of the record says how it was lost. */
-  record(node: RedisNode): { forgot?: string[]; offsetMs?: number };
-}
+) => Promise<Pick<FaultRecord, 'did' | 'proof' | 'effects'>>;
 
 /** At the end of a step, for striking at what there is. */
 const LAST_STRIKE_MS = 500;
@@ -36,23 +31,19 @@ const POLL_MS = 50;
 interface Hunt {
   step: PlanStep;
   context: NemesisContext;
-  losing: Losing;
+  lose: Lose;
   inForce: InForce;
   untilNs: number;
   /** Aborts when the strike is healed or the run ends. */
   signal: AbortSignal;
 }
 
-interface Cycle {
-  targets: string[];
-  did: string;
-  proof: string;
-}
+type Cycle = Omit<FaultRecord, 'step' | 'fault' | 'state'>;
 
-/** A fault of this kind: `losing` says how the grantor loses what it granted. */
+/** A fault of this kind: `lose` makes one: how the grantor loses what it granted. */
 export function grantedFault(
   kind: Pick<NemesisFault, 'name' | 'summary' | 'explained' | 'needs'>,
-  losing: (context: NemesisContext) => Losing,
+  lose: (context: NemesisContext) => Lose,
 ): NemesisFault {
   return {
     ...kind,
@@ -66,19 +57,19 @@ export function grantedFault(
       leastMs: 2_000,
       settleMs: 1_000,
     }),
-    strike: (step, context) => strikeGranted(step, context, losing(context)),
+    strike: (step, context) => strikeGranted(step, context, lose(context)),
   };
 }
 
 /** Strikes at the first grant; goes on in the background until it is healed. */
-async function strikeGranted(step: PlanStep, context: NemesisContext, losing: Losing): Promise<ActiveNemesis> {
+async function strikeGranted(step: PlanStep, context: NemesisContext, lose: Lose): Promise<ActiveNemesis> {
   const sinceNs = context.clock.nowNs();
   const untilNs = sinceNs + step.forMs * 1e6;
   const stop = new AbortController();
   const end = () => stop.abort();
   context.signal.addEventListener('abort', end, { once: true });
   return InForce.strike(async (inForce) => {
-    const hunt: Hunt = { step, context, losing, inForce, untilNs, signal: stop.signal };
+    const hunt: Hunt = { step, context, lose, inForce, untilNs, signal: stop.signal };
     const first = await cycle(hunt);
     const more = goOn({ ...hunt, targets: [] }, () => cycle(hunt));
     return {
@@ -94,8 +85,8 @@ async function strikeGranted(step: PlanStep, context: NemesisContext, losing: Lo
   });
 }
 
-async function cycle(hunt: Hunt): Promise<Cycle & { forgot?: string[]; offsetMs?: number }> {
-  const { context, losing, inForce } = hunt;
+async function cycle(hunt: Hunt): Promise<Cycle> {
+  const { context, inForce } = hunt;
   const away = await whomToCut(hunt);
   const grantors = context.topology.nodes.filter((node) => !away.includes(node));
   const victim = await pickVictim(grantors, hunt);
@@ -107,6 +98,7 @@ async function cycle(hunt: Hunt): Promise<Cycle & { forgot?: string[]; offsetMs?
   );
   const names = words(away.map((node) => node.name));
   const cut = await inForce.add(context.levers.network.cut(pairs));
+  let untilNs: number | undefined;
   try {
     // Else what clients send meanwhile would wait in their kernels, arrive when the cut is healed, and complete the
     // grant on these nodes after all. It also lets clients fail at once instead of waiting for a silent node.
@@ -116,21 +108,27 @@ async function cycle(hunt: Hunt): Promise<Cycle & { forgot?: string[]; offsetMs?
       targets: away.map((node) => node.name),
       did: `cut what all clients send to ${names}, and ended their connections`,
       proof: cut.proof,
-      cut: pairNames(pairs),
+      effects: [...cut.effects],
     });
     using grants = new GrantWatch(context, context.clock.nowNs());
     const held = await worthLosing(grants, away, hunt);
     if (held.length === 0) throw new Error(`no lock was granted while ${names} were cut off`);
+    untilNs = context.clock.nowNs();
     const [loss] = await Promise.all([strikeOne(victim, hunt), cut.heal()]);
     const who = held.map((grant) => `${grant.client} holds ${grant.key}`).join(', ');
     return {
       targets: [victim.name],
       did: `${who}, granted by ${words(grantors.map((node) => node.name))} only; cut healed; ${loss.did}`,
       proof: loss.proof,
-      ...losing.record(victim),
+      effects: [...ended(cut.effects, untilNs), ...loss.effects],
     };
-  } finally {
-    await cut.heal();
+  } catch (error) {
+    untilNs ??= context.clock.nowNs();
+    const proof = await cut.heal();
+    const targets = away.map((node) => node.name);
+    const effects = ended(cut.effects, untilNs);
+    context.note({ state: 'phase', targets, did: `what clients send reaches ${names} again`, proof, effects });
+    throw error;
   }
 }
 
@@ -148,12 +146,12 @@ async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], { unt
   return best.length > 0 ? best : grants.settled(untilNs, async () => true, { signal });
 }
 
-async function strikeOne(victim: RedisNode, { losing, inForce, context }: Hunt) {
+async function strikeOne(victim: RedisNode, { lose, inForce, context }: Hunt) {
   const objection = context.levers.memory.objection([victim.name]);
   if (objection) throw new Refusal(objection);
   const loss = context.levers.memory.count([victim.name]);
   try {
-    return await losing.lose(victim, inForce, context);
+    return await lose(victim, inForce, context);
   } finally {
     loss.end();
   }

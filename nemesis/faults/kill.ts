@@ -8,14 +8,7 @@ import { InForce } from '../levers/in-force.js';
 import type { Grip } from '../levers/network.js';
 import { becomesDead } from '../levers/process.js';
 import { killForgets, type NemesisContext, type NemesisFault } from '../striking/context.js';
-import {
-  isNode,
-  namesOf,
-  resolveTarget,
-  type Struck,
-  type StruckClient,
-  type StruckNode,
-} from '../striking/targets.js';
+import { isNode, namesOf, resolveTarget, type StruckClient } from '../striking/targets.js';
 import { killDown } from './take-down.js';
 
 const COMES_BACK_TIMEOUT_MS = 10_000;
@@ -48,7 +41,6 @@ export const kill: NemesisFault = {
       const forgets = killForgets(context.persistence);
       const down = nodes.length > 0 ? [inForce.add(killDown(nodes, forgets, context))] : [];
       const done = await Promise.all([...down, inForce.addAll(clients.map((one) => killClient(one, context)))]);
-      const forgot = forgets ? namesOf(nodes.filter(isDataNode)) : [];
       return {
         record: {
           targets: namesOf(struck),
@@ -57,7 +49,7 @@ export const kill: NemesisFault = {
             .flat()
             .map((grip) => grip.proof)
             .join('; '),
-          ...(forgot.length > 0 && { forgot }),
+          effects: done.flat().flatMap(({ effects }) => effects),
         },
         heal: () => inForce.heal(),
       };
@@ -76,8 +68,13 @@ async function killClient({ client, name }: StruckClient, context: NemesisContex
     client.resume();
     throw error;
   }
+  const sinceNs = context.clock.nowNs();
   await killing;
-  return { proof: `${name} (pid ${pid}) is dead`, heal: () => comeBack(client.slot, () => client.resume(), context) };
+  return {
+    proof: `${name} (pid ${pid}) is dead`,
+    effects: [{ kind: 'killed', who: [name], sinceNs }],
+    heal: () => comeBack(client.slot, () => client.resume(), context),
+  };
 }
 
 /** The harness starts another process in the slot; it is back when it has shaken hands. */
@@ -96,8 +93,4 @@ async function comeBack(slot: string, resume: () => void, context: NemesisContex
 async function living(slot: string, context: NemesisContext) {
   const found = context.clients().find((client) => client.slot === slot);
   return found && (await found.process.state()) !== 'dead' ? found : undefined;
-}
-
-function isDataNode(struck: Struck): struck is StruckNode {
-  return struck.kind === 'node' && struck.node.kind === 'redis';
 }

@@ -2,7 +2,7 @@
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
 import { Refusal, words } from '../levers/basics.js';
-import { bothWays, pairNames } from '../levers/network.js';
+import { bothWays } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
 import { findShard, isNode, namesOf, resolveTarget } from '../striking/targets.js';
 
@@ -37,7 +37,7 @@ export const lag: NemesisFault = {
         targets: names,
         did: `cut ${primary.name} -x- ${words(names)}`,
         proof: cut.proof,
-        cut: pairNames(pairs),
+        effects: [...cut.effects],
       },
       heal: cut.heal,
     };

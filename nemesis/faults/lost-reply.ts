@@ -13,7 +13,7 @@ import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
 import { Refusal, waitFor, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
-import { oneWay, pairNames } from '../levers/network.js';
+import { oneWay } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
 import { isNode, namesOf, resolveTarget, type StruckNode } from '../striking/targets.js';
 import { requireOneWay } from './one-way.js';
@@ -61,7 +61,7 @@ export const lostReply: NemesisFault = {
           targets: namesOf(data),
           did: `cut what ${words(namesOf(data))} answer${data.length === 1 ? 's' : ''} to clients`,
           proof: [cut.proof, ...shown].join('; '),
-          cut: pairNames(pairs),
+          effects: [...cut.effects],
         },
         heal: () => inForce.heal(),
       };

@@ -14,7 +14,7 @@ import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { Host } from '../../harness/vocabulary/host.js';
 import { minorityOf, Refusal, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
-import { bothWays, oneWay, type Pair, pairNames } from '../levers/network.js';
+import { bothWays, oneWay, type Pair } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
 import { choose, isNode, namesOf, resolveTarget, type Struck } from '../striking/targets.js';
 import { mustBeOneOf } from './args.js';
@@ -68,7 +68,8 @@ export const partition: NemesisFault = {
     if (pairs.length === 0) throw new Refusal(`there is nobody else to cut ${words(namesOf(struck))} from`);
     if (mode === 'out' || mode === 'in') await requireOneWay(pairs, context);
     const cut = await context.levers.network.cut(pairs);
-    return { record: { targets: namesOf(struck), did, proof: cut.proof, cut: pairNames(pairs) }, heal: cut.heal };
+    const { proof, effects, heal } = cut;
+    return { record: { targets: namesOf(struck), did, proof, effects: [...effects] }, heal };
   },
 };
 
@@ -79,13 +80,12 @@ function modeOf(step: PlanStep): Mode {
 async function takeOff(struck: readonly Struck[], context: NemesisContext) {
   return InForce.strike(async (inForce) => {
     const grips = await inForce.addAll(struck.map(({ host }) => context.levers.network.off(host)));
-    const hosts = struck.map(({ host }) => host);
     return {
       record: {
         targets: namesOf(struck),
         did: `${words(namesOf(struck))} off the network`,
         proof: grips.map((grip) => grip.proof).join('; '),
-        cut: pairNames(bothWays(hosts, peersOf(struck, context))),
+        effects: grips.flatMap(({ effects }) => effects),
       },
       heal: () => inForce.heal(),
     };

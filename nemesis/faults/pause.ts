@@ -41,6 +41,7 @@ export const pause: NemesisFault = {
           targets: namesOf(struck),
           did: `SIGSTOP to ${namesOf(struck).join(', ')}`,
           proof: grips.map((grip) => grip.proof).join('; '),
+          effects: grips.flatMap(({ effects }) => effects),
         },
         heal: () => inForce.heal(),
       };

@@ -5,10 +5,11 @@
  * It takes as long as it takes. Independent nodes that forget by it wait for each other, so that never more than a
  * minority has forgotten within one lease. Whatever the time does not suffice for is said: `3 of 5 nodes`.
  */
+import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
 import { message, Refusal, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
-import type { Grip } from '../levers/network.js';
+import { ended, type Grip } from '../levers/network.js';
 import { killForgets, type NemesisContext, type NemesisFault } from '../striking/context.js';
 import { ongoing } from '../striking/ongoing.js';
 import { isNode, namesOf, resolveTarget, type StruckNode } from '../striking/targets.js';
@@ -73,7 +74,7 @@ interface Restarted {
   targets: string[];
   did: string;
   proof: string;
-  forgot?: string[];
+  effects: FaultEffect[];
 }
 
 class Rolling {
@@ -107,7 +108,7 @@ class Rolling {
       }
     } catch (error) {
       this.whole = message(error);
-      this.context.note({ state: 'phase', targets: this.left(), did: this.told(), proof: this.whole });
+      this.context.note({ state: 'phase', targets: this.left(), did: this.told(), proof: this.whole, effects: [] });
     }
   }
 
@@ -124,6 +125,8 @@ class Rolling {
     await this.mayForget(forgets ? [name] : [], signal);
     const before = await identity(node);
     this.down = await killDown([one], forgets, this.context);
+    const { effects } = this.down;
+    const untilNs = this.context.clock.nowNs();
     const back = await this.bringUp();
     const after = await identity(node);
     if (after.pid === before.pid || after.runId === before.runId) {
@@ -135,7 +138,7 @@ class Rolling {
       targets: [name],
       did: `restarted ${name}, ${this.done.length} of ${this.all.length}`,
       proof: `${shown(before)} became ${shown(after)}; ${back}`,
-      ...(forgets && { forgot: [name] }),
+      effects: ended(effects, untilNs),
     };
   }
 

@@ -2,21 +2,18 @@
 
 import { redisWallMs } from '../levers/clock.js';
 import type { NemesisContext } from '../striking/context.js';
-import { grantedFault, type Losing } from './granted.js';
+import { grantedFault, type Lose } from './granted.js';
 
 /** Past the lease, and past what a lock adds to it for drift. */
 const LEASES = 1.2;
 
 const jumpMs = (leaseMs: number) => Math.round(LEASES * leaseMs) + 500;
 
-function skewing(context: NemesisContext): Losing {
-  const offsetMs = jumpMs(context.leaseMs);
-  return {
-    async lose(node, inForce) {
-      const skew = await inForce.add(context.levers.clock.skew(node.host, offsetMs, redisWallMs(node)));
-      return { did: `clock of ${node.name} set forward by ${offsetMs} ms`, proof: skew.proof };
-    },
-    record: (node) => ({ offsetMs: context.levers.clock.offsetMs(node.host) }),
+function skewing({ levers, leaseMs }: NemesisContext): Lose {
+  const offsetMs = jumpMs(leaseMs);
+  return async (node, inForce) => {
+    const { proof, effects } = await inForce.add(levers.clock.skew(node.host, offsetMs, redisWallMs(node)));
+    return { did: `clock of ${node.name} set forward by ${offsetMs} ms`, proof, effects: [...effects] };
   };
 }
 

@@ -5,9 +5,10 @@
  * No stop is long enough for a Sentinel to distrust its clock (2 s) or for the harness's own channel to give up (1 s).
  */
 
+import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import { message, Refusal } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
-import type { Grip } from '../levers/network.js';
+import { ended, type Grip } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
 import { ongoing } from '../striking/ongoing.js';
 import { hostProcess, isNode, namesOf, resolveTarget, type Struck } from '../striking/targets.js';
@@ -76,7 +77,9 @@ export const slow: NemesisFault = {
           targets,
           did: `SIGSTOP to ${targets.join(', ')} for ${pauseMs} ms, every ${everyMs} ms`,
           proof: firsts.join('; '),
+          effects: [{ kind: 'slowed', who: targets, stopMs: pauseMs, everyMs, sinceNs }],
         },
+        meanwhile: () => slowed.flatMap(({ stopped }) => stopped),
         heal: async () => {
           await Promise.all(stopping.map((one) => one.stop()));
           return inForce.heal();
@@ -89,6 +92,8 @@ export const slow: NemesisFault = {
 /** One process that is stopped again and again. */
 class Slowed {
   readonly name: string;
+  /** Every stop that is over. */
+  readonly stopped: FaultEffect[] = [];
   private stops = 0;
   private readonly tookMs: number[] = [];
   private beforeMs: number | undefined;
@@ -140,6 +145,7 @@ class Slowed {
           targets: [this.name],
           did: `${this.name} could not be stopped`,
           proof: message(error),
+          effects: [],
         });
       }
     }
@@ -172,7 +178,9 @@ class Slowed {
   }
 
   private async resume(): Promise<string> {
+    const untilNs = this.context.clock.nowNs();
     const said = await this.current?.heal();
+    if (this.current) this.stopped.push(...ended(this.current.effects, untilNs));
     this.current = undefined;
     return said ?? '';
   }

@@ -67,7 +67,7 @@ export const strobe: NemesisFault = {
             targets,
             did: `clock of ${targets.join(', ')} jumps by ${signed(offsetMs)} ms and back every ${everyMs} ms`,
             proof: seen.join('; '),
-            offsetMs,
+            effects: clocks.flatMap(({ effects }) => effects),
           },
           heal: async () => {
             await jumping.stop();
@@ -124,6 +124,7 @@ async function toAndFro(clocks: readonly StrobeHold[], jumping: Jumping): Promis
       targets: [...targets],
       did: 'a jump was not seen',
       proof: message(missed.reason),
+      effects: [],
     });
   }
 }

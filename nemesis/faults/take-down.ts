@@ -29,6 +29,12 @@ export async function killDown(
       const grips = await inForce.addAll(nodes.map((node) => context.levers.kill.kill(node)));
       return {
         proof: grips.map((grip) => grip.proof).join('; '),
+        effects: [
+          ...grips.flatMap(({ effects }) => effects),
+          ...(losing.length > 0
+            ? [{ kind: 'forgot' as const, who: namesOf(losing), sinceNs: context.clock.nowNs() }]
+            : []),
+        ],
         heal: async () => {
           const warnings = await Promise.all(struckShards.map((shard) => replaced(shard, context)));
           const said = await inForce.heal();

@@ -6,6 +6,7 @@
  * Proved by asking the program for the time: a clock file that nobody reads moves nothing. A reading is believed only as
  * far as it is exact: an answer that took long says little.
  */
+import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
@@ -15,11 +16,6 @@ import { Serial } from './serial.js';
 
 /** What a program says the time is; undefined where it cannot tell. */
 export type ReadWallMs = () => Promise<number | undefined>;
-
-export interface DriftHold extends Grip {
-  /** What it has gained by now. */
-  gainedMs(): number;
-}
 
 /** A clock that can be sent to and fro between where it was and its offset. */
 export interface StrobeHold extends Grip {
@@ -73,15 +69,19 @@ export class ClockLever {
   async skew(host: Host, offsetMs: number, read: ReadWallMs): Promise<Grip> {
     const move: Move = { offsetMs, ratePpm: 0, sinceNs: this.clock.nowNs() };
     const proof = await this.begin(host, move, () => this.proveOffset(host, offsetMs, read));
-    return { proof, heal: this.healing(host, move, () => this.proveOffset(host, offsetMs, read)) };
+    const effect: FaultEffect = { kind: 'clock-jumped', who: [host.name], offsetMs, sinceNs: this.clock.nowNs() };
+    return { proof, effects: [effect], heal: this.healing(host, move, () => this.proveOffset(host, offsetMs, read)) };
   }
 
   /** Lets the host's clock gain (or lose) `ratePpm`; resolves when two readings of its program show that rate. */
-  async drift(host: Host, ratePpm: number, read: ReadWallMs, signal: AbortSignal): Promise<DriftHold> {
+  async drift(host: Host, ratePpm: number, read: ReadWallMs, signal: AbortSignal): Promise<Grip> {
     const move: Move = { offsetMs: 0, ratePpm, sinceNs: this.clock.nowNs() };
     const prove = (until?: AbortSignal) => this.proveRate(host, ratePpm, read, until);
     const proof = await this.begin(host, move, () => prove(signal));
-    return { proof, gainedMs: () => gain(move, this.clock.nowNs()), heal: this.healing(host, move, () => prove()) };
+    const sinceNs = this.clock.nowNs();
+    const gainedMs = Math.round(gain(move, sinceNs) * 1e3) / 1e3;
+    const effect: FaultEffect = { kind: 'clock-drifts', who: [host.name], ratePpm, gainedMs, sinceNs };
+    return { proof, effects: [effect], heal: this.healing(host, move, () => prove()) };
   }
 
   /** A clock to send to and fro; it has not moved yet. */
@@ -95,7 +95,8 @@ export class ClockLever {
         await this.apply(host);
         return prove();
       });
-    return { proof: '', flip, heal: this.healing(host, move, prove) };
+    const effect: FaultEffect = { kind: 'clock-strobes', who: [host.name], offsetMs, sinceNs: move.sinceNs };
+    return { proof: '', effects: [effect], flip, heal: this.healing(host, move, prove) };
   }
 
   private begin(host: Host, move: Move, prove: () => Promise<string>): Promise<string> {

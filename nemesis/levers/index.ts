@@ -27,7 +27,7 @@ export function createLevers(
   // The one kind of deployment in which an address moves: it is on one of the nodes' hosts at a time.
   const homes = topology.describe().kind === 'replica' ? topology.nodes.map((node) => node.host) : [];
   return {
-    network: new NetworkLever(homes),
+    network: new NetworkLever(clock, homes),
     pause: new PauseLever(clock),
     kill: new KillLever(clock),
     clock: new ClockLever(clock),

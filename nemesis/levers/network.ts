@@ -8,7 +8,9 @@
  * that address as well as its own. So B, too, then drops what comes from A, to whatever address; and when the address has
  * moved to C, A reaches it there, as it reaches C.
  */
+import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
+import type { Clock } from '../../harness/vocabulary/time.js';
 import { type Barrier, blackholesIn, DEVICE, filteredBy, fromPeer, routesIn, toPeer } from './barriers.js';
 import { message, words } from './basics.js';
 import { Serial } from './serial.js';
@@ -19,6 +21,8 @@ export type Pair = readonly [from: Host, to: Host];
 export interface Grip {
   /** What was read back, in words. */
   readonly proof: string;
+  /** The same as data, since when it was read back. */
+  readonly effects: readonly FaultEffect[];
   /** Undoes it and resolves with what was read back; does nothing once it has succeeded. */
   heal(): Promise<string>;
 }
@@ -32,7 +36,10 @@ export class NetworkLever {
   private readonly offs = new Map<string, number>();
 
   /** `homes`: hosts between which an address moves. */
-  constructor(private readonly homes: readonly Host[] = []) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly homes: readonly Host[] = [],
+  ) {}
 
   /** Cuts every pair and proves it; nothing is left cut by a rejection. */
   async cut(pairs: readonly Pair[]): Promise<Grip> {
@@ -65,6 +72,7 @@ export class NetworkLever {
     }
     return {
       proof: [`blackhole routes: ${inWords(routes(walls))}`, ...filters(walls, 'dropped on arrival')].join('; '),
+      effects: [{ kind: 'cut', pairs: pairNames(pairs), sinceNs: this.clock.nowNs() }],
       heal,
     };
   }
@@ -83,7 +91,8 @@ export class NetworkLever {
       this.offs.set(host.name, (this.offs.get(host.name) ?? 0) + 1);
     });
     const heal = healOnce([host], () => this.on(host));
-    return { proof: `${host.name}'s ${DEVICE} is down`, heal };
+    const effect: FaultEffect = { kind: 'off-network', who: [host.name], sinceNs: this.clock.nowNs() };
+    return { proof: `${host.name}'s ${DEVICE} is down`, effects: [effect], heal };
   }
 
   /** Names of hosts that drop what a peer sends them as soon as they have a blackhole route to it, and why. */
@@ -195,6 +204,11 @@ export function healOnce<T>(parts: readonly T[], undo: (part: T) => Promise<stri
   };
 }
 
+/** Effects that are over: they were in force until just before `untilNs`, when they began to be undone. */
+export function ended(effects: readonly FaultEffect[], untilNs: number): FaultEffect[] {
+  return effects.map((effect) => ({ ...effect, untilNs }));
+}
+
 /** Every ordered pair between the two groups, in both directions. */
 export function bothWays(some: readonly Host[], others: readonly Host[]): Pair[] {
   return [...oneWay(some, others), ...oneWay(others, some)];
@@ -205,7 +219,7 @@ export function oneWay(from: readonly Host[], to: readonly Host[]): Pair[] {
   return from.flatMap((a) => to.filter((b) => b.name !== a.name).map((b): Pair => [a, b]));
 }
 
-export function pairNames(pairs: readonly Pair[]): [from: string, to: string][] {
+function pairNames(pairs: readonly Pair[]): [from: string, to: string][] {
   return pairs.map(([from, to]) => [from.name, to.name]);
 }
 

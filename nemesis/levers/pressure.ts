@@ -68,6 +68,7 @@ export class PressureLever {
       return {
         node,
         policy,
+        effects: [{ kind: 'short-of-memory', who: [node.name] }],
         proof: `${node.name} has maxmemory ${megabytes(limitBytes)}, uses ${megabytes(used)} and evicts by ${policy}`,
         fill: () => filler.fill(),
         fillUp: async () => {

@@ -46,6 +46,7 @@ export class PauseLever {
     });
     return {
       proof: `${name} (pid ${process.pid}) is stopped`,
+      effects: [{ kind: 'stopped', who: [name], sinceNs: this.clock.nowNs() }],
       heal: healOnce([process], () => this.resume(name, process)),
     };
   }
@@ -89,7 +90,11 @@ export class KillLever {
       }
       this.counts.set(node, (this.counts.get(node) ?? 0) + 1);
     });
-    return { proof: `${node.name} (pid ${pid}) is dead`, heal: healOnce([node], () => this.revive(node)) };
+    return {
+      proof: `${node.name} (pid ${pid}) is dead`,
+      effects: [{ kind: 'killed', who: [node.name], sinceNs: this.clock.nowNs() }],
+      heal: healOnce([node], () => this.revive(node)),
+    };
   }
 
   private revive(node: RedisNode): Promise<string> {

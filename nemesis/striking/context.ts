@@ -3,7 +3,7 @@
  * strike would make too many nodes forget.
  */
 import type { ActiveFault, Fault, FaultContext, PlanStep, TargetRole } from '../../harness/vocabulary/faults.js';
-import type { FaultRecord } from '../../harness/vocabulary/history.js';
+import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
 import type { Persistence } from '../../harness/vocabulary/topology.js';
 import type { Levers } from '../levers/index.js';
 
@@ -19,6 +19,8 @@ export interface ActiveNemesis extends ActiveFault {
   readonly sinceNs?: number;
   /** Resolves when it has done all that it had to do, and is to be healed though `forMs` is not over. */
   readonly over?: Promise<void>;
+  /** What else it did by the time it was healed; asked once it is. */
+  readonly meanwhile?: () => FaultEffect[];
 }
 
 /** The facts about a deployment that planning needs: known before anything runs. */

@@ -25,7 +25,7 @@ export function ongoing(
   if (context.signal.aborted) end();
   const done = work(stop.signal).catch((error) => {
     if (error instanceof Interrupted) return;
-    context.note({ state: 'phase', targets: [...targets], did: 'went no further', proof: message(error) });
+    context.note({ state: 'phase', targets: [...targets], did: 'went no further', proof: message(error), effects: [] });
   });
   return {
     done,
@@ -67,6 +67,12 @@ export async function goOn(
     }
   } catch (error) {
     if (error instanceof Interrupted) return;
-    context.note({ state: 'phase', targets: [...targets], did: 'no further cycle', proof: message(error) });
+    context.note({
+      state: 'phase',
+      targets: [...targets],
+      did: 'no further cycle',
+      proof: message(error),
+      effects: [],
+    });
   }
 }

@@ -1,6 +1,8 @@
 /** What is plotted over the time of a run: rates, latencies and clocks, in so many bins that a plot has room for. */
 
+import { effectsOf } from '../../harness/record/facts/effects.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { History } from '../../harness/vocabulary/history.js';
 import type { Measurement } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
 import { visible } from '../markup.js';
@@ -140,7 +142,7 @@ function quantile(sorted: readonly number[], q: number): number | null {
 }
 
 /** Servers tell their clocks in samples; of all others the faults tell what they were given, and have read back. */
-function clocksOf({ observations }: ReportInput, story: Story, bins: Bins): Plots['clocks'] {
+function clocksOf({ history, observations }: ReportInput, story: Story, bins: Bins): Plots['clocks'] {
   const byHost = new Map<string, (number | null)[]>();
   const note = (host: string, s: number, ms: number) => {
     const list = byHost.get(host) ?? new Array<number | null>(bins.count).fill(null);
@@ -150,21 +152,30 @@ function clocksOf({ observations }: ReportInput, story: Story, bins: Bins): Plot
   };
   for (const [, one] of observations.rare) if (one.type === 'sample') note(one.node, one.atNs / 1e9, one.skewMs);
   const observed = new Set(byHost.keys());
-  for (const { spans } of story.faults)
-    for (const span of spans)
-      span.moments.forEach(({ atNs, record }, at) => {
-        if (record.offsetMs === undefined && record.ratePpm === undefined) return;
-        const untilS = (span.moments[at + 1]?.atNs ?? span.untilNs) / 1e9;
-        for (const target of record.targets) {
-          const host = story.slotOf.get(target)?.name ?? target;
-          if (observed.has(host)) continue;
-          for (const s of bins.within(atNs / 1e9, untilS))
-            note(host, s, (record.offsetMs ?? 0) + ((record.ratePpm ?? 0) * (s - atNs / 1e9)) / 1e3);
-        }
-      });
+  for (const { span, host: moved } of clockEffects(history)) {
+    const host = story.slotOf.get(moved)?.name ?? moved;
+    if (observed.has(host)) continue;
+    const fromS = span.fromNs / 1e9;
+    const untilS = Math.min(span.untilNs, history.endNs) / 1e9;
+    const { effect } = span;
+    const [offsetMs, ratePpm] =
+      effect.kind === 'clock-drifts' ? [effect.gainedMs, effect.ratePpm] : [effect.offsetMs, 0];
+    for (const s of bins.within(fromS, untilS)) note(host, s, offsetMs + (ratePpm * (s - fromS)) / 1e3);
+  }
   return [...byHost]
     .filter(([, list]) => list.some((ms) => Math.abs(ms ?? 0) >= CLOCK_OFF_MS))
     .map(([host, ms]) => ({ host: visible(host), ms }));
+}
+
+/** Each host whose clock a fault moved, with what it did. */
+function clockEffects(history: History) {
+  const effects = effectsOf(history);
+  const spans = [
+    ...effects.spans('clock-jumped'),
+    ...effects.spans('clock-drifts'),
+    ...effects.spans('clock-strobes'),
+  ].sort((a, b) => a.fromNs - b.fromNs);
+  return spans.flatMap((span) => span.effect.who.map((host) => ({ span, host })));
 }
 
 /** After each fault's blow, and after its healing: how long until a key was granted again. */

@@ -1,7 +1,7 @@
 /** The tables below the drawing: faults, checkers, what came after the faults, and what was run. */
 
 import { count, durationOfMs, moment } from '../../harness/record/facts/words.js';
-import type { FaultRecord } from '../../harness/vocabulary/history.js';
+import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
 import type { ReportInput } from '../input.js';
 import { clipped, type Markup, markup } from '../markup.js';
 import { type FaultStory, faultNumber, plannedWords, whenWords } from '../story/faults.js';
@@ -54,13 +54,24 @@ function recordWords(record: FaultRecord): Markup {
   const state = record.state === 'refused' || record.state === 'failed' ? `${record.state}: ` : '';
   const extra = [
     record.targets.length > 0 ? `targets ${record.targets.join(', ')}` : undefined,
-    record.offsetMs === undefined
-      ? undefined
-      : `clock ${record.offsetMs >= 0 ? '+' : '−'}${durationOfMs(Math.abs(record.offsetMs))}`,
-    record.cut === undefined || record.cut.length === 0 ? undefined : `cut ${cutWords(record.cut)}`,
-    record.forgot === undefined || record.forgot.length === 0 ? undefined : `forgot ${record.forgot.join(', ')}`,
+    ...record.effects.map(effectWords),
   ].filter((word) => word !== undefined);
   return markup`${state}${clipped(record.did, 600)}${extra.length > 0 ? markup` <span class="muted">(${clipped(extra.join('; '), 600)})</span>` : undefined}${record.proof === undefined ? undefined : markup`<br><span class="muted">proof: ${clipped(record.proof, 600)}</span>`}`;
+}
+
+/** What was done as data says more exactly than `did` what was cut, moved or lost; nothing where it says the same. */
+function effectWords(effect: FaultEffect): string | undefined {
+  switch (effect.kind) {
+    case 'cut':
+      return effect.untilNs === undefined ? `cut ${cutWords(effect.pairs)}` : undefined;
+    case 'forgot':
+      return `forgot ${effect.who.join(', ')}`;
+    case 'clock-jumped':
+    case 'clock-strobes':
+      return `clock ${effect.offsetMs >= 0 ? '+' : '−'}${durationOfMs(Math.abs(effect.offsetMs))}`;
+    default:
+      return undefined;
+  }
 }
 
 /** Both ways of a link as one. */

@@ -1,6 +1,7 @@
 /** What became of each planned fault, put together from the history's fault records. */
+import { namesInEffect } from '../../harness/record/facts/faults.js';
 import type { Plan, PlanStep } from '../../harness/vocabulary/faults.js';
-import type { FaultRecord, History } from '../../harness/vocabulary/history.js';
+import type { FaultEffect, FaultRecord, History } from '../../harness/vocabulary/history.js';
 
 export interface FaultMoment {
   /** History line. */
@@ -124,7 +125,7 @@ class OpenSpan {
   }
 
   touch(moment: FaultMoment): void {
-    const { state, targets, offsetMs } = moment.record;
+    const { state, targets } = moment.record;
     this.span.moments.push(moment);
     this.struck ||= state === 'strike';
     for (const [target, touch] of this.passing) {
@@ -140,7 +141,7 @@ class OpenSpan {
       if (kind !== 'struck' && touch.kinds[0] === 'struck') touch.kinds.length = 0;
       if (!touch.kinds.includes(kind) && (kind !== 'struck' || touch.kinds.length === 0)) touch.kinds.push(kind);
       if (known === undefined) this.span.touches.push(touch);
-      const lasts = state === 'strike' || offsetMs !== undefined;
+      const lasts = state === 'strike' || movesClocks(moment.record);
       if (lasts) this.passing.delete(target);
       if (lasts || this.lasting.has(target)) this.lasting.set(target, touch);
       else this.passing.set(target, touch);
@@ -155,13 +156,28 @@ class OpenSpan {
   }
 }
 
+/** Of several, the first of these: a primary that is cut off and then killed is down. */
+const KINDS: readonly (readonly [effect: FaultEffect['kind'], kind: TouchKind])[] = [
+  ['stopped', 'stopped'],
+  ['slowed', 'stopped'],
+  ['killed', 'down'],
+  ['cut', 'cut off'],
+  ['off-network', 'cut off'],
+  ['clock-jumped', 'clock moved'],
+  ['clock-drifts', 'clock moved'],
+  ['clock-strobes', 'clock moved'],
+];
+
 /** By what the record says was done, not by the fault's name: a composite does several things one after the other. */
-function kindOf({ did, cut = [], offsetMs, ratePpm }: FaultRecord, target: string): TouchKind {
-  if (did.includes('SIGSTOP')) return 'stopped';
-  if (did.includes('SIGKILL')) return 'down';
-  if (cut.some((pair) => pair.includes(target))) return 'cut off';
-  if (offsetMs !== undefined || ratePpm !== undefined) return 'clock moved';
-  return 'struck';
+function kindOf({ effects }: FaultRecord, target: string): TouchKind {
+  const here = effects.filter(
+    (effect) => effect.untilNs === undefined && (effect.kind !== 'cut' || namesInEffect(effect).includes(target)),
+  );
+  return KINDS.find(([kind]) => here.some((effect) => effect.kind === kind))?.[1] ?? 'struck';
+}
+
+function movesClocks({ effects }: FaultRecord): boolean {
+  return effects.some(({ kind }) => kind === 'clock-jumped' || kind === 'clock-drifts' || kind === 'clock-strobes');
 }
 
 /** How a report calls a step; what the run did by itself (healing everything at the end) is no step of the plan. */

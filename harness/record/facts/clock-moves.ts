@@ -1,21 +1,18 @@
 /**
- * What clock faults did to a node's clock, from their records: jumps (`offsetMs`), drifts (`ratePpm`, with `offsetMs` what
- * had been gained when it was recorded), and clocks that jump to and fro (`strobe`). All that was read back is that the
- * fault was in force from its record to its heal, and what it does meanwhile.
+ * What faults did to a node's clock, from their effects: jumps, drifts, and clocks that jump to and fro. All that was read
+ * back is that the fault was in force from its record to its heal, and what it does meanwhile.
  */
-import type { FaultEvent, FaultInForce } from './faults.js';
+import type { EffectSpan, Effects } from './effects.js';
 import type { ClockReading, KeyWrite } from './key-writes.js';
 
-/** One record of a fault that moves a node's clock. */
+/** One thing that a fault did to a node's clock. */
 export interface ClockMove {
-  record: FaultEvent;
-  heal: FaultEvent | undefined;
+  span: EffectSpan;
   offsetMs: number;
   /** 0: it jumped. */
   ratePpm: number;
   /** From one end to the other and back, again and again: at any moment it may have been at either. */
   strobes: boolean;
-  untilNs: number;
 }
 
 /** A move by which a clock may have gained so much. */
@@ -24,17 +21,28 @@ export interface ClockGain extends ClockMove {
 }
 
 /** Everything that faults did to the clock of `node`. */
-export function clockMovesOf(faults: readonly FaultInForce[], node: string): ClockMove[] {
-  return faults.flatMap(({ fault, records, untilNs }) => {
-    const heal = records.find(({ state }) => state === 'heal');
-    return records.flatMap((record): ClockMove[] => {
-      const { state, targets, offsetMs, ratePpm } = record;
-      const struck = (state === 'strike' || state === 'phase') && targets.includes(node);
-      if (!struck || (offsetMs === undefined && ratePpm === undefined)) return [];
-      const strobes = fault === 'strobe';
-      return [{ record, heal, offsetMs: offsetMs ?? 0, ratePpm: ratePpm ?? 0, strobes, untilNs }];
-    });
-  });
+export function clockMovesOf(effects: Effects, node: string): ClockMove[] {
+  const moves: ClockMove[] = [
+    ...effects.on('clock-jumped', node).map((span) => ({
+      span,
+      offsetMs: span.effect.offsetMs,
+      ratePpm: 0,
+      strobes: false,
+    })),
+    ...effects.on('clock-drifts', node).map((span) => ({
+      span,
+      offsetMs: span.effect.gainedMs,
+      ratePpm: span.effect.ratePpm,
+      strobes: false,
+    })),
+    ...effects.on('clock-strobes', node).map((span) => ({
+      span,
+      offsetMs: span.effect.offsetMs,
+      ratePpm: 0,
+      strobes: true,
+    })),
+  ];
+  return moves.sort((a, b) => a.span.fromNs - b.span.fromNs);
 }
 
 /**
@@ -42,13 +50,14 @@ export function clockMovesOf(faults: readonly FaultInForce[], node: string): Clo
  * jump back that is healed meanwhile is a gain; one that was made before and lasts is none.
  */
 export function gainedBetween(move: ClockMove, fromNs: number, untilNs: number): number {
+  const { span } = move;
   const beganNs = beganOf(move);
-  if (beganNs >= untilNs || move.untilNs <= fromNs) return 0;
+  if (beganNs >= untilNs || span.latestNs <= fromNs) return 0;
   if (move.strobes) return Math.abs(move.offsetMs);
-  const lastNs = Math.min(untilNs, move.untilNs);
+  const lastNs = Math.min(untilNs, span.latestNs);
   const at = (atNs: number) => (move.ratePpm === 0 ? move.offsetMs : (move.ratePpm * (atNs - beganNs)) / 1e12);
   const before = fromNs >= beganNs ? at(fromNs) : 0;
-  const healed = move.untilNs < untilNs ? 0 : Number.NEGATIVE_INFINITY;
+  const healed = span.untilNs < untilNs ? 0 : Number.NEGATIVE_INFINITY;
   return Math.max(at(lastNs), healed) - before;
 }
 
@@ -57,16 +66,17 @@ export function gainedBetween(move: ClockMove, fromNs: number, untilNs: number):
  * it jumped, just before it was set right, and for a clock that goes to and fro before every command.
  */
 export function aheadAtMost(move: ClockMove, writes: readonly KeyWrite[]): ClockReading[] {
-  const { record, heal, offsetMs, strobes, untilNs } = move;
+  const { span, offsetMs, strobes } = move;
+  const { fromNs, latestNs } = span;
   const beganNs = beganOf(move);
-  const readings = [{ atNs: record.atNs, aheadMs: offsetMs }];
-  if (heal) readings.push({ atNs: heal.atNs, aheadMs: gainedBetween(move, beganNs - 1, heal.atNs) });
+  const readings = [{ atNs: fromNs, aheadMs: offsetMs }];
+  if (span.end) readings.push({ atNs: latestNs, aheadMs: gainedBetween(move, beganNs - 1, latestNs) });
   if (!strobes) return readings;
-  const during = writes.filter(({ atNs }) => atNs >= record.atNs && atNs <= untilNs);
+  const during = writes.filter(({ atNs }) => atNs >= fromNs && atNs <= latestNs);
   return [...readings, ...during.map(({ atNs }) => ({ atNs, aheadMs: Math.abs(offsetMs) }))];
 }
 
 /** A drift is recorded when it has gained so much that it could be read. */
-function beganOf({ record, offsetMs, ratePpm }: ClockMove): number {
-  return ratePpm === 0 ? record.atNs : record.atNs - (offsetMs / ratePpm) * 1e12;
+function beganOf({ span: { fromNs }, offsetMs, ratePpm }: ClockMove): number {
+  return ratePpm === 0 ? fromNs : fromNs - (offsetMs / ratePpm) * 1e12;
 }

@@ -8,7 +8,7 @@ import type { CommandObservation } from '../../vocabulary/history.js';
 import type { CheckInput } from '../../vocabulary/run.js';
 import type { Hold } from '../../vocabulary/verdict.js';
 import { aheadAtMost, type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
-import { type FaultInForce, faultsInForce } from './faults.js';
+import { type Effects, effectsOf } from './effects.js';
 import { firstIndex } from './first-index.js';
 import {
   type ClockReading,
@@ -20,6 +20,7 @@ import {
   type SampleObservation,
   type WatchObservation,
 } from './key-writes.js';
+import { majorityOf } from './quorum.js';
 
 /** The write with which a node granted a hold, or was asked to. */
 export interface Grant {
@@ -64,12 +65,12 @@ export const ALL_TIME: Window = { fromNs: Number.NEGATIVE_INFINITY, untilNs: Num
 export class Evidence {
   /** Names of the data nodes that were observed. */
   readonly nodes: readonly string[];
-  readonly faults: readonly FaultInForce[];
+  /** What faults did, and when. */
+  readonly effects: Effects;
   /** Whether a lock is held by a majority of independent nodes, and how many nodes make one. */
   readonly majority: number | undefined;
   private readonly epochWallMs: number | undefined;
   private readonly byNode = new Map<string, NodeEvidence>();
-  private readonly hosts = new Map<string, string>();
   private readonly features = new Map<string, readonly string[]>();
   private readonly grants = new Map<Hold, Grant[]>();
 
@@ -77,11 +78,10 @@ export class Evidence {
     { history, observations, config }: CheckInput,
     readonly window: Window = ALL_TIME,
   ) {
-    this.faults = faultsInForce(history);
+    this.effects = effectsOf(history);
     for (const event of history.rare) {
       if (event.type === 'run') this.epochWallMs = event.epochWallMs;
       if (event.type !== 'client-up') continue;
-      this.hosts.set(event.client, event.host);
       this.features.set(event.client, event.features);
     }
     for (const [at, observation] of observations.rare) {
@@ -92,7 +92,7 @@ export class Evidence {
     }
     this.readCommands(observations, new Set([...config.keys, ...history.operations.keys]));
     this.nodes = [...this.byNode.keys()].sort();
-    this.majority = config.topology === 'redlock' ? Math.floor(config.topologyOptions.nodes / 2) + 1 : undefined;
+    this.majority = majorityOf(history)?.majority;
   }
 
   private readCommands(observations: CheckInput['observations'], keys: ReadonlySet<string>): void {
@@ -114,11 +114,6 @@ export class Evidence {
         for (const write of ofKey)
           if (write.client !== undefined) append(evidence.byClient, `${key}\n${write.client}`, write);
     }
-  }
-
-  /** The host on which a client process runs. */
-  hostOf(client: string): string {
-    return this.hosts.get(client) ?? client;
   }
 
   featuresOf(client: string): readonly string[] {
@@ -145,7 +140,7 @@ export class Evidence {
     const known = evidence.took.get(key);
     if (known) return known;
     const writes = evidence.writes.get(key) ?? [];
-    const jumps = clockMovesOf(this.faults, node).flatMap((move) => aheadAtMost(move, writes));
+    const jumps = clockMovesOf(this.effects, node).flatMap((move) => aheadAtMost(move, writes));
     // A sample from before the window would tell of a key to which nobody knows what was done since.
     const seen = <T extends { atNs: number }>(items: readonly At<T>[]) =>
       items.filter(([, { atNs }]) => this.sees(atNs));
@@ -217,15 +212,15 @@ export class Evidence {
   }
 
   /** What clock faults did to a node between the two instants: each was read back when it struck. */
-  clockFaults(node: string, fromNs: number, untilNs: number): (ClockReading & { history: number; did: string })[] {
-    return clockMovesOf(this.faults, node)
-      .filter(({ record: { atNs } }) => atNs > fromNs && atNs < untilNs)
-      .map(({ record: { atNs, i, did }, offsetMs }) => ({ atNs, aheadMs: offsetMs, history: i, did }));
+  clockFaults(node: string, fromNs: number, untilNs: number): ClockReading[] {
+    return clockMovesOf(this.effects, node)
+      .filter(({ span }) => span.fromNs > fromNs && span.fromNs < untilNs)
+      .map(({ span, offsetMs }) => ({ atNs: span.fromNs, aheadMs: offsetMs }));
   }
 
   /** The clock faults by which a node's clock may have gained between the two instants, also those that struck before. */
   clockGains(node: string, fromNs: number, untilNs: number): ClockGain[] {
-    return clockMovesOf(this.faults, node)
+    return clockMovesOf(this.effects, node)
       .map((move) => ({ ...move, gainedMs: gainedBetween(move, fromNs, untilNs) }))
       .filter(({ gainedMs }) => gainedMs > 0);
   }

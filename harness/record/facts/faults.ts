@@ -1,5 +1,5 @@
 /** The faults of a run, put together from their records: when each was in force and what was done. */
-import type { FaultRecord, History, HistoryEvent } from '../../vocabulary/history.js';
+import type { FaultEffect, FaultRecord, History, HistoryEvent } from '../../vocabulary/history.js';
 
 export type FaultEvent = Extract<HistoryEvent, { type: 'fault' }>;
 
@@ -42,9 +42,7 @@ export function faultFailures(history: History): FaultEvent[] {
 
 /** What the hosts themselves showed as not undone when everything was to be healed. */
 export function unhealed(history: History): string[] {
-  return faultFailures(history).flatMap(({ step, fault, proof, did }) =>
-    step < 0 && fault === 'heal' ? [proof ?? did] : [],
-  );
+  return faultFailures(history).flatMap(({ mishap, proof, did }) => (mishap === 'unhealed' ? [proof ?? did] : []));
 }
 
 /**
@@ -52,19 +50,18 @@ export function unhealed(history: History): string[] {
  * write any more may well end before the harness meets the same.
  */
 export function mishaps(history: History): FaultEvent[] {
-  const found = faultFailures(history).filter(({ step, fault }) => step < 0 && fault !== 'heal');
-  return [...found.filter(({ fault }) => fault === 'disk'), ...found.filter(({ fault }) => fault !== 'disk')];
+  const found = faultFailures(history).filter(({ mishap }) => mishap !== undefined && mishap !== 'unhealed');
+  return [...found.filter(({ mishap }) => mishap === 'disk'), ...found.filter(({ mishap }) => mishap !== 'disk')];
 }
 
-/** The record of a fault that names `host` among what it struck or cut off. */
-export function recordConcerning(fault: FaultInForce, host: string): FaultEvent | undefined {
-  return fault.records.find(
-    (record) =>
-      record.state !== 'heal' &&
-      (record.targets.includes(host) ||
-        record.forgot?.includes(host) ||
-        record.cut?.some((pair) => pair.includes(host))),
-  );
+/** Every host and process that an effect is on. */
+export function namesInEffect(effect: FaultEffect): readonly string[] {
+  return effect.kind === 'cut' ? effect.pairs.flat() : effect.who;
+}
+
+/** Every host and process that a record names, be it as a target or as what something was done to. */
+export function namesInRecord({ targets, effects }: FaultRecord): string[] {
+  return [...targets, ...effects.flatMap(namesInEffect)];
 }
 
 function byStep(history: History): Map<number, FaultEvent[]> {

@@ -22,6 +22,7 @@ import type {
 } from '../../../harness/vocabulary/history.js';
 import type { LockMode, LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { CheckInput, RunConfig } from '../../../harness/vocabulary/run.js';
+import type { Quorum } from '../../../harness/vocabulary/topology.js';
 
 export const LEASE_MS = 5_000;
 export const KEY = 'lock:0';
@@ -76,7 +77,7 @@ export class Story {
   }
 
   constructor() {
-    this.event(0, { type: 'run', version: 1, runId: 'literal', seed: 1, epochWallMs: EPOCH_WALL_MS });
+    this.event(0, { type: 'run', version: 2, runId: 'literal', seed: 1, epochWallMs: EPOCH_WALL_MS });
   }
 
   event(at: number, body: HistoryBody): this {
@@ -160,7 +161,24 @@ export class Story {
   }
 
   fault(at: number, step: number, fault: string, state: FaultRecord['state'], record: Partial<FaultRecord> = {}): this {
-    return this.event(at, { type: 'fault', step, fault, state, targets: [], did: `${fault} ${state}`, ...record });
+    return this.event(at, {
+      type: 'fault',
+      step,
+      fault,
+      state,
+      targets: [],
+      did: `${fault} ${state}`,
+      effects: [],
+      ...record,
+    });
+  }
+
+  /** A deployment of nodes that know nothing of each other: r1, r2, … */
+  independent(count = 5): this {
+    const nodes = Array.from({ length: count }, (_, n) => `r${n + 1}`);
+    const quorum: Quorum = { kind: 'majority', nodes, majority: Math.floor(count / 2) + 1 };
+    const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [], quorum };
+    return this.event(0, { type: 'deployment', ...deployed });
   }
 
   disturbed(at: number, disturbance: 'harness-stall' | 'wall-clock-step', ms: number): this {

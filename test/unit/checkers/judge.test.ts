@@ -259,7 +259,7 @@ it('decides a long history, violated throughout or not', () => {
 
 describe('what befell the run by itself', () => {
   const proof = 'the disk was full at 25.000 s, and the run was ended there; free some space';
-  const full = (story: Story) => story.fault(25, -1, 'disk', 'failed', { targets: [], proof });
+  const full = (story: Story) => story.fault(25, -1, 'disk', 'failed', { proof, mishap: 'disk' });
 
   it('is the first thing said, once, and such a run cannot have held', () => {
     const result = judged(full(held()).whole(30));
@@ -268,7 +268,7 @@ describe('what befell the run by itself', () => {
   });
 
   it('is said before a server that could not write any more', () => {
-    const died = held().fault(24.9, -1, 'server', 'failed', { targets: ['r1'], proof: 'r1 ended by itself' });
+    const died = held().fault(24.9, -1, 'server', 'failed', { proof: 'r1 ended by itself', mishap: 'server' });
     expect(judged(full(died).whole(30)).reasons.slice(0, 2)).toEqual([proof, 'r1 ended by itself']);
   });
 

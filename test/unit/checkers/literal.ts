@@ -11,6 +11,7 @@
 
 import { historyOf } from '../../../harness/record/history-table.js';
 import type {
+  FaultEffect,
   FaultRecord,
   HistoryBody,
   HistoryEvent,
@@ -99,8 +100,9 @@ export function fault(
   name: string,
   state: FaultRecord['state'],
   targets: string[] = ['r1'],
+  effects: FaultEffect[] = [],
 ): Told {
-  return { at, body: { type: 'fault', step, fault: name, state, targets, did: `${name} ${state}` } };
+  return { at, body: { type: 'fault', step, fault: name, state, targets, did: `${name} ${state}`, effects } };
 }
 
 export function clientUp(client: string, slot = client, features: string[] = []): Told {

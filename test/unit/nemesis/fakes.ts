@@ -347,6 +347,7 @@ export function world(
     plan: {
       name,
       replicated: name === 'sentinel',
+      quorum: { kind: 'primary' },
       nodes: nodes.map((node) => node.name),
       sentinels: sentinels.map((node) => node.name),
       clients: clients.map((client) => client.slot),
@@ -385,6 +386,7 @@ export function world(
     watchers: sentinels.map((node) => node.host),
     settings: [],
     replicated: name === 'sentinel',
+    quorum: { kind: 'primary' },
     replacedPrimary: 'keeps',
     describe: () => ({ kind: 'redlock', nodes: [] }),
     shards: async () => {

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noThenProperty: a word in a plan, never a function
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PlanStep, Target } from '../../../harness/vocabulary/faults.js';
+import type { FaultEffect, FaultRecord } from '../../../harness/vocabulary/history.js';
 import { faults } from '../../../nemesis/faults/index.js';
 import { parseSendQueues } from '../../../nemesis/faults/lost-reply.js';
 import type { ActiveNemesis } from '../../../nemesis/striking/context.js';
@@ -21,15 +22,23 @@ function cuts(w: World): string[] {
   return w.hosts.flatMap((host) => [...host.routes].map((to) => `${host.name}>${nameOf.get(to)}`)).sort();
 }
 
-const sorted = (pairs: readonly (readonly [string, string])[] | undefined) =>
-  (pairs ?? []).map(([a, b]) => `${a}>${b}`).sort();
+/** What a record says is cut, and goes on being. */
+const cutIn = ({ effects }: Pick<FaultRecord, 'effects'>) =>
+  effects
+    .flatMap((one) => (one.kind === 'cut' && one.untilNs === undefined ? one.pairs : []))
+    .map(([a, b]) => `${a}>${b}`)
+    .sort();
+
+/** Whom an effect of this kind is on. */
+const having = (kind: Exclude<FaultEffect['kind'], 'cut'>, { effects }: Pick<FaultRecord, 'effects'>) =>
+  effects.flatMap((one) => (one.kind === kind ? one.who : []));
 
 describe('kill', () => {
   it('kills servers and starts them again', async () => {
     const w = world('redlock', { persistence: 'aof-always' });
     const active = await strike(w, 'kill', { names: ['r1', 'r2', 'r3'] });
     expect(active.record.targets).toEqual(['r1', 'r2', 'r3']);
-    expect(active.record.forgot).toBeUndefined();
+    expect(having('forgot', active.record)).toEqual([]);
     expect(await w.inForce()).toEqual(['r1 is dead', 'r2 is dead', 'r3 is dead']);
     expect(await heal(w, active)).toContain('r2 runs again');
     expect(await w.inForce()).toEqual([]);
@@ -55,7 +64,8 @@ describe('kill', () => {
   it.each(['none', 'rdb', 'aof-everysec'] as const)('counts as forgetting with persistence %s', async (persistence) => {
     const w = world('redlock', { persistence });
     const active = await strike(w, 'kill', { names: ['r1', 'r2'] });
-    expect(active.record.forgot).toEqual(['r1', 'r2']);
+    expect(having('forgot', active.record)).toEqual(['r1', 'r2']);
+    expect(having('killed', active.record)).toEqual(['r1', 'r2']);
     await heal(w, active);
     await expect(strike(w, 'kill', { names: ['r3'] })).rejects.toMatchObject({
       refused: true,
@@ -96,7 +106,7 @@ describe('amnesia', () => {
     const w = world('redlock', { persistence: 'aof-always' });
     w.node('r2').keys.add('lock:0');
     const active = await strike(w, 'amnesia', { names: ['r2'] });
-    expect(active.record.forgot).toEqual(['r2']);
+    expect(having('forgot', active.record)).toEqual(['r2']);
     expect([w.node('r2').forgotten, w.node('r2').keys.size]).toEqual([1, 0]);
     await heal(w, active);
     expect(await w.inForce()).toEqual([]);
@@ -148,7 +158,7 @@ describe('partition', () => {
   ] as const)('%s', async (mode, expected) => {
     const active = await strike(w, 'partition', { names: ['r1'] }, 3_000, { mode });
     expect(cuts(w)).toEqual([...expected].sort());
-    expect(sorted(active.record.cut)).toEqual(cuts(w));
+    expect(cutIn(active.record)).toEqual(cuts(w));
     await heal(w, active);
     expect(await w.inForce()).toEqual([]);
   });
@@ -178,7 +188,7 @@ describe('partition', () => {
   it('off: the link is down', async () => {
     const active = await strike(w, 'partition', { names: ['r2'] }, 3_000, { mode: 'off' });
     expect(await w.inForce()).toEqual(['r2 is off']);
-    expect(sorted(active.record.cut)).toContain('c1>r2');
+    expect(having('off-network', active.record)).toEqual(['r2']);
     await heal(w, active);
     expect(await w.inForce()).toEqual([]);
   });
@@ -201,7 +211,7 @@ describe('clock', () => {
   it.each([6_000, -6_000])('moves a clock by %i ms and back', async (offsetMs) => {
     const w = world('redlock');
     const active = await strike(w, 'clock', { names: ['r1'] }, 3_000, { offsetMs });
-    expect(active.record.offsetMs).toBe(offsetMs);
+    expect(active.record.effects).toMatchObject([{ kind: 'clock-jumped', who: ['r1'], offsetMs }]);
     expect(active.record.proof).toContain(`${offsetMs > 0 ? '+' : ''}${offsetMs} ms off`);
     expect(await w.inForce()).toEqual([`r1 is ${offsetMs} ms off`]);
     await heal(w, active);
@@ -256,9 +266,11 @@ describe('drift', () => {
     async (ratePpm) => {
       const w = world('redlock');
       const active = await strike(w, 'drift', { names: ['r1'] }, 3_000, { ratePpm });
-      expect(active.record).toMatchObject({ targets: ['r1'], ratePpm });
+      const [effect] = active.record.effects;
+      if (effect?.kind !== 'clock-drifts') throw new Error('its clock does not drift');
+      expect(effect).toMatchObject({ who: ['r1'], ratePpm });
       expect(active.record.proof).toMatch(new RegExp(`${ratePpm / 10_000} % of drift$`));
-      expect(Math.abs(active.record.offsetMs! - (w.clock.nowNs() / 1e12) * ratePpm)).toBeLessThan(1);
+      expect(Math.abs(effect.gainedMs - (w.clock.nowNs() / 1e12) * ratePpm)).toBeLessThan(1);
       await w.clock.run(w.clock.sleep(4_000));
       const gainedMs = (w.clock.nowNs() / 1e12) * ratePpm;
       expect(w.host('r1').aheadMs()).toBeCloseTo(gainedMs, 3);
@@ -305,7 +317,10 @@ describe('strobe', () => {
   it('moves a clock to and fro, and back where it was', async () => {
     const w = world('redlock');
     const active = await strike(w, 'strobe', { names: ['r1'] }, 3_000, args);
-    expect(active.record).toMatchObject({ targets: ['r1'], offsetMs: 6_000 });
+    expect(active.record).toMatchObject({
+      targets: ['r1'],
+      effects: [{ kind: 'clock-strobes', who: ['r1'], offsetMs: 6_000 }],
+    });
     expect(active.record.proof).toContain(
       "+6000 ms off the machine's clock; and back: r1's program says it is 0 ms off",
     );
@@ -460,7 +475,7 @@ describe('lost-reply', () => {
     void w.clock.sleep(400).then(() => run(w, 'r1', 'c2', SET, true));
     const active = await strike(w, 'lost-reply', { names: ['r1'] });
     expect(cuts(w)).toEqual(['r1>c1', 'r1>c2']);
-    expect(sorted(active.record.cut)).toEqual(cuts(w));
+    expect(cutIn(active.record)).toEqual(cuts(w));
     expect(active.record.proof).toContain('r1 ran SET of c2 after the cut, and 5 bytes for 10.77.0.8:4711 lie unack');
     expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(400);
     w.emit({ type: 'info', client: 'c2.3', id: 7, op: 'acquire', key: 'lock:0', reason: 'timeout' });
@@ -538,7 +553,7 @@ describe('reload', () => {
     const active = await strike(w, 'reload', 'all', 5_000);
     expect(active.record.did).toBe('restarted r1, 1 of 5');
     expect(active.record.proof).toMatch(/^pid \d+, run id run0 became pid \d+, run id run\d+; r1 runs again/);
-    expect(active.record.forgot).toBeUndefined();
+    expect(having('forgot', active.record)).toEqual([]);
     await w.clock.run(w.clock.sleep(3_000));
     expect(restarted(w)).toEqual([2, 3, 4, 5].map((n) => `restarted r${n}, ${n} of 5`));
     expect(w.nodes.every((node, at) => node.process.pid !== pids[at])).toBe(true);
@@ -559,7 +574,7 @@ describe('reload', () => {
     await w.clock.run(watch());
     expect(most).toBe(2);
     expect(restarted(w)).toHaveLength(4);
-    expect(w.notes.every(({ forgot }) => forgot?.length === 1)).toBe(true);
+    expect(w.notes.every((note) => having('forgot', note).length === 1)).toBe(true);
     await heal(w, active);
   });
 
@@ -667,7 +682,6 @@ describe('failover', () => {
     expect(active.sinceNs).toBe(0);
     expect(active.record).toMatchObject({
       targets: ['r1'],
-      forgot: ['r1'],
       did: 'SIGKILL to r1, which had been replaced by r2',
     });
     expect(active.record.proof).toContain('c1 was granted lock:0 after the cut');
@@ -675,7 +689,7 @@ describe('failover', () => {
       /r2 was read back as primary 1\d\d\d ms after the cut \(ROLE of r2: master; of r1: master\)/,
     );
     expect(active.record.proof).toContain('c2 holds lock:1, granted after the cut and unknown to r2');
-    expect(sorted(active.record.cut)).toEqual(cutOff);
+    expect(cutIn(active.record)).toEqual(cutOff);
     expect(await w.inForce()).toContain('r1 is dead');
     expect(w.notes.map(({ state, did }) => [state, did])).toEqual([
       ['phase', 'cut r1 -x- r2, r3, s1, s2, s3'],
@@ -761,7 +775,8 @@ describe('failover where clients leave a replaced primary', () => {
     // Half a second old, so probably not one of the short ones.
     expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(900 + 500 + 1_000);
     expect(w.clock.nowNs() / 1e6).toBeLessThan(900 + 500 + 1_000 + 200);
-    expect(active.record).toMatchObject({ targets: ['r1'], forgot: ['r1'], did: 'SIGKILL to r1; r2 replaced it' });
+    expect(active.record).toMatchObject({ targets: ['r1'], did: 'SIGKILL to r1; r2 replaced it' });
+    expect(having('forgot', active.record)).toEqual(['r1']);
     expect(active.record.proof).toContain('c1 holds lock:0, granted after the cut and unknown to r2, r3;');
     await heal(w, active);
     expect(await w.inForce()).toEqual([]);
@@ -774,7 +789,7 @@ describe('failover where clients leave a replaced primary', () => {
     expect(await w.node('r1').process.state()).toBe('running');
     const everybody = ['r2', 'r3', 's1'];
     const twoWays = [...everybody.map((to) => `r1>${to}`), ...everybody.map((from) => `${from}>r1`)];
-    expect(sorted(active.record.cut)).toEqual(twoWays.sort());
+    expect(cutIn(active.record)).toEqual(twoWays.sort());
     expect(cuts(w)).toEqual(twoWays);
     await heal(w, active);
     expect(await w.inForce()).toEqual([]);
@@ -847,7 +862,9 @@ describe.each([
       const active = await strike(w, fault, 'minority', 2_000);
       const away = w.notes[0]!.targets;
       expect(away).toHaveLength(2);
-      expect(w.notes[0]!.cut).toHaveLength(6 * 2);
+      expect(cutIn(w.notes[0]!)).toHaveLength(6 * 2);
+      // Its strike says that the cut is over, and until when it certainly was in force.
+      expect(active.record.effects[0]).toEqual({ ...w.notes[0]!.effects[0], untilNs: expect.any(Number) });
       const [victim, ...more] = struck(w);
       expect(more).toEqual([]);
       expect(away).not.toContain(victim);
@@ -874,7 +891,7 @@ describe.each([
     };
     await w.clock.run(watch());
     await heal(w, active);
-    const hits = w.notes.filter((note) => note.forgot || note.offsetMs);
+    const hits = w.notes.filter((note) => having('forgot', note).length + having('clock-jumped', note).length > 0);
     expect(hits.length).toBeGreaterThanOrEqual(3);
     expect(most).toBe(2);
     expect(await w.inForce()).toEqual([]);

@@ -40,7 +40,7 @@ beforeEach(() => {
     RuleHost,
     RuleHost,
   ];
-  lever = new NetworkLever([r1, r2]);
+  lever = new NetworkLever(world('single').clock, [r1, r2]);
 });
 
 describe('a cut of a host that may have the address', () => {

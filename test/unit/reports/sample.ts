@@ -122,7 +122,7 @@ export function plainSample(): PlainInput {
   const holds: Hold[] = [];
   const roll = dice(7);
   let id = 1;
-  stage.at(0, { type: 'run', version: 1, runId: sampleConfig.runId, seed: 42, epochWallMs: EPOCH_WALL_MS });
+  stage.at(0, { type: 'run', version: 2, runId: sampleConfig.runId, seed: 42, epochWallMs: EPOCH_WALL_MS });
   for (let n = 1; n <= 6; n++) clientUp(stage, `c${n}`, `c${n}`, (0.9 + n / 50) * S);
   phases(stage);
 
@@ -290,8 +290,8 @@ interface FaultLines {
 /** Line numbers are known once `stage.events()` ran: the result is filled in then. */
 function faults(stage: Stage): FaultLines {
   const lines: FaultLines = { cut: 0, kill: 0, pause: 0, resumed: 0 };
-  const at = (s: number, record: FaultRecord, then?: (line: number) => void) =>
-    stage.at(s * S, { type: 'fault', ...record }, then);
+  const at = (s: number, record: Omit<FaultRecord, 'effects'> & Partial<FaultRecord>, then?: (line: number) => void) =>
+    stage.at(s * S, { type: 'fault', effects: [], ...record }, then);
   const others = ['r2', 'r3', 's1', 's2', 's3'];
   const cut = others.flatMap((to): [string, string][] => [
     ['r1', to],
@@ -305,7 +305,7 @@ function faults(stage: Stage): FaultLines {
       state: 'phase',
       targets: ['r1'],
       did: 'cut r1 -x- r2, r3, s1, s2, s3',
-      cut,
+      effects: [{ kind: 'cut', pairs: cut }],
       proof: '10 blackhole routes read back',
     },
     (line) => {
@@ -314,7 +314,13 @@ function faults(stage: Stage): FaultLines {
   );
   at(
     9.15,
-    { ...failover, state: 'strike', did: 'SIGKILL to r1 after 2 grants on it', proof: 'r1: process state dead' },
+    {
+      ...failover,
+      state: 'strike',
+      did: 'SIGKILL to r1 after 2 grants on it',
+      proof: 'r1: process state dead',
+      effects: [{ kind: 'killed', who: ['r1'] }],
+    },
     (line) => {
       lines.kill = line;
     },
@@ -326,9 +332,19 @@ function faults(stage: Stage): FaultLines {
     proof: 'no blackhole route; r1 is a replica of r2, link up',
   });
   const pause = { step: 1, fault: 'pause', targets: ['c4'] };
-  at(9.4, { ...pause, state: 'strike', did: 'SIGSTOP to c4', proof: 'c4: process state T (stopped)' }, (line) => {
-    lines.pause = line;
-  });
+  at(
+    9.4,
+    {
+      ...pause,
+      state: 'strike',
+      did: 'SIGSTOP to c4',
+      proof: 'c4: process state T (stopped)',
+      effects: [{ kind: 'stopped', who: ['c4'] }],
+    },
+    (line) => {
+      lines.pause = line;
+    },
+  );
   at(14.85, { ...pause, state: 'heal', did: 'SIGCONT to c4', proof: 'c4: process state S' }, (line) => {
     lines.resumed = line;
   });
@@ -341,7 +357,13 @@ function faults(stage: Stage): FaultLines {
     proof: 'never more than a minority forgets',
   });
   const kill = { step: 3, fault: 'kill', targets: ['s1', 's2'] };
-  at(16.3, { ...kill, state: 'strike', did: 'SIGKILL to s1, s2', proof: 's1, s2: process state dead' });
+  at(16.3, {
+    ...kill,
+    state: 'strike',
+    did: 'SIGKILL to s1, s2',
+    proof: 's1, s2: process state dead',
+    effects: [{ kind: 'killed', who: ['s1', 's2'] }],
+  });
   at(17.2, { ...kill, state: 'heal', did: 's1, s2 started again', proof: 'both answer PING' });
   return lines;
 }
@@ -538,7 +560,7 @@ export function longInput(wanted: number, broken: number): ReportInput {
   const input = plainSample();
   const stage = new Stage();
   const holds: Hold[] = [];
-  stage.at(0, { type: 'run', version: 1, runId: sampleConfig.runId, seed: 42, epochWallMs: EPOCH_WALL_MS });
+  stage.at(0, { type: 'run', version: 2, runId: sampleConfig.runId, seed: 42, epochWallMs: EPOCH_WALL_MS });
   for (let n = 1; n <= 6; n++) clientUp(stage, `c${n}`, `c${n}`, 0.5 * S);
   stage.at(1 * S, { type: 'phase', phase: 'torture' });
   const violations: Violation[] = [];

@@ -199,6 +199,7 @@ describe('faults', () => {
           state: 'strike',
           targets: ['r1'],
           did: '',
+          effects: [],
           ...record,
         }),
       ),
@@ -226,12 +227,13 @@ describe('faults', () => {
   });
 
   it('touch whom a strike names, or whose clock moved, to the heal; whom a phase names, while it goes on naming them', () => {
+    const moved = { kind: 'clock-jumped' as const, who: ['r2', 'r3'], offsetMs: 500 };
     const [story] = faultStories(
       plan,
       history([
         [10, { state: 'phase', targets: ['r4', 'r5'] }],
         [20, { state: 'strike', targets: ['r4', 'r1'] }],
-        [30, { state: 'phase', targets: ['r2', 'r3'], offsetMs: 500 }],
+        [30, { state: 'phase', targets: ['r2', 'r3'], effects: [moved] }],
         [40, { state: 'phase', targets: ['r5'] }],
         [50, { state: 'phase', targets: [] }],
         [60, { state: 'heal' }],

@@ -22,7 +22,10 @@ describe('on one node', () => {
   const granted = () => broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1');
   const pressed = (story: Story) =>
     story
-      .fault(1.5, 0, 'evict', 'phase', { targets: ['r1'], did: 'limited the memory of r1' })
+      .fault(1.5, 0, 'evict', 'phase', {
+        did: 'limited the memory of r1',
+        effects: [{ kind: 'short-of-memory', who: ['r1'] }],
+      })
       .fault(2.1, 0, 'evict', 'strike', { targets: ['r1'] })
       .fault(3.5, 0, 'evict', 'heal', { targets: ['r1'] });
 
@@ -129,10 +132,7 @@ describe('on independent nodes', () => {
   const nodes = ['r1', 'r2', 'r3', 'r4', 'r5'];
   /** c1 on the one, c2 on the other nodes. */
   const redlock = (c1On: string[], c2On: string[]) => {
-    const story = broken().configured({
-      topology: 'redlock',
-      topologyOptions: { nodes: 5, persistence: 'none', minReplicasToWrite: 0, redisConf: [] },
-    });
+    const story = broken().independent();
     for (const node of nodes) story.watch(0, node).sample(0.5, node);
     for (const node of c1On) story.take(TAKEN, node, 'c1');
     for (const node of c2On) story.take(RETAKEN, node, 'c2');

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { Evidence } from '../../../../harness/record/facts/evidence.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import type { Cause } from '../../../../harness/vocabulary/verdict.js';
 import { KEY, Story } from '../build.js';
 
@@ -31,6 +32,14 @@ function broken(): Story {
   return new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 3).release('c1', 4).release('c2', 4);
 }
 
+function jump(node: string, offsetMs: number): FaultEffect {
+  return { kind: 'clock-jumped', who: [node], offsetMs };
+}
+
+function drifting(node: string, ratePpm: number, gainedMs: number): FaultEffect {
+  return { kind: 'clock-drifts', who: [node], ratePpm, gainedMs };
+}
+
 const TAKEN = 0.999; // c1's take, as its node ran it
 const RETAKEN = 2.999;
 
@@ -49,7 +58,7 @@ describe('failover-lost-write', () => {
   it('is named where the new primary never got the write', () => {
     const cause = only(
       failover()
-        .fault(0.8, 0, 'failover', 'phase', { targets: ['r1'], cut: [['r1', 'r2']], did: 'cut r1 -x- r2' })
+        .fault(0.8, 0, 'failover', 'phase', { did: 'cut r1 -x- r2', effects: [{ kind: 'cut', pairs: [['r1', 'r2']] }] })
         .fault(2.6, 0, 'failover', 'strike', { targets: ['r1'] })
         .sample(2.5, 'r2')
         .take(RETAKEN, 'r2', 'c2'),
@@ -184,7 +193,7 @@ describe('node-forgot', () => {
       .take(TAKEN, 'r1', 'c1')
       .take(RETAKEN, 'r1', 'c2')
       .sample(3.1, 'r1', { runId: 'run-2' })
-      .fault(1.1, 0, 'amnesia', 'strike', { targets: ['r1'], forgot: ['r1'] });
+      .fault(1.1, 0, 'amnesia', 'strike', { effects: [{ kind: 'forgot', who: ['r1'] }] });
     expect(only(story).name).toBe('node-forgot');
     expect(only(story.watch(0.9, 'r1')).name).toBe('unexplained');
   });
@@ -204,7 +213,7 @@ describe('node-forgot', () => {
       .sample(1.2, 'r1', { runId: 'run-2', owner: 'value-of-c1' })
       .take(RETAKEN, 'r1', 'c2');
     expect(only(story).name).toBe('unexplained');
-    expect(only(story.fault(1.1, 0, 'amnesia', 'strike', { targets: ['r1'], forgot: ['r1'] })).name).toBe(
+    expect(only(story.fault(1.1, 0, 'amnesia', 'strike', { effects: [{ kind: 'forgot', who: ['r1'] }] })).name).toBe(
       'unexplained',
     );
   });
@@ -236,8 +245,7 @@ describe('clock-jumped', () => {
 
   it('is named where the node was ahead by the rest of the lease when it granted again', () => {
     const story = granted().fault(2, 0, 'clock', 'strike', {
-      targets: ['r1'],
-      offsetMs: 6_000,
+      effects: [jump('r1', 6_000)],
       did: "set r1's clock forward by 6 s",
     });
     const cause = only(story.sample(2.2, 'r1', { skewMs: 6_000 }).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 6_000));
@@ -277,12 +285,12 @@ describe('clock-jumped', () => {
     const seen = granted().sample(2, 'r1', { skewMs: 6_000 }).sample(2.5, 'r1').take(RETAKEN, 'r1', 'c2');
     expect(only(seen).name).toBe('clock-jumped');
     const struck = granted()
-      .fault(2, 0, 'skew-granted', 'strike', { targets: ['r1'], offsetMs: 6_000, did: 'clock of r1 set forward' })
+      .fault(2, 0, 'skew-granted', 'strike', { effects: [jump('r1', 6_000)], did: 'clock of r1 set forward' })
       .fault(2.01, 0, 'skew-granted', 'heal', { targets: ['r1'] })
       .take(RETAKEN, 'r1', 'c2');
     expect(only(struck).chain.map(({ text }) => text)).toContain('clock of r1 set forward');
     const tooLittle = granted()
-      .fault(2, 0, 'clock', 'strike', { targets: ['r1'], offsetMs: 2_000 })
+      .fault(2, 0, 'clock', 'strike', { effects: [jump('r1', 2_000)] })
       .fault(2.01, 0, 'clock', 'heal', { targets: ['r1'] })
       .take(RETAKEN, 'r1', 'c2');
     expect(only(tooLittle).name).toBe('unexplained');
@@ -293,7 +301,7 @@ describe('clock-jumped', () => {
       only(granted().sample(2.2, 'r1', { skewMs: 2_000 }).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 2_000)).name,
     ).toBe('unexplained');
     const elsewhere = granted()
-      .fault(2, 0, 'clock', 'strike', { targets: ['r2'], offsetMs: 6_000 })
+      .fault(2, 0, 'clock', 'strike', { effects: [jump('r2', 6_000)] })
       .sample(2.2, 'r2', { skewMs: 6_000 });
     expect(only(elsewhere.take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
     const before = broken()
@@ -307,7 +315,11 @@ describe('clock-jumped', () => {
 describe('clock-ran-fast', () => {
   const granted = () =>
     broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').sample(1.2, 'r1', { owner: 'value-of-c1' });
-  const drift = { targets: ['r1'], did: 'clock of r1 runs fast', offsetMs: 100, ratePpm: 2_000_000 };
+  const runs = (ratePpm: number, gainedMs: number, node = 'r1') => ({
+    did: `clock of ${node} runs ${ratePpm > 0 ? 'fast' : 'slow'}`,
+    effects: [drifting(node, ratePpm, gainedMs)],
+  });
+  const drift = runs(2_000_000, 100);
 
   it('is named where a drift explains how far ahead the node was, also one that began before the grant', () => {
     const during = granted().fault(1.3, 0, 'drift', 'strike', drift);
@@ -323,17 +335,17 @@ describe('clock-ran-fast', () => {
     const heal = { targets: ['r1'] };
     const over = granted().fault(0.6, 0, 'drift', 'strike', drift).fault(0.9, 0, 'drift', 'heal', heal);
     expect(retaken(over)).toBe('clock-jumped');
-    expect(retaken(granted().fault(1.3, 0, 'drift', 'strike', { ...drift, targets: ['r2'] }))).toBe('clock-jumped');
-    const slow = { ...drift, offsetMs: -100, ratePpm: -500_000 };
+    expect(retaken(granted().fault(1.3, 0, 'drift', 'strike', runs(2_000_000, 100, 'r2')))).toBe('clock-jumped');
+    const slow = runs(-500_000, -100);
     expect(retaken(granted().fault(1.3, 0, 'drift', 'strike', slow))).toBe('clock-jumped');
-    const little = { ...drift, offsetMs: 10, ratePpm: 50_000 };
+    const little = runs(50_000, 10);
     expect(retaken(granted().fault(1.3, 0, 'drift', 'strike', little))).toBe('clock-jumped');
     const alone = granted().fault(1.3, 0, 'drift', 'strike', drift).take(RETAKEN, 'r1', 'c2');
     expect(only(alone).name).toBe('unexplained');
   });
 
   it('shows the heal by which a slow clock was set forward, but calls that a jump', () => {
-    const slow = { targets: ['r1'], did: 'clock of r1 runs slow', offsetMs: -100, ratePpm: -900_000 };
+    const slow = runs(-900_000, -100);
     const story = broken()
       .watch(0, 'r1')
       .fault(0, 0, 'drift', 'strike', slow)
@@ -350,7 +362,7 @@ describe('clock-ran-fast', () => {
 });
 
 describe('a clock that went to and fro', () => {
-  const strobe = { targets: ['r1'], offsetMs: 6_000 };
+  const strobe = (offsetMs = 6_000) => ({ effects: [{ kind: 'clock-strobes' as const, who: ['r1'], offsetMs }] });
 
   /** Whether c3's take, which the node's own clock seems to refuse, is known to have succeeded. */
   function took(story: Story): boolean | undefined {
@@ -360,15 +372,15 @@ describe('a clock that went to and fro', () => {
 
   it('leaves open what a key became that may have expired between two commands', () => {
     expect(took(new Story().watch(0, 'r1'))).toBe(false);
-    expect(took(new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', strobe))).toBeUndefined();
-    const less = new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', { ...strobe, offsetMs: -2_000 });
+    expect(took(new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', strobe()))).toBeUndefined();
+    const less = new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', strobe(-2_000));
     expect(took(less)).toBe(false);
-    const over = new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', strobe);
+    const over = new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', strobe());
     expect(took(over.fault(0.9, 0, 'strobe', 'heal', { targets: ['r1'] }))).toBe(false);
   });
 
   it('leaves it open for a drift that was set right meanwhile, too', () => {
-    const drift = { targets: ['r1'], offsetMs: 100, ratePpm: 9_000_000 };
+    const drift = { effects: [drifting('r1', 9_000_000, 100)] };
     const story = new Story().watch(0, 'r1').fault(1.1, 0, 'drift', 'strike', drift);
     expect(took(story.fault(1.8, 0, 'drift', 'heal', { targets: ['r1'] }))).toBeUndefined();
   });
@@ -531,10 +543,7 @@ describe('on independent nodes', () => {
   const nodes = ['r1', 'r2', 'r3', 'r4', 'r5'];
   /** Watched and empty; c1 is granted on `c1On`, and c2 asks r3, r4, r5. */
   const redlock = (c1On: string[], c2On = ['r3', 'r4', 'r5'], skewOf: Record<string, number> = {}) => {
-    const story = broken().configured({
-      topology: 'redlock',
-      topologyOptions: { nodes: 5, persistence: 'none', minReplicasToWrite: 0, redisConf: [] },
-    });
+    const story = broken().independent();
     for (const node of nodes) story.watch(0, node).sample(0.5, node);
     for (const node of c1On) story.take(TAKEN, node, 'c1').sample(1.2, node, { owner: 'value-of-c1' });
     for (const node of c2On) story.take(RETAKEN, node, 'c2', 'value-of-c2', skewOf[node] ?? 0);
@@ -554,7 +563,7 @@ describe('on independent nodes', () => {
   it('so does one whose clock was ahead for a moment only: a key that expired meanwhile refuses nobody', () => {
     const moment = (story: Story) =>
       story
-        .fault(2, 0, 'skew-granted', 'strike', { targets: ['r3'], offsetMs: 6_000 })
+        .fault(2, 0, 'skew-granted', 'strike', { effects: [jump('r3', 6_000)] })
         .fault(2.01, 0, 'skew-granted', 'heal', { targets: ['r3'] });
     const asked = ['r1', 'r2', 'r3', 'r4', 'r5'];
     const unseen = moment(redlock(['r1', 'r2', 'r3'], []));
@@ -644,11 +653,14 @@ describe('of a stale holder', () => {
       .release('c2', 9);
   const pause = (story: Story, from: number, until: number, target = 'c1') =>
     story
-      .fault(from, 0, 'pause', 'strike', { targets: [target], did: `SIGSTOP to ${target}` })
+      .fault(from, 0, 'pause', 'strike', { did: `SIGSTOP to ${target}`, effects: [{ kind: 'stopped', who: [target] }] })
       .fault(until, 0, 'pause', 'heal', { targets: [target] });
   const cut = (story: Story, from: number, until: number, host = 'c1') =>
     story
-      .fault(from, 1, 'partition', 'strike', { targets: [host], cut: [[host, 'r1']], did: `cut ${host} -x- r1` })
+      .fault(from, 1, 'partition', 'strike', {
+        did: `cut ${host} -x- r1`,
+        effects: [{ kind: 'cut', pairs: [[host, 'r1']] }],
+      })
       .fault(until, 1, 'partition', 'heal', { targets: [host] });
 
   it('a pause that was in force when the lease ended', () => {
@@ -664,6 +676,24 @@ describe('of a stale holder', () => {
       'c1 ran again',
       'until then c1 acted as the holder',
     ]);
+  });
+
+  it('whatever fault it was that stopped it, also one that does more than that', () => {
+    const frozen: FaultEffect = { kind: 'stopped', who: ['c1'], sinceNs: 3.2e9 };
+    const story = stale()
+      .fault(3, 0, 'hibernate', 'phase', { did: 'cut c1 off' })
+      .fault(3.5, 0, 'hibernate', 'strike', { did: 'froze the machine of c1', effects: [frozen, jump('c1', 900)] })
+      .fault(8, 0, 'hibernate', 'heal', { beganNs: 7.9e9 });
+    const { name, chain } = only(story);
+    expect(name).toBe('client-paused');
+    expect(chain.map(({ text }) => text)).toContain('froze the machine of c1');
+  });
+
+  it('not one that may have run again by then, nor is it slow then', () => {
+    const story = stale()
+      .fault(3, 0, 'pause', 'strike', { effects: [{ kind: 'stopped', who: ['c1'] }] })
+      .fault(7, 0, 'pause', 'heal', { beganNs: 5.9e9 });
+    expect(only(story).name).toBe('unexplained');
   });
 
   it('not a pause that was over by then, came later, or struck somebody else', () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { ownership } from '../../../../checkers/exclusion/ownership.js';
+import type { FaultRecord } from '../../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { KEY, ns, Story } from '../build.js';
 
@@ -37,7 +38,7 @@ it('names what ended the lease under the holder, as of an overlap, and tells of 
   const causeOf = (story: Story) => judged(story).violations[0]!.cause;
   const paused = (until: number) =>
     renewed()
-      .fault(2, 0, 'pause', 'strike', { targets: ['c1'] })
+      .fault(2, 0, 'pause', 'strike', { effects: [{ kind: 'stopped', who: ['c1'] }] })
       .fault(until, 0, 'pause', 'heal', { targets: ['c1'] });
   const { name, sentence, chain } = causeOf(paused(7.9));
   expect(name).toBe('client-paused');
@@ -50,9 +51,10 @@ it('names what ended the lease under the holder, as of an overlap, and tells of 
     "c1's renewal of lock:0 left, and was carried out",
     'until then c1 acted as the holder',
   ]);
+  const cut = (host: string): Partial<FaultRecord> => ({ effects: [{ kind: 'cut', pairs: [[host, 'r1']] }] });
   expect(causeOf(paused(5.9)).name).toBe('unexplained');
-  expect(causeOf(renewed().fault(5, 0, 'partition', 'strike', { cut: [['c1', 'r1']] })).name).toBe('client-cut-off');
-  expect(causeOf(renewed().fault(5, 0, 'partition', 'strike', { cut: [['c3', 'r1']] })).name).toBe('unexplained');
+  expect(causeOf(renewed().fault(5, 0, 'partition', 'strike', cut('c1'))).name).toBe('client-cut-off');
+  expect(causeOf(renewed().fault(5, 0, 'partition', 'strike', cut('c3'))).name).toBe('unexplained');
   expect(causeOf(renewed()).name).toBe('unexplained');
 });
 
@@ -138,7 +140,9 @@ it('names of a silent release what made its holder stale', () => {
     atNs: ns(8),
     text: 'c1 began to release lock:0, and was told that it had',
   });
-  expect(causeOf(released().fault(2, 0, 'pause', 'strike', { targets: ['c1'] })).name).toBe('client-paused');
+  expect(causeOf(released().fault(2, 0, 'pause', 'strike', { effects: [{ kind: 'stopped', who: ['c1'] }] })).name).toBe(
+    'client-paused',
+  );
   // A fault on it that could have made it slow, and need not have.
   expect(causeOf(released().fault(2, 0, 'cpu', 'strike', { targets: ['c1'] })).name).toBe('unexplained');
 });

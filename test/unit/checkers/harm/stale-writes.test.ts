@@ -108,7 +108,10 @@ it('names the later holder that was there first of those that had been at the re
 it('names the cause as of an overlap, and what is known where there is none', () => {
   const late = write('c1', 2, { at: 8, hold: 1, version: 1 });
   const causeOf = (...told: Told[]) => judged([...holders, looked, late, told]).violations[0]!.cause;
-  const paused = causeOf(fault(2, 0, 'pause', 'strike', ['c1']), fault(7.5, 0, 'pause', 'heal', ['c1']));
+  const paused = causeOf(
+    fault(2, 0, 'any', 'strike', ['c1'], [{ kind: 'stopped', who: ['c1'] }]),
+    fault(7.5, 0, 'any', 'heal', ['c1']),
+  );
   expect(paused.name).toBe('client-paused');
   // c1 had been told before c2 was there, and wrote all the same.
   const told: Told = { at: 5, body: { type: 'lost', client: 'c1', hold: 1, key: KEY, clientNs: ns(5) } };

@@ -45,13 +45,7 @@ it('names a key that never expires, from the last sample of the primary', () => 
 
 it('on independent nodes names it only where no majority is left', () => {
   const story = (nodes: string[]) => {
-    const told = new Story()
-      .recovered(5)
-      .probe(12, false)
-      .configured({
-        topology: 'redlock',
-        topologyOptions: { nodes: 3, persistence: 'none', minReplicasToWrite: 0, redisConf: [] },
-      });
+    const told = new Story().recovered(5).probe(12, false).independent(3);
     for (const node of ['r1', 'r2', 'r3'])
       told.sample(11, node, nodes.includes(node) ? { owner: 'dead', pttlMs: -1 } : {});
     return judged(told).violations[0]!.cause.name;
@@ -61,7 +55,9 @@ it('on independent nodes names it only where no majority is left', () => {
 });
 
 it('cannot tell where a fault could not be healed: c1 may be stopped for ever with the lock in its hand', () => {
-  const story = new Story().fault(4, -1, 'heal', 'failed', { proof: 'c1 is still stopped' }).recovered(5);
+  const story = new Story()
+    .fault(4, -1, 'heal', 'failed', { proof: 'c1 is still stopped', mishap: 'unhealed' })
+    .recovered(5);
   expect(judged(story.probe(12, false))).toMatchObject({
     verdict: 'unknown',
     violations: [],
@@ -89,7 +85,7 @@ it('cannot tell where the run ended before the probe, or before all of it', () =
 });
 
 it("a lock that could not be had is nobody's deadlock where the deployment was not what was meant", () => {
-  const story = new Story().fault(3, -1, 'server', 'failed', { targets: ['r1'], proof: 'r1 ended by itself' });
+  const story = new Story().fault(3, -1, 'server', 'failed', { proof: 'r1 ended by itself', mishap: 'server' });
   expect(judged(story.recovered(5).probe(12, false))).toMatchObject({
     verdict: 'unknown',
     violations: [],

@@ -96,18 +96,18 @@ it('accepts where a server was seen with the key, and where none was seen', () =
 });
 
 it('accepts where a fault was in force, or not long before, but that another client was killed', () => {
-  const struck = (from: number, until: number, targets: string[], fault = 'kill') =>
+  const struck = (from: number, until: number, who: string[], kind: 'killed' | 'stopped' = 'killed') =>
     kinds(
       free(waits(died()), 8, 20)
-        .fault(from, 0, fault, 'strike', { targets })
-        .fault(until, 0, fault, 'heal', { targets }),
+        .fault(from, 0, 'any', 'strike', { targets: who, effects: who.length > 0 ? [{ kind, who }] : [] })
+        .fault(until, 0, 'any', 'heal', { targets: who }),
     );
   expect(struck(0.1, 0.2, ['r1'])).toEqual([]);
   expect(struck(10, 11, ['r1'])).toEqual([]);
   expect(struck(10, 11, ['c2'])).toEqual([]);
   expect(struck(10, 11, [])).toEqual([]);
   expect(struck(10, 11, ['c1', 'r1'])).toEqual([]);
-  expect(struck(10, 11, ['c1'], 'pause')).toEqual([]);
+  expect(struck(10, 11, ['c1'], 'stopped')).toEqual([]);
   expect(struck(2.9, 30, ['c1'])).toEqual(['slept']);
   expect(struck(21, 22, ['r1'])).toEqual(['slept']);
 });
@@ -116,7 +116,10 @@ it('accepts where the machine stood still, or its servers were not what was mean
   expect(kinds(free(waits(died()), 8, 20).disturbed(9, 'harness-stall', 1_200))).toEqual([]);
   expect(kinds(free(waits(died()), 8, 20).disturbed(9, 'wall-clock-step', -5_000))).toEqual([]);
   expect(kinds(free(waits(died()), 8, 20).disturbed(9, 'harness-stall', 200))).toEqual(['slept']);
-  const mishap = free(waits(died()), 8, 20).fault(3, -1, 'server', 'failed', { proof: 'r1 ended by itself' });
+  const mishap = free(waits(died()), 8, 20).fault(3, -1, 'server', 'failed', {
+    proof: 'r1 ended by itself',
+    mishap: 'server',
+  });
   expect(kinds(mishap)).toEqual([]);
 });
 
@@ -125,7 +128,7 @@ it('is asked of locks on one logical server, but not of permits', () => {
   expect(promised({ kind: 'reentrant', depth: 4 })).toEqual(['slept']);
   expect(promised({ kind: 'semaphore', permits: 2 })).toEqual([]);
   expect(promised({ kind: 'fair' })).toEqual(['slept']);
-  expect(kinds(free(waits(died()), 8, 20).configured({ topology: 'redlock' }))).toEqual([]);
+  expect(kinds(free(waits(died()), 8, 20).independent())).toEqual([]);
 });
 
 it('cannot tell where what was observed is not all there, if anybody waited for so long', () => {

@@ -106,9 +106,10 @@ describe('faults', () => {
     expect(judged(struck(story, 'kill', 3.1, 3.2, ['r1'])).verdict).toBe('valid');
   });
 
-  it('a failover must have promoted somebody, where servers were watched', () => {
+  it('a fault that had a primary replaced must have promoted somebody, where servers were watched', () => {
     const story = () =>
-      struck(turns().planned('failover'), 'failover', 3.1, 3.5, ['r1'])
+      struck(turns().planned('any'), 'any', 3.1, 3.5, ['r1'])
+        .fault(3.2, 0, 'any', 'phase', { effects: [{ kind: 'replaced', who: ['r1'], by: 'r2' }] })
         .sample(1, 'r1')
         .sample(1, 'r2', { role: 'replica' });
     expect(notes(story().sample(4, 'r1').sample(4, 'r2', { role: 'replica' }))).toMatch(

@@ -67,7 +67,13 @@ describe('parseHistory', () => {
       1,
       /no run header .*client-up/,
     ],
-    ['another version', changed(0, (event) => ({ ...event, version: 2 })), 1, /"version" is 2, not one of 1/],
+    ['another version', changed(0, (event) => ({ ...event, version: 3 })), 1, /it is of version 3; .*reads 1 and 2/],
+    [
+      'a version that is none',
+      changed(0, (event) => ({ ...event, version: 'x' })),
+      1,
+      /"version" is "x", not one of 2/,
+    ],
     [
       'a second run header',
       [...lines, JSON.stringify({ ...events[0], i: lines.length })],

@@ -29,7 +29,7 @@ vi.mock('node:fs', async (original) => {
   };
 });
 
-const RUN = { type: 'run', version: 1, runId: 'r', seed: 1, epochWallMs: 0 } as const;
+const RUN = { type: 'run', version: 2, runId: 'r', seed: 1, epochWallMs: 0 } as const;
 const step = (n: number) => ({ type: 'step', client: 'c1', name: `step ${n}`, clientNs: n }) as const;
 
 let folder: string;

@@ -41,7 +41,9 @@ describe('a sample that shows who owns the key', () => {
     expect(fates(noCommand)).toEqual([undefined]);
     const moved = watched().sample(1, 'r1', { owner: 'value-of-c1', pttlMs: 4_000, skewMs: 3_000 });
     expect(fates(moved.take(1.2, 'r1', 'c2'))).toEqual([undefined]);
-    const jumped = watched().fault(0.5, 0, 'clock', 'strike', { targets: ['r1'], offsetMs: 3_000 });
+    const jumped = watched().fault(0.5, 0, 'clock', 'strike', {
+      effects: [{ kind: 'clock-jumped', who: ['r1'], offsetMs: 3_000 }],
+    });
     expect(fates(owned(jumped, 1).take(1.2, 'r1', 'c2'))).toEqual([undefined]);
   });
 
