@@ -138,11 +138,12 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
 }
 
 /** What of the run is missing: no such run can be said to have held. */
-function incomplete({ history }: CheckInput, judges: readonly Checker[]): string[] {
+function incomplete({ history, playTrouble }: CheckInput, judges: readonly Checker[]): string[] {
   const reasons: string[] = [];
   if (judges.length === 0) reasons.push('no checker judges this workload');
   if (history.torn) reasons.push('the history is torn: its last line was not written to the end, and is left out');
   reasons.push(...mishaps(history).map(({ proof, did }) => proof ?? did));
+  if (playTrouble !== undefined) reasons.push(`the play could not be played to its end: ${playTrouble}`);
   const ended = history.rare.some((event) => event.type === 'phase' && event.phase === 'end');
   if (!ended) reasons.push('the run was cut short: its history stops before its end');
   return reasons;

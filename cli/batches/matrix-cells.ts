@@ -2,7 +2,6 @@
 
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { type Cell, type CellOutcome, type Flags, nameOf } from '../../matrix/index.js';
-import { playTrouble } from '../run/play.js';
 import { type BatchOptions, type BatchRun, type DecideRun, decideByFlags } from './batch.js';
 import { castWith, decidePlay, scenarioNamed } from './scenario-command.js';
 
@@ -49,18 +48,15 @@ export function begun(cell: Cell): CellRow {
 }
 
 /** Adds a run to what is known of a cell. */
-export function judgeCell(row: CellRow, { by }: Pick<Cell, 'by'>, run: BatchRun): void {
+export function judgeCell(row: CellRow, run: BatchRun): void {
   const { results, runId, seed, again, error } = run;
   row.runs.push({ run: runId, seed, again, headline: results?.headline });
   if (!results) {
     Object.assign(row, { shown: 'could-not-run', why: error ?? 'it could not run' });
     return;
   }
-  const found = outcomeOf(results, row.expect);
-  const trouble = 'scenario' in by && run.folder !== undefined ? playTrouble(run.folder) : undefined;
-  // A play that did not go its way proves nothing but what was found.
-  const came = found === 'safe' && trouble !== undefined ? undefined : found;
-  const why = came === undefined && trouble !== undefined ? trouble : results.headline;
+  const came = outcomeOf(results, row.expect);
+  const why = results.headline;
   if (came === undefined) {
     Object.assign(row, { shown: row.expect === 'safe' ? 'cannot-tell' : 'lacks-power', why });
     return;

@@ -86,7 +86,7 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
   for (let round = 1; left.length > 0 && round <= flags.seeds && !options.stop.asked; round++) {
     const again: typeof left = [];
     await runBatch(left, options, decide, ({ cell, row }, run) => {
-      judgeCell(row, cell, run);
+      judgeCell(row, run);
       if (row.shown === 'lacks-power' && round < flags.seeds) {
         again.push({ cell, row });
         return;

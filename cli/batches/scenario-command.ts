@@ -1,6 +1,7 @@
 /** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
 import { type Command, Option } from 'commander';
 import { CLASSES } from '../../harness/record/facts/classes.js';
+import { readPlayTrouble } from '../../harness/record/store.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import type { Scenario } from '../../harness/vocabulary/workload.js';
@@ -12,7 +13,6 @@ import { type Say, saying } from '../common/say.js';
 import { nameAmong } from '../common/values.js';
 import type { DecidedRun } from '../run/decide-run.js';
 import { checkPair, fitsTopology } from '../run/deployment.js';
-import { playTrouble } from '../run/play.js';
 import type { RunRequest } from '../run/prepare-run.js';
 import { type BatchRun, runBatch } from './batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
@@ -187,21 +187,18 @@ function rowOf(scenario: Cast, run: BatchRun): Row {
   const row = { scenario: name, claim, truth, ...(run.runId && { run: run.runId }) };
   if (!run.results || !run.folder) return { ...row, went: 'could-not-run', why: run.error ?? 'it could not run' };
   const { results } = run;
-  if (!expect) return { ...row, ...howItEnded(results, playTrouble(run.folder)) };
-  const trouble = playTrouble(run.folder) ?? unexpected({ expect }, results);
+  if (!expect) return { ...row, ...howItEnded(results) };
+  const trouble = readPlayTrouble(run.folder) ?? unexpected({ expect }, results);
   return trouble === undefined
     ? { ...row, went: 'as-written', why: results.headline }
     : { ...row, went: 'otherwise', why: `${trouble} (${run.again})` };
 }
 
-/** What came of a play of which it is not written what must. One that did not go its way proves nothing but what was found. */
-export function howItEnded(
-  { verdict, headline }: Pick<Results, 'verdict' | 'headline'>,
-  trouble: string | undefined,
-): Pick<Row, 'went' | 'why'> {
-  if (verdict === 'violated') return { went: 'violated', why: headline };
-  if (trouble !== undefined) return { went: 'cannot-tell', why: `the play could not be played to its end: ${trouble}` };
-  return { went: verdict === 'held' ? 'held' : 'cannot-tell', why: headline };
+/** What came of a play of which it is not written what must. */
+function howItEnded({ verdict, headline, reasons }: Results): Pick<Row, 'went' | 'why'> {
+  return verdict === 'unknown'
+    ? { went: 'cannot-tell', why: reasons[0] ?? headline }
+    : { went: verdict, why: headline };
 }
 
 /** What the checkers found otherwise than it is written; undefined: nothing. */

@@ -5,7 +5,7 @@ import { judge } from '../../checkers/index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { readHistory } from '../../harness/record/history.js';
 import { readObservations } from '../../harness/record/observations.js';
-import { readConfig, readPlan } from '../../harness/record/store.js';
+import { readConfig, readPlan, readPlayTrouble } from '../../harness/record/store.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
@@ -91,7 +91,8 @@ export async function readInput(
   tidy();
   const observations = await readObservations(join(folder, 'observations.jsonl'));
   const model = modelOf(history, workloadOf(config)?.model ?? { kind: 'mutex' });
-  return { input: { history, observations, config, plan, model }, judges: judgesOfRun(config) };
+  const playTrouble = config.scenario === undefined ? undefined : readPlayTrouble(folder);
+  return { input: { history, observations, config, plan, model, playTrouble }, judges: judgesOfRun(config) };
 }
 
 /** Throws where there is none: a run that was killed while its deployment was being prepared has left only its plan. */

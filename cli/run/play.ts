@@ -1,6 +1,4 @@
 /** Plays a scenario inside a run, and keeps how it went: `play.json`. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { writeJson } from '../../harness/record/store.js';
 import type { Scene } from '../../harness/run/run.js';
 import type { Scenario } from '../../harness/vocabulary/workload.js';
@@ -21,11 +19,4 @@ export async function playScenario(scenario: Scenario, scene: Scene, folder: str
   writeJson(folder, 'plan.json', { version: 1, seed: 0, steps: nemesis.steps });
   writeJson(folder, 'play.json', { ended: true, ...(error !== undefined && { error }) });
   return nemesis;
-}
-
-/** Why the play in `folder` did not go as it was written; undefined: it did. */
-export function playTrouble(folder: string): string | undefined {
-  const path = join(folder, 'play.json');
-  if (!existsSync(path)) return 'the run ended before the play did';
-  return (JSON.parse(readFileSync(path, 'utf8')) as { error?: string }).error;
 }

@@ -19,6 +19,7 @@ import type { Results } from '../vocabulary/verdict.js';
 import { runConfigSchema } from './schemas/config.js';
 import { type Conformed, conform, conformText, conformWhole } from './schemas/conform.js';
 import { planSchema } from './schemas/plan.js';
+import { playSchema } from './schemas/play.js';
 import { resultsSchema } from './schemas/results.js';
 
 /** A store that cannot be used; the message is one clear line. */
@@ -156,6 +157,12 @@ export function readWholeConfig(folder: string): RunConfig {
 
 export function readPlan(folder: string): Plan {
   return readJson(folder, 'plan.json', (data) => conform(planSchema, data));
+}
+
+/** Why the play of a scenario was not played to its end; undefined: it was. */
+export function readPlayTrouble(folder: string): string | undefined {
+  if (!existsSync(join(folder, 'play.json'))) return 'the run ended before the play did';
+  return readJson(folder, 'play.json', (data) => conform(playSchema, data)).error;
 }
 
 /** The verdict of a run; undefined where it has none yet. */

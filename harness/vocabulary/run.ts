@@ -59,6 +59,8 @@ export interface CheckInput {
   config: RunConfig;
   plan: Plan;
   model: LockModel;
+  /** Of a play: why it was not played to its end. */
+  playTrouble?: string | undefined;
 }
 
 /** Says all of itself: the registry, headlines, reports, `list` and docs/checkers.md are made from this. */

@@ -26,8 +26,47 @@ import { readRun } from '../../cli/judge/judge.js';
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/recorded-runs');
 const names = readdirSync(FIXTURES).map((file) => file.replace(/\.json\.br$/, ''));
 
+/** A play that could not be played to its end was "cannot tell" in the table of scenarios only; its own report said that the lock held. */
+const NOT_PLAYED_TO_ITS_END = [
+  'verdict: held, exit status 0 → unknown, exit status 2',
+  'reasons: 0 → 1',
+  'strength: 0 2 78 95 → nothing',
+];
+
 /** What is meant to be judged otherwise than the first release did: why, and every difference, word for word. */
 const CHANGED: Record<string, { why: string; differences: string[] }> = {
+  'cast-crash-between-setnx-and-expire-with-reentrant': {
+    why: 'the play could not be played to its end: c1 stops at no step "after-setnx"',
+    differences: NOT_PLAYED_TO_ITS_END,
+  },
+  'cast-failover-loses-the-lock-with-wait-replicated': {
+    why: 'the play could not be played to its end: the primary did not grant the lock',
+    differences: NOT_PLAYED_TO_ITS_END.slice(0, 2),
+  },
+  'cast-late-grant-is-refused-with-redlock-4': {
+    why: 'the play could not be played to its end: c1 stops at no step "asked"',
+    differences: NOT_PLAYED_TO_ITS_END,
+  },
+  'cast-late-grant-is-refused-with-redlock-multi': {
+    why: 'the play could not be played to its end: c1 stops at no step "asked"',
+    differences: NOT_PLAYED_TO_ITS_END,
+  },
+  'cast-lease-ends-under-slow-work-with-reentrant': {
+    why: 'the play could not be played to its end: the next client was not granted the lock',
+    differences: NOT_PLAYED_TO_ITS_END,
+  },
+  'cast-pause-between-get-and-del-with-reentrant': {
+    why: 'the play could not be played to its end: c1 stops at no step "before-del"',
+    differences: NOT_PLAYED_TO_ITS_END,
+  },
+  'cast-plain-del-frees-anothers-lock-with-reentrant': {
+    why: 'the play could not be played to its end: the next client was not granted the lock',
+    differences: NOT_PLAYED_TO_ITS_END,
+  },
+  'cast-silent-unlock-with-reentrant': {
+    why: 'the play could not be played to its end: the next client was not granted the lock',
+    differences: NOT_PLAYED_TO_ITS_END,
+  },
   'canary-fence-per-client': {
     why: 'tokens are ordered by when the try that was granted was sent, not by the call: more grants follow a higher token',
     differences: [

@@ -1,6 +1,3 @@
-/** The matrix: that every cell can be run, and what a cell's runs come to. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BatchOptions, BatchRun } from '../../../cli/batches/batch.js';
@@ -39,7 +36,7 @@ const cell: Cell = {
 
 function came(expect: Cell['expect'], results: Partial<Results> | undefined) {
   const row = begun({ ...cell, expect });
-  judgeCell(row, cell, {
+  judgeCell(row, {
     seed: 1,
     results: results && { found: {}, headline: 'h', ...results },
   } as unknown as BatchRun);
@@ -59,34 +56,9 @@ describe('what a cell comes to', () => {
     ['safe', { verdict: 'held' }, 'as-expected'],
     ['safe', { verdict: 'violated', found: { stale: 1 } }, 'otherwise'],
     ['safe', { verdict: 'unknown' }, 'cannot-tell'],
+    ['exclusion', { verdict: 'unknown' }, 'lacks-power'],
     ['safe', undefined, 'could-not-run'],
   ] as const)('must be %s, and was %j: %s', (expected, results, shown) => {
     expect(came(expected, results as Partial<Results> | undefined)).toBe(shown);
-  });
-});
-
-describe('what a cell that is played comes to', () => {
-  const played = { ...cell, by: { scenario: 'some' } };
-  const rowOf = (expect: Cell['expect'], results: Partial<Results>, play: object) => {
-    const folder = mkdtempSync(join(tmpdir(), 'lock-torture-matrix-'));
-    writeFileSync(join(folder, 'play.json'), JSON.stringify(play));
-    const row = begun({ ...played, expect });
-    judgeCell(row, played, {
-      seed: 1,
-      folder,
-      results: { found: {}, headline: 'h', ...results },
-    } as unknown as BatchRun);
-    rmSync(folder, { recursive: true });
-    return row;
-  };
-
-  test.each([
-    ['safe', { verdict: 'held' }, { ended: true }, 'as-expected', 'h'],
-    ['safe', { verdict: 'held' }, { ended: true, error: 'waited in vain' }, 'cannot-tell', 'waited in vain'],
-    ['exclusion', { verdict: 'held' }, { ended: true, error: 'waited in vain' }, 'lacks-power', 'waited in vain'],
-    ['exclusion', { verdict: 'violated', found: { exclusion: 1 } }, { ended: true, error: 'x' }, 'as-expected', 'h'],
-    ['safe', { verdict: 'violated', found: { exclusion: 1 } }, { ended: true, error: 'x' }, 'otherwise', 'h'],
-  ] as const)('must be %s, and was %j, played %j: %s', (expected, results, play, shown, why) => {
-    expect(rowOf(expected, results as Partial<Results>, play)).toMatchObject({ shown, why });
   });
 });
