@@ -3,8 +3,8 @@
  * plain SETNX lacks, in the line below, before SET had options; many client libraries still have a `setIfAbsent` without
  * a time-out beside an `expire`.
  *
- * It promises what a lease lock does as long as both commands are carried out. A client that crashes, or is cut off, between the
- * two leaves a key without expiry: a deadlock. DEL compares nothing, so a holder that outlived its lease deletes the lock
+ * It promises what a lease lock does as long as both commands are carried out. A client that crashes, or is cut off, between
+ * the two leaves a key without expiry: a deadlock. DEL compares nothing, so a holder that outlived its lease deletes the lock
  * of the next one. The expiry is set by PEXPIRE, EXPIRE in milliseconds.
  *
  * Step points: `after-setnx`, between the two commands; `granted`, after both.

@@ -3,7 +3,8 @@
  * name of the command, which seems to say all that a lock needs, and as long as no client crashes it is true.
  *
  * It promises mutual exclusion, for ever: the key has no expiry. A client that crashes while holding holds until an operator
- * deletes the key. And as nothing compares what is stored, a script that does so also frees the locks of those that still work.
+ * deletes the key. And as nothing compares what is stored, a script that does so also frees the locks of those that still
+ * work.
  *
  * Step points: `granted`, after SETNX and before the caller knows.
  */

@@ -1,6 +1,7 @@
 /**
- * `reentrant` without pub/sub: a client that is refused tries again after pauses that double from 1 ms to 128 ms. The choice where
- * there are many locks with little contention, and a published message for each unlock is a waste, as on a large Cluster.
+ * `reentrant` without pub/sub: a client that is refused tries again after pauses that double from 1 ms to 128 ms. The choice
+ * where there are many locks with little contention, and a published message for each unlock is a waste, as on a large
+ * Cluster.
  *
  * It promises what `reentrant` does, but for the wake-up: a free lock is found within one pause, at the price of a command
  * for each.

@@ -1,6 +1,7 @@
 /**
  * SET NX PX that counts only once a replica has it: WAIT follows the write, and a grant that no replica acknowledged is
- * rolled back. With no replica connected there is none to ask and the check is off, as it is in the family of locks that has it.
+ * rolled back. With no replica connected there is none to ask and the check is off, as it is in the family of locks that has
+ * it.
  *
  * It promises what `set-nx-px` does, and that one replica had the grant when `acquire` returned, if any was connected. It
  * excludes a promise beyond that: of two replicas one may have acknowledged and the *other* be promoted, an isolated

@@ -39,7 +39,7 @@ function knownFault(
   const unfit = fault.unfit(topology);
   if (unfit) fail('fault', `${name} makes no sense on ${topology.name}: ${unfit}`);
   const cannot = incapable(fault, unavailable);
-  if (cannot) fail('fault', `${name} cannot be had here: ${cannot}`);
+  if (cannot) fail('fault', `${name} is not possible here: ${cannot}`);
   return fault;
 }
 

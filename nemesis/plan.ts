@@ -221,7 +221,7 @@ class Chooser {
     this.queue = longestFirst.flatMap((entry) => Array.from({ length: entry.atLeast }, () => entry));
   }
 
-  /** The gap with which everything that is owed and can be had gets its turn in `leftMs`. */
+  /** The gap with which everything that is owed and possible gets its turn in `leftMs`. */
   evenGapMs(leftMs: number): number {
     const possible = this.queue.map(({ shape }) => shape.leastMs).filter((leastMs) => leastMs <= leftMs);
     return possible.length > 0 ? (leftMs - Math.max(...possible)) / possible.length : Number.POSITIVE_INFINITY;

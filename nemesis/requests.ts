@@ -47,7 +47,7 @@ export function parseNemesis(list: string, topology: PlanTopology, unavailable: 
 export function defaultFaults(topology: PlanTopology): FaultRequest[] {
   if (topology.replicated) {
     return [
-      // Twice, because one failover finds nothing now and then: whoever held what was lost may just have released it.
+      // Twice, because one failover finds nothing now and then: the holder of what was lost may just have released it.
       { fault: 'failover', atLeast: 2 },
       { fault: 'pause', target: 'client' },
       { fault: 'partition', target: 'client' },
@@ -104,7 +104,7 @@ export function unknownFault(name: string): string {
   return `"${name}" is not a fault; there are ${words(Object.keys(faults))}`;
 }
 
-/** Why a fault cannot be had on this machine, with the remedy; undefined if it can. */
+/** Why a fault is not possible on this machine, with the remedy; undefined if it can. */
 export function incapable(fault: NemesisFault, unavailable: Unavailable): string | undefined {
   return fault.needs.map((need) => unavailable[need]).find((reason) => reason !== undefined);
 }
@@ -118,10 +118,10 @@ function parseItem(item: string, topology: PlanTopology, unavailable: Unavailabl
   const unfit = fault.unfit(topology);
   if (unfit) throw new PlanError(`--nemesis: ${name} makes no sense here: ${unfit}`);
   const cannot = incapable(fault, unavailable);
-  if (cannot) throw new PlanError(`--nemesis: ${name} cannot be had here: ${cannot}`);
+  if (cannot) throw new PlanError(`--nemesis: ${name} is not possible here: ${cannot}`);
   if (target === undefined) {
     if (defaultRole(fault, topology) === undefined)
-      throw new PlanError(`--nemesis: ${name} has nobody to strike on ${topology.name}`);
+      throw new PlanError(`--nemesis: ${name} has no target on ${topology.name}`);
     return { fault: name };
   }
   const trouble = targetTrouble(fault, isRole(target) ? target : { names: [target] }, topology);

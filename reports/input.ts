@@ -19,7 +19,10 @@ export interface ReportInput {
   files?: readonly string[];
 }
 
-/** Every proven hold, numbered from 0 in the order of their grants. A long run has a million: an object is made only of one that is described. */
+/**
+ * Every proven hold, numbered from 0 in the order of their grants. A long run has a million: an object is made only of one
+ * that is described.
+ */
 export interface HoldTable {
   readonly count: number;
   hold(k: number): Hold;

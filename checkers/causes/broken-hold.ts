@@ -20,7 +20,7 @@ export function overlapBetween(first: Hold, second: Hold): Overlap {
 
 /**
  * Why `first` could act after `second` was granted; the chain is what is known where no other is complete. Where one hold
- * had ended when the other began (its client had been told that it was lost, say) there is no overlap to explain.
+ * had ended when the other began (its client had learned that it was lost, say) there is no overlap to explain.
  */
 export function causeBetween(
   first: Hold,

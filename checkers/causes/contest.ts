@@ -80,7 +80,7 @@ function contest(one: Party, other: Party, evidence: Evidence): Contest {
 
 /**
  * What became of a key. Say c1's was forgotten in a restart, c2 took it and released it again, and c3 took it: c1 lost it to
- * c2, and c2's release removed c2's own key. So a removal counts only if nobody else may have taken the key before it.
+ * c2, and c2's release removed c2's own key. So a removal counts only if no other client may have taken the key before it.
  */
 function fate(
   reached: KeyWrite,
@@ -92,7 +92,7 @@ function fate(
   let removal: KeyWrite | undefined;
   let mayBeTaken = false;
   for (const write of evidence.writesBetween(reached, later, key)) {
-    // While nobody watched, anybody may have taken it.
+    // While the node was not watched, any client may have taken it.
     mayBeTaken ||= !evidence.watchedThroughout(later.node, reached.atNs, write.atNs);
     if (write.effect === 'remove' && !mayBeTaken) removal ??= write;
     const anew = write.effect === 'take' && !(write.client === reached.client && write.value === reached.value);

@@ -4,7 +4,7 @@
  *
  * A stretch begins several leases before the first grant of an overlap, because what was stored then has to be worked out
  * from what was seen. Say c1's key is refused to c2 at 60 s: was it c1's own, from a take at 58 s, or c3's, renewed at 56 s?
- * Whoever owned the key has taken or renewed it within a lease, or it has expired; and to know what the server's clock said
+ * The owner of the key has taken or renewed it within a lease, or it has expired; and to know what the server's clock said
  * then takes a command more. Further back counts only who stored a value that is still about: a client that was stopped for
  * some leases, and releases with it what is another's by now.
  */

@@ -1,7 +1,7 @@
 /**
- * A client was told that it holds the lock although fewer than a majority of the independent nodes granted it.
+ * A client got the answer that it holds the lock although fewer than a majority of the independent nodes granted it.
  *
- * Counts every node that may have granted: one whose answer cannot be told, and one that could not be watched meanwhile.
+ * Counts every node that may have granted: one whose answer is unknown, and one that was not watched meanwhile.
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';

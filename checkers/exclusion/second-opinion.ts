@@ -34,7 +34,7 @@ export function isImpossibleOverlap(overlap: Overlap, model: LockModel): boolean
 function cutOut(holds: readonly Hold[], leases: boolean): KeyHistory {
   const key = holds[0]!.key;
   const moments = holds.flatMap((hold, n) => {
-    // A nested hold of one owner is told apart by its number, as is everything else here.
+    // A nested hold of one owner is known by its number, as is everything else here.
     const about = { client: hold.client, key };
     const ids = { acquire: 2 * n, release: 2 * n + 1 };
     const shared = hold.mode === undefined ? {} : { mode: hold.mode };

@@ -13,7 +13,7 @@
  * - by time, where not: it was answered before the write began. Equal stamps are concurrent.
  *
  * An access of unknown outcome may never have happened. One that was refused counts for nothing either: it changed and found
- * nothing, and that it showed its token to whoever refused it is not known.
+ * nothing, and whether its token was seen by what refused it is not known.
  */
 
 import { byKey, countBelow, sortedBy } from '../../harness/record/facts/by-key.js';
@@ -115,7 +115,7 @@ class Seen {
   laterThan(write: number): number {
     const { client, fromNs, grantSentNs, shares } = this.holds;
     const k = this.holds.about(write);
-    // Nearly always nobody later was seen.
+    // Nearly always no later holder was seen.
     if (k === NONE || shares[k] || this.lastSentNs <= fromNs[k]!) return NONE;
     const notLater = countBelow(this.bySent, grantSentNs, fromNs[k]!, 'or equal');
     let first = NONE;

@@ -7,7 +7,7 @@
  * is invalid strictly (c1 never released, so c2 was granted what c1 had), and valid where leases are known.
  *
  * It promises one verdict for each reading that the history has the facts for, every key decided by itself. It chooses none
- * of them: that is up to whoever asks.
+ * of them: that is up to the caller.
  */
 
 import { Earliest } from '../../harness/record/facts/earliest.js';
@@ -26,8 +26,8 @@ interface Known {
   title: string;
   reading: Reading;
   /**
-   * False: what it finds accuses nobody by itself. (A refused try: keys of crashed clients and split votes refuse while
-   * nobody holds.)
+   * False: what it finds proves no violation by itself. (A refused try: keys of crashed clients and split votes refuse
+   * while the lock is free.)
    */
   accuses: boolean;
   /** Whether the history has what the reading is about. */
@@ -67,7 +67,7 @@ export interface ReadingVerdict {
   /** For tables. */
   title: string;
   verdict: Decision['verdict'];
-  /** False: what was found accuses nobody by itself. */
+  /** False: what was found proves no violation by itself. */
   accuses: boolean;
   /** Which procedures decided: `cores`, or `cores, search` where keys needed different ones. */
   procedure: string;
@@ -87,7 +87,7 @@ export interface ReadingOptions {
   search: SearchBudget;
   /** Readings to leave out. */
   without?: readonly ReadingName[];
-  /** So many findings of each key are told apart by kind; each costs a second opinion. */
+  /** So many findings of each key are classed by kind; each costs a second opinion. */
   countedByKind?: number;
   /** Called after each key that was decided. */
   between?: () => void;
@@ -144,7 +144,7 @@ function decideReading(
   };
 }
 
-/** One key that cannot be explained is enough; and one of which nobody can tell leaves the whole open. */
+/** One key that cannot be explained is enough; and one that cannot be decided leaves the whole open. */
 function gravest(verdicts: ReadonlySet<Decision['verdict']>): Decision['verdict'] {
   if (verdicts.has('invalid')) return 'invalid';
   return verdicts.has('unknown') ? 'unknown' : 'valid';

@@ -9,7 +9,7 @@
  * - **Search** (`search.ts`) for what is left: readers, nesting or several permits together with tries that inform, holds of
  *   unknown grants among leases or tries, leases shorter than their acquires took, permits with leases. It has a budget.
  *
- * What one client did is told from its own stamps; beyond its intervals nothing is taken from the order of its operations,
+ * What one client did follows from its own stamps; beyond its intervals nothing is taken from the order of its operations,
  * but that no hold ends before it began. A fair lock is decided as a mutex: in which order it served is judged elsewhere.
  */
 

@@ -35,7 +35,10 @@ interface Holding {
 /** Who holds, and until when at least. */
 class RunningLeases {
   private holding: Holding[] = [];
-  /** Holds that a release in the order ends, so that no lease may. What is told "not yours" may come after that. */
+  /**
+   * Holds that a release in the order ends, so that no lease may. A release that is answered "not yours" may come after
+   * that.
+   */
   private readonly released = new Set<number>();
 
   constructor(

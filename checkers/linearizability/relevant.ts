@@ -1,9 +1,9 @@
 /**
  * Which operations a search has to place. What is left out changes no verdict, and is what makes a search hopeless: every
- * operation of unknown outcome doubles the sets that are to be told apart.
+ * operation of unknown outcome doubles the sets that are to be distinguished.
  *
- * All this stands on what every lock model has in common: a hold less refuses nobody more. So whatever takes effect only to
- * hold, and never has to be released, can as well not have taken effect, except where somebody's refusal needs it.
+ * All this stands on what every lock model has in common: with one hold less, no more is refused. So whatever takes effect
+ * only to hold, and never has to be released, can as well not have taken effect, except where somebody's refusal needs it.
  */
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import { deniedOwnership, isUnknown, refusedForHolder } from './models/answers.js';

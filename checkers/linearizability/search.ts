@@ -4,8 +4,8 @@
  * (Horn and Kroening's partition is made before). Exact, and exponential at worst: therefore a budget, and `unknown` where
  * it ends. It knows nothing of the patterns that the fast procedures look for, and so can check what they found.
  *
- * Beside the model it stands on two facts about locks: a hold less refuses nobody more, and a refused try changes nothing.
- * So some steps need no second thought (`isForced`), and some operations no place at all (`relevant.ts`).
+ * Beside the model it stands on two facts about locks: with one hold less no more is refused, and a refused try changes
+ * nothing. So some steps need no second thought (`isForced`), and some operations no place at all (`relevant.ts`).
  *
  * It excludes clients that overlap with themselves: of what one client does, only that it ends no hold before it got it is
  * taken for granted beyond the intervals.
@@ -55,7 +55,7 @@ const KIND = {
   refusal: 1,
   /** A release, known or not, or the end of a lease. */
   release: 2,
-  /** A release that was told "not yours" of a hold that another release ended. */
+  /** A release that was answered "not yours", of a hold that another release ended. */
   idleRelease: 3,
 } as const;
 
@@ -150,8 +150,8 @@ class Search<State> {
   /**
    * Whether a step, if it can be taken, can be taken at once, whatever order explains the rest.
    *
-   * A refusal changes nothing, so it may as well come first. An end makes the lock freer, which hurts nobody but those who
-   * were refused: when none of them is left, it too may come first, and one of unknown outcome may take effect.
+   * A refusal changes nothing, so it may as well come first. An end makes the lock freer, which contradicts only the tries
+   * that were refused: when none of them is left, it too may come first, and one of unknown outcome may take effect.
    */
   private isForced(n: number): boolean {
     if (this.timed) return false;
@@ -240,8 +240,8 @@ class Search<State> {
       const failed = ops.outcome[row] === OUTCOME.fail;
       if (ops.op[row] === OP.acquire) return failed ? KIND.refusal : KIND.acquire;
       if (!failed) return KIND.release;
-      // c1's release succeeds while another of the same hold is told "not yours": taken first, that one would end the hold
-      // and leave the successful one nothing to end.
+      // c1's release succeeds while another of the same hold is answered "not yours": taken first, that one would end the
+      // hold and leave the successful one nothing to end.
       return succeeded.has(ops.hold[row]!) ? KIND.idleRelease : KIND.release;
     });
   }

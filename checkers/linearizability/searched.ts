@@ -39,7 +39,7 @@ const MOST_SEARCHES = 300;
  * Rows that are still impossible by themselves, found by leaving out as many of the others as it goes (after Zeller and
  * Hildebrandt, "Simplifying and isolating failure-inducing input", 2002).
  *
- * Whole sections are left out where a hold less refuses nobody more. Where tries inform, a hold may be what explains a
+ * Whole sections are left out where with one hold less no more is refused. Where tries inform, a hold may be what explains a
  * refusal: then only tries are.
  */
 function fewestRows(history: KeyHistory, model: LockModel, reading: Reading, budget: SearchBudget): number[] {

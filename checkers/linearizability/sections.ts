@@ -47,7 +47,7 @@ export interface Sections {
 /** An acquire of unknown outcome without a successful release: it may have held, or not. */
 export interface Optional {
   row: number;
-  /** Whether it held for good if it held: nobody tried to release it, and no lease ends. */
+  /** Whether it held for good if it held: there was no try to release it, and no lease ends. */
   forGood: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface Found {
   tries: Int32Array;
   /** Given only where there are such tries: nothing else needs them. */
   optional: Optional[];
-  /** Releases that were told "not yours" while nothing else can have ended the hold. */
+  /** Releases that were answered "not yours" while nothing else can have ended the hold. */
   denied: number;
   /** The last stamp of all. */
   lastNs: number;

@@ -2,7 +2,7 @@
  * When each section certainly held: its **core**, from the acquire's return until the release's call, without its bounds;
  * or, where the hold may have been as short as nothing, a **window** in which it needs one instant, bounds included.
  *
- * Holds that are as short as they can be stand in nobody's way that longer ones would not stand in, so these are what is
+ * Holds that are as short as they can be exclude nothing that longer ones would not exclude, so these are what is
  * asked to be apart. (After Gibbons and Korach, "Testing shared memories", 1997: forward and backward zones.)
  */
 

@@ -1,5 +1,5 @@
 /**
- * A second opinion on a few operations, for whoever accuses: tries every order of them, with every choice of those whose
+ * A second opinion on a few operations, before an accusation: tries every order of them, with every choice of those whose
  * outcome is not known, and asks for each order that the lock allows whether there are instants for it.
  *
  * Slow and plain on purpose. It shares the rules of the locks (`models/`) with the other procedures and nothing else: no

@@ -3,8 +3,8 @@
  *
  * The order of the holds is forced by their cores. Stretched as far as it goes, each hold lasts from as early as the one
  * before lets it until its release returned, or until the next grant; what lies between is a **free gap** in which certainly
- * nobody held. An acquire of unknown outcome that nobody released can only be the last to hold, for good, so at most one of
- * them closes the final gap: the one called earliest is as good as any.
+ * no client held. An acquire of unknown outcome that was never released can only be the last to hold, for good, so at most
+ * one of them closes the final gap: the one called earliest is as good as any.
  *
  * This is exact for one holder at a time whose order is forced. For all else it finds only what is impossible anyway: a hold
  * that takes an instant somewhere among others cuts short those that were stretched over it, several readers hold at once.
@@ -39,7 +39,7 @@ interface Stretched {
 const NONE = -1;
 
 /**
- * `exclusive`: whether only one holds at a time, whoever it is. `timeline`: the holds as short as they can be, which for
+ * `exclusive`: whether only one holds at a time, of all clients. `timeline`: the holds as short as they can be, which for
  * leases is as they were scheduled. `most`: as many are given.
  */
 export function triesInGaps(
@@ -172,7 +172,7 @@ function stretchedApart({ sections, spans, begins }: SortedSpans, exclusive: boo
   return { fromNs, untilNs };
 }
 
-/** From when an acquire that nobody released can hold for good: after all others. */
+/** From when an acquire that was never released can hold for good: after all others. */
 function finalCloser(history: KeyHistory, optional: readonly Optional[], { sections, spans }: SortedSpans): number {
   const closer = closerOf(history, optional);
   if (closer === undefined) return Number.POSITIVE_INFINITY;

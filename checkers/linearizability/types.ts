@@ -26,7 +26,7 @@ export interface KeyHistory {
 export interface Reading {
   /** A release that answered "not yours" ends the hold all the same; else it is an error of the client's, and changes nothing. */
   failedReleaseEnds: boolean;
-  /** A hold that nobody released may be over once its lease has run. */
+  /** A hold that was not released may be over once its lease has run. */
   leases: boolean;
   /** A try that was refused because somebody else held proves that somebody did. */
   triesInform: boolean;
@@ -37,7 +37,7 @@ export type WitnessKind =
   | 'overlap'
   /** Two acquires, the later of which got the lower token. */
   | 'fence-inversion'
-  /** A refused try in a time in which certainly nobody held. */
+  /** A refused try in a time in which certainly no client held. */
   | 'try-in-free-gap'
   /** An acquire of unknown outcome whose release succeeded, and no instant for it. */
   | 'zone-in-cores'

@@ -195,7 +195,7 @@ export class Witnesses {
     return this.found.sections.returnNs[k] !== Number.POSITIVE_INFINITY;
   }
 
-  /** What has no end is told until the last stamp of the key. */
+  /** What has no end is given as lasting until the last stamp of the key. */
   private finite(ns: number): number {
     return ns === Number.POSITIVE_INFINITY ? this.found.lastNs : ns;
   }

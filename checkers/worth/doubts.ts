@@ -4,7 +4,7 @@
  * - A step of the machine's own wall clock reaches every server and client at once, and leases are counted by it. It makes
  *   an overlap doubtful only if it is large enough to have made it: a step of 20 ms does not end a lease that has 4 s left.
  * - A harness that stood still tells a client too late to end its hold. That makes a stale holder, but never moves a client's
- *   own stamps, so it cannot break exclusion. It can also notice the death of a client late. In a scenario nobody is late:
+ *   own stamps, so it cannot break exclusion. It can also notice the death of a client late. In a scenario no client is late:
  *   there a hold ends when the play says so, and a play is no better than its author if it keeps a lease by its timing.
  */
 
@@ -54,7 +54,7 @@ export class Doubts {
     return this.steps.length > 0 || this.stalls.length > 0;
   }
 
-  /** Why it cannot be told whether an overlap is the lock's doing, or undefined. */
+  /** Why it is open whether an overlap is the lock's doing, or undefined. */
   about(overlap: Overlap): string | undefined {
     return (
       this.stepsBehind(overlap) ??
@@ -63,14 +63,16 @@ export class Doubts {
     );
   }
 
-  /** Why "no overlap" cannot be told: a step back makes every key live longer than its lease, and hides what is looked for. */
+  /**
+   * Why "no overlap" is not certain: a step back makes every key live longer than its lease, and hides what is looked for.
+   */
   aboutPassing(): string | undefined {
     return this.steps.length === 0
       ? undefined
       : `leases were counted by the machine's own clock, which ${stepped(this.steps)}`;
   }
 
-  /** Why a lock that could not be had again may be no deadlock: set before a step back, its key lives on by as much. */
+  /** Why a lock that could not be acquired again may be no deadlock: set before a step back, its key lives on by as much. */
   aboutDeadlock(): string | undefined {
     const movedMs = this.steps.reduce((sum, step) => sum + Math.abs(step.ms), 0);
     return movedMs < DEADLOCK_FROM_MS

@@ -50,7 +50,9 @@ interface Row {
   scenario: string;
   claim: string;
   truth: string;
-  /** `held`, `violated`, `cannot-tell`: with a lock that it was not written for nothing is expected, so this is the verdict. */
+  /**
+   * `held`, `violated`, `cannot-tell`: with a lock that it was not written for nothing is expected, so this is the verdict.
+   */
   went: 'as-written' | 'otherwise' | 'could-not-run' | 'held' | 'violated' | 'cannot-tell';
   /** What was found, or what was otherwise. */
   why: string;

@@ -28,7 +28,10 @@ const EVERY_MS = 200;
 /** A lock that never excludes would scroll everything else away. */
 const MOST_OVERLAPS_TOLD = 20;
 
-/** Starts sending; disposing stops. The ledger must have each event before `event` is called with it. `write` gets whole lines without their end, `channel` the snapshots. */
+/**
+ * Starts sending; disposing stops. The ledger must have each event before `event` is called with it. `write` gets whole
+ * lines without their end, `channel` the snapshots.
+ */
 export function startFeed(
   facts: RunFacts,
   ledger: Ledger,

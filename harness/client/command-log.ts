@@ -76,7 +76,7 @@ export class CommandLog {
     this.#running.delete(commands as CommandRecord[]);
   }
 
-  /** A command was made; whether it leaves is told by its state later. */
+  /** A command was made; whether it leaves shows in its state later. */
   add(record: CommandRecord): void {
     for (const commands of this.#running) commands.push(record);
   }
@@ -113,7 +113,7 @@ const GRANTS_NOTHING = new Set(
  * For each server the last write that names the key (exactly; else as part of an argument; else the last write at all),
  * because earlier ones were refused tries; over the servers the earliest of these. The earlier of two candidates is
  * the safe side: a lease that is counted from too early ends too early, so that an overlap may be called a stale
- * holder where exclusion was broken, but nobody is accused of breaking exclusion who did not. A lock that knows better
+ * holder where exclusion was broken, but a lock that did not break exclusion is not accused of it. A lock that knows better
  * (it sends further writes for the key after the grant, or grants on a part of its servers) sets `grantSentNs`.
  */
 export function grantSentNs(commands: OpCommands, key: string): number | undefined {

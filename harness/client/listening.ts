@@ -46,5 +46,5 @@ export class Listening {
   }
 }
 
-/** Whoever wanted the channel finds out by what does not come: the connection says why in its own `error` event. */
+/** A subscriber finds out by what does not come: the connection says why in its own `error` event. */
 function ignore(): void {}

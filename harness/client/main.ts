@@ -24,7 +24,7 @@ if (modulePath === undefined || process.argv.length > 3) {
   process.exit(2);
 }
 
-// Loading starts before init asks for it; what goes wrong is told in the handshake.
+// Loading starts before init asks for it; what goes wrong is reported in the handshake.
 const loading = loadLock(modulePath);
 loading.catch(() => {});
 
@@ -58,7 +58,7 @@ function handleLine(line: string): void {
     process.stderr.write(`not a request (${firstLine(error)}): ${line.slice(0, 200)}\n`);
     process.exit(2);
   }
-  // The only way to fail is that nobody reads the answers any more.
+  // The only way to fail is that the answers are not read any more.
   session.handle(request).catch(() => process.exit(0));
 }
 

@@ -68,7 +68,7 @@ export class ResourceConnection {
         cancel();
         resolve();
       });
-      socket.on('error', reject); // after that it is nobody's news but `close`
+      socket.on('error', reject); // after that `close` says all that there is to say
       socket.on('close', () => {
         cancel();
         reject(new Error('closed'));

@@ -59,7 +59,7 @@ export class StampedCluster extends Cluster {
       super.handleError(error, ttl, handlers);
       return;
     }
-    // Whoever answered has lost the others, or a part of the slots has no primary: look who serves what now.
+    // The server that answered has lost the others, or a part of the slots has no primary: look who serves what now.
     if (isReplyError(error) && errorCode(error) === 'CLUSTERDOWN') this.refreshSlotsCache();
     handlers.defaults();
   }

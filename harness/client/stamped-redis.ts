@@ -16,7 +16,7 @@ export class StampedRedis extends Redis {
   }
 
   override sendCommand(...[command, stream]: Parameters<SendCommand>): ReturnType<SendCommand> {
-    // ioredis's own commands of a new connection are nobody's operation.
+    // ioredis's own commands of a new connection belong to no operation.
     const ofHandshake = this.status === 'connect' && Command.checkFlag('HANDSHAKE_COMMANDS', command.name);
     if (!ofHandshake) this.#watch.watch(command, this.options.enableOfflineQueue === true);
     return super.sendCommand(command, stream);

@@ -9,7 +9,7 @@
 import type { Command } from 'ioredis';
 import { type CommandLog, type CommandRecord, isReplyError, stateAfter } from './command-log.js';
 
-/** Rejection of a command that never left this process, or went to nobody who took it: certainly not executed. */
+/** Rejection of a command that never left this process, or reached no server that took it: certainly not executed. */
 export class NeverSentError extends Error {
   override readonly name = 'NeverSentError';
 }
@@ -71,7 +71,7 @@ export class CommandWatch {
 
   /**
    * Takes a server's answer before a Cluster client does, which sends a redirected command on by itself: also one that
-   * timed out long ago, and nobody waits for.
+   * timed out long ago and is not waited for.
    */
   #hear(command: Command, record: CommandRecord, socket: object): void {
     const { resolve, reject } = command;

@@ -80,7 +80,7 @@ export function topologyAccess(
       throw new Error('redis() has no meaning on redlock, whose nodes are independent: use nodes()');
     }
     const one = openLogical(description);
-    // A Cluster client takes the same commands, and is told apart by nothing that a lock should have to know.
+    // A Cluster client takes the same commands, and differs in nothing that a lock should have to know.
     if (await isReady(one, READY_WITHIN_MS)) return one.client as Redis;
     one.client.disconnect();
     const what = inWords(description);
@@ -109,7 +109,8 @@ export function topologyAccess(
     if (description.kind === 'redlock') {
       throw new Error('listen() has no meaning on redlock, whose nodes are independent: use nodes()');
     }
-    // A log that nobody reads: a subscription grants nothing, and one that is cut off must not put a grant in doubt.
+    // A log of its own, which is never read: a subscription grants nothing, and one that is cut off must not put a grant in
+    // doubt.
     const subscriber = openLogical(description, new CommandLog());
     return new Listening(subscriber.client, () => isReady(subscriber, options.commandTimeoutMs));
   };

@@ -66,7 +66,7 @@ async function compile(compiler: string, source: string, path: string): Promise<
   }
   const trouble = await tryClockShim(made, workshop.path);
   if (trouble) return unavailable(trouble, 'set LOCK_TORTURE_CACHE to a folder from which programs may be run');
-  // Whoever compiled it at the same time has made the same file.
+  // A process that compiled it at the same time has made the same file.
   renameSync(made, path);
   return { path };
 }

@@ -96,7 +96,7 @@ class Apt {
     ];
   }
 
-  /** One unreachable source of several need not matter (to apt neither): told only if a package then cannot be had. */
+  /** One unreachable source of several need not matter (to apt neither): reported only if a package is then missing. */
   async update(): Promise<void> {
     const result = await runProgram(['apt-get', ...this.options, 'update'], { timeoutMs: UPDATE_TIMEOUT_MS });
     const unreachable = /^W: (Failed to fetch .*)/m.exec(result.stderr)?.[1];

@@ -211,7 +211,7 @@ async function privateNamespaces(): Promise<Diagnosis> {
   const what = isRoot() ? 'namespaces (as root)' : 'namespaces (as an ordinary user)';
   if (!findOnPath('unshare')) return { what, ok: false, detail: 'not tried: it needs unshare', capability: 'network' };
   const trouble = await namespaceTrouble();
-  if (!trouble) return { what, ok: true, detail: "a network and a process tree of a run's own can be had" };
+  if (!trouble) return { what, ok: true, detail: 'a run can have a network and a process tree of its own' };
   return { what, ok: false, ...trouble, capability: 'network' };
 }
 

@@ -31,7 +31,7 @@ export function downloadedProgram(wanted: DownloadableProgram, cacheFolder: stri
 }
 
 /**
- * Downloads it and puts it in place, if it passes `trial`. Rejects with a PackageError where it cannot be had, with
+ * Downloads it and puts it in place, if it passes `trial`. Rejects with a PackageError where it cannot be downloaded, with
  * the file system's error where it cannot be kept, and with what `trial` rejects.
  */
 export async function downloadProgram(

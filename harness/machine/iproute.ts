@@ -11,7 +11,7 @@ const IPROUTE = { name: 'iproute2', packages: ['iproute2'], program: 'bin/ip' };
 
 /**
  * Makes sure that `ip` is on the PATH of this process and of all that it starts; downloads it on first use. Rejects with
- * a PackageError that says why it cannot be had.
+ * a PackageError that says why it is not available.
  */
 export async function provideIp(cacheFolder: string, say: (line: string) => void): Promise<void> {
   if (findOnPath('ip')) return;

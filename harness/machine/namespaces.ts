@@ -1,4 +1,4 @@
-/** The namespaces in which a whole run lives: how they are entered, and whether they can be had here at all. */
+/** The namespaces in which a whole run lives: how they are entered, and whether they are available here at all. */
 import { readFileSync } from 'node:fs';
 import { runProgram } from './command.js';
 

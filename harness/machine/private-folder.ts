@@ -1,6 +1,6 @@
 /**
  * Folders in which a download or a compilation is prepared before it is renamed into place, all or nothing. A folder
- * names the process that made it, so that whoever comes next removes what a killed one left behind; nothing is locked.
+ * names the process that made it, so that the next process removes what a killed one left behind; nothing is locked.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

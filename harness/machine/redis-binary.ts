@@ -36,7 +36,7 @@ export interface FindRedisOptions {
   say: (line: string) => void;
 }
 
-/** Rejects with a RedisNotFoundError when there is none to be had. */
+/** Rejects with a RedisNotFoundError when none is available. */
 export async function findRedis({ explicit, cacheFolder, say }: FindRedisOptions): Promise<RedisBinary> {
   if (explicit !== undefined) return examined({ path: resolve(explicit), env: {}, origin: '--redis' });
   const onPath = findOnPath('redis-server');
@@ -55,7 +55,7 @@ export async function findRedisHere({
 
 /**
  * Where the tool keeps what it fetched or compiled: LOCK_TORTURE_CACHE, else the user's cache folder. An absolute path; throws
- * a CacheFolderError where none can be told.
+ * a CacheFolderError where none can be determined.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   if (env.LOCK_TORTURE_CACHE) return resolve(env.LOCK_TORTURE_CACHE);

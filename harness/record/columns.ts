@@ -1,6 +1,6 @@
 /**
- * Columns that grow, for tables with millions of rows: typed arrays, in which a value that was never set is told by a number
- * that stands for its absence. A column in which nothing was set takes no memory of its own.
+ * Columns that grow, for tables with millions of rows: typed arrays, in which a number stands for the absence of a value
+ * that was never set. A column in which nothing was set takes no memory of its own.
  */
 
 type Values = Float64Array | Int32Array | Uint8Array;

@@ -2,7 +2,7 @@
  * A history in memory, in columns: some 110 bytes an operation, where two event objects would take 700.
  *
  * It promises that `event(i)` gives back what was added, field by field, as far as `api.ts` names the field. It checks only
- * what it stands on (lines in order, a completion after its invoke); that the rest is sound is up to whoever reads a file.
+ * what it stands on (lines in order, a completion after its invoke); that the rest is sound is up to the reader of the file.
  */
 
 import type { History, HistoryEvent, Notices, Operations, OpName, RareEvent } from '../vocabulary/history.js';
@@ -39,7 +39,7 @@ export class HistoryTable {
   private readonly rare: RareEvent[] = [];
   /** For each line, in which store its event is, and where there. */
   private readonly place = new Column(Int32Array, 0);
-  /** Notices about a hold that nobody acquired: they fit into no column. */
+  /** Notices about a hold that was never acquired: they fit into no column. */
   private readonly odd = new Map<number, Notice>();
   private endNs = 0;
   private lines = 0;

@@ -1,6 +1,6 @@
 /**
  * Reads a file of lines in large pieces that end with a line break each: what it takes in memory does not depend on the
- * file. Synchronous, because whoever reads a whole run has nothing else to do meanwhile.
+ * file. Synchronous, because a process that reads a whole run has nothing else to do meanwhile.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 

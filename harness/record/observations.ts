@@ -4,7 +4,7 @@
  * A long run has millions of commands, and a verdict wants a few of them: those around what is to be explained. So only
  * where they stand in the file is kept in memory, block by block, and they are parsed when they are asked for; everything
  * else is kept as it is. A line that begins as the recorder begins a command is taken for one without being parsed: damage
- * further on in it is found by whoever asks for it, and told in the same words.
+ * further on in it is found when the line is asked for, and reported in the same words.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import type {
@@ -49,7 +49,7 @@ export function observationsOf(list: readonly Observation[]): Observations {
   };
 }
 
-/** Reads what the servers believed. A missing file means that nobody watched; a torn last line is left out. */
+/** Reads what the servers believed. A missing file means that no server was watched; a torn last line is left out. */
 export async function readObservations(path: string): Promise<Observations> {
   try {
     return new ObservationFile(path);

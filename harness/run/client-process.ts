@@ -186,7 +186,7 @@ export class ClientProcess {
     else if (this.unasked(line)) this.options.onNotice(notice);
   }
 
-  /** Whether it may still say something that nobody asked for; an answer is never too much, however fast the lock is. */
+  /** Whether it may still say something unsolicited; an answer is never too much, however fast the lock is. */
   private unasked(line: string): boolean {
     const may = this.options.allowance.take();
     if (!may) this.distrust(`more than ${LINES_A_SECOND} unasked lines a second, the last of them ${brief(line)}`);

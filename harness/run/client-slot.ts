@@ -231,8 +231,8 @@ export class ClientSlot {
 
   private resume(): void {
     this.held?.release();
-    // Where no script asks for the next process, nobody would start one.
-    if (!this.scripted) this.aliveByHand().catch(() => {}); // told by the operation that needs it
+    // Where no script asks for the next process, none would be started.
+    if (!this.scripted) this.aliveByHand().catch(() => {}); // reported by the operation that needs it
   }
 
   private hold(): void {

@@ -43,7 +43,7 @@ async function watch(clock: Clock, record: (body: HistoryBody) => void, stop: Ab
         beganNs: before.monotonicNs,
       });
     }
-    // A jump is told with the tick in which it came, a slide with all the time that it took.
+    // A jump is recorded with the tick in which it came, a slide with all the time that it took.
     const since = hasStepped(before, now) ? before : anchor;
     const stepped = hasStepped(since, now);
     if (stepped) {

@@ -8,7 +8,7 @@ export interface ClusterMember {
   flags: ReadonlySet<string>;
   /** Of a replica: whose. */
   primaryId: string | undefined;
-  /** Whether the two are connected; nobody is to itself, so that is true. */
+  /** Whether the two are connected; true of the member itself. */
   linked: boolean;
   slots: readonly SlotRange[];
 }

@@ -1,6 +1,6 @@
 /**
  * `ip` on a host, started once and fed commands: an address that has to move while the machine is busy must not wait for
- * processes to be started, and whoever waits for it asks many times a second.
+ * processes to be started, and its waiter asks many times a second.
  *
  * Every answer is what the kernel has after the commands; a change proves nothing by itself.
  */

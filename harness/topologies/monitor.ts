@@ -3,13 +3,13 @@
  * demand also the keys that it evicts, each in its place in that order: both come through the one connection.
  *
  * Read here and not with ioredis: it takes commands that arrive in one packet with MONITOR's own OK for answers to
- * questions it never asked, and throws where nobody can catch it.
+ * questions it never asked, and throws where it cannot be caught.
  */
 import type { Duplex } from 'node:stream';
 import type { MonitoredCommand, Monitoring } from '../vocabulary/topology.js';
 
 /**
- * The source of what nobody sent: the server threw `argv[0]` away because its memory was full. `serverWallMs` is that of
+ * The source of what no client sent: the server threw `argv[0]` away because its memory was full. `serverWallMs` is that of
  * the command before.
  */
 export const EVICTION = 'evicted';
@@ -17,7 +17,7 @@ export const EVICTION = 'evicted';
 export interface MonitorOptions {
   /** What the server asks for. */
   password?: string;
-  /** Whether it publishes evictions (`notify-keyspace-events Ee`), and they are to be told. */
+  /** Whether it publishes evictions (`notify-keyspace-events Ee`), and they are to be reported. */
   evictions?: boolean;
 }
 
@@ -129,7 +129,7 @@ export function parseMonitorLine(line: string): MonitoredCommand | undefined {
 
 /**
  * Valkey 8.1 prints quotes as they are (tried on 8.1.1). Where one word ends and the next begins can then be guessed only,
- * which will do for a script: what it writes is told by lines of their own.
+ * which will do for a script: what it writes is in lines of their own.
  */
 function unescapedScript(quoted: string): string[] | undefined {
   if (!/^"(?:EVAL|FCALL)[^"]*" .*"$/is.test(quoted)) return undefined;

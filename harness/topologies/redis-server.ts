@@ -33,11 +33,11 @@ export interface RedisServerOptions {
   clock: Clock;
   /** Asked of everybody who connects; the harness gives it, too. */
   password?: string;
-  /** It publishes evictions: whoever monitors it is told of them, in their place among the commands. */
+  /** It publishes evictions: its monitor sees them, in their place among the commands. */
   evicts?: boolean;
   /** A Cluster node shows what it has as a replica only on connections that asked for it (READONLY). */
   clusterNode?: boolean;
-  /** What the server must be told after every start because it does not keep it. */
+  /** What must be set after every start because the server does not keep it. */
   afterStart?: (server: RedisServer) => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export class RedisServer implements RedisNode {
   readonly kind: 'redis' | 'sentinel';
   readonly host: Host;
   readonly port: number;
-  /** Hears of every end of the running server that nobody here brought about. */
+  /** Hears of every end of the running server that the harness did not bring about. */
   onOwnEnd: (exit: ProcessExit) => void = () => {};
   private current: ServerProcess | undefined;
   /** The promise, not the client: commands that are given together share one connection. */
@@ -92,7 +92,7 @@ export class RedisServer implements RedisNode {
     await this.options.afterStart?.(this);
   }
 
-  /** How a server ended that nobody ended, with its own last words, in one line. */
+  /** How a server ended by itself, with its own last words, in one line. */
   async obituary(exit: ProcessExit): Promise<string> {
     const how =
       exit.signal === 'SIGKILL'
@@ -111,7 +111,7 @@ export class RedisServer implements RedisNode {
     if (result.exitCode !== 0) throw new Error(`${this.name}: ${result.stderr}`);
   }
 
-  /** Kills the server for good, and removes its socket: whoever copies a run's folder would stumble over it. */
+  /** Kills the server for good, and removes its socket: a copy of a run's folder would stumble over it. */
   async stop(): Promise<void> {
     this.dropAdmin();
     this.current?.signal('SIGKILL');
@@ -202,7 +202,7 @@ export class RedisServer implements RedisNode {
   }
 
   private dropAdmin(): void {
-    // One that never came up was told to whoever asked for it.
+    // That it never came up is reported to its caller.
     this.admin?.then((redis) => redis.disconnect()).catch(() => {});
     this.admin = undefined;
   }

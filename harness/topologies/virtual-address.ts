@@ -1,9 +1,9 @@
 /**
- * An address that is on one of several hosts at a time and can be moved: taken from whoever has it, given to another, and
+ * An address that is on one of several hosts at a time and can be moved: taken from its host, given to another, and
  * announced, so that everybody's next packet to it goes there. Old connections are then reset by the new host.
  *
  * It moves through the harness's own way into the hosts, which no fault cuts, as a cloud's control plane takes an address
- * from a machine that is itself cut off. So it is never on two hosts, and a server that nobody sees any more cannot keep it.
+ * from a machine that is itself cut off. So it is never on two hosts, and a server that is cut off cannot keep it.
  */
 import type { Host } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
@@ -24,7 +24,7 @@ export class VirtualAddress {
     this.sessions = new Map(hosts.map((host) => [host, new IpSession(host, clock)]));
   }
 
-  /** Makes the hosts tell their network when they get an address. Rejects where that cannot be had. */
+  /** Makes the hosts tell their network when they get an address. Rejects where that is not possible. */
   async prepare(): Promise<void> {
     await Promise.all(
       this.hosts.map(async (host) => {
@@ -53,13 +53,13 @@ export class VirtualAddress {
     return moved;
   }
 
-  /** Stops watching over it; whoever has it keeps it. */
+  /** Stops watching over it; its host keeps it. */
   async close(): Promise<void> {
     await Promise.all([...this.sessions.values()].map((session) => session.close()));
   }
 
   private async move(host: Host): Promise<void> {
-    // First taken from everybody else, then given: for a moment nobody has it, and never two.
+    // First taken from all others, then given: for a moment no host has it, and never do two.
     const others = this.hosts.filter((other) => other !== host);
     const [{ mac }, ...after] = await Promise.all([
       this.stateOf(host),

@@ -68,7 +68,7 @@ export type Capability = 'clock' | 'network' | 'process';
 export interface Runtime extends AsyncDisposable {
   readonly name: string;
   readonly clock: Clock;
-  /** Capabilities that cannot be had here, each with the reason and the remedy. */
+  /** Capabilities that are not available here, each with the reason and the remedy. */
   readonly unavailable: Partial<Record<Capability, string>>;
   /** An address of the private network that no host has: for a virtual IP. */
   readonly spareAddress: string;

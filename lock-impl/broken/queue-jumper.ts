@@ -2,8 +2,8 @@
  * A fair lock with a fast path: a newcomer tries the lock first, and queues up if it is held. Production code adds it
  * because most locks are free most of the time, and the queue costs a longer script.
  *
- * Between a release and the arrival of the client that was first in the queue, and was woken, the lock is free: a newcomer gets
- * it. Under contention those that waited longest go on waiting, and the lock is fair on paper only.
+ * Between a release and the arrival of the client that was first in the queue, and was woken, the lock is free: a newcomer
+ * gets it. Under contention those that waited longest go on waiting, and the lock is fair on paper only.
  */
 import { takenFrom } from '../reentrant-protocol.js';
 import { reentrantTake } from '../scripts/reentrant-take.js';

@@ -3,8 +3,8 @@
  * and compares the owner only where there is one.
  *
  * A client is paused for longer than its lease; another gets the lock, does its work and releases it. When the first wakes
- * it finds the key gone, puts its lock back and goes on as if it had held all the time: what it read before is old by now, and
- * it never learns of it. A release that overtakes a renewal leaves a lock that no client has.
+ * it finds the key gone, puts its lock back and goes on as if it had held all the time: what it read before is old by now,
+ * and it never learns of it. A release that overtakes a renewal leaves a lock that no client has.
  */
 import { renewedLock } from './renewed-lock.js';
 

@@ -2,7 +2,8 @@
  * A lock with a queue of tickets in a list: granted to the head of the queue, when the key is free. A part that is left out is
  * right: who gives up takes its ticket back.
  *
- * A client that dies leaves its ticket where it is. So this is for runs in which no client dies; `fair` has deadlines for that.
+ * A client that dies leaves its ticket where it is. So this is for runs in which no client dies; `fair` has deadlines for
+ * that.
  */
 import type { Redis } from 'ioredis';
 import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/lock.js';

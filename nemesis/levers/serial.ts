@@ -5,7 +5,7 @@ export class Serial {
   run<T>(key: string, task: () => Promise<T>): Promise<T> {
     const before = this.tails.get(key) ?? Promise.resolve();
     const done = before.then(task, task);
-    // Whoever waits next only needs to know that this one is over.
+    // The next one only needs to know that this one is over.
     this.tails.set(
       key,
       done.catch(() => undefined),

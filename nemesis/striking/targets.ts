@@ -61,7 +61,7 @@ export function isNode(struck: Struck): struck is StruckNode {
   return struck.kind === 'node';
 }
 
-/** Resolves a step's target. Rejects with a Refusal when nobody fits it now. */
+/** Resolves a step's target. Rejects with a Refusal when nothing fits it now. */
 export async function resolveTarget(step: Pick<PlanStep, 'target'>, context: NemesisContext): Promise<Struck[]> {
   const { target } = step;
   return typeof target === 'string' ? resolveRole(target, context) : resolveNames(target.names, context);
@@ -92,7 +92,7 @@ export async function findPrimary(context: NemesisContext): Promise<RedisNode> {
   return (await findShard(context)).primary;
 }
 
-/** Who has taken the place of the shard's primary, as the servers say; undefined while nobody has. */
+/** Who has taken the place of the shard's primary, as the servers say; undefined while none has. */
 export async function successorOf(
   shard: Shard,
   context: Pick<NemesisContext, 'topology'>,

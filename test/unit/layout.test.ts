@@ -160,9 +160,6 @@ describe('names', () => {
   /** Names with one meaning that stand in several files, and why they must. */
   const SEVERAL: Record<string, string> = {
     DEVICE: 'the one network device of a host; topologies and faults may not import each other',
-    Grant: 'a granted acquire: as it is seen while the run lasts, and as it is found in its record',
-    moment: 'times in sentences, of checkers and of reports',
-    plural: 'counts in sentences, of checkers and of reports',
   };
 
   /** Exported names and the files that declare them, of names that several files declare. */

@@ -9,7 +9,7 @@ import type { Operations } from '../../../harness/vocabulary/history.js';
 /**
  * Whether a row is an acquire that was refused because of who held the lock: only then does it say anything about the lock.
  *
- * `no-quorum` does not: five nodes split between three clients refuse all of them, and nobody holds. Neither does
+ * `no-quorum` does not: five nodes split between three clients refuse all of them, and none holds. Neither does
  * `unreachable`, nor a refusal without a reason.
  */
 export function refusedForHolder({ op, outcome, reason, reasons }: Operations, row: number): boolean {
@@ -17,8 +17,8 @@ export function refusedForHolder({ op, outcome, reason, reasons }: Operations, r
 }
 
 /**
- * Whether a row is a release that was told "not yours". One that reached nobody (`unreachable`) was told nothing: the lock
- * still has the hold on its books, and nobody else may be granted it meanwhile.
+ * Whether a row is a release that was answered "not yours". One that reached no server (`unreachable`) got no answer: the
+ * lock still has the hold on its books, and no other client may be granted it meanwhile.
  */
 export function deniedOwnership({ op, outcome, reason, reasons }: Operations, row: number): boolean {
   return op[row] === OP.release && outcome[row] === OUTCOME.fail && reasons[reason[row]!] !== 'unreachable';

@@ -6,7 +6,7 @@ import { readWriteModel, reentrantModel, semaphoreModel } from './shared.js';
 
 type Kind = LockModel['kind'];
 
-// biome-ignore lint/suspicious/noExplicitAny: each model has a state of its own, which nobody else looks into.
+// biome-ignore lint/suspicious/noExplicitAny: each model has a state of its own, which is its own business.
 type AnyModel = Model<any>;
 
 export const models: { readonly [K in Kind]: (model: Extract<LockModel, { kind: K }>) => AnyModel } = {

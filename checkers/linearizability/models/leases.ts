@@ -3,7 +3,7 @@
  * of the grant, and not before. It need not be: `leaseNs` is how long the lease *certainly* ran, shortened by every margin,
  * and a renewal may have made it longer. So a lease alone never proves that a lock was free.
  *
- * The end of a lease is written down as a release that nobody called: a row of its own, whose outcome is not known.
+ * The end of a lease is written down as a release that no client called: a row of its own, whose outcome is not known.
  * A hold whose release succeeded was there until then, however long its lease (a watchdog may have renewed it).
  */
 

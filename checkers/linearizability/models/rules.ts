@@ -60,8 +60,9 @@ function afterAcquire<State>(
 /**
  * A release ends the very hold that it names, and cannot have succeeded where that is not held.
  *
- * One that was told "not yours" is no contradiction, whoever holds: where it does not end the hold it is an error of the
- * client's and changes nothing. c1 forgets that it released in a `finally` and releases again: the lock is none the worse.
+ * One that was answered "not yours" is no contradiction, no matter who holds: where it does not end the hold it is an error
+ * of the client's and changes nothing. c1 forgets that it released in a `finally` and releases again: the lock is none the
+ * worse.
  */
 function afterRelease<State>(
   rules: Rules<State>,

@@ -1,6 +1,6 @@
 /**
- * The classes of findings: which is graver, what they are called, and in which order violations are told. Every other place
- * asks here.
+ * The classes of findings: which is graver, what they are called, and in which order violations are reported. Every
+ * other place asks here.
  */
 import type { Violation, ViolationClass } from '../../vocabulary/verdict.js';
 import { plural } from './words.js';
@@ -35,9 +35,9 @@ export function countOfClass(count: number, name: ViolationClass): string {
 }
 
 /**
- * The order in which violations are told and numbered, everywhere: those that fail the run before those that it allows; of each
- * class, kind and cause the earliest before a second of any, for a reader of five should see five stories and not one of them
- * five times; then the gravest class, and then by time.
+ * The order in which violations are reported and numbered, everywhere: those that fail the run before those that it allows;
+ * of each class, kind and cause the earliest before a second of any, for a reader of five should see five stories and not
+ * one of them five times; then the gravest class, and then by time.
  */
 export function inOrderOfTelling(
   violations: readonly Violation[],

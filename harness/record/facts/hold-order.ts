@@ -1,5 +1,5 @@
 /**
- * Which grants of a key certainly came after which: what lets a later holder be told from an earlier one.
+ * Which grants of a key certainly came after which: what distinguishes a later holder from an earlier one.
  *
  * Only two bounds are used: a grant was made no later than its client had it in hands (`fromNs`), and no earlier than the
  * attempt that was granted left (`grantSentNs`). So a grant that came late, in answer to an attempt sent long before, is
@@ -80,7 +80,7 @@ export class FirstHolders {
   }
 }
 
-/** 1 for each hold that its client took while it held the key already: it waited for nobody. */
+/** 1 for each hold that its client took while it held the key already: it waited for no other client. */
 export const nestedHolds = once((history: History): Uint8Array => {
   const holds = holdsOf(history);
   const { callNs } = intervalsOf(history);

@@ -149,7 +149,7 @@ class Drawing {
   }
 
   /**
-   * A hold ends when its release *began*, whatever came of it: a client that was told "not yours" or nothing at all has
+   * A hold ends when its release *began*, whatever came of it: a client that got the answer "not yours", or none at all, has
    * stopped working under the lock all the same.
    *
    * Where that instant is not known (no answer, or no stamps) the hold is proven only until the release was *sent* to the
@@ -171,8 +171,8 @@ class Drawing {
   }
 
   /**
-   * A client that was told by its library that it lost the lock stopped holding then. If its clock cannot be trusted, it
-   * may have been told at any time since the grant, and nothing is proven.
+   * A client whose library reported that it lost the lock stopped holding then. If its clock cannot be trusted, the report
+   * may have come at any time since the grant, and nothing is proven.
    */
   private lost(): void {
     const { notices } = this.history;

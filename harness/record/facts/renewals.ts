@@ -2,7 +2,8 @@
  * What a history tells about renewals of holds: extensions that were asked for, and those that a lock made by itself and told
  * of. Each with the instant from which its lease runs, drawn early rather than late.
  *
- * A renewal that was told unasked counts only where its client's clock can be trusted: else nothing bounds when it was sent.
+ * A renewal that the client reported by itself counts only where its client's clock can be trusted: else nothing bounds when
+ * it was sent.
  */
 import type { History } from '../../vocabulary/history.js';
 import { NOTICE, OP, OUTCOME } from '../history-table.js';
@@ -23,9 +24,9 @@ export interface Renewal {
  * When the lease of a hold ends that was granted until `grantedEndNs`, held until `untilNs`, and renewed; `renewals` in the order
  * in which they were sent.
  *
- * The last successful renewal decides, also where it asked for a shorter lease than the one before: the server was told
- * so. A renewal that was sent after the lease had already run out does not mend the gap: granted at 0 s for 5 s, renewed
- * at 7 s, the client was stale from 5 s on, and a client that was granted the lock at 6 s was granted it rightly.
+ * The last successful renewal decides, also where it asked for a shorter lease than the one before: that is what the
+ * server has. A renewal that was sent after the lease had already run out does not mend the gap: granted at 0 s for 5 s,
+ * renewed at 7 s, the client was stale from 5 s on, and a client that was granted the lock at 6 s was granted it rightly.
  *
  * An extension of unknown outcome may have been carried out: it can only be held against the lease (it may have made it
  * shorter), never for it.

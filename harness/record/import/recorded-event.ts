@@ -2,7 +2,7 @@
  * One event of a history in Jepsen's form, as EDN or JSON gave it: what of it is about locks, in this project's words.
  *
  * It looks at one event alone; whether events fit together is `pairing.ts`'s business. What cannot be understood is said in
- * words; what is not about locks, or not done by a client, is told apart from that, to be left out and counted.
+ * words; what is not about locks, or not done by a client, is distinguished from that, to be left out and counted.
  */
 import type { LockMode } from '../../vocabulary/protocol.js';
 
@@ -134,8 +134,8 @@ function modeOf(mode: unknown): LockMode | undefined {
 }
 
 /**
- * A client's name. Whoever is not a number is no client of Jepsen's, and comes back with a colon; in JSON, where keywords
- * are texts, names of clients are taken as they are. Undefined where nothing is said.
+ * A client's name. A process that is not a number is no client of Jepsen's, and comes back with a colon; in JSON, where
+ * keywords are texts, names of clients are taken as they are. Undefined where nothing is said.
  */
 function processOf(process: unknown): string | undefined {
   if (typeof process === 'number' && Number.isInteger(process)) return processName(process);
@@ -187,7 +187,7 @@ function wordOf(value: unknown): string {
   return Array.isArray(value) ? value.map(wordOf).join(' ') : JSON.stringify(value);
 }
 
-/** Why it failed, or why nobody knows. A word of other tests for "it was never sent" becomes this project's. */
+/** Why it failed, or why its outcome is unknown. A word of other tests for "it was never sent" becomes this project's. */
 function reasonOf(error: unknown): string | undefined {
   if (error === undefined || error === null) return undefined;
   const reason = wordOf(error).slice(0, REASON_LENGTH_MAX);

@@ -132,12 +132,12 @@ function problemOf(issue: Issue): string {
   return value === undefined ? `missing, expected ${message}` : `expected ${message}, got ${shown(value)}`;
 }
 
-/** Of a union told apart by a field, what stands in that field. */
+/** Of a union discriminated by a field, what stands in that field. */
 function inField(input: unknown, issue: Issue): unknown {
   return (input as Record<PropertyKey, unknown> | undefined)?.[issue.path.at(-1)!];
 }
 
-/** Data that is nearly one of several things is told what it lacks to be that; else what it may be. */
+/** For data that is nearly one of several things: what it lacks to be that; else what it may be. */
 function unionLine(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): string {
   const firsts = issue.errors.map(([first]) => first!);
   const near = firsts.find(({ path, code }) => path.length > 0 || code === 'unrecognized_keys');

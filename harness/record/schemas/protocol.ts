@@ -223,5 +223,5 @@ export const noticeSchema = describes<Notice>()(
   ]),
 );
 
-/** The types of lines that nobody asked for. */
+/** The types of unsolicited lines. */
 export const NOTICE_TYPES: readonly unknown[] = noticeSchema.options.map((notice) => notice.shape.type.value);

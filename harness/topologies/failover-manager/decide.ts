@@ -1,7 +1,7 @@
 /**
  * What a failover manager does about what it sees: pure functions, from views of the servers to actions.
  *
- * They promise that nobody is promoted who never had any of the primary's data; that nobody is promoted because the manager
+ * They promise that no server is promoted that never had any of the primary's data; that none is promoted because the manager
  * itself was cut off or asleep; and that there is one primary in its eyes at any time: a server that comes back and takes
  * itself for one is made to follow. They exclude a second opinion: as with keepalived, one observer who has lost the
  * primary replaces it, though clients may still reach it.
@@ -52,12 +52,12 @@ export type Action =
   | { do: 'promote'; server: string; why: string }
   /** Becomes a replica of the primary, whatever it was. */
   | { do: 'follow'; server: string; was: 'primary' | 'replica' }
-  /** There is something to do, and nobody with whom it can be done. */
+  /** There is something to do, and no server with which it can be done. */
   | { do: 'wait'; why: string };
 
 /**
  * Learns from a look what the next decision needs: whether the manager could have heard an answer, and the streams of the
- * primary's data (whoever has a part of none has none of the data).
+ * primary's data (a server that has a part of none has none of the data).
  */
 export function remember(memory: Memory, look: Survey, downAfterMs: number): Memory {
   // When a cut is healed around it, one server is heard again before another: the primary gets its full time from there.

@@ -72,7 +72,7 @@ describe('--nemesis', () => {
     expect(requests.map(({ fault }) => fault)).not.toContain('skew-granted');
     expect(warnings).toEqual([`left out skew-granted: ${noClock.clock}`]);
     expect(complaint(() => parseNemesis('clock', single, noClock))).toBe(
-      `--nemesis: clock cannot be had here: ${noClock.clock}`,
+      `--nemesis: clock is not possible here: ${noClock.clock}`,
     );
     const left = parseNemesis('all', single, noClock).requests.map(({ fault }) => fault);
     expect(left).toEqual(

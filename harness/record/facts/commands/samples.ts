@@ -45,8 +45,8 @@ export interface StoredSample {
 }
 
 /**
- * The state of a key, with what the sample adds to it; undefined: nothing that was not known. `fieldsExpire`: fields of a hash
- * may have times to live, of which a sample does not tell.
+ * The state of a key, with what the sample adds to it; undefined: nothing that was not known. `fieldsExpire`: fields of a
+ * hash may have times to live, of which a sample does not tell.
  */
 export function refined(
   state: StoredState,
@@ -134,9 +134,9 @@ function meetTimes(one: Times, shown: Times): Times {
 }
 
 /**
- * A write that was refused or not, depending on what was there before, of which nothing was known: what is there now may tell.
- * Say c2 stores its value unless there is one. Half a second later the value is c2's: it was stored. Or it is another's, and
- * c2's would still be there: it was refused.
+ * A write that was refused or not, depending on what was there before, of which nothing was known: what is there now may
+ * tell. Say c2 stores its value unless there is one. Half a second later the value is c2's: it was stored. Or it is
+ * another's, and c2's would still be there: it was refused.
  */
 export function settle(changes: readonly Change[], key: string, { keys, wall }: SampleLine): void {
   const stored = keys[key];
@@ -144,7 +144,7 @@ export function settle(changes: readonly Change[], key: string, { keys, wall }: 
   const open = openTakes(changes);
   const won = open.filter(({ change }) => stores(change.wanted!, stored.owner) === 'yes');
   const [winner] = won;
-  // Who stores what others have stored before cannot be told from them.
+  // A client that stores what others have stored before cannot be distinguished from them.
   const alone =
     won.length === 1 && !changes.some((one) => one !== winner!.change && stores(one.after, stored.owner) === 'yes');
   for (const { change, lastsUntilMs } of open) {

@@ -124,7 +124,7 @@ function removeWhere(x: Execution, type: PartsType, gone: (one: Part, name: stri
   else change(x, key, fits, to);
 }
 
-/** Removes so many members, of which nobody can know which. */
+/** Removes so many members; which ones is unknown. */
 function removeSome(x: Execution, type: PartsType, count: bigint): void {
   const [key = ''] = x.args;
   const { state, held } = typed(x.get(key), type);
