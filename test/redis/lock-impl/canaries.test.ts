@@ -2,23 +2,17 @@
  * Every canary goes wrong in the way that it names, and its twin in the same situation does not: against real servers, each
  * client a process of its own. The first four of them are in locks.test.ts, those that need no server in the unit tests.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ClientOptions, LockMode, Notice } from '../../../harness/vocabulary/protocol.js';
-import type { TopologyDescription } from '../../../harness/vocabulary/topology.js';
+import { fileServer, fileServers, freshKey, goneFrom, redlockOf } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
 import { single } from '../../support/locks-here.js';
 import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
-let server: TestRedis;
-beforeAll(async () => {
-  server = await startRedis();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fileServer();
 
 /** Longer than any test. */
 const LONG_MS = 60_000;
-let lastKey = 0;
-const freshKey = () => `key:${lastKey++}`;
 
 /** So many clients of this lock, started at once; disposing ends them. */
 async function clients(count: number, lock: string, topology = single(server), options: Partial<ClientOptions> = {}) {
@@ -29,8 +23,6 @@ async function clients(count: number, lock: string, topology = single(server), o
     },
   });
 }
-const goneFrom = (redis: TestRedis, key: string) =>
-  until(`${key} is gone`, async () => (await redis.redis.exists(key)) === 0);
 
 /** A lease of `a` that is over, and `b` as the next holder. */
 async function overtaken(a: LockClientProcess, b: LockClientProcess, key: string) {
@@ -276,18 +268,13 @@ test.each([
 });
 
 describe('redlock', () => {
-  let nodes: TestRedis[];
-  beforeAll(async () => {
-    nodes = await Promise.all(['r1', 'r2', 'r3', 'r4', 'r5'].map((name) => startRedis(name)));
-  });
-  afterAll(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())));
+  const nodes = fileServers(5);
 
   test.each([
     ['broken/no-validity-check', 'ok', undefined],
     ['broken/no-validity-check-mended', 'fail', 'granted-late'],
   ])('%s: the third of three votes comes when the lease is over and another holds: %s', async (lock, type, reason) => {
-    const topology: TopologyDescription = { kind: 'redlock', nodes: nodes.map(({ endpoint }) => endpoint) };
-    await using both = await clients(1, lock, topology, { commandTimeoutMs: 10_000 });
+    await using both = await clients(1, lock, redlockOf(nodes), { commandTimeoutMs: 10_000 });
     const [a] = both;
     const key = freshKey();
     const [first, second, third, ...others] = nodes as [TestRedis, TestRedis, TestRedis, TestRedis, TestRedis];

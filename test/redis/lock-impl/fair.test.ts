@@ -1,19 +1,14 @@
 /** `fair`: who gets the lock next, each client a process of its own. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fairProtocol } from '../../../lock-impl/fair-protocol.js';
 import { companionKey } from '../../../lock-impl/keys.js';
+import { fileServer, freshKey } from '../../support/file-servers.js';
 import { type Answer, connectedClient, type LockClientProcess } from '../../support/lock-client.js';
 import { clientHere, single } from '../../support/locks-here.js';
-import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
+import { until } from '../../support/redis-server.js';
 
-let server: TestRedis;
-beforeAll(async () => {
-  server = await startRedis();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fileServer();
 
-let lastKey = 0;
-const freshKey = () => `key:${lastKey++}`;
 const connected = () => connectedClient('fair', single(server));
 const queue = (key: string) => server.redis.lrange(companionKey(key, 'queue'), 0, -1);
 

@@ -9,28 +9,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resolveLock } from '../../../cli/run/lock-source.js';
-import type { Endpoint, TopologyDescription } from '../../../harness/vocabulary/topology.js';
+import type { TopologyDescription } from '../../../harness/vocabulary/topology.js';
+import { fileServer, fileServers, freshKey, goneFrom, redlockOf } from '../../support/file-servers.js';
 import { clientMain, connectedClient, LockClientProcess, projectFolder } from '../../support/lock-client.js';
+import { single } from '../../support/locks-here.js';
 import { havePython } from '../../support/needs.js';
-import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
+import { startRedis, until } from '../../support/redis-server.js';
 
-const single = (node: Endpoint): TopologyDescription => ({ kind: 'single', node });
-
-let server: TestRedis;
-let nodes: TestRedis[];
-beforeAll(async () => {
-  server = await startRedis();
-  nodes = await Promise.all(['r1', 'r2', 'r3', 'r4', 'r5'].map((name) => startRedis(name)));
-});
-afterAll(async () => {
-  await Promise.all([server, ...nodes].map((one) => one[Symbol.asyncDispose]()));
-});
-
-let lastKey = 0;
-const freshKey = () => `key:${lastKey++}`;
-const redlockTopology = (): TopologyDescription => ({ kind: 'redlock', nodes: nodes.map((node) => node.endpoint) });
-const goneFrom = (redis: TestRedis, key: string) =>
-  until(`${key} is gone`, async () => (await redis.redis.exists(key)) === 0);
+const server = fileServer();
+const nodes = fileServers(5);
 
 const pythonClient = resolve(projectFolder, 'lock-impl/external/python/lock_client.py');
 
@@ -48,8 +35,8 @@ const onOneServer: Record<string, (topology: TopologyDescription) => Promise<Loc
 /** What any sound lease lock on one server does. */
 describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
   test('excludes, and can be had again after the release', async () => {
-    await using a = await connect(single(server.endpoint));
-    await using b = await connect(single(server.endpoint));
+    await using a = await connect(single(server));
+    await using b = await connect(single(server));
     const key = freshKey();
     const grant = await a.acquire(key);
     expect(grant.type).toBe('ok');
@@ -63,8 +50,8 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
   });
 
   test('ends by itself; the late release fails and leaves the next holder alone', async () => {
-    await using a = await connect(single(server.endpoint));
-    await using b = await connect(single(server.endpoint));
+    await using a = await connect(single(server));
+    await using b = await connect(single(server));
     const key = freshKey();
     const late = await a.acquire(key, 100);
     await goneFrom(server, key);
@@ -76,7 +63,7 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
   });
 
   test('extends: a new lease from when the extension was sent', async () => {
-    await using a = await connect(single(server.endpoint));
+    await using a = await connect(single(server));
     const key = freshKey();
     const grant = await a.acquire(key, 2_000);
     const extended = await a.extend(grant.id, 60_000);
@@ -87,8 +74,8 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
   });
 
   test('waits for a holder, and only as long as it was told', async () => {
-    await using a = await connect(single(server.endpoint));
-    await using b = await connect(single(server.endpoint));
+    await using a = await connect(single(server));
+    await using b = await connect(single(server));
     const key = freshKey();
     const grant = await a.acquire(key);
     const refused = await b.acquire(key, 5_000, 200);
@@ -101,7 +88,7 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
 
   test('says so when the server is gone', async () => {
     await using own = await startRedis();
-    await using client = await connect(single(own.endpoint));
+    await using client = await connect(single(own));
     await own.kill();
     await until('it has noticed', async () => {
       const answer = await client.acquire(freshKey());
@@ -112,7 +99,7 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
 });
 
 test('set-nx-px: a grant that comes when its lease is over is given back', async () => {
-  await using client = await connectedClient('set-nx-px', single(server.endpoint));
+  await using client = await connectedClient('set-nx-px', single(server));
   const key = freshKey();
   // The answer takes longer than the lease.
   await server.redis.call('CLIENT', 'PAUSE', '50', 'ALL');
@@ -124,8 +111,8 @@ describe('redlock', () => {
     (await Promise.all(nodes.map((node) => node.redis.exists(key)))).reduce((sum, n) => sum + n, 0);
 
   test('excludes, on all nodes; releases everywhere', async () => {
-    await using a = await connectedClient('redlock', redlockTopology());
-    await using b = await connectedClient('redlock', redlockTopology());
+    await using a = await connectedClient('redlock', redlockOf(nodes));
+    await using b = await connectedClient('redlock', redlockOf(nodes));
     const key = freshKey();
     const grant = await a.acquire(key);
     expect(grant.type).toBe('ok');
@@ -140,7 +127,7 @@ describe('redlock', () => {
   });
 
   test('a split vote grants nobody and leaves nothing behind', async () => {
-    await using client = await connectedClient('redlock', redlockTopology());
+    await using client = await connectedClient('redlock', redlockOf(nodes));
     const key = freshKey();
     for (const node of nodes.slice(0, 3)) await node.redis.set(key, 'somebody');
     expect(await client.acquire(key)).toMatchObject({ type: 'fail', reason: 'no-quorum' });
@@ -171,7 +158,7 @@ describe('redlock', () => {
   });
 
   test('a stopped minority costs a little time, not the lock', async () => {
-    await using client = await connectedClient('redlock', redlockTopology(), { commandTimeoutMs: 3_000 });
+    await using client = await connectedClient('redlock', redlockOf(nodes), { commandTimeoutMs: 3_000 });
     const key = freshKey();
     nodes[4]!.process.kill('SIGSTOP');
     try {
@@ -190,9 +177,9 @@ describe('canaries', () => {
     ['broken/blind-del', 'ok'],
     ['broken/blind-del-mended', 'fail'],
   ])('%s: an expired holder releases, while the next one holds, and a third comes: %s', async (lock, outcome) => {
-    await using a = await connectedClient(lock, single(server.endpoint));
-    await using b = await connectedClient(lock, single(server.endpoint));
-    await using c = await connectedClient(lock, single(server.endpoint));
+    await using a = await connectedClient(lock, single(server));
+    await using b = await connectedClient(lock, single(server));
+    await using c = await connectedClient(lock, single(server));
     const key = freshKey();
     const expired = await a.acquire(key, 100);
     await goneFrom(server, key);
@@ -205,8 +192,8 @@ describe('canaries', () => {
     ['broken/lease-in-seconds', 'ok'],
     ['broken/lease-in-seconds-mended', 'fail'],
   ])('%s: somebody else within 50 ms of a lease of 20 s: %s', async (lock, outcome) => {
-    await using a = await connectedClient(lock, single(server.endpoint));
-    await using b = await connectedClient(lock, single(server.endpoint));
+    await using a = await connectedClient(lock, single(server));
+    await using b = await connectedClient(lock, single(server));
     const key = freshKey();
     const grant = await a.acquire(key, 20_000);
     expect(grant.value.validForMs).toBeGreaterThan(10_000);
@@ -218,8 +205,8 @@ describe('canaries', () => {
     ['broken/shared-owner', 'ok'],
     ['broken/shared-owner-mended', 'fail'],
   ])('%s: somebody else while it is held: %s', async (lock, outcome) => {
-    await using a = await connectedClient(lock, single(server.endpoint));
-    await using b = await connectedClient(lock, single(server.endpoint));
+    await using a = await connectedClient(lock, single(server));
+    await using b = await connectedClient(lock, single(server));
     const key = freshKey();
     expect((await a.acquire(key)).type).toBe('ok');
     expect((await b.acquire(key)).type).toBe(outcome);
@@ -229,8 +216,8 @@ describe('canaries', () => {
     ['broken/half-quorum', 'ok'],
     ['broken/half-quorum-mended', 'fail'],
   ])('%s: two nodes of five are free: %s', async (lock, outcome) => {
-    await using a = await connectedClient(lock, redlockTopology());
-    await using b = await connectedClient(lock, redlockTopology());
+    await using a = await connectedClient(lock, redlockOf(nodes));
+    await using b = await connectedClient(lock, redlockOf(nodes));
     const key = freshKey();
     for (const node of nodes.slice(3)) await node.redis.set(key, 'somebody');
     expect((await a.acquire(key, 60_000)).type).toBe('ok');
@@ -242,7 +229,7 @@ describe('canaries', () => {
 describe.runIf(havePython)('the Python client', () => {
   test('shakes hands, tells its clock, refuses what it does not know', async () => {
     await using client = new LockClientProcess(['python3', pythonClient]);
-    const hello = await client.init(single(server.endpoint));
+    const hello = await client.init(single(server));
     expect(hello).toMatchObject({
       type: 'ok',
       value: { lock: 'python-set-nx-px', features: ['extend', 'clock'], topologies: ['single', 'replica'] },
@@ -254,8 +241,8 @@ describe.runIf(havePython)('the Python client', () => {
   });
 
   test('excludes clients in other languages', async () => {
-    await using python = await connectedPython(single(server.endpoint));
-    await using node = await connectedClient('set-nx-px', single(server.endpoint));
+    await using python = await connectedPython(single(server));
+    await using node = await connectedClient('set-nx-px', single(server));
     const key = freshKey();
     const grant = await python.acquire(key);
     expect((await node.acquire(key)).type).toBe('fail');
@@ -299,7 +286,7 @@ describe.runIf(havePython)('the Python client', () => {
 
   test('says info when the server does not answer', async () => {
     await using own = await startRedis();
-    await using client = await connectedPython(single(own.endpoint), 200);
+    await using client = await connectedPython(single(own), 200);
     own.process.kill('SIGSTOP');
     const answer = await client.acquire('k');
     own.process.kill('SIGCONT');
@@ -307,7 +294,7 @@ describe.runIf(havePython)('the Python client', () => {
   });
 
   test('ends with its standard input, in the middle of a wait', async () => {
-    await using client = await connectedPython(single(server.endpoint));
+    await using client = await connectedPython(single(server));
     const key = freshKey();
     await server.redis.set(key, 'somebody');
     void client.acquire(key, 5_000, 60_000).catch(() => {});
@@ -336,9 +323,9 @@ describe('a lock of the user, from wherever it lies', () => {
     const { clientArgv } = await resolveLock(spec, context);
     await using a = new LockClientProcess(clientArgv);
     await using b = new LockClientProcess(clientArgv);
-    const hello = await a.init(single(server.endpoint));
+    const hello = await a.init(single(server));
     expect(hello, a.stderr).toMatchObject({ type: 'ok' });
-    await b.init(single(server.endpoint));
+    await b.init(single(server));
     const key = freshKey();
     const outcomes = [await a.acquire(key), await b.acquire(key)];
     return [hello.value.lock, ...outcomes.map((outcome) => outcome.type)];

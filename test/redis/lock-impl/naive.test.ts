@@ -1,20 +1,13 @@
 /** The locks that nobody should use: that they work while nothing happens, and how exactly each one fails. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import setNxPxGetDel from '../../../lock-impl/set-nx-px-get-del.js';
 import setnxExpire from '../../../lock-impl/setnx-expire.js';
+import { fileServer, freshKey, goneFrom } from '../../support/file-servers.js';
 import { connectedClient } from '../../support/lock-client.js';
 import { clientHere, diesAt, now, single, stopsAt } from '../../support/locks-here.js';
-import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
-let server: TestRedis;
-beforeAll(async () => {
-  server = await startRedis();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fileServer();
 
-let lastKey = 0;
-const freshKey = () => `key:${lastKey++}`;
-const goneFrom = (key: string) => until(`${key} is gone`, async () => (await server.redis.exists(key)) === 0);
 const connected = (lock: string) => connectedClient(lock, single(server));
 
 describe.each(['setnx', 'setnx-expire', 'set-nx-px-del', 'set-nx-px-get-del'])('%s', (lock) => {
@@ -61,7 +54,7 @@ describe('setnx-expire', () => {
     const hold = await (await setnxExpire.connect(a.access)).acquire(key, { ...now, leaseMs: 60 });
     expect(hold!.validForMs).toBeLessThan(60);
     expect(a.steps).toEqual(['after-setnx', 'granted']);
-    await goneFrom(key);
+    await goneFrom(server, key);
   });
 });
 
@@ -76,7 +69,7 @@ test.each([
   await using c = await connected(lock);
   const key = freshKey();
   const expired = await a.acquire(key, 100);
-  await goneFrom(key);
+  await goneFrom(server, key);
   expect((await b.acquire(key, 60_000)).type).toBe('ok');
   expect((await a.release(expired.id)).type).toBe(outcome);
   expect((await c.acquire(key, 60_000)).type).toBe(outcome);

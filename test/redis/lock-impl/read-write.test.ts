@@ -4,23 +4,18 @@ import type { LockMode } from '../../../harness/vocabulary/protocol.js';
 import { companionKey } from '../../../lock-impl/keys.js';
 import { readWriteProtocol } from '../../../lock-impl/read-write-protocol.js';
 import { NotOwnerError, ReentrantLock } from '../../../lock-impl/reentrant-lock.js';
+import { fileServer, freshKey } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
 import { type ClientHere, clientHere, single } from '../../support/locks-here.js';
-import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
+import { until } from '../../support/redis-server.js';
 
-let server: TestRedis;
+const server = fileServer();
 let here: ClientHere;
-beforeAll(async () => {
-  server = await startRedis();
+beforeAll(() => {
   here = clientHere(server);
 });
-afterAll(async () => {
-  await here[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+afterAll(() => here[Symbol.asyncDispose]());
 
-let lastKey = 0;
-const freshKey = () => `key:${lastKey++}`;
 const connected = () => connectedClient('read-write', single(server));
 const acquire = (client: LockClientProcess, mode: LockMode, key: string, leaseMs = 60_000, waitMs = 0) =>
   client.request({ op: 'acquire', key, leaseMs, waitMs, mode });

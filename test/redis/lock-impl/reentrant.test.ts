@@ -5,24 +5,18 @@ import { companionKey } from '../../../lock-impl/keys.js';
 import { NotOwnerError, type OwnerHold, ReentrantLock } from '../../../lock-impl/reentrant-lock.js';
 import { reentrantProtocol } from '../../../lock-impl/reentrant-protocol.js';
 import { listening } from '../../../lock-impl/waiting.js';
+import { fileServer, freshKey, goneFrom } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
 import { type ClientHere, clientHere, single } from '../../support/locks-here.js';
-import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
+import { startRedis, until } from '../../support/redis-server.js';
 
-let server: TestRedis;
+const server = fileServer();
 let here: ClientHere;
-beforeAll(async () => {
-  server = await startRedis();
+beforeAll(() => {
   here = clientHere(server);
 });
-afterAll(async () => {
-  await here[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+afterAll(() => here[Symbol.asyncDispose]());
 
-let lastKey = 0;
-const freshKey = () => `key:${lastKey++}`;
-const goneFrom = (key: string) => until(`${key} is gone`, async () => (await server.redis.exists(key)) === 0);
 const listeners = async (key: string) =>
   Number(((await server.redis.call('PUBSUB', 'NUMSUB', companionKey(key, 'free'))) as [string, number])[1]);
 
@@ -99,7 +93,7 @@ describe('the forms of the API', () => {
     const a = await lockOf(key);
     await a.lock(80);
     expect(await server.redis.pttl(key)).toBeLessThanOrEqual(80);
-    await goneFrom(key);
+    await goneFrom(server, key);
     await expect(a.unlock()).rejects.toThrow(NotOwnerError);
   });
 
@@ -171,7 +165,7 @@ describe('the forms of the API', () => {
     await until('renewed', () => renewed.length > 0);
     await a.unlock();
     await a.lock(40);
-    await goneFrom(key);
+    await goneFrom(server, key);
     await expect(a.unlock()).rejects.toThrow(NotOwnerError);
   });
 

@@ -3,35 +3,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CommandLog } from '../../../harness/client/command-log.js';
 import { topologyAccess } from '../../../harness/client/topology-access.js';
 import type { AcquireOptions, TopologyAccess } from '../../../harness/vocabulary/lock.js';
-import type { Endpoint, TopologyDescription } from '../../../harness/vocabulary/topology.js';
+import type { TopologyDescription } from '../../../harness/vocabulary/topology.js';
 import { CountDownLatch } from '../../../lock-impl/count-down-latch.js';
 import { MultiLock } from '../../../lock-impl/multi.js';
 import { ExpirablePermits } from '../../../lock-impl/permit-expirable.js';
 import { Semaphore } from '../../../lock-impl/semaphore.js';
+import { fileServer, fileServers, freshKey, redlockOf } from '../../support/file-servers.js';
 import { connectedClient } from '../../support/lock-client.js';
+import { single } from '../../support/locks-here.js';
 import { startCluster, startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
-const single = (node: Endpoint): TopologyDescription => ({ kind: 'single', node });
-
-let server: TestRedis;
-let nodes: TestRedis[];
+const server = fileServer();
+const nodes = fileServers(5);
 let access: TopologyAccess;
-beforeAll(async () => {
-  server = await startRedis();
-  nodes = await Promise.all(['r1', 'r2', 'r3', 'r4', 'r5'].map((name) => startRedis(name)));
-  access = accessTo(single(server.endpoint));
+beforeAll(() => {
+  access = accessTo(single(server));
 });
-afterAll(async () => {
-  (await access.redis()).disconnect();
-  await Promise.all([server, ...nodes].map((one) => one[Symbol.asyncDispose]()));
-});
-
-let lastKey = 0;
-const freshKey = () => `key:${lastKey++}`;
-const redlockOf = (some: readonly TestRedis[]): TopologyDescription => ({
-  kind: 'redlock',
-  nodes: some.map((node) => node.endpoint),
-});
+afterAll(async () => (await access.redis()).disconnect());
 
 /** What a lock gets, for locks that are used in this process. */
 function accessTo(topology: TopologyDescription, commandTimeoutMs = 1_000): TopologyAccess {
@@ -59,8 +47,8 @@ function partsOf(key: string): [string, string, string] {
 /** What every lock with a lease here does on one server. */
 describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
   test('excludes, says for how long, and can be had again after the release', async () => {
-    await using a = await connectedClient(lock, single(server.endpoint));
-    await using b = await connectedClient(lock, single(server.endpoint));
+    await using a = await connectedClient(lock, single(server));
+    await using b = await connectedClient(lock, single(server));
     const key = freshKey();
     const grant = await a.acquire(key);
     expect(grant.type).toBe('ok');
@@ -74,8 +62,8 @@ describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
   });
 
   test('ends by itself; the late release fails and leaves the next holder alone', async () => {
-    await using a = await connectedClient(lock, single(server.endpoint));
-    await using b = await connectedClient(lock, single(server.endpoint));
+    await using a = await connectedClient(lock, single(server));
+    await using b = await connectedClient(lock, single(server));
     const key = freshKey();
     const late = await a.acquire(key, 100);
     await until('the lease is over', async () => (await taken(server, ...partsOf(key))) === 0);
@@ -86,7 +74,7 @@ describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
   });
 
   test('extends', async () => {
-    await using a = await connectedClient(lock, single(server.endpoint));
+    await using a = await connectedClient(lock, single(server));
     const key = freshKey();
     const grant = await a.acquire(key, 2_000);
     const extended = await a.extend(grant.id, 60_000);
@@ -98,7 +86,7 @@ describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
 
 describe('multi', () => {
   test('has every part, of one owner, or none', async () => {
-    await using client = await connectedClient('multi', single(server.endpoint));
+    await using client = await connectedClient('multi', single(server));
     const key = freshKey();
     const grant = await client.acquire(key);
     const owners = await server.redis.mget(...partsOf(key));
@@ -115,7 +103,7 @@ describe('multi', () => {
   });
 
   test('a part that was lost makes it no hold any more; the others are given back all the same', async () => {
-    await using client = await connectedClient('multi', single(server.endpoint));
+    await using client = await connectedClient('multi', single(server));
     const key = freshKey();
     const [first] = partsOf(key);
     const grant = await client.acquire(key);
@@ -148,8 +136,8 @@ describe('multi', () => {
   });
 
   test('a client that dies between two parts holds them for a lease at most', async () => {
-    await using dying = await connectedClient('multi', single(server.endpoint));
-    await using other = await connectedClient('multi', single(server.endpoint));
+    await using dying = await connectedClient('multi', single(server));
+    await using other = await connectedClient('multi', single(server));
     const key = freshKey();
     void dying.acquire(key, 500).catch(() => {});
     await dying.notice('step');
@@ -160,7 +148,7 @@ describe('multi', () => {
 
   test('a part that does not answer is a doubt; the others are given back', async () => {
     await using dead = await startRedis();
-    const deadAccess = accessTo(single(dead.endpoint), 200);
+    const deadAccess = accessTo(single(dead), 200);
     const key = freshKey();
     const parts = [
       { redis: await access.redis(), key },
@@ -262,8 +250,8 @@ describe('redlock-multi', () => {
 
 describe('fenced', () => {
   test('tokens rise with every grant, whoever gets it and however the last one ended', async () => {
-    await using a = await connectedClient('fenced', single(server.endpoint));
-    await using b = await connectedClient('fenced', single(server.endpoint));
+    await using a = await connectedClient('fenced', single(server));
+    await using b = await connectedClient('fenced', single(server));
     const key = freshKey();
     const first = await a.acquire(key);
     expect((await b.acquire(key)).type).toBe('fail');
@@ -276,7 +264,7 @@ describe('fenced', () => {
   });
 
   test('a counter that was lost gives tokens twice', async () => {
-    await using client = await connectedClient('fenced', single(server.endpoint));
+    await using client = await connectedClient('fenced', single(server));
     const key = freshKey();
     const first = await client.acquire(key);
     await server.redis.del(key, `{${key}}:fence`);
@@ -285,7 +273,7 @@ describe('fenced', () => {
   });
 
   test('a counter that is none grants nothing', async () => {
-    await using client = await connectedClient('fenced', single(server.endpoint));
+    await using client = await connectedClient('fenced', single(server));
     const key = freshKey();
     await server.redis.set(`{${key}}:fence`, 'no number');
     expect(await client.acquire(key)).toMatchObject({ type: 'fail', reason: 'err' });
@@ -359,7 +347,7 @@ describe('wait-replicated', () => {
 
 describe('semaphore', () => {
   test('two hold, and a third when one has returned its permit', async () => {
-    const [a, b, c] = await Promise.all([1, 2, 3].map(() => connectedClient('semaphore', single(server.endpoint))));
+    const [a, b, c] = await Promise.all([1, 2, 3].map(() => connectedClient('semaphore', single(server))));
     await using _a = a!;
     await using _b = b!;
     await using _c = c!;
@@ -373,8 +361,8 @@ describe('semaphore', () => {
   });
 
   test('a crash leaks a permit for ever', async () => {
-    await using dying = await connectedClient('semaphore', single(server.endpoint));
-    await using other = await connectedClient('semaphore', single(server.endpoint));
+    await using dying = await connectedClient('semaphore', single(server));
+    await using other = await connectedClient('semaphore', single(server));
     const key = freshKey();
     expect((await dying.acquire(key, 50)).type).toBe('ok');
     await dying[Symbol.asyncDispose]();
@@ -394,7 +382,7 @@ describe('semaphore', () => {
   });
 
   test('after the server forgot, the old holder has nothing to return', async () => {
-    await using client = await connectedClient('semaphore', single(server.endpoint));
+    await using client = await connectedClient('semaphore', single(server));
     const key = freshKey();
     const grant = await client.acquire(key);
     await server.redis.del(key);
@@ -405,8 +393,8 @@ describe('semaphore', () => {
 
 describe('permit-expirable', () => {
   test('two hold, and a third when one has returned its permit', async () => {
-    await using a = await connectedClient('permit-expirable', single(server.endpoint));
-    await using b = await connectedClient('permit-expirable', single(server.endpoint));
+    await using a = await connectedClient('permit-expirable', single(server));
+    await using b = await connectedClient('permit-expirable', single(server));
     const key = freshKey();
     const first = await a.acquire(key);
     const second = await a.acquire(key);
@@ -419,8 +407,8 @@ describe('permit-expirable', () => {
   });
 
   test('the permit of a client that died returns after its lease', async () => {
-    await using dying = await connectedClient('permit-expirable', single(server.endpoint));
-    await using other = await connectedClient('permit-expirable', single(server.endpoint));
+    await using dying = await connectedClient('permit-expirable', single(server));
+    await using other = await connectedClient('permit-expirable', single(server));
     const key = freshKey();
     const grants = [await dying.acquire(key, 700), await dying.acquire(key, 700)];
     expect(grants.map(({ type }) => type)).toEqual(['ok', 'ok']);

@@ -1,10 +1,20 @@
 /** Published libraries as they are, behind their adapters, against real Redis servers: what they do, and what they tell. */
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Endpoint, TopologyDescription } from '../../../harness/vocabulary/topology.js';
+import { describe, expect, test } from 'vitest';
+import type { TopologyDescription } from '../../../harness/vocabulary/topology.js';
 import { publishedLocks } from '../../../lock-impl/third-party/index.js';
 import { installedVersion, libraries } from '../../../lock-impl/third-party/library.js';
+import {
+  fileServer,
+  fileServers,
+  freshKey,
+  goneFrom,
+  redlockOf,
+  startServers,
+  stopServers,
+} from '../../support/file-servers.js';
 import { connectedClient, nowNs, startClient } from '../../support/lock-client.js';
+import { single } from '../../support/locks-here.js';
 import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 const { nodeMajorMin } = libraries['redlock-universal'];
@@ -12,34 +22,16 @@ const haveUniversal =
   Number.parseInt(process.version.slice(1), 10) >= nodeMajorMin &&
   installedVersion(libraries['redlock-universal']) !== undefined;
 
-const single = (node: Endpoint): TopologyDescription => ({ kind: 'single', node });
-const redlockOf = (some: readonly TestRedis[]): TopologyDescription => ({
-  kind: 'redlock',
-  nodes: some.map((node) => node.endpoint),
-});
-const startNodes = (count: number) => Promise.all(Array.from({ length: count }, (_, n) => startRedis(`r${n + 1}`)));
-const stopNodes = (some: readonly TestRedis[]) => Promise.all(some.map((one) => one[Symbol.asyncDispose]()));
-
-let server: TestRedis;
-let nodes: TestRedis[];
-beforeAll(async () => {
-  server = await startRedis();
-  nodes = await startNodes(3);
-});
-afterAll(() => stopNodes([server, ...nodes]));
-
-let lastKey = 0;
-const freshKey = () => `key:${lastKey++}`;
+const server = fileServer();
+const nodes = fileServers(3);
 
 /** On which keys a lock called `key` lies. */
 const mutexKey = (lock: string, key: string) => (lock.includes('redis-semaphore') ? `mutex:${key}` : key);
 const isOn = (redis: TestRedis, key: string) =>
   until(`${key} is there`, async () => (await redis.redis.exists(key)) === 1);
-const goneFrom = (redis: TestRedis, key: string) =>
-  until(`${key} is gone`, async () => (await redis.redis.exists(key)) === 0);
 
 type Case = [lock: string, where: string, topology: () => TopologyDescription, servers: () => TestRedis[]];
-const onOne = (lock: string): Case => [lock, 'one server', () => single(server.endpoint), () => [server]];
+const onOne = (lock: string): Case => [lock, 'one server', () => single(server), () => [server]];
 const onThree = (lock: string): Case => [lock, 'three nodes', () => redlockOf(nodes), () => nodes];
 const named = (lock: string) => `third-party/${lock}`;
 
@@ -183,7 +175,7 @@ describe('renewal', () => {
     ['redlock-5-using', /unable to achieve a quorum/],
     ['sesamecare-redlock-using', /unable to achieve a quorum/],
   ] as const)('%s says that it was lost, when somebody else has the key', async (name, reason) => {
-    await using client = await connectedClient(named(name), single(server.endpoint));
+    await using client = await connectedClient(named(name), single(server));
     const key = freshKey();
     await client.acquire(key, 700);
     await server.redis.set(mutexKey(name, key), 'somebody');
@@ -204,7 +196,7 @@ test('redlock-4 gives the lock back where an extension fails, and that is told',
 
 describe('redis-semaphore', () => {
   test('a late release says nothing of being late, and leaves the next holder alone', async () => {
-    await using client = await connectedClient('third-party/redis-semaphore-mutex', single(server.endpoint));
+    await using client = await connectedClient('third-party/redis-semaphore-mutex', single(server));
     const key = freshKey();
     const grant = await client.acquire(key);
     await server.redis.set(`mutex:${key}`, 'somebody');
@@ -213,8 +205,8 @@ describe('redis-semaphore', () => {
   });
 
   test('waits as long as it was told', async () => {
-    await using a = await connectedClient('third-party/redis-semaphore-mutex', single(server.endpoint));
-    await using b = await connectedClient('third-party/redis-semaphore-mutex', single(server.endpoint));
+    await using a = await connectedClient('third-party/redis-semaphore-mutex', single(server));
+    await using b = await connectedClient('third-party/redis-semaphore-mutex', single(server));
     const key = freshKey();
     const grant = await a.acquire(key);
     const refused = await b.acquire(key, 5_000, 200);
@@ -227,7 +219,7 @@ describe('redis-semaphore', () => {
 
   test('a refresh that fails ends the process', async () => {
     await using own = await startRedis();
-    await using client = await connectedClient('third-party/redis-semaphore-mutex', single(own.endpoint));
+    await using client = await connectedClient('third-party/redis-semaphore-mutex', single(own));
     const exited = once(client.process, 'exit');
     expect((await client.acquire('k', 500)).type).toBe('ok');
     await own.kill();
@@ -237,8 +229,8 @@ describe('redis-semaphore', () => {
 
   test('two permits of its semaphore', async () => {
     const lock = 'third-party/redis-semaphore-semaphore';
-    await using a = await connectedClient(lock, single(server.endpoint));
-    await using b = await connectedClient(lock, single(server.endpoint));
+    await using a = await connectedClient(lock, single(server));
+    await using b = await connectedClient(lock, single(server));
     const key = freshKey();
     const grant = await a.acquire(key);
     expect((await a.acquire(key)).type).toBe('ok');
@@ -279,7 +271,7 @@ describe('a majority that is gone', () => {
       ...(haveUniversal ? ['redlock-universal'] : []),
     ].map(named),
   )('%s does not grant', async (lock) => {
-    const own = await startNodes(3);
+    const own = await startServers(3);
     try {
       await using client = await connectedClient(lock, redlockOf(own));
       for (const node of own.slice(1)) await node.kill();
@@ -295,14 +287,14 @@ describe('a majority that is gone', () => {
       expect((await client.acquire('given-back', 60_000)).type).toBe('fail');
       await goneFrom(own[0]!, mutexKey(lock, 'given-back'));
     } finally {
-      await stopNodes(own);
+      await stopServers(own);
     }
   });
 
   test.each(['redlock-5-using', 'sesamecare-redlock-using'].map(named))(
     '%s tells its holder, when the lease is long over',
     async (lock) => {
-      const own = await startNodes(3);
+      const own = await startServers(3);
       try {
         await using client = await connectedClient(lock, redlockOf(own));
         const leaseMs = 1_000;
@@ -311,13 +303,13 @@ describe('a majority that is gone', () => {
         const { at } = await client.notice('lost');
         expect((at - value.grantSent) / 1e6).toBeGreaterThan(leaseMs);
       } finally {
-        await stopNodes(own);
+        await stopServers(own);
       }
     },
   );
 
   test('redlock-5-using over clients with default settings does not tell while the nodes hang', async () => {
-    const own = await startNodes(3);
+    const own = await startServers(3);
     try {
       await using client = await connectedClient('third-party/redlock-5-using-default-client', redlockOf(own));
       const leaseMs = 1_000;
@@ -332,19 +324,19 @@ describe('a majority that is gone', () => {
       for (const node of own.slice(1)) node.process.kill('SIGCONT');
       expect((await client.notice('lost')).at).toBeGreaterThan(continuedNs);
     } finally {
-      await stopNodes(own);
+      await stopServers(own);
     }
   });
 
   test('redis-semaphore tells its holder', async () => {
-    const own = await startNodes(3);
+    const own = await startServers(3);
     try {
       await using client = await connectedClient('third-party/redis-semaphore-redlock-mutex', redlockOf(own));
       await client.acquire('k', 500);
       for (const node of own.slice(1)) await node.kill();
       expect((await client.notice('lost')).reason).toBe('Lost redlock-mutex for key mutex:k');
     } finally {
-      await stopNodes(own);
+      await stopServers(own);
     }
   });
 });
@@ -353,7 +345,7 @@ test.each(Object.keys(publishedLocks).filter((name) => !name.endsWith('redlock-u
   '%s says which version it is',
   async (lock) => {
     await using client = startClient(lock);
-    const topology = publishedLocks[lock]!.topologies.includes('single') ? single(server.endpoint) : redlockOf(nodes);
+    const topology = publishedLocks[lock]!.topologies.includes('single') ? single(server) : redlockOf(nodes);
     const { value } = await client.init(topology);
     const [version] = publishedLocks[lock]!.summary.split(':');
     expect(value).toMatchObject({ lock, features: expect.arrayContaining([version]) });
@@ -362,7 +354,7 @@ test.each(Object.keys(publishedLocks).filter((name) => !name.endsWith('redlock-u
 
 test.skipIf(haveUniversal)('redlock-universal is refused by name where this Node is too old for it', async () => {
   await using client = startClient('third-party/redlock-universal');
-  expect(await client.init(single(server.endpoint))).toMatchObject({
+  expect(await client.init(single(server))).toMatchObject({
     type: 'fail',
     reason: expect.stringMatching(
       /^lock: redlock-universal@\S+ needs Node.js 22 or newer, and this is v\d+\.\d+\.\d+$/,

@@ -1,18 +1,13 @@
 /** `watchdog`, each client a process of its own: how long it renews, when it stops, and what it says. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { fileServer, freshKey } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
 import { single } from '../../support/locks-here.js';
-import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
+import { startRedis, until } from '../../support/redis-server.js';
 
-let server: TestRedis;
-beforeAll(async () => {
-  server = await startRedis();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = fileServer();
 
 const LEASE_MS = 300;
-let lastKey = 0;
-const freshKey = () => `key:${lastKey++}`;
 const connected = () => connectedClient('watchdog', single(server));
 const renewals = (client: LockClientProcess) => client.notices.filter(({ type }) => type === 'renewed');
 const renewedUntil = (client: LockClientProcess, ns: number) =>
