@@ -39,6 +39,9 @@ let lastKey = 0;
 /** A key that no other test of the file has. */
 export const freshKey = (): string => `key:${lastKey++}`;
 
+/** A lease that is over soon, but not before a busy machine has told of the grant. */
+export const SHORT_LEASE_MS = 1_000;
+
 /** Resolves when the key has expired or was deleted. */
 export async function goneFrom(server: TestRedis, key: string): Promise<void> {
   await until(`${key} is gone`, async () => (await server.redis.exists(key)) === 0);

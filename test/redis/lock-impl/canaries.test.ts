@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { ClientOptions, LockMode, Notice } from '../../../harness/vocabulary/protocol.js';
-import { fileServer, fileServers, freshKey, goneFrom, redlockOf } from '../../support/file-servers.js';
+import { fileServer, fileServers, freshKey, goneFrom, redlockOf, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
 import { single } from '../../support/locks-here.js';
 import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
@@ -26,7 +26,7 @@ async function clients(count: number, lock: string, topology = single(server), o
 
 /** A lease of `a` that is over, and `b` as the next holder. */
 async function overtaken(a: LockClientProcess, b: LockClientProcess, key: string) {
-  const expired = await a.acquire(key, 100);
+  const expired = await a.acquire(key, SHORT_LEASE_MS);
   expect(expired.type).toBe('ok');
   await goneFrom(server, key);
   const next = await b.acquire(key, LONG_MS);
@@ -260,7 +260,7 @@ test.each([
   await using both = await clients(2, lock);
   const [a, b] = both;
   const key = freshKey();
-  const { id } = await a.acquire(key, 100);
+  const { id } = await a.acquire(key, SHORT_LEASE_MS);
   await until('the timer has returned it', async () => (await server.redis.get(key)) === '2');
   expect((await a.release(id)).type).toBe(released);
   const outcomes = [await b.acquire(key, LONG_MS), await b.acquire(key, LONG_MS), await b.acquire(key, LONG_MS)];
@@ -280,7 +280,7 @@ describe('redlock', () => {
     const [first, second, third, ...others] = nodes as [TestRedis, TestRedis, TestRedis, TestRedis, TestRedis];
     for (const node of others) await node.redis.set(key, 'somebody');
     await third.redis.call('CLIENT', 'PAUSE', 60_000, 'WRITE');
-    const voting = a.acquire(key, 100);
+    const voting = a.acquire(key, SHORT_LEASE_MS);
     await until('the first has granted', async () => (await first.redis.exists(key)) === 1);
     await goneFrom(first, key);
     await goneFrom(second, key);

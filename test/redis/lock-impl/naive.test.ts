@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import setNxPxGetDel from '../../../lock-impl/set-nx-px-get-del.js';
 import setnxExpire from '../../../lock-impl/setnx-expire.js';
-import { fileServer, freshKey, goneFrom } from '../../support/file-servers.js';
+import { fileServer, freshKey, goneFrom, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient } from '../../support/lock-client.js';
 import { clientHere, diesAt, now, single, stopsAt } from '../../support/locks-here.js';
 
@@ -68,7 +68,7 @@ test.each([
   await using b = await connected(lock);
   await using c = await connected(lock);
   const key = freshKey();
-  const expired = await a.acquire(key, 100);
+  const expired = await a.acquire(key, SHORT_LEASE_MS);
   await goneFrom(server, key);
   expect((await b.acquire(key, 60_000)).type).toBe('ok');
   expect((await a.release(expired.id)).type).toBe(outcome);

@@ -8,7 +8,7 @@ import { CountDownLatch } from '../../../lock-impl/count-down-latch.js';
 import { MultiLock } from '../../../lock-impl/multi.js';
 import { ExpirablePermits } from '../../../lock-impl/permit-expirable.js';
 import { Semaphore } from '../../../lock-impl/semaphore.js';
-import { fileServer, fileServers, freshKey, redlockOf } from '../../support/file-servers.js';
+import { fileServer, fileServers, freshKey, redlockOf, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient } from '../../support/lock-client.js';
 import { single } from '../../support/locks-here.js';
 import { startCluster, startRedis, type TestRedis, until } from '../../support/redis-server.js';
@@ -65,7 +65,7 @@ describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
     await using a = await connectedClient(lock, single(server));
     await using b = await connectedClient(lock, single(server));
     const key = freshKey();
-    const late = await a.acquire(key, 100);
+    const late = await a.acquire(key, SHORT_LEASE_MS);
     await until('the lease is over', async () => (await taken(server, ...partsOf(key))) === 0);
     expect((await b.acquire(key)).type).toBe('ok');
     expect(await a.extend(late.id, 5_000)).toMatchObject({ type: 'fail', reason: 'not-owner' });
