@@ -222,6 +222,14 @@ const pairs: Record<string, Pair> = {
     mended: 'the same, by the monotonic clock',
     mendedClaims: 'exclusion',
   },
+  'overstayed-try': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'tries twice, three seconds apart, whatever wait it was given',
+    claims: 'a try without a wait is answered after seconds',
+    mended: 'the same, with as many tries as fit into the wait',
+    mendedClaims: 'exclusion, and an answer in time',
+  },
   'abandoned-ticket': {
     topologies: ONE_SERVER,
     forms: ONE_TRY,

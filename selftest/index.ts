@@ -238,6 +238,14 @@ export const trials: readonly Trial[] = [
     story: 'every grant is said to have left decades from now, so that what its client held cannot be told',
   },
   {
+    canary: 'overstayed-try',
+    flags: ['--workload', 'try', ...calm],
+    limitMs: 20_000,
+    quickMs: 8_000,
+    caught: { checker: 'overstayed', class: 'liveness', kind: 'overstayed', cause: 'went-on-trying' },
+    story: 'a client that asked not to wait is answered three seconds later',
+  },
+  {
     canary: 'abandoned-ticket',
     flags: calm,
     limitMs: 20_000,

@@ -20,6 +20,7 @@
  */
 
 import { byKey, countBelow, sortedBy } from '../../harness/record/facts/by-key.js';
+import { othersThan } from '../../harness/record/facts/clients.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
 import { effectsOf, type Footprint } from '../../harness/record/facts/effects.js';
 import { mishaps } from '../../harness/record/facts/faults.js';
@@ -241,7 +242,7 @@ class Excuses {
     const sinceNs = ops.sentNs[row]! - SETTLE_NS;
     const near = this.footprints.filter(({ earliestNs, latestNs }) => earliestNs <= untilNs && latestNs >= sinceNs);
     if (near.length === 0) return false;
-    const others = othersThan(ops.clients[ops.client[row]!]!, history);
+    const others = othersThan(history, ops.clients[ops.client[row]!]!);
     return near.some((footprint) => !onlyKilled(footprint, others));
   }
 
@@ -257,20 +258,6 @@ class Excuses {
 function hasWithin(sortedNs: readonly number[], fromNs: number, untilNs: number): boolean {
   const next = sortedNs[firstIndex(sortedNs.length, (at) => sortedNs[at]! >= fromNs)];
   return next !== undefined && next <= untilNs;
-}
-
-/** Lock client processes and their places, but for this one's. */
-function othersThan(client: string, { rare }: History): ReadonlySet<string> {
-  const others = new Set<string>();
-  let place = client;
-  for (const event of rare) {
-    if (event.type !== 'client-up') continue;
-    if (event.client === client) place = event.slot;
-    others.add(event.client).add(event.slot);
-  }
-  others.delete(client);
-  others.delete(place);
-  return others;
 }
 
 /** Whether all that the fault did was to kill some of these: what a dead client held or waited for is looked at by itself. */

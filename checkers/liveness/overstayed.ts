@@ -1,0 +1,204 @@
+/**
+ * Was a try answered in time?
+ *
+ * Promises: an acquire is accused (`overstayed`) only if its answer came later than its wait, the time-outs of all commands
+ * that it sent and of two more, and a quarter of a second: so much later that not even a slow server excuses it. No fault was
+ * in force at the time or within 10 s before but on other clients, and neither harness nor machine stood still meanwhile. An
+ * operation that the harness gave up counts as answered then.
+ *
+ * Example: `waitMs` is 0, and the lock tries twice, 3 s apart. Of its two commands each may take 500 ms, of what the observer
+ * cannot see (a WAIT, a PUBLISH) as much again; 2.25 s would be excused, 3 s are not.
+ *
+ * The cause is named where the record shows that the lock itself went on: its client sent a command on the key when all of
+ * that was over. A client that merely answered late may have been kept from it by anything.
+ *
+ * Excludes: locks that have no notion of a wait, which say so by the feature `no-wait`; acquires of which no command was seen,
+ * since nothing then bounds what they may have been waiting for; and runs whose servers were not watched.
+ */
+
+import { othersThan } from '../../harness/record/facts/clients.js';
+import { Earliest } from '../../harness/record/facts/earliest.js';
+import { effectsOf } from '../../harness/record/facts/effects.js';
+import { mishaps } from '../../harness/record/facts/faults.js';
+import { holdsOf } from '../../harness/record/facts/holds.js';
+import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { CommandObservation, History } from '../../harness/vocabulary/history.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
+import { unexplained } from '../causes/unexplained.js';
+
+/** What lock clients are told (`ClientOptions.commandTimeoutMs`) in every run. */
+const COMMAND_TIMEOUT_MS = 500;
+/** Commands that do not name the key are not observed: a WAIT after the write, a PUBLISH after the release. */
+const UNSEEN_COMMANDS = 2;
+/** A harness that stood still for longer says so in the record. */
+const STALL_MS = 250;
+/** Until a failover is through that was under way when the fault was healed. */
+const SETTLE_NS = 10e9;
+const MOST_REPORTED = 200;
+/** The least that excuses an acquire is this much beyond its wait: cheaper to ask than what its commands were. */
+const LEAST_EXCESS_MS = (1 + UNSEEN_COMMANDS) * COMMAND_TIMEOUT_MS + STALL_MS;
+
+interface Overstay {
+  row: number;
+  commands: readonly Sent[];
+  /** When the last of what excuses it was over. */
+  dueNs: number;
+}
+
+type Sent = readonly [line: number, command: CommandObservation];
+
+function findOverstays(input: CheckInput): CheckerFindings {
+  const { history } = input;
+  const found = new Earliest<Overstay>(MOST_REPORTED, (a, b) => a.dueNs - b.dueNs);
+  const notJudged = whyNotJudged(input);
+  const late = notJudged === undefined ? lateAnswers(history) : [];
+  for (const row of late) {
+    const overstay = isExcused(history, row) ? undefined : overstayOf(input, row);
+    if (overstay) found.add(overstay);
+  }
+  const violations = found.list().map((one) => violation(one, history));
+  return {
+    verdict: violations.length > 0 ? 'invalid' : 'valid',
+    notes: [],
+    violations,
+    ...(found.count > violations.length && { found: { liveness: found.count } }),
+    ...(notJudged !== undefined && { notJudged }),
+    stats: { triesOverstayed: found.count },
+  };
+}
+
+export const overstayed: Checker = {
+  name: 'overstayed',
+  summary: 'no acquire was answered long after its wait was over',
+  properties: [
+    {
+      class: 'liveness',
+      holds: 'Every acquire was answered when its wait was over',
+      broken: 'An acquire was answered long after its wait was over',
+      kinds: {
+        overstayed: {
+          headline: (count) => `Overstayed: ${plural(count, 'acquire')} answered long after the wait was over`,
+          accusedIf:
+            'an acquire was answered later than its wait and the time-outs of all its commands, with no fault but on other clients',
+        },
+      },
+    },
+  ],
+  judges: { models: 'all', plays: true },
+  check: findOverstays,
+};
+
+function whyNotJudged({ history, observations }: CheckInput): string | undefined {
+  if (observations.commandCount === 0) return 'no command of any client was observed';
+  if (mishaps(history).length > 0) return 'something befell the run that was not the lock';
+  const declared = history.rare.some((event) => event.type === 'client-up' && event.features.includes('no-wait'));
+  return declared ? 'the lock has no notion of a wait' : undefined;
+}
+
+/** Rows of acquires whose answer came late by more than the least that can excuse it. */
+function lateAnswers(history: History): number[] {
+  const { operations: ops } = history;
+  const { callNs } = intervalsOf(history);
+  const rows: number[] = [];
+  for (let row = 0; row < ops.count; row++) {
+    if (ops.op[row] !== OP.acquire || ops.outcome[row] === OUTCOME.none) continue;
+    if (answeredNs(history, row) - callNs[row]! > ((ops.waitMs[row] || 0) + LEAST_EXCESS_MS) * 1e6) rows.push(row);
+  }
+  return rows;
+}
+
+/** When the answer was there, or the harness gave up. NaN for any other outcome that nobody knows: its client was gone. */
+function answeredNs(history: History, row: number): number {
+  const { outcome, reasons, reason } = history.operations;
+  const gaveUp = /^no answer within /.test(reasons[reason[row]!] ?? '');
+  return outcome[row] === OUTCOME.info && !gaveUp ? Number.NaN : intervalsOf(history).returnNs[row]!;
+}
+
+function isExcused(history: History, row: number): boolean {
+  const { operations: ops, rare } = history;
+  const [fromNs, untilNs] = [ops.sentNs[row]!, answeredNs(history, row)];
+  const stoodStill = rare.some(
+    (event) => event.type === 'disturbance' && event.atNs >= fromNs && event.beganNs <= untilNs,
+  );
+  if (stoodStill) return true;
+  const others = othersThan(history, ops.clients[ops.client[row]!]!);
+  return effectsOf(history)
+    .footprints()
+    .some(
+      ({ names, earliestNs, latestNs }) =>
+        earliestNs <= untilNs &&
+        latestNs >= fromNs - SETTLE_NS &&
+        (names.size === 0 || ![...names].every((name) => others.has(name))),
+    );
+}
+
+function overstayOf({ history, observations }: CheckInput, row: number): Overstay | undefined {
+  const { operations: ops } = history;
+  const [client, key] = [ops.clients[ops.client[row]!]!, ops.keys[ops.key[row]!]!];
+  const callNs = intervalsOf(history).callNs[row]!;
+  const untilNs = answeredNs(history, row);
+  const commands = [...observations.commands(callNs, untilNs)].filter(
+    ([, { client: sender, argv }]) => sender === client && argv.includes(key),
+  );
+  if (commands.length === 0) return undefined;
+  const allowedMs = (ops.waitMs[row] || 0) + (commands.length + UNSEEN_COMMANDS) * COMMAND_TIMEOUT_MS + STALL_MS;
+  const dueNs = callNs + allowedMs * 1e6;
+  return untilNs > dueNs ? { row, commands, dueNs } : undefined;
+}
+
+function violation(overstay: Overstay, history: History): Violation {
+  const { row, commands } = overstay;
+  const { operations: ops } = history;
+  const k = holdsOf(history).ofRow[row]!;
+  const [client, key] = [ops.clients[ops.client[row]!]!, ops.keys[ops.key[row]!]!];
+  const callNs = intervalsOf(history).callNs[row]!;
+  const untilNs = answeredNs(history, row);
+  const waitMs = ops.waitMs[row] || 0;
+  const answer =
+    ops.outcome[row] === OUTCOME.info
+      ? 'had not answered'
+      : ops.outcome[row] === OUTCOME.ok
+        ? 'was granted it'
+        : `was refused (${ops.reasons[ops.reason[row]!] ?? 'no reason'})`;
+  return {
+    class: 'liveness',
+    kind: 'overstayed',
+    key,
+    fromNs: callNs + waitMs * 1e6,
+    untilNs,
+    holds: k >= 0 ? [holdsOf(history).hold(k)] : [],
+    evidence: [ops.invokeLine[row]!, ops.completionLine[row]!],
+    proof: `${client} asked for ${key} at ${moment(callNs)} ${waitInWords(waitMs)} and ${answer} at ${moment(untilNs)}, ${duration(untilNs - callNs)} later; ${plural(commands.length, 'command')} of its own and ${UNSEEN_COMMANDS} unseen ones may have taken ${durationOfMs((commands.length + UNSEEN_COMMANDS) * COMMAND_TIMEOUT_MS)} at most.`,
+    cause: causeOf(overstay, history),
+  };
+}
+
+const waitInWords = (waitMs: number) => (waitMs > 0 ? `with a wait of ${durationOfMs(waitMs)}` : 'without a wait');
+
+/** The lock itself went on, where it sent a command after everything that excuses the acquire was over. */
+function causeOf({ row, commands, dueNs }: Overstay, history: History): Cause {
+  const { operations: ops } = history;
+  const client = ops.clients[ops.client[row]!]!;
+  const waitMs = ops.waitMs[row] || 0;
+  const told = {
+    atNs: ops.sentNs[row]!,
+    text: `${client} was told to take ${ops.keys[ops.key[row]!]} ${waitInWords(waitMs)}`,
+    history: ops.invokeLine[row]!,
+  };
+  const answered = {
+    atNs: answeredNs(history, row),
+    text: `${client}'s acquire ended`,
+    history: ops.completionLine[row]!,
+  };
+  const [line, last] = commands.at(-1)!;
+  if (last.atNs <= dueNs) return unexplained([told, answered]);
+  const sent = { atNs: last.atNs, text: `${client} sent ${last.argv[0]?.toUpperCase()} again`, observation: line };
+  return {
+    name: 'went-on-trying',
+    sentence: `${client}'s lock went on trying: it sent another ${last.argv[0]?.toUpperCase()} ${duration(last.atNs - (told.atNs + waitMs * 1e6))} after its wait was over.`,
+    chain: [told, sent, answered],
+  };
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { overstayed } from '../../../../checkers/liveness/overstayed.js';
+import type { Completion, FaultRecord } from '../../../../harness/vocabulary/history.js';
+import { KEY, LEASE_MS, ns, Story } from '../build.js';
+
+interface Tried {
+  until?: number;
+  waitMs?: number;
+  type?: 'ok' | 'fail' | 'info';
+  reason?: string;
+  /** When c1's commands on the key ran. */
+  commandsAt?: readonly number[];
+  features?: string[];
+}
+
+/** c1 asks for the key at 20 s. */
+function tried({ until = 24, waitMs = 0, type = 'fail', reason, commandsAt = [20, 23], features }: Tried = {}): Story {
+  const story = new Story().up('c1', features).up('c2').watch(0, 'r1');
+  for (const at of commandsAt) story.command(at, 'r1', 'c1', ['SET', KEY, 'value', 'PX', '5000', 'NX']);
+  const about = { client: 'c1', id: 9, op: 'acquire', key: KEY } as const;
+  const stamps: Completion = type === 'info' ? {} : { beganNs: ns(20), endedNs: ns(until) };
+  if (type === 'ok') stamps.grantSentNs = ns(until - 0.01);
+  return story
+    .event(20, { type: 'invoke', ...about, leaseMs: LEASE_MS, waitMs })
+    .event(until, { type, ...about, ...stamps, ...(type !== 'ok' && { reason: reason ?? 'held' }) });
+}
+
+const found = (story: Story) => overstayed.check(story.input()).violations;
+const kinds = (story: Story) => found(story).map(({ kind }) => kind);
+
+it('rejects an answer that came later than anything excuses, whatever the answer was', () => {
+  const [violation] = found(tried());
+  expect(violation).toMatchObject({
+    class: 'liveness',
+    kind: 'overstayed',
+    fromNs: ns(20),
+    untilNs: ns(24),
+    holds: [],
+  });
+  expect(violation!.proof).toBe(
+    'c1 asked for lock:0 at 20.000 s without a wait and was refused (held) at 24.000 s, 4 s later; 2 commands of its own and 2 unseen ones may have taken 2 s at most.',
+  );
+  expect(found(tried({ type: 'ok' }))).toMatchObject([{ kind: 'overstayed', holds: [{ client: 'c1' }] }]);
+  expect(kinds(tried({ type: 'info', reason: 'no answer within 4000 ms' }))).toEqual(['overstayed']);
+});
+
+it('accepts what the wait, its commands, two unseen ones and a stall that nobody notices may have taken', () => {
+  expect(kinds(tried({ until: 22.25, commandsAt: [20, 22] }))).toEqual([]);
+  expect(kinds(tried({ until: 22.26, commandsAt: [20, 22] }))).toEqual(['overstayed']);
+  expect(kinds(tried({ waitMs: 1_745 }))).toEqual(['overstayed']);
+  expect(kinds(tried({ waitMs: 1_755 }))).toEqual([]);
+  expect(kinds(tried({ commandsAt: [20, 20.5, 21, 21.5, 22, 22.5] }))).toEqual([]);
+});
+
+it('says nothing of an acquire whose client was gone, or of which no command was seen', () => {
+  expect(kinds(tried({ type: 'info', reason: 'client exited (SIGKILL)' }))).toEqual([]);
+  expect(kinds(tried({ commandsAt: [] }))).toEqual([]);
+  expect(kinds(tried({ commandsAt: [1] }))).toEqual([]);
+});
+
+it('says nothing of a lock that has no notion of a wait', () => {
+  const { notJudged, violations } = overstayed.check(tried({ features: ['no-wait'] }).input());
+  expect({ notJudged, violations }).toEqual({ notJudged: 'the lock has no notion of a wait', violations: [] });
+});
+
+describe('what excuses it', () => {
+  const struck = (who: string, from: number, until: number): [number, FaultRecord['effects'], number] => [
+    from,
+    [{ kind: 'stopped', who: [who] }],
+    until,
+  ];
+  const with_ = ([from, effects, until]: [number, FaultRecord['effects'], number]) =>
+    tried()
+      .fault(from, 0, 'any', 'strike', { targets: [], effects })
+      .fault(until, 0, 'any', 'heal', { targets: [], effects: [] });
+
+  it('is a fault on its client or a server, then or within 10 s before', () => {
+    expect(kinds(with_(struck('c1', 21, 22)))).toEqual([]);
+    expect(kinds(with_(struck('r1', 21, 22)))).toEqual([]);
+    expect(kinds(with_(struck('r1', 5, 10.1)))).toEqual([]);
+    expect(kinds(with_(struck('r1', 5, 9.9)))).toEqual(['overstayed']);
+    expect(kinds(with_(struck('r1', 24.1, 30)))).toEqual(['overstayed']);
+  });
+
+  it('is no fault on another client: no try waits for that', () => {
+    expect(kinds(with_(struck('c2', 21, 22)))).toEqual(['overstayed']);
+  });
+
+  it('is a harness or a machine that stood still', () => {
+    expect(kinds(tried().disturbed(23, 'harness-stall', 300))).toEqual([]);
+    expect(kinds(tried().disturbed(19, 'harness-stall', 300))).toEqual(['overstayed']);
+  });
+});
+
+describe('why', () => {
+  it('the lock went on trying, where it sent a command when all that excuses it was over', () => {
+    expect(found(tried())[0]!.cause).toMatchObject({
+      name: 'went-on-trying',
+      sentence: "c1's lock went on trying: it sent another SET 3 s after its wait was over.",
+      chain: [{ history: 3 }, { text: 'c1 sent SET again', observation: 2 }, { history: 4 }],
+    });
+  });
+
+  it('is not known where it sent nothing so late', () => {
+    expect(found(tried({ commandsAt: [20, 22.2] }))).toMatchObject([{ cause: { name: 'unexplained' } }]);
+  });
+});
