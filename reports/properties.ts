@@ -13,22 +13,43 @@ import { countFound } from './words.js';
 export interface PropertyLine {
   /** What is true of the run, or what is asked where that cannot be told. */
   words: string;
-  state: 'held' | 'broken' | 'allowed' | 'unknown' | 'not judged';
-  /** `✓ held`, `✗ exclusion broken: 3`, `? cannot tell`. */
+  state: 'broken' | 'unknown' | 'allowed' | 'held' | 'none found' | 'not judged';
+  /** `✗ exclusion broken: 3`, `? cannot tell`, `✓ held`, `– none found`. */
   verdict: string;
   /** What was found, or why it cannot be told. Empty: nothing more to say. */
   told: string;
 }
 
-/** What fails the run comes first, then what is left open. A checker that only measures has no line. */
-export function propertyLines({ checkers }: Results, failOn: readonly ViolationClass[]): PropertyLine[] {
+/**
+ * What fails the run comes first, then what is left open; the gravest class first in each. A checker that only measures has no
+ * line. In a run that cannot tell nothing is called held: that a run of three holds broke nothing says nothing about the lock.
+ */
+export function propertyLines(
+  { checkers, verdict }: Pick<Results, 'checkers' | 'verdict'>,
+  failOn: readonly ViolationClass[],
+): PropertyLine[] {
   const lines = checkers.flatMap((result) =>
-    propertiesOf(result).map((property) => lineOf(result, property, failOn.includes(property.class!))),
+    propertiesOf(result).map((property) => ({
+      ...lineOf(result, property, failOn.includes(property.class!)),
+      gravity: property.class === undefined ? CLASSES.length : CLASSES.indexOf(property.class),
+    })),
   );
-  return STATES.flatMap((state) => lines.filter((line) => line.state === state));
+  const proves = verdict !== 'unknown' && !checkers.some(leavesTheRunOpen);
+  return STATES.flatMap((state) =>
+    lines.filter((line) => line.state === state).sort((a, b) => a.gravity - b.gravity),
+  ).map(({ gravity, ...line }) =>
+    line.state === 'held' && gravity < CLASSES.length && !proves
+      ? { ...line, state: 'none found', verdict: '– none found' }
+      : line,
+  );
 }
 
-const STATES: readonly PropertyLine['state'][] = ['broken', 'unknown', 'allowed', 'held', 'not judged'];
+const STATES: readonly PropertyLine['state'][] = ['broken', 'unknown', 'allowed', 'held', 'none found', 'not judged'];
+
+/** Whether the run is worth a verdict at all. */
+function leavesTheRunOpen({ verdict, properties = [] }: CheckerResult): boolean {
+  return verdict === 'unknown' && properties.some((property) => property.class === undefined);
+}
 
 /** Results of an earlier version do not say what their checkers decide: what was found does, and the checker's name. */
 function propertiesOf({ checker, properties, violations, found }: CheckerResult): readonly PropertyWords[] {

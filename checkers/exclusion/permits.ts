@@ -68,7 +68,7 @@ function findLeaks(input: CheckInput): CheckerFindings {
 
 export const permits: Checker = {
   name: 'permits',
-  summary: 'after everything is healed, all permits of a semaphore can be had again',
+  summary: 'after everything is healed, all permits of a semaphore can be acquired again',
   properties: [
     {
       class: 'liveness',
@@ -76,7 +76,8 @@ export const permits: Checker = {
       broken: 'After everything was healed, not all permits could be acquired again',
       kinds: {
         'permit-leak': {
-          headline: (count) => `Permits leaked: of ${plural(count, 'semaphore')} not all permits could be had again`,
+          headline: (count) =>
+            `Permits leaked: of ${plural(count, 'semaphore')} not all permits could be acquired again`,
           accusedIf:
             'after the recovery a try was refused although fewer permits than there are can have been taken at any instant of it, and all of them were never held at once after that',
         },

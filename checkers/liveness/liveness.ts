@@ -51,7 +51,7 @@ function findDeadlocks(input: CheckInput): CheckerFindings {
 
 export const liveness: Checker = {
   name: 'liveness',
-  summary: 'after everything is healed, every lock can be had again within a lease and a grace',
+  summary: 'after everything is healed, every lock can be acquired again within a lease and a grace',
   properties: [
     {
       class: 'liveness',
@@ -59,7 +59,8 @@ export const liveness: Checker = {
       broken: 'After everything was healed, a lock could not be acquired again',
       kinds: {
         deadlock: {
-          headline: (count) => `Deadlock: ${plural(count, 'lock')} could not be had again after everything was healed`,
+          headline: (count) =>
+            `Deadlock: ${plural(count, 'lock')} could not be acquired again after everything was healed`,
           accusedIf:
             'the deployment had recovered, and the probe at the end of the run was not granted the key within its lease and a grace',
         },

@@ -54,7 +54,7 @@ function measureAvailability({ history }: CheckInput): CheckerFindings {
 
 export const availability: Checker = {
   name: 'availability',
-  summary: 'measures how long locks could not be had, and how soon after each fault they could again',
+  summary: 'measures how long locks could not be acquired, and how soon after each fault they could again',
   properties: [],
   judges: { models: 'all', plays: false },
   check: measureAvailability,

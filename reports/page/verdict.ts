@@ -42,7 +42,14 @@ function tested({ config, serverVersion }: ReportInput): Markup {
   return markup`<dl class="tested">${facts.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${clipped(value, 400)}</dd></div>`)}</dl>`;
 }
 
-const STATE_CLASS = { held: 'good', broken: 'bad', allowed: 'doubt', unknown: 'doubt', 'not judged': 'doubt' } as const;
+const STATE_CLASS = {
+  held: 'good',
+  broken: 'bad',
+  allowed: 'doubt',
+  unknown: 'doubt',
+  'none found': 'muted',
+  'not judged': 'muted',
+} as const;
 
 function properties({ results, config }: ReportInput): Markup {
   const rows = propertyLines(results, config.failOn).map(

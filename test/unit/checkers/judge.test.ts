@@ -161,7 +161,7 @@ describe('violated', () => {
     );
     const stuck = held().recovered(30).probe(37, false).event(38, { type: 'phase', phase: 'end' });
     expect(judged(stuck).headline).toBe(
-      'Deadlock: 1 lock could not be had again after everything was healed (first at 30.000 s on lock:0, unexplained).',
+      'Deadlock: 1 lock could not be acquired again after everything was healed (first at 30.000 s on lock:0, unexplained).',
     );
   });
 
@@ -296,7 +296,7 @@ describe('a headline says what happened', () => {
     ['fence-repeat', 'harm', /^Fencing broken: 3 grants without a higher token/],
     ['fifo-inversion', 'liveness', /^Not fair: 3 clients overtaken/],
     ['permit-leak', 'liveness', /^Permits leaked: of 3 semaphores/],
-    ['deadlock', 'liveness', /^Deadlock: 3 locks could not be had again/],
+    ['deadlock', 'liveness', /^Deadlock: 3 locks could not be acquired again/],
     ['left-behind', 'liveness', /^Left behind: 3 failed tries stayed on a server/],
     ['of-a-later-version', 'harm', /^Harm done: 3 findings of the kind "of-a-later-version"/],
   ] as const)('of %s', (kind, of, expected) => {

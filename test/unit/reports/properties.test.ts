@@ -74,6 +74,27 @@ describe('what is said of each property', () => {
     });
   });
 
+  it('calls nothing held in a run that cannot tell, or proved nothing', () => {
+    const vacuous = checker({ properties: [{ holds: 'It was tested', broken: 'It was not' }], verdict: 'unknown' });
+    const one = { verdict: 'unknown' as const, checkers: [checker({})] };
+    expect(propertyLines(one, ALL).map(({ verdict }) => verdict)).toEqual(['– none found', '– none found']);
+    const two = { verdict: 'violated' as const, checkers: [checker({}), vacuous] };
+    expect(propertyLines(two, ALL).map(({ words, verdict }) => `${words}: ${verdict}`)).toEqual([
+      'It was not: ? cannot tell',
+      'Never two at once: – none found',
+      'None was late: – none found',
+    ]);
+  });
+
+  it('leads with the gravest class', () => {
+    const harm = { class: 'harm', holds: 'No harm', broken: 'Harm' } as const;
+    expect(said({ properties: [stale, harm, exclusion] }).map((line) => line.split(':')[0])).toEqual([
+      'Never two at once',
+      'No harm',
+      'None was late',
+    ]);
+  });
+
   it('has no line for what only measures', () => {
     expect(said({ properties: [] })).toEqual([]);
   });

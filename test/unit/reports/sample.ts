@@ -536,7 +536,7 @@ function resultsOf(violations: Violation[], holds: number): Results {
           },
         ],
         verdict: 'valid',
-        notes: ['every key could be had again'],
+        notes: ['every key could be acquired again'],
         violations: [],
         stats: { slowestProbeMs: 14.25 },
       },
