@@ -3,8 +3,8 @@
  * that was never set. A column in which nothing was set takes no memory of its own.
  */
 
-type Values = Float64Array | Int32Array | Uint8Array;
-type Make<V extends Values> = new (length: number) => V;
+export type Values = Float64Array | Int32Array | Uint8Array;
+export type Make<V extends Values> = new (length: number) => V;
 
 /** Absence is written for so many rows at once, not for a whole array: a page of memory that nothing touches costs nothing. */
 const ROWS_AT_ONCE = 1 << 10;
@@ -74,8 +74,10 @@ export class Names {
   of(text: string): number {
     const known = this.numbers.get(text);
     if (known !== undefined) return known;
-    this.numbers.set(text, this.texts.length);
-    return this.texts.push(text) - 1;
+    // A copy: it may be a slice of a piece of a file, which it would keep in memory.
+    const own = Buffer.from(text, 'utf16le').toString('utf16le');
+    this.numbers.set(own, this.texts.length);
+    return this.texts.push(own) - 1;
   }
 
   /** -1 for a text that was never met. */

@@ -1,29 +1,30 @@
 /**
- * A history in memory, in columns: some 110 bytes an operation, where two event objects would take 700.
+ * A history in memory, in columns (`history-columns.ts`): some 110 bytes an operation, where two event objects would take 700.
  *
- * It promises that `event(i)` gives back what was added, field by field, as far as `api.ts` names the field. It checks only
- * what it stands on (lines in order, a completion after its invoke); that the rest is sound is up to the reader of the file.
+ * It promises that `event(i)` gives back what was added, field by field, as far as the vocabulary names the field. It checks
+ * only what it stands on (lines in order, a completion after its invoke); that the rest is sound is up to the reader of the file.
  */
 
 import type { History, HistoryEvent, Notices, Operations, OpName, RareEvent } from '../vocabulary/history.js';
-import { Column, Names, RowByNumber, Unused } from './columns.js';
+import { Columns, extractor, wordsOf } from './column-table.js';
+import { Column, RowByNumber, Unused } from './columns.js';
+import {
+  COMMON_FIELDS,
+  COMPLETION_FIELDS,
+  type CompletionEvent,
+  INVOKE_FIELDS,
+  type InvokeEvent,
+  NOTICE,
+  NOTICE_COLUMNS,
+  NOTICE_FIELDS,
+  type NoticeEvent,
+  OP,
+  OPERATION_COLUMNS,
+} from './history-columns.js';
 
-export const OP = { acquire: 0, release: 1, extend: 2, clock: 3, read: 4, write: 5 } as const satisfies Record<
-  OpName,
-  number
->;
-export const OUTCOME = { ok: 0, fail: 1, info: 2, none: 3 } as const;
-/** Of an acquire: `exclusive` where no mode was given. */
-export const MODE = { exclusive: 0, write: 1, read: 2 } as const;
-export const NOTICE = { renewed: 0, lost: 1, step: 2 } as const;
+export { MODE, NOTICE, OP, OUTCOME } from './history-columns.js';
 
-const OP_NAMES = Object.keys(OP) as OpName[];
-const OUTCOME_NAMES = ['ok', 'fail', 'info'] as const;
-const NOTICE_NAMES = Object.keys(NOTICE) as (keyof typeof NOTICE)[];
-
-type Invoke = Extract<HistoryEvent, { type: 'invoke' }>;
-type Completion = Extract<HistoryEvent, { type: 'ok' | 'fail' | 'info' }>;
-type Notice = Extract<HistoryEvent, { type: 'renewed' | 'lost' | 'step' }>;
+const OP_NAMES = wordsOf(OP);
 
 /** The history that these events are. `torn`: see `History`. */
 export function historyOf(events: Iterable<HistoryEvent>, torn = false): History {
@@ -40,7 +41,7 @@ export class HistoryTable {
   /** For each line, in which store its event is, and where there. */
   private readonly place = new Column(Int32Array, 0);
   /** Notices about a hold that was never acquired: they fit into no column. */
-  private readonly odd = new Map<number, Notice>();
+  private readonly odd = new Map<number, NoticeEvent>();
   private endNs = 0;
   private lines = 0;
 
@@ -75,7 +76,7 @@ export class HistoryTable {
     const { ops, notices, rare, odd, length, endNs } = this;
     const unused = new Unused();
     const place = this.place.finished(length, unused);
-    return new TableHistory(ops.columns(unused), notices.columns(unused), rare, place, odd, length, endNs, torn);
+    return new TableHistory(ops.finish(unused), notices.finish(unused), rare, place, odd, length, endNs, torn);
   }
 
   /** What has been added of an operation of a client; undefined if it was not invoked. */
@@ -83,7 +84,7 @@ export class HistoryTable {
     return this.ops.invoked(client, id);
   }
 
-  private notice(event: Notice): void {
+  private notice(event: NoticeEvent): void {
     const hold = event.hold === undefined ? -1 : this.ops.rowOf(event.client, event.hold);
     const strange = hold < 0 && event.hold !== undefined;
     if (strange) this.odd.set(event.i, event);
@@ -99,16 +100,25 @@ const PLACE = { invoke: 0, completion: 1, notice: 2, rare: 3, odd: 4 } as const;
 const STORES = Object.keys(PLACE).length;
 
 class TableHistory implements History {
+  private readonly invokes: (row: number, event: object) => void;
+  private readonly completions: (row: number, event: object) => void;
+  private readonly notifications: Record<NoticeEvent['type'], (row: number, event: object) => void>;
+
   constructor(
     readonly operations: Operations,
     readonly notices: Notices,
     readonly rare: readonly RareEvent[],
     private readonly place: Int32Array,
-    private readonly odd: ReadonlyMap<number, Notice>,
+    private readonly odd: ReadonlyMap<number, NoticeEvent>,
     readonly length: number,
     readonly endNs: number,
     readonly torn: boolean,
-  ) {}
+  ) {
+    this.invokes = extractor(OPERATION_COLUMNS, operations, { ...COMMON_FIELDS, ...INVOKE_FIELDS });
+    this.completions = extractor(OPERATION_COLUMNS, operations, { ...COMMON_FIELDS, ...COMPLETION_FIELDS });
+    const ofNotice = (type: NoticeEvent['type']) => extractor(NOTICE_COLUMNS, notices, NOTICE_FIELDS[type]);
+    this.notifications = { renewed: ofNotice('renewed'), lost: ofNotice('lost'), step: ofNotice('step') };
+  }
 
   event(i: number): HistoryEvent | undefined {
     if (!(i >= 0 && i < this.length)) return undefined;
@@ -116,11 +126,11 @@ class TableHistory implements History {
     const index = Math.floor(place / STORES);
     switch (place % STORES) {
       case PLACE.invoke:
-        return this.invoked(i, index);
+        return this.operation({ i, atNs: 0, type: 'invoke' }, index, this.invokes);
       case PLACE.completion:
-        return this.completed(i, index);
+        return this.operation({ i, atNs: 0, type: 'ok' }, index, this.completions);
       case PLACE.notice:
-        return this.noticed(i, index);
+        return this.notice(i, index);
       case PLACE.odd:
         return this.odd.get(i);
       default:
@@ -132,74 +142,30 @@ class TableHistory implements History {
     for (let i = 0; i < this.length; i++) yield this.event(i)!;
   }
 
-  private invoked(i: number, row: number): Invoke {
-    const { operations: ops } = this;
-    const op = OP_NAMES[ops.op[row]!]!;
-    const event: Invoke = {
-      i,
-      atNs: ops.sentNs[row]!,
-      type: 'invoke',
-      client: ops.clients[ops.client[row]!]!,
-      id: ops.id[row]!,
-      op,
-      key: ops.keys[ops.key[row]!]!,
-    };
-    if (ops.hold[row]! >= 0) event.hold = ops.id[ops.hold[row]!]!;
-    put(event, 'leaseMs', ops.leaseMs[row]!);
-    put(event, 'waitMs', ops.waitMs[row]!);
-    if (ops.mode[row] !== MODE.exclusive) event.mode = ops.mode[row] === MODE.read ? 'read' : 'write';
-    if (op === 'write') put(event, 'value', ops.value[row]!);
+  private operation(begun: object, row: number, extract: (row: number, event: object) => void): HistoryEvent {
+    const { hold, id } = this.operations;
+    const event = begun as InvokeEvent | CompletionEvent;
+    extract(row, event);
+    if (hold[row]! >= 0) event.hold = id[hold[row]!]!;
     return event;
   }
 
-  private completed(i: number, row: number): Completion {
-    const { operations: ops } = this;
-    const op = OP_NAMES[ops.op[row]!]!;
-    const event: Completion = {
-      i,
-      atNs: ops.readNs[row]!,
-      type: OUTCOME_NAMES[ops.outcome[row]!]!,
-      client: ops.clients[ops.client[row]!]!,
-      id: ops.id[row]!,
-      op,
-      key: ops.keys[ops.key[row]!]!,
-    };
-    if (ops.hold[row]! >= 0) event.hold = ops.id[ops.hold[row]!]!;
-    put(event, 'beganNs', ops.beganNs[row]!);
-    put(event, 'endedNs', ops.endedNs[row]!);
-    if (ops.reason[row]! >= 0) event.reason = ops.reasons[ops.reason[row]!]!;
-    put(event, op === 'acquire' ? 'grantSentNs' : 'sentNs', ops.leaseFromNs[row]!);
-    put(event, 'token', ops.token[row]!);
-    put(event, 'validForMs', ops.validForMs[row]!);
-    if (op === 'clock') put(event, 'wallMs', ops.value[row]!);
-    if (op === 'read') put(event, 'value', ops.value[row]!);
-    put(event, 'version', ops.version[row]!);
-    return event;
-  }
-
-  private noticed(i: number, index: number): Notice {
+  private notice(i: number, index: number): HistoryEvent {
     const { notices, operations: ops } = this;
     const type = NOTICE_NAMES[notices.type[index]!]!;
+    const client = ops.clients[notices.client[index]!]!;
     const row = notices.hold[index]!;
-    const text = notices.text[index]! < 0 ? undefined : notices.texts[notices.text[index]!]!;
-    const clientNs = notices.clientNs[index]!;
-    const common = { i, atNs: notices.atNs[index]!, client: ops.clients[notices.client[index]!]! };
-    if (type === 'step') return { ...common, type, name: text!, clientNs, ...(row >= 0 && { hold: ops.id[row]! }) };
-    const about = { hold: ops.id[row]!, key: ops.keys[ops.key[row]!]! };
-    return type === 'renewed'
-      ? { ...common, type, ...about, sentNs: clientNs, leaseMs: notices.leaseMs[index]! }
-      : { ...common, type, ...about, clientNs, ...(text !== undefined && { reason: text }) };
+    const event: Record<string, unknown> = { i, atNs: 0, client, type };
+    if (row >= 0) event.hold = ops.id[row]!;
+    if (row >= 0 && type !== 'step') event.key = ops.keys[ops.key[row]!]!;
+    this.notifications[type](index, event);
+    return event as unknown as NoticeEvent;
   }
 }
 
-function put<Event extends object>(event: Event, field: keyof Event, value: number): void {
-  if (!Number.isNaN(value)) (event as Record<keyof Event, unknown>)[field] = value;
-}
+const NOTICE_NAMES = wordsOf(NOTICE);
 
-// ------------------------------------------------------------------------------------------------------------ columns
-
-const floats = () => new Column(Float64Array, Number.NaN);
-const indexes = () => new Column(Int32Array, -1);
+// --------------------------------------------------------------------------------------------------------- being filled
 
 /** An operation as far as it has been added. */
 export interface Invoked {
@@ -211,166 +177,73 @@ export interface Invoked {
   completed: boolean;
 }
 
-class OperationColumns {
-  private count = 0;
-  private readonly clientNames = new Names();
-  private readonly keyNames = new Names();
-  private readonly reasonNames = new Names();
-  private readonly client = indexes();
-  private readonly key = indexes();
-  private readonly op = new Column(Uint8Array, OP.acquire);
-  private readonly mode = new Column(Uint8Array, MODE.exclusive);
-  private readonly outcome = new Column(Uint8Array, OUTCOME.none);
-  private readonly reason = indexes();
-  private readonly hold = indexes();
-  private readonly invokeLine = indexes();
-  private readonly completionLine = indexes();
-  private readonly id = floats();
-  private readonly sentNs = floats();
-  private readonly readNs = floats();
-  private readonly beganNs = floats();
-  private readonly endedNs = floats();
-  private readonly leaseFromNs = floats();
-  private readonly leaseMs = floats();
-  private readonly waitMs = floats();
-  private readonly validForMs = floats();
-  private readonly token = floats();
-  private readonly value = floats();
-  private readonly version = floats();
+class OperationColumns extends Columns<typeof OPERATION_COLUMNS> {
+  private readonly fillInvoke = this.filler<InvokeEvent>({ ...COMMON_FIELDS, ...INVOKE_FIELDS });
+  private readonly fillCompletion = this.filler<CompletionEvent>(COMPLETION_FIELDS);
   /** By client. */
   private readonly rows: RowByNumber[] = [];
 
+  constructor() {
+    super(OPERATION_COLUMNS);
+  }
+
   clientOf({ client }: { client: string }): number {
-    return this.clientNames.of(client);
+    return this.names.clients.of(client);
   }
 
   /** The row of that operation of the client's, or -1. */
   rowOf(client: string, id: number): number {
-    return this.rows[this.clientNames.known(client)]?.row(id) ?? -1;
+    return this.rows[this.names.clients.known(client)]?.row(id) ?? -1;
   }
 
   invoked(client: string, id: number): Invoked | undefined {
     const row = this.rowOf(client, id);
     if (row < 0) return undefined;
-    const hold = this.hold.at(row);
+    const { column } = this;
+    const hold = column.hold.at(row);
     return {
-      op: OP_NAMES[this.op.at(row)]!,
-      key: this.keyNames.texts[this.key.at(row)]!,
-      hold: hold < 0 ? undefined : this.id.at(hold),
-      line: this.invokeLine.at(row),
-      completed: this.completionLine.at(row) >= 0,
+      op: OP_NAMES[column.op.at(row)]!,
+      key: this.names.keys.texts[column.key.at(row)]!,
+      hold: hold < 0 ? undefined : column.id.at(hold),
+      line: column.invokeLine.at(row),
+      completed: column.completionLine.at(row) >= 0,
     };
   }
 
-  invoke(event: Invoke): number {
+  invoke(event: InvokeEvent): number {
     const row = this.count++;
-    const client = this.clientNames.of(event.client);
-    this.client.set(row, client);
-    this.key.set(row, this.keyNames.of(event.key));
-    this.op.set(row, OP[event.op]);
-    this.invokeLine.set(row, event.i);
-    this.id.set(row, event.id);
-    this.sentNs.set(row, event.atNs);
-    if (event.hold !== undefined) this.hold.set(row, this.rowOf(event.client, event.hold));
-    if (event.leaseMs !== undefined) this.leaseMs.set(row, event.leaseMs);
-    if (event.waitMs !== undefined) this.waitMs.set(row, event.waitMs);
-    if (event.mode !== undefined) this.mode.set(row, MODE[event.mode]);
-    if (event.value !== undefined) this.value.set(row, event.value);
+    this.fillInvoke(row, event);
+    if (event.hold !== undefined) this.column.hold.set(row, this.rowOf(event.client, event.hold));
+    const client = this.column.client.at(row);
     this.rows[client] ??= new RowByNumber();
     this.rows[client].set(event.id, row);
     return row;
   }
 
-  complete(event: Completion): number {
+  complete(event: CompletionEvent): number {
     const row = this.rowOf(event.client, event.id);
     if (row < 0) throw new Error(`operation ${event.id} of ${event.client} completes without an invoke`);
-    this.outcome.set(row, OUTCOME[event.type]);
-    this.completionLine.set(row, event.i);
-    this.readNs.set(row, event.atNs);
-    if (event.reason !== undefined) this.reason.set(row, this.reasonNames.of(event.reason));
-    if (event.beganNs !== undefined) this.beganNs.set(row, event.beganNs);
-    if (event.endedNs !== undefined) this.endedNs.set(row, event.endedNs);
-    const leaseFromNs = event.grantSentNs ?? event.sentNs;
-    if (leaseFromNs !== undefined) this.leaseFromNs.set(row, leaseFromNs);
-    if (event.validForMs !== undefined) this.validForMs.set(row, event.validForMs);
-    if (event.token !== undefined) this.token.set(row, event.token);
-    const value = event.value ?? event.wallMs;
-    if (value !== undefined) this.value.set(row, value);
-    if (event.version !== undefined) this.version.set(row, event.version);
+    this.fillCompletion(row, event);
     return row;
-  }
-
-  columns(unused: Unused): Operations {
-    const { count } = this;
-    return {
-      count,
-      clients: this.clientNames.texts,
-      keys: this.keyNames.texts,
-      reasons: this.reasonNames.texts,
-      client: this.client.finished(count, unused),
-      key: this.key.finished(count, unused),
-      op: this.op.finished(count, unused),
-      mode: this.mode.finished(count, unused),
-      outcome: this.outcome.finished(count, unused),
-      reason: this.reason.finished(count, unused),
-      hold: this.hold.finished(count, unused),
-      invokeLine: this.invokeLine.finished(count, unused),
-      completionLine: this.completionLine.finished(count, unused),
-      id: this.id.finished(count, unused),
-      sentNs: this.sentNs.finished(count, unused),
-      readNs: this.readNs.finished(count, unused),
-      beganNs: this.beganNs.finished(count, unused),
-      endedNs: this.endedNs.finished(count, unused),
-      leaseFromNs: this.leaseFromNs.finished(count, unused),
-      leaseMs: this.leaseMs.finished(count, unused),
-      waitMs: this.waitMs.finished(count, unused),
-      validForMs: this.validForMs.finished(count, unused),
-      token: this.token.finished(count, unused),
-      value: this.value.finished(count, unused),
-      version: this.version.finished(count, unused),
-    };
   }
 }
 
-class NoticeColumns {
-  private count = 0;
-  private readonly names = new Names();
-  private readonly type = new Column(Uint8Array, NOTICE.renewed);
-  private readonly line = indexes();
-  private readonly client = indexes();
-  private readonly hold = indexes();
-  private readonly text = indexes();
-  private readonly atNs = floats();
-  private readonly clientNs = floats();
-  private readonly leaseMs = floats();
+class NoticeColumns extends Columns<typeof NOTICE_COLUMNS> {
+  private readonly fill = {
+    renewed: this.filler<NoticeEvent>(NOTICE_FIELDS.renewed),
+    lost: this.filler<NoticeEvent>(NOTICE_FIELDS.lost),
+    step: this.filler<NoticeEvent>(NOTICE_FIELDS.step),
+  };
 
-  add(event: Notice, client: number, hold: number): number {
-    const row = this.count++;
-    const text = event.type === 'step' ? event.name : event.type === 'lost' ? event.reason : undefined;
-    this.type.set(row, NOTICE[event.type]);
-    this.line.set(row, event.i);
-    this.client.set(row, client);
-    if (hold >= 0) this.hold.set(row, hold);
-    if (text !== undefined) this.text.set(row, this.names.of(text));
-    this.atNs.set(row, event.atNs);
-    this.clientNs.set(row, event.type === 'renewed' ? event.sentNs : event.clientNs);
-    if (event.type === 'renewed') this.leaseMs.set(row, event.leaseMs);
-    return row;
+  constructor() {
+    super(NOTICE_COLUMNS);
   }
 
-  columns(unused: Unused): Notices {
-    const { count } = this;
-    return {
-      count,
-      texts: this.names.texts,
-      type: this.type.finished(count, unused),
-      line: this.line.finished(count, unused),
-      client: this.client.finished(count, unused),
-      hold: this.hold.finished(count, unused),
-      text: this.text.finished(count, unused),
-      atNs: this.atNs.finished(count, unused),
-      clientNs: this.clientNs.finished(count, unused),
-      leaseMs: this.leaseMs.finished(count, unused),
-    };
+  add(event: NoticeEvent, client: number, hold: number): number {
+    const row = this.count++;
+    this.fill[event.type](row, event);
+    this.column.client.set(row, client);
+    if (hold >= 0) this.column.hold.set(row, hold);
+    return row;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Reads a run's `history.jsonl` back, line by line: what is kept of it are columns (`history-table.ts`).
  *
- * It promises that what it returns has the shape that `api.ts` gives it: every field that a checker may look at is
+ * It promises that what it returns has the shape that the vocabulary gives it: every field that a checker may look at is
  * there and of its type, the event on line i says `i`, and every completion has exactly one invoke before it. One kind of
  * damage is forgiven, because a killed harness leaves it: a torn last line. Anything else is refused, naming file and line.
  *
@@ -209,9 +209,18 @@ function kindProblem(value: unknown, kinds: Record<string, Fields>, everyKind: F
 
 const lockModel: Check = (value) => (lockModelSchema.safeParse(value).success ? undefined : 'not a lock model');
 
-const common: Fields = { i: whole, atNs: stamp };
+type EventOf<T> = HistoryBody extends infer E
+  ? E extends { type: infer U }
+    ? T extends U
+      ? E
+      : never
+    : never
+  : never;
+type FieldOf<E> = Exclude<keyof E, 'type'>;
 
-const operation: Fields = {
+const common = { i: whole, atNs: stamp };
+
+const operation = {
   client: text,
   id: whole,
   op: oneOf('acquire', 'release', 'extend', 'clock', 'read', 'write'),
@@ -219,7 +228,7 @@ const operation: Fields = {
   hold: optional(whole),
 };
 
-const completion: Fields = {
+const completion = {
   ...operation,
   beganNs: optional(number),
   endedNs: optional(number),
@@ -234,12 +243,13 @@ const completion: Fields = {
 };
 
 const lostAnswer: Check = (value) =>
-  object(value) ?? fieldProblem(value as JsonObject, { id: whole, op: operation.op!, key: text });
+  object(value) ?? fieldProblem(value as JsonObject, { id: whole, op: operation.op, key: text });
 
 const protocolBreak: Check = (value) =>
   object(value) ?? fieldProblem(value as JsonObject, { what: text, lost: optional(lostAnswer) });
 
-const eventFields: Record<HistoryBody['type'], Fields> = {
+/** A check for each field of each event: a field that only one of event and table has does not compile. */
+const eventFields = {
   run: { version: oneOf(2), runId: text, seed: number, epochWallMs: number },
   deployment: {
     topology: text,
@@ -287,4 +297,4 @@ const eventFields: Record<HistoryBody['type'], Fields> = {
   recovered: { afterMs: number, missing: listOf(text) },
   probe: { key: text, client: text, acquired: flag, afterMs: number, reason: optional(text) },
   closed: { observations: whole },
-};
+} satisfies { [T in HistoryBody['type']]: Record<FieldOf<EventOf<T>>, Check> };

@@ -198,7 +198,7 @@ export interface History {
 
 /**
  * Every operation, one row each, in the order of their invokes. A number that was not recorded is NaN, an index -1. Columns
- * may be longer than `count`. The codes of `op`, `outcome` and `mode` are in `harness/record/history-table.ts`.
+ * may be longer than `count`. The codes of `op`, `outcome` and `mode` are in `harness/record/history-columns.ts`.
  */
 export interface Operations {
   readonly count: number;

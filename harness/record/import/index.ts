@@ -116,7 +116,7 @@ function importEvents(file: string, format: 'edn' | 'json', { leaseMs, model }: 
 }
 
 /** Of all columns only these two are kept. */
-function placesOf({ line, index }: EventColumns, order: Int32Array | undefined): Imported['place'] {
+function placesOf({ column: { line, index } }: EventColumns, order: Int32Array | undefined): Imported['place'] {
   return (i) => {
     const row = order?.[i] ?? i;
     return { line: line.at(row), index: index.at(row) >= 0 ? index.at(row) : undefined };

@@ -7,9 +7,12 @@
  * another: tests exist that release on behalf of a process that has crashed, and a new name would make a stranger of it.
  */
 import type { History, HistoryEvent } from '../../vocabulary/history.js';
+import type { LockMode } from '../../vocabulary/protocol.js';
+import { wordsOf } from '../column-table.js';
+import { MODE, OP } from '../history-columns.js';
 import { HistoryTable } from '../history-table.js';
 import { DamagedHistory } from '../shapes.js';
-import { type EventColumns, MODE_NAMES, OP_NAMES, TYPE_NAMES } from './event-columns.js';
+import { type EventColumns, TYPE } from './event-columns.js';
 import type { RecordedTimes } from './timeline.js';
 
 export interface PairingOptions {
@@ -81,13 +84,15 @@ class Pairing {
     private readonly file: string,
     private readonly options: PairingOptions,
   ) {
-    this.clients = events.processes.texts.map((name) => new Client(name));
+    this.clients = events.names.processes.texts.map((name) => new Client(name));
   }
 
   /** The event in `row` is the `i`-th of the history. */
   add(row: number, i: number): void {
-    const client = this.clients[this.events.process.at(row)]!;
-    this.table.add(this.events.type.at(row) === INVOKE ? this.invoke(client, row, i) : this.complete(client, row, i));
+    const client = this.clients[this.events.column.process.at(row)]!;
+    this.table.add(
+      this.events.column.type.at(row) === TYPE.invoke ? this.invoke(client, row, i) : this.complete(client, row, i),
+    );
   }
 
   finish(): Paired {
@@ -101,12 +106,12 @@ class Pairing {
     if (client.open)
       throw this.damaged(row, `${client.name} invokes while ${this.openText(client.open)} is still open`);
     if (client.unknownRow >= 0) client.wentOn = true;
-    const op = events.op.at(row);
-    const key = events.key.at(row);
+    const op = events.column.op.at(row);
+    const key = events.column.key.at(row);
     const id = client.nextId++;
-    const hold = op === RELEASE ? holdToRelease(client.heldOf(key), events.mode.at(row)) : undefined;
+    const hold = op === OP.release ? holdToRelease(client.heldOf(key), events.column.mode.at(row)) : undefined;
     client.open = { id, op, key, hold, row };
-    const isAcquire = op === ACQUIRE;
+    const isAcquire = op === OP.acquire;
     // One literal with every field: with spreads, building the history takes twice as long.
     return {
       i,
@@ -118,23 +123,25 @@ class Pairing {
       key: this.keyName(key),
       hold,
       leaseMs: isAcquire ? this.options.leaseMs : undefined,
-      mode: isAcquire ? MODE_NAMES[events.mode.at(row)] : undefined,
+      mode: isAcquire ? MODES[events.column.mode.at(row)] : undefined,
     };
   }
 
   private complete(client: Client, row: number, i: number): HistoryEvent {
     const { events } = this;
     const { open } = client;
-    const type = TYPE_NAMES[events.type.at(row)] as 'ok' | 'fail' | 'info';
+    const type = TYPE_NAMES[events.column.type.at(row)] as 'ok' | 'fail' | 'info';
     if (!open) throw this.damaged(row, `${client.name} completes ${this.opText(row)}, and has invoked none`);
-    const isOther = open.op !== events.op.at(row) || (events.key.at(row) >= 0 && events.key.at(row) !== open.key);
+    const isOther =
+      open.op !== events.column.op.at(row) ||
+      (events.column.key.at(row) >= 0 && events.column.key.at(row) !== open.key);
     if (isOther)
       throw this.damaged(row, `${client.name} completes ${this.opText(row)}, and has invoked ${this.openText(open)}`);
     client.open = undefined;
     if (type === 'info') client.unknownRow = row;
-    if (open.op === ACQUIRE && type !== 'fail')
-      client.heldOf(open.key).push({ id: open.id, mode: events.mode.at(open.row) });
-    if (open.op === RELEASE && type === 'ok') forget(client.heldOf(open.key), open.hold);
+    if (open.op === OP.acquire && type !== 'fail')
+      client.heldOf(open.key).push({ id: open.id, mode: events.column.mode.at(open.row) });
+    if (open.op === OP.release && type === 'ok') forget(client.heldOf(open.key), open.hold);
     return {
       i,
       atNs: this.atNs[row]!,
@@ -144,13 +151,13 @@ class Pairing {
       op: OP_NAMES[open.op]!,
       key: this.keyName(open.key),
       hold: open.hold,
-      reason: events.reason.at(row) < 0 ? undefined : events.reasons.texts[events.reason.at(row)]!,
-      token: open.op === ACQUIRE && type === 'ok' ? this.tokenOf(open.row, row) : undefined,
+      reason: events.column.reason.at(row) < 0 ? undefined : events.names.reasons.texts[events.column.reason.at(row)]!,
+      token: open.op === OP.acquire && type === 'ok' ? this.tokenOf(open.row, row) : undefined,
     };
   }
 
   private tokenOf(invokeRow: number, row: number): number | undefined {
-    const { token, bareValue } = this.events;
+    const { token, bareValue } = this.events.column;
     if (!Number.isNaN(token.at(row))) return token.at(row);
     // A Jepsen client hands the value of the invoke back with the completion: that is no token.
     if (Number.isNaN(bareValue.at(row)) || bareValue.at(row) === bareValue.at(invokeRow)) return undefined;
@@ -162,30 +169,29 @@ class Pairing {
   }
 
   private keyName(key: number): string {
-    return key < 0 ? ONLY_KEY : this.events.keys.texts[key]!;
+    return key < 0 ? ONLY_KEY : this.events.names.keys.texts[key]!;
   }
 
   private opText(row: number): string {
-    const { op, key } = this.events;
-    return `${op.at(row) === ACQUIRE ? 'an acquire' : 'a release'}${key.at(row) < 0 ? '' : ` of ${this.keyName(key.at(row))}`}`;
+    const { op, key } = this.events.column;
+    return `${op.at(row) === OP.acquire ? 'an acquire' : 'a release'}${key.at(row) < 0 ? '' : ` of ${this.keyName(key.at(row))}`}`;
   }
 
   private openText(open: Open): string {
-    return `${this.opText(open.row)} (line ${this.events.line.at(open.row)})`;
+    return `${this.opText(open.row)} (line ${this.events.column.line.at(open.row)})`;
   }
 
   private damaged(row: number, problem: string): DamagedHistory {
-    return new DamagedHistory(this.file, this.events.line.at(row), problem);
+    return new DamagedHistory(this.file, this.events.column.line.at(row), problem);
   }
 }
 
-const [ACQUIRE, RELEASE] = [OP_NAMES.indexOf('acquire'), OP_NAMES.indexOf('release')];
-const INVOKE = TYPE_NAMES.indexOf('invoke');
-const NO_MODE = MODE_NAMES.indexOf(undefined);
+const [OP_NAMES, TYPE_NAMES] = [wordsOf(OP), wordsOf(TYPE)];
+const MODES: readonly (LockMode | undefined)[] = wordsOf(MODE).map((mode) => (mode === 'exclusive' ? undefined : mode));
 
 /** The latest that is still held; of that mode, where the release says one. */
 function holdToRelease(held: readonly Acquired[], mode: number): number | undefined {
-  return held.findLast((acquired) => mode === NO_MODE || acquired.mode === mode)?.id;
+  return held.findLast((acquired) => mode === MODE.exclusive || acquired.mode === mode)?.id;
 }
 
 function forget(held: Acquired[], id: number | undefined): void {
@@ -196,5 +202,5 @@ function forget(held: Acquired[], id: number | undefined): void {
 function wentOnNote(clients: readonly Client[], events: EventColumns): string {
   const { name, unknownRow } = clients[0]!;
   const others = clients.length === 1 ? '' : ` (and ${clients.length - 1} others)`;
-  return `${name}${others} goes on after an operation of unknown outcome (line ${events.line.at(unknownRow)}), where Jepsen would number it anew; it is taken for the same owner`;
+  return `${name}${others} goes on after an operation of unknown outcome (line ${events.column.line.at(unknownRow)}), where Jepsen would number it anew; it is taken for the same owner`;
 }

@@ -45,27 +45,27 @@ export function recordedTimesOf(events: EventColumns, file: string): RecordedTim
 
 function withoutTime(events: EventColumns, file: string): DamagedHistory {
   let row = 0;
-  while (!Number.isNaN(events.timeNs.at(row))) row++;
-  return new DamagedHistory(file, events.line.at(row), 'an event without :time, where others have one');
+  while (!Number.isNaN(events.column.timeNs.at(row))) row++;
+  return new DamagedHistory(file, events.column.line.at(row), 'an event without :time, where others have one');
 }
 
 // ----------------------------------------------------------------------------------------------------------- by index
 
 function byIndex(events: EventColumns, file: string): RecordedTimes {
-  const order = orderBy(events, events.index);
+  const order = orderBy(events, events.column.index);
   const atNs = new Float64Array(events.count);
   const originNs = originOf(events);
   let [previous, previousNs, moved, movedNs] = [-1, Number.NEGATIVE_INFINITY, 0, 0];
   for (let place = 0; place < events.count; place++) {
     const row = order?.[place] ?? place;
-    if (events.index.at(row) === previous) throw repeatedIndex(events, row, file);
-    const ownNs = events.timeNs.at(row) - originNs;
+    if (events.column.index.at(row) === previous) throw repeatedIndex(events, row, file);
+    const ownNs = events.column.timeNs.at(row) - originNs;
     if (ownNs < previousNs) {
       moved++;
       movedNs = Math.max(movedNs, previousNs - ownNs);
     }
     previousNs = Math.max(ownNs, previousNs + 1);
-    previous = events.index.at(row);
+    previous = events.column.index.at(row);
     atNs[row] = previousNs;
   }
   const notes = originNote(originNs);
@@ -80,10 +80,10 @@ function byIndex(events: EventColumns, file: string): RecordedTimes {
 }
 
 function repeatedIndex(events: EventColumns, row: number, file: string): DamagedHistory {
-  const index = events.index.at(row);
+  const index = events.column.index.at(row);
   return new DamagedHistory(
     file,
-    events.line.at(row),
+    events.column.line.at(row),
     `a second event with :index ${index} (are these two histories?)`,
   );
 }
@@ -91,9 +91,9 @@ function repeatedIndex(events: EventColumns, row: number, file: string): Damaged
 // ------------------------------------------------------------------------------------------------------------ by time
 
 function byTime(events: EventColumns): RecordedTimes {
-  const order = orderBy(events, events.timeNs);
+  const order = orderBy(events, events.column.timeNs);
   const originNs = originOf(events);
-  const atNs = Float64Array.from({ length: events.count }, (_, row) => events.timeNs.at(row) - originNs);
+  const atNs = Float64Array.from({ length: events.count }, (_, row) => events.column.timeNs.at(row) - originNs);
   const notes = originNote(originNs);
   if (order) notes.push('the events do not stand in the order of their :time; they were put in it');
   let equal = 0;
@@ -105,20 +105,21 @@ function byTime(events: EventColumns): RecordedTimes {
 }
 
 function allEqual(events: EventColumns): boolean {
-  for (let row = 1; row < events.count; row++) if (events.timeNs.at(row) !== events.timeNs.at(0)) return false;
+  for (let row = 1; row < events.count; row++)
+    if (events.column.timeNs.at(row) !== events.column.timeNs.at(0)) return false;
   return events.count > 1;
 }
 
 // ----------------------------------------------------------------------------------------------------------- by place
 
 function placesOf(events: EventColumns, isIndexed: boolean, file: string, why: string): RecordedTimes {
-  const order = isIndexed ? orderBy(events, events.index) : undefined;
+  const order = isIndexed ? orderBy(events, events.column.index) : undefined;
   const atNs = new Float64Array(events.count);
   let previous = -1;
   for (let place = 0; place < events.count; place++) {
     const row = order?.[place] ?? place;
-    if (isIndexed && events.index.at(row) === previous) throw repeatedIndex(events, row, file);
-    previous = events.index.at(row);
+    if (isIndexed && events.column.index.at(row) === previous) throw repeatedIndex(events, row, file);
+    previous = events.column.index.at(row);
     atNs[row] = (isIndexed ? previous : row) * NS_PER_MS;
   }
   const places = isIndexed ? 'their :index is the order' : 'their order in the file is taken';
@@ -140,7 +141,7 @@ function orderBy(events: EventColumns, column: Column<Int32Array> | Column<Float
 /** What is taken from every time: the first one, where times are counted from some event before the run. */
 function originOf(events: EventColumns): number {
   let firstNs = Number.POSITIVE_INFINITY;
-  for (let row = 0; row < events.count; row++) firstNs = Math.min(firstNs, events.timeNs.at(row));
+  for (let row = 0; row < events.count; row++) firstNs = Math.min(firstNs, events.column.timeNs.at(row));
   return firstNs < 0 || firstNs > OWN_TIMES_NS_MAX ? firstNs : 0;
 }
 
