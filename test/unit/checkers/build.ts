@@ -58,6 +58,9 @@ export interface EndOptions {
   read?: number;
 }
 
+/** What happened at a time, in seconds. */
+export type Told = { at: number; body: HistoryBody };
+
 type Sample = Extract<ObservationBody, { type: 'sample' }>;
 
 export class Story {
@@ -76,12 +79,20 @@ export class Story {
     return this;
   }
 
-  constructor() {
+  /** `opening`: begins with the event that opens every run. Without it the first event of the test is line 0. */
+  constructor(opening = true) {
+    if (!opening) return;
     this.event(0, { type: 'run', version: 2, runId: 'literal', seed: 1, epochWallMs: EPOCH_WALL_MS });
   }
 
   event(at: number, body: HistoryBody): this {
     this.events.push({ atNs: ns(at), body });
+    return this;
+  }
+
+  /** Events as `literal.ts` words them, where a test is about their ids, answers and stamps. */
+  tell(told: readonly Told[]): this {
+    for (const { at, body } of told) this.event(at, body);
     return this;
   }
 

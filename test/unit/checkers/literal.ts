@@ -1,5 +1,5 @@
 /**
- * Histories for the checkers, event by event: each line of a test is one event, and its place is its line.
+ * The phrases of `build.ts` where a test is about single events: each line of a test is one event, and its place is its line.
  *
  *     const input = checkInput([
  *       grant('c1', 1, { at: 1, until: 1.1, token: 7 }),  // two events: invoke and ok
@@ -9,28 +9,12 @@
  * Times are seconds since the epoch of the run. The harness reads an answer when the client had it.
  */
 
-import { historyOf } from '../../../harness/record/history-table.js';
-import type {
-  FaultEffect,
-  FaultRecord,
-  HistoryBody,
-  HistoryEvent,
-  Observations,
-  OpName,
-} from '../../../harness/vocabulary/history.js';
+import type { FaultEffect, FaultRecord, HistoryBody, OpName } from '../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../../harness/vocabulary/run.js';
-import { literalConfig } from './build.js';
+import { KEY, LEASE_MS, ns, Story, type Told } from './build.js';
 
-export const KEY = 'lock:0';
-export const LEASE_MS = 5_000;
-
-/** What happened at a time; events are put in order of it, and equal ones stay as they are. */
-export type Told = { at: number; body: HistoryBody };
-
-export function ns(seconds: number): number {
-  return Math.round(seconds * 1e9);
-}
+export { KEY, LEASE_MS, ns, type Told };
 
 export interface OperationOptions {
   /** When the client began it and had the answer. */
@@ -125,23 +109,9 @@ export function stall(at: number, ms: number): Told {
 
 /** Lines are given by time; what has the same time keeps its order. */
 export function checkInput(told: readonly Told[], model: LockModel = { kind: 'mutex' }): CheckInput {
-  const ordered = told.map((one, n) => ({ ...one, n })).sort((a, b) => a.at - b.at || a.n - b.n);
-  const events = ordered.map(({ at, body }, i): HistoryEvent => ({ i, atNs: ns(at), ...body }));
-  return {
-    history: historyOf(events),
-    observations: nothingObserved,
-    config: { ...literalConfig, keys: [KEY] },
-    plan,
-    model,
-  };
+  return new Story(false)
+    .promised(model)
+    .configured({ keys: [KEY] })
+    .tell(told)
+    .input();
 }
-
-const nothingObserved: Observations = {
-  length: 0,
-  line: () => undefined,
-  rare: [],
-  commandCount: 0,
-  commands: () => [],
-};
-
-const plan: CheckInput['plan'] = { version: 1, seed: 1, steps: [] };
