@@ -5,12 +5,14 @@
  */
 import { CLASSES, className } from '../harness/record/facts/classes.js';
 import { count } from '../harness/record/facts/words.js';
+import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
-import { clipped } from './markup.js';
 import { countFound, whatHappened } from './words.js';
 
 /** Failures written out for one checker; a viewer shows the first few. */
 const MOST_FAILURES = 100;
+/** A lock's own words may be of any length. */
+const LONGEST_LINE = 4_000;
 
 interface Case {
   name: string;
@@ -112,13 +114,11 @@ function caseXml(one: Case): string {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 
-/** Escaped for text and attributes, without the characters that XML 1.0 forbids even as references. */
+/** Escaped for text and attributes; what XML 1.0 forbids even as a reference is made visible, as is all that hides text. */
 function xml(text: string): string {
-  return (
-    text
-      .replace(/\p{Surrogate}/gu, '\ufffd')
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what XML forbids
-      .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
-      .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
-  );
+  return text
+    .split('\n')
+    .map((line) => visible(clipped(line, LONGEST_LINE)))
+    .join('\n')
+    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

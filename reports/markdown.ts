@@ -1,8 +1,8 @@
 /** `summary.md`, which is also what a GitHub step summary shows: the verdict, the first violations, the command. */
 import { className } from '../harness/record/facts/classes.js';
 import { plural } from '../harness/record/facts/words.js';
+import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from './input.js';
-import { clipped, visible } from './markup.js';
 import { propertyLines } from './properties.js';
 import { countFound, EXIT_MEANING, shownOfFound, whatHappened } from './words.js';
 

@@ -2,6 +2,7 @@
  * HTML and SVG that cannot be injected into: whatever a lock, a log or a user said is escaped by default, and only
  * what this folder wrote as a `markup` template goes out as it is. Excludes formatting of times and numbers.
  */
+import { visible } from '../harness/record/schemas/foreign-text.js';
 
 /** Text that is HTML or SVG already. Made here, and of constants that this folder wrote. */
 export class Markup {
@@ -40,27 +41,4 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 /** Escaped for text and for quoted attributes; characters that hide or reorder text are made visible. */
 export function escapeText(text: string): string {
   return visible(String(text)).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-}
-
-/**
- * Makes control characters, bidirectional overrides and broken surrogates visible: a lock's text must not colour a
- * terminal, break a line or read differently from what it is. Stays on one line.
- */
-export function visible(text: string): string {
-  return (
-    text
-      .replace(/\p{Surrogate}/gu, '\ufffd')
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-      .replace(/[\u0000-\u001f]/g, (character) => String.fromCharCode(0x2400 + character.charCodeAt(0)))
-      .replace(/\u007f/g, '\u2421')
-      .replace(
-        /[\u0080-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff]/g,
-        (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-      )
-  );
-}
-
-/** At most `max` characters, and how many were left out. */
-export function clipped(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`;
 }

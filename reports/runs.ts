@@ -1,9 +1,10 @@
 /** `runs/index.html`: every run in a row, newest first, to be filtered. Readable without its script, which only filters. */
 import { className } from '../harness/record/facts/classes.js';
 import { count, durationOfMs, plural } from '../harness/record/facts/words.js';
+import { clipped } from '../harness/record/schemas/foreign-text.js';
 import type { RunConfig } from '../harness/vocabulary/run.js';
 import type { Results } from '../harness/vocabulary/verdict.js';
-import { clipped, type Markup, markup } from './markup.js';
+import { type Markup, markup } from './markup.js';
 import { pageFrame } from './page/frame.js';
 
 /** What the list tells of a run. */

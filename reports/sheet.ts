@@ -1,6 +1,8 @@
 /** Tables of many runs (a self-test, scenarios) as a page and as Markdown: one verdict, then rows that lead to the runs' reports. */
+
+import { clipped } from '../harness/record/schemas/foreign-text.js';
 import { plainMarkdown } from './markdown.js';
-import { clipped, type Markup, markup } from './markup.js';
+import { type Markup, markup } from './markup.js';
 import { pageFrame } from './page/frame.js';
 
 /** A text; `run`: the id of the run whose report it leads to; `good`: whether it is what was wanted. */

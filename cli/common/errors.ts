@@ -1,5 +1,7 @@
 /** Errors whose message is for the user: one clear line, exit status 3, no stack trace. */
 
+import { shown } from '../../harness/record/schemas/foreign-text.js';
+
 /** Bad input or a machine that cannot do what was asked. */
 export class UsageError extends Error {
   override name = 'UsageError';
@@ -41,7 +43,12 @@ function isAboutFlags(error: NodeJS.ErrnoException): boolean {
   return error.code?.startsWith('ERR_PARSE_ARGS_') === true;
 }
 
+/** Of one that names several values. */
+const LONGEST_MESSAGE = 4_000;
+
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return isForUsers(error) ? error.message.split('\n').join(' ') : (error.stack ?? error.message);
+  return isForUsers(error)
+    ? shown(error.message.split('\n').join(' '), LONGEST_MESSAGE)
+    : (error.stack ?? error.message);
 }

@@ -5,9 +5,9 @@ import type { Witness } from '../../checkers/linearizability/types.js';
 import { plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { Imported, Place } from '../../harness/record/import/index.js';
+import { visible } from '../../harness/record/schemas/foreign-text.js';
 import type { Operations } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
-import { visible } from '../../reports/markup.js';
 
 /** The verdict that is the exit status. */
 export interface ChosenReading {

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { CLASSES, className } from '../../harness/record/facts/classes.js';
 import { plural } from '../../harness/record/facts/words.js';
+import { visible } from '../../harness/record/schemas/foreign-text.js';
 import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
-import { visible } from '../../reports/markup.js';
 import { EXIT_MEANING } from '../../reports/words.js';
 import type { ReproducedFinding, Reproduction } from './reproduction.js';
 import { runToShow, type SeriesEnd, type SeriesRow, type SeriesSummary } from './series-summary.js';

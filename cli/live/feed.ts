@@ -8,8 +8,8 @@
 import type { Writable } from 'node:stream';
 import type { Ledger } from '../../harness/record/facts/ledger.js';
 import { duration } from '../../harness/record/facts/words.js';
+import { visible } from '../../harness/record/schemas/foreign-text.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
-import { visible } from '../../reports/markup.js';
 import type { EndedOverlap } from './contention.js';
 import { eventLine, type Progress, stamped } from './progress.js';
 import { type RunFacts, RunState, type Snapshot } from './run-state.js';

@@ -1,7 +1,7 @@
 /** Progress while a run goes on: plain lines for people, or one JSON object a line for machines. */
 
+import { visible } from '../../harness/record/schemas/foreign-text.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
-import { visible } from '../../reports/markup.js';
 
 export interface Progress {
   say(line: string): void;

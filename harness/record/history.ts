@@ -11,6 +11,7 @@
 import type { FaultEffect, History, HistoryBody, HistoryEvent } from '../vocabulary/history.js';
 import { HistoryTable } from './history-table.js';
 import { forEachLine, piecesOf } from './line-pieces.js';
+import { shownAsJson } from './schemas/foreign-text.js';
 import { lockModelSchema } from './schemas/protocol.js';
 import {
   type Check,
@@ -21,6 +22,7 @@ import {
   type JsonObject,
   listOf,
   NOT_JSON,
+  nameText,
   number,
   object,
   oneOf,
@@ -202,7 +204,7 @@ function kindProblem(value: unknown, kinds: Record<string, Fields>, everyKind: F
   const problem = object(value);
   if (problem) return problem;
   const { kind } = value as JsonObject;
-  if (typeof kind !== 'string' || !Object.hasOwn(kinds, kind)) return `of unknown kind ${JSON.stringify(kind)}`;
+  if (typeof kind !== 'string' || !Object.hasOwn(kinds, kind)) return `of unknown kind ${shownAsJson(kind)}`;
   const field = fieldProblem(value as JsonObject, { ...everyKind, ...kinds[kind] });
   return field && `wrong: its ${field}`;
 }
@@ -221,10 +223,10 @@ type FieldOf<E> = Exclude<keyof E, 'type'>;
 const common = { i: whole, atNs: stamp };
 
 const operation = {
-  client: text,
+  client: nameText,
   id: whole,
   op: oneOf('acquire', 'release', 'extend', 'clock', 'read', 'write'),
-  key: text,
+  key: nameText,
   hold: optional(whole),
 };
 
@@ -243,7 +245,7 @@ const completion = {
 };
 
 const lostAnswer: Check = (value) =>
-  object(value) ?? fieldProblem(value as JsonObject, { id: whole, op: operation.op, key: text });
+  object(value) ?? fieldProblem(value as JsonObject, { id: whole, op: operation.op, key: nameText });
 
 const protocolBreak: Check = (value) =>
   object(value) ?? fieldProblem(value as JsonObject, { what: text, lost: optional(lostAnswer) });
@@ -260,15 +262,15 @@ const eventFields = {
   },
   phase: { phase: oneOf('warm-up', 'torture', 'heal', 'recovery', 'probe', 'end') },
   'client-up': {
-    client: text,
-    slot: text,
-    host: text,
-    address: text,
-    lock: text,
+    client: nameText,
+    slot: nameText,
+    host: nameText,
+    address: nameText,
+    lock: nameText,
     features: listOf(text),
     model: optional(lockModel),
   },
-  'client-down': { client: text, endNs: stamp, reason: text, broke: optional(protocolBreak) },
+  'client-down': { client: nameText, endNs: stamp, reason: text, broke: optional(protocolBreak) },
   invoke: {
     ...operation,
     leaseMs: optional(number),
@@ -279,12 +281,12 @@ const eventFields = {
   ok: completion,
   fail: completion,
   info: completion,
-  renewed: { client: text, hold: whole, key: text, sentNs: number, leaseMs: number },
-  lost: { client: text, hold: whole, key: text, clientNs: number, reason: optional(text) },
-  step: { client: text, name: text, clientNs: number, hold: optional(whole) },
+  renewed: { client: nameText, hold: whole, key: nameText, sentNs: number, leaseMs: number },
+  lost: { client: nameText, hold: whole, key: nameText, clientNs: number, reason: optional(text) },
+  step: { client: nameText, name: nameText, clientNs: number, hold: optional(whole) },
   fault: {
     step: number,
-    fault: text,
+    fault: nameText,
     state: oneOf('strike', 'phase', 'heal', 'refused', 'failed'),
     targets: listOf(text),
     did: text,
@@ -295,6 +297,6 @@ const eventFields = {
   },
   disturbance: { disturbance: oneOf('harness-stall', 'wall-clock-step'), ms: number, beganNs: stamp },
   recovered: { afterMs: number, missing: listOf(text) },
-  probe: { key: text, client: text, acquired: flag, afterMs: number, reason: optional(text) },
+  probe: { key: nameText, client: nameText, acquired: flag, afterMs: number, reason: optional(text) },
   closed: { observations: whole },
 } satisfies { [T in HistoryBody['type']]: Record<FieldOf<EventOf<T>>, Check> };

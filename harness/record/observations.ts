@@ -23,6 +23,7 @@ import {
   type JsonObject,
   listOf,
   NOT_JSON,
+  nameText,
   number,
   object,
   oneOf,
@@ -228,10 +229,10 @@ const storedKeys: Check = (value) =>
     .map((stored) => object(stored) ?? text((stored as JsonObject).owner) ?? number((stored as JsonObject).pttlMs))
     .find((problem) => problem !== undefined);
 
-const COMMON: Fields = { atNs: stamp, node: text };
+const COMMON: Fields = { atNs: stamp, node: nameText };
 
 const SHAPES: Record<ObservationBody['type'], Fields> = {
-  command: { serverWallMs: number, source: text, client: optional(text), argv: listOf(text) },
+  command: { serverWallMs: number, source: nameText, client: optional(nameText), argv: listOf(text) },
   sample: {
     role: oneOf('primary', 'replica', 'unknown'),
     offset: number,

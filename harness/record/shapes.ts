@@ -1,6 +1,11 @@
 /**
  * What lines of recorded files must look like, as tables: for each field a check that says what is wrong with its value.
  */
+import { shown, shownAsJson, visible } from './schemas/foreign-text.js';
+
+/** Of a problem that names several values. */
+const PROBLEM_LENGTH_MAX = 1_000;
+const NAME_LENGTH_MAX = 300;
 
 /** What is wrong with a value, or undefined. */
 export type Check = (value: unknown) => string | undefined;
@@ -16,11 +21,14 @@ export class DamagedHistory extends Error {
     readonly line: number,
     readonly problem: string,
   ) {
-    super(`${file}, line ${line}: ${problem}`.replace(/\s+/g, ' '));
+    super(`${visible(file)}, line ${line}: ${shown(problem, PROBLEM_LENGTH_MAX)}`);
   }
 }
 
 export const text: Check = (value) => (typeof value === 'string' ? undefined : 'not a string');
+/** Whom or what it is about: names are told apart by every character, so none may have to be cut to be shown. */
+export const nameText: Check = (value) =>
+  text(value) ?? ((value as string).length > NAME_LENGTH_MAX ? `longer than ${NAME_LENGTH_MAX} characters` : undefined);
 export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'not true or false');
 export const number: Check = (value) => (Number.isFinite(value) ? undefined : 'not a number');
 export const whole: Check = (value) =>
@@ -34,7 +42,7 @@ export function oneOf(...values: readonly unknown[]): Check {
   return (value) =>
     values.includes(value)
       ? undefined
-      : `${JSON.stringify(value)}, not one of ${values.map((v) => JSON.stringify(v)).join(', ')}`;
+      : `${shownAsJson(value)}, not one of ${values.map((v) => JSON.stringify(v)).join(', ')}`;
 }
 
 export function optional(check: Check): Check {
@@ -51,7 +59,7 @@ export function parseObject(line: string): JsonObject | string {
     const value: unknown = JSON.parse(line);
     return object(value) === undefined ? (value as JsonObject) : 'not a JSON object';
   } catch (error) {
-    return `${NOT_JSON} (${(error as Error).message})`;
+    return `${NOT_JSON} (${shown((error as Error).message)})`;
   }
 }
 
@@ -62,7 +70,7 @@ export const NOT_JSON = 'not JSON';
 export function problemOf(value: JsonObject, shapes: Record<string, Fields>, common: Fields): string | undefined {
   const { type } = value;
   if (typeof type !== 'string' || !Object.hasOwn(shapes, type)) {
-    return type === undefined ? '"type" is missing' : `unknown type ${JSON.stringify(type)}`;
+    return type === undefined ? '"type" is missing' : `unknown type ${shownAsJson(type)}`;
   }
   return fieldProblem(value, common) ?? fieldProblem(value, shapes[type]!);
 }

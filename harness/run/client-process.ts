@@ -6,6 +6,7 @@
  */
 
 import { type Conformed, conform } from '../record/schemas/conform.js';
+import { shown } from '../record/schemas/foreign-text.js';
 import {
   acquireValueSchema,
   clockValueSchema,
@@ -77,7 +78,6 @@ export interface ClientProcessOptions {
 export type RequestBody = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never;
 
 const FIRST_REQUEST_ID = 1;
-const LONGEST_REASON = 300;
 
 export class ClientProcess {
   readonly name: string;
@@ -111,7 +111,7 @@ export class ClientProcess {
     if (reply.type !== 'ok') throw new HandshakeError(`the lock client could not start: ${reply.reason ?? reply.type}`);
     const { value: hello, problem } = conform(helloSchema, reply);
     if (problem !== undefined) {
-      const said = brief(reply.value);
+      const said = shown(reply.value);
       throw new HandshakeError(`the lock client's answer to init is not as the protocol says (${problem}): ${said}`);
     }
     this.features = hello.value.features;
@@ -174,7 +174,7 @@ export class ClientProcess {
     try {
       message = JSON.parse(line);
     } catch {
-      this.distrust(brief(line));
+      this.distrust(shown(line));
       return;
     }
     if (!NOTICE_TYPES.includes((message as { type?: unknown } | null)?.type)) {
@@ -182,26 +182,26 @@ export class ClientProcess {
       return;
     }
     const { value: notice, problem } = conform(noticeSchema, message);
-    if (problem !== undefined) this.distrust(`${brief(line)} (${problem})`);
+    if (problem !== undefined) this.distrust(`${shown(line)} (${problem})`);
     else if (this.unasked(line)) this.options.onNotice(notice);
   }
 
   /** Whether it may still say something unsolicited; an answer is never too much, however fast the lock is. */
   private unasked(line: string): boolean {
     const may = this.options.allowance.take();
-    if (!may) this.distrust(`more than ${LINES_A_SECOND} unasked lines a second, the last of them ${brief(line)}`);
+    if (!may) this.distrust(`more than ${LINES_A_SECOND} unasked lines a second, the last of them ${shown(line)}`);
     return may;
   }
 
   private completion(message: unknown, line: string): void {
     const { value: response, problem } = conform(responseSchema, message);
     if (problem !== undefined) {
-      this.distrust(`${brief(line)} (${problem})`);
+      this.distrust(`${shown(line)} (${problem})`);
       return;
     }
     const resolve = this.pending.get(response.id);
     if (!resolve) {
-      this.distrust(`${brief(line)} (no request ${response.id} waits for an answer)`);
+      this.distrust(`${shown(line)} (no request ${response.id} waits for an answer)`);
       return;
     }
     this.pending.delete(response.id);
@@ -222,14 +222,6 @@ export class ClientProcess {
   }
 }
 
-/** Shortens what a program printed for one line of a message; control characters would break the terminal. */
-export function brief(text: unknown): string {
-  const line = typeof text === 'string' ? text : (JSON.stringify(text) ?? String(text));
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-  const clean = line.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
-  return clean.length > LONGEST_REASON ? `${clean.slice(0, LONGEST_REASON)}…` : clean;
-}
-
 /** Stamps as the history has them, counted from the run's epoch. */
 function replyOf(response: Response, epochNs: number): Reply {
   const { type, began, ended } = response;
@@ -237,7 +229,7 @@ function replyOf(response: Response, epochNs: number): Reply {
     type,
     ...(began !== undefined && { beganNs: began - epochNs }),
     ...(ended !== undefined && { endedNs: ended - epochNs }),
-    ...(response.type === 'ok' ? { value: response.value } : { reason: brief(response.reason) }),
+    ...(response.type === 'ok' ? { value: response.value } : { reason: shown(response.reason) }),
   };
 }
 

@@ -1,7 +1,8 @@
 /** A client's answer, held against the protocol and the stamps of the exchange. */
+import { shown } from '../record/schemas/foreign-text.js';
 import type { Completion } from '../vocabulary/history.js';
 import type { Instruction } from '../vocabulary/workload.js';
-import { brief, type Reply, valueFields } from './client-process.js';
+import { type Reply, valueFields } from './client-process.js';
 
 /** An operation of a client on what it holds. */
 export type HeldOp = Exclude<Instruction['do'], 'acquire' | 'idle' | 'abandon'>;
@@ -30,7 +31,7 @@ export function judgeReply(
   }
   if (type !== 'ok') return { type, completion: stamps };
   const { value: fields, problem } = valueFields(op, value, epochNs);
-  if (problem !== undefined) return broken(`value of ${op} is not understood: ${brief(value)} (${problem})`);
+  if (problem !== undefined) return broken(`value of ${op} is not understood: ${shown(value)} (${problem})`);
   const leaseFrom = fields.grantSentNs ?? fields.sentNs;
   if (leaseFrom !== undefined && !(began <= leaseFrom && leaseFrom <= ended)) {
     return broken(`the lease is said to run from ${leaseFrom}, outside the operation (${began} to ${ended})`);

@@ -5,7 +5,9 @@
  * process died or babbled) condemns the process: it is killed, because it cannot be known what it still holds. A stopped
  * process is late, not dead, and is not condemned for it.
  */
+
 import type { Recorder } from '../record/recorder.js';
+import { shown } from '../record/schemas/foreign-text.js';
 import type { ClientTarget } from '../vocabulary/faults.js';
 import type { ProtocolBreak } from '../vocabulary/history.js';
 import type { Host, HostProcess } from '../vocabulary/host.js';
@@ -13,10 +15,12 @@ import type { HandshakeValue, Notice } from '../vocabulary/protocol.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { HoldLedger } from '../vocabulary/verdict.js';
 import type { Instruction, Outcome } from '../vocabulary/workload.js';
-import { brief, ClientProcess, type LineAllowance, type Reply, type RequestBody } from './client-process.js';
+import { ClientProcess, type LineAllowance, type Reply, type RequestBody } from './client-process.js';
 import { type HeldOp, judgeReply } from './judge-reply.js';
 
 const STOPPED_POLL_MS = 50;
+/** Notices of a hold that may come before its grant, and are kept until then: a few, since both are told in one breath. */
+const EARLY_NOTICES_MAX = 100;
 
 /** What a client process needs of its run. */
 export interface ClientRun {
@@ -243,22 +247,25 @@ export class SlotProcess implements ClientTarget {
     const hold = notice.hold === undefined ? undefined : ledger.find(this.name, notice.hold);
     const earliestNs = acquiring?.sentNs ?? hold?.invokedNs ?? 0;
     if (atNs < earliestNs || atNs > this.run.clock.nowNs()) {
-      this.client.distrust(`the stamp of a notice is not of its time: ${JSON.stringify(notice)}`);
+      this.client.distrust(`the stamp of a notice is not of its time: ${shown(notice)}`);
       return;
     }
     if (notice.type === 'step') {
-      recorder.record({ type: 'step', client: this.name, name: brief(notice.name), clientNs: atNs, hold: notice.hold });
+      recorder.record({ type: 'step', client: this.name, name: shown(notice.name), clientNs: atNs, hold: notice.hold });
       return;
     }
     // It may share a chunk of output with the acquire's own answer, which is recorded a moment later.
-    if (acquiring) acquiring.early.push(notice);
+    if (acquiring && acquiring.early.push(notice) > EARLY_NOTICES_MAX) {
+      this.client.distrust(`more than ${EARLY_NOTICES_MAX} notices of a hold before the answer that grants it`);
+      return;
+    }
     if (!hold) return; // or it came after the release: no news
     const { key } = hold;
     if (notice.type === 'renewed') {
       const leaseMs = notice.leaseMs ?? this.run.leaseMs;
       recorder.record({ type: 'renewed', client: this.name, hold: notice.hold, key, sentNs: atNs, leaseMs });
     } else {
-      const reason = notice.reason === undefined ? {} : { reason: brief(notice.reason) };
+      const reason = notice.reason === undefined ? {} : { reason: shown(notice.reason) };
       recorder.record({ type: 'lost', client: this.name, hold: notice.hold, key, clientNs: atNs, ...reason });
       this.wakers.get(notice.hold)?.();
     }

@@ -2,10 +2,10 @@
 
 import { effectsOf } from '../../harness/record/facts/effects.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import { visible } from '../../harness/record/schemas/foreign-text.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Measurement } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
-import { visible } from '../markup.js';
 import type { Story } from '../story/story.js';
 import type { Dots, Plots } from './page-data.js';
 

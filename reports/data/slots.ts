@@ -1,9 +1,9 @@
 /** The lanes of the clients as lists of numbers. */
 
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import { clipped, visible } from '../../harness/record/schemas/foreign-text.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
-import { clipped, visible } from '../markup.js';
 import type { Slot } from '../story/slots.js';
 import type { Story } from '../story/story.js';
 import type { Keeping } from './keeping.js';

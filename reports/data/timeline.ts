@@ -1,8 +1,8 @@
 /** Everything that the page's script draws, from a run as a reader sees it. Pure; decides nothing. */
 
 import { count, plural } from '../../harness/record/facts/words.js';
+import { clipped, visible } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
-import { clipped, visible } from '../markup.js';
 import type { NodeBelief, OwnerSpan } from '../story/beliefs.js';
 import { type FaultStory, faultNumber } from '../story/faults.js';
 import type { Mark, Story } from '../story/story.js';

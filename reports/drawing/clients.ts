@@ -2,8 +2,9 @@
 
 import { count, duration, durationOfMs, exactMoment, plural } from '../../harness/record/facts/words.js';
 import { OUTCOME } from '../../harness/record/history-table.js';
+import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
-import { clipped, type Markup, markup } from '../markup.js';
+import { type Markup, markup } from '../markup.js';
 import { missNs, missOf, type Slot } from '../story/slots.js';
 import { holdName } from '../words.js';
 import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';

@@ -1,7 +1,8 @@
 /** Faults: a row of their own with what was done, and bands over the lanes of the hosts that were struck. */
 
 import { duration, exactMoment } from '../../harness/record/facts/words.js';
-import { clipped, type Markup, markup } from '../markup.js';
+import { clipped } from '../../harness/record/schemas/foreign-text.js';
+import { type Markup, markup } from '../markup.js';
 import { type FaultSpan, type FaultStory, faultNumber, type Touch } from '../story/faults.js';
 import { type Canvas, RIGHT } from './canvas.js';
 import { box, fitted, hover, label, line, rowOfEach, textWidth } from './pieces.js';

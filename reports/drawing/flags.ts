@@ -1,7 +1,8 @@
 /** Numbered flags: the steps of a cause, over everything that a close-up shows. */
 
 import { exactMoment } from '../../harness/record/facts/words.js';
-import { clipped, markup } from '../markup.js';
+import { clipped } from '../../harness/record/schemas/foreign-text.js';
+import { markup } from '../markup.js';
 import type { Canvas } from './canvas.js';
 import { hover, label, line, rowOfEach } from './pieces.js';
 

@@ -1,7 +1,8 @@
 /** The lanes of the servers: what each node believed, and the hosts that only a fault brings into the drawing. */
 
 import { count, duration, durationOfMs, exactMoment, plural } from '../../harness/record/facts/words.js';
-import { clipped, type Markup, markup } from '../markup.js';
+import { clipped } from '../../harness/record/schemas/foreign-text.js';
+import { type Markup, markup } from '../markup.js';
 import type { NodeBelief, OwnerSpan, RoleSpan } from '../story/beliefs.js';
 import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
 import { fullness, mergeRows, sharedBars, spanRowOf } from './merge.js';

@@ -1,6 +1,8 @@
 /** The lines of history and observations that a report cites, carried in the report itself so that links lead somewhere. */
+
+import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
-import { clipped, type Markup, markup } from '../markup.js';
+import { type Markup, markup } from '../markup.js';
 
 /** A link costs some bytes, its line some hundred; above this the files themselves are the better reading. */
 const MOST_LINES = 1_200;

@@ -5,7 +5,8 @@
  *     pageFrame({ title: 'Selftest', body: markup`<h1>Selftest</h1>…` })
  */
 import { createHash } from 'node:crypto';
-import { clipped, Markup, markup } from '../markup.js';
+import { clipped } from '../../harness/record/schemas/foreign-text.js';
+import { Markup, markup } from '../markup.js';
 import { pageScript, type Script, type ScriptName } from './script.js';
 import { STYLE } from './style.js';
 

@@ -1,9 +1,10 @@
 /** What was measured, and whether the history can be explained at all: tables beside the verdict, which decide nothing. */
 
 import { count, durationOfMs } from '../../harness/record/facts/words.js';
+import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { Measurement } from '../../harness/vocabulary/verdict.js';
 import type { ReportInput } from '../input.js';
-import { clipped, type Markup, markup } from '../markup.js';
+import { type Markup, markup } from '../markup.js';
 import { VERDICT_CLASS } from './tables.js';
 
 /** Rows of a table that a reader would still read; results.json has the rest. */

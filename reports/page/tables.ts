@@ -1,9 +1,10 @@
 /** The tables below the drawing: faults, checkers, what came after the faults, and what was run. */
 
 import { count, durationOfMs, moment } from '../../harness/record/facts/words.js';
+import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
 import type { ReportInput } from '../input.js';
-import { clipped, type Markup, markup } from '../markup.js';
+import { type Markup, markup } from '../markup.js';
 import { type FaultStory, faultNumber, plannedWords, whenWords } from '../story/faults.js';
 import type { Story } from '../story/story.js';
 import { countFound } from '../words.js';

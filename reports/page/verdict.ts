@@ -1,6 +1,7 @@
 import { count, durationOfMs, plural } from '../../harness/record/facts/words.js';
+import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
-import { clipped, type Markup, markup } from '../markup.js';
+import { type Markup, markup } from '../markup.js';
 import { propertyLines } from '../properties.js';
 import type { Story } from '../story/story.js';
 import { EXIT_MEANING } from '../words.js';

@@ -10,10 +10,11 @@ import {
   plural,
   wallTime,
 } from '../../harness/record/facts/words.js';
+import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { type CloseUp, closeUps } from '../drawing/closeup.js';
 import type { ReportInput } from '../input.js';
-import { clipped, Markup, markup } from '../markup.js';
+import { Markup, markup } from '../markup.js';
 import { type Believed, believedAt, type Step, stepsOf } from '../story/steps.js';
 import type { Mark, Story } from '../story/story.js';
 import { windowOf } from '../story/window.js';

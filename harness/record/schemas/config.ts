@@ -11,7 +11,7 @@ const duration = z.number().min(0);
 const positive = z.number().positive();
 
 const topologyOptions = z.object({
-  nodes: z.int().min(1),
+  nodes: z.int().min(1).max(25),
   persistence: z.enum(['none', 'rdb', 'aof-everysec', 'aof-always']),
   minReplicasToWrite: z.int().min(0),
   maxmemoryPolicy: text.optional(),
@@ -33,8 +33,8 @@ export const runConfigSchema = describes<RunConfig>()(
     replayOf: text.optional(),
 
     workload: text,
-    clients: z.int().min(1),
-    keys: z.array(text).min(1),
+    clients: z.int().min(1).max(200),
+    keys: z.array(text).min(1).max(1_000),
     leaseMs: positive,
     waitMs: duration,
     hold: z.object({ min: duration, max: duration }),

@@ -4,6 +4,7 @@
  * The line holds no line break and no control character, whatever the data holds: it goes to a terminal.
  */
 import { z } from 'zod';
+import { shownAsJson } from './foreign-text.js';
 
 /** `problem`: one line, such as `steps[2].forMs: expected a number from 0, got "x"`. */
 export type Conformed<Value> = { value: Value; problem?: undefined } | { value?: undefined; problem: string };
@@ -18,7 +19,9 @@ export function conform<Schema extends z.ZodType>(schema: Schema, data: unknown)
 export function conformWhole<Schema extends z.ZodType>(schema: Schema, data: unknown): Conformed<z.output<Schema>> {
   const conformed = conform(schema, data);
   const leftOut = conformed.problem === undefined ? leftOutOf(data, conformed.value) : undefined;
-  return leftOut === undefined ? conformed : { problem: oneLine(`unknown field ${shown(leftOut)}`) };
+  return leftOut === undefined
+    ? conformed
+    : { problem: oneLine(`unknown field ${shownAsJson(leftOut, SHOWN_LENGTH_MAX)}`) };
 }
 
 /** The name of the first field of `data` that `value` has not. */
@@ -113,7 +116,7 @@ function choice(values: readonly z.core.util.Primitive[]): string {
 function unknownField(issue: Raw): string {
   const known = Object.keys((schemaOf(issue)?._zod.def as { shape?: object } | undefined)?.shape ?? {});
   const [field] = issue.keys as string[];
-  return `unknown field ${shown(field)}${known.length > 0 ? `; known: ${known.join(', ')}` : ''}`;
+  return `unknown field ${shownAsJson(field, SHOWN_LENGTH_MAX)}${known.length > 0 ? `; known: ${known.join(', ')}` : ''}`;
 }
 
 // -------------------------------------------------------------------------------------------------------------- the line
@@ -129,7 +132,9 @@ function problemOf(issue: Issue): string {
   const { code, message, input } = issue;
   if (code === 'custom' || code === 'unrecognized_keys') return message;
   const value = code === 'invalid_union' && 'discriminator' in issue ? inField(input, issue) : input;
-  return value === undefined ? `missing, expected ${message}` : `expected ${message}, got ${shown(value)}`;
+  return value === undefined
+    ? `missing, expected ${message}`
+    : `expected ${message}, got ${shownAsJson(value, SHOWN_LENGTH_MAX)}`;
 }
 
 /** Of a union discriminated by a field, what stands in that field. */
@@ -150,25 +155,12 @@ function unionLine(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyK
 function placeOf(path: readonly PropertyKey[]): string {
   return path.reduce<string>((place, part) => {
     if (typeof part === 'number') return `${place}[${part}]`;
-    if (!/^[A-Za-z_][\w-]*$/.test(String(part))) return `${place}[${shown(String(part))}]`;
+    if (!/^[A-Za-z_][\w-]*$/.test(String(part))) return `${place}[${shownAsJson(String(part), SHOWN_LENGTH_MAX)}]`;
     return place === '' ? String(part) : `${place}.${String(part)}`;
   }, '');
 }
 
 const SHOWN_LENGTH_MAX = 60;
-
-function shown(value: unknown): string {
-  // JSON can say 1e999, which is read as Infinity, for which it has no word.
-  if (typeof value === 'number') return String(value);
-  let text: string;
-  try {
-    text = JSON.stringify(value) ?? String(value);
-  } catch {
-    // JSON.parse takes brackets nested a million deep; its counterpart does not.
-    return 'something nested too deep';
-  }
-  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
-}
 
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');

@@ -46,7 +46,7 @@ describe('a line', () => {
     ],
     [
       { id: 1, type: 'fail', reason: 'held\n' },
-      { type: 'fail', reason: 'held?' },
+      { type: 'fail', reason: 'held␊' },
     ],
     [
       { id: 1, type: 'info', reason: 'timeout', more: 1 },
