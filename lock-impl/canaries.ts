@@ -218,7 +218,7 @@ const pairs: Record<string, Pair> = {
     topologies: ONE_SERVER,
     forms: WITH_EXTEND,
     summary: 'a sound lock that says by the wall clock when its attempt left',
-    claims: 'its answers contradict themselves, so that nothing can be told from them',
+    claims: 'its answers contradict themselves, so that they prove nothing',
     mended: 'the same, by the monotonic clock',
     mendedClaims: 'exclusion',
   },

@@ -45,7 +45,7 @@ export function runNemesis(plan: Plan, context: FaultContext): NemesisRun {
   };
 }
 
-/** Faults that strike when they are told to, and stay until they are. */
+/** Faults that strike on command, and stay until they are healed on command. */
 export interface NemesisByHand {
   /** What was struck so far, as a plan would say it. */
   readonly steps: readonly PlanStep[];
@@ -56,7 +56,10 @@ export interface NemesisByHand {
   unhealed(): Promise<string[]>;
 }
 
-/** What a strike by hand may take, where a fault waits for its moment. Nobody knows beforehand how long it is to be in force. */
+/**
+ * What a strike by hand may take, where a fault waits for its moment. How long it is to be in force is not known
+ * beforehand.
+ */
 const STRIKES_WITHIN_MS = 10_000;
 
 /** A nemesis that follows no plan. Times of its steps count from now. */

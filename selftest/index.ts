@@ -235,7 +235,7 @@ export const trials: readonly Trial[] = [
     limitMs: 8_000,
     quickMs: 4_000,
     caught: { verdict: 'unknown', counted: 'answersLost' },
-    story: 'every grant is said to have left decades from now, so that what its client held cannot be told',
+    story: 'every grant is said to have left decades from now, so that what its client held is unknown',
   },
   {
     canary: 'overstayed-try',

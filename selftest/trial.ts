@@ -11,7 +11,7 @@ export interface Detection {
   cause?: CauseName;
 }
 
-/** That a run cannot be told, for a reason that its statistics count under `counted`. */
+/** That a run ends as "cannot tell", for a reason that its statistics count under `counted`. */
 export interface Untold {
   verdict: 'unknown';
   counted: string;

@@ -14,7 +14,7 @@ import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Re
 
 /** Redis reckons in whole milliseconds. */
 const BLUR_MS = 2;
-/** A command is read within this time of running, so a clock that moved by less cannot be told from one that did not. */
+/** A command is read within this time of running, so a clock that moved by less looks like one that did not. */
 const READING_MS = 50;
 
 export const expiredEarly: Reason = (contest, evidence) => {
@@ -40,7 +40,7 @@ export const expiredEarly: Reason = (contest, evidence) => {
 
 /**
  * A moment between the two writes at which, by the node's own clock, the key's time was over; though the clock was set
- * back before anybody asked for the key. A server removes expired keys by itself, so nobody need have asked.
+ * back before any client asked for the key. A server removes expired keys by itself, so no client need have asked.
  */
 function aheadMeanwhile(last: KeyWrite, gone: KeyWrite, evidence: Evidence): ClockReading | undefined {
   const { node } = gone;

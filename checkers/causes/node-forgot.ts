@@ -45,7 +45,7 @@ interface Restart {
 
 /**
  * A changed run id proves a restart between two samples. That it lay between the two *grants* is proven by the samples
- * themselves, by the moment at which watching the node broke off, or, if nobody watched, by the record of a fault.
+ * themselves, by the moment at which watching the node broke off, or, if it was not watched, by the record of a fault.
  */
 function restartBetween(node: string, fromNs: number, untilNs: number, evidence: Evidence): Restart | undefined {
   const before = evidence.lastSample(node, fromNs) ?? evidence.samples(node, fromNs, untilNs)[0];

@@ -10,7 +10,7 @@ export const overwritten: Reason = (contest, evidence) => {
   if (!gone.conditional) {
     return explanation(
       'overwritten',
-      `${gone.client} overwrote ${earlier.hold.client}'s ${key}: ${gone.command} without NX asks nobody.`,
+      `${gone.client} overwrote ${earlier.hold.client}'s ${key}: ${gone.command} without NX overwrites what is there.`,
       contest,
     );
   }

@@ -24,7 +24,7 @@ function grantedLate(hold: Hold, evidence: Evidence): Cause | undefined {
   if (hold.fromNs <= hold.leaseEndNs) return undefined;
   return {
     name: 'granted-late',
-    sentence: `The acquire outlived its own lease: ${hold.client} was told ${duration(hold.fromNs - hold.leaseEndNs)} after the lease had ended that it holds ${hold.key}.`,
+    sentence: `The acquire outlived its own lease: ${hold.client} learned that it holds ${hold.key} ${duration(hold.fromNs - hold.leaseEndNs)} after the lease had ended.`,
     chain: inOrder([
       {
         atNs: hold.grantSentNs,

@@ -45,7 +45,7 @@ function findOverlaps(input: CheckInput): CheckerFindings {
   for (const overlap of unconfirmed) counts[overlap.class]--;
   const failing = (name: ViolationClass) => input.config.failOn.includes(name);
   const classes = ['exclusion', 'stale'] as const;
-  // Findings that do not fail the run must not hide that it cannot be told whether there were others that do.
+  // Findings that do not fail the run must not hide that others, which do, may have gone unseen.
   const fails = classes.some((name) => counts[name] > 0 && failing(name));
   const open = classes.some((name) => doubtful[name].count > 0 && failing(name)) || unconfirmed.length > 0;
   const unknown = !fails && (hidden !== undefined || open);

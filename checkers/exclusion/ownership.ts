@@ -8,13 +8,13 @@
  *
  * Promises: an instant counts only as it is certain. The later grant was made after the first (`hold-order.ts`) and had been
  * answered before the renewal left, or the release began; a client that is stopped between its stamp and the sending only
- * sends later. So the node that carried it out had granted the key to another, or had been told so by the one that did; in
+ * sends later. So the node that carried it out had granted the key to another, or had heard so from the one that did; in
  * whatever order replies were lost, and whatever any clock said. Each hold is accused once.
  *
  * Excludes: pairs whose leases overlap, which are broken exclusion as they are (`mutual-exclusion.ts`) and need no second
  * finding; answers that are not known; renewals that were sent when the hold was over; a client that asked for the key again
  * meanwhile (the owner of a reentrant lock may have been granted it anew, and what it renews may be that); readers, and
- * permits of a semaphore. A silent release is told only where the same two holds are a stale holder beyond doubt: it says
+ * permits of a semaphore. A silent release is reported only where the same two holds are a stale holder beyond doubt: it says
  * more about that finding, and never makes one.
  *
  * Its cause is why the hold was not unbroken, as of an overlap of the two. Why the lock said otherwise is in the lock's code.
@@ -41,7 +41,7 @@ const MOST_REPORTED = 200;
 
 type Explain = (overlap: Overlap) => Cause;
 
-/** What a client was told of its `hold`, although the `next` one had been granted. */
+/** What the lock answered about a client's `hold`, although the `next` one had been granted. */
 interface Told {
   hold: number;
   next: number;
@@ -99,9 +99,9 @@ export const ownership: Checker = {
       kinds: {
         'silent-release': {
           headline: (count) =>
-            `Stale holder: ${plural(count, 'time')} a client was told that it released a lock which another held by then`,
+            `Stale holder: ${plural(count, 'time')} a release answered that it had worked when another client held by then`,
           accusedIf:
-            'a stale holder began to release when the next one had the lock, and was told that it had released',
+            'a stale holder began to release when the next one had the lock, and the release answered that it had worked',
         },
       },
     },
@@ -126,7 +126,7 @@ function revivals(history: History, holds: Holds, next: Int32Array) {
   return { earliest, accused };
 }
 
-/** The first release of each hold, where it was told as done and came after the next grant. */
+/** The first release of each hold, where it was answered as done and came after the next grant. */
 function silentReleases(
   { history, config }: CheckInput,
   holds: Holds,
@@ -189,7 +189,7 @@ function renewedAnyway(told: Told, holds: Holds, explain: Explain): Violation {
     ...violation(told, [hold, next], explain, `${hold.client}'s renewal of ${hold.key} left, and was carried out`),
     class: 'exclusion',
     kind: 'revived',
-    proof: `${hold.client} was granted ${hold.key} at ${moment(hold.fromNs)} (lease until ${moment(hold.leaseEndNs)}); ${next.client} was granted it after that, at ${moment(next.fromNs)}${still}; the renewal that ${hold.client} sent at ${moment(told.atNs)} was carried out all the same, as if nobody else had held since.`,
+    proof: `${hold.client} was granted ${hold.key} at ${moment(hold.fromNs)} (lease until ${moment(hold.leaseEndNs)}); ${next.client} was granted it after that, at ${moment(next.fromNs)}${still}; the renewal that ${hold.client} sent at ${moment(told.atNs)} was carried out all the same, as if no other client had held since.`,
   };
 }
 

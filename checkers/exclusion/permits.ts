@@ -1,18 +1,19 @@
 /**
- * Does a semaphore lose permits? Once everything was healed and everybody who could hold one has given it back or is gone,
- * all N permits of a key can be had again.
+ * Does a semaphore lose permits? Once everything was healed and every client that could hold one has given it back or is
+ * gone, all N permits of a key can be acquired again.
  *
  * A leak is accused where, after the deployment had recovered, a try was refused (`held`) although fewer than N permits can
  * have been taken at any instant of it, and never again after that all N were held at once. A permit can have been taken by
  * - a hold, from its call until its release was answered, or for as long as its client lives and has not released it; where
- *   the client is gone, did not learn what became of its release, or was told that the permit was not its own, until the
+ *   the client is gone, did not learn what became of its release, or got the answer that the permit was not its own, until
+ * the
  *   lease is over and a grace has passed;
  * - an acquire of unknown outcome, until a lease and a grace after the recovery or its own end, whichever is later;
  * - any other try at the same time, also one that was refused: two that come together may refuse each other.
  * A plain semaphore has no leases: the permit of a dead client is never given back, and that is the leak which is found.
  *
  * Cannot tell, where the deployment did not recover or not everything was healed, and where after it neither N permits were
- * held at once nor any try was refused: then nobody tried to take them all. Excludes how many permits are gone before the
+ * held at once nor any try was refused: then there was no try to take them all. Excludes how many permits are gone before the
  * recovery, and of several the exact number ("at least"); and holding more than N at once, which `mutual-exclusion` decides.
  */
 
@@ -29,7 +30,9 @@ import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdic
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
 
-/** What a permit may take beyond its lease until it can be had again: half of what the probe at the end of a run waits. */
+/**
+ * What a permit may take beyond its lease until it can be acquired again: half of what the probe at the end of a run waits.
+ */
 const GRACE_NS = 1e9;
 /** The refusal that says that somebody else has it; others say something about servers. */
 const TAKEN = 'held';
@@ -55,7 +58,7 @@ function findLeaks(input: CheckInput): CheckerFindings {
     if (found.kind === 'leak') violations.push(leak(name, found, taken, recovered, model.permits));
     else if (found.kind === 'not tried')
       notes.push(
-        `nobody tried to take all ${plural(model.permits, 'permit')} of ${name} after everything had recovered, so it cannot be told whether any is lost`,
+        `no try was made to take all ${plural(model.permits, 'permit')} of ${name} after everything had recovered, so whether any is lost is unknown`,
       );
   }
   return {
@@ -126,7 +129,7 @@ class Taken {
   readonly callNs: Float64Array;
   readonly returnNs: Float64Array;
   private readonly holds: Holds;
-  /** By number of the hold: when it was certainly given back; NaN where nobody knows that it was. */
+  /** By number of the hold: when it was certainly given back; NaN where that is unknown. */
   private readonly backNs: Float64Array;
   /** By number of the hold: 1 where its client can no longer give it back. */
   private readonly abandoned: Uint8Array;

@@ -11,13 +11,13 @@
  * violation, told beside the highest of those; the first of them by completion are given with evidence.
  *
  * They are of class `harm`, although nothing need have been written yet. Two clients need not hold at once for it (so it is
- * not exclusion), and nobody acted after its lease (nor stale holder). What is broken is the resource's own defence: c1 has
+ * not exclusion), and none acted after its lease (nor stale holder). What is broken is the resource's own defence: c1 has
  * token 7 and is paused; a failover takes the counter back; c2 is given 7 too, and writes. When c1 wakes, the resource takes
  * its write as well: there is nothing left by which it could tell.
  *
  * Excludes: grants without a token, nested grants of one owner (they may be given the token that it has), readers of a
  * read-write lock (they may share one) and permits of a semaphore; and what a resource made of a token (`stale-writes`).
- * Of a token above 2^53 it cannot be told which it was, so it is not judged.
+ * A token above 2^53 is not known exactly, so it is not judged.
  *
  * A cause is named only where the count was certainly lost with the lock (`causes/counter-lost.ts`).
  */

@@ -5,12 +5,12 @@
  * - *overwritten*: another acknowledged write has a later version, but its client had last seen an earlier one: what it wrote
  *   does not contain the update (by the resource's own order: `resource.ts`);
  * - *vanished*: a read which began after the write was acknowledged found a lower value. Every value is one more than the
- *   value before, so a lower one does not contain the update, whoever overwrote it;
+ *   value before, so a lower one does not contain the update, no matter what overwrote it;
  * - *missing*, once for each key: a read found fewer increments than had been acknowledged before it began. Which of them
  *   are missing is not known; told only where it proves more of them than were found one by one.
  *
  * A write of unknown outcome never accuses and is never lost: it counts as one that may or may not have been taken. Where one
- * that had not seen the last update may have been taken after everything else, it cannot be told whether that update stands.
+ * that had not seen the last update may have been taken after everything else, it is unknown whether that update stands.
  *
  * Nothing can be told either of a key whose writes are not all increments of what the same hold had seen, or whose resource
  * contradicts its own order; nor, for the last two rules and for clients whose overlap need not be the lock's doing, where the

@@ -8,7 +8,7 @@
  * back and was not heard is not accused (its connection is gone, and the next try comes over another), nor is one that could
  * not reach the node, nor one that died.
  *
- * Class `liveness`: nobody holds, and nobody else can have it on that node until the lease is over. Excludes scripts, whose
+ * Class `liveness`: no client holds, and none can have it on that node until the lease is over. Excludes scripts, whose
  * effect cannot be seen in their arguments, what is given back after the next try began but before the
  * node was looked at, and clients that ask for a key again while they hold it: not for workloads that do.
  */

@@ -2,8 +2,8 @@
  * Could every lock be had again, within its lease and a grace, once all faults were healed? Decides from the probe that the
  * harness makes at the end of a run.
  *
- * A deployment that had not recovered by itself is not the lock's fault, nor is a fault that could not be healed: then it
- * cannot be told. Excludes how long a lock was unavailable while faults were in force.
+ * A deployment that had not recovered by itself is not the lock's fault, nor is a fault that could not be healed: then
+ * the verdict is "cannot tell". Excludes how long a lock was unavailable while faults were in force.
  */
 
 import { mishaps, unhealed } from '../../harness/record/facts/faults.js';
@@ -87,11 +87,16 @@ function untriedBecause(probe: Probe, { history, config }: CheckInput): string |
   );
 }
 
-/** Why it need not be the lock's doing that it could not be had, beside what was to be healed and what the servers showed. */
+/**
+ * Why it need not be the lock's doing that it could not be acquired, beside what was to be healed and what the servers
+ * showed.
+ */
 function doubtAbout(stuck: readonly Probe[], { history, config }: CheckInput): string | undefined {
   const [mishap] = mishaps(history);
   const why = mishap ? (mishap.proof ?? mishap.did) : new Doubts({ history, config }).aboutDeadlock();
-  return why && `${listed(stuck.map(({ key }) => key))} could not be had, which need not be the lock's doing: ${why}`;
+  return (
+    why && `${listed(stuck.map(({ key }) => key))} could not be acquired, which need not be the lock's doing: ${why}`
+  );
 }
 
 function reasonsForDoubt(
@@ -100,7 +105,7 @@ function reasonsForDoubt(
   stuck: readonly Probe[],
   recovered: Recovered | undefined,
 ): string[] {
-  if (probes.length === 0) return ['the run ended before it was tried whether the locks can be had again'];
+  if (probes.length === 0) return ['the run ended before it was tried whether the locks can be acquired again'];
   const reasons: string[] = [];
   const probed = new Set(probes.map((probe) => probe.key));
   const missed = config.keys.filter((key) => !probed.has(key));
@@ -109,7 +114,7 @@ function reasonsForDoubt(
     const missing = recovered ? listed(recovered.missing) : 'no record of its recovery';
     const keys =
       stuck.length > 0
-        ? `, so it is not the lock's fault that ${listed(stuck.map(({ key }) => key))} could not be had`
+        ? `, so it is not the lock's fault that ${listed(stuck.map(({ key }) => key))} could not be acquired`
         : '';
     reasons.push(`the deployment had not recovered when the locks were tried again (${missing})${keys}`);
   }
@@ -129,7 +134,7 @@ function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violat
     proof: `Everything was healed and recovered at ${moment(recovered.atNs)}, but ${probe.client} could not have ${probe.key} by ${moment(probe.atNs)} (${durationOfMs(probe.afterMs)} of trying${why}).`,
     cause:
       neverExpires(probe, input) ??
-      unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be had${why}`, history: probe.i }]),
+      unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be acquired${why}`, history: probe.i }]),
   };
 }
 
@@ -146,14 +151,14 @@ function neverExpires({ key, atNs, i }: Probe, { history, observations }: CheckI
   if (standing.length === 0 || others >= enough) return undefined;
   return {
     name: 'key-never-expires',
-    sentence: `${key} stands on ${listed(standing.map(([, sample]) => sample.node))} without expiry, and whoever owns it is gone.`,
+    sentence: `${key} stands on ${listed(standing.map(([, sample]) => sample.node))} without expiry, and its owner is gone.`,
     chain: [
       ...standing.map(([at, sample]) => ({
         atNs: sample.atNs,
         text: `${sample.node} has ${key} with owner ${sample.keys[key]!.owner} and no expiry`,
         observation: at,
       })),
-      { atNs, text: `${key} could not be had`, history: i },
+      { atNs, text: `${key} could not be acquired`, history: i },
     ],
   };
 }

@@ -2,14 +2,14 @@
  * Did a client go on waiting for a lock that had long been free?
  *
  * Promises: an acquire is accused (`slept`) only if for longer than its lease and a grace of 2 s, all of which it waited,
- * nobody held the key nor can have held it. Everybody who was granted it had begun to release, was told that it was lost, or
- * was dead, and the longest lease of the run was over since; nobody was without an answer; no sample of a server showed the
- * key; no fault was in force, or had been within 10 s before, but that other clients were killed; and the machine did not
- * stand still for half of the grace. A lock that looks again when the lease of the holder is over is never that late: its
- * sleep began when the holder held, so it ended with the holder's lease.
+ * no client held the key or can have held it. Every client that was granted it had begun to release, had learned that it was
+ * lost, or was dead, and the longest lease of the run was over since; no client was without an answer; no sample of a server
+ * showed the key; no fault was in force, or had been within 10 s before, but that other clients were killed; and the machine
+ * did not stand still for half of the grace. A lock that looks again when the lease of the holder is over is never that
+ * late: its sleep began when the holder held, so it ended with the holder's lease.
  *
- * Nobody without an answer, ever: who died or was given up while it waited may have a place in a queue, whose deadline is the
- * lock's own affair; and so may a client that is stopped or cut off.
+ * No client without an answer, ever: one that died or was given up while it waited may have a place in a queue, whose
+ * deadline is the lock's own affair; and so may a client that is stopped or cut off.
  *
  * Both ends of a wait are seen: a try that was refused, and one that was granted at last, by an attempt that left so late.
  *
@@ -48,7 +48,7 @@ type Disturbance = Extract<HistoryEvent, { type: 'disturbance' }>;
 
 interface Wait {
   row: number;
-  /** From when it waited for a lock that nobody had, until it gave up or sent the attempt that was granted. */
+  /** From when it waited for a free lock, until it gave up or sent the attempt that was granted. */
   fromNs: number;
   untilNs: number;
 }
@@ -89,7 +89,7 @@ export const waiting: Checker = {
           headline: (count) =>
             `Slept beside a free lock: ${plural(count, 'client')} waited on for longer than any lease`,
           accusedIf:
-            'an acquire waited for longer than its lease and 2 s while nobody held the key or can have held it, and nothing excuses the wait',
+            'an acquire waited for longer than its lease and 2 s while no client held the key or can have held it, and nothing excuses the wait',
         },
       },
     },
@@ -108,7 +108,7 @@ function whyNotJudged({ history, model }: CheckInput): string | undefined {
   return `no acquire was to wait for longer than its lease and ${GRACE_NS / 1e9} s`;
 }
 
-/** Acquires that waited for longer than their lease and the grace for what nobody had, by the history alone. */
+/** Acquires that waited for longer than their lease and the grace for a free lock, by the history alone. */
 function longWaits(history: History): Wait[] {
   const { operations: ops } = history;
   const intervals = intervalsOf(history);
@@ -177,7 +177,7 @@ function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] 
     const refusedNs = ops.outcome[row] === OUTCOME.fail ? returnNs[row]! : Number.POSITIVE_INFINITY;
     untilNs[row] = longestNs + (k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!) : refusedNs);
   }
-  // Who was told "held" took nothing.
+  // A try that was answered "held" took nothing.
   const mayTake = (row: number) =>
     ops.op[row] === OP.acquire && !(ops.outcome[row] === OUTCOME.fail && endsItsWait(history, row));
   return byKey(ops.key, ops.count, ops.keys.length, mayTake).map((rows) => new Taken(rows, fromNs, untilNs));
@@ -275,7 +275,7 @@ function slept({ row, fromNs, untilNs }: Wait, history: History): Violation {
   const end =
     k >= 0
       ? `only then, at ${moment(untilNs)}, did the attempt leave by which it was granted`
-      : `was told at ${moment(untilNs)} that it is held`;
+      : `got the answer at ${moment(untilNs)} that it is held`;
   return {
     class: 'liveness',
     kind: 'slept',
@@ -284,7 +284,7 @@ function slept({ row, fromNs, untilNs }: Wait, history: History): Violation {
     untilNs,
     holds: k >= 0 ? [holdsOf(history).hold(k)] : [],
     evidence: [invoke, completion],
-    proof: `Nobody held ${key} or can have held it from ${moment(fromNs)} on; ${client}, which asked for it at ${moment(ops.sentNs[row]!)} and was to wait for ${durationOfMs(ops.waitMs[row]!)}, waited on for ${duration(untilNs - fromNs)}, longer than any lease, and ${end}.`,
+    proof: `No client held ${key} or can have held it from ${moment(fromNs)} on; ${client}, which asked for it at ${moment(ops.sentNs[row]!)} and was to wait for ${durationOfMs(ops.waitMs[row]!)}, waited on for ${duration(untilNs - fromNs)}, longer than any lease, and ${end}.`,
     cause: unexplained([
       { atNs: ops.sentNs[row]!, text: `${client} was told to take ${key}`, history: invoke },
       { atNs: fromNs, text: `${key} was free at the latest`, history: invoke },

@@ -1,11 +1,12 @@
 /**
- * Measures for how long locks could not be had, and how long it took after each fault until they could again. Never decides.
+ * Measures for how long locks could not be acquired, and how long it took after each fault until they could again. Never
+ * decides.
  *
  * **Unavailable** is what tries show, and only that. A try that failed without a proper answer (refused for another reason
  * than that somebody holds or queues, or of unknown outcome) proves it from its beginning to its end, but not before the last
  * proper answer that anybody got (a grant, or `held`), and not while somebody certainly held under a running lease: one
  * client that is cut off for 5 s while others go on counts for no more than the time since the last of their answers. Between
- * two such tries without a proper answer between them it is taken to have gone on. So it is a lower bound where nobody
+ * two such tries without a proper answer between them it is taken to have gone on. So it is a lower bound where no client
  * tried. Tries that ended with their own client's death prove nothing.
  *
  * **Recovery** is the time from a fault's blow (of a composite: its last), and from its healing, to the first grant of an
@@ -71,7 +72,7 @@ function worst(
   return values.length > 0 ? { [stat]: values.reduce((a, b) => worse(a, b)) } : {};
 }
 
-/** A time in which a key could not be had; `row` is the try that showed it to the end. */
+/** A time in which a key could not be acquired; `row` is the try that showed it to the end. */
 interface Outage {
   fromNs: number;
   untilNs: number;
@@ -119,7 +120,7 @@ class Tries {
     return this.measured(WHOLE_RUN, fromNs, untilNs);
   }
 
-  /** While the fault was in force; nothing where nobody began to try meanwhile. */
+  /** While the fault was in force; nothing where no try began meanwhile. */
   availabilityUnder(fault: FaultInForce): Measurement[] {
     const fromNs = strikeOf(fault).atNs;
     const untilNs = Math.min(fault.untilNs, this.history.endNs);
@@ -127,7 +128,7 @@ class Tries {
     return [this.measured(nameOfFault(fault), fromNs, untilNs)];
   }
 
-  /** Nothing where nobody began to try after the blow. */
+  /** Nothing where no try began after the blow. */
   recovery(fault: FaultInForce): Measurement[] {
     const { endNs } = this.history;
     const strike = strikeOf(fault);

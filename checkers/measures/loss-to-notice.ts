@@ -2,12 +2,12 @@
  * Measures how late clients learned that they had lost a lock. Never decides.
  *
  * A hold is lost, whatever its client believes, as soon as its lease is over, or as another client had the same key, granted
- * certainly later (`hold-order.ts`); whichever is first, if the client acted on after it. The client was told by a `lost`
- * notice, by an extension that was refused, or by a release that was: the first of them. Who was never told acted on until
- * it ended its hold by itself, or the run ended.
+ * certainly later (`hold-order.ts`); whichever is first, if the client acted on after it. The client learned of it by a
+ * `lost` notice, by an extension that was refused, or by a release that was: the first of them. One that never did acted on
+ * until it ended its hold by itself, or the run ended.
  *
  * Excludes the lease of a lock which renews itself and does not say when (feature `renews`, and no `renewed` notice of that
- * client's): nobody knows how far it ran. Of a semaphore and of readers the lease alone counts: others may hold beside them.
+ * client's): how far it ran is unknown. Of a semaphore and of readers the lease alone counts: others may hold beside them.
  */
 
 import { Earliest } from '../../harness/record/facts/earliest.js';
@@ -22,7 +22,7 @@ import type { CheckerFindings, Measurement } from '../../harness/vocabulary/verd
 import { summaryOfNs } from './quantiles.js';
 
 const QUANTILES = { p50: 0.5, p99: 0.99 };
-/** The worst holds that are shown one by one, of those that were told and of those that never were. */
+/** The worst holds that are shown one by one, of those whose client learned of it and of those whose never did. */
 const WORST_SHOWN = 5;
 
 /** A hold that was lost at `lostNs`, and whose client knew, or ended it, at `untilNs`. */
@@ -51,8 +51,8 @@ function measureLossToNotice(input: CheckInput): CheckerFindings {
     violations: [],
     stats: { lossesNoticed: late.count, lossesNeverNoticed: never.count },
     measurements: [
-      ...late.measurements('holds whose client was told that they were lost', 'told that it was lost'),
-      ...never.measurements('holds whose client was never told that they were lost', 'never told that it was lost'),
+      ...late.measurements('holds whose client learned that they were lost', 'learned that it was lost'),
+      ...never.measurements('holds whose client never learned that they were lost', 'never learned that it was lost'),
     ],
   };
 }
@@ -65,7 +65,7 @@ export const lossToNotice: Checker = {
   check: measureLossToNotice,
 };
 
-/** By number of the hold: the first instant at which it was lost; Infinity: it cannot be told that it ever was. */
+/** By number of the hold: the first instant at which it was lost; Infinity: it is not known that it ever was. */
 function lossesOf({ history, model }: CheckInput, holds: Holds): Float64Array {
   const next = nextHolders(holds, history.operations.keys.length, model);
   const silent = renewsSilently(history);
@@ -87,7 +87,7 @@ function renewsSilently({ operations: ops, notices, rare }: History): Uint8Array
   return silent;
 }
 
-/** By number of the hold: when its client was first told that it is lost, or not to be had any longer; Infinity: never. */
+/** By number of the hold: when its client first learned that it is lost, or cannot be kept any longer; Infinity: never. */
 function noticesOf(history: History, holds: Holds): Float64Array {
   const { operations: ops, notices } = history;
   const { returnNs } = intervalsOf(history);

@@ -15,7 +15,9 @@ export function workloadOf(config: WhatWasRun): Workload | undefined {
   return scenario && played(scenario);
 }
 
-/** Of a run by a workload that there is no more: none, and so it cannot be told. `all`: the checkers to choose from. */
+/**
+ * Of a run by a workload that no longer exists: none, so its verdict is "cannot tell". `all`: the checkers to choose from.
+ */
 export function judgesOfRun(config: WhatWasRun, all: readonly Checker[] = checkers): readonly Checker[] {
   const workload = workloadOf(config);
   return workload === undefined ? [] : judgesOf({ ...workload, played: config.scenario !== undefined }, all);

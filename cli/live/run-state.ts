@@ -1,6 +1,6 @@
 /**
  * A run as it stands, folded from its history as it is recorded and from the run's ledger of holds: small, and flat in the
- * length of the run. Knows nothing of terminals and reads no clock: `snapshot` is told what time it is.
+ * length of the run. Knows nothing of terminals and reads no clock: `snapshot` is given the time.
  */
 import type { Ledger } from '../../harness/record/facts/ledger.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';

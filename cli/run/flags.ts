@@ -1,6 +1,6 @@
 /**
- * What `run` can be told, each flag with the text that `--help` shows; and the flags that other commands share with it, with
- * what they ask for.
+ * What can be asked of `run`, each flag with the text that `--help` shows; and the flags that other commands share with it,
+ * with what they ask for.
  */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -146,7 +146,7 @@ class LineFile {
     closeSync(this.fd);
   }
 
-  /** Takes the beginning of a line away again; a torn last line is forgiven by whoever reads it, but nothing may follow. */
+  /** Takes the beginning of a line away again; a reader forgives a torn last line, but nothing may follow it. */
   private untear(): boolean {
     try {
       ftruncateSync(this.fd, this.size);

@@ -59,7 +59,7 @@ export interface Scene {
 export const WARM_UP_MS = 1_500;
 const READY_TIMEOUT_MS = 20_000;
 const RECOVERY_TIMEOUT_MS = 20_000;
-/** What a lock may take beyond its lease until it can be had again. */
+/** What a lock may take beyond its lease until it can be acquired again. */
 const LIVENESS_GRACE_MS = 2_000;
 const PROBE_WAIT_MS = 500;
 const COMMAND_TIMEOUT_MS = 500;
@@ -131,12 +131,12 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
     recorder.record({ type: 'recovered', afterMs: Math.round((clock.nowNs() - healedNs) / 1e6), missing });
     await scheduler.finish();
 
-    // What a full disk makes servers refuse would look like a lock that cannot be had.
+    // What a full disk makes servers refuse would look like a lock that cannot be acquired.
     if (!trouble.aborted) {
       phase('probe');
       say(
         missing.length === 0
-          ? 'healed and recovered; probing that every lock can be had again'
+          ? 'healed and recovered; probing that every lock can be acquired again'
           : `not recovered: ${missing.join('; ')}`,
       );
       await probeLiveness(config, parts, recorder, scheduler, handshake);
@@ -280,8 +280,8 @@ function recordUnhealed(recorder: Recorder, trouble: string): void {
 }
 
 /**
- * Every key must be had again within a lease and a grace of the healing: each is tried by one client, several at once. Of
- * what the lock protects the value is read, so that the last writes are looked at too. All permits of a semaphore are
+ * Every key must be acquired again within a lease and a grace of the healing: each is tried by one client, several at once.
+ * Of what the lock protects the value is read, so that the last writes are looked at too. All permits of a semaphore are
  * wanted at once.
  */
 async function probeLiveness(

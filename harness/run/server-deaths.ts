@@ -1,6 +1,6 @@
 /**
  * Records servers that end without anybody here having ended them: of a bug, for want of memory or disk. It is no fault of
- * the plan, and nobody starts them again, so the run must say so: what follows is another deployment than was meant.
+ * the plan, and they are not started again, so the run must say so: what follows is another deployment than was meant.
  */
 
 import { RedisServer } from '../topologies/redis-server.js';

@@ -78,7 +78,7 @@ export function endpoint(node: RedisNode): Endpoint {
   return { name: node.name, host: node.host.address, port: node.port };
 }
 
-/** SIGKILL is enough: nobody needs what the servers would still write. */
+/** SIGKILL is enough: what the servers would still write is not needed. */
 export async function killAll(nodes: readonly RedisServer[]): Promise<void> {
   await Promise.all(nodes.map((node) => node.stop()));
 }

@@ -120,7 +120,7 @@ class Deployment implements Topology {
       this.address.holders(),
       this.managerTrouble(),
     ]);
-    if (!primary) return [`nobody who has ${this.address.address} is a primary`, ...managers];
+    if (!primary) return [`no server that has ${this.address.address} is a primary`, ...managers];
     const extra = holders.filter((host) => host !== primary.host);
     const replicas = this.nodes.filter((node) => node !== primary).map((node) => replicaTrouble(node, primary));
     return [

@@ -38,7 +38,7 @@ export type HistoryBody =
     }
   /**
    * A client process is gone. `endNs` is the last instant at which it may still have acted (before the kill was sent,
-   * or when its death was noticed if nobody sent one): its holds end there. `broke`: why nothing more of it was heard.
+   * or when its death was noticed if none was sent): its holds end there. `broke`: why nothing more of it was heard.
    */
   | { type: 'client-down'; client: string; endNs: number; reason: string; broke?: ProtocolBreak }
   | {

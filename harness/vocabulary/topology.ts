@@ -7,7 +7,7 @@ export type Persistence = 'none' | 'rdb' | 'aof-everysec' | 'aof-always';
 export interface TopologyOptions {
   nodes: number;
   persistence: Persistence;
-  /** `min-replicas-to-write` of every primary; 0: a primary needs nobody. */
+  /** `min-replicas-to-write` of every primary; 0: a primary needs none. */
   minReplicasToWrite: number;
   /** `maxmemory-policy` of every data node; absent: the server's own (noeviction). */
   maxmemoryPolicy?: string;
@@ -101,7 +101,7 @@ export interface Topology extends AsyncDisposable {
   describe(): TopologyDescription;
   /**
    * Asked of the servers, never remembered: the shards on whose primary the deployment agrees. One for a replicated
-   * deployment, several for a Cluster; empty where there is no such thing, or while nobody is agreed on.
+   * deployment, several for a Cluster; empty where there is no such thing, or while none is agreed on.
    */
   shards(): Promise<Shard[]>;
   /** What is still missing until the deployment is ready, in words; empty when it is. Observed from the servers. */

@@ -60,7 +60,7 @@ export const clock: NemesisFault = {
         };
       });
     } catch (error) {
-      // What nobody saw may have happened all the same, and one of several may have jumped.
+      // What was not seen may have happened all the same, and one of several may have jumped.
       loss.end();
       throw error;
     }

@@ -4,8 +4,8 @@
  *
  * What matters for a lock is the rate and not what was gained: a lease of 5 s that is granted while the node's clock runs
  * at double speed ends after 2.5 s, in the middle of a hold; at +30 % after 3.8 s, just after a careful client's longest
- * hold; at +5 % after 4.8 s, still five times what Redlock allows for drift (1 %). At half speed a key that nobody
- * releases stands for 10 s, and by the heal keys end early by what the clock had lost.
+ * hold; at +5 % after 4.8 s, still five times what Redlock allows for drift (1 %). At half speed a key that is not
+ * released stands for 10 s, and by the heal keys end early by what the clock had lost.
  */
 
 import { Refusal } from '../levers/basics.js';

@@ -7,10 +7,10 @@
  *   killed (`then: kill`), or left isolated with its clients until the cut is healed (`then: isolate`). For `kill` the
  *   moment matters: when keys are held that the new primary does not know;
  * - they `leave` it (a virtual IP moves, a Cluster node that is cut off stops writing): so it is first cut from its
- *   replicas alone, which nobody else notices; when keys are held that these do not know, it is killed or cut from
+ *   replicas alone, which nothing else notices; when keys are held that these do not know, it is killed or cut from
  *   everybody who might replace it; and replaced.
  *
- * Where the promotion comes last, a hold is lost to nobody unless it outlives that, and what the successor still knows
+ * Where the promotion comes last, a hold is not lost unless it outlives that, and what the successor still knows
  * of the key, which ends with an older lease: so the right moment is when there is a young hold of which that can be hoped.
  *
  * Struck earlier, the new primary would mostly still refuse what was held when the cut was made, and the run would show
@@ -71,7 +71,7 @@ export const failover: NemesisFault = {
     // biome-ignore lint/suspicious/noThenProperty: a word in a plan file, never a function
     then: { means: 'what becomes of the old primary; kill if not given', check: mustBeOneOf(['kill', 'isolate']) },
   },
-  unfit: ({ name, replicated }) => (replicated ? undefined : `nobody can replace a node on ${name}`),
+  unfit: ({ name, replicated }) => (replicated ? undefined : `${name} has nothing that could replace a node`),
   shape: ({ sentinels }, _target, leaseMs) => ({
     lane: 'servers',
     ...(sentinels.length > 0 ? clientsKept(leaseMs) : clientsLeave(leaseMs)),
@@ -185,7 +185,7 @@ async function lagFirst(strike: Strike) {
     },
     heal: async () => {
       // A server that is started while it cannot reach its new primary tries again only after a second. What goes wrong
-      // here is told below.
+      // here is reported below.
       await lagging.heal().catch(() => {});
       return inForce.heal();
     },
@@ -220,7 +220,7 @@ function others(old: RedisNode, { topology }: NemesisContext): Host[] {
 
 function running(shard: Shard, context: NemesisContext): RedisNode[] {
   const replicas = shard.replicas.filter((node) => !context.levers.kill.isDown(node));
-  if (replicas.length === 0) throw new Refusal(`nobody could replace ${shard.primary.name}: no replica runs`);
+  if (replicas.length === 0) throw new Refusal(`${shard.primary.name} could not be replaced: no replica runs`);
   return replicas;
 }
 
@@ -263,7 +263,7 @@ async function promoted({ shard, sinceNs, context }: Strike): Promise<Promotion>
   });
   if (!primary) {
     const waitedMs = Math.round((clock.nowNs() - fromNs) / 1e6);
-    throw new Error(`nobody had replaced ${old.name} ${waitedMs} ms after it was cut off`);
+    throw new Error(`${old.name} had not been replaced ${waitedMs} ms after it was cut off`);
   }
   const afterMs = Math.round((clock.nowNs() - sinceNs) / 1e6);
   const [oldRole, newRole] = await Promise.all([roleOf(old), roleOf(primary)]);
@@ -309,7 +309,7 @@ async function rightMoment(
   };
   const lost = await grants.settled(byNs, losing, { atOnce: promotionMs > 0 });
   const names = words(next.map((node) => node.name));
-  if (lost.length === 0) return `nobody held a key in time that ${names} did not know`;
+  if (lost.length === 0) return `no key was held in time that ${names} did not know`;
   const held = lost.map(({ client, key }) => `${client} holds ${key}`).join(', ');
   const [first] = await Promise.all(lost.map(({ key }) => goneNs(key)));
   const still = first! < clock.nowNs() ? '' : `, which still know${next.length === 1 ? 's' : ''} of an older grant`;

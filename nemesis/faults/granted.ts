@@ -134,7 +134,7 @@ async function cycle(hunt: Hunt): Promise<Cycle> {
 
 /**
  * Grants that somebody else can win once the victim has lost them: the nodes that are away must not have the key either.
- * They often do: whoever held it when they were cut off cannot release it there, and it stays until its lease is over.
+ * They often do: its holder at the time of the cut cannot release it there, and it stays until its lease is over.
  * With no such grant in time, any will do.
  */
 async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], { untilNs, signal }: Hunt) {
@@ -157,7 +157,7 @@ async function strikeOne(victim: RedisNode, { lose, inForce, context }: Hunt) {
   }
 }
 
-/** As many nodes as can be missing while a lock can still be had. */
+/** As many nodes as can be missing while a lock can still be acquired. */
 async function whomToCut({ step, context }: Hunt): Promise<RedisNode[]> {
   const { nodes } = context.topology;
   const down = nodes.filter((node) => context.levers.kill.isDown(node) || context.levers.pause.isPaused(node.process));
@@ -188,7 +188,7 @@ async function dropConnections(node: RedisNode, clients: readonly Host[]): Promi
   for (const line of listed.split('\n')) {
     const [, id] = /\bid=(\d+)/.exec(line) ?? [];
     const [, address] = /\baddr=([\d.]+):/.exec(line) ?? [];
-    // It may have gone by itself since it was listed: CLIENT KILL then kills nobody and says so.
+    // It may have gone by itself since it was listed: CLIENT KILL then kills nothing and says so.
     if (id && address && addresses.has(address)) await node.command('CLIENT', 'KILL', 'ID', id);
   }
 }

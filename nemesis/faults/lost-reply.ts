@@ -38,7 +38,7 @@ export const lostReply: NemesisFault = {
   needs: ['network'],
   args: {},
   unfit: () => undefined,
-  // Once every client has given its connection up there is nobody left whose answers could be lost.
+  // Once every client has given its connection up there are no answers left that could be lost.
   shape: () => ({ lane: 'servers', forMs: { min: 1_000, max: 2_500 }, leastMs: 800, settleMs: 1_500 }),
   async strike(step, context) {
     const struck = (await resolveTarget(step, context)).filter(isNode);

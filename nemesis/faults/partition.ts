@@ -1,5 +1,5 @@
 /**
- * Cuts hosts from each other. Established connections stall and recover when healed; nobody is told.
+ * Cuts hosts from each other. Established connections stall and recover when healed; neither end is notified.
  *
  * | mode       | what is cut |
  * | ---------- | ----------- |
@@ -28,7 +28,7 @@ export const partition: NemesisFault = {
   summary:
     'cut hosts from each other: both ways, one way, a single link, a minority with its clients, or a host off the network',
   explained: {
-    does: "Cuts hosts from each other: established connections stall and recover when healed, and nobody is told. `mode`: `both` (the targets from everybody else), `out` (what they send), `in` (what is sent to them), `link` (one link), `minority` (the targets, a minority of the Sentinels and half of the clients, from the rest), `off` (the targets' network link is down).",
+    does: "Cuts hosts from each other: established connections stall and recover when healed, and neither end is notified. `mode`: `both` (the targets from everybody else), `out` (what they send), `in` (what is sent to them), `link` (one link), `minority` (the targets, a minority of the Sentinels and half of the clients, from the rest), `off` (the targets' network link is down).",
     proof:
       'The blackhole routes, or the link that is down, are read back from each host. A one-way cut is refused where reverse path filtering would make it a cut both ways.',
     breaks:
@@ -65,7 +65,7 @@ export const partition: NemesisFault = {
     const struck = await resolveTarget(step, context);
     if (mode === 'off') return takeOff(struck, context);
     const { pairs, did } = whatToCut(mode, struck, context);
-    if (pairs.length === 0) throw new Refusal(`there is nobody else to cut ${words(namesOf(struck))} from`);
+    if (pairs.length === 0) throw new Refusal(`there is nothing to cut ${words(namesOf(struck))} from`);
     if (mode === 'out' || mode === 'in') await requireOneWay(pairs, context);
     const cut = await context.levers.network.cut(pairs);
     const { proof, effects, heal } = cut;
@@ -134,7 +134,7 @@ function linkOf(struck: readonly Struck[], context: NemesisContext): [Host, Host
   if (struck.length === 2) return [struck[0]!.host, struck[1]!.host];
   const one = context.random.pick(struck);
   const peers = peersOf([one], context);
-  if (peers.length === 0) throw new Refusal(`there is nobody to cut ${one.name} from`);
+  if (peers.length === 0) throw new Refusal(`there is nothing to cut ${one.name} from`);
   return [one.host, context.random.pick(peers)];
 }
 

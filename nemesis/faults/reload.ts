@@ -1,6 +1,6 @@
 /**
  * A rolling restart: every data node is killed and started again, one after the other, replicas first; the next one only
- * when the one before is whole again. What operators do for an upgrade, and what should harm nobody.
+ * when the one before is whole again. What operators do for an upgrade, and what should do no harm.
  *
  * It takes as long as it takes. Independent nodes that forget by it wait for each other, so that never more than a
  * minority has forgotten within one lease. Whatever the time does not suffice for is said: `3 of 5 nodes`.

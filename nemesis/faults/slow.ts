@@ -27,7 +27,7 @@ export const slow: NemesisFault = {
   explained: {
     does: 'SIGSTOP for `pauseMs`, then SIGCONT, again every `everyMs`, as long as the fault lasts: a machine that is overloaded, swaps, or shares its processor. A process that another fault keeps stopped stays stopped. Never more than a minority of the Sentinels, and no stop long enough for one to distrust its clock.',
     proof:
-      'At every stop the kernel must say that the process is stopped. A PING sent to a server at that moment, through the channel that no fault cuts, must come back no sooner than the stop allows; the time that a PING took before is told with it. The heal says how many stops there were, and what the PINGs in them took.',
+      'At every stop the kernel must say that the process is stopped. A PING sent to a server at that moment, through the channel that no fault cuts, must come back no sooner than the stop allows; the time that a PING took before is given with it. The heal says how many stops there were, and what the PINGs in them took.',
     breaks:
       'No lock that measures how long its grant took was seen to break: Redlock counts a node that is later than its time-out as silent and refuses more often (`no-quorum`, `unreachable`). Stops longer than the time-out of a command make acquires and releases end in doubt, and what a doubtful acquire left behind stands for a lease.',
   },

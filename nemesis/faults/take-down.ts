@@ -68,5 +68,5 @@ async function replaced(shard: Shard, context: NemesisContext): Promise<string |
   const next = await waitFor(() => successorOf(shard, context), wait);
   return next
     ? undefined
-    : `nobody had replaced ${shard.primary.name} after ${PATIENCE_MS} ms: its replicas may have copied its empty data set`;
+    : `${shard.primary.name} had not been replaced after ${PATIENCE_MS} ms: its replicas may have copied its empty data set`;
 }

@@ -41,7 +41,7 @@ export async function waitFor<T>(
 }
 
 export function words(names: readonly string[]): string {
-  return names.length === 0 ? 'nobody' : names.join(', ');
+  return names.length === 0 ? 'nothing' : names.join(', ');
 }
 
 export function message(error: unknown): string {

@@ -3,7 +3,7 @@
  * one host adds up, whatever its kind, and each takes back its own: a jump during a drift keeps what the drift has gained,
  * and a drift that ends takes back all that it gained. So a clock is right again when the last of them is healed.
  *
- * Proved by asking the program for the time: a clock file that nobody reads moves nothing. A reading is believed only as
+ * Proved by asking the program for the time: a clock file that is not read moves nothing. A reading is believed only as
  * far as it is exact: an answer that took long says little.
  */
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
@@ -127,8 +127,8 @@ export class ClockLever {
           return await prove();
         } catch (error) {
           if (!(error instanceof Silent)) throw error;
-          // Killed, stopped, or its client replaced meanwhile: at the end of the run everybody is asked again.
-          return `${host.name}'s clock is set to ${signed(this.offsetMs(host))} ms; nobody there can be asked (${error.message})`;
+          // Killed, stopped, or its client replaced meanwhile: at the end of the run all are asked again.
+          return `${host.name}'s clock is set to ${signed(this.offsetMs(host))} ms; no program there can be asked (${error.message})`;
         }
       }),
     );
@@ -202,7 +202,7 @@ export class ClockLever {
   }
 }
 
-/** Nobody answers the question for the time. */
+/** No program answers the question for the time. */
 class Silent extends Error {
   override name = 'Silent';
 }

@@ -22,7 +22,7 @@ export function createLevers(
   topology: Pick<Topology, 'nodes' | 'replicated' | 'describe'>,
   leaseMs: number,
 ): Levers {
-  // A single server has no minority: whoever strikes it asks for what follows.
+  // A single server has no minority: to strike it is to ask for what follows.
   const limit = topology.nodes.length > 1 ? minorityOf(topology.nodes.length) : undefined;
   // The one kind of deployment in which an address moves: it is on one of the nodes' hosts at a time.
   const homes = topology.describe().kind === 'replica' ? topology.nodes.map((node) => node.host) : [];

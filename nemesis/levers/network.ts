@@ -264,7 +264,7 @@ function filters(walls: readonly Wall[], what: string): string[] {
   return said ? [`${what}: ${said}`] : [];
 }
 
-/** "r1 to s1, s2; s1, s2 to r1; r1 from c1": hosts with the same peers are told together. */
+/** "r1 to s1, s2; s1, s2 to r1; r1 from c1": hosts with the same peers are named together. */
 function inWords(walls: readonly Wall[]): string {
   const hosts = new Map<string, string[]>();
   for (const { barrier, host, peers } of walls) {

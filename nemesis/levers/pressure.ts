@@ -101,7 +101,7 @@ export class PressureLever {
     return `${node.name} has maxmemory ${limited.before} again; ${removed} of somebody else's keys deleted, none is left`;
   }
 
-  /** Deletes the fillers where they can be deleted: on the node, and on whoever has replaced it as primary meanwhile. */
+  /** Deletes the fillers where they can be deleted: on the node, and on the one that has replaced it as primary meanwhile. */
   private async remove(node: RedisNode, prefix: string): Promise<number> {
     let removed = 0;
     for (const one of this.topology.replicated ? this.topology.nodes : [node]) {

@@ -62,7 +62,7 @@ export function gainedBetween(move: ClockMove, fromNs: number, untilNs: number):
 }
 
 /**
- * Moments at which a key may have expired by the clock though nobody was there to see it, for following what a node did: when
+ * Moments at which a key may have expired by the clock though it was not watched, for following what a node did: when
  * it jumped, just before it was set right, and for a clock that goes to and fro before every command.
  */
 export function aheadAtMost(move: ClockMove, writes: readonly KeyWrite[]): ClockReading[] {

@@ -123,8 +123,8 @@ function rankOf({ said }: ServerView, { streams }: Memory): number {
 
 function whyNobody(others: readonly ServerView[]): string {
   const reachable = others.filter(({ answers }) => answers);
-  if (reachable.length === 0) return 'nobody else is reachable';
-  return `nobody who is reachable ever had its data (${reachable.map(({ name }) => name).join(', ')})`;
+  if (reachable.length === 0) return 'no other server is reachable';
+  return `no reachable server ever had its data (${reachable.map(({ name }) => name).join(', ')})`;
 }
 
 function whyThis(chosen: ServerView, memory: Memory, others: readonly ServerView[]): string {

@@ -90,14 +90,14 @@ describe('kill', () => {
     void w.clock.sleep(1_300).then(() => {
       w.primary = w.node('r2');
     });
-    expect(await heal(w, active)).not.toContain('nobody');
+    expect(await heal(w, active)).not.toContain('not been replaced');
     expect((w.clock.nowNs() - beganNs) / 1e6).toBeGreaterThanOrEqual(1_300);
   });
 
   it('says so when a primary that forgot was never replaced', async () => {
     const w = world('sentinel');
     const active = await strike(w, 'kill', 'primary');
-    expect(await heal(w, active)).toContain('nobody had replaced r1 after 6000 ms');
+    expect(await heal(w, active)).toContain('r1 had not been replaced after 6000 ms');
   });
 });
 
@@ -706,7 +706,7 @@ describe('failover', () => {
       .sleep(900)
       .then(() => w.emit({ type: 'invoke', client: 'c2', id: 9, op: 'release', key: 'lock:1', hold: 8 }));
     const active = await strike(w, 'failover', 'primary', 6_000, { then: 'kill' });
-    expect(active.record.proof).toContain('nobody held a key in time that r2 did not know');
+    expect(active.record.proof).toContain('no key was held in time that r2 did not know');
     expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(5_000);
   });
 
@@ -735,7 +735,7 @@ describe('failover', () => {
   it('fails when nobody is promoted, and leaves nothing in force', async () => {
     const w = world('sentinel');
     await expect(strike(w, 'failover', 'primary', 6_000, { then: 'kill' })).rejects.toThrow(
-      'nobody had replaced r1 8000 ms after it was cut off',
+      'r1 had not been replaced 8000 ms after it was cut off',
     );
     expect(await w.inForce()).toEqual([]);
   });
@@ -802,7 +802,7 @@ describe('failover where clients leave a replaced primary', () => {
       1_000,
       'holds lock:0, granted after the cut and unknown to r2, r3, which still know',
     ],
-    ['there for longer than the hold', 4_000, 5_500, 'nobody held a key in time that r2, r3 did not know'],
+    ['there for longer than the hold', 4_000, 5_500, 'no key was held in time that r2, r3 did not know'],
   ])('what replicas know of an older grant: %s', async (_what, lifetimeMs, struckMs, expected) => {
     const w = leaving();
     w.node('r3').keys.add('lock:0');

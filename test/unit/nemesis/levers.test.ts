@@ -241,7 +241,7 @@ describe('clock', () => {
     const second = await w.levers.clock.skew(w.host('r1'), 1_000, redisWallMs(w.node('r1')));
     w.node('r1').process.signal('SIGKILL');
     expect(await skew.heal()).toContain(
-      "r1's clock is set to +1000 ms; nobody there can be asked (r1 does not answer)",
+      "r1's clock is set to +1000 ms; no program there can be asked (r1 does not answer)",
     );
     await skew.heal();
     expect(w.host('r1').skew.offsetMs).toBe(1_000);

@@ -56,7 +56,7 @@ describe('--nemesis', () => {
       '--nemesis: amnesia: amnesia does not strike "client"; it can strike one, primary, replica, minority, r1, r2, r3',
     ],
     ['amnesia:s1', sentinel, '--nemesis: amnesia: amnesia does not strike sentinels (s1)'],
-    ['failover', redlock, '--nemesis: failover makes no sense here: nobody can replace a node on redlock'],
+    ['failover', redlock, '--nemesis: failover makes no sense here: redlock has nothing that could replace a node'],
     ['lag', single, '--nemesis: lag makes no sense here: nothing replicates on single'],
     [
       'forget-granted',

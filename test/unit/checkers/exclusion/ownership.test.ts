@@ -21,7 +21,7 @@ it('rejects a renewal that was carried out when another had been granted the loc
   });
   const [violation] = result.violations;
   expect(violation!.proof).toBe(
-    'c1 was granted lock:0 at 1.000 s (lease until 5.998 s); c2 was granted it after that, at 7.000 s and still held it; the renewal that c1 sent at 8.000 s was carried out all the same, as if nobody else had held since.',
+    'c1 was granted lock:0 at 1.000 s (lease until 5.998 s); c2 was granted it after that, at 7.000 s and still held it; the renewal that c1 sent at 8.000 s was carried out all the same, as if no other client had held since.',
   );
   expect(violation!.holds.map(({ client }) => client)).toEqual(['c1', 'c2']);
   expect(violation!.cause).toMatchObject({ name: 'unexplained', chain: [{}, {}, {}, { atNs: ns(8) }] });

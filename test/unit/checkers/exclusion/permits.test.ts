@@ -113,7 +113,7 @@ it('a refusal for another reason, before the recovery, or of another key proves 
 it('cannot tell where nobody tried to take them all, where it had not recovered, and of other locks', () => {
   expect(judged([...died, recovered(5), acquire('c2', 1, { at: 8 })])).toMatchObject({
     verdict: 'unknown',
-    notes: [expect.stringMatching(/^nobody tried to take all 2 permits of lock:0/)],
+    notes: [expect.stringMatching(/^no try was made to take all 2 permits of lock:0/)],
   });
   const leaked = [...died, acquire('c2', 1, { at: 8 }), refused('c3', 1, 9)];
   expect(judged([...leaked, recovered(5, ['no primary'])])).toMatchObject({

@@ -4,7 +4,7 @@ import { KEY, ns, Story } from '../build.js';
 
 const judged = (story: Story) => liveness.check(story.input());
 
-it('accepts locks that could be had again', () => {
+it('accepts locks that could be acquired again', () => {
   expect(judged(new Story().whole(5))).toMatchObject({
     verdict: 'valid',
     violations: [],
@@ -13,7 +13,7 @@ it('accepts locks that could be had again', () => {
   });
 });
 
-it('rejects a lock that could not be had, once everything had recovered', () => {
+it('rejects a lock that could not be acquired, once everything had recovered', () => {
   const result = judged(new Story().recovered(5).probe(12, false));
   expect(result.verdict).toBe('invalid');
   expect(result.violations).toMatchObject([
@@ -68,7 +68,9 @@ it('cannot tell where a fault could not be healed: c1 may be stopped for ever wi
 it('cannot tell where the deployment had not recovered: that is not the fault of the lock', () => {
   const result = judged(new Story().recovered(5, ['no primary']).probe(12, false));
   expect(result).toMatchObject({ verdict: 'unknown', violations: [] });
-  expect(result.notes[0]).toMatch(/had not recovered .*no primary.* not the lock's fault that lock:0 could not be had/);
+  expect(result.notes[0]).toMatch(
+    /had not recovered .*no primary.* not the lock's fault that lock:0 could not be acquired/,
+  );
   expect(judged(new Story().probe(12, false)).verdict).toBe('unknown');
 });
 
@@ -84,12 +86,12 @@ it('cannot tell where the run ended before the probe, or before all of it', () =
   });
 });
 
-it("a lock that could not be had is nobody's deadlock where the deployment was not what was meant", () => {
+it("a lock that could not be acquired is nobody's deadlock where the deployment was not what was meant", () => {
   const story = new Story().fault(3, -1, 'server', 'failed', { proof: 'r1 ended by itself', mishap: 'server' });
   expect(judged(story.recovered(5).probe(12, false))).toMatchObject({
     verdict: 'unknown',
     violations: [],
-    notes: [expect.stringMatching(/lock:0 could not be had, .*not be the lock's doing: r1 ended by itself/)],
+    notes: [expect.stringMatching(/lock:0 could not be acquired, .*not be the lock's doing: r1 ended by itself/)],
   });
 });
 

@@ -44,7 +44,7 @@ it('rejects a wait that went on beside a free lock, refused in the end', () => {
     violations: [{ class: 'liveness', kind: 'slept', key: KEY, fromNs: ns(8), untilNs: ns(20), holds: [] }],
   });
   expect(result.violations[0]!.proof).toMatch(
-    /^Nobody held lock:0 or can have held it from 8\.000 s on; c2, .* waited on for 12 s, longer than any lease, and was told at 20\.000 s that it is held\.$/,
+    /^No client held lock:0 or can have held it from 8\.000 s on; c2, .* waited on for 12 s, longer than any lease, and got the answer at 20\.000 s that it is held\.$/,
   );
 });
 

@@ -7,7 +7,7 @@ const measured = (told: (Told | Told[])[]) => {
   expect(result).toMatchObject({ verdict: 'valid', notes: [], violations: [] });
   return result.measurements!;
 };
-/** Milliseconds for which the one key could not be had. */
+/** Milliseconds for which the one key could not be acquired. */
 const unavailableMs = (...told: (Told | Told[])[]) => measured(told)[0]!.values.unavailableMs;
 
 const failed = (client: string, id: number, at: number, until: number, reason = 'unreachable') =>

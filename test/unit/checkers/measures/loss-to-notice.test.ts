@@ -31,13 +31,13 @@ it('measures from the end of the lease to the notice', () => {
   expect(result.measurements).toEqual([
     {
       name: 'loss-to-notice',
-      of: 'holds whose client was told that they were lost',
+      of: 'holds whose client learned that they were lost',
       values: { count: 1, p50Ms: 2_000, p99Ms: 2_000, maxMs: 2_000 },
       evidence: [],
     },
     {
       name: 'loss-to-notice',
-      of: "c1's hold of lock:0, told that it was lost",
+      of: "c1's hold of lock:0, learned that it was lost",
       key: KEY,
       fromNs: ns(6),
       untilNs: ns(8),

@@ -96,7 +96,7 @@ describe('a primary that does not answer', () => {
       silent('r2', replicaOf('r1', 'A'), 100),
       silent('r3', replicaOf('r1', 'A'), 900),
     ];
-    expect(actions(all)).toEqual([{ do: 'wait', why: 'r1 does not answer, and nobody else is reachable' }]);
+    expect(actions(all)).toEqual([{ do: 'wait', why: 'r1 does not answer, and no other server is reachable' }]);
   });
 
   it('is never replaced by one that started empty and has not synchronised, however great its offset', () => {
@@ -104,7 +104,7 @@ describe('a primary that does not answer', () => {
     const gone = silent('r1', primary('A'), 900);
     expect(promoted([gone, empty, answering('r3', replicaOf('r1', 'A', 3))])).toEqual(['r3']);
     expect(actions([gone, empty])).toEqual([
-      { do: 'wait', why: 'r1 does not answer, and nobody who is reachable ever had its data (r2)' },
+      { do: 'wait', why: 'r1 does not answer, and no reachable server ever had its data (r2)' },
     ]);
   });
 
