@@ -40,7 +40,7 @@ function findWhatIsUntested(input: CheckInput): CheckerFindings {
     notes: reasons,
     violations: [],
     stats: {
-      holds: holds.count,
+      holds: proven(holds),
       struckHolds,
       contendedTries: contended,
       faultsStruck: faults.length,
@@ -84,12 +84,20 @@ export function strengthOf(count: number, what: string): string | undefined {
   return `0 of ${plural(count, what)} violated; at most ${percent.toPrecision(2)} % at 95 %`;
 }
 
+/** Those that lasted: one that was lost before its client had the answer protected nothing, and proves nothing. */
+function proven({ count, fromNs, untilNs }: Holds): number {
+  let lasted = 0;
+  for (let k = 0; k < count; k++) if (untilNs[k]! > fromNs[k]!) lasted++;
+  return lasted;
+}
+
 function tooFew(holds: Holds, { config }: CheckInput): string[] {
   const clients = Math.min(config.clients, CLIENTS_THAT_COUNT);
   const least = Math.max(HOLDS_AT_LEAST, 2 * clients);
-  if (holds.count >= least) return [];
+  const count = proven(holds);
+  if (count >= least) return [];
   const rule = `${HOLDS_AT_LEAST}, or two for each of ${clients === config.clients ? '' : 'up to '}${plural(clients, 'client')}`;
-  return [`there were only ${plural(holds.count, 'hold')}; fewer than ${least} prove nothing (${rule})`];
+  return [`there were only ${plural(count, 'hold')}; fewer than ${least} prove nothing (${rule})`];
 }
 
 function noContention(holds: Holds, contended: number): string[] {
@@ -171,6 +179,7 @@ function countStruck(holds: Holds, faults: readonly FaultInForce[], clients: rea
   let struck = 0;
   for (let k = 0; k < holds.count; k++) {
     const [fromNs, untilNs] = [holds.fromNs[k]!, holds.untilNs[k]!];
+    if (untilNs <= fromNs) continue;
     const endNs = holds.endedByDeath(k) ? untilNs + READ_BACK_NS : untilNs;
     const onClient = byClient[holds.client[k]!]!;
     if (covered.touches(fromNs, untilNs) || onClient.some((fault) => fault.untilNs > fromNs && fault.fromNs <= endNs))

@@ -245,7 +245,9 @@ export class SlotProcess implements ClientTarget {
     // A renewal from the future would lengthen a lease, and so accuse; one of another clock would mean nothing at all.
     const acquiring = notice.hold === undefined ? undefined : this.acquiring.get(notice.hold);
     const hold = notice.hold === undefined ? undefined : ledger.find(this.name, notice.hold);
-    const earliestNs = acquiring?.sentNs ?? hold?.invokedNs ?? 0;
+    // What was never taken cannot be lost: before the attempt left that was granted. Between that and the answer it can.
+    const beganNs = notice.type === 'lost' ? hold?.grantSentNs : hold?.invokedNs;
+    const earliestNs = acquiring?.sentNs ?? beganNs ?? 0;
     if (atNs < earliestNs || atNs > this.run.clock.nowNs()) {
       this.client.distrust(`the stamp of a notice is not of its time: ${shown(notice)}`);
       return;

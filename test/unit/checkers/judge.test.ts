@@ -429,3 +429,9 @@ describe('a record that is missing is missed', () => {
     expect(judged(broken().event(29, { type: 'closed', observations: 1 }).whole(30)).verdict).toBe('violated');
   });
 });
+
+it('does not count holds that were over before they began: neither as strength nor as enough', () => {
+  const story = struck(held());
+  for (let n = 0; n < 5; n++) story.grant('c1', 3.2 + n / 10).lost('c1', 3.199 + n / 10);
+  expect(judged(story.whole(30))).toMatchObject({ stats: { holds: 12, struckHolds: 3 } });
+});

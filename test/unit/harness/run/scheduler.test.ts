@@ -256,6 +256,23 @@ describe('a history that can be trusted', () => {
     await scheduler[Symbol.asyncDispose]();
   });
 
+  test.each([
+    ['before the attempt left that was granted', 2, true],
+    ['when it left, before the answer', 5, false],
+  ])('a hold that was lost %s', async (_, atNs, breaks) => {
+    const { scheduler, started, client, recorded, now } = await setUp(oneHold);
+    await started;
+    scheduler.runScripts();
+    const { id } = await client.nextRequest();
+    const began = now();
+    client.answer({ id, type: 'ok', began, ended: began + 10, value: { grantSent: began + 5 } });
+    await recorded((event) => event.type === 'ok');
+    client.answer({ type: 'lost', hold: id, at: began + atNs });
+    const event = await recorded(({ type }) => type === (breaks ? 'client-down' : 'lost'));
+    if (breaks) expect(event).toMatchObject({ broke: { what: expect.stringMatching(/not of its time/) } });
+    await scheduler[Symbol.asyncDispose]();
+  });
+
   test("a killed client's holds end before the kill, and its slot stays empty until healed", async () => {
     const { scheduler, processes, recorded, greet, clock } = await holding();
     const target = scheduler.targets()[0]!;
