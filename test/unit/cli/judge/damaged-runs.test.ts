@@ -128,7 +128,7 @@ test('one field that is something else', async () => {
     fc.asyncProperty(fieldChanged, async (changed) => {
       expectSound(await check(changed), settled(changed));
     }),
-    drawn(20),
+    drawn(10),
   );
 }, 600_000);
 
@@ -137,7 +137,7 @@ test('some bytes that are others, or are missing', async () => {
     fc.asyncProperty(bytesChanged, async (changed) => {
       expectSound(await check(changed), false);
     }),
-    drawn(20),
+    drawn(10),
   );
 }, 600_000);
 
