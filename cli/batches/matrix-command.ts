@@ -3,6 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { conform, conformText } from '../../harness/record/schemas/conform.js';
+import { describes } from '../../harness/record/schemas/describes.js';
 import { type Cell, cells, nameOf } from '../../matrix/index.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { UsageError } from '../common/errors.js';
@@ -121,15 +124,38 @@ function choose({ locks, faults, topologies, shard: part }: MatrixFlags): Cell[]
   return mine;
 }
 
+const cellOutcome = z.enum(['safe', 'exclusion', 'stale', 'harm', 'deadlock']);
+
+const cellRow = describes<CellRow>()(
+  z.object({
+    cell: z.string(),
+    fault: z.string(),
+    lock: z.string(),
+    topology: z.string(),
+    expect: cellOutcome,
+    came: cellOutcome.optional(),
+    shown: z.enum(['as-expected', 'otherwise', 'lacks-power', 'cannot-tell', 'could-not-run']),
+    why: z.string(),
+    reason: z.string(),
+    runs: z.array(
+      z.object({
+        run: z.string().optional(),
+        seed: z.number(),
+        again: z.string().optional(),
+        headline: z.string().optional(),
+      }),
+    ),
+  }),
+);
+const resumable = z.object({ version: z.literal(1), rows: z.array(cellRow) });
+
 /** Cells of another matrix that need not be run again. */
 function rowsOf(folder: string): CellRow[] {
   const path = join(folder, 'matrix.json');
   if (!existsSync(path)) throw new UsageError(`${folder} has no matrix.json to resume`);
-  try {
-    return (JSON.parse(readFileSync(path, 'utf8')) as Summary).rows.filter(({ shown }) => shown !== 'could-not-run');
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
-  }
+  const { value, problem } = conformText(readFileSync(path, 'utf8'), (data) => conform(resumable, data));
+  if (problem !== undefined) throw new UsageError(`${path} cannot be read: ${problem}`);
+  return value.rows.filter(({ shown }) => shown !== 'could-not-run');
 }
 
 function summaryOf(rows: readonly CellRow[], planned: number): Summary {

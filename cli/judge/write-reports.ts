@@ -1,6 +1,10 @@
 /** Writes what a judged run gives: its reports, each whole or not at all, and the list of all runs beside it. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { conform, conformText } from '../../harness/record/schemas/conform.js';
+import { describes } from '../../harness/record/schemas/describes.js';
+import { foundSchema } from '../../harness/record/schemas/results.js';
 import { giveBackReserve, readConfig, readResults, writeJson, writeWhole } from '../../harness/record/store.js';
 import { type ReportInput, type RunRow, reports, runRow, runsPage } from '../../reports/index.js';
 
@@ -75,10 +79,30 @@ function lookAt(path: string): { size: number; isFile: boolean; mtimeMs: number 
 /** Rows of runs that have not changed since, so that a folder of a thousand runs is not read anew after each. */
 const ROWS_FILE = 'index.json';
 
-interface KnownRow {
-  mtimeMs: number;
-  row: RunRow;
-}
+const knownRow = z.object({
+  mtimeMs: z.number(),
+  row: describes<RunRow>()(
+    z.object({
+      runId: z.string(),
+      startedAt: z.string(),
+      verdict: z.enum(['held', 'violated', 'unknown', 'none']),
+      headline: z.string(),
+      lock: z.string(),
+      topology: z.string(),
+      runtime: z.string(),
+      nemesis: z.array(z.string()),
+      seed: z.number(),
+      timeLimitMs: z.number(),
+      found: foundSchema,
+      causes: z.array(z.string()),
+      holds: z.number(),
+      report: z.boolean(),
+    }),
+  ),
+});
+type KnownRow = z.output<typeof knownRow>;
+
+const knownRows = z.object({ version: z.literal(1), runs: z.record(z.string(), knownRow) });
 
 /** `index.html` and `index.json` of a folder of runs. Only where runs are kept, which the link `latest` tells: a run that was copied elsewhere is judged without leaving anything beside it. */
 export function writeRunsIndex(base: string): void {
@@ -111,10 +135,7 @@ function readRow(folder: string): RunRow | undefined {
 }
 
 function readRows(path: string): Record<string, KnownRow> {
-  try {
-    const { version, runs } = JSON.parse(readFileSync(path, 'utf8'));
-    return version === 1 ? runs : {};
-  } catch {
-    return {}; // the first run, or a list of another version: it is made anew
-  }
+  if (!existsSync(path)) return {};
+  const { value } = conformText(readFileSync(path, 'utf8'), (data) => conform(knownRows, data));
+  return value?.runs ?? {}; // of another version, or damaged: the list is made anew
 }

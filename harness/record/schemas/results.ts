@@ -27,7 +27,7 @@ const violationClass = z
   )
   .meta({ id: 'class' });
 
-const found = z
+export const foundSchema = z
   .object({ exclusion: count.optional(), stale: count.optional(), harm: count.optional(), liveness: count.optional() })
   .describe('How many violations of each class, all of them.')
   .meta({ id: 'found' });
@@ -123,7 +123,7 @@ const checker = describes<CheckerResult>()(
       verdict: z.enum(['valid', 'invalid', 'unknown']),
       notes: z.array(z.string()),
       violations: z.array(violation),
-      found: found.optional(),
+      found: foundSchema.optional(),
       open: z
         .array(violationClass)
         .describe('Classes of which it cannot be told whether there is more, though the verdict is invalid.')
@@ -158,7 +158,7 @@ export const resultsSchema = describes<Results>()(
       reasons: z.array(z.string()).describe('Why it is unknown, what weakens the verdict, what was left out.'),
       violations: z.array(violation).describe('Of many the first of each class; `found` counts all.'),
       checkers: z.array(checker),
-      found,
+      found: foundSchema,
       readings: z
         .array(reading)
         .describe(
