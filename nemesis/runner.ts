@@ -8,7 +8,7 @@ import type { FaultContext, NemesisRun, Plan, PlanStep, When } from '../harness/
 import type { FaultEffect, FaultRecord, HistoryEvent } from '../harness/vocabulary/history.js';
 import { faults } from './faults/index.js';
 import { Interrupted, isRefusal, message } from './levers/basics.js';
-import { LeftInForce } from './levers/in-force.js';
+import { effectsBefore, LeftInForce } from './levers/in-force.js';
 import { createLevers, type Levers } from './levers/index.js';
 import type { ActiveNemesis, NemesisContext } from './striking/context.js';
 import { findUnhealed } from './unhealed.js';
@@ -181,17 +181,18 @@ class StepRun {
       return active;
     } catch (error) {
       if (error instanceof LeftInForce) this.undo = error.heal;
-      this.notStruck(isRefusal(error) || error instanceof Interrupted ? 'refused' : 'failed', message(error));
+      const state = isRefusal(error) || error instanceof Interrupted ? 'refused' : 'failed';
+      this.notStruck(state, message(error), effectsBefore(error));
       return undefined;
     }
   }
 
-  private notStruck(state: 'refused' | 'failed', reason: string): void {
+  private notStruck(state: 'refused' | 'failed', reason: string, effects: FaultEffect[] = []): void {
     this.whyNot = reason;
     const target = this.step.target;
     const whom = typeof target === 'string' ? target : target.names.join(', ');
     const did = state === 'refused' ? `did not strike ${whom}` : `tried to strike ${whom}`;
-    this.note({ state, targets: [], did, proof: reason, effects: [] });
+    this.note({ state, targets: [], did, proof: reason, effects });
   }
 
   private note(record: Omit<FaultRecord, 'step' | 'fault'>): void {

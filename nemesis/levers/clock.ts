@@ -6,12 +6,11 @@
  * Proved by asking the program for the time: a clock file that is not read moves nothing. A reading is believed only as
  * far as it is exact: an answer that took long says little.
  */
-import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
 import { Interrupted, message, Refusal } from './basics.js';
-import { type Grip, healOnce } from './network.js';
+import { type EffectSeen, type Grip, healOnce } from './network.js';
 import { Serial } from './serial.js';
 
 /** What a program says the time is; undefined where it cannot tell. */
@@ -69,7 +68,7 @@ export class ClockLever {
   async skew(host: Host, offsetMs: number, read: ReadWallMs): Promise<Grip> {
     const move: Move = { offsetMs, ratePpm: 0, sinceNs: this.clock.nowNs() };
     const proof = await this.begin(host, move, () => this.proveOffset(host, offsetMs, read));
-    const effect: FaultEffect = { kind: 'clock-jumped', who: [host.name], offsetMs, sinceNs: this.clock.nowNs() };
+    const effect: EffectSeen = { kind: 'clock-jumped', who: [host.name], offsetMs, sinceNs: this.clock.nowNs() };
     return { proof, effects: [effect], heal: this.healing(host, move, () => this.proveOffset(host, offsetMs, read)) };
   }
 
@@ -80,7 +79,7 @@ export class ClockLever {
     const proof = await this.begin(host, move, () => prove(signal));
     const sinceNs = this.clock.nowNs();
     const gainedMs = Math.round(gain(move, sinceNs) * 1e3) / 1e3;
-    const effect: FaultEffect = { kind: 'clock-drifts', who: [host.name], ratePpm, gainedMs, sinceNs };
+    const effect: EffectSeen = { kind: 'clock-drifts', who: [host.name], ratePpm, gainedMs, sinceNs };
     return { proof, effects: [effect], heal: this.healing(host, move, () => prove()) };
   }
 
@@ -95,7 +94,7 @@ export class ClockLever {
         await this.apply(host);
         return prove();
       });
-    const effect: FaultEffect = { kind: 'clock-strobes', who: [host.name], offsetMs, sinceNs: move.sinceNs };
+    const effect: EffectSeen = { kind: 'clock-strobes', who: [host.name], offsetMs, sinceNs: move.sinceNs };
     return { proof: '', effects: [effect], flip, heal: this.healing(host, move, prove) };
   }
 

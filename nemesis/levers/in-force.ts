@@ -2,7 +2,21 @@
  * What one strike has done so far, so that a strike that fails half-way undoes it, and a heal undoes it in reverse.
  */
 import { message } from './basics.js';
-import type { Grip } from './network.js';
+import type { EffectSeen, Grip } from './network.js';
+
+/** Something to be undone; `effects`, if it is more than a matter of the harness. */
+type Undoable = Pick<Grip, 'heal'> & Partial<Pick<Grip, 'effects'>>;
+
+/** What strikes that failed had done by then, by what they threw. */
+const doneBefore = new WeakMap<object, EffectSeen[]>();
+
+/**
+ * What a strike had done before it rejected with `error`. Of two servers that were to be killed one may have been, and has
+ * come back without what it knew: that happened, whatever became of the strike.
+ */
+export function effectsBefore(error: unknown): EffectSeen[] {
+  return doneBefore.get(error as object) ?? [];
+}
 
 /** A strike failed and could not be undone either: the runner keeps `heal` and tries it again. */
 export class LeftInForce extends Error {
@@ -16,17 +30,17 @@ export class LeftInForce extends Error {
 }
 
 export class InForce {
-  private readonly grips: Pick<Grip, 'heal'>[] = [];
+  private readonly grips: Undoable[] = [];
 
   /** Waits for something that takes force, and remembers how to undo it. */
-  async add<T extends Pick<Grip, 'heal'>>(pending: Promise<T> | T): Promise<T> {
+  async add<T extends Undoable>(pending: Promise<T> | T): Promise<T> {
     const grip = await pending;
     this.grips.push(grip);
     return grip;
   }
 
   /** As `add`, for several at once: all are remembered that took force, even if another of them fails. */
-  async addAll<T extends Pick<Grip, 'heal'>>(pending: readonly Promise<T>[]): Promise<T[]> {
+  async addAll<T extends Undoable>(pending: readonly Promise<T>[]): Promise<T[]> {
     const results = await Promise.allSettled(pending.map((one) => this.add(one)));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
@@ -53,11 +67,22 @@ export class InForce {
     try {
       return await act(inForce);
     } catch (error) {
+      const effects = [...effectsBefore(error), ...inForce.grips.flatMap(({ effects = [] }) => effects)];
       try {
         await inForce.heal();
       } catch (left) {
-        throw new LeftInForce(`${message(error)}; and it could not be undone: ${message(left)}`, () => inForce.heal());
+        const failure = new LeftInForce(`${message(error)}; and it could not be undone: ${message(left)}`, () =>
+          inForce.heal(),
+        );
+        doneBefore.set(failure, effects);
+        throw failure;
       }
+      // It certainly was in force when it was read back; how much longer, nobody looked.
+      if (error instanceof Error)
+        doneBefore.set(
+          error,
+          effects.map((effect) => ({ untilNs: effect.sinceNs, ...effect })),
+        );
       throw error;
     }
   }

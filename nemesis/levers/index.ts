@@ -32,6 +32,6 @@ export function createLevers(
     kill: new KillLever(clock),
     clock: new ClockLever(clock),
     memory: new MemoryLedger(clock, leaseMs, limit),
-    pressure: new PressureLever(topology),
+    pressure: new PressureLever(clock, topology),
   };
 }

@@ -17,12 +17,15 @@ import { Serial } from './serial.js';
 
 export type Pair = readonly [from: Host, to: Host];
 
+/** What a lever did, since when it was read back. */
+export type EffectSeen = FaultEffect & { sinceNs: number };
+
 /** Something that a lever did and can undo. `heal` may be called again after it rejected. */
 export interface Grip {
   /** What was read back, in words. */
   readonly proof: string;
   /** The same as data, since when it was read back. */
-  readonly effects: readonly FaultEffect[];
+  readonly effects: readonly EffectSeen[];
   /** Undoes it and resolves with what was read back; does nothing once it has succeeded. */
   heal(): Promise<string>;
 }
@@ -91,7 +94,7 @@ export class NetworkLever {
       this.offs.set(host.name, (this.offs.get(host.name) ?? 0) + 1);
     });
     const heal = healOnce([host], () => this.on(host));
-    const effect: FaultEffect = { kind: 'off-network', who: [host.name], sinceNs: this.clock.nowNs() };
+    const effect: EffectSeen = { kind: 'off-network', who: [host.name], sinceNs: this.clock.nowNs() };
     return { proof: `${host.name}'s ${DEVICE} is down`, effects: [effect], heal };
   }
 

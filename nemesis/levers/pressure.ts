@@ -5,6 +5,7 @@
  * Bounded: a server never stores more than HEADROOM_BYTES of these data, since its limit is read back before the first
  * of them is written. Whatever is read or told here comes from the server.
  */
+import type { Clock } from '../../harness/vocabulary/time.js';
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
 import { message, Refusal } from './basics.js';
 import { InForce } from './in-force.js';
@@ -43,7 +44,10 @@ export class PressureLever {
   private readonly limited = new Map<string, { before: string; now: boolean }>();
   private count = 0;
 
-  constructor(private readonly topology: { readonly nodes: readonly RedisNode[]; readonly replicated: boolean }) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly topology: { readonly nodes: readonly RedisNode[]; readonly replicated: boolean },
+  ) {}
 
   /** Limits the node's memory; `tag` is a word whose hash slot it serves. Rejects, with a Refusal where it evicts nothing. */
   async squeeze(node: RedisNode, tag: string): Promise<Pressure> {
@@ -68,7 +72,7 @@ export class PressureLever {
       return {
         node,
         policy,
-        effects: [{ kind: 'short-of-memory', who: [node.name] }],
+        effects: [{ kind: 'short-of-memory', who: [node.name], sinceNs: this.clock.nowNs() }],
         proof: `${node.name} has maxmemory ${megabytes(limitBytes)}, uses ${megabytes(used)} and evicts by ${policy}`,
         fill: () => filler.fill(),
         fillUp: async () => {

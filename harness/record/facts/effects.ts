@@ -162,8 +162,6 @@ type OpenSpan = { -readonly [Field in keyof EffectSpan]: EffectSpan[Field] };
 /** The effects of one step of the plan, from its records in order. */
 class StepSpans {
   private open: OpenSpan[] = [];
-  /** Ended when the strike failed, but a heal that comes all the same shows that something was left in force. */
-  private left: OpenSpan[] = [];
   private hasStruck = false;
   private firstNs: number | undefined;
 
@@ -172,14 +170,9 @@ class StepSpans {
     this.firstNs ??= record.beganNs;
     const fresh = record.effects.flatMap((effect) => this.tell(effect, record));
     if (record.state === 'strike') this.hasStruck = true;
-    else if (record.state === 'heal') {
-      this.endAll(record);
-      for (const span of this.left.splice(0)) span.latestNs = record.atNs;
-    } else if (record.step >= 0 && record.state !== 'phase' && !this.hasStruck) {
-      // The strike failed, and what it had done by then was undone.
-      this.left.push(...this.open);
-      this.endAll(record);
-    }
+    else if (record.state === 'heal') this.endAll(record);
+    // The strike failed, and what it had done by then was undone, but for what this very record tells of.
+    else if (record.step >= 0 && record.state !== 'phase' && !this.hasStruck) this.endAll(record, record.effects);
     return fresh;
   }
 
@@ -207,8 +200,11 @@ class StepSpans {
     return beganNs <= fromNs ? beganNs : (this.firstNs ?? fromNs);
   }
 
-  private endAll(record: FaultEvent): void {
-    for (const span of this.open.splice(0)) end(span, record, record.beganNs ?? record.atNs);
+  private endAll(record: FaultEvent, but: readonly FaultEffect[] = []): void {
+    const isLeft = ({ effect, fromNs }: OpenSpan) =>
+      but.some((left) => isSame(left, effect) && (left.sinceNs ?? record.atNs) === fromNs);
+    for (const span of this.open) if (!isLeft(span)) end(span, record, record.beganNs ?? record.atNs);
+    this.open = this.open.filter(isLeft);
   }
 }
 

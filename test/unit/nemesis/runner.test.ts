@@ -83,6 +83,19 @@ describe('carrying out a plan', () => {
     expect(w.notes.find(({ step }) => step === 0)!.proof).toContain('got SIGKILL but is running');
   });
 
+  it('records what a strike had done before it failed: one server was killed, the other could not be', async () => {
+    const w = world('redlock');
+    w.node('r2').process.deafTo = ['SIGKILL'];
+    const run = start(w, [{ ...kill, target: { names: ['r1', 'r2'] } }]);
+    await w.clock.run(run.done);
+    expect(await w.inForce()).toEqual([]);
+    const [failed, ...more] = w.notes;
+    expect(more).toEqual([]);
+    const sinceNs = expect.any(Number);
+    expect(failed).toMatchObject({ state: 'failed', effects: [{ kind: 'killed', who: ['r1'], sinceNs }] });
+    expect(failed!.effects[0]!.untilNs).toBe(failed!.effects[0]!.sinceNs);
+  });
+
   it('fires after the events that it waits for, by slot, whatever the process is called', async () => {
     const w = world('sentinel', { persistence: 'aof-always' });
     const run = start(w, [
@@ -157,6 +170,7 @@ describe('carrying out a plan', () => {
     await w.clock.run(run.done);
     expect(w.notes.at(-1)).toMatchObject({ state: 'failed' });
     expect(w.notes.at(-1)!.proof).toContain('and it could not be undone: r2 still has blackhole routes to r1');
+    expect(w.notes.at(-1)!.effects.map(({ kind, untilNs }) => [kind, untilNs])).toEqual([['cut', undefined]]);
     w.host('r2').ignores = [];
     await w.clock.run(run.stop());
     expect(await w.inForce()).toEqual([]);

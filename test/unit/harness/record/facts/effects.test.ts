@@ -60,12 +60,14 @@ describe('the bounds of an effect', () => {
     expect(bounds(story)).toEqual([[0.9, 2, 2.5, 5]]);
   });
 
-  it('end with a strike that failed, or with a heal that had to follow it', () => {
-    const story = new Story()
-      .fault(1, 0, 'x', 'phase', does(cut(['r1', 'r2'])))
-      .fault(3, 0, 'x', 'failed', { beganNs: ns(1) });
-    expect(bounds(story)).toEqual([[1, 1, 1, 3]]);
-    expect(bounds(story.fault(6, 0, 'x', 'heal', { beganNs: ns(5) }))).toEqual([[1, 1, 1, 6]]);
+  it('end with a strike that failed, but for what that says is left', () => {
+    const away = { ...cut(['r1', 'r2']), sinceNs: ns(1) };
+    const failed = (record: Partial<FaultRecord>) =>
+      new Story().fault(1, 0, 'x', 'phase', does(away)).fault(3, 0, 'x', 'failed', { beganNs: ns(1), ...record });
+    expect(bounds(failed({}))).toEqual([[1, 1, 1, 3]]);
+    expect(bounds(failed(does(away)))).toEqual([[1, 1, Infinity, Infinity]]);
+    const healed = failed(does(away)).fault(6, 0, 'x', 'heal', { beganNs: ns(5) });
+    expect(bounds(healed)).toEqual([[1, 1, 5, 6]]);
   });
 
   it('have nothing to do with other steps, and never end for what is in no plan', () => {
