@@ -49,6 +49,9 @@ What lock-torture does to servers and clients, how each fault proves that it str
 host's clock follows. It strikes, stays in force for a while, and is healed. Faults overlap; each takes back only what is
 its own.
 
+**What it did** is recorded as effects: which processes were stopped or killed, which clocks moved, what was cut from what, each
+with the time at which it was read back. Checkers and causes know a fault by its effects only, never by its name.
+
 **A plan** is plain data, made from \`--seed\` and saved as \`plan.json\` before the run starts. \`--plan FILE\` runs one of
 your own:
 
@@ -130,6 +133,7 @@ function section(fault: NemesisFault): string {
     `**Proof.** ${fault.explained.proof}`,
     `**Breaks.** ${fault.explained.breaks}`,
     `**Strikes** ${fault.targets.map((role) => `\`${role}\``).join(', ')}; by name ${listed(fault.strikes.map((kind) => STRUCK[kind]))}.`,
+    `**Recorded as** ${listed(fault.effects.map((kind) => `\`${kind}\``))}.`,
     `**Needs** ${fault.needs.map((need) => `\`${need}\``).join(', ') || 'nothing of the runtime'}.`,
     ...argumentsOf(fault),
     whereOf(fault),

@@ -15,6 +15,7 @@ export const amnesia: NemesisFault = {
     breaks:
       'Every lock on a single server: exclusion (`node-forgot`). Redlock survives one forgetful node except where exactly a bare majority had granted: `forget-granted` finds that.',
   },
+  effects: ['killed', 'forgot'],
   targets: ['one', 'primary', 'replica', 'minority'],
   strikes: ['node'],
   needs: ['process'],

@@ -21,6 +21,7 @@ export const clock: NemesisFault = {
     breaks:
       'Keys of a server that jumps forward expire early: exclusion (`clock-jumped`) for every lock that trusts that one server. Redlock survives a minority, see `skew-granted`.',
   },
+  effects: ['clock-jumped'],
   targets: ['one', 'primary', 'replica', 'minority', 'client', 'holder', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['clock'],

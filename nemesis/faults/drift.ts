@@ -26,6 +26,7 @@ export const drift: NemesisFault = {
     breaks:
       "Leases are measured by the server's clock, so a server that runs at double speed ends them half-way through: exclusion (`clock-ran-fast`) for every lock that trusts that one server, as soon as holds last longer than the lease by the fast clock. Redlock survives a minority of fast nodes unless a lock was granted by a bare majority. A slow server only keeps orphaned keys for longer, until it is set right. A client's drift breaks locks that measure their validity by the wall clock; those that use the monotonic clock do not notice.",
   },
+  effects: ['clock-drifts'],
   targets: ['one', 'primary', 'replica', 'minority', 'client', 'holder', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['clock'],

@@ -38,6 +38,7 @@ export const evict: NemesisFault = {
     breaks:
       'Every lock on one server that may evict it: exclusion (`evicted`). Of the policies `volatile-ttl` is the worst, for leases are short; only under `noeviction` is a lock with a lease safe. Redlock survives a minority, unless exactly a bare majority had granted.',
   },
+  effects: ['short-of-memory', 'evicted'],
   targets: ['primary', 'one', 'minority'],
   strikes: ['node'],
   needs: [],

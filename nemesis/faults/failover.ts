@@ -64,6 +64,7 @@ export const failover: NemesisFault = {
       'Every lock that trusts one primary, on `sentinel`, `replica` and `cluster`: exclusion (`failover-lost-write`, with ' +
       'Sentinel also `split-brain`). It cannot break a lock on independent nodes.',
   },
+  effects: ['cut', 'replaced', 'killed', 'forgot'],
   targets: ['primary'],
   strikes: ['node'],
   needs: ['network', 'process'],

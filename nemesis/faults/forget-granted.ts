@@ -26,6 +26,7 @@ export const forgetGranted = grantedFault(
       breaks:
         "Redlock without delayed restarts: exclusion (`node-forgot`). The paper's own condition, crashed nodes that stay away for longer than a lease, is violated on purpose.",
     },
+    effects: ['cut', 'killed', 'forgot'],
     needs: ['network', 'process'],
   },
   () => forgetting,

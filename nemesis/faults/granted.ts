@@ -42,7 +42,7 @@ type Cycle = Omit<FaultRecord, 'step' | 'fault' | 'state'>;
 
 /** A fault of this kind: `lose` makes one: how the grantor loses what it granted. */
 export function grantedFault(
-  kind: Pick<NemesisFault, 'name' | 'summary' | 'explained' | 'needs'>,
+  kind: Pick<NemesisFault, 'name' | 'summary' | 'explained' | 'effects' | 'needs'>,
   lose: (context: NemesisContext) => Lose,
 ): NemesisFault {
   return {

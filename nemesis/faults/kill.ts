@@ -24,6 +24,7 @@ export const kill: NemesisFault = {
     breaks:
       'A single server without a durable log: exclusion (`node-forgot`). A killed holder breaks nothing: its hold ends with it, and its key stays until its lease is over.',
   },
+  effects: ['killed', 'forgot'],
   targets: ['primary', 'one', 'minority', 'replica', 'client', 'holder', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['process'],

@@ -15,6 +15,7 @@ export const lag: NemesisFault = {
     breaks:
       'Nothing alone. A kill of the primary during it loses every grant made since: that is what `failover` does at the right moment. Locks that wait for replicas refuse instead.',
   },
+  effects: ['cut'],
   targets: ['replica'],
   strikes: ['node'],
   needs: ['network'],

@@ -33,6 +33,7 @@ export const lostReply: NemesisFault = {
     breaks:
       'Locks that take a time-out for "not acquired" leave an orphaned key that refuses everybody for a lease; a careful lock says that it cannot tell, and the key stands just as long. A release that is carried out and not answered is no harm. No exclusion is broken by it alone.',
   },
+  effects: ['cut'],
   targets: ['primary', 'one', 'minority', 'majority', 'all'],
   strikes: ['node'],
   needs: ['network'],

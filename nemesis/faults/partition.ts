@@ -34,6 +34,7 @@ export const partition: NemesisFault = {
     breaks:
       'A primary cut off with its clients and replaced: exclusion on `sentinel` (`split-brain`, `failover-lost-write`). A holder that is cut off past its lease is a stale holder only if it does not heed its validity.',
   },
+  effects: ['cut', 'off-network'],
   targets: ['minority', 'one', 'primary', 'replica', 'client', 'holder', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['network'],

@@ -17,6 +17,7 @@ export const pause: NemesisFault = {
     breaks:
       'Every lock with a lease: a holder that sleeps past it is a stale holder (`client-paused`). No such lock can prevent that; only fencing contains it.',
   },
+  effects: ['stopped'],
   targets: ['holder', 'client', 'primary', 'one', 'minority', 'replica', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['process'],

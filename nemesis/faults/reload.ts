@@ -34,6 +34,7 @@ export const reload: NemesisFault = {
     breaks:
       'A single server without a durable log: exclusion (`node-forgot`). On `sentinel` the failover of the primary can lose what was granted in its last moments, as a kill does; on independent nodes whose persistence forgets, a lock that was granted by a bare majority.',
   },
+  effects: ['killed', 'forgot'],
   targets: ['all'],
   strikes: ['node'],
   needs: ['process'],

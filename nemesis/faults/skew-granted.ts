@@ -26,6 +26,7 @@ export const skewGranted = grantedFault(
       proof: 'The node itself must say the new time.',
       breaks: 'Redlock: exclusion (`clock-jumped`); it assumes that clocks run at about the same rate and do not jump.',
     },
+    effects: ['cut', 'clock-jumped'],
     needs: ['network', 'clock'],
   },
   skewing,

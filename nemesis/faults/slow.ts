@@ -31,6 +31,7 @@ export const slow: NemesisFault = {
     breaks:
       'No lock that measures how long its grant took was seen to break: Redlock counts a node that is later than its time-out as silent and refuses more often (`no-quorum`, `unreachable`). Stops longer than the time-out of a command make acquires and releases end in doubt, and what a doubtful acquire left behind stands for a lease.',
   },
+  effects: ['slowed', 'stopped'],
   targets: ['primary', 'one', 'minority', 'replica', 'holder', 'client', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['process'],

@@ -24,6 +24,7 @@ export const strobe: NemesisFault = {
     breaks:
       'What `clock` breaks, whichever way it jumps: a key that was set while the clock was behind has expired as soon as it is ahead by more than the lease, so exclusion (`clock-jumped`) for every lock that trusts that one server, and for Redlock with a minority of such nodes where a lock stood on a bare majority. Jumps shorter than the lease only shorten it.',
   },
+  effects: ['clock-strobes'],
   targets: ['one', 'primary', 'replica', 'minority', 'client', 'holder', 'sentinel', 'majority', 'all'],
   strikes: ['node', 'sentinel', 'client'],
   needs: ['clock'],

@@ -67,6 +67,8 @@ export interface NemesisFault extends Omit<Fault, 'strike'> {
   /** What kinds of hosts it can strike when a plan names them. */
   readonly strikes: readonly Struckable[];
   readonly args: Readonly<Record<string, ArgumentRule>>;
+  /** What its records may tell of; no checker knows it by anything else. */
+  readonly effects: readonly FaultEffect['kind'][];
   shape(topology: PlanTopology, target: TargetRole | 'names', leaseMs: number): Shape;
   strike(step: PlanStep, context: NemesisContext): Promise<ActiveNemesis>;
 }

@@ -376,6 +376,9 @@ function check(one: Case, seen: Seen): void {
   // A client that lost its connection to an earlier fault has come back under another name.
   expect(strike!.targets.map((name) => name.replace(/\.\d+$/, ''))).toEqual(one.targets);
   expect(strike!.proof).toContain(one.proof);
+  const told = seen.notes.flatMap(({ effects }) => effects.map(({ kind }) => kind));
+  expect(told.length, seen.name).toBeGreaterThan(0);
+  expect(told.filter((kind) => !faults[one.step.fault]!.effects.includes(kind))).toEqual([]);
   expect(seen.during, seen.name).toEqual(one.expected.map(([, value]) => value));
   expect(seen.notes.at(-1)!.state).toBe('heal');
   if (one.healed) expect(seen.notes.at(-1)!.proof).toContain(one.healed);

@@ -11,10 +11,18 @@ type Args = PlanStep['args'];
 
 function strike(w: World, fault: string, target: Target, forMs = 3_000, args?: Args): Promise<ActiveNemesis> {
   const step: PlanStep = { atMs: 0, fault, target, forMs, ...(args && { args }) };
-  return w.clock.run(faults[fault]!.strike(step, w.nemesis));
+  return w.clock.run(faults[fault]!.strike(step, w.nemesis).then((active) => declared(fault, active)));
 }
 
 const heal = (w: World, active: ActiveNemesis) => w.clock.run(active.heal());
+
+/** No fault tells of effects that its documentation does not name. */
+function declared(fault: string, active: ActiveNemesis): ActiveNemesis {
+  expect(
+    active.record.effects.map(({ kind }) => kind).filter((kind) => !faults[fault]!.effects.includes(kind)),
+  ).toEqual([]);
+  return active;
+}
 
 /** Routes as "r1>r2", by host names. */
 function cuts(w: World): string[] {
