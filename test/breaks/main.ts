@@ -14,7 +14,7 @@ import { BREAKS, type Break } from './breaks.js';
 const ROOT = process.cwd();
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'dist.new', 'dist.old', 'runs'];
 
-type Outcome = 'caught' | 'NOT CAUGHT' | 'CANNOT BE APPLIED' | 'TESTS DID NOT RUN';
+type Outcome = 'caught' | 'NOT CAUGHT' | 'CANNOT BE APPLIED' | 'TESTS DID NOT RUN' | 'RED WITHOUT IT';
 
 interface Tried {
   outcome: Outcome;
