@@ -7,7 +7,9 @@ import type { Checker } from '../harness/vocabulary/run.js';
 import type { Results, Violation } from '../harness/vocabulary/verdict.js';
 import { causePhrase } from './causes/explain.js';
 
-/** What a headline is made of: violations that are told, those of them that fail the run, and how many there are in all. */
+/**
+ * What a headline is made of: violations that are reported, those of them that fail the run, and how many there are in all.
+ */
 export interface Findings {
   violations: readonly Violation[];
   failing: readonly Violation[];

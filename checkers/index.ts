@@ -81,7 +81,7 @@ export function judgesAtAnyTime({ properties, atTheEnd }: Checker): boolean {
  * cannot be told about such a class, or about the run as a whole; only else did the lock hold. Findings of other classes are
  * reported, and do not fail the run.
  *
- * `between` is called between steps, for whoever wants to tidy up meanwhile.
+ * `between` is called between steps: a caller may tidy up there.
  */
 export function judge(input: CheckInput, judges: readonly Checker[], between: () => void = () => {}): Results {
   const { config } = input;

@@ -137,7 +137,7 @@ export class Counters {
     return worst;
   }
 
-  /** Whether a write of unknown outcome may have overwritten the last update, which nobody looked at after it. */
+  /** Whether a write of unknown outcome may have overwritten the last update, with no read after it. */
   private leftOpen(accesses: Int32Array, writes: Int32Array): string | undefined {
     const { operations: ops } = this.history;
     let [last, lastLookNs] = [-1, Number.NEGATIVE_INFINITY];

@@ -5,11 +5,12 @@
  * client's hold of the key that was certainly granted after c1's. Which ones came before, by the resource's own order or by
  * time, is told by `later-access.ts`; the later hold need not be the next one, and may be over by then. That a later holder had
  * been granted the key is not enough: of one that was stopped before it read or wrote, the resource cannot know, and what it
- * takes meanwhile harms nobody. A write whose answer merely came late accuses nobody either: it may have been taken at any
+ * takes meanwhile does no harm. A write whose answer merely came late is no finding either: it may have been taken at any
  * time since it began.
  *
- * It is harm whoever is to blame, and the proof says who: the lock, which granted the later one while the lease still ran
- * (exclusion broken); the holder, whose lease had ended; or the way between, on which the write was still when it ended.
+ * It is harm no matter what is to blame, and the proof says what is: the lock, which granted the later one while the lease
+ * still ran (exclusion broken); the holder, whose lease had ended; or the way between, on which the write was still when it
+ * ended.
  *
  * Left out: what happened within the margin of the lease's end (`margin.ts`), and what a harness that stood still or a
  * machine whose clock was stepped may have made ("cannot tell"). Excludes writes of unknown outcome, those of readers of a

@@ -41,7 +41,7 @@ export class Witnesses {
       fromNs[k] === untilNs[k]
         ? `at ${moment(fromNs[k]!)}`
         : `at some instant from ${moment(fromNs[k]!)} to ${moment(untilNs[k]!)}`;
-    const why = `as its release ${this.isGrantKnown(k) ? 'came at once' : 'succeeded, though nobody heard of its acquire'}`;
+    const why = `as its release ${this.isGrantKnown(k) ? 'came at once' : 'succeeded, though its acquire was never answered'}`;
     return this.witness(
       'zone-in-cores',
       [k, ...cover].flatMap((one) => this.rowsOf(one)),
@@ -90,9 +90,9 @@ export class Witnesses {
     const { callNs, returnNs, operations: ops, key } = this.history;
     const { callNs: calledNs } = this.found.sections;
     const bounds = [before, after].filter((k) => k >= 0);
-    const since = before < 0 ? 'nobody had held it before' : `${this.client(before)} ${this.overBy(before)}`;
+    const since = before < 0 ? 'it had not been held before' : `${this.client(before)} ${this.overBy(before)}`;
     const next =
-      after < 0 ? 'nobody held it after' : `${this.client(after)} asked for it at ${moment(calledNs[after]!)} only`;
+      after < 0 ? 'it was not held after' : `${this.client(after)} asked for it at ${moment(calledNs[after]!)} only`;
     return this.witness(
       'try-in-free-gap',
       [row, ...bounds.flatMap((k) => this.rowsOf(k))],

@@ -9,10 +9,10 @@
  * Promises: all pairs are counted (`fifoInversions`), in O(n log n). Each client that was overtaken is one violation, told
  * beside the first that overtook it; the first of them by completion are given with evidence.
  *
- * They are of class `liveness`: nobody held beside another and nothing was harmed, but that a client gets its turn, however
+ * They are of class `liveness`: no two held at once and nothing was harmed, but that a client gets its turn, however
  * many come after it, is what a fair lock promises about waiting.
  *
- * Excludes: who gave up or whose outcome is not known; who asked while it held already (nested: it waited for nobody); and
+ * Excludes: clients that gave up or whose outcome is not known; that asked while they held already (nested: no wait); and
  * clients that a fault touched while they waited (stopped, cut off, given another clock): a fair lock may throw out a waiter
  * that does not show itself. A dead client at the head of the queue delays the others, and inverts nothing. A lock whose
  * clients learn only from another's release that they were granted sends nothing after it queued, and cannot be judged.

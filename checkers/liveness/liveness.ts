@@ -1,6 +1,6 @@
 /**
- * Could every lock be had again, within its lease and a grace, once all faults were healed? Decides from the probe that the
- * harness makes at the end of a run.
+ * Could every lock be acquired again, within its lease and a grace, once all faults were healed? Decides from the probe that
+ * the harness makes at the end of a run.
  *
  * A deployment that had not recovered by itself is not the lock's fault, nor is a fault that could not be healed: then
  * the verdict is "cannot tell". Excludes how long a lock was unavailable while faults were in force.

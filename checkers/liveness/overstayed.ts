@@ -29,7 +29,7 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 
-/** What lock clients are told (`ClientOptions.commandTimeoutMs`) in every run. */
+/** What lock clients are given (`ClientOptions.commandTimeoutMs`) in every run. */
 const COMMAND_TIMEOUT_MS = 500;
 /** Commands that do not name the key are not observed: a WAIT after the write, a PUBLISH after the release. */
 const UNSEEN_COMMANDS = 2;
@@ -110,7 +110,7 @@ function lateAnswers(history: History): number[] {
   return rows;
 }
 
-/** When the answer was there, or the harness gave up. NaN for any other outcome that nobody knows: its client was gone. */
+/** When the answer was there, or the harness gave up. NaN for any other unknown outcome: its client was gone. */
 function answeredNs(history: History, row: number): number {
   const { outcome, reasons, reason } = history.operations;
   const gaveUp = /^no answer within /.test(reasons[reason[row]!] ?? '');

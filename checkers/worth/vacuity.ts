@@ -1,5 +1,5 @@
 /**
- * Does the run prove anything? A lock that nobody contended for, or that no fault touched while it was held, has not been
+ * Does the run prove anything? A lock without contention, or one that no fault touched while it was held, has not been
  * tested, and "no overlap" says nothing about it: then the verdict is `unknown`, with the reason. Never accuses.
  */
 

@@ -26,7 +26,7 @@ export class DamagedHistory extends Error {
 }
 
 export const text: Check = (value) => (typeof value === 'string' ? undefined : 'not a string');
-/** Whom or what it is about: names are told apart by every character, so none may have to be cut to be shown. */
+/** Whom or what it is about: names are distinguished by every character, so none may have to be cut to be shown. */
 export const nameText: Check = (value) =>
   text(value) ?? ((value as string).length > NAME_LENGTH_MAX ? `longer than ${NAME_LENGTH_MAX} characters` : undefined);
 export const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'not true or false');

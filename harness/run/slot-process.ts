@@ -19,7 +19,7 @@ import { ClientProcess, type LineAllowance, type Reply, type RequestBody } from 
 import { type HeldOp, judgeReply } from './judge-reply.js';
 
 const STOPPED_POLL_MS = 50;
-/** Notices of a hold that may come before its grant, and are kept until then: a few, since both are told in one breath. */
+/** Notices of a hold that may come before its grant, and are kept until then: a few, since both come in one breath. */
 const EARLY_NOTICES_MAX = 100;
 
 /** What a client process needs of its run. */

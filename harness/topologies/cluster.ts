@@ -1,6 +1,6 @@
 /**
  * Redis Cluster: three primaries that share the slots among them, each with one replica. Nodes find a dead primary and
- * elect its replica by themselves; clients are told where a key lives.
+ * elect its replica by themselves; clients are redirected to where a key lives.
  *
  * `cluster-node-timeout` is shortened so that a failover takes seconds; everything else is as Redis has it, so while a
  * third of the slots has no primary the whole Cluster refuses (`cluster-require-full-coverage yes`), and a primary that

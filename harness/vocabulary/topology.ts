@@ -37,7 +37,7 @@ export interface RedisNode {
   subscribe(channel: string, onMessage: (message: string) => void): Promise<Monitoring>;
 }
 
-/** What a lock client is told about the deployment: plain data, `init`'s `topology`. */
+/** What a lock client is given of the deployment: plain data, `init`'s `topology`. */
 export type TopologyDescription = (
   | { kind: 'single'; node: Endpoint }
   /** `node` is the virtual address, behind which the primary is. */

@@ -180,7 +180,10 @@ export interface Results {
   headline: string;
   /** Why unknown, what weakens the verdict, what was left out. */
   reasons: string[];
-  /** In the order in which they are told and numbered (`facts/classes.ts`): the gravest first, one of each kind and cause. */
+  /**
+   * In the order in which they are reported and numbered (`facts/classes.ts`): the gravest first, one of each kind and
+   * cause.
+   */
   violations: Violation[];
   checkers: CheckerResult[];
   /** Violations by class, all of them, failing or not. */
