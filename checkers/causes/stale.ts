@@ -105,8 +105,14 @@ function pauseLinks(hold: Hold, evidence: Evidence): CauseLink[] {
   const span = evidence.effects.on('stopped', hold.client).find(isInForceAt(hold.leaseEndNs));
   if (!span) return [];
   const { record, end } = span;
+  // One of many stops is told by the heal, whose words are about something else.
+  const told = record.state === 'heal';
   return [
-    { atNs: record.atNs, text: record.did, history: record.i },
+    {
+      atNs: told ? span.fromNs : record.atNs,
+      text: told ? `${hold.client} was stopped` : record.did,
+      history: record.i,
+    },
     ...(end ? [{ atNs: span.untilNs, text: `${hold.client} ran again`, history: end.i }] : []),
   ];
 }

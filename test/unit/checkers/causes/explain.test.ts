@@ -689,6 +689,20 @@ describe('of a stale holder', () => {
     expect(chain.map(({ text }) => text)).toContain('froze the machine of c1');
   });
 
+  it('one of many short stops, which the heal tells of', () => {
+    const stop: FaultEffect = { kind: 'stopped', who: ['c1'], sinceNs: 5.5e9, untilNs: 6.5e9 };
+    const story = stale()
+      .fault(2, 0, 'slow', 'strike', { effects: [{ kind: 'slowed', who: ['c1'], stopMs: 1_000, everyMs: 1_100 }] })
+      .fault(9, 0, 'slow', 'heal', { effects: [stop] });
+    expect(only(story).chain.map(({ text }) => text)).toEqual([
+      'c1 was granted lock:0',
+      'c1 was stopped',
+      "c1's lease of 5000 ms ended",
+      'c1 ran again',
+      'until then c1 acted as the holder',
+    ]);
+  });
+
   it('not one that may have run again by then, nor is it slow then', () => {
     const story = stale()
       .fault(3, 0, 'pause', 'strike', { effects: [{ kind: 'stopped', who: ['c1'] }] })
