@@ -4,7 +4,7 @@
  */
 
 import type { Evidence, Grant } from '../../harness/record/facts/evidence.js';
-import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
+import { type KeyWrite, keeps, removes } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink, CauseName, Hold } from '../../harness/vocabulary/verdict.js';
@@ -80,7 +80,8 @@ function contest(one: Party, other: Party, evidence: Evidence): Contest {
 
 /**
  * What became of a key. Say c1's was forgotten in a restart, c2 took it and released it again, and c3 took it: c1 lost it to
- * c2, and c2's release removed c2's own key. So a removal counts only if no other client may have taken the key before it.
+ * c2, and c2's release removed c2's own key. So a removal counts only where it may have removed c1's value, and only if no
+ * other client may have taken the key before it.
  */
 function fate(
   reached: KeyWrite,
@@ -88,16 +89,15 @@ function fate(
   key: string,
   evidence: Evidence,
 ): { gone: KeyWrite; removal: KeyWrite | undefined } {
-  const takes = evidence.takes(later.node, key);
   let removal: KeyWrite | undefined;
   let mayBeTaken = false;
   for (const write of evidence.writesBetween(reached, later, key)) {
     // While the node was not watched, any client may have taken it.
     mayBeTaken ||= !evidence.watchedThroughout(later.node, reached.atNs, write.atNs);
-    if (write.effect === 'remove' && !mayBeTaken) removal ??= write;
+    if (write.effect === 'remove' && !mayBeTaken && removes(write, reached.value) !== 'no') removal ??= write;
     const anew = write.effect === 'take' && !(write.client === reached.client && write.value === reached.value);
-    if (!anew || takes.get(write) === false) continue;
-    if (takes.get(write)) return { gone: write, removal };
+    if (!anew || write.took === false || keeps(write, reached.value)) continue;
+    if (write.took) return { gone: write, removal };
     mayBeTaken = true;
   }
   return { gone: later, removal };

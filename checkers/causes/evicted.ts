@@ -8,7 +8,7 @@
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
+import { type KeyWrite, keeps } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
 
@@ -77,14 +77,15 @@ function evictionOf(write: KeyWrite, key: string, evidence: Evidence): Eviction 
   const found = evidence.firstEviction(write, key);
   if (!found) return undefined;
   const [observation, { atNs }] = found;
-  const takes = evidence.takes(write.node, key);
   const other = evidence
     .writes(write.node, key)
     .some(
       (one) =>
         one.observation > write.observation &&
         one.observation < observation &&
-        (one.effect === 'remove' || (one.effect === 'take' && takes.get(one) !== false)),
+        (one.effect === 'remove' || one.effect === 'take') &&
+        one.took !== false &&
+        !keeps(one, write.value),
     );
   return other || !evidence.watchedThroughout(write.node, write.atNs, atNs)
     ? undefined

@@ -9,7 +9,7 @@
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { ownerIs } from '../../harness/record/facts/key-writes.js';
+import { isHidden, ownerIs } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, grantLink, leaseLink, type Reason } from './contest.js';
@@ -91,7 +91,9 @@ function withoutWrite({ earlier, later, key }: Contest, evidence: Evidence, sinc
     .samples(node, fromNs, untilNs)
     .find(
       ([, { role, keys }]) =>
-        role === 'primary' && (keys[key] === undefined || (value !== undefined && !ownerIs(keys[key].owner, value))),
+        role === 'primary' &&
+        (keys[key] === undefined ||
+          (value !== undefined && !isHidden(keys[key].owner) && !ownerIs(keys[key].owner, value))),
     );
   if (sample) {
     const instead = sample[1].keys[key] === undefined ? `had no ${key}` : `had another owner for ${key}`;

@@ -6,6 +6,7 @@
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { isHidden } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { goneLink, grantLink, type Reason } from './contest.js';
 
@@ -15,7 +16,10 @@ export const nodeForgot: Reason = (contest, evidence) => {
   const { node } = gone;
   const restart = restartBetween(node, reached.atNs, gone.atNs, evidence);
   if (!restart || evidence.seenStored(node, key, reached.value, restart.backNs, gone.atNs)) return undefined;
-  const [empty] = evidence.samples(node, restart.backNs, gone.atNs);
+  const samples = evidence.samples(node, restart.backNs, gone.atNs);
+  // It may have kept what a sample does not show.
+  if (samples.some(([, { keys }]) => isHidden(keys[key]?.owner ?? ''))) return undefined;
+  const [empty] = samples;
   return {
     name: 'node-forgot',
     sentence: `${node} restarted without ${key}, which it had granted to ${earlier.hold.client}, and granted it to ${later.hold.client}.`,

@@ -3,7 +3,7 @@
  * back is that the fault was in force from its record to its heal, and what it does meanwhile.
  */
 import type { EffectSpan, Effects } from './effects.js';
-import type { ClockReading, KeyWrite } from './key-writes.js';
+import type { ClockReading } from './key-writes.js';
 
 /** One thing that a fault did to a node's clock. */
 export interface ClockMove {
@@ -62,18 +62,22 @@ export function gainedBetween(move: ClockMove, fromNs: number, untilNs: number):
 }
 
 /**
- * Moments at which a key may have expired by the clock though it was not watched, for following what a node did: when
- * it jumped, just before it was set right, and for a clock that goes to and fro before every command.
+ * Moments at which a key may have expired by the clock though no command tells: when it jumped, and just before it was set
+ * right.
  */
-export function aheadAtMost(move: ClockMove, writes: readonly KeyWrite[]): ClockReading[] {
-  const { span, offsetMs, strobes } = move;
+export function aheadAtMost(move: ClockMove): ClockReading[] {
+  const { span, offsetMs } = move;
   const { fromNs, latestNs } = span;
   const beganNs = beganOf(move);
   const readings = [{ atNs: fromNs, aheadMs: offsetMs }];
   if (span.end) readings.push({ atNs: latestNs, aheadMs: gainedBetween(move, beganNs - 1, latestNs) });
-  if (!strobes) return readings;
-  const during = writes.filter(({ atNs }) => atNs >= fromNs && atNs <= latestNs);
-  return [...readings, ...during.map(({ atNs }) => ({ atNs, aheadMs: Math.abs(offsetMs) }))];
+  return readings;
+}
+
+/** A clock that goes to and fro may have been at its far end just before any command. */
+export function strobeAt({ span, offsetMs, strobes }: ClockMove, atNs: number): ClockReading | undefined {
+  const during = strobes && atNs >= span.fromNs && atNs <= span.latestNs;
+  return during ? { atNs, aheadMs: Math.abs(offsetMs) } : undefined;
 }
 
 /** A drift is recorded when it has gained so much that it could be read. */

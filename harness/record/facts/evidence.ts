@@ -1,25 +1,18 @@
-/**
- * What the observations and the fault records have to say about a run, indexed for looking for causes. Built only when there
- * is a violation to explain, and of a long run only for the time around it (`evidence-windows.ts` says which).
- *
- * Samples, breaks of watching and faults are known of the whole run; commands, and what follows from them, of the window.
- */
-import type { CommandObservation } from '../../vocabulary/history.js';
 import type { CheckInput } from '../../vocabulary/run.js';
 import type { Hold } from '../../vocabulary/verdict.js';
-import { aheadAtMost, type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
+import { type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
 import { type Effects, effectsOf } from './effects.js';
 import { firstIndex } from './first-index.js';
 import {
   type ClockReading,
   type EvictedObservation,
-  follow,
   type KeyWrite,
-  NodeWrites,
   ownerIs,
+  RECKONING_NS,
   type SampleObservation,
   type WatchObservation,
 } from './key-writes.js';
+import { NodeFeed } from './node-feed.js';
 import { majorityOf } from './quorum.js';
 
 /** The write with which a node granted a hold, or was asked to. */
@@ -40,15 +33,10 @@ interface NodeEvidence {
   writes: Map<string, KeyWrite[]>;
   /** By key and client, the client's own writes. */
   byClient: Map<string, KeyWrite[]>;
-  took: Map<string, Map<KeyWrite, boolean>>;
 }
 
 /** A grant is seen at the latest so long after the client had the answer: the observer reads a little behind. */
 const OBSERVED_WITHIN_NS = 1e9;
-/** Wall clocks are read in whole milliseconds, on both sides. */
-const RECKONING_NS = 3e6;
-/** Longer than this the harness never lags behind a server. */
-const READ_LATE_NS = 2e9;
 /** Most grants are seen much sooner, so of two that might be meant it is the one before this. */
 const OBSERVED_AT_ONCE_NS = 20e6;
 /** After the end of a hold even less: what comes then may belong to the client's next try. */
@@ -90,27 +78,32 @@ export class Evidence {
       else if (observation.type === 'watch') node.watches.push([at, observation]);
       else append(node.evictions, observation.key, [at, observation]);
     }
-    this.readCommands(observations, new Set([...config.keys, ...history.operations.keys]));
+    this.readCommands(observations, new Set([...config.keys, ...history.operations.keys]), config.keys);
     this.nodes = [...this.byNode.keys()].sort();
     this.majority = majorityOf(history)?.majority;
   }
 
-  private readCommands(observations: CheckInput['observations'], keys: ReadonlySet<string>): void {
+  private readCommands(observations: CheckInput['observations'], keys: ReadonlySet<string>, covers: string[]): void {
     const { fromNs, untilNs } = this.window;
-    const writesOf = new Map<string, { writes: NodeWrites; skew: SkewBefore }>();
+    const feeds = new Map<string, NodeFeed>();
     for (const [at, command] of observations.commands(fromNs, untilNs)) {
-      let ofNode = writesOf.get(command.node);
-      if (!ofNode) {
-        const { samples } = this.nodeEvidence(command.node);
-        ofNode = { writes: new NodeWrites(command.node, keys), skew: new SkewBefore(samples) };
-        writesOf.set(command.node, ofNode);
+      let feed = feeds.get(command.node);
+      if (!feed) {
+        const rare = observations.rare.filter(([, one]) => one.node === command.node);
+        feed = new NodeFeed(command.node, keys, rare, {
+          sees: (atNs) => this.sees(atNs),
+          moves: clockMovesOf(this.effects, command.node),
+          epochWallMs: this.epochWallMs,
+          covers,
+        });
+        feeds.set(command.node, feed);
       }
-      ofNode.writes.add(at, command, reckonedBack(command, this.epochWallMs, ofNode.skew.before(at)));
+      feed.add(at, command);
     }
-    for (const [node, { writes }] of writesOf) {
+    for (const [node, feed] of feeds) {
       const evidence = this.nodeEvidence(node);
-      evidence.writes = writes.byKey;
-      for (const [key, ofKey] of writes.byKey)
+      evidence.writes = feed.finish();
+      for (const [key, ofKey] of evidence.writes)
         for (const write of ofKey)
           if (write.client !== undefined) append(evidence.byClient, `${key}\n${write.client}`, write);
     }
@@ -132,22 +125,6 @@ export class Evidence {
       firstIndex(writes.length, (at) => writes[at]!.observation > after.observation),
       firstIndex(writes.length, (at) => writes[at]!.observation >= before.observation),
     );
-  }
-
-  /** Which of the takes of `key` on `node` succeeded; those that are missing may have. */
-  takes(node: string, key: string): ReadonlyMap<KeyWrite, boolean> {
-    const evidence = this.nodeEvidence(node);
-    const known = evidence.took.get(key);
-    if (known) return known;
-    const writes = evidence.writes.get(key) ?? [];
-    const jumps = clockMovesOf(this.effects, node).flatMap((move) => aheadAtMost(move, writes));
-    // A sample from before the window would tell of a key to which nobody knows what was done since.
-    const seen = <T extends { atNs: number }>(items: readonly At<T>[]) =>
-      items.filter(([, { atNs }]) => this.sees(atNs));
-    const evictions = seen(evidence.evictions.get(key) ?? []);
-    const took = follow(writes, seen(evidence.samples), seen(evidence.watches), evictions, jumps, key);
-    evidence.took.set(key, took);
-    return took;
   }
 
   /** What the client itself last took on `node` before `write`, or tried to. */
@@ -256,7 +233,7 @@ export class Evidence {
       const write = this.grantingWrite(node, hold);
       if (!write) return [];
       // One logical server: the client has its "ok" from this very write.
-      return [{ node, write, took: this.majority === undefined ? true : this.takes(node, hold.key).get(write) }];
+      return [{ node, write, took: this.majority === undefined ? true : write.took }];
     });
     const told =
       this.majority === undefined ? nearest(grants, hold.fromNs) : this.withSeenStored(ofOneTry(grants, hold), hold);
@@ -351,7 +328,6 @@ export class Evidence {
       evictions: new Map(),
       writes: new Map(),
       byClient: new Map(),
-      took: new Map(),
     };
     this.byNode.set(name, node);
     return node;
@@ -366,35 +342,6 @@ function ofOneTry(grants: Grant[], { fromNs }: Hold): Grant[] {
   const values = new Set(grants.filter(({ write }) => write.ranNs <= fromNs).map(({ write }) => write.value));
   if (values.size === 0 || values.has(undefined)) return grants;
   return grants.filter(({ write }) => write.ranNs <= fromNs || values.has(write.value));
-}
-
-/** How far a server's clock was off in the sample before a command; asked for in the order of the commands. */
-class SkewBefore {
-  private next = 0;
-  private skewMs: number | undefined;
-
-  constructor(private readonly samples: readonly At<SampleObservation>[]) {}
-
-  before(observation: number): number | undefined {
-    for (; this.next < this.samples.length && this.samples[this.next]![0] < observation; this.next++)
-      this.skewMs = this.samples[this.next]![1].skewMs;
-    return this.skewMs;
-  }
-}
-
-/**
- * When a command ran: the server's stamp, put on the run's clock with how far the server's clock was off in the sample
- * before. If that gives a time after the command was read, or absurdly before, the clock has moved since: the time of
- * reading it must do.
- */
-function reckonedBack(
-  command: CommandObservation,
-  epochWallMs: number | undefined,
-  skewMs: number | undefined,
-): number {
-  if (epochWallMs === undefined || skewMs === undefined) return command.atNs;
-  const ranNs = (command.serverWallMs - epochWallMs - skewMs) * 1e6;
-  return ranNs > command.atNs + RECKONING_NS || ranNs < command.atNs - READ_LATE_NS ? command.atNs : ranNs;
 }
 
 /** A write that was not seen itself, as the sample that shows its effect tells it. */

@@ -1,9 +1,14 @@
 /**
- * What one node did to one key, as MONITOR showed it: a script and the commands that it ran are put together, and it is
- * worked out which conditional writes can have succeeded. Understands string locks (SET, SETNX) and hash locks (HSET,
- * HINCRBY); of anything else it says `none`, and then no cause is built on it.
+ * What one request did to one key of one node: a command, or a script with all that it called, put together from the one
+ * reading of commands (`commands/`). A request is a `take` if it stored an owner, or was to; of a script that only looked, and
+ * of what stored nothing that could name an owner, it is `none`, and then no cause is built on it.
  */
 import type { CommandObservation, Observation } from '../../vocabulary/history.js';
+import { type Change, ownersBy, ownersOf, stores } from './commands/changes.js';
+import { ServerReading } from './commands/server-reading.js';
+import type { StoredState } from './commands/state.js';
+import { isScript } from './commands/table.js';
+import type { Truth } from './commands/truth.js';
 
 export type SampleObservation = Extract<Observation, { type: 'sample' }>;
 export type WatchObservation = Extract<Observation, { type: 'watch' }>;
@@ -28,7 +33,9 @@ export interface KeyWrite {
   script: boolean;
   /** `take` may be a try that was refused: see `took`. */
   effect: 'take' | 'prolong' | 'remove' | 'none';
-  /** A take that the server refuses while the key exists. */
+  /** Of a take: whether it stored its value; undefined: cannot be told. */
+  took?: boolean | undefined;
+  /** Whether it asked before it wrote: with an option of the command, or as scripts do. */
   conditional: boolean;
   /** What was stored to name the owner. */
   value?: string;
@@ -38,52 +45,111 @@ export interface KeyWrite {
   expiresWallMs: number;
   /** What the same script counted up (INCR), and on which line. */
   counter?: { key: string; observation: number };
+  /** What the key held before and after it, as far as that is known. */
+  before?: StoredState;
+  after?: StoredState;
 }
 
-/** Puts a node's writes together from its commands, which are given one by one, in order. */
+/** A moment at which a node's clock was so far ahead of the machine's. */
+export interface ClockReading {
+  atNs: number;
+  aheadMs: number;
+}
+
+/** Whether a request took this owner from the key, be it by storing another one. */
+export function removes({ before, after }: KeyWrite, owner: string | undefined): Truth {
+  if (owner === undefined || !before || !after) return 'unknown';
+  const [was, is] = [stores(before, owner), stores(after, owner)];
+  if (was === 'no' || is === 'yes') return 'no';
+  return was === 'yes' && is === 'no' ? 'yes' : 'unknown';
+}
+
+/** Whether this owner is certainly stored after a request. */
+export function keeps({ after }: KeyWrite, owner: string | undefined): boolean {
+  return owner !== undefined && after !== undefined && stores(after, owner) === 'yes';
+}
+
+/** Puts a node's requests together from its commands, which are given one by one, in order, with all else that is known of it. */
 export class NodeWrites {
-  readonly byKey = new Map<string, KeyWrite[]>();
-  /** What the script that was called last did to each key. */
-  private script: Map<string, KeyWrite> | undefined;
+  readonly reading: ServerReading;
+  private readonly byKey = new Map<string, KeyWrite[]>();
+  /** By key: requests by their lines. */
+  private readonly byLine = new Map<string, Map<number, KeyWrite>>();
+  private script: { line: number; command: CommandObservation; ranNs: number } | undefined;
 
   constructor(
     private readonly node: string,
     private readonly keys: ReadonlySet<string>,
-  ) {}
+  ) {
+    const followed = new Map<string, boolean>();
+    this.reading = new ServerReading({
+      // The observer records commands that name one of the run's keys, or a key with one in its name.
+      follows(key) {
+        let follows = followed.get(key);
+        if (follows === undefined) {
+          follows = [...keys].some((one) => key.includes(one));
+          followed.set(key, follows);
+        }
+        return follows;
+      },
+    });
+  }
 
   /** `ranNs`: see `KeyWrite`. */
   add(observation: number, command: CommandObservation, ranNs: number): void {
     const name = command.argv[0]?.toUpperCase() ?? '';
     const inner = command.source === 'lua';
-    const isScript = /^(EVAL|FCALL)/.test(name);
-    if (!inner) this.script = isScript ? new Map() : undefined;
-    else if (name === 'INCR') this.counted(command.argv[1]!, observation);
-    for (const key of new Set(command.argv.slice(1).filter((argument) => this.keys.has(argument)))) {
-      const caller = inner ? this.script?.get(key) : undefined;
-      if (caller) {
-        ran(caller, command.argv, command.serverWallMs);
-        continue;
+    if (!inner) this.script = isScript(name) ? { line: observation, command, ranNs } : undefined;
+    for (const argument of command.argv.slice(1))
+      if (this.keys.has(argument)) this.requestOf(argument, observation, command, ranNs);
+    if (inner && name === 'INCR') this.counted(command.argv[1]!, observation);
+    this.reading.command({ ...command, line: observation, ranFromNs: ranNs - RECKONING_NS });
+  }
+
+  /** Each key's requests, once no command comes any more. */
+  finish(): Map<string, KeyWrite[]> {
+    this.reading.end();
+    for (const [key, requests] of this.byLine)
+      for (const change of this.reading.changes(key).list) {
+        const write = requests.get(change.by?.script?.line ?? change.by?.line ?? -1);
+        if (change.how === 'command' && write) ran(write, change);
       }
-      const write = blank(this.node, observation, command, name, ranNs);
-      if (isScript && !inner) {
-        write.script = true;
-        this.script?.set(key, write);
-      } else {
-        ran(write, command.argv, command.serverWallMs);
-      }
-      const ofKey = this.byKey.get(key);
-      if (ofKey) ofKey.push(write);
-      else this.byKey.set(key, [write]);
+    return this.byKey;
+  }
+
+  /** The request that names the key, by itself or by what it calls. */
+  private requestOf(key: string, observation: number, command: CommandObservation, ranNs: number): KeyWrite {
+    const by = (command.source === 'lua' && this.script) || { line: observation, command, ranNs };
+    let requests = this.byLine.get(key);
+    if (!requests) {
+      requests = new Map();
+      this.byLine.set(key, requests);
+      this.byKey.set(key, []);
     }
+    const known = requests.get(by.line);
+    if (known) return known;
+    const write = blank(this.node, by.line, by.command, by.ranNs);
+    requests.set(by.line, write);
+    this.byKey.get(key)!.push(write);
+    return write;
   }
 
   private counted(key: string, observation: number): void {
-    for (const write of this.script?.values() ?? []) write.counter ??= { key, observation };
+    if (!this.script) return;
+    for (const requests of this.byLine.values()) {
+      const write = requests.get(this.script.line);
+      if (write) write.counter ??= { key, observation };
+    }
   }
 }
 
-function blank(node: string, observation: number, command: CommandObservation, name: string, ranNs: number): KeyWrite {
-  const { atNs, serverWallMs, source, client } = command;
+/** Wall clocks are read in whole milliseconds, on both sides. */
+export const RECKONING_NS = 3e6;
+
+function blank(node: string, observation: number, command: CommandObservation, ranNs: number): KeyWrite {
+  const { atNs, serverWallMs, source, client, argv } = command;
+  const name = argv[0]!.toUpperCase();
+  const script = isScript(name);
   const write: KeyWrite = {
     node,
     observation,
@@ -92,272 +158,54 @@ function blank(node: string, observation: number, command: CommandObservation, n
     serverWallMs,
     source,
     command: name,
-    script: false,
+    script,
     effect: 'none',
-    conditional: false,
+    conditional: script || isConditional(name, argv),
     expiresWallMs: Number.POSITIVE_INFINITY,
   };
   if (client !== undefined) write.client = client;
   return write;
 }
 
-/** Adds what one command does to the write that it is (part of). */
-function ran(write: KeyWrite, argv: readonly string[], wallMs: number): void {
-  const name = argv[0]!.toUpperCase();
-  const options = argv.slice(3).map((option) => option.toUpperCase());
-  switch (name) {
-    case 'SET':
-      write.effect = options.includes('XX') ? 'prolong' : 'take';
-      write.conditional = options.includes('NX') || write.script;
-      write.value = argv[2];
-      expires(write, wallMs, options);
-      break;
-    case 'SETNX':
-    case 'GETSET':
-    case 'HSET':
-    case 'HSETNX':
-    case 'HINCRBY':
-      write.effect = 'take';
-      // A hash lock asks, in its script, whether the key exists.
-      write.conditional = name === 'SETNX' || write.script;
-      write.value = argv[2];
-      break;
-    case 'PSETEX':
-    case 'SETEX':
-      write.effect = 'take';
-      write.conditional = write.script;
-      write.value = argv[3];
-      expires(write, wallMs, [name === 'PSETEX' ? 'PX' : 'EX', argv[2]!]);
-      break;
-    case 'PEXPIRE':
-    case 'EXPIRE':
-    case 'PEXPIREAT':
-    case 'EXPIREAT':
-      if (write.effect !== 'take') write.effect = 'prolong';
-      expires(write, wallMs, [{ PEXPIRE: 'PX', EXPIRE: 'EX', PEXPIREAT: 'PXAT', EXPIREAT: 'EXAT' }[name], argv[2]!]);
-      break;
-    case 'DEL':
-    case 'UNLINK':
-    case 'GETDEL':
-      write.effect = 'remove';
-      break;
-    default:
-      break;
+function isConditional(name: string, argv: readonly string[]): boolean {
+  if (name === 'SET') return argv.slice(3).some((word) => /^(NX|XX|IF(EQ|NE|DEQ|DNE))$/i.test(word));
+  return name === 'SETNX' || name === 'HSETNX' || name === 'MSETNX';
+}
+
+/** Adds what one command did to the request that it is (part of). */
+function ran(write: KeyWrite, change: Change): void {
+  const { applied, before, after, by } = change;
+  write.before ??= before;
+  write.after = after;
+  const meant = applied === 'yes' ? after : (change.wanted ?? after);
+  const [owner] = ownersBy(meant, change.line);
+  if (owner !== undefined) {
+    write.effect = 'take';
+    write.value = owner;
+    write.took = applied === 'unknown' ? undefined : applied === 'yes';
+    lasts(write, meant, by!.serverWallMs);
+  } else if (write.effect === 'take' && EXPIRES.test(by!.name)) {
+    // A time that is over by then removes what was taken at once.
+    if (applied !== 'no') lasts(write, change.wanted ?? after, by!.serverWallMs);
+  } else if (after.exists === 'no' || lostPart(change)) {
+    write.effect = 'remove';
+  } else if (applied !== 'no' && EXPIRES.test(by!.name)) {
+    write.effect = 'prolong';
+    lasts(write, meant, by!.serverWallMs);
   }
 }
 
-function expires(write: KeyWrite, wallMs: number, options: readonly string[]): void {
-  for (const [unit, factor, absolute] of [
-    ['PX', 1, false],
-    ['EX', 1_000, false],
-    ['PXAT', 1, true],
-    ['EXAT', 1_000, true],
-  ] as const) {
-    const at = options.indexOf(unit);
-    const ms = at < 0 ? Number.NaN : Number(options[at + 1]) * factor;
-    if (Number.isNaN(ms)) continue;
-    write.expiresWallMs = absolute ? ms : wallMs + ms;
-    write.ttlMs = absolute ? ms - wallMs : ms;
-  }
+/** A field or member is gone; a string that was counted or appended to is none. */
+function lostPart({ before, after }: Change): boolean {
+  return before.held?.type !== 'string' && ownersOf(before).some((one) => stores(after, one) === 'no');
 }
 
-type KeyState =
-  | { known: false /** Takes whose success a sample may tell. */; pending: KeyWrite[] }
-  | { known: true; owned?: Owned };
+const EXPIRES = /EXPIRE|PERSIST|GETEX/;
 
-interface Owned {
-  value?: string;
-  expiresWallMs: number;
-  /** Nearer to its expiry than this, the key may be there or not. */
-  blurMs: number;
-  takenNs: number;
-  takenWallMs: number;
-  /**
-   * Known from a sample only. Takes read until then may be older than what it shows, and one with its value may be what
-   * it shows: the next sample may tell.
-   */
-  seen?: { untilNs: number; pending: KeyWrite[] };
-}
-
-/** A sample is answered on another connection than MONITOR's: nearer to a command than this, it may be older, or newer. */
-const SETTLED_NS = 20e6;
-/** Redis reckons in whole milliseconds: nearer to its expiry than this, a key may be there or not. */
-const EXPIRY_BLUR_MS = 2;
-/** A sample tells what time is left, but not to the millisecond when that was. */
-const SAMPLE_BLUR_MS = 250;
-/** A server's clock that is off by this much more than before was moved. */
-const MOVED_MS = 50;
-
-/** A moment at which a node's clock was so far ahead of the machine's. */
-export interface ClockReading {
-  atNs: number;
-  aheadMs: number;
-}
-
-/**
- * Which takes succeeded, by following the key through everything that the node was seen to do. A take that is not in the
- * result may have succeeded or not. `evictions` are those of this key: told by the server in their place among its
- * commands. `jumps` are clock faults of the node: a key can expire in one that is over before the next command or sample.
- */
-export function follow(
-  writes: readonly KeyWrite[],
-  samples: readonly (readonly [observation: number, SampleObservation])[],
-  watches: readonly (readonly [observation: number, WatchObservation])[],
-  evictions: readonly (readonly [observation: number, EvictedObservation])[],
-  jumps: readonly ClockReading[],
-  key: string,
-): Map<KeyWrite, boolean> {
-  const took = new Map<KeyWrite, boolean>();
-  /** What was stored, or was to be, by all takes read so far. */
-  const values = new Set<string>();
-  let state: KeyState = { known: false, pending: [] };
-  let latestNs = Number.NEGATIVE_INFINITY;
-  /** The server's clock as the last command told it, and how far it was off then; undefined: it was moved since. */
-  let clock: { ranNs: number; wallMs: number; skewMs: number } | undefined;
-  let skewMs: number | undefined;
-  let runId: string | undefined;
-  const forget = () => {
-    state = { known: false, pending: [] };
-  };
-
-  const onSample = (sample: SampleObservation, goneSoon: boolean) => {
-    if (runId !== undefined && sample.runId !== runId) forget();
-    runId = sample.runId;
-    skewMs = sample.skewMs;
-    if (sample.atNs - latestNs < SETTLED_NS) return;
-    const stored = sample.keys[key];
-    // It may show what a removal did that is yet to be read, and so may be takes that were refused before that.
-    if (!stored && goneSoon) return;
-    if (state.known) {
-      // Perhaps a clock ran ahead, the key expired in the background, the clock was set back, and no command told of it.
-      // Perhaps it was answered long ago: then the next one says what the commands say.
-      const same = stored ? state.owned && ownerIs(stored.owner, state.owned.value) : !state.owned;
-      if (!same) forget();
-      else if (stored && state.owned?.seen) settle(state.owned.seen.pending.splice(0), stored.owner);
-      return;
-    }
-    if (stored) settle(state.pending, stored.owner);
-    state = stored ? asSeen(stored, sample) : { known: true };
-  };
-
-  const settle = (pending: readonly KeyWrite[], owner: string) => {
-    for (const write of pending) took.set(write, ownerIs(owner, write.value));
-  };
-
-  /** Owned from here on, until its time is over by the server's own clock; which must be known. */
-  const asSeen = (
-    { owner, pttlMs }: SampleObservation['keys'][string],
-    { atNs, skewMs }: SampleObservation,
-  ): KeyState => {
-    if (!clock || Math.abs(skewMs - clock.skewMs) > MOVED_MS) return { known: false, pending: [] };
-    const takenWallMs = clock.wallMs + (atNs - clock.ranNs) / 1e6;
-    const expiresWallMs = pttlMs < 0 ? Number.POSITIVE_INFINITY : takenWallMs + pttlMs;
-    // Whoever came after a take that was read before the sample was refused.
-    const isRead = values.has(owner) || (owner.startsWith('{') && [...values].some((value) => ownerIs(owner, value)));
-    const seen = { untilNs: isRead ? Number.NEGATIVE_INFINITY : atNs + SETTLED_NS, pending: [] };
-    const owned = { value: owner, expiresWallMs, blurMs: SAMPLE_BLUR_MS, takenNs: atNs, takenWallMs, seen };
-    return { known: true, owned };
-  };
-
-  const onTake = (write: KeyWrite) => {
-    if (write.value !== undefined) values.add(write.value);
-    const after = {
-      value: write.value,
-      expiresWallMs: write.expiresWallMs,
-      blurMs: EXPIRY_BLUR_MS,
-      takenNs: write.atNs,
-      takenWallMs: write.serverWallMs,
-    };
-    if (!write.conditional) {
-      took.set(write, true);
-      state = { known: true, owned: after };
-      return;
-    }
-    if (!state.known) {
-      state.pending.push(write);
-      return;
-    }
-    const { owned } = state;
-    const seen = owned?.seen;
-    if (owned && seen && (write.atNs < seen.untilNs || ownerIs(owned.value ?? '', write.value))) {
-      seen.pending.push(write);
-      return;
-    }
-    const leftMs = owned ? owned.expiresWallMs - write.serverWallMs : Number.NEGATIVE_INFINITY;
-    if (owned && Math.abs(leftMs) <= owned.blurMs) {
-      state = { known: false, pending: [write] };
-      return;
-    }
-    took.set(write, leftMs < 0);
-    if (leftMs < 0) state = { known: true, owned: after };
-  };
-
-  const onJump = ({ atNs, aheadMs }: ClockReading) => {
-    if (!state.known || !state.owned) return;
-    const wallMs = state.owned.takenWallMs + (atNs - state.owned.takenNs) / 1e6 + aheadMs;
-    if (wallMs > state.owned.expiresWallMs - state.owned.blurMs) forget();
-  };
-
-  const items = inOrder(writes, samples, watches, evictions, jumps);
-  for (const [at, [what, item]] of items.entries()) {
-    if (what === 'watch') forget();
-    else if (what === 'sample') onSample(item, goneSoonAfter(items, at));
-    else if (what === 'jump') {
-      clock = undefined;
-      onJump(item);
-    } else if (what === 'evicted') {
-      latestNs = item.atNs;
-      state = { known: true };
-    } else {
-      latestNs = item.atNs;
-      clock = skewMs === undefined ? undefined : { ranNs: item.ranNs, wallMs: item.serverWallMs, skewMs };
-      if (item.effect === 'remove') state = { known: true };
-      else if (item.effect === 'take') onTake(item);
-      else if (item.effect === 'prolong' && state.known && state.owned) {
-        state.owned.expiresWallMs = item.expiresWallMs;
-        state.owned.blurMs = EXPIRY_BLUR_MS;
-      }
-    }
-  }
-  return took;
-}
-
-/** Whether a removal or an eviction was read so soon after that what was read before may be newer. */
-function goneSoonAfter(items: readonly Item[], at: number): boolean {
-  const untilNs = items[at]![1].atNs + SETTLED_NS;
-  for (let next = at + 1; next < items.length && items[next]![1].atNs <= untilNs; next++) {
-    const [what, item] = items[next]!;
-    if (what === 'evicted' || (what === 'write' && item.effect === 'remove')) return true;
-  }
-  return false;
-}
-
-type Item =
-  | ['write', KeyWrite]
-  | ['sample', SampleObservation]
-  | ['watch', WatchObservation]
-  | ['evicted', EvictedObservation]
-  | ['jump', ClockReading];
-
-function inOrder(
-  writes: readonly KeyWrite[],
-  samples: readonly (readonly [number, SampleObservation])[],
-  watches: readonly (readonly [number, WatchObservation])[],
-  evictions: readonly (readonly [number, EvictedObservation])[],
-  jumps: readonly ClockReading[],
-): Item[] {
-  const observed: [number, Item][] = [
-    ...writes.map((write): [number, Item] => [write.observation, ['write', write]]),
-    ...samples.map(([at, sample]): [number, Item] => [at, ['sample', sample]]),
-    ...watches.map(([at, watch]): [number, Item] => [at, ['watch', watch]]),
-    ...evictions.map(([at, evicted]): [number, Item] => [at, ['evicted', evicted]]),
-  ];
-  const items = observed.sort(([a], [b]) => a - b).map(([, item]) => item);
-  for (const jump of jumps) {
-    const next = items.findIndex(([, item]) => item.atNs >= jump.atNs);
-    items.splice(next < 0 ? items.length : next, 0, ['jump', jump]);
-  }
-  return items;
+function lasts(write: KeyWrite, { expires }: StoredState, wallMs: number): void {
+  write.expiresWallMs = expires.untilMs;
+  if (Number.isFinite(expires.untilMs)) write.ttlMs = expires.untilMs - Math.floor(wallMs);
+  else delete write.ttlMs;
 }
 
 /** Whether what a sample shows as stored is this owner: the string itself, or a hash (as JSON) that has it as a field. */
@@ -365,4 +213,9 @@ export function ownerIs(stored: string, value: string | undefined): boolean {
   return (
     value !== undefined && (stored === value || (stored.startsWith('{') && stored.includes(JSON.stringify(value))))
   );
+}
+
+/** Whether a sample tells nothing of who owns what is stored: a set, a sorted set or a list. */
+export function isHidden(stored: string): boolean {
+  return stored.startsWith('"(');
 }

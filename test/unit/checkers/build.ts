@@ -265,7 +265,7 @@ export class Story {
   }
 
   sample(at: number, node: string, fields: Partial<Sample> & { owner?: string; pttlMs?: number } = {}): this {
-    const { owner, pttlMs = 1_000, ...rest } = fields;
+    const { owner, pttlMs = LEASE_MS, ...rest } = fields;
     const keys: Sample['keys'] = owner === undefined ? {} : { [KEY]: { owner, pttlMs } };
     return this.observe(at, node, {
       type: 'sample',

@@ -28,8 +28,10 @@ export interface Change {
    * was an error, or there was nothing to do it to.
    */
   applied: Truth;
-  /** What was to be there after a command of which it was not known whether it applied. */
+  /** What was to be there after a command that did not apply, or of which it was not known whether it would. */
   readonly wanted?: StoredState;
+  /** Whether it was a command that does nothing to what is there: SET NX and its kin. */
+  readonly onlyNew?: boolean;
 }
 
 /** An answer, and the lines that show it. */
@@ -48,6 +50,13 @@ function holds(held: Held, owner: string): Truth {
   if (held.type === 'string') return held.value === undefined ? 'unknown' : truth(held.value === owner);
   if (held.type === 'list') return held.items ? truth(held.items.some(({ value }) => value === owner)) : 'unknown';
   return partOf(held, owner).there;
+}
+
+/** Which owners a command stored, or would have. */
+export function ownersBy({ held }: StoredState, line: number): string[] {
+  if (held?.type === 'string') return held.by?.line === line && held.value !== undefined ? [held.value] : [];
+  if (held?.type === 'list') return held.items?.filter(({ by }) => by?.line === line).map(({ value }) => value) ?? [];
+  return [...(held?.parts ?? [])].filter(([, { by }]) => by?.line === line).map(([name]) => name);
 }
 
 /** Which command stored this owner there, where one did. */

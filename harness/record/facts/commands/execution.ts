@@ -11,13 +11,21 @@ export interface Execution {
   readonly db: number;
   /** The state of a key by now; in another database where one is given. */
   get(key: string, db?: number): StoredState;
-  /** `applied`: whether the command did to this key what it was to do; `wanted` what it did if so, where that is not known. */
-  set(key: string, state: StoredState, applied: Truth, options?: { db?: number; wanted?: StoredState }): void;
+  /** `applied`: whether the command did to this key what it was to do. */
+  set(key: string, state: StoredState, applied: Truth, options?: SetOptions): void;
   /** Removes every key of a database; without one, of all. */
   flush(db?: number): void;
   swap(one: number, other: number): void;
   /** Somebody waits for a list or a sorted set, and takes from it unseen when something comes. */
   wait(key: string): void;
+}
+
+export interface SetOptions {
+  db?: number;
+  /** What was to be there. */
+  wanted?: StoredState;
+  /** Whether it does nothing to what is there. */
+  onlyNew?: boolean;
 }
 
 /** Reads one command. What it does not understand, it makes unknown. */
@@ -30,12 +38,13 @@ export function change(
   applies: Truth,
   to: () => StoredState,
   otherwise: StoredState = get(key),
+  onlyNew = false,
 ): void {
-  if (applies === 'no') set(key, get(key), 'no');
+  if (applies === 'no') set(key, get(key), 'no', { wanted: to(), onlyNew });
   else if (applies === 'yes') set(key, to(), 'yes');
   else {
     const wanted = to();
-    set(key, join(wanted, otherwise), 'unknown', { wanted });
+    set(key, join(wanted, otherwise), 'unknown', { wanted, onlyNew });
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import { type CommandReading, change, type Execution, makeUnknown, typed, upper } from './execution.js';
 import {
   GONE_PART,
+  join,
   joinPart,
   type NamedParts,
   NEVER,
@@ -46,8 +47,10 @@ export const hashes: Record<string, CommandReading> = {
       const known = before.there === 'no' ? '0' : before.there === 'yes' ? before.value : undefined;
       const sum = known === undefined ? undefined : added(known, by);
       const applies = known === undefined ? 'unknown' : truth(sum !== undefined);
+      // Who counts down takes nothing: it gives back a part of what another command stored.
+      const taker = by < 0n && before.there !== 'no' ? before.by : x.by;
       // The field keeps its time to live. An error means that it is there.
-      return put(applies, { ...part(sum, x.by), expires: keptOf(before) }, { ...before, there: 'yes' });
+      return put(applies, { ...part(sum, taker), expires: keptOf(before) }, { ...before, there: 'yes' });
     });
   },
   HINCRBYFLOAT: (x) => {
@@ -75,11 +78,13 @@ export const hashes: Record<string, CommandReading> = {
 interface Edited {
   part: Part;
   applies: Truth;
+  /** If it applied. */
+  wanted?: Part;
 }
 
 function put(applies: Truth, to: Part, otherwise: Part): Edited {
-  if (applies === 'unknown') return { part: joinPart(to, otherwise), applies };
-  return { part: applies === 'yes' ? to : otherwise, applies };
+  if (applies === 'unknown') return { part: joinPart(to, otherwise), applies, wanted: to };
+  return { part: applies === 'yes' ? to : otherwise, applies, wanted: to };
 }
 
 function remove(before: Part): Edited {
@@ -120,15 +125,21 @@ function editFields(
   }
   const parts = likely(state.exists, held?.parts);
   const complete = held?.complete ?? true;
+  const wanted = new Map(parts);
   const results = fields.map((field) => {
     const edited = edit(partOf({ parts, complete }, field), field);
     parts.set(field, edited.part);
+    wanted.set(field, edited.wanted ?? edited.part);
     return edited.applies;
   });
-  const to = () => withParts({ ...state, expires: makes ? keptKey(state) : state.expires }, 'hash', parts, complete);
+  const base = { ...state, expires: makes ? keptKey(state) : state.expires };
+  const to = withParts(base, 'hash', parts, complete);
   const able = and(fits, applies);
-  if (able === 'yes') x.set(key, to(), anyOf(results));
-  else change(x, key, able, to, applies === 'yes' ? otherwise : x.get(key));
+  const applied = able === 'yes' ? anyOf(results) : able;
+  const left = applies === 'yes' ? otherwise : x.get(key);
+  x.set(key, able === 'yes' ? to : able === 'no' ? x.get(key) : join(to, left), applied, {
+    ...(applied !== 'yes' && { wanted: withParts(base, 'hash', wanted, complete) }),
+  });
 }
 
 /** The parts of what may not exist may not be there. */

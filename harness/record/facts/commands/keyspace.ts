@@ -66,7 +66,8 @@ function expire(x: Execution, unit: TimeOption): void {
     x.set(key, there.exists === 'no' ? there : { ...there, exists: 'unknown' }, 'unknown');
     return;
   }
-  change(x, key, applies, () => (gone === 'yes' ? ABSENT : gone === 'no' ? later : join(ABSENT, later)));
+  if (gone === 'yes' && applies === 'yes') x.set(key, ABSENT, 'yes', { wanted: later });
+  else change(x, key, applies, () => (gone === 'yes' ? ABSENT : gone === 'no' ? later : join(ABSENT, later)));
 }
 
 function rename(x: Execution, onlyNew: boolean): void {

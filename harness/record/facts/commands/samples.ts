@@ -57,18 +57,23 @@ export function refined(
   const stored = sample.keys[key];
   // It expired while it was looked at.
   if (stored && stored.pttlMs < -1) return undefined;
-  const shown = stored ? shownBy(stored, sample.wall, fieldsExpire ? ANY_TIME : NEVER) : ABSENT;
+  const shown = stored ? shownBy(stored, sample, fieldsExpire ? ANY_TIME : NEVER) : ABSENT;
   const both = meet(state, shown);
   if (both === state) return undefined;
   // Commands or the sample are wrong, or something was not seen. If the sample is old, the next one says what commands say.
   return both ?? (sample.exact ? shown : UNKNOWN);
 }
 
-function shownBy(stored: StoredSample, wall: Times, fieldsLast: Times): StoredState {
+/** The time left was perhaps read a good while before it was recorded. */
+const READ_BEFORE_MS = 250;
+
+function shownBy(stored: StoredSample, { wall, exact }: SampleLine, fieldsLast: Times): StoredState {
   const { pttlMs } = stored;
-  const expires =
-    pttlMs < 0 ? NEVER : { fromMs: Math.floor(wall.fromMs) + pttlMs, untilMs: Math.ceil(wall.untilMs) + pttlMs };
-  return { exists: 'yes', held: heldIn(stored, fieldsLast), expires };
+  const expires = {
+    fromMs: Math.floor(wall.fromMs) + pttlMs - (exact ? 0 : READ_BEFORE_MS),
+    untilMs: Math.ceil(wall.untilMs) + pttlMs,
+  };
+  return { exists: 'yes', held: heldIn(stored, fieldsLast), expires: pttlMs < 0 ? NEVER : expires };
 }
 
 function heldIn({ owner, type }: StoredSample, fieldsLast: Times): Held | undefined {
@@ -175,12 +180,11 @@ interface OpenTake {
 function openTakes(changes: readonly Change[]): OpenTake[] {
   const open: OpenTake[] = [];
   for (let at = changes.length - 1; at >= 0; at--) {
-    const { how, by, wanted, applied, after } = changes[at]!;
-    const isTake = (by?.name === 'SET' || by?.name === 'SETNX') && wanted?.held?.type === 'string';
+    const { how, by, wanted, applied, after, onlyNew } = changes[at]!;
     if (applied !== 'unknown' || after.held) break;
     if (how === 'expired') continue; // perhaps
     if (how !== 'command') break;
-    if (isTake) open.push({ change: changes[at]!, lastsUntilMs: lasting(changes, at, wanted.expires.fromMs) });
+    if (onlyNew) open.push({ change: changes[at]!, lastsUntilMs: lasting(changes, at, wanted!.expires.fromMs) });
     else if (!by?.name.includes('EXPIRE')) break;
   }
   return open;

@@ -20,7 +20,7 @@ export const strings: Record<string, CommandReading> = {
     const [key = '', value = ''] = x.args;
     const { exists } = x.get(key);
     // Refused or not, it is there afterwards.
-    change(x, key, not(exists), () => stored(value, x.by), { ...x.get(key), exists: 'yes' });
+    change(x, key, not(exists), () => stored(value, x.by), { ...x.get(key), exists: 'yes' }, true);
   },
   SETEX: (x) => setFor(x, 'EX'),
   PSETEX: (x) => setFor(x, 'PX'),
@@ -93,7 +93,7 @@ function stored(value: string, by: Origin, expires: Times = NEVER): StoredState 
   return present({ type: 'string', value: wholeText(value), by }, expires);
 }
 
-interface SetOptions {
+interface SetWords {
   only?: 'NX' | 'XX';
   match?: readonly [condition: string, value: string];
   get?: true;
@@ -102,8 +102,8 @@ interface SetOptions {
 }
 
 /** Undefined: a syntax error, or options that are not known here. */
-function setOptions(words: readonly string[]): SetOptions | undefined {
-  const options: SetOptions = {};
+function setOptions(words: readonly string[]): SetWords | undefined {
+  const options: SetWords = {};
   for (let at = 0; at < words.length; at++) {
     const word = upper(words[at]);
     const conditional = options.only !== undefined || options.match !== undefined;
@@ -148,11 +148,12 @@ function set(x: Execution): void {
     applies,
     () => stored(value, x.by, to ?? (keepTtl ? kept(before) : NEVER)),
     refusedBy(options, before),
+    only === 'NX',
   );
 }
 
 /** What was there if it was refused. */
-function refusedBy({ only, get }: SetOptions, before: StoredState): StoredState {
+function refusedBy({ only, get }: SetWords, before: StoredState): StoredState {
   if (get || only === undefined) return before;
   return only === 'NX' ? { ...before, exists: 'yes' } : ABSENT;
 }
@@ -215,7 +216,8 @@ function edit(x: Execution, applies: Truth, edited: (before: string) => string |
     const value = before === undefined ? undefined : edited(before);
     return {
       exists: 'yes',
-      held: { type: 'string', value, by: x.by },
+      // Who counts or appends does not take it.
+      held: { type: 'string', value, by: held?.by },
       expires: kept(state),
     };
   };

@@ -74,10 +74,9 @@ describe('windows', () => {
         .release('c1', 63)
         .release('c2', 63),
     );
-    const took = (evidence = new EvidenceWindows(input, 0).around(overlaps[0]!)) => [
-      ...evidence.takes('r1', KEY).values(),
-    ];
+    const took = (evidence = new EvidenceWindows(input, 0).around(overlaps[0]!)) =>
+      evidence.writes('r1', KEY).map((write) => write.took);
     expect(took(new EvidenceWindows(input).around(overlaps[0]!))).toEqual([true, false, false]);
-    expect(took()).toEqual([]);
+    expect(took()).toEqual([undefined, undefined]);
   });
 });

@@ -1,0 +1,88 @@
+/** The keys of one server, database by database, with what became of them. */
+import { isWhole } from './arguments.js';
+import { type Change, KeyChanges } from './changes.js';
+import type { ServerClock } from './server-clock.js';
+import { type StoredState, stateBy, type Times, UNKNOWN } from './state.js';
+
+export interface ServerKey {
+  state: StoredState;
+  readonly changes: KeyChanges;
+  /** The stamp of the last command that concerned it; of the last that may have done something else than be refused. */
+  askedWallMs: number;
+  touchedWallMs: number;
+  /** Somebody may be waiting for it. */
+  waitedFor: boolean;
+}
+
+interface Database {
+  readonly keys: Map<string, ServerKey>;
+  /** What is known of keys that have not been seen. */
+  others: StoredState;
+}
+
+const LONG_AGO = Number.NEGATIVE_INFINITY;
+
+export class ServerKeys {
+  /** What happens from here on did not happen before this, ns since the epoch. */
+  ranFromNs = Number.NEGATIVE_INFINITY;
+  /** On a replica the time of a key is over when its primary says so. */
+  isReplica = false;
+  private readonly dbs = new Map<number, Database>();
+
+  constructor(
+    private readonly clock: ServerClock,
+    private readonly followed: (key: string) => boolean,
+    /** What is known of a key that has not been seen, in a database that has not. */
+    private others: StoredState,
+  ) {}
+
+  /** A long key is not told whole, and cannot be told from others. */
+  follows(name: string): boolean {
+    return isWhole(name) && this.followed(name);
+  }
+
+  key(name: string, db: number): ServerKey {
+    const { keys, others } = this.database(db);
+    const known = keys.get(name);
+    if (known) return known;
+    const changes = new KeyChanges(this.clock);
+    const key = { state: others, changes, askedWallMs: LONG_AGO, touchedWallMs: LONG_AGO, waitedFor: false };
+    if (this.follows(name)) keys.set(name, key);
+    return key;
+  }
+
+  database(db: number): Database {
+    let database = this.dbs.get(db);
+    if (!database) {
+      database = { keys: new Map(), others: this.others };
+      this.dbs.set(db, database);
+    }
+    return database;
+  }
+
+  /** Every key that was seen, as it is now. */
+  *all(): Iterable<readonly [name: string, db: number, state: StoredState]> {
+    for (const [db, { keys }] of this.dbs) for (const [name, { state }] of keys) yield [name, db, state];
+  }
+
+  /** What is known of all keys of a database that have not been seen; without one, of all databases. */
+  setOthers(state: StoredState, db?: number): void {
+    if (db === undefined) this.others = state;
+    else this.database(db);
+    for (const [number, database] of this.dbs) if (db === undefined || db === number) database.others = state;
+  }
+
+  /** A state by that time. */
+  by(state: StoredState, now: Times): StoredState {
+    return this.isReplica ? state : stateBy(state, now);
+  }
+
+  put(name: string, db: number, state: StoredState, change: Omit<Change, 'before' | 'after' | 'ranFromNs'>): void {
+    const key = this.key(name, db);
+    const isList = state.held === undefined || state.held.type === 'list' || state.held.type === 'zset';
+    const to = key.waitedFor && isList && state.exists !== 'no' ? UNKNOWN : state;
+    const ranFromNs = Math.min(this.ranFromNs, change.atNs);
+    key.changes.list.push({ ...change, ranFromNs, before: key.state, after: to });
+    key.state = to;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Gives one node's reading everything that is known of the node, in its order: commands, and between them samples, evictions,
+ * breaks of watching, and what clock faults did to its clock.
+ */
+import type { CommandObservation, RareObservation } from '../../vocabulary/history.js';
+import { aheadAtMost, type ClockMove, strobeAt } from './clock-moves.js';
+import { type ClockReading, type KeyWrite, NodeWrites, RECKONING_NS, type SampleObservation } from './key-writes.js';
+
+export interface FeedContext {
+  /** Whether commands of that time are given. */
+  sees(atNs: number): boolean;
+  /** What faults did to the node's clock. */
+  moves: readonly ClockMove[];
+  /** The machine's wall clock at the run's epoch. */
+  epochWallMs: number | undefined;
+  /** Keys that samples look for. */
+  covers: readonly string[];
+}
+
+/** Longer than this the harness never lags behind a server. */
+const READ_LATE_NS = 2e9;
+/** A sample was answered at most so long before it was recorded. */
+const ANSWERED_WITHIN_MS = 20;
+/** Its other questions come with the one that asks for the clock. */
+const ASKED_TOGETHER_MS = 3;
+
+export class NodeFeed {
+  private readonly writes: NodeWrites;
+  private readonly jumps: ClockReading[];
+  private next = 0;
+  private nextJump = 0;
+  private skewMs: number | undefined;
+  private last: { ranNs: number; serverWallMs: number; line: number } | undefined;
+
+  constructor(
+    node: string,
+    keys: ReadonlySet<string>,
+    /** Everything else observed of the node, in order. */
+    private readonly rare: readonly (readonly [line: number, RareObservation])[],
+    private readonly context: FeedContext,
+  ) {
+    this.writes = new NodeWrites(node, keys);
+    this.jumps = context.moves.flatMap(aheadAtMost).sort((a, b) => a.atNs - b.atNs);
+  }
+
+  add(line: number, command: CommandObservation): void {
+    this.upTo(line, command.atNs);
+    const ranNs = this.reckonedBack(command);
+    for (const move of this.context.moves) {
+      const far = strobeAt(move, command.atNs);
+      if (far) this.jumped(far.atNs, far.aheadMs);
+    }
+    this.writes.add(line, command, ranNs);
+    this.last = { ranNs, serverWallMs: command.serverWallMs, line };
+  }
+
+  finish(): Map<string, KeyWrite[]> {
+    this.upTo(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+    return this.writes.finish();
+  }
+
+  private upTo(line: number, atNs: number): void {
+    for (let one = this.rare[this.next]; one && one[0] < line; one = this.rare[++this.next]) {
+      this.jumpsUntil(one[1].atNs);
+      this.rareOne(...one);
+    }
+    this.jumpsUntil(atNs);
+  }
+
+  private rareOne(line: number, one: RareObservation): void {
+    const { reading } = this.writes;
+    const place = { line, atNs: one.atNs };
+    if (one.type === 'sample') this.skewMs = one.skewMs;
+    // What was seen before the window would tell of keys to which it is not known what was done since.
+    if (!this.context.sees(one.atNs)) return;
+    if (one.type === 'sample') this.sample(line, one);
+    else if (one.type === 'evicted') reading.evicted(place, one.key);
+    else reading.gap(place);
+  }
+
+  private sample(line: number, sample: SampleObservation): void {
+    const { epochWallMs, covers } = this.context;
+    const { atNs, role, linkUp, runId, skewMs, keys } = sample;
+    if (epochWallMs === undefined) return;
+    const wallMs = epochWallMs + atNs / 1e6 + skewMs;
+    this.writes.reading.sample({
+      line,
+      atNs,
+      ranFromNs: atNs - ANSWERED_WITHIN_MS * 1e6,
+      wall: { fromMs: wallMs - ANSWERED_WITHIN_MS, untilMs: wallMs + ASKED_TOGETHER_MS },
+      exact: false,
+      role,
+      ...(linkUp !== undefined && { linkUp }),
+      runId,
+      covers,
+      keys,
+    });
+  }
+
+  private jumpsUntil(ns: number): void {
+    for (let jump = this.jumps[this.nextJump]; jump && jump.atNs <= ns; jump = this.jumps[++this.nextJump])
+      this.jumped(jump.atNs, jump.aheadMs);
+  }
+
+  private jumped(atNs: number, aheadMs: number): void {
+    const { last } = this;
+    if (!last || !this.context.sees(atNs)) return;
+    const wallMs = last.serverWallMs + (atNs - last.ranNs) / 1e6 + aheadMs;
+    this.writes.reading.clockShowed({ line: last.line, atNs }, wallMs);
+  }
+
+  /**
+   * When a command ran: the server's stamp, put on the run's clock with how far the server's clock was off in the sample
+   * before. If that gives a time after the command was read, or absurdly before, the clock has moved since: the time of
+   * reading it must do.
+   */
+  private reckonedBack(command: CommandObservation): number {
+    const { skewMs } = this;
+    const { epochWallMs } = this.context;
+    if (epochWallMs === undefined || skewMs === undefined) return command.atNs;
+    const ranNs = (command.serverWallMs - epochWallMs - skewMs) * 1e6;
+    return ranNs > command.atNs + RECKONING_NS || ranNs < command.atNs - READ_LATE_NS ? command.atNs : ranNs;
+  }
+}
