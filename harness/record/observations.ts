@@ -226,19 +226,32 @@ function begins(bytes: Buffer, at: number, text: Buffer): boolean {
 const storedKeys: Check = (value) =>
   object(value) ??
   Object.values(value as JsonObject)
-    .map((stored) => object(stored) ?? text((stored as JsonObject).owner) ?? number((stored as JsonObject).pttlMs))
+    .map(
+      (stored) =>
+        object(stored) ??
+        text((stored as JsonObject).owner) ??
+        number((stored as JsonObject).pttlMs) ??
+        optional(oneOf('string', 'hash', 'other'))((stored as JsonObject).type),
+    )
     .find((problem) => problem !== undefined);
 
 const COMMON: Fields = { atNs: stamp, node: nameText };
 
 const SHAPES: Record<ObservationBody['type'], Fields> = {
-  command: { serverWallMs: number, source: nameText, client: optional(nameText), argv: listOf(text) },
+  command: {
+    serverWallMs: number,
+    source: nameText,
+    client: optional(nameText),
+    db: optional(number),
+    argv: listOf(text),
+  },
   sample: {
     role: oneOf('primary', 'replica', 'unknown'),
     offset: number,
     linkUp: optional(flag),
     runId: text,
     skewMs: number,
+    wallMs: optional(listOf(number)),
     keys: storedKeys,
   },
   evicted: { key: text },

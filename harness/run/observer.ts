@@ -25,6 +25,9 @@ const RECONNECT_PAUSE_MS = 20;
 /** A server that somebody has stopped takes connections, and never answers. */
 const FIRST_LOOK_MS = 3_000;
 
+/** They concern every key. */
+const WHOLE_DATABASES = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB']);
+
 /** Starts watching `nodes`; disposing stops. Resolves once every node is being watched, or cannot be for the moment. */
 export async function observe(nodes: readonly RedisNode[], options: ObserverOptions): Promise<AsyncDisposable> {
   const stop = new AbortController();
@@ -48,6 +51,8 @@ class NodeWatch {
   readonly looked: Promise<void>;
   private nowLooked: () => void = () => {};
   private readonly stopped: Promise<undefined>;
+  /** What may be the script that calls the next commands, where it was not recorded. */
+  private script: MonitoredCommand | undefined;
 
   constructor(
     private readonly node: RedisNode,
@@ -111,19 +116,32 @@ class NodeWatch {
     }
   }
 
-  private command({ serverWallMs, source, argv }: MonitoredCommand): void {
-    // The observer's own commands come through the unix socket.
-    if (source.startsWith('unix:') || !argv.some((argument) => this.concernsRun(argument))) return;
+  private command(command: MonitoredCommand): void {
+    const { source, argv } = command;
     if (source === EVICTION) {
-      this.record({ type: 'evicted', key: argv[0]! });
+      if (this.concernsRun(argv[0]!)) this.record({ type: 'evicted', key: argv[0]! });
       return;
     }
+    if (source !== 'lua') this.script = undefined;
+    // The observer's own commands come through the unix socket.
+    if (source.startsWith('unix:')) return;
+    const concerns = WHOLE_DATABASES.has(argv[0]!.toUpperCase()) || argv.some((argument) => this.concernsRun(argument));
+    if (source !== 'lua' && !concerns) this.script = command;
+    if (!concerns) return;
+    // A script that builds the names of its keys by itself: whose commands these are, its line tells.
+    if (source === 'lua' && this.script) this.recordCommand(this.script);
+    this.script = undefined;
+    this.recordCommand(command);
+  }
+
+  private recordCommand({ serverWallMs, source, db, argv }: MonitoredCommand): void {
     const client = this.options.clientByAddress(source.slice(0, source.lastIndexOf(':')));
     this.record({
       type: 'command',
       serverWallMs,
       source,
       ...(client !== undefined && { client }),
+      ...(db !== undefined && { db }),
       argv: argv.map((argument) => (argument.length > 200 ? `${argument.slice(0, 200)}…` : argument)),
     });
   }
@@ -142,8 +160,8 @@ class NodeWatch {
       ...keys.flatMap((key) => [this.owner(key), this.ofKey('PTTL', key)]),
     ]);
     const answeredWallMs = clock.wallMs();
-    const [seconds, micros] = time as [string, string];
-    const serverMs = Number(seconds) * 1_000 + Number(micros) / 1_000;
+    const serverMs = millisecondsOf(time);
+    const untilMs = millisecondsOf(await this.node.command('TIME'));
     const facts = infoFields(`${server}\n${replication}`);
     const role = facts.get('role');
     const sample: Extract<ObservationBody, { type: 'sample' }> = {
@@ -153,24 +171,28 @@ class NodeWatch {
       runId: facts.get('run_id') ?? '',
       // TIME was taken somewhere between question and answer.
       skewMs: Math.round(serverMs < askedWallMs ? serverMs - askedWallMs : Math.max(0, serverMs - answeredWallMs)),
+      wallMs: [Math.floor(serverMs), Math.ceil(untilMs)],
       keys: {},
     };
     if (role === 'slave') sample.linkUp = facts.get('master_link_status') === 'up';
     keys.forEach((key, n) => {
-      const owner = values[2 * n] as string | undefined;
-      if (owner !== undefined) sample.keys[key] = { owner, pttlMs: Number(values[2 * n + 1]) };
+      const stored = values[2 * n] as Stored | undefined;
+      if (stored !== undefined) sample.keys[key] = { ...stored, pttlMs: Number(values[2 * n + 1]) };
     });
     return sample;
   }
 
-  /** What is stored under a key: a string as it is, a hash as JSON, anything else by its type. */
-  private async owner(key: string): Promise<string | undefined> {
+  /** What is stored under a key: a string as it is, a hash as JSON, anything else in words. */
+  private async owner(key: string): Promise<Stored | undefined> {
     try {
       const value = await this.ofKey('GET', key);
-      return value === null ? undefined : String(value);
+      return value === null ? undefined : { owner: String(value), type: 'string' };
     } catch (error) {
       if (!(error as Error).message.startsWith('WRONGTYPE')) throw error;
-      return JSON.stringify(await this.node.command('HGETALL', key).catch(() => '(not a string or hash)'));
+      return await this.node.command('HGETALL', key).then(
+        (fields) => ({ owner: JSON.stringify(fields), type: 'hash' }),
+        () => ({ owner: JSON.stringify('(not a string or hash)'), type: 'other' }),
+      );
     }
   }
 
@@ -187,6 +209,14 @@ class NodeWatch {
   private record(body: ObservationBody): void {
     this.options.record({ atNs: this.options.clock.nowNs(), node: this.node.name, ...body });
   }
+}
+
+type Stored = { owner: string; type: 'string' | 'hash' | 'other' };
+
+/** Of an answer to TIME. */
+function millisecondsOf(time: unknown): number {
+  const [seconds, micros] = time as [string, string];
+  return Number(seconds) * 1_000 + Number(micros) / 1_000;
 }
 
 function infoFields(info: string): Map<string, string> {

@@ -261,9 +261,11 @@ export type Observation = { atNs: number; node: string } & ObservationBody;
 export type ObservationBody =
   /**
    * A command on one of the run's keys, in the server's own order (MONITOR). `client` is the lock client process whose
-   * address sent it (absent: a script's inner command, the replication link, or somebody unknown; see `source`).
+   * address sent it (absent: a script's inner command, the replication link, or an unknown sender; see `source`). Commands on
+   * a whole database are told, too, and a script that names none of the keys but calls a command that does. `db`: the
+   * database, where that is not the first.
    */
-  | { type: 'command'; serverWallMs: number; source: string; client?: string; argv: string[] }
+  | { type: 'command'; serverWallMs: number; source: string; client?: string; db?: number; argv: string[] }
   | {
       type: 'sample';
       role: 'primary' | 'replica' | 'unknown';
@@ -274,8 +276,10 @@ export type ObservationBody =
       runId: string;
       /** The server's wall clock minus the machine's, milliseconds. */
       skewMs: number;
+      /** The server's own clock before it was asked for the keys, and after; absent in records of version 1. */
+      wallMs?: [from: number, until: number];
       /** Each workload key that exists: what is stored (a string, or a hash as JSON) and its PTTL (-1: no expiry). */
-      keys: Record<string, { owner: string; pttlMs: number }>;
+      keys: Record<string, { owner: string; pttlMs: number; type?: 'string' | 'hash' | 'other' }>;
     }
   /** The server threw a key of the run away because its memory was full (a keyspace event). */
   | { type: 'evicted'; key: string }

@@ -4,6 +4,7 @@
  */
 import type { CommandObservation, RareObservation } from '../../vocabulary/history.js';
 import { aheadAtMost, type ClockMove, strobeAt } from './clock-moves.js';
+import type { Times } from './commands/state.js';
 import { type ClockReading, type KeyWrite, NodeWrites, RECKONING_NS, type SampleObservation } from './key-writes.js';
 
 export interface FeedContext {
@@ -79,22 +80,31 @@ export class NodeFeed {
   }
 
   private sample(line: number, sample: SampleObservation): void {
-    const { epochWallMs, covers } = this.context;
-    const { atNs, role, linkUp, runId, skewMs, keys } = sample;
-    if (epochWallMs === undefined) return;
-    const wallMs = epochWallMs + atNs / 1e6 + skewMs;
+    const { covers } = this.context;
+    const { atNs, role, linkUp, runId, keys } = sample;
+    const wall = this.clockOf(sample);
+    if (!wall) return;
     this.writes.reading.sample({
       line,
       atNs,
       ranFromNs: atNs - ANSWERED_WITHIN_MS * 1e6,
-      wall: { fromMs: wallMs - ANSWERED_WITHIN_MS, untilMs: wallMs + ASKED_TOGETHER_MS },
-      exact: false,
+      wall,
+      exact: sample.wallMs !== undefined,
       role,
       ...(linkUp !== undefined && { linkUp }),
       runId,
       covers,
       keys,
     });
+  }
+
+  /** What the server's clock showed when it was looked at; undefined: not known. */
+  private clockOf({ atNs, skewMs, wallMs }: SampleObservation): Times | undefined {
+    if (wallMs) return { fromMs: wallMs[0], untilMs: wallMs[1] };
+    const { epochWallMs } = this.context;
+    if (epochWallMs === undefined) return undefined;
+    const ms = epochWallMs + atNs / 1e6 + skewMs;
+    return { fromMs: ms - ANSWERED_WITHIN_MS, untilMs: ms + ASKED_TOGETHER_MS };
   }
 
   private jumpsUntil(ns: number): void {

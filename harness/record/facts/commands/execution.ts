@@ -41,7 +41,7 @@ export function change(
   onlyNew = false,
 ): void {
   if (applies === 'no') set(key, get(key), 'no', { wanted: to(), onlyNew });
-  else if (applies === 'yes') set(key, to(), 'yes');
+  else if (applies === 'yes') set(key, to(), 'yes', { onlyNew });
   else {
     const wanted = to();
     set(key, join(wanted, otherwise), 'unknown', { wanted, onlyNew });

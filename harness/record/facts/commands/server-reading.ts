@@ -11,7 +11,7 @@
  * key that expires, and of what a blocked client takes later. The first is a gap, from which on nothing is known; the second
  * follows from the server's clock; the third makes what it waits for unknown.
  */
-import type { KeyChanges } from './changes.js';
+import type { Change, KeyChanges } from './changes.js';
 import { RunningCommand } from './running-command.js';
 import { refined, type SampleLine, settle } from './samples.js';
 import { ServerClock } from './server-clock.js';
@@ -82,6 +82,11 @@ export class ServerReading {
   /** What became of a key, in order. */
   changes(key: string, db = 0): KeyChanges {
     return this.server.key(key, db).changes;
+  }
+
+  /** What has become of a key since it was asked last, which is forgotten: for who reads a long record once, line by line. */
+  takeChanges(key: string, db = 0): Change[] {
+    return this.server.key(key, db).changes.list.splice(0);
   }
 
   /** What is known of a key after the last line; what has expired since is still there. */

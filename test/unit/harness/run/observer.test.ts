@@ -58,6 +58,30 @@ test('commands and evictions in their order, of the keys of the run only, and no
   ]);
 });
 
+test('commands on a whole database, and the script of a command that concerns the run, whatever it names itself', async () => {
+  const { recorded, connections, observing } = watched();
+  await using _ = await observing;
+  const from = recorded.length;
+  const say = (source: string, ...argv: string[]) => connections[0]!.tell({ serverWallMs: 5, source, argv });
+  say('10.0.0.8:400', 'EVAL', 'reads only', '0');
+  say('lua', 'GET', 'another');
+  say('10.0.0.9:400', 'EVALSHA', 'builds the name of its key', '0');
+  say('lua', 'GET', 'another');
+  say('lua', 'SET', 'lock:0', 'v');
+  say('lua', 'PEXPIRE', 'lock:0', '5000');
+  say('10.0.0.9:400', 'FLUSHALL');
+  connections[0]!.tell({ serverWallMs: 5, source: '10.0.0.9:400', db: 3, argv: ['DEL', 'lock:0'] });
+  const seen = recorded.slice(from).filter(({ type }) => type !== 'sample');
+  expect(seen).toEqual([
+    expect.objectContaining({ client: 'c1', argv: ['EVALSHA', 'builds the name of its key', '0'] }),
+    expect.objectContaining({ source: 'lua', argv: ['SET', 'lock:0', 'v'] }),
+    expect.objectContaining({ source: 'lua', argv: ['PEXPIRE', 'lock:0', '5000'] }),
+    expect.objectContaining({ argv: ['FLUSHALL'] }),
+    expect.objectContaining({ db: 3, argv: ['DEL', 'lock:0'] }),
+  ]);
+  expect(seen[3]).not.toHaveProperty('db');
+});
+
 test('whenever it can follow again it looks at once at what is stored', async () => {
   const { recorded, connections, observing } = watched();
   await using _ = await observing;
