@@ -89,7 +89,7 @@ export class NodeFeed {
       atNs,
       ranFromNs: atNs - ANSWERED_WITHIN_MS * 1e6,
       wall,
-      exact: sample.wallMs !== undefined,
+      exact: sample.wallMs?.length === 2,
       role,
       ...(linkUp !== undefined && { linkUp }),
       runId,
@@ -100,7 +100,7 @@ export class NodeFeed {
 
   /** What the server's clock showed when it was looked at; undefined: not known. */
   private clockOf({ atNs, skewMs, wallMs }: SampleObservation): Times | undefined {
-    if (wallMs) return { fromMs: wallMs[0], untilMs: wallMs[1] };
+    if (wallMs?.length === 2) return { fromMs: wallMs[0], untilMs: wallMs[1] };
     const { epochWallMs } = this.context;
     if (epochWallMs === undefined) return undefined;
     const ms = epochWallMs + atNs / 1e6 + skewMs;
