@@ -47,6 +47,10 @@ function tried({ file, from, to, caughtBy }: Break): Tried {
   const times = sound.split(from).length - 1;
   if (times !== 1)
     return { outcome: 'CANNOT BE APPLIED', said: [`${file} has what it replaces ${times} times, not once`] };
+  // Tests that fail anyway show nothing.
+  const before = testsFail(caughtBy);
+  if (before.outcome === 'caught') return { outcome: 'RED WITHOUT IT', said: before.said };
+  if (before.outcome !== 'NOT CAUGHT') return before;
   writeFileSync(
     path,
     sound.replace(from, () => to),
