@@ -8,14 +8,16 @@
  * back and was not heard is not accused (its connection is gone, and the next try comes over another), nor is one that could
  * not reach the node, nor one that died.
  *
- * Class `liveness`: no client holds, and none can have it on that node until the lease is over. Excludes scripts, whose
- * effect cannot be seen in their arguments, what is given back after the next try began but before the
+ * Class `liveness`: no client holds, and none can have it on that node until the lease is over. Excludes locks that store
+ * without a condition or something else than a string, what is given back after the next try began but before the
  * node was looked at, and clients that ask for a key again while they hold it: not for workloads that do.
  */
 
+import type { Change } from '../../harness/record/facts/commands/changes.js';
+import { ServerReading } from '../../harness/record/facts/commands/server-reading.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
-import type { CommandObservation, Observation } from '../../harness/vocabulary/history.js';
+import type { Observation } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
@@ -28,6 +30,8 @@ const MOST_REPORTED = 200;
 interface Try {
   node: string;
   client: string;
+  /** Its connection. */
+  source: string;
   key: string;
   value: string;
   atNs: number;
@@ -89,38 +93,46 @@ export const leftBehind: Checker = {
 /** Tries that were followed by another one over the same connection, without having been named in between. */
 function candidatesOf({ observations, config }: CheckInput): { candidates: Candidate[]; tries: number } {
   const keys = new Set(config.keys);
+  const readings = new Map<string, ServerReading>();
   /** By node, connection and key: the try whose value was not named since. */
   const open = new Map<string, Try>();
   const candidates = new Map<string, Candidate>();
   let tries = 0;
   for (const [line, command] of observations.commands(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)) {
     const { node, source, client, atNs, argv } = command;
-    if (client === undefined) continue;
-    const key = keyTaken(command, keys);
-    const connection = `${node} ${source} `;
-    if (key === undefined) {
+    const reading = readings.get(node) ?? new ServerReading({ follows: (key) => keys.has(key) });
+    readings.set(node, reading);
+    reading.command({ ...command, line });
+    const taken = config.keys.flatMap((key) => triesIn(reading.takeChanges(key), node, key));
+    if (taken.length === 0 && client !== undefined) {
       for (const argument of argv) {
         const candidate = candidates.get(`${node} ${argument}`);
         if (candidate) candidate.namedNs = Math.min(candidate.namedNs, atNs);
       }
-      for (const each of keys)
-        if (argv.includes(open.get(connection + each)?.value ?? '\0')) open.delete(connection + each);
-      continue;
+      for (const key of keys) {
+        const place = `${node} ${source} ${key}`;
+        if (argv.includes(open.get(place)?.value ?? '\0')) open.delete(place);
+      }
     }
-    tries++;
-    const now: Try = { node, client, key, value: argv[2]!, atNs, line };
-    const before = open.get(connection + key);
-    if (before && before.value !== now.value)
-      candidates.set(`${node} ${before.value}`, { left: before, next: now, namedNs: Number.POSITIVE_INFINITY });
-    open.set(connection + key, now);
+    for (const now of taken) {
+      tries++;
+      const place = `${node} ${now.source} ${now.key}`;
+      const before = open.get(place);
+      if (before && before.value !== now.value)
+        candidates.set(`${node} ${before.value}`, { left: before, next: now, namedNs: Number.POSITIVE_INFINITY });
+      open.set(place, now);
+    }
   }
   return { candidates: [...candidates.values()], tries };
 }
 
-/** The key that a SET ... NX asks for. */
-function keyTaken({ argv }: CommandObservation, keys: ReadonlySet<string>): string | undefined {
-  const isTake = argv[0]?.toUpperCase() === 'SET' && argv.slice(3).some((word) => word.toUpperCase() === 'NX');
-  return isTake && keys.has(argv[1]!) && argv[2] !== undefined ? argv[1] : undefined;
+/** What a client stored, or was to store, where there was nothing. */
+function triesIn(changes: readonly Change[], node: string, key: string): Try[] {
+  return changes.flatMap(({ by, applied, after, wanted, onlyNew, line, atNs }): Try[] => {
+    const held = (applied === 'yes' ? after : wanted)?.held;
+    if (by?.client === undefined || !onlyNew || held?.type !== 'string' || held.value === undefined) return [];
+    return [{ node, client: by.client, source: by.source, key, value: held.value, atNs, line }];
+  });
 }
 
 /** A look at the node that shows the value still there, and not named meanwhile. */

@@ -61,3 +61,14 @@ it('cannot tell where what was observed is not all there: the line that named it
   expect(closed(4)).toMatchObject({ verdict: 'unknown', violations: [] });
   expect(closed(3)).toMatchObject({ verdict: 'invalid' });
 });
+
+it('understands a script that stores where there is nothing, and one that gives back', () => {
+  const asks = (story: Story, at: number, value: string) =>
+    story
+      .command(at, 'r1', 'c1', ['EVALSHA', 'abc', '1', KEY, value])
+      .command(at, 'r1', 'lua', ['set', KEY, value, 'NX', 'PX', '5000']);
+  const left = asks(asks(new Story().up('c1'), 1, 'one'), 2, 'two');
+  expect(found(left.sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('invalid');
+  const given = asks(new Story().up('c1'), 1, 'one').command(1.5, 'r1', 'c1', ['EVALSHA', 'def', '1', KEY, 'one']);
+  expect(found(asks(given, 2, 'two').sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('valid');
+});
