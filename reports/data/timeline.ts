@@ -3,8 +3,9 @@
 import { count, plural } from '../../harness/record/facts/words.js';
 import { clipped, visible } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
-import type { NodeBelief, OwnerSpan } from '../story/beliefs.js';
+import type { NodeBelief } from '../story/beliefs.js';
 import { type FaultStory, faultNumber } from '../story/faults.js';
+import type { OwnerSpan } from '../story/owners.js';
 import type { Mark, Story } from '../story/story.js';
 import { windowOf } from '../story/window.js';
 import { whatHappened } from '../words.js';

@@ -3,7 +3,8 @@
 import { count, duration, durationOfMs, exactMoment, plural } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import { type Markup, markup } from '../markup.js';
-import type { NodeBelief, OwnerSpan, RoleSpan } from '../story/beliefs.js';
+import type { NodeBelief, RoleSpan } from '../story/beliefs.js';
+import type { OwnerSpan } from '../story/owners.js';
 import { type Canvas, drawHeading, LEFT, RIGHT } from './canvas.js';
 import { fullness, mergeRows, sharedBars, spanRowOf } from './merge.js';
 import { box, fitted, hover, label, line, textWidth } from './pieces.js';

@@ -6,6 +6,7 @@
  * nothing is claimed.
  */
 import type { CommandObservation, Observation, Observations } from '../../harness/vocabulary/history.js';
+import { type AnyLine, type OwnerSpan, Owners } from './owners.js';
 
 export type RoleState = 'primary' | 'replica' | 'replica-cut' | 'unknown' | 'unwatched';
 
@@ -20,20 +21,6 @@ export interface RoleSpan {
   reason?: string;
 }
 
-export interface OwnerSpan {
-  fromNs: number;
-  untilNs: number;
-  /** What is stored. */
-  value: string;
-  /** The client that the value, or the command that stored it, belongs to; absent: unknown. */
-  client?: string;
-  line: number;
-  /** A command places the moment exactly; a sample only says that by then it was so. */
-  shownBy: 'command' | 'sample';
-  /** When the key was to expire, as last seen; Infinity: never. */
-  expiresNs: number;
-}
-
 export interface NodeBelief {
   node: string;
   roles: RoleSpan[];
@@ -44,13 +31,9 @@ export interface NodeBelief {
   evictions: { atNs: number; line: number; key: string; owner?: string }[];
 }
 
-type Line<T extends Observation['type']> = Extract<Observation, { type: T }> & { line: number };
-type AnyLine = Line<'command'> | Line<'sample'> | Line<'watch'> | Line<'evicted'>;
 /** Everything observed of one node, in order; commands only of the time that is looked at. */
 type Numbered = readonly [line: number, Observation];
 
-/** A sample was taken somewhat before it was stamped, so it does not overrule a command of the last moments. */
-const SAMPLE_LAG_NS = 20e6;
 /** Below this a skew is measurement noise. */
 const SKEW_SHOWN_MS = 100;
 
@@ -244,158 +227,4 @@ function extendRole(roles: RoleSpan[], next: RoleSpan): void {
   // Drift moves the skew a little with every sample; only a real change begins a new span.
   const same = last !== undefined && last.state === next.state && Math.abs(last.skewMs - next.skewMs) < SKEW_SHOWN_MS;
   if (!same) roles.push(next);
-}
-
-interface Owned {
-  value: string;
-  client?: string;
-  fromNs: number;
-  expiresNs: number;
-  line: number;
-  shownBy: 'command' | 'sample';
-}
-
-/** The keys of one node: commands applied in the server's order, put right by every sample. */
-class Owners {
-  private readonly now = new Map<string, Owned>();
-  private readonly lastCommandNs = new Map<string, number>();
-
-  constructor(
-    private readonly authors: ReadonlyMap<string, string | undefined>,
-    private readonly spans: Map<string, OwnerSpan[]>,
-  ) {}
-
-  command(one: Line<'command'>): void {
-    const [name = '', key = '', value = '', ...rest] = one.argv;
-    switch (name.toUpperCase()) {
-      case 'SET': {
-        const options = rest.map((word) => word.toUpperCase());
-        this.expire(key, one.atNs);
-        this.lastCommandNs.set(key, one.atNs);
-        if (options.includes('NX') && this.now.has(key)) return;
-        if (options.includes('XX') && !this.now.has(key)) return;
-        this.own(key, { value, client: one.client, ...from(one), expiresNs: expiryOf(options, one) });
-        return;
-      }
-      case 'SETNX':
-        this.expire(key, one.atNs);
-        this.lastCommandNs.set(key, one.atNs);
-        if (!this.now.has(key)) this.own(key, { value, client: one.client, ...from(one), expiresNs: Infinity });
-        return;
-      case 'DEL':
-      case 'UNLINK':
-        for (const gone of one.argv.slice(1)) {
-          this.lastCommandNs.set(gone, one.atNs);
-          this.end(gone, one.atNs);
-        }
-        return;
-      case 'PEXPIRE':
-      case 'EXPIRE': {
-        const owned = this.now.get(key);
-        const ns = Number(value) * (name.toUpperCase() === 'EXPIRE' ? 1e9 : 1e6);
-        if (owned !== undefined && Number.isFinite(ns)) owned.expiresNs = one.atNs + ns;
-        return;
-      }
-    }
-  }
-
-  /** Ends a key that the server threw away; tells whose it was. */
-  evicted({ key, atNs }: Line<'evicted'>): string | undefined {
-    const owner = this.now.get(key)?.client;
-    this.lastCommandNs.set(key, atNs);
-    this.end(key, atNs);
-    return owner;
-  }
-
-  sample(one: Line<'sample'>): void {
-    const recent = (key: string) => one.atNs - (this.lastCommandNs.get(key) ?? -Infinity) < SAMPLE_LAG_NS;
-    for (const key of [...this.now.keys()]) {
-      // The sample knows better than the PX of the command whether a key is still there.
-      const sampled = one.keys[key];
-      if ((sampled === undefined || isGone(sampled)) && !recent(key)) {
-        this.expire(key, one.atNs);
-        this.end(key, one.atNs);
-      }
-    }
-    for (const [key, sampled] of Object.entries(one.keys)) {
-      if (isGone(sampled)) continue;
-      const { owner, pttlMs } = sampled;
-      const expiresNs = pttlMs < 0 ? Infinity : one.atNs + pttlMs * 1e6;
-      const owned = this.now.get(key);
-      if (owned?.value === owner) owned.expiresNs = expiresNs;
-      else if (!recent(key)) this.own(key, { value: owner, ...from(one), expiresNs });
-    }
-  }
-
-  /** From here on nothing is known of any key. */
-  forget(atNs: number): void {
-    for (const key of [...this.now.keys()]) {
-      this.expire(key, atNs);
-      this.end(key, atNs);
-    }
-  }
-
-  private own(key: string, owned: Owned): void {
-    this.end(key, owned.fromNs);
-    this.now.set(key, { ...owned, client: owned.client ?? this.author(owned.value) });
-  }
-
-  /** Ends a key whose expiry has passed, at its expiry. */
-  private expire(key: string, atNs: number): void {
-    const owned = this.now.get(key);
-    if (owned !== undefined && owned.expiresNs <= atNs) this.end(key, owned.expiresNs);
-  }
-
-  private end(key: string, atNs: number): void {
-    const owned = this.now.get(key);
-    if (owned === undefined) return;
-    this.now.delete(key);
-    const untilNs = Math.max(owned.fromNs, atNs);
-    const list = this.spans.get(key) ?? [];
-    list.push({ ...owned, untilNs });
-    this.spans.set(key, list);
-  }
-
-  private author(value: string): string | undefined {
-    return (
-      this.authors.get(value) ??
-      hashFields(value)
-        .map((field) => this.authors.get(field))
-        .find((one) => one)
-    );
-  }
-}
-
-/** It was read, and had expired before its time to live was: -2 says so, where -1 says that it never expires. */
-function isGone({ pttlMs }: { pttlMs: number }): boolean {
-  return pttlMs < -1;
-}
-
-function from(one: AnyLine): { fromNs: number; line: number; shownBy: 'command' | 'sample' } {
-  return { fromNs: one.atNs, line: one.line, shownBy: one.type === 'sample' ? 'sample' : 'command' };
-}
-
-function expiryOf(options: readonly string[], one: Line<'command'>): number {
-  const units: Record<string, (amount: number) => number> = {
-    PX: (ms) => one.atNs + ms * 1e6,
-    EX: (s) => one.atNs + s * 1e9,
-    // Absolute expiries are by the server's own wall clock.
-    PXAT: (wallMs) => one.atNs + (wallMs - one.serverWallMs) * 1e6,
-    EXAT: (wallS) => one.atNs + (wallS * 1e3 - one.serverWallMs) * 1e6,
-  };
-  for (const [at, word] of options.entries()) {
-    const ns = units[word]?.(Number(options[at + 1]));
-    if (ns !== undefined && Number.isFinite(ns)) return ns;
-  }
-  return Infinity;
-}
-
-/** Reentrant locks store a hash of owner → count, which a sample gives as JSON. */
-function hashFields(value: string): string[] {
-  if (!value.startsWith('{')) return [];
-  try {
-    return Object.keys(JSON.parse(value) as object);
-  } catch {
-    return []; // a lock may store whatever it likes; then its value names no client
-  }
 }

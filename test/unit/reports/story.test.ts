@@ -67,6 +67,24 @@ describe('what a node believed', () => {
     expect(seen).toEqual([['c1', 130, 311]]);
   });
 
+  it('reads every command that stores or removes, scripts included', () => {
+    const seen = owners([
+      sample(0),
+      command(100, ['SETEX', 'k', '5', 'v1'], 'c1'),
+      command(200, ['GETDEL', 'k'], 'c1'),
+      command(300, ['SET', 'k', 'v2'], 'c2'),
+      command(350, ['PEXPIREAT', 'k', '1'], 'c2'),
+      command(400, ['eval', 'script', '1', 'k', 'c3:1'], 'c3'),
+      { ...command(400, ['hincrby', 'k', 'c3:1', '1']), source: 'lua' } as Observation,
+      command(500, ['FLUSHALL'], 'c4'),
+    ]);
+    expect(seen).toEqual([
+      ['c1', 100, 200],
+      ['c2', 300, 350],
+      ['c3', 400, 500],
+    ]);
+  });
+
   it('does not let a refused SET NX take a lock that is held, and lets it once the lock expired', () => {
     const seen = owners([
       command(100, ['SET', 'k', 'v1', 'PX', '300', 'NX'], 'c1'),

@@ -86,7 +86,7 @@ export class ServerReading {
 
   /** What has become of a key since it was asked last, which is forgotten: for who reads a long record once, line by line. */
   takeChanges(key: string, db = 0): Change[] {
-    return this.server.key(key, db).changes.list.splice(0);
+    return this.server.database(db).keys.get(key)?.changes.list.splice(0) ?? [];
   }
 
   /** What is known of a key after the last line; what has expired since is still there. */
