@@ -224,7 +224,7 @@ export const trials: readonly Trial[] = [
     flags: calm,
     limitMs: 20_000,
     quickMs: 6_000,
-    caught: overlap,
+    caught: { ...overlap, cause: 'never-granted' },
     story: 'a client is refused, and takes the answer for a yes',
   },
   {

@@ -3,7 +3,8 @@
  * grant not stand in its way? That is a contest, and each `Reason` beside this file may explain it.
  */
 
-import type { Evidence, Grant } from '../../harness/record/facts/evidence.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { Grant } from '../../harness/record/facts/grants.js';
 import { type KeyWrite, keeps, removes } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
@@ -48,7 +49,8 @@ export function contestsOf(overlap: Overlap, evidence: Evidence): Contest[] {
   const party = (hold: Hold, { write }: Grant): Party => ({ hold, write });
   if (evidence.majority === undefined) {
     const [a, b] = [first.at(-1), second.at(-1)];
-    if (!a || !b) return [];
+    // What a client says of its own success proves nothing: the server's record shows whether it was granted.
+    if (!a || !b || a.took === false || b.took === false) return [];
     return [contest(party(overlap.first, a), party(overlap.second, b), evidence)];
   }
   return first.flatMap((a) => {

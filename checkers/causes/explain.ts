@@ -16,6 +16,7 @@ import { EvidenceWindows } from './evidence-windows.js';
 import { expiredEarly } from './expired-early.js';
 import { failoverLostWrite, splitBrain } from './failover.js';
 import { minorityGranted } from './minority-granted.js';
+import { neverGranted } from './never-granted.js';
 import { nodeForgot } from './node-forgot.js';
 import { overwritten } from './overwritten.js';
 import { releasedByOther } from './released-by-other.js';
@@ -57,7 +58,9 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
   const cause =
     overlap.class === 'stale'
       ? staleCause(overlap, evidence, input)
-      : (minorityGranted(overlap, evidence) ?? brokenCause(overlap, evidence, reasonsFor(input)));
+      : (minorityGranted(overlap, evidence) ??
+        neverGranted(overlap, evidence, input.model) ??
+        brokenCause(overlap, evidence, reasonsFor(input)));
   return (
     cause ??
     unexplained(
@@ -86,6 +89,7 @@ const phrases: Record<string, string> = {
   overwritten: 'it was overwritten',
   'lease-too-short': 'the server was asked for a shorter lease',
   'minority-granted': 'a minority granted it',
+  'never-granted': 'the server had refused it',
   'client-paused': 'the client was paused',
   'client-cut-off': 'the client was cut off',
   'client-slow': 'the client took longer than its lease',

@@ -191,6 +191,13 @@ describe('names', () => {
   });
 });
 
+test('no file is longer than 350 lines without a reason in its header', () => {
+  const tooLong = FOLDERS.flatMap(sources).filter(
+    ({ text }) => text.trimEnd().split('\n').length > 350 && !/^\/\*\*[\s\S]*?\blong because\b[\s\S]*?\*\//.test(text),
+  );
+  expect(tooLong.map(({ path }) => path)).toEqual([]);
+});
+
 test('what is compiled is every folder: set-up looks for changes nowhere else', () => {
   const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] };
   expect(include.toSorted()).toEqual([...FOLDERS, 'bench'].toSorted());

@@ -3,6 +3,7 @@ import type { Hold } from '../../vocabulary/verdict.js';
 import { type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
 import { type Effects, effectsOf } from './effects.js';
 import { firstIndex } from './first-index.js';
+import { type Grant, nearest, ofOneTry, storedWrite } from './grants.js';
 import {
   type ClockReading,
   type EvictedObservation,
@@ -14,14 +15,6 @@ import {
 } from './key-writes.js';
 import { NodeFeed } from './node-feed.js';
 import { majorityOf } from './quorum.js';
-
-/** The write with which a node granted a hold, or was asked to. */
-export interface Grant {
-  node: string;
-  write: KeyWrite;
-  /** Undefined: cannot be told. */
-  took: boolean | undefined;
-}
 
 type At<T> = readonly [observation: number, item: T];
 
@@ -232,8 +225,8 @@ export class Evidence {
     const grants = this.nodes.flatMap((node): Grant[] => {
       const write = this.grantingWrite(node, hold);
       if (!write) return [];
-      // One logical server: the client has its "ok" from this very write.
-      return [{ node, write, took: this.majority === undefined ? true : write.took }];
+      // Of a node that was never watched the reading may have missed anything.
+      return [{ node, write, took: this.majority !== undefined || this.wasWatched(node) ? write.took : undefined }];
     });
     const told =
       this.majority === undefined ? nearest(grants, hold.fromNs) : this.withSeenStored(ofOneTry(grants, hold), hold);
@@ -332,50 +325,6 @@ export class Evidence {
     this.byNode.set(name, node);
     return node;
   }
-}
-
-/**
- * Without what a later try of the client took on nodes that never heard of the one that was granted: that ran when the
- * answer was there, with another value than all that ran before.
- */
-function ofOneTry(grants: Grant[], { fromNs }: Hold): Grant[] {
-  const values = new Set(grants.filter(({ write }) => write.ranNs <= fromNs).map(({ write }) => write.value));
-  if (values.size === 0 || values.has(undefined)) return grants;
-  return grants.filter(({ write }) => write.ranNs <= fromNs || values.has(write.value));
-}
-
-/** A write that was not seen itself, as the sample that shows its effect tells it. */
-function storedWrite(
-  [observation, sample]: At<SampleObservation>,
-  hold: Hold,
-  value: string,
-  epochWallMs: number,
-): KeyWrite {
-  const { node, atNs, skewMs, keys } = sample;
-  const serverWallMs = epochWallMs + atNs / 1e6 + skewMs;
-  const leftMs = keys[hold.key]?.pttlMs ?? -1;
-  return {
-    node,
-    observation,
-    atNs,
-    ranNs: atNs,
-    serverWallMs,
-    client: hold.client,
-    source: 'sample',
-    command: 'seen stored',
-    script: false,
-    effect: 'take',
-    conditional: true,
-    value,
-    expiresWallMs: leftMs < 0 ? Number.POSITIVE_INFINITY : serverWallMs + leftMs,
-  };
-}
-
-/** The one write that a single logical server granted with: what the client asked of another one later is not it. */
-function nearest(grants: readonly Grant[], toNs: number): Grant[] {
-  const away = ({ write }: Grant) => Math.abs(write.atNs - toNs);
-  const best = [...grants].sort((a, b) => away(a) - away(b))[0];
-  return best ? [best] : [];
 }
 
 function append<T>(lists: Map<string, T[]>, name: string, item: T): void {

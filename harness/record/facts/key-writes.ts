@@ -64,6 +64,16 @@ export function removes({ before, after }: KeyWrite, owner: string | undefined):
   return was === 'yes' && is === 'no' ? 'yes' : 'unknown';
 }
 
+/** Whether a request was to store an owner, or may have been: a script whose commands say nothing of it. */
+export function asksFor({ effect, script }: KeyWrite): boolean {
+  return effect === 'take' || (effect === 'none' && script);
+}
+
+/** Whether a request certainly found something there, and not the value that it was to store. */
+export function foundAnother({ before, value }: KeyWrite): boolean {
+  return value !== undefined && before !== undefined && before.exists === 'yes' && stores(before, value) === 'no';
+}
+
 /** Whether this owner is certainly stored after a request. */
 export function keeps({ after }: KeyWrite, owner: string | undefined): boolean {
   return owner !== undefined && after !== undefined && stores(after, owner) === 'yes';

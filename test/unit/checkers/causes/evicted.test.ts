@@ -59,7 +59,7 @@ describe('on one node', () => {
     ['of another key', (story: Story) => story.evicted(2, 'r1', 'lock:01')],
     ['on another node', (story: Story) => story.watch(0, 'r2').evicted(2, 'r2')],
   ])('is not named for an eviction %s', (_what, add) => {
-    expect(only(add(granted()).take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
+    expect(only(add(granted()).take(RETAKEN, 'r1', 'c2')).name).toBe('never-granted');
   });
 
   it('is not named where it was the key of somebody who had taken it in between', () => {

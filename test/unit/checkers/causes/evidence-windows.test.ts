@@ -6,12 +6,15 @@ import { holdsOf } from '../../../../harness/record/facts/holds.js';
 import { overlapsOf } from '../../../../harness/record/facts/overlaps.js';
 import { KEY, Story } from '../build.js';
 
-/** One after the other, `everyS` apart: a stranger's DEL, an overwriting SET, an eviction, nothing that was seen. */
+/** One after the other, `everyS` apart: a stranger's DEL, an overwriting SET, an eviction, a refusal that was taken for a yes. */
 function longRun(episodes: number, everyS: number): Story {
   const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.05, 'r1');
   for (let n = 0; n < episodes; n++) {
     const at = n * everyS;
-    story.grant('c1', at + 1).take(at + 0.999, 'r1', 'c1');
+    story
+      .sample(at + 0.5, 'r1')
+      .grant('c1', at + 1)
+      .take(at + 0.999, 'r1', 'c1');
     const why = n % 4;
     if (why === 0) story.command(at + 2, 'r1', 'c3', ['DEL', KEY]);
     if (why === 2) story.evicted(at + 2, 'r1');
@@ -38,7 +41,7 @@ describe('windows', () => {
     const whole = overlaps.map(explainerOf(input));
     const windows = new EvidenceWindows(input, 0);
     expect(overlaps.map((overlap) => causeOf(overlap, windows.around(overlap), input))).toEqual(whole);
-    const names = ['released-by-other', 'overwritten', 'evicted', 'unexplained'];
+    const names = ['released-by-other', 'overwritten', 'evicted', 'never-granted'];
     expect(whole.map(({ name }) => name)).toEqual([...names, ...names, ...names]);
   });
 

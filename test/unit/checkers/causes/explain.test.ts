@@ -112,7 +112,7 @@ describe('failover-lost-write', () => {
       .sample(2.5, 'r2')
       .take(RETAKEN, 'r1', 'c2')
       .fault(0.8, 0, 'failover', 'strike', { targets: ['r1'] });
-    expect(only(story).name).toBe('unexplained');
+    expect(only(story).name).toBe('never-granted');
   });
 
   it('is not named where the second node was never seen to be a replica', () => {
@@ -221,7 +221,7 @@ describe('node-forgot', () => {
   it('is not named where the node kept the key, or another node restarted', () => {
     expect(
       only(restarted(2).sample(2.5, 'r1', { runId: 'run-2', owner: 'value-of-c1' }).take(RETAKEN, 'r1', 'c2')).name,
-    ).toBe('unexplained');
+    ).toBe('never-granted');
     expect(
       only(
         granted()
@@ -293,7 +293,7 @@ describe('clock-jumped', () => {
       .fault(2, 0, 'clock', 'strike', { effects: [jump('r1', 2_000)] })
       .fault(2.01, 0, 'clock', 'heal', { targets: ['r1'] })
       .take(RETAKEN, 'r1', 'c2');
-    expect(only(tooLittle).name).toBe('unexplained');
+    expect(only(tooLittle).name).toBe('never-granted');
   });
 
   it('is not named where the jump was too small to end the lease, was on another node, or came before the grant', () => {
@@ -308,7 +308,7 @@ describe('clock-jumped', () => {
       .watch(0, 'r1')
       .sample(0.5, 'r1', { skewMs: 6_000 })
       .take(TAKEN, 'r1', 'c1', 'value-of-c1', 6_000);
-    expect(only(before.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 6_000)).name).toBe('unexplained');
+    expect(only(before.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 6_000)).name).toBe('never-granted');
   });
 });
 
@@ -341,7 +341,7 @@ describe('clock-ran-fast', () => {
     const little = runs(50_000, 10);
     expect(retaken(granted().fault(1.3, 0, 'drift', 'strike', little))).toBe('clock-jumped');
     const alone = granted().fault(1.3, 0, 'drift', 'strike', drift).take(RETAKEN, 'r1', 'c2');
-    expect(only(alone).name).toBe('unexplained');
+    expect(only(alone).name).toBe('never-granted');
   });
 
   it('shows the heal by which a slow clock was set forward, but calls that a jump', () => {
@@ -444,11 +444,11 @@ describe('released-by-other', () => {
     const refused = granted()
       .command(2, 'r1', 'c3', ['EVALSHA', 'abc', '1', KEY, 'value-of-c3'])
       .command(2, 'r1', 'lua', ['get', KEY]);
-    expect(only(refused.take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
+    expect(only(refused.take(RETAKEN, 'r1', 'c2')).name).toBe('never-granted');
     expect(only(granted().command(2, 'r1', 'c3', ['DEL', 'lock:9']).take(RETAKEN, 'r1', 'c2')).name).toBe(
-      'unexplained',
+      'never-granted',
     );
-    expect(only(granted().command(0.9, 'r1', 'c3', ['DEL', KEY]).take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
+    expect(only(granted().command(0.9, 'r1', 'c3', ['DEL', KEY]).take(RETAKEN, 'r1', 'c2')).name).toBe('never-granted');
   });
 
   it('is called a shared owner where a compare-and-delete was let through', () => {
@@ -524,7 +524,7 @@ describe('lease-too-short', () => {
 
   it('is not named where it was asked for the whole lease', () => {
     expect(only(broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').take(RETAKEN, 'r1', 'c2')).name).toBe(
-      'unexplained',
+      'never-granted',
     );
   });
 });
@@ -753,5 +753,55 @@ describe('of a stale holder', () => {
     const paused = only(pause(late, 2, 7.9));
     expect(paused.name).toBe('granted-late');
     expect(paused.chain.map(({ text }) => text)).toContain('SIGSTOP to c1');
+  });
+});
+
+describe('never-granted', () => {
+  /** The one server is watched; c1 takes the key at 1 s. */
+  const watched = () => broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1');
+
+  it('is named where the server had refused every request of the attempt that the client calls granted', () => {
+    const cause = only(watched().take(RETAKEN, 'r1', 'c2'));
+    expect(cause).toMatchObject({
+      name: 'never-granted',
+      sentence: "c2 said that it holds lock:0, but r1 had refused its SET: another owner's value was there.",
+    });
+    expect(cause.chain.map(({ text }) => text)).toEqual([
+      'r1 granted lock:0 to c1 (SET)',
+      "r1 refused c2's SET: another owner's value was there",
+      'c2 said at 3.000 s that it holds the lock',
+    ]);
+  });
+
+  it('is not named where a later request of the same attempt may have stored it', () => {
+    const storing = ['SET', KEY, 'value-of-c2', 'PX', '5000'];
+    expect(only(watched().take(2.9985, 'r1', 'c2').command(RETAKEN, 'r1', 'c2', storing)).name).not.toBe(
+      'never-granted',
+    );
+  });
+
+  it("is not named where the client's own value was there already: that was stored", () => {
+    const story = watched().command(2, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000']).take(RETAKEN, 'r1', 'c2');
+    expect(only(story).name).not.toBe('never-granted');
+  });
+
+  it('is not named where watching had a gap, before the answer or within a second after it', () => {
+    for (const at of [2.9985, 3.5]) {
+      const story = watched().take(RETAKEN, 'r1', 'c2');
+      expect(only(story.watch(at, 'r1', false).watch(at + 0.0001, 'r1')).name).not.toBe('never-granted');
+    }
+  });
+
+  it('is not named where the client was seen to ask for nothing, or in another form than the other holder', () => {
+    expect(only(watched()).name).toBe('unexplained');
+    const otherForm = watched().command(RETAKEN, 'r1', 'c2', ['SETNX', KEY, 'value-of-c2']);
+    expect(only(otherForm).name).toBe('unexplained');
+  });
+
+  it('is not named for locks whose holders may rightly write nothing of their own', () => {
+    const story = (model: Parameters<Story['promised']>[0]) =>
+      causes(watched().take(RETAKEN, 'r1', 'c2').promised(model));
+    for (const model of [{ kind: 'reentrant', depth: 2 }, { kind: 'read-write' }] as const)
+      expect(story(model).map(({ name }) => name)).not.toContain('never-granted');
   });
 });

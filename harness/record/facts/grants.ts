@@ -1,0 +1,55 @@
+/** The writes with which nodes granted a hold, or were asked to, and which of them belong to the attempt that was granted. */
+import type { Hold } from '../../vocabulary/verdict.js';
+import type { KeyWrite, SampleObservation } from './key-writes.js';
+
+/** The write with which a node granted a hold, or was asked to. */
+export interface Grant {
+  node: string;
+  write: KeyWrite;
+  /** Undefined: cannot be told. */
+  took: boolean | undefined;
+}
+
+/**
+ * Without what a later try of the client took on nodes that never heard of the one that was granted: that ran when the
+ * answer was there, with another value than all that ran before.
+ */
+export function ofOneTry(grants: Grant[], { fromNs }: Hold): Grant[] {
+  const values = new Set(grants.filter(({ write }) => write.ranNs <= fromNs).map(({ write }) => write.value));
+  if (values.size === 0 || values.has(undefined)) return grants;
+  return grants.filter(({ write }) => write.ranNs <= fromNs || values.has(write.value));
+}
+
+/** A write that was not seen itself, as the sample that shows its effect tells it. */
+export function storedWrite(
+  [observation, sample]: readonly [observation: number, sample: SampleObservation],
+  hold: Hold,
+  value: string,
+  epochWallMs: number,
+): KeyWrite {
+  const { node, atNs, skewMs, keys } = sample;
+  const serverWallMs = epochWallMs + atNs / 1e6 + skewMs;
+  const leftMs = keys[hold.key]?.pttlMs ?? -1;
+  return {
+    node,
+    observation,
+    atNs,
+    ranNs: atNs,
+    serverWallMs,
+    client: hold.client,
+    source: 'sample',
+    command: 'seen stored',
+    script: false,
+    effect: 'take',
+    conditional: true,
+    value,
+    expiresWallMs: leftMs < 0 ? Number.POSITIVE_INFINITY : serverWallMs + leftMs,
+  };
+}
+
+/** The one write that a single logical server granted with: what the client asked of another one later is not it. */
+export function nearest(grants: readonly Grant[], toNs: number): Grant[] {
+  const away = ({ write }: Grant) => Math.abs(write.atNs - toNs);
+  const best = [...grants].sort((a, b) => away(a) - away(b))[0];
+  return best ? [best] : [];
+}
