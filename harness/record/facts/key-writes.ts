@@ -213,8 +213,10 @@ function lostPart({ before, after }: Change): boolean {
 const EXPIRES = /EXPIRE|PERSIST|GETEX/;
 
 function lasts(write: KeyWrite, { expires }: StoredState, wallMs: number): void {
-  write.expiresWallMs = expires.untilMs;
-  if (Number.isFinite(expires.untilMs)) write.ttlMs = expires.untilMs - Math.floor(wallMs);
+  // A time that is counted from when the command ran is known to the millisecond after it.
+  const atMs = expires.fromMs === expires.untilMs ? expires.untilMs : expires.untilMs - 1;
+  write.expiresWallMs = atMs;
+  if (Number.isFinite(atMs)) write.ttlMs = atMs - Math.floor(wallMs);
   else delete write.ttlMs;
 }
 

@@ -1,5 +1,5 @@
 /** Numbers and options in the arguments of commands, read as Redis reads them. */
-import { NEVER, type Times } from './state.js';
+import { NEVER, passed, type Times } from './state.js';
 import { and, type Truth, truth } from './truth.js';
 
 const LEAST = -(2n ** 63n);
@@ -59,6 +59,12 @@ export function timeOf(option: TimeOption, amount: string | undefined, now: Time
 export function timeToKeep(option: TimeOption, amount: string | undefined, now: Times): Times | undefined {
   const number = integer(amount);
   return number === undefined || number <= 0n ? undefined : timeOf(option, amount, now);
+}
+
+/** Whether a time that a command gives is over at once: what is to expire then is removed. */
+export function isOver(option: TimeOption, amount: string | undefined, to: Times, now: Times): Truth {
+  if (!option.endsWith('AT')) return truth((integer(amount) ?? 0n) <= 0n);
+  return passed(to, { fromMs: now.fromMs + 1, untilMs: now.untilMs + 1 });
 }
 
 /** Whether one time comes before another. */

@@ -4,6 +4,7 @@ import {
   expireApplies,
   expireOptions,
   integer,
+  isOver,
   isTimeOption,
   isWhole,
   type TimeOption,
@@ -21,7 +22,6 @@ import {
   type Part,
   part,
   partOf,
-  passed,
   type StoredState,
   type Times,
   withParts,
@@ -92,13 +92,16 @@ function remove(before: Part): Edited {
 }
 
 /** With another time to live, if it is there. */
-function keep(before: Part, expires: Times, now?: Times): Edited {
-  return { part: before.there === 'no' ? GONE_PART : lasting(before, expires, now), applies: before.there };
+function keep(before: Part, expires: Times, over?: Truth): Edited {
+  return { part: before.there === 'no' ? GONE_PART : lasting(before, expires, over), applies: before.there };
 }
 
 /** A time that is over removes at once. */
-function lasting(before: Part, expires: Times, now?: Times): Part {
-  return now && passed(expires, now) === 'yes' ? GONE_PART : { ...before, expires };
+function lasting(before: Part, expires: Times, over: Truth = 'no'): Part {
+  if (over === 'yes') return GONE_PART;
+  return over === 'no'
+    ? { ...before, expires }
+    : { ...before, expires, there: before.there === 'no' ? 'no' : 'unknown' };
 }
 
 function keptOf({ there, expires }: Part): Times {
@@ -183,16 +186,18 @@ function hexpire(x: Execution, unit: TimeOption): void {
   const fields = at < 0 ? undefined : fieldsAt(rest, at);
   const to = timeOf(unit, amount, x.now);
   // Servers differ in what they take for an error here.
-  if (!options || !fields || !to || to.fromMs < 0) {
+  if (!options || !fields || !to || integer(amount)! < 0n) {
     makeUnknown(x, key);
     return;
   }
-  editFields(x, fields, (before) => expireField(before, options, to, x.now), { makes: false });
+  editFields(x, fields, (before) => expireField(before, options, to, isOver(unit, amount, to, x.now)), {
+    makes: false,
+  });
 }
 
-function expireField(before: Part, options: ReadonlySet<ExpireOption>, to: Times, now: Times): Edited {
+function expireField(before: Part, options: ReadonlySet<ExpireOption>, to: Times, over: Truth): Edited {
   const applies = and(before.there, expireApplies(options, before.expires, to));
-  return put(applies, lasting(before, to, now), before);
+  return put(applies, lasting(before, to, over), before);
 }
 
 function hgetex(x: Execution): void {
@@ -211,7 +216,7 @@ function hgetex(x: Execution): void {
     makeUnknown(x, key);
     return;
   }
-  editFields(x, fields, (before) => keep(before, to, x.now), { makes: false });
+  editFields(x, fields, (before) => keep(before, to, isOver(word as TimeOption, amount, to, x.now)), { makes: false });
 }
 
 function hsetex(x: Execution): void {
@@ -223,6 +228,7 @@ function hsetex(x: Execution): void {
   const timed = words.filter((word) => word !== only);
   const [option, amount] = timed;
   const to = isTimeOption(option) && timed.length === 2 ? timeToKeep(option, amount, x.now) : undefined;
+  const over = to && isTimeOption(option) ? isOver(option, amount, to, x.now) : 'no';
   const keepTtl = option === 'KEEPTTL' && timed.length === 1;
   if (!fields || (timed.length > 0 && !to && !keepTtl)) {
     makeUnknown(x, key);
@@ -244,7 +250,7 @@ function hsetex(x: Execution): void {
     [...values.keys()],
     (before, field) => {
       const expires = to ?? (keepTtl ? keptOf(before) : NEVER);
-      return { part: lasting(part(wholeText(values.get(field)!), x.by), expires, x.now), applies: 'yes' };
+      return { part: lasting(part(wholeText(values.get(field)!), x.by), expires, over), applies: 'yes' };
     },
     { applies: condition },
   );

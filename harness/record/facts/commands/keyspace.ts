@@ -1,8 +1,17 @@
 /** Commands on keys of any type, and on whole databases. */
-import { expireApplies, expireOptions, integer, isNever, isWhole, type TimeOption, timeOf } from './arguments.js';
+import {
+  expireApplies,
+  expireOptions,
+  integer,
+  isNever,
+  isOver,
+  isWhole,
+  type TimeOption,
+  timeOf,
+} from './arguments.js';
 import { type CommandReading, change, type Execution, makeUnknown, upper } from './execution.js';
-import { ABSENT, join, NEVER, passed } from './state.js';
-import { and, not, truth } from './truth.js';
+import { ABSENT, join, NEVER } from './state.js';
+import { and, not } from './truth.js';
 
 export const keyspace: Record<string, CommandReading> = {
   DEL: remove,
@@ -57,9 +66,7 @@ function expire(x: Execution, unit: TimeOption): void {
   const state = x.get(key);
   const applies = and(state.exists, expireApplies(options, state.expires, to));
   // In the past, or now: the key is deleted.
-  const gone = unit.endsWith('AT')
-    ? passed(to, { fromMs: x.now.fromMs + 1, untilMs: x.now.untilMs + 1 })
-    : truth(integer(amount)! <= 0n);
+  const gone = isOver(unit, amount, to, x.now);
   const later = { ...state, expires: to };
   if (state.exists === 'unknown' && applies === 'unknown' && options.size === 0) {
     const there = gone === 'yes' ? ABSENT : gone === 'no' ? later : join(ABSENT, later);

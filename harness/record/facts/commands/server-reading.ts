@@ -55,6 +55,8 @@ export interface ServerReadingOptions {
  * or after it. Where every command is in the record that cannot be, for it looks after the line before was printed.
  */
 const LOOKED_BEFORE_MS = 2;
+/** Redis 8 was seen to expire a key a millisecond before the stamps said so. */
+const ROUNDED_MS = 1;
 /** Stamps of one server do not fall by more than this, unless its clock was set back. */
 const SET_BACK_MS = 5;
 
@@ -121,7 +123,7 @@ export class ServerReading {
     this.fieldsExpire ||= FIELD_TIMES.has(by.name);
     if (writesNothing.has(by.name)) return;
     // A script sees one time from its beginning to its end.
-    const now: Times = { fromMs: this.lookedMs, untilMs: Math.floor(line.serverWallMs) };
+    const now: Times = { fromMs: this.lookedMs, untilMs: Math.floor(line.serverWallMs) + ROUNDED_MS };
     const execution = new RunningCommand(server, by, line.argv.slice(1), line.db ?? 0, now);
     if (Object.hasOwn(readings, by.name)) readings[by.name]!(execution);
     // It is not understood: whatever it names it may have written.
