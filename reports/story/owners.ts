@@ -61,7 +61,10 @@ export class Owners {
     if (state.exists === 'no') this.end(key, one.atNs);
     const stored = shownAs(state);
     if (stored === undefined) return;
-    const expiresNs = one.atNs + (state.expires.untilMs - Math.floor(one.serverWallMs)) * 1e6;
+    const { fromMs, untilMs } = state.expires;
+    // A time that is counted from when the command ran is known to the millisecond after it.
+    const atMs = fromMs === untilMs ? untilMs : untilMs - 1;
+    const expiresNs = one.atNs + (atMs - Math.floor(one.serverWallMs)) * 1e6;
     const owned = this.now.get(key);
     if (owned?.value === stored.value) owned.expiresNs = expiresNs;
     else this.own(key, { ...stored, ...from(one), expiresNs });
