@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ClockSkew } from '../vocabulary/host.js';
 import { findOnPath, runProgram } from './command.js';
-import { privateFolder } from './private-folder.js';
+import { CacheFolderError, privateFolder } from './private-folder.js';
 
 const COMPILERS = ['cc', 'gcc', 'clang'];
 const FLAGS = ['-O2', '-shared', '-fPIC'];
@@ -48,7 +48,7 @@ export async function buildClockShim({ cacheFolder, say }: BuildClockShimOptions
     return await compile(compiler, source, path);
   } catch (error) {
     const { syscall, message } = error as NodeJS.ErrnoException;
-    if (syscall === undefined) throw error;
+    if (syscall === undefined && !(error instanceof CacheFolderError)) throw error;
     return unavailable(
       `the clock shim cannot be kept in ${folder}: ${message}`,
       'set LOCK_TORTURE_CACHE to a folder of yours',

@@ -56,7 +56,7 @@ describe('Ctrl-C', () => {
     process.kill(find(run, isOuter).pid, 'SIGINT');
     const { code } = await run.ended;
     expect([0, 1, 2]).toContain(code);
-    expect(historyOf(run).at(-1)).toMatchObject({ type: 'phase', phase: 'end' });
+    expect(historyOf(run).findLast(({ type }) => type === 'phase')).toMatchObject({ phase: 'end' });
     expect(run.output()).toContain('report.html');
     expect(processesOf(run.mark)).toEqual([]);
   });

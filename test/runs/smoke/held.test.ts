@@ -1,0 +1,59 @@
+/** A run that holds, what it prints as JSON, and what becomes of its record when that is damaged. */
+import { appendFileSync, cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { freshFolder, torture } from '../../support/torture.js';
+
+describe('--json', () => {
+  test('every line is an object, the last one the verdict', async () => {
+    const run = await torture(['--json', '--nemesis', 'none', '--time-limit', '4s', '--hold', '0.01x..0.05x']);
+    const lines = run.output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ verdict: run.results.verdict, exitStatus: run.status });
+    expect(lines.slice(0, -1).every((line) => line.type !== undefined)).toBe(true);
+  });
+});
+
+describe('what was recorded can be checked', () => {
+  test('a torn last line is mentioned, other damage is named by line', async () => {
+    const run = await torture([
+      '--topology',
+      'single',
+      '--nemesis',
+      'none',
+      '--time-limit',
+      '5s',
+      '--hold',
+      '0.01x..0.05x',
+    ]);
+    const folder = freshFolder();
+    cpSync(run.folder, folder, { recursive: true, dereference: true });
+    const history = join(folder, 'history.jsonl');
+    const whole = readFileSync(history, 'utf8');
+
+    truncateSync(history, statSync(history).size - 20);
+    const torn = await torture([folder], { command: 'check' });
+    expect(torn.status).toBe(2);
+    expect(torn.output).toContain('torn');
+
+    const lines = whole.split('\n');
+    lines[10] = 'garbage';
+    writeFileSync(history, lines.join('\n'));
+    const damaged = await torture([folder], { command: 'check' });
+    expect(damaged.status).toBe(3);
+    expect(damaged.errors.trim().split('\n')).toHaveLength(1);
+    expect(damaged.errors).toMatch(/history\.jsonl.*line 11/);
+
+    rmSync(history);
+    const nothing = await torture([folder], { command: 'check' });
+    expect(nothing.status).toBe(3);
+    expect(nothing.errors.trim().split('\n')).toHaveLength(1);
+    expect(nothing.errors).toContain('nothing was recorded');
+
+    writeFileSync(history, whole);
+    appendFileSync(history, '');
+    expect((await torture([folder], { command: 'check' })).status).toBe(0);
+  });
+});

@@ -1,0 +1,23 @@
+/** A client and the outer CLI, killed with SIGKILL: the run goes on without the one, and ends with the other. */
+import { afterEach, expect, test } from 'vitest';
+import { find, inFullSwing, isOuter, LEFT_LIMIT_MS } from '../../support/killed.js';
+import { endAll, historyOf, namespacesOf, processesOf, type Torture, until } from '../../support/torture.js';
+
+let run: Torture;
+afterEach(() => endAll(run));
+
+test('a client is followed by another in its place; the outer CLI takes everything with it', async () => {
+  run = await inFullSwing();
+  const client = find(run, (command) => command.includes('client/main.js'));
+  process.kill(client.pid, 'SIGKILL');
+  const down = await until('its death in the history', () =>
+    historyOf(run).find((event) => event.type === 'client-down' && event.reason.includes('SIGKILL')),
+  );
+  const name = down.type === 'client-down' ? down.client : '';
+  await until('its successor', () =>
+    historyOf(run).some((event) => event.type === 'client-up' && event.client.startsWith(`${name}.`)),
+  );
+  process.kill(find(run, isOuter).pid, 'SIGKILL');
+  await until('nothing left', () => processesOf(run.mark).length === 0, LEFT_LIMIT_MS);
+  expect(namespacesOf(run.mark)).toEqual([]);
+});

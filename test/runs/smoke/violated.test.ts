@@ -1,0 +1,41 @@
+/** One violated run for each main deployment: what the fault breaks is found, and why. */
+import { describe, expect, test } from 'vitest';
+import { freshFolder, torture } from '../../support/torture.js';
+
+const classes = (results: { found: object }) => Object.keys(results.found);
+
+describe('what a fault breaks is found', () => {
+  test('sentinel, failover: exclusion broken, and why', async () => {
+    const run = await torture(['--topology', 'sentinel', '--nemesis', 'failover', '--seed', '7']);
+    expect(run.status).toBe(1);
+    expect(classes(run.results)).toEqual(['exclusion']);
+    expect(run.results.violations.some((violation) => violation.cause.name === 'failover-lost-write')).toBe(true);
+    expect(run.output).toContain('--seed 7');
+  });
+
+  test('single, paused clients: a stale holder and nothing else', async () => {
+    const run = await torture(['--topology', 'single', '--nemesis', 'pause:client', '--lease', '2s', '--seed', '3']);
+    expect(run.status).toBe(1);
+    expect(classes(run.results)).toEqual(['stale']);
+    const allowed = await torture([run.folder], { command: 'check' });
+    expect(allowed.status).toBe(1);
+  });
+
+  test('redlock, one of the granting nodes forgets: exclusion broken', async () => {
+    const run = await torture(['--topology', 'redlock', '--nemesis', 'forget-granted', '--seed', '5']);
+    expect(run.status).toBe(1);
+    expect(classes(run.results)).toEqual(['exclusion']);
+  });
+});
+
+describe('a canary', () => {
+  test('is caught, and its replay finds the same again', async () => {
+    const out = freshFolder();
+    const flags = ['--topology', 'single', '--lock', 'broken/lease-in-seconds', '--nemesis', 'none', '--lease', '2s'];
+    const run = await torture([...flags, '--time-limit', '6s', '--seed', '1', '--out', out]);
+    expect(run.status, run.output + run.errors).toBe(1);
+    expect(run.results.found.exclusion).toBeGreaterThan(0);
+    const again = await torture([run.folder, '--out', out], { command: 'replay' });
+    expect(again.status, again.output + again.errors).toBe(1);
+  });
+});
