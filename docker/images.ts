@@ -190,7 +190,7 @@ interface PackageJson {
 }
 
 /** Of the project's packages, those that run in a lock client. The rest, this one's own included, stays outside. */
-const FOR_CLIENTS = ['ioredis', 'cluster-key-slot'];
+export const FOR_CLIENTS = ['ioredis', 'cluster-key-slot', 'pure-rand'];
 
 /** Folders of the packages that lock clients need, and of everything that these need, relative to the project. */
 function clientPackages(project: string): string[] {

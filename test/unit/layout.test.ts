@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { FOR_CLIENTS } from '../../docker/images.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -203,7 +204,7 @@ test('what is compiled is every folder: set-up looks for changes nowhere else', 
   expect(include.toSorted()).toEqual([...FOLDERS, 'bench'].toSorted());
 });
 
-test('what runs inside hosts loads no schemas: it starts often, and is a part of what is measured', () => {
+test('what runs inside hosts loads no schemas, and only packages that lock clients in containers have', () => {
   const byPath = new Map(FOLDERS.flatMap(sources).map((source) => [source.path, source]));
   const reached = new Set<string>();
   const visit = (path: string): void => {
@@ -219,6 +220,15 @@ test('what runs inside hosts loads no schemas: it starts often, and is a part of
   for (const path of byPath.keys()) if (path.startsWith('lock-impl/')) visit(path);
   expect([...reached].filter((path) => /from 'zod'/.test(byPath.get(path)!.text))).toEqual([]);
   expect([...byPath.values()].some(({ text }) => /from 'zod'/.test(text))).toBe(true);
+
+  // What published libraries are to a lock stays with their own files, which look for them where the user has them.
+  const bare = [...reached]
+    .filter((path) => !path.startsWith('lock-impl/third-party/'))
+    .flatMap((path) => [...byPath.get(path)!.text.matchAll(/^import (?!type)[^;]*? from '([^.'][^']*)'/gm)])
+    .map((match) => match[1]!)
+    .filter((name) => !name.startsWith('node:') && name !== 'lock-torture')
+    .map((name) => name.split('/')[0]!);
+  expect([...new Set(bare)].filter((name) => !FOR_CLIENTS.includes(name))).toEqual([]);
 });
 
 describe('time and randomness are parameters', () => {
