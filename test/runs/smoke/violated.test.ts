@@ -1,6 +1,6 @@
 /** One violated run for each main deployment: what the fault breaks is found, and why. */
 import { describe, expect, test } from 'vitest';
-import { freshFolder, torture } from '../../support/torture.js';
+import { torture } from '../../support/torture.js';
 
 const classes = (results: { found: object }) => Object.keys(results.found);
 
@@ -30,12 +30,11 @@ describe('what a fault breaks is found', () => {
 
 describe('a canary', () => {
   test('is caught, and its replay finds the same again', async () => {
-    const out = freshFolder();
     const flags = ['--topology', 'single', '--lock', 'broken/lease-in-seconds', '--nemesis', 'none', '--lease', '2s'];
-    const run = await torture([...flags, '--time-limit', '6s', '--seed', '1', '--out', out]);
+    const run = await torture([...flags, '--time-limit', '6s', '--seed', '1']);
     expect(run.status, run.output + run.errors).toBe(1);
     expect(run.results.found.exclusion).toBeGreaterThan(0);
-    const again = await torture([run.folder, '--out', out], { command: 'replay' });
+    const again = await torture([run.folder], { command: 'replay' });
     expect(again.status, again.output + again.errors).toBe(1);
   });
 });
