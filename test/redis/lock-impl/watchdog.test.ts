@@ -1,13 +1,13 @@
 /** `watchdog`, each client a process of its own: how long it renews, when it stops, and what it says. */
 import { expect, test } from 'vitest';
-import { fileServer, freshKey } from '../../support/file-servers.js';
+import { fileServer, freshKey, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
 import { single } from '../../support/locks-here.js';
 import { startRedis, until } from '../../support/redis-server.js';
 
 const server = fileServer();
 
-const LEASE_MS = 300;
+const LEASE_MS = SHORT_LEASE_MS;
 const connected = () => connectedClient('watchdog', single(server));
 const renewals = (client: LockClientProcess) => client.notices.filter(({ type }) => type === 'renewed');
 const renewedUntil = (client: LockClientProcess, ns: number) =>
