@@ -18,6 +18,7 @@ export default defineLock({
   topologies: ['single', 'replica', 'sentinel', 'cluster'],
   features: ['renews', 'reentrant'],
   model: { kind: 'fair' },
+  deadlines: { place: 'lease' },
   async connect(access) {
     const redis = await access.redis();
     return ownedLocks(access, (key) => fairProtocol(access, redis, key));

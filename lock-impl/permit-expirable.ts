@@ -24,6 +24,7 @@ export default defineLock({
   topologies: ['single', 'replica', 'sentinel', 'cluster'],
   features: ['extend'],
   model: { kind: 'semaphore', permits: PERMITS },
+  deadlines: { permit: 'lease' },
   async connect(access) {
     const redis = await access.redis();
     return {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import {
   acquireValueSchema,
   clockValueSchema,
+  deadlinesSchema,
   extendValueSchema,
   handshakeSchema,
   noticeSchema,
@@ -46,6 +47,7 @@ const TABLES: Record<string, () => string> = {
         clock: clockValueSchema,
       }).flatMap(([op, schema]) => fieldRows(schema).map((row, n) => [n === 0 ? `\`${op}\`` : '', ...row])),
     ),
+  deadlines: () => table(['field of `deadlines`', 'type', 'when it ends'], fieldRows(deadlinesSchema)),
   notices: () => messages('type', 'says', noticeSchema.options),
 };
 
@@ -82,8 +84,8 @@ function fieldRows(schema: z.ZodObject, but: readonly string[] = []): string[][]
 }
 
 function typeOf({ type, enum: choices, items, anyOf, oneOf }: Described): string {
-  const known = (anyOf ?? oneOf)?.find((one) => one.type !== 'null');
-  if (known) return typeOf(known);
+  const forms = (anyOf ?? oneOf)?.filter((one) => one.type !== 'null').map(typeOf);
+  if (forms?.length) return [...new Set(forms)].join(' or ');
   if (choices) return choices.map((choice) => `\`${choice}\``).join(' or ');
   const [plain] = [type].flat().filter((one) => one !== 'null');
   return plain === 'array' ? `array of ${typeOf(items ?? {})}s` : (plain ?? 'object');

@@ -121,6 +121,7 @@ export class Session {
       const value: HandshakeValue = { lock: lock.name, features };
       if (lock.topologies) value.topologies = [...lock.topologies];
       if (lock.model) value.model = lock.model;
+      if (lock.deadlines) value.deadlines = lock.deadlines;
       return { type: 'ok', value };
     } catch (error) {
       return { type: 'fail', reason: handshakeReason(error) };

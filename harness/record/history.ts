@@ -12,7 +12,7 @@ import type { FaultEffect, History, HistoryBody, HistoryEvent } from '../vocabul
 import { HistoryTable } from './history-table.js';
 import { forEachLine, piecesOf } from './line-pieces.js';
 import { shownAsJson } from './schemas/foreign-text.js';
-import { lockModelSchema } from './schemas/protocol.js';
+import { deadlinesSchema, lockModelSchema } from './schemas/protocol.js';
 import {
   type Check,
   DamagedHistory,
@@ -210,6 +210,8 @@ function kindProblem(value: unknown, kinds: Record<string, Fields>, everyKind: F
 }
 
 const lockModel: Check = (value) => (lockModelSchema.safeParse(value).success ? undefined : 'not a lock model');
+const deadlines: Check = (value) =>
+  deadlinesSchema.safeParse(value).success ? undefined : 'not when places and permits end';
 
 type EventOf<T> = HistoryBody extends infer E
   ? E extends { type: infer U }
@@ -269,6 +271,7 @@ const eventFields = {
     lock: nameText,
     features: listOf(text),
     model: optional(lockModel),
+    deadlines: optional(deadlines),
   },
   'client-down': { client: nameText, endNs: stamp, reason: text, broke: optional(protocolBreak) },
   invoke: {

@@ -112,6 +112,7 @@ export class SlotProcess implements ClientTarget {
       lock: value.lock,
       features: value.features,
       ...(value.model && { model: value.model }),
+      ...(value.deadlines && { deadlines: value.deadlines }),
     });
   }
 

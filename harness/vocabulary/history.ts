@@ -1,5 +1,5 @@
 /** A run as data: what the clients did and saw, what the nemesis did, what the servers believed. */
-import type { LockMode, LockModel } from './protocol.js';
+import type { Deadlines, LockMode, LockModel } from './protocol.js';
 import type { Quorum, Setting } from './topology.js';
 
 /** `read` and `write` go to a resource that the lock protects, under a hold. */
@@ -35,6 +35,8 @@ export type HistoryBody =
       features: string[];
       /** What the lock promises, where it said so. */
       model?: LockModel;
+      /** When its places and permits end, where it said so. */
+      deadlines?: Deadlines;
     }
   /**
    * A client process is gone. `endNs` is the last instant at which it may still have acted (before the kill was sent,

@@ -13,6 +13,20 @@ export type LockModel =
   /** A mutex that is granted in the order in which clients were queued. */
   | { kind: 'fair' };
 
+/**
+ * When something that a client keeps on the servers ends by itself, if nothing more is heard of the client: after so many
+ * milliseconds; after the `lease` that it asked for; or `never`.
+ */
+export type Deadline = number | 'lease' | 'never';
+
+/** What of a client outlives it on the servers, and for how long. Absent: the lock does not say. */
+export interface Deadlines {
+  /** Of a place in the queue of those who wait, counted from when the client last showed that it waits. */
+  place?: Deadline;
+  /** Of one of several permits, counted from its grant or its last renewal. */
+  permit?: Deadline;
+}
+
 export type LockMode = 'read' | 'write';
 
 /** What the harness sends, one JSON object a line. */
@@ -69,6 +83,8 @@ export interface HandshakeValue {
   topologies?: string[];
   /** What it promises; absent: one owner at a time. */
   model?: LockModel;
+  /** When places and permits of a client end that is heard of no more. */
+  deadlines?: Deadlines;
 }
 
 export interface AcquireValue {

@@ -16,6 +16,7 @@ export function guardedSemaphore(name: string, givenBack: GivenBack): LockDefini
     name,
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
     model: { kind: 'semaphore', permits: PERMITS },
+    deadlines: { permit: 'never' },
     async connect(access) {
       const redis = await access.redis();
       return {

@@ -15,6 +15,7 @@ export function queueLock(name: string, firstTry: FirstTry): LockDefinition {
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
     features: ['renews', 'reentrant'],
     model: { kind: 'fair' },
+    deadlines: { place: 'lease' },
     async connect(access) {
       const redis = await access.redis();
       return ownedLocks(access, (key): Protocol => {

@@ -45,6 +45,7 @@ export function ticketLock(name: string, { giveUp = takeTicketBack }: TicketPart
   return defineLock({
     name,
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
+    deadlines: { place: 'never' },
     async connect(access) {
       const redis = await access.redis();
       return {

@@ -7,6 +7,7 @@ export default redisSemaphore({
   name: 'third-party/redis-semaphore-semaphore',
   topologies: ['single', 'replica', 'sentinel', 'cluster'],
   model: { kind: 'semaphore', permits: PERMITS },
+  deadlines: { permit: 'lease' },
   classOf: ({ Semaphore }) => Semaphore,
   whatToLock: ([client], key) => [client, key, PERMITS],
 });

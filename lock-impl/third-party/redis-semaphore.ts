@@ -13,7 +13,7 @@ import type {
   LockHold,
   TopologyAccess,
 } from '../../harness/vocabulary/lock.js';
-import type { LockModel } from '../../harness/vocabulary/protocol.js';
+import type { Deadlines, LockModel } from '../../harness/vocabulary/protocol.js';
 import { certainOrDoubtful } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { type ClientSettings, clientsOf } from './clients.js';
@@ -40,6 +40,7 @@ export interface RedisSemaphoreLock {
   name: string;
   topologies: readonly string[];
   model?: LockModel;
+  deadlines?: Deadlines;
   clients?: ClientSettings;
   /** Which of its classes. */
   classOf(exports: Exports): LockClass;
@@ -55,6 +56,7 @@ export function redisSemaphore(lock: RedisSemaphoreLock): LockDefinition {
     topologies: lock.topologies,
     features: ['renews', installedVersion(library) ?? 'not-installed'],
     ...(lock.model && { model: lock.model }),
+    ...(lock.deadlines && { deadlines: lock.deadlines }),
     connect: (access) => connect(access, lock),
   });
 }

@@ -9,6 +9,8 @@ import type {
   AccessValue,
   AcquireValue,
   ClientOptions,
+  Deadline,
+  Deadlines,
   ExtendValue,
   HandshakeValue,
   LockModel,
@@ -150,6 +152,15 @@ export const lockModelSchema = describes<LockModel>()(
   ]),
 );
 
+const deadline = orNull(describes<Deadline>()(z.union([z.number().positive(), z.literal(['lease', 'never'])])));
+
+export const deadlinesSchema = describes<Deadlines>()(
+  z.object({
+    place: deadline.describe('a place in the queue, counted from when its client last showed that it waits'),
+    permit: deadline.describe('one of several permits, counted from its grant or its last renewal'),
+  }),
+);
+
 export const handshakeSchema = describes<HandshakeValue>()(
   z.object({
     lock: z.string().describe("the lock's name"),
@@ -161,6 +172,9 @@ export const handshakeSchema = describes<HandshakeValue>()(
     topologies: orNull(z.array(z.string())).describe('the kinds on which it makes sense; absent: any'),
     model: orNull(lockModelSchema).describe(
       'what it promises: of `kind` `mutex` (if absent), `reentrant` (with `depth`), `read-write`, `semaphore` (with `permits`), `fenced` or `fair`',
+    ),
+    deadlines: orNull(deadlinesSchema).describe(
+      'when what a client keeps on the servers ends if nothing more is heard of the client, see below',
     ),
   }),
 );

@@ -10,7 +10,7 @@
  */
 
 import type { FaultEffect, FaultRecord, HistoryBody, OpName } from '../../../harness/vocabulary/history.js';
-import type { LockModel } from '../../../harness/vocabulary/protocol.js';
+import type { Deadlines, LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../../harness/vocabulary/run.js';
 import { KEY, LEASE_MS, ns, Story, type Told } from './build.js';
 
@@ -89,11 +89,9 @@ export function fault(
   return { at, body: { type: 'fault', step, fault: name, state, targets, did: `${name} ${state}`, effects } };
 }
 
-export function clientUp(client: string, slot = client, features: string[] = []): Told {
-  return {
-    at: 0,
-    body: { type: 'client-up', client, slot, host: slot, address: '10.77.0.9', lock: 'literal', features },
-  };
+export function clientUp(client: string, slot = client, features: string[] = [], deadlines?: Deadlines): Told {
+  const what = { lock: 'literal', features, ...(deadlines && { deadlines }) };
+  return { at: 0, body: { type: 'client-up', client, slot, host: slot, address: '10.77.0.9', ...what } };
 }
 
 export function clientDown(client: string, at: number): Told {

@@ -30,6 +30,12 @@ describe('handshake', () => {
     });
   });
 
+  test('says when a place in its queue ends', async () => {
+    await using server = await startRedis();
+    await using client = startClient('fair');
+    expect((await client.init(single(server.endpoint))).value).toMatchObject({ deadlines: { place: 'lease' } });
+  });
+
   test.each([
     ['no-default.mjs', /^lock: .*no-default\.mjs: there is no default export; a lock module ends in/],
     ['no-connect.mjs', /no function `connect`/],

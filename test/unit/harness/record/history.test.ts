@@ -96,6 +96,12 @@ describe('parseHistory', () => {
     ],
     ['no type', changed(2, ({ type, ...event }) => event), 3, /"type" is missing/],
     [
+      'a place that ends at no time that is known',
+      changed(at('client-up'), (event) => ({ ...event, deadlines: { place: 'soon' } })),
+      at('client-up') + 1,
+      /"deadlines" is not when places and permits end/,
+    ],
+    [
       'an unknown operation',
       changed(at('invoke'), (event) => ({ ...event, op: 'steal' })),
       at('invoke') + 1,

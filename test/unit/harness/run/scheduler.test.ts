@@ -333,9 +333,23 @@ describe('the handshake', () => {
       { type: 'ok', value: { lock: 'x', features: [], model: { kind: 'semaphore', permits: 0 } } },
       'value.model.permits: expected a whole number from 1, got 0',
     ],
+    [
+      { type: 'ok', value: { lock: 'x', features: [], deadlines: { place: 'soon' } } },
+      'value.deadlines.place: expected ',
+    ],
+    [{ type: 'ok', value: { lock: 'x', features: [], deadlines: { permit: 0 } } }, 'value.deadlines.permit: expected '],
   ])('%j is an error that names what was said', async (hello, message) => {
     const { started, scheduler } = await setUp(oneHold, hello);
     await expect(started).rejects.toThrow(message);
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test('what the lock declares is recorded', async () => {
+    const value = { lock: 'x', features: [], deadlines: { place: 1_500, permit: 'never' } };
+    const { started, scheduler, recorded } = await setUp(oneHold, { type: 'ok', value });
+    await started;
+    const up = await recorded(({ type }) => type === 'client-up');
+    expect(up).toMatchObject({ deadlines: { place: 1_500, permit: 'never' } });
     await scheduler[Symbol.asyncDispose]();
   });
 });
