@@ -40,7 +40,7 @@ export function headlineOf(
   if (findings.violations.length > 0)
     return `Nothing that fails this run was found in ${holds}; but ${alsoFound(findings.found)}.`;
   if (judged.exclusion) return `The lock held: ${holds}, ${neverHeld(judged.model)}.`;
-  // Holders may well have held side by side: that was not asked, or cannot be told and does not fail this run.
+  // Holders may well have held side by side: that was not asked, or cannot be determined and does not fail this run.
   const refused = stats.refusedStale ? `, ${plural(stats.refusedStale, 'stale write')} refused` : '';
   return `Nothing that fails this run was found: ${holds}${refused}; whether two ever held at once was not judged.`;
 }

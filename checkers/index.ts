@@ -78,7 +78,7 @@ export function judgesAtAnyTime({ properties, atTheEnd }: Checker): boolean {
 
 /**
  * Runs checkers and composes their findings: a violation of a class in `failOn` outranks everything, then whatever
- * cannot be told about such a class, or about the run as a whole; only else did the lock hold. Findings of other classes are
+ * cannot be determined for such a class, or about the run as a whole; only else did the lock hold. Findings of other classes are
  * reported, and do not fail the run.
  *
  * `between` is called between steps: a caller may tidy up there.

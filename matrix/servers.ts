@@ -16,7 +16,7 @@ import {
   waitReplicated,
 } from './columns.js';
 
-const nobodyForgets = 'no server forgets a grant, and careful clients stop in time';
+const noServerForgets = 'no server forgets a grant, and careful clients stop in time';
 const lateButSound = 'a lease ends later than it should, which delays the next holder and breaks nothing';
 
 export const serverRows: readonly Cell[] = [
@@ -75,7 +75,7 @@ export const serverRows: readonly Cell[] = [
     [
       [plainMutex, reentrantMutex, waitReplicated, onRedlock, ...published, publishedMutex, fencedMutex],
       'safe',
-      nobodyForgets,
+      noServerForgets,
     ],
   ]),
   ...row('node-hangs', flags('--workload', 'renewal', ...plan('a-node-hangs'), '--lease', '1500ms'), [

@@ -11,12 +11,12 @@ import type {
 import { countFound } from './words.js';
 
 export interface PropertyLine {
-  /** What is true of the run, or what is asked where that cannot be told. */
+  /** What is true of the run, or what is asked where that cannot be determined. */
   words: string;
   state: 'broken' | 'unknown' | 'allowed' | 'held' | 'none found' | 'not judged';
   /** `✗ exclusion broken: 3`, `? cannot tell`, `✓ held`, `– none found`. */
   verdict: string;
-  /** What was found, or why it cannot be told. Empty: nothing more to say. */
+  /** What was found, or why it cannot be determined. Empty: nothing more to say. */
   told: string;
 }
 

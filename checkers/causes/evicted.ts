@@ -3,8 +3,9 @@
  * its place among the server's commands: after the first grant, before anything else took or removed the key, and before
  * the second grant.
  *
- * Excludes an eviction of somebody else's key under the same name, one before the first grant, and one that nobody heard.
- * A replica is told to delete what its primary evicts; that deletion counts where the primary's event comes with it.
+ * Excludes an eviction of another client's key under the same name, one before the first grant, and one that the observer
+ * did not hear of. A replica is told to delete what its primary evicts; that deletion counts where the primary's event comes
+ * with it.
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';

@@ -47,7 +47,7 @@ function findLeaks(input: CheckInput): CheckerFindings {
   const recovered = history.rare.findLast((event): event is Recovered => event.type === 'recovered');
   const doubt = doubtAbout(input, recovered);
   if (recovered === undefined || doubt !== undefined)
-    return nothingJudged(`whether permits were lost cannot be told: ${doubt}`);
+    return nothingJudged(`whether permits were lost cannot be determined: ${doubt}`);
 
   const taken = new Taken(history, recovered.atNs);
   const violations: Violation[] = [];

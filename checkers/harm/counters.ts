@@ -46,16 +46,16 @@ export class Counters {
     this.seen = lastSeen(history);
   }
 
-  /** Why nothing can be told of a key, or undefined. */
+  /** Why nothing can be concluded about a key, or undefined. */
   whyNot(accesses: Int32Array): string | undefined {
     const { operations: ops } = this.history;
     for (const row of accesses) {
       if (ops.op[row] !== OP.write || ops.outcome[row] === OUTCOME.fail || this.isIncrement(row)) continue;
       const what = this.seen[row]! < 0 ? 'before it had seen anything' : 'not one more than it had seen';
-      return `whether ${ops.keys[ops.key[row]!]} lost updates cannot be told: ${ops.clients[ops.client[row]!]} wrote ${ops.value[row]}, ${what} (history ${ops.invokeLine[row]})`;
+      return `whether ${ops.keys[ops.key[row]!]} lost updates cannot be determined: ${ops.clients[ops.client[row]!]} wrote ${ops.value[row]}, ${what} (history ${ops.invokeLine[row]})`;
     }
     const disorder = disorderOf(this.history, inOwnOrder(this.history, accesses));
-    return disorder && `whether updates were lost cannot be told: ${disorder}`;
+    return disorder && `whether updates were lost cannot be determined: ${disorder}`;
   }
 
   judge(accesses: Int32Array) {
@@ -150,7 +150,7 @@ export class Counters {
       if (ops.op[row] !== OP.write || ops.outcome[row] === OUTCOME.ok || ops.outcome[row] === OUTCOME.fail) continue;
       if (!(ops.version[this.seen[row]!]! < ops.version[last]!)) continue;
       if (this.returnNs[row]! < lastLookNs) continue;
-      return `whether the last update of ${ops.keys[ops.key[row]!]} stands cannot be told: nobody looked after ${this.name(row)}, whose outcome is not known and which had not seen it`;
+      return `whether the last update of ${ops.keys[ops.key[row]!]} stands cannot be determined: no client read it after ${this.name(row)}, whose outcome is not known and which had not seen it`;
     }
     return undefined;
   }

@@ -12,8 +12,8 @@
  * A write of unknown outcome never accuses and is never lost: it counts as one that may or may not have been taken. Where one
  * that had not seen the last update may have been taken after everything else, it is unknown whether that update stands.
  *
- * Nothing can be told either of a key whose writes are not all increments of what the same hold had seen, or whose resource
- * contradicts its own order; nor, for the last two rules and for clients whose overlap need not be the lock's doing, where the
+ * Nothing can be concluded either about a key whose writes are not all increments of what the same hold had seen, or whose
+ * resource contradicts its own order; nor, for the last two rules and for clients whose overlap need not be the lock's doing, where the
  * machine or the harness was disturbed. Excludes semaphores and writes that were refused.
  */
 

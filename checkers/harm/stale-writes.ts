@@ -3,8 +3,8 @@
  *
  * A write of c1's is accused where it was acknowledged, and certainly came after an acknowledged read or write under another
  * client's hold of the key that was certainly granted after c1's. Which ones came before, by the resource's own order or by
- * time, is told by `later-access.ts`; the later hold need not be the next one, and may be over by then. That a later holder had
- * been granted the key is not enough: of one that was stopped before it read or wrote, the resource cannot know, and what it
+ * time, is decided by `later-access.ts`; the later hold need not be the next one, and may be over by then. That a later holder
+ * had been granted the key is not enough: of one that was stopped before it read or wrote, the resource cannot know, and what it
  * takes meanwhile does no harm. A write whose answer merely came late is no finding either: it may have been taken at any
  * time since it began.
  *

@@ -109,8 +109,8 @@ export const fifo: Checker = {
 
 function whyNoWaiters({ queuedLine }: Grants): string {
   return queuedLine.some((line) => line >= 0)
-    ? 'whether the lock is fair cannot be told: no granted attempt is known to have left its client after it was queued'
-    : `whether the lock is fair cannot be told: no client said that it was queued (step "${QUEUED}") for a lock it got`;
+    ? 'whether the lock is fair cannot be determined: no granted attempt is known to have left its client after it was queued'
+    : `whether the lock is fair cannot be determined: no client said that it was queued (step "${QUEUED}") for a lock it got`;
 }
 
 function grantsOf(history: History, holds: Holds): Grants {

@@ -51,7 +51,7 @@ type Sample = Extract<Observation, { type: 'sample' }>;
 function findLeftBehind(input: CheckInput): CheckerFindings {
   const missing = missingObservations(input);
   if (missing !== undefined) {
-    const notes = [`whether tries left something behind cannot be told: ${missing}`];
+    const notes = [`whether tries left something behind cannot be determined: ${missing}`];
     return { verdict: 'unknown', notes, violations: [], stats: {} };
   }
   const { candidates, tries } = candidatesOf(input);

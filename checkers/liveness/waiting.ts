@@ -60,7 +60,7 @@ function findSleepers(input: CheckInput): CheckerFindings {
   const waits = notJudged === undefined ? longWaits(history) : [];
   const missing = waits.length > 0 ? missingObservations(input) : undefined;
   if (missing !== undefined) {
-    const notes = [`whether clients slept beside a free lock cannot be told: ${missing}`];
+    const notes = [`whether clients slept beside a free lock cannot be determined: ${missing}`];
     return { verdict: 'unknown', notes, violations: [], stats: {} };
   }
   const excuses = waits.length > 0 ? new Excuses(input) : undefined;

@@ -14,7 +14,7 @@ import type { History, OpName } from '../../harness/vocabulary/history.js';
 const HOLDING: readonly OpName[] = ['acquire', 'extend'];
 
 export interface BreaksJudged {
-  /** Why it cannot be told. */
+  /** Why it cannot be determined. */
   open: string[];
   /** What is only said. */
   notes: string[];

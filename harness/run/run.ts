@@ -125,7 +125,7 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
 
     phase('recovery');
     const healedNs = clock.nowNs();
-    // A dead server, or one without a disk, will not recover, and nothing can be told by waiting for it.
+    // A dead server, or one without a disk, will not recover, and waiting for it would show nothing.
     const hopeless = AbortSignal.any([trouble, serverWatch.incomplete]);
     const missing = await waitUntilComplete(topology, clock, RECOVERY_TIMEOUT_MS, hopeless);
     recorder.record({ type: 'recovered', afterMs: Math.round((clock.nowNs() - healedNs) / 1e6), missing });

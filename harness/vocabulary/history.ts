@@ -107,7 +107,7 @@ export interface FaultRecord {
   /** When the nemesis began with what this record tells: it was done between then and the record's own time. */
   beganNs?: number;
   /**
-   * What was done, as it was read back. An effect lasts until it is told again with its end (the same but for
+   * What was done, as it was read back. An effect lasts until it is reported again with its end (the same but for
    * `untilNs`), or until the step is healed.
    */
   effects: FaultEffect[];
@@ -264,7 +264,7 @@ export type ObservationBody =
   /**
    * A command on one of the run's keys, in the server's own order (MONITOR). `client` is the lock client process whose
    * address sent it (absent: a script's inner command, the replication link, or an unknown sender; see `source`). Commands on
-   * a whole database are told, too, and a script that names none of the keys but calls a command that does. `db`: the
+   * a whole database are reported, too, and a script that names none of the keys but calls a command that does. `db`: the
    * database, where that is not the first.
    */
   | { type: 'command'; serverWallMs: number; source: string; client?: string; db?: number; argv: string[] }

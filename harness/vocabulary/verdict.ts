@@ -122,7 +122,7 @@ export interface CheckerFindings {
   violations: Violation[];
   /** How many there are of each class, where `violations` has only the first of them; absent: it has all. */
   found?: Partial<Record<ViolationClass, number>>;
-  /** Classes of which it cannot be told whether there is more than was found, though the verdict is `invalid`. */
+  /** Classes of which it cannot be determined whether there is more than was found, though the verdict is `invalid`. */
   open?: ViolationClass[];
   /** Why there was nothing to judge, though the verdict is `valid`: a report must not call that a pass. */
   notJudged?: string;

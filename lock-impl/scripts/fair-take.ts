@@ -36,7 +36,7 @@ if tonumber(ARGV[3]) > 0 then
     queued = 1
   end
   redis.call('zadd', KEYS[3], now + ARGV[3], ARGV[1])
-  -- When all are dead nobody is there to drop them.
+  -- When all are dead no client is left to drop them.
   for at = 2, 3 do
     if redis.call('pttl', KEYS[at]) < tonumber(ARGV[3]) then
       redis.call('pexpire', KEYS[at], ARGV[3])

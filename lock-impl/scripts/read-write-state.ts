@@ -13,7 +13,7 @@ export const readWriteState = `
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- What is left decides the mode: nobody, readers, or a writer.
+-- What is left decides the mode: free, readers, or a writer.
 local function settle()
   local until_ms = redis.call('zrange', KEYS[2], -1, -1, 'withscores')[2]
   if not until_ms then

@@ -77,7 +77,7 @@ export class InForce {
         doneBefore.set(failure, effects);
         throw failure;
       }
-      // It certainly was in force when it was read back; how much longer, nobody looked.
+      // It certainly was in force when it was read back; how much longer is unknown.
       if (error instanceof Error)
         doneBefore.set(
           error,

@@ -158,7 +158,7 @@ function drawOwners(canvas: Canvas, rows: readonly OwnerRow[]): void {
       const text = textWidth(owner, 10.5) <= width - 4 ? owner : '';
       canvas.main.push(
         box(
-          `owner ${canvas.colour(key)} ${span.client === undefined ? 'nobody' : ''}`,
+          `owner ${canvas.colour(key)} ${span.client === undefined ? 'unknown' : ''}`,
           { x: bar.fromX, y, width, height },
           title,
         ),

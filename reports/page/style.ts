@@ -112,7 +112,7 @@ text.muted{font-weight:400}.key-name{font-size:9px}.axis{font-size:10.5px}.in-ba
 .hold-edge{fill:var(--page);stroke:var(--key);stroke-width:1}
 .hold-group.dim{opacity:.38}
 .lease{opacity:.75}.lease-end{stroke:var(--key);stroke-width:2}
-.owner{stroke:var(--lane);stroke-width:1}.owner.nobody{opacity:.55}
+.owner{stroke:var(--lane);stroke-width:1}.owner.unknown{opacity:.55}
 .k-other{--key:var(--other)}
 .on-bar{fill:var(--on-bar);font-size:10.5px;pointer-events:none}
 .crowd{fill:var(--key)}

@@ -75,7 +75,7 @@ export const BREAKS: readonly Break[] = [
     caughtBy: { project: 'smoke', tests: ['test/runs/smoke/held.test.ts'] },
   },
   {
-    name: 'the target "holder" of a fault resolves to nobody',
+    name: 'the target "holder" of a fault resolves to no client',
     file: 'nemesis/striking/targets.ts',
     from: 'return [struckClient(await findHolder(context))];',
     to: 'return [];',

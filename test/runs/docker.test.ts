@@ -159,7 +159,7 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
     }
   });
 
-  it('says in one line that an image cannot be had', async () => {
+  it('says in one line that an image is not available', async () => {
     const { status, errors } = await torture(['--runtime', 'docker', '--image', 'localhost:1/no-such-image:none']);
     expect(status).toBe(3);
     expect(errors.trim().split('\n')).toHaveLength(1);

@@ -26,7 +26,7 @@ test('single, volatile-ttl: exclusion broken because the server evicted the lock
     );
     expect(shown).toContainEqual(expect.objectContaining({ type: 'evicted', node: 'r1', key }));
   }
-  // Only locks are told of: somebody else's keys are nobody's business.
+  // Only evicted locks are reported: other keys do not matter here.
   const evicted = observations.filter((one) => one.type === 'evicted');
   expect(evicted.every(({ key }) => key.startsWith('lock:'))).toBe(true);
 

@@ -80,7 +80,7 @@ test.concurrent('on a terminal: the run is seen as it goes, and Ctrl-C leaves th
   expect(status).toBe(results.exitStatus);
 });
 
-test.concurrent('on a terminal: a run that is killed leaves no block, and its exit status accuses nobody', async () => {
+test.concurrent('on a terminal: a run that is killed leaves no block, and its exit status accuses no lock', async () => {
   const run = onTerminal([...SHORT, '--time-limit', '60s']);
   await until('a hold in the block', () => HOLDS.test(stripVTControlCharacters(run.sent())));
   const inner = processesOf(run.mark).find(({ command }) => /^\S*node \S*inside-main\.js/.test(command));

@@ -406,7 +406,7 @@ describe('faults on real servers', () => {
     );
   });
 
-  it('cluster: a primary is replaced by a replica that lags, and whoever was away finds back', async () => {
+  it('cluster: a primary is replaced by a replica that lags, and a node that was away rejoins', async () => {
     const seen = await strikeAll('cluster', 'set-nx-px', onCluster, 5_000);
     for (const [at, one] of onCluster.entries()) check(one, seen[at]!);
     for (const one of seen.slice(0, 2)) {

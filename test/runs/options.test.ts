@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { readHistory } from '../../harness/record/history.js';
 import { freshFolder, torture } from '../support/torture.js';
 
-/** A lock that first makes sure that nobody gets in without a password. */
+/** A lock that first makes sure that no client gets in without a password. */
 const SUSPICIOUS = `
 import { connect } from 'node:net';
 import { defineLock } from 'lock-torture';

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readHistory } from '../../harness/record/history.js';
 import { ROOT, until } from '../support/torture.js';
 
-/** Nobody's: no machine gives it to anyone. */
+/** Unassigned: no machine gives it to a user. */
 const UID = 54_321;
 const NOT_COPIED = new Set(['node_modules', 'dist', 'runs', '.git']);
 const isRoot = process.geteuid?.() === 0;
@@ -46,7 +46,7 @@ describe.skipIf(!isRoot)('an ordinary user', () => {
     expect(redlock.output).not.toContain('installing packages');
   }, 240_000);
 
-  it('is told in one line, with the remedies, where the kernel forbids user namespaces', async () => {
+  it('gets one line, with the remedies, where the kernel forbids user namespaces', async () => {
     const { status, errors } = await withoutNamespaces([
       'node',
       'bin/torture.mjs',
@@ -86,13 +86,13 @@ async function faultsOf(folder: string): Promise<{ struck: string[]; failed: str
   return { struck: [...new Set(struck)].sort(), failed };
 }
 
-const asNobody = ['setpriv', `--reuid=${UID}`, `--regid=${UID}`, '--clear-groups', '--no-new-privs', '--'];
+const asOrdinaryUser = ['setpriv', `--reuid=${UID}`, `--regid=${UID}`, '--clear-groups', '--no-new-privs', '--'];
 
 /** Nothing of root's environment: no npm variables, no CI, another home. */
 const environment = () => ({ PATH: process.env.PATH!, HOME: home, LANG: 'C.UTF-8' });
 
 function asUser(argv: readonly string[]) {
-  return ended(spawn(asNobody[0]!, [...asNobody.slice(1), ...argv], { cwd: project, env: environment() }));
+  return ended(spawn(asOrdinaryUser[0]!, [...asOrdinaryUser.slice(1), ...argv], { cwd: project, env: environment() }));
 }
 
 /** In a user namespace whose own limit of further ones is 0, as on a machine that forbids them; the machine keeps its own. */
@@ -104,7 +104,7 @@ async function withoutNamespaces(argv: readonly string[]) {
     for (const map of ['uid_map', 'gid_map']) writeFileSync(`/proc/${holder.pid}/${map}`, '0 0 65536\n');
     const inside = ['--target', String(holder.pid), '--user', '--setuid=0', '--setgid=0', '--'];
     const script = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"';
-    const all = [...inside, 'sh', '-c', script, 'sh', ...asNobody, ...argv];
+    const all = [...inside, 'sh', '-c', script, 'sh', ...asOrdinaryUser, ...argv];
     return await ended(spawn('nsenter', all, { cwd: project, env: environment() }));
   } finally {
     holder.kill('SIGKILL');

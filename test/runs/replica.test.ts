@@ -72,7 +72,7 @@ describe('the virtual address', () => {
   test('moves when the primary dies, with a password; clients go on; the old primary comes back as a replica', async () => {
     const run = await withPlan(
       [
-        // The manager reaches nobody, and then somebody before somebody else: no reason to replace anybody.
+        // The manager reaches no node, and then one before another: no reason to replace the primary.
         { atMs: 100, fault: 'partition', target: 'all', forMs: 1_500, args: { mode: 'both' } },
         { atMs: 3_000, fault: 'kill', target: { names: ['r1'] }, forMs: 3_000 },
       ],

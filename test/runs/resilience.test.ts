@@ -272,13 +272,13 @@ describe('servers that do not stay', () => {
   });
 
   test('a port that is taken: its own words, in one line', async () => {
-    // Whoever comes first has the port; nobody else can be in the node's namespace before its Redis.
+    // The first process gets the port; no other can be in the node's namespace before its Redis.
     const redis = await redisThat('REDIS --port 6379 --bind 0.0.0.0 --save "" --dir /tmp > /dev/null & sleep 0.5');
     const run = await torture([...BUSY, '--redis', redis]);
     expect(oneLine(run)).toMatch(/^lock-torture: r1: .*Address already in use/);
   });
 
-  test('one that is killed by somebody else: told when it happens and in the verdict, and nobody is blamed', async () => {
+  test('one that is killed from outside: reported when it happens and in the verdict, and the lock is not blamed', async () => {
     const run = startWith({}, [
       '--topology',
       'redlock',

@@ -16,7 +16,7 @@ export const haveCompiler = here('cc', 'gcc', 'clang');
 export const chromium = findOnPath('chromium') ?? '/usr/bin/chromium';
 export const haveBrowser = here('chromium');
 
-/** What to put before a command that mounts something which nobody else is to see. */
+/** What to put before a command that mounts something which no other process is to see. */
 export const inMountNamespace = ['unshare', ...(isRoot() ? [] : ['--user', '--map-root-user']), '--mount', '--'];
 const [unshare, ...mounting] = [...inMountNamespace, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'];
 export const canMount = process.env.CI !== undefined || spawnSync(unshare!, mounting).status === 0;

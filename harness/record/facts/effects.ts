@@ -194,7 +194,7 @@ class StepSpans {
     return known ? [] : [span];
   }
 
-  /** What is told only later, as the stops of a slow process by its heal, was done at some time since the step began. */
+  /** What is reported only later, as the stops of a slow process by its heal, was done at some time since the step began. */
   private beganNs(record: FaultEvent, fromNs: number): number {
     const { beganNs = fromNs } = record;
     return beganNs <= fromNs ? beganNs : (this.firstNs ?? fromNs);

@@ -6,7 +6,7 @@ import type { KeyWrite, SampleObservation } from './key-writes.js';
 export interface Grant {
   node: string;
   write: KeyWrite;
-  /** Undefined: cannot be told. */
+  /** Undefined: unknown. */
   took: boolean | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface KeyWrite {
   script: boolean;
   /** `take` may be a try that was refused: see `took`. */
   effect: 'take' | 'prolong' | 'remove' | 'none';
-  /** Of a take: whether it stored its value; undefined: cannot be told. */
+  /** Of a take: whether it stored its value; undefined: unknown. */
   took?: boolean | undefined;
   /** Whether it asked before it wrote: with an option of the command, or as scripts do. */
   conditional: boolean;

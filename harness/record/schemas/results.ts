@@ -126,7 +126,7 @@ const checker = describes<CheckerResult>()(
       found: foundSchema.optional(),
       open: z
         .array(violationClass)
-        .describe('Classes of which it cannot be told whether there is more, though the verdict is invalid.')
+        .describe('Classes of which it cannot be determined whether there is more, though the verdict is invalid.')
         .optional(),
       notJudged: z.string().describe('Why there was nothing to judge, though the verdict is valid.').optional(),
       stats,

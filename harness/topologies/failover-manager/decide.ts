@@ -78,7 +78,7 @@ export function actionsFor(memory: Memory, look: Survey, downAfterMs: number): A
   const silentMs = (look.atNs - Math.max(primary.answeredNs ?? 0, memory.attentiveNs)) / 1e6;
   if (silentMs < downAfterMs) return [];
   const successor = bestOf(memory, others);
-  if (!successor) return [{ do: 'wait', why: `${primary.name} does not answer, and ${whyNobody(others)}` }];
+  if (!successor) return [{ do: 'wait', why: `${primary.name} does not answer, and ${whyNoSuccessor(others)}` }];
   const why = `${primary.name} has not answered for ${Math.round(silentMs)} ms; ${whyThis(successor, memory, others)}`;
   return [{ do: 'promote', server: successor.name, why }];
 }
@@ -121,7 +121,7 @@ function rankOf({ said }: ServerView, { streams }: Memory): number {
   return Math.max(streams.lastIndexOf(said.stream), said.formerStream ? streams.lastIndexOf(said.formerStream) : -1);
 }
 
-function whyNobody(others: readonly ServerView[]): string {
+function whyNoSuccessor(others: readonly ServerView[]): string {
   const reachable = others.filter(({ answers }) => answers);
   if (reachable.length === 0) return 'no other server is reachable';
   return `no reachable server ever had its data (${reachable.map(({ name }) => name).join(', ')})`;

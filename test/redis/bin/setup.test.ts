@@ -117,7 +117,7 @@ const compilerPids = () => readFileSync(join(project, 'compiler-runs'), 'utf8').
 const NOTHING_TO_START = { PATH: '/nonexistent' };
 
 function alive(pid: number): boolean {
-  // A killed process that nobody has reaped yet is a zombie.
+  // A killed process that has not been reaped yet is a zombie.
   return existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
@@ -259,8 +259,8 @@ describe('what it cannot do', () => {
         'node_modules/is-far-away': { version: '1.0.0', integrity },
       },
     });
-    const nobody = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' };
-    const { exitCode, said } = await setUp({ ...nobody, npm_config_cache: join(project, 'npm-cache') });
+    const unreachable = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' };
+    const { exitCode, said } = await setUp({ ...unreachable, npm_config_cache: join(project, 'npm-cache') });
     expect(exitCode).toBe(3);
     expect(said).toMatch(/registry cannot be reached: check the network .*then run the same command again/);
     expect(said).toContain('ECONNREFUSED');
@@ -286,7 +286,7 @@ describe('what it cannot do', () => {
 });
 
 describe('doctor', () => {
-  it('finds by trying that a run can be had here', async () => {
+  it('finds by trying that a run is possible here', async () => {
     const findings = await diagnose({ cacheFolder: cacheFolder(), fetch: true });
     const found = Object.fromEntries(findings.map(({ what, ok }) => [what.replace(/ \(.*/, ''), ok]));
     expect(found).toMatchObject({

@@ -230,7 +230,7 @@ test.each([
   const writes = [await acquire(a, 'write'), await acquire(b, 'write')];
   expect(writes.map(({ type }) => type)).toEqual([granted, granted]);
   if (granted === 'ok') return;
-  // It can be done by one that is alone, and then nobody reads beside it.
+  // A sole reader can do it, and then no other client reads beside it.
   await b.release(reads[1]!.id);
   expect((await acquire(a, 'write')).type).toBe('ok');
   expect((await acquire(b, 'read')).type).toBe('fail');
@@ -284,7 +284,7 @@ describe('redlock', () => {
     await until('the first has granted', async () => (await first.redis.exists(key)) === 1);
     await goneFrom(first, key);
     await goneFrom(second, key);
-    // The next holder has all but the third: there nobody knows who of two comes first.
+    // The next holder has all but the third: there it is unknown which of two comes first.
     for (const node of [first, second, ...others]) await node.redis.set(key, 'the next holder');
     await third.redis.call('CLIENT', 'UNPAUSE');
     const late = await voting;

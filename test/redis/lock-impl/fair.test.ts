@@ -62,7 +62,7 @@ test('is granted in the order in which they queued, each woken by the one before
   );
 });
 
-test('nobody passes those who wait: a try without a wait is refused though the lock is free', async () => {
+test('no client passes the queue: a try without a wait is refused though the lock is free', async () => {
   await using holder = await connected();
   await using waiter = await connected();
   const key = freshKey();

@@ -42,7 +42,7 @@ const onOneServer: Record<string, (topology: TopologyDescription) => Promise<Loc
 
 /** What any sound lease lock on one server does. */
 describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
-  test('excludes, and can be had again after the release', async () => {
+  test('excludes, and can be acquired again after the release', async () => {
     await using a = await connect(single(server));
     await using b = await connect(single(server));
     const key = freshKey();
@@ -81,7 +81,7 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
     expect(await server.redis.pttl(key)).toBeGreaterThan(50_000);
   });
 
-  test('waits for a holder, and only as long as it was told', async () => {
+  test('waits for a holder, and only for the given wait', async () => {
     await using a = await connect(single(server));
     await using b = await connect(single(server));
     const key = freshKey();
@@ -134,7 +134,7 @@ describe('redlock', () => {
     expect((await b.acquire(key)).type).toBe('ok');
   });
 
-  test('a split vote grants nobody and leaves nothing behind', async () => {
+  test('a split vote grants no client and leaves nothing behind', async () => {
     await using client = await connectedClient('redlock', redlockOf(nodes));
     const key = freshKey();
     for (const node of nodes.slice(0, 3)) await node.redis.set(key, 'somebody');

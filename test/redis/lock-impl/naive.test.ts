@@ -1,4 +1,4 @@
-/** The locks that nobody should use: that they work while nothing happens, and how exactly each one fails. */
+/** Locks not fit for use: they work while nothing goes wrong, and each fails in its own way. */
 import { describe, expect, test } from 'vitest';
 import setNxPxGetDel from '../../../lock-impl/set-nx-px-get-del.js';
 import setnxExpire from '../../../lock-impl/setnx-expire.js';
@@ -11,7 +11,7 @@ const server = fileServer();
 const connected = (lock: string) => connectedClient(lock, single(server));
 
 describe.each(['setnx', 'setnx-expire', 'set-nx-px-del', 'set-nx-px-get-del'])('%s', (lock) => {
-  test('excludes, waits, and can be had again after the release', async () => {
+  test('excludes, waits, and can be acquired again after the release', async () => {
     await using a = await connected(lock);
     await using b = await connected(lock);
     const key = freshKey();
@@ -26,7 +26,7 @@ describe.each(['setnx', 'setnx-expire', 'set-nx-px-del', 'set-nx-px-get-del'])('
   });
 });
 
-test('setnx: whoever dies while holding holds for ever', async () => {
+test('setnx: a client that dies while holding holds for ever', async () => {
   await using a = await connected('setnx');
   await using b = await connected('setnx');
   const key = freshKey();
@@ -37,7 +37,7 @@ test('setnx: whoever dies while holding holds for ever', async () => {
 });
 
 describe('setnx-expire', () => {
-  test('whoever dies between SETNX and EXPIRE holds for ever', async () => {
+  test('a client that dies between SETNX and EXPIRE holds for ever', async () => {
     const death = diesAt('after-setnx');
     await using a = clientHere(server, death.at);
     await using b = await connected('setnx-expire');

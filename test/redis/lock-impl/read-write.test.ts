@@ -163,7 +163,7 @@ describe('leases', () => {
     expect((await acquire(a, 'write', key, 300, 20_000)).type).toBe('ok');
   });
 
-  test('an expired reader is told by its release, and takes nothing from others', async () => {
+  test('an expired reader learns of it from its release, and takes nothing from others', async () => {
     await using a = await connected();
     await using b = await connected();
     const key = freshKey();

@@ -125,7 +125,7 @@ describe('the forms of the API', () => {
     await expect(a.unlock()).rejects.toThrow(NotOwnerError);
   });
 
-  test('forceUnlock(): whoever holds it, and wakes who waits', async () => {
+  test('forceUnlock() frees it whichever client holds it, and wakes waiters', async () => {
     const key = freshKey();
     const [a, b] = [await lockOf(key), await lockOf(key)];
     expect(await b.forceUnlock()).toBe(false);
@@ -184,7 +184,7 @@ describe('the forms of the API', () => {
     await server.redis.call('ACL', 'SETUSER', 'default', '-publish');
     await expect(a.unlock()).rejects.toThrow('refused: err');
     await server.redis.call('ACL', 'SETUSER', 'default', '+publish');
-    // Nobody renews it: it ends with its lease, and until then it is in our own way.
+    // It is not renewed: it ends with its lease, and until then it is in our own way.
     expect(await a.tryLock()).toBe(false);
     expect(await a.tryLock(20_000)).toBe(true);
     expect(await a.holdCount()).toBe(1);
@@ -209,7 +209,7 @@ describe.each(['reentrant', 'spin'])('%s, as the harness drives it', (lock) => {
   const renewedUntil = (client: LockClientProcess, ns: number) =>
     until('it was renewed', () => client.notices.some(({ type, at }) => type === 'renewed' && at > ns));
 
-  test('excludes; waits only as long as it was told; can be had again after the release', async () => {
+  test('excludes; waits only for the given wait; can be acquired again after the release', async () => {
     await using a = await connected();
     await using b = await connected();
     const key = freshKey();

@@ -46,7 +46,7 @@ function partsOf(key: string): [string, string, string] {
 
 /** What every lock with a lease here does on one server. */
 describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
-  test('excludes, says for how long, and can be had again after the release', async () => {
+  test('excludes, says for how long, and can be acquired again after the release', async () => {
     await using a = await connectedClient(lock, single(server));
     await using b = await connectedClient(lock, single(server));
     const key = freshKey();
@@ -182,7 +182,7 @@ describe('redlock-multi', () => {
     expect((await b.acquire(key)).type).toBe('ok');
   });
 
-  test('a split vote grants nobody and leaves nothing behind', async () => {
+  test('a split vote grants no client and leaves nothing behind', async () => {
     await using client = await connectedClient('redlock-multi', redlockOf(nodes));
     const key = freshKey();
     for (const node of nodes.slice(2)) await node.redis.set(key, 'somebody');
@@ -206,7 +206,7 @@ describe('redlock-multi', () => {
     return { afterMs: (ended! - value.grantSent) / 1e6, leaseMs, second };
   }
 
-  test('grants when the lease is over, while another client holds: both are told that they have it', async () => {
+  test('grants when the lease is over, while another client holds: both are told that they hold it', async () => {
     const { afterMs, leaseMs, second } = await slowThirdNode('redlock-multi');
     expect(afterMs).toBeGreaterThan(leaseMs);
     expect(second.type).toBe('ok');
@@ -249,7 +249,7 @@ describe('redlock-multi', () => {
 });
 
 describe('fenced', () => {
-  test('tokens rise with every grant, whoever gets it and however the last one ended', async () => {
+  test('tokens rise with every grant, whichever client gets it and however the last one ended', async () => {
     await using a = await connectedClient('fenced', single(server));
     await using b = await connectedClient('fenced', single(server));
     const key = freshKey();
@@ -315,7 +315,7 @@ describe('wait-replicated', () => {
     expect(await replica.redis.pttl(key)).toBeGreaterThan(50_000);
   });
 
-  test('is rolled back when nobody acknowledges', async () => {
+  test('is rolled back when no replica acknowledges', async () => {
     await using client = await connectedClient('wait-replicated', behindAddress());
     const key = freshKey();
     const answer = await whileStopped(() => client.acquire(key));
@@ -323,7 +323,7 @@ describe('wait-replicated', () => {
     expect(await taken(primary, key)).toBe(0);
   });
 
-  test('an extension that nobody acknowledges is none', async () => {
+  test('an extension that no replica acknowledges fails', async () => {
     await using client = await connectedClient('wait-replicated', behindAddress());
     const grant = await client.acquire(freshKey());
     const answer = await whileStopped(() => client.extend(grant.id, 60_000));
@@ -432,7 +432,7 @@ describe('permit-expirable', () => {
     await expect(permits.acquire(asks(5_000))).rejects.toThrow('refused: held');
     aheadMs = 6_000;
     const robber = await permits.acquire(asks(5_000));
-    // Nobody has told the first one, whose lease still runs.
+    // The first one has not been told, and its lease still runs.
     expect(robbed.validForMs).toBeGreaterThan(4_000);
     expect(await robbed.extend!(5_000)).toBeNull();
     expect(await robbed.release()).toBe(false);

@@ -51,7 +51,7 @@ const locksOnThree = [
 // Side by side, because most of these libraries take two seconds to give up.
 describe.concurrent('what any lock does', () => {
   test.each([...locksOnOne, ...locksOnThree])(
-    '%s on %s excludes, and can be had again after the release',
+    '%s on %s excludes, and can be acquired again after the release',
     async (lock, _where, topology, servers) => {
       await using a = await connectedClient(lock, topology());
       await using b = await connectedClient(lock, topology());
@@ -184,7 +184,7 @@ describe('renewal', () => {
   });
 });
 
-test('redlock-4 gives the lock back where an extension fails, and that is told', async () => {
+test('redlock-4 gives the lock back when an extension fails, and the loss is reported', async () => {
   await using client = await connectedClient('third-party/redlock-4', redlockOf(nodes));
   const key = freshKey();
   const grant = await client.acquire(key, 30_000);
@@ -204,7 +204,7 @@ describe('redis-semaphore', () => {
     expect(await server.redis.get(`mutex:${key}`)).toBe('somebody');
   });
 
-  test('waits as long as it was told', async () => {
+  test('waits for the given wait', async () => {
     await using a = await connectedClient('third-party/redis-semaphore-mutex', single(server));
     await using b = await connectedClient('third-party/redis-semaphore-mutex', single(server));
     const key = freshKey();

@@ -30,7 +30,7 @@ test('keeps the lock for longer than its lease, and says so', async () => {
   expect((await b.acquire(key, LEASE_MS)).type).toBe('ok');
 });
 
-test('renews nothing after the release, also not for whoever holds it then', async () => {
+test('renews nothing after the release, not even for the next holder', async () => {
   await using a = await connected();
   await using b = await connected();
   const key = freshKey();

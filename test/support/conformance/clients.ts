@@ -2,7 +2,7 @@
 import type { TopologyDescription } from '../../../harness/vocabulary/topology.js';
 import { LockClientProcess } from '../lock-client.js';
 
-/** Disposing kills them all; whoever asks afterwards gets new ones. */
+/** Disposing kills them all; a later caller gets new ones. */
 export class Clients implements AsyncDisposable {
   #shared: Promise<LockClientProcess>[] = [];
   #all: LockClientProcess[] = [];
@@ -18,7 +18,7 @@ export class Clients implements AsyncDisposable {
     return this.#shared[n];
   }
 
-  /** One that nobody else gets. */
+  /** One that no other caller gets. */
   async start(): Promise<LockClientProcess> {
     const client = new LockClientProcess(this.argv);
     this.#all.push(client);

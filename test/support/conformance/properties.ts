@@ -22,7 +22,7 @@ export interface Claims {
 export interface Bench extends Claims {
   /** The `n`th client of this lock, from 0, connected. */
   client(n: number): Promise<LockClientProcess>;
-  /** One that nobody else uses, to be killed. */
+  /** One for this test alone, to be killed. */
   ownClient(): Promise<LockClientProcess>;
   key: string;
   /** How many may hold at once: 1 but for a semaphore. */
@@ -34,7 +34,7 @@ export interface Property {
   check(bench: Bench): Promise<void>;
 }
 
-/** Nobody comes near it. */
+/** No other client comes near it. */
 const LONG_MS = 30_000;
 const WAIT_MS = 10_000;
 /** Soon over; long enough for a busy machine to get a command through, and a renewal, which has a third of it. */
@@ -239,7 +239,7 @@ async function released(client: LockClientProcess, { id }: Answer) {
   return answer;
 }
 
-/** As often as there are permits, so that nobody else can have it. */
+/** As often as there are permits, so that no other client can get one. */
 async function allGranted(client: LockClientProcess, permits: number, key: string, leaseMs?: number) {
   const holds: Answer[] = [];
   for (let n = 0; n < permits; n++) holds.push(await granted(client, key, leaseMs));

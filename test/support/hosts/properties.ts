@@ -140,7 +140,7 @@ export const properties: Readonly<Record<string, (stage: Stage) => Promise<void>
     assert.ok(exitCode !== 0, stdout);
   },
 
-  async 'moves the wall clock of its processes, and of nobody else'({ hosts: [a, b], node, runtime }) {
+  async 'moves the wall clock of its own processes only'({ hosts: [a, b], node, runtime }) {
     await a!.setClock({ offsetMs: 3_600_000, ratePpm: 0 });
     assert.equal(await hoursAhead(a!, node, runtime), 1);
     assert.equal(await hoursAhead(b!, node, runtime), 0);

@@ -135,7 +135,7 @@ export class Story {
     });
   }
 
-  /** A try from `from` to `at` that was refused, or whose outcome nobody knows. */
+  /** A try from `from` to `at` that was refused, or whose outcome is unknown. */
   refused(client: string, from: number, at: number, type: 'fail' | 'info' = 'fail', key = KEY): this {
     const id = this.next(client);
     this.event(from, { type: 'invoke', client, id, op: 'acquire', key, leaseMs: LEASE_MS, waitMs: 0 });

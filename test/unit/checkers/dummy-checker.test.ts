@@ -1,4 +1,4 @@
-/** A checker is its file and one line in the map: one that is added to a copy of the map is found wherever checkers are told of. */
+/** A checker is its file and one line in the map: one added to a copy of the map is found wherever checkers are listed. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -233,7 +233,7 @@ describe('cannot tell', () => {
     expect(result.reasons).toContainEqual(expect.stringMatching(/had not recovered/));
   });
 
-  it('a workload that nobody judges', () => {
+  it('a workload that no checker judges', () => {
     expect(judge(held().whole(30).input(), [])).toMatchObject({
       exitStatus: 2,
       reasons: ['no checker judges this workload'],

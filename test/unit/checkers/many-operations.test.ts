@@ -38,7 +38,7 @@ const CLIENTS = 10;
 
 /**
  * Turns of 1 ms, one client after the other. Where it is wrong, the counter of tokens began anew half-way, all clients read
- * in pairs what the other is about to overwrite, and whoever asks later than the one that is queued has the lock first.
+ * in pairs what the other is about to overwrite, and a client that asks later than the queued one gets the lock first.
  */
 function turns(count: number, wrong: boolean): History {
   const events: HistoryEvent[] = [];

@@ -157,7 +157,7 @@ test('no two callers ever believe that they hold it, whatever gets lost, and no 
       let sound = true;
       for (const one of actions) {
         if (one.do === 'late') server.catchUp();
-        // A lease ends only under nobody's hands: what happens otherwise is not the object's doing.
+        // A lease ends only while no client holds it: what happens otherwise is not the object's doing.
         else if (one.do === 'expire' && believed[0] === 0 && believed[1] === 0) server.expire();
         else if ('caller' in one) {
           server.fate = one.fate;

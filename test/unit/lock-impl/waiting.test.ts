@@ -65,7 +65,7 @@ describe('listening', () => {
   });
 });
 
-test('backing off doubles up to a longest pause, and never waits for longer than it was told', async () => {
+test('backing off doubles up to a longest pause, and never waits for longer than the given wait', async () => {
   const fake = new FakeAccess([]);
   const waiting = backingOff(fake.access, { minMs: 1, maxMs: 128 });
   for (const ceilingMs of [1, 2, 4, 8, 16, 32, 64, 128, 128, 128]) {

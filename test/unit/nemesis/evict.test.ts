@@ -155,7 +155,7 @@ describe('evict', () => {
     ]);
     expect(await heal(active)).toMatch(/^r1 has maxmemory 0 again; \d+ of somebody else's keys deleted, none is left$/);
     await expectHealed();
-    // Nobody but Sentinel writes settings to files.
+    // Only Sentinel writes settings to files.
     expect(server!.rewritten).toBe(0);
   });
 
@@ -179,7 +179,7 @@ describe('evict', () => {
   });
 
   it.each([
-    ['nobody holds a lock', () => {}, 'no lock was held on r1 that could be evicted'],
+    ['no client holds a lock', () => {}, 'no lock was held on r1 that could be evicted'],
     [
       'locks are not evicted',
       () => {
@@ -189,7 +189,7 @@ describe('evict', () => {
       /^no lock was evicted while it was held: evicted_keys of r1 rose by [1-9]\d*, 0 of them keys of the run/,
     ],
     [
-      'only a key is evicted that nobody holds any more',
+      'only a key that is no longer held is evicted',
       () => holds('lock:0', 200, w.nodes, false),
       /rose by [1-9]\d*, 1 of them keys of the run/,
     ],

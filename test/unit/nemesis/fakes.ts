@@ -154,7 +154,7 @@ export class FakeHost implements Host {
   }
 
   async dial(): Promise<Duplex> {
-    throw new Error('nobody listens');
+    throw new Error('no process listens');
   }
 
   async setClock(skew: ClockSkew) {

@@ -84,7 +84,7 @@ describe('kill', () => {
     await heal(w, await strike(w, 'kill', { names: ['r3'] }));
   });
 
-  it('leaves nobody dead when one of several survives', async () => {
+  it('leaves no process dead when one of several survives', async () => {
     const w = world('redlock', { persistence: 'aof-always' });
     w.node('r2').process.deafTo = ['SIGKILL'];
     await expect(strike(w, 'kill', { names: ['r1', 'r2'] })).rejects.toThrow('r2');
@@ -254,12 +254,12 @@ describe('clock', () => {
     );
     w.node('r1').shimmed = false;
     await expect(strike(w, 'clock', { names: ['r1'] }, 3_000, { offsetMs: 4_000 })).rejects.toThrow('0 ms off');
-    // Nobody saw it, but it may have jumped.
+    // It was not seen to jump, but it may have.
     expect(w.levers.memory.forgetful()).toEqual(['r1']);
     expect(await w.inForce()).toEqual([]);
   });
 
-  it('fails where a jump is too small to be told from none', async () => {
+  it('fails where a jump is too small to be distinguished from none', async () => {
     const w = world('single');
     await expect(strike(w, 'clock', { names: ['r1'] }, 3_000, { offsetMs: 5 })).rejects.toThrow(
       'give or take 6 ms, which does not tell a move of 5 ms',
@@ -655,7 +655,7 @@ describe('reload', () => {
 });
 
 describe('lag', () => {
-  it('cuts the primary from all replicas and from nobody else', async () => {
+  it('cuts the primary from all replicas and from no other host', async () => {
     const w = world('sentinel');
     const active = await strike(w, 'lag', 'replica');
     expect(active.record.targets).toEqual(['r2', 'r3']);
@@ -740,7 +740,7 @@ describe('failover', () => {
     expect(active.record.proof).toContain('no lock was granted after the cut');
   });
 
-  it('fails when nobody is promoted, and leaves nothing in force', async () => {
+  it('fails when no node is promoted, and leaves nothing in force', async () => {
     const w = world('sentinel');
     await expect(strike(w, 'failover', 'primary', 6_000, { then: 'kill' })).rejects.toThrow(
       'r1 had not been replaced 8000 ms after it was cut off',
@@ -832,7 +832,7 @@ describe('failover where clients leave a replaced primary', () => {
     expect(active.sinceNs).toBeGreaterThanOrEqual(wholeAtNs);
   });
 
-  it('a hold that nobody could have before it ends is not worth the strike', async () => {
+  it('a hold that no other client could get before it ends is not worth the strike', async () => {
     const w = leaving();
     w.node('r2').keys.add('lock:0');
     w.node('r2').lifetimesMs.set('lock:0', 0);
@@ -879,7 +879,7 @@ describe.each([
       expect(active.record).toMatchObject({ targets: [victim] });
       expect(active.record.did).toContain('holds lock:');
       expect(cuts(w)).toEqual([]);
-      // Connections of clients ended where they were cut off, nobody else's.
+      // Connections of clients ended where they were cut off, and no others.
       for (const name of away) expect([...w.node(name).clientIds.keys()]).toEqual(['6']);
       await heal(w, active);
       expect(await w.inForce()).toEqual([]);

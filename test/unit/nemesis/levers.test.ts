@@ -236,7 +236,7 @@ describe('clock', () => {
     expect(w.host('r1').skew.ratePpm).toBe(-500_000);
   });
 
-  it('is healed, and can be healed again, where nobody can be asked any more', async () => {
+  it('is healed, and can be healed again, where no server can be asked any more', async () => {
     const skew = await w.levers.clock.skew(w.host('r1'), 6_000, redisWallMs(w.node('r1')));
     const second = await w.levers.clock.skew(w.host('r1'), 1_000, redisWallMs(w.node('r1')));
     w.node('r1').process.signal('SIGKILL');

@@ -97,7 +97,7 @@ describe('which hosts may have it', () => {
     return r1.dropped.size > 0;
   };
 
-  it('are the data nodes of a deployment with a virtual address, and nobody elsewhere', async () => {
+  it('are the data nodes of a deployment with a virtual address, and no host elsewhere', async () => {
     expect(await dropsOnArrival('replica')).toBe(true);
     r1.dropped.clear();
     expect(await dropsOnArrival('single')).toBe(false);

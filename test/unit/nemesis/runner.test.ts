@@ -232,7 +232,7 @@ describe('what is not healed', () => {
 });
 
 describe('by hand', () => {
-  it('strikes when it is told to, and says as a plan would for how long it was in force', async () => {
+  it('strikes when it is told to, and reports how long it was in force, as a plan does', async () => {
     const w = world('sentinel', { persistence: 'aof-always' });
     const nemesis = nemesisByHand(w.context);
     const cut = { fault: 'partition', target: { names: ['c1'] }, args: { mode: 'both' } };

@@ -572,7 +572,9 @@ export function longInput(wanted: number, broken: number): ReportInput {
     const hold = stageHold(stage, holds, { client, key, fromNs, untilNs: 1 * S + n * 50 * MS + 130 * MS }, n + 1);
     const before = holds[n - 3];
     if (early === 0 || before === undefined) continue;
-    violations.push(overlap('exclusion', before, hold, { name: 'unexplained', sentence: 'nobody knows', chain: [] }));
+    violations.push(
+      overlap('exclusion', before, hold, { name: 'unexplained', sentence: 'the cause is unknown', chain: [] }),
+    );
     const refused = { client, id: wanted * 2 + n, op: 'acquire', key } as const;
     stage.at(hold.untilNs - MS, { type: 'invoke', ...refused, leaseMs: LEASE_MS });
     stage.at(hold.untilNs, { type: 'fail', ...refused, reason: 'held' });

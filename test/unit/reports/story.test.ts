@@ -130,7 +130,7 @@ describe('what a node believed', () => {
     expect(belief!.evictions).toEqual([{ atNs: 250 * MS, line: 3, key: 'k', owner: 'c1' }]);
   });
 
-  it('names the owner by the client that sent the value to another node, and nobody where several sent it', () => {
+  it('names the owner by the client that sent the value to another node, and no owner where several sent it', () => {
     const elsewhere: Observation = { ...command(90, ['SET', 'k', 'v1'], 'c1'), node: 'r0' } as Observation;
     const [, r1] = beliefsOf([elsewhere, sample(100, 'v1')], 200 * MS);
     expect(r1!.owners.get('k')![0]!.client).toBe('c1');
@@ -167,7 +167,7 @@ describe('what a node believed', () => {
 });
 
 describe('what nodes believed in a long run', () => {
-  /** Ten locks of 300 ms, one a second, by c0 and c1 in turn, each seen in a sample; and nobody in another one. */
+  /** Ten locks of 300 ms, one a second, by c0 and c1 in turn, each seen in a sample; and no owner in another one. */
   const observations = Array.from({ length: 10 }, (_, n): Observation[] => [
     command(n * 1_000 + 100, ['SET', 'k', `v${n}`, 'PX', '5000', 'NX'], `c${n % 2}`),
     sample(n * 1_000 + 200, `v${n}`),
@@ -179,7 +179,7 @@ describe('what nodes believed in a long run', () => {
   const owned = (nodes: ReturnType<typeof beliefsOf>) =>
     nodes[0]!.owners.get('k')!.map(({ client, fromNs, untilNs }) => [client, fromNs / MS, untilNs / MS]);
 
-  it('is told from samples, which name no client, and that is said', () => {
+  it('is drawn from samples, which name no client, and says so', () => {
     expect(owned(long.nodes).slice(0, 2)).toEqual([
       [undefined, 200, 600],
       [undefined, 1_200, 1_600],
@@ -189,7 +189,7 @@ describe('what nodes believed in a long run', () => {
     expect(whole.note).toBeUndefined();
   });
 
-  it('is told from commands as well where it is looked at closely', () => {
+  it('is drawn from commands as well where it is looked at closely', () => {
     const within = owned(long.within(4_900 * MS, 6_050 * MS));
     expect(within).toEqual(owned(whole.nodes).slice(4, 7));
     expect(within).toContainEqual(['c1', 5_100, 5_400]);

@@ -100,7 +100,7 @@ describe('json summary', () => {
   });
 });
 
-it('a stale holder is told by whose lease had ended, and by how long', () => {
+it('a stale holder is described by whose lease had ended, and by how long', () => {
   const [, , stale] = results.violations;
   const [holder, other] = stale!.holds;
   expect(whatHappened(stale!)).toBe(

@@ -83,7 +83,7 @@ describe('what the timeline is drawn from', () => {
     expect(owner.map((n, at) => [names[n], fromUs[at]! / 1e6])).toContainEqual([lost!.client, expect.closeTo(8.43, 1)]);
   });
 
-  it('a key that had expired when its time to live was read belongs to nobody', () => {
+  it('a key that had expired when its time to live was read has no owner', () => {
     const stored = plain.observations.findIndex(({ type, node }) => type === 'sample' && node === 'r2');
     const observations = structuredClone(plain.observations);
     const sample = observations[stored]!;

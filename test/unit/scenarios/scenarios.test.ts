@@ -50,12 +50,12 @@ describe('what was found otherwise than it is written', () => {
     ({ class: name, kind, cause: { name: cause, sentence: '', chain: [] } }) as never;
   const found = (...violations: never[]) => ({ violations, verdict: 'violated' as const, headline: 'It broke.' });
 
-  it('is told where the lock was to hold', () => {
+  it('is reported where the lock was to hold', () => {
     expect(unexpected({ expect: [] }, found(violation('stale', 'overlap', 'client-slow')))).toContain('was to hold');
     expect(unexpected({ expect: [] }, { ...found(), verdict: 'unknown' })).toContain('was to hold');
   });
 
-  it('is told where class, kind or cause is another', () => {
+  it('is reported where class, kind or cause differs', () => {
     const expected = { class: 'exclusion', kind: 'overlap', cause: 'node-forgot' } as const;
     const judged = (one: never) => unexpected({ expect: [expected] }, found(one));
     expect(judged(violation('exclusion', 'overlap', 'node-forgot'))).toBeUndefined();
@@ -64,7 +64,7 @@ describe('what was found otherwise than it is written', () => {
     expect(judged(violation('stale', 'overlap', 'node-forgot'))).toContain('exclusion');
   });
 
-  it('is told where there is more than was expected', () => {
+  it('is reported where there is more than was expected', () => {
     const both = found(violation('exclusion', 'overlap', 'a'), violation('stale', 'overlap', 'b'));
     expect(unexpected({ expect: [{ class: 'exclusion' }] }, both)).toContain('nothing of class stale');
     expect(unexpected({ expect: [{ class: 'exclusion' }, { class: 'stale' }] }, both)).toBeUndefined();

@@ -79,7 +79,7 @@ describe('what a run shows', () => {
     expect(judgeJob(late, ended('mutual-exclusion', [violation])).shown).toBe('missed');
   });
 
-  test('a canary whose run cannot be told is caught only for the reason that is named', () => {
+  test('a canary whose run ends undecided is caught only for the reason that is named', () => {
     const job: Job = { ...canary, must: { verdict: 'unknown', counted: 'answersLost' } };
     const run = (verdict: Results['verdict'], stats: Results['stats']) => {
       const { results, ...rest } = ended('mutual-exclusion', [], verdict);

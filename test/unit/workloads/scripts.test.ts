@@ -105,7 +105,7 @@ describe.each(Object.values(workloads))('$name', (workload) => {
     expect(steps.some(({ instruction }) => 'hold' in instruction)).toBe(false);
   });
 
-  test('careful clients stop working as soon as they are told that the lock is lost, or before it can be', () => {
+  test('careful clients stop working as soon as they are told that the lock is lost, or before it can be lost', () => {
     for (const { instruction } of lead(workload))
       if (instruction.do === 'idle' && instruction.untilLost === undefined) expect(instruction.ms).toBeLessThan(1_000);
   });

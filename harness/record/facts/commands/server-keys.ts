@@ -36,7 +36,7 @@ export class ServerKeys {
     private others: StoredState,
   ) {}
 
-  /** A long key is not told whole, and cannot be told from others. */
+  /** A long key is not printed whole, and cannot be distinguished from others. */
   follows(name: string): boolean {
     return isWhole(name) && this.followed(name);
   }

@@ -133,7 +133,7 @@ export class ServerReading {
 
   /** The server threw a key away, after what was read before. */
   evicted(place: RecordPlace, key: string): void {
-    // Whether samples are older or newer cannot be told: an eviction has no stamp.
+    // Whether samples are older or newer is unknown: an eviction has no stamp.
     this.samples = [];
     if (this.server.follows(key)) this.server.put(key, 0, ABSENT, { how: 'evicted', ...place, applied: 'yes' });
   }

@@ -119,7 +119,7 @@ describe('what the lock does becomes what the client says', () => {
     expect(Math.abs(value.wallMs - Date.now())).toBeLessThan(5_000);
   });
 
-  test('an operation nobody knows fails', async () => {
+  test('an unknown operation fails', async () => {
     await using client = await connectedClient(fixture('misbehaving.mjs'), nowhere);
     expect(await client.request({ op: 'conquer' } as never)).toMatchObject({
       type: 'fail',
@@ -228,7 +228,7 @@ describe('a connection is lost', () => {
     expect(await answer).toMatchObject({ type: 'info', reason: 'reconnect' });
   });
 
-  test('with nothing under way: nobody notices', async () => {
+  test('with nothing under way: no operation is affected', async () => {
     await using server = await startRedis();
     await using proxy = await startProxy(server.endpoint);
     await using client = await connectedClient('set-nx-px', single(proxy.endpoint));
@@ -401,7 +401,7 @@ describe('a Cluster', () => {
   test('a primary dies: certain refusals until its replica has replaced it, and then it is found at once', async () => {
     await using client = await connectedClient('set-nx-px', described());
     await nodes[0].kill();
-    // Of two primaries both are needed to elect anybody, so the replica is told.
+    // Both of two primaries are needed for an election, so the replica is promoted by a command.
     await nodes[2].redis.call('CLUSTER', 'FAILOVER', 'TAKEOVER');
     const promoted = until('promoted', async () => {
       const info = String(await nodes[2].redis.info('replication'));

@@ -78,7 +78,7 @@ describe('on one node', () => {
     expect(only(story).name).toBe('released-by-other');
   });
 
-  it('is not named where somebody may have taken the key while nobody watched', () => {
+  it('is not named where another client may have taken the key while it was not watched', () => {
     const story = granted().watch(1.5, 'r1', false).watch(1.6, 'r1').evicted(2, 'r1');
     expect(only(story.take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
   });
@@ -150,7 +150,7 @@ describe('on independent nodes', () => {
 
   it('one that evicted it does not, where another one granted both for no reason', () => {
     const story = redlock(['r1', 'r2', 'r3', 'r4'], ['r3', 'r4', 'r5']).evicted(2, 'r3');
-    // Whether r4 refused c2 cannot be told: watching it broke off, without a restart.
+    // Whether r4 refused c2 is unknown: watching it broke off, without a restart.
     story.watch(2.8, 'r4', false).watch(2.9, 'r4');
     expect(only(story).name).toBe('unexplained');
   });

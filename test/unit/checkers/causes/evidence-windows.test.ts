@@ -64,8 +64,8 @@ describe('windows', () => {
     expect(new Set(overlaps.map((overlap) => whole.around(overlap))).size).toBe(1);
   });
 
-  it('believe no sample from before: the key was taken since, by whom nobody looked', () => {
-    // All seen: the sample says that nobody had the key at 0.05 s, c9 took it at 1 s for a minute, and so c1 was refused.
+  it('believe no sample from before: the key was taken since, by an unknown client', () => {
+    // All seen: the sample says that no client had the key at 0.05 s, c9 took it at 1 s for a minute, and so c1 was refused.
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.05, 'r1');
     story.command(1, 'r1', 'c9', ['SET', KEY, 'value-of-c9', 'PX', '90000', 'NX']);
     const { input, overlaps } = overlapsIn(

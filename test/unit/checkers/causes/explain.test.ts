@@ -176,7 +176,7 @@ describe('node-forgot', () => {
     expect(causes(story).map(({ name }) => name)).toEqual(['node-forgot', 'node-forgot']);
   });
 
-  it('is named although it cannot be told whether a third client took the key and released it in between', () => {
+  it('is named although it is unknown whether a third client took the key and released it in between', () => {
     const story = restarted(2)
       .grant('c3', 2.5)
       .take(2.499, 'r1', 'c3')
@@ -266,7 +266,7 @@ describe('clock-jumped', () => {
     expect(causes(story).map(({ name }) => name)).toEqual(['clock-jumped', 'clock-jumped']);
   });
 
-  it('is not named where the clock moved by less than can be told from reading late', () => {
+  it('is not named where the clock moved by less than can be distinguished from reading late', () => {
     const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 5.985).release('c1', 6.5).release('c2', 7);
     story.watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').take(5.984, 'r1', 'c2', 'value-of-c2', 20);
     expect(only(story).name).toBe('unexplained');
@@ -386,7 +386,7 @@ describe('a clock that went to and fro', () => {
   });
 });
 
-describe('a grant that nobody watched', () => {
+describe('a grant that was not watched', () => {
   it("is not taken for the client's next one, which follows on the release", () => {
     const story = broken().watch(0, 'r1').take(TAKEN, 'r1', 'c1').watch(2.9, 'r1', false).watch(3.1, 'r1');
     const input = story.unlock(3.5, 'r1', 'c2').take(3.6, 'r1', 'c2', 'another').input();
@@ -396,7 +396,7 @@ describe('a grant that nobody watched', () => {
 });
 
 describe('released-by-other', () => {
-  it('is not named for a key that somebody may have taken while nobody watched', () => {
+  it('is not named for a key that another client may have taken while it was not watched', () => {
     const story = broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').watch(1.2, 'r1', false);
     const unseen = story.watch(1.4, 'r1').unlock(1.6, 'r1', 'c2', 'value-of-c2').take(RETAKEN, 'r1', 'c2', 'another');
     expect(only(unseen).name).not.toBe('released-by-other');
@@ -471,7 +471,7 @@ describe('released-by-other', () => {
     expect(only(story.unlock(2, 'r1', 'c3', 'mine').take(RETAKEN, 'r1', 'c2')).name).toBe('released-by-other');
   });
 
-  it('is told from the right grant, although the client tried again at once', () => {
+  it('is counted from the right grant, although the client tried again at once', () => {
     const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 1.03).release('c1', 1.05).release('c2', 2);
     story
       .watch(0, 'r1')
@@ -483,7 +483,7 @@ describe('released-by-other', () => {
     expect(only(story).sentence).toContain("c3 removed c1's lock:0");
   });
 
-  it('is called overwritten where the second client asked nobody', () => {
+  it('is called overwritten where the second client asked no other node', () => {
     expect(only(granted().command(RETAKEN, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000'])).name).toBe(
       'overwritten',
     );
@@ -560,7 +560,7 @@ describe('on independent nodes', () => {
     expect(only(redlock(['r1', 'r2', 'r3'], ['r3', 'r4', 'r5'], { r3: 6_000 })).name).toBe('clock-jumped');
   });
 
-  it('so does one whose clock was ahead for a moment only: a key that expired meanwhile refuses nobody', () => {
+  it('so does one whose clock was ahead for a moment only: a key that expired meanwhile refuses no client', () => {
     const moment = (story: Story) =>
       story
         .fault(2, 0, 'skew-granted', 'strike', { effects: [jump('r3', 6_000)] })
@@ -620,7 +620,7 @@ describe('on independent nodes', () => {
     const story = forget(redlock(['r1', 'r2', 'r3', 'r4'], []), 'r3')
       .take(RETAKEN, 'r3', 'c2')
       .take(RETAKEN, 'r5', 'c2');
-    // Whether r4 granted c2 cannot be told: watching it broke off, without a restart.
+    // Whether r4 granted c2 is unknown: watching it broke off, without a restart.
     story.watch(2.8, 'r4', false).watch(2.9, 'r4').take(RETAKEN, 'r4', 'c2');
     expect(only(story).name).toBe('unexplained');
   });

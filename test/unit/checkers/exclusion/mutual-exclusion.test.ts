@@ -115,7 +115,7 @@ describe('accepts', () => {
     ).toEqual([]);
   });
 
-  it('an overlap with an acquire of which nobody knows whether it succeeded', () => {
+  it('an overlap with an acquire of unknown outcome', () => {
     expect(classes(new Story().grant('c1', 1).refused('c2', 1.5, 2, 'info').release('c1', 3))).toEqual([]);
   });
 

@@ -70,7 +70,7 @@ it('accepts what was refused or is not known, and what the next grant may have c
 });
 
 it('a stamp of a client counts only where it can be true', () => {
-  // c1 says of another operation that it ended before it was sent: of its renewal nobody knows when it left.
+  // c1 says of another operation that it ended before it was sent: when its renewal left is unknown.
   const liar = () =>
     overtaken()
       .event(0.5, { type: 'invoke', client: 'c1', id: 90, op: 'clock', key: '' })
@@ -117,7 +117,7 @@ it('readers share, permits are several; a writer is on its own', () => {
   expect(modes('write', 'write', { kind: 'semaphore', permits: 2 })).toEqual([]);
 });
 
-it('rejects a release that was told as done by a stale holder', () => {
+it('rejects a release that a stale holder was told had succeeded', () => {
   const result = judged(overtaken().release('c1', 8).release('c2', 9, { type: 'fail' }));
   expect(result).toMatchObject({
     verdict: 'invalid',
@@ -151,7 +151,7 @@ it('accepts a release that was refused or not answered, and one that came first,
   expect(kinds(overtaken().release('c1', 8, { type: 'fail' }))).toEqual([]);
   expect(kinds(overtaken().release('c1', 8, { type: 'info' }))).toEqual([]);
   expect(kinds(overtaken().release('c1', 6.9))).toEqual([]);
-  // Within the margin of a lease's end the servers may have been right, and it is nobody's stale holder.
+  // Within the margin of a lease's end the servers may have been right, and there is no stale holder.
   expect(kinds(overtaken().release('c1', 7.006))).toEqual([]);
   expect(kinds(overtaken().release('c1', 7.008))).toEqual(['stale silent-release']);
 });

@@ -76,7 +76,7 @@ it('cannot tell while a permit may be taken: by a living holder, within a lease 
   // The lease is over at 5 s; a grace of one second more.
   expect(verdictOf(...dies(4), refused('c3', 1, 5.9))).toBe('unknown');
   expect(verdictOf(...dies(4), refused('c3', 1, 6.1))).toBe('invalid');
-  // A release of which nobody knows what became.
+  // A release of unknown outcome.
   const released = (type: 'info' | 'fail') => [
     acquire('c1', 1, { at: 4, leaseMs: 1_000 }),
     release('c1', 2, { at: 4.1, hold: 1, type, reason: 'x' }),
@@ -110,7 +110,7 @@ it('a refusal for another reason, before the recovery, or of another key proves 
   expect(judged([refused('c3', 1, 3), recovered(5)]).verdict).toBe('unknown');
 });
 
-it('cannot tell where nobody tried to take them all, where it had not recovered, and of other locks', () => {
+it('cannot tell where no client tried to take them all, where the lock had not recovered, and for other locks', () => {
   expect(judged([...died, recovered(5), acquire('c2', 1, { at: 8 })])).toMatchObject({
     verdict: 'unknown',
     notes: [expect.stringMatching(/^no try was made to take all 2 permits of lock:0/)],

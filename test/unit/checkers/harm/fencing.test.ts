@@ -250,7 +250,7 @@ it('finds in random small histories what the definition, tried on every pair, fi
   const seen = { invalid: 0, valid: 0 };
   fc.assert(
     fc.property(grantsArbitrary, (specs) => {
-      // A client each: nobody is nested.
+      // A client each: no hold is nested.
       const told = specs.map(({ at, long, waited, token }, n) =>
         acquire(`c${n}`, 1, { at, until: at + long, grantSent: at + waited * long, token }),
       );

@@ -70,7 +70,7 @@ it('rejects every update that a late write buried, each once, and names the firs
   expect(lines('c4')).toHaveLength(1);
 });
 
-it('rejects an acknowledged write that a later read does not find, whoever overwrote it', () => {
+it('rejects an acknowledged write that a later read does not find, whichever client overwrote it', () => {
   const story = (found: number, version: number) =>
     judged([
       turn('c1', 1, START, 0, 'info', 2.8),
@@ -125,7 +125,7 @@ it('a write that was refused is no update, and loses none', () => {
 });
 
 it('counts what is missing in all where it cannot say which', () => {
-  // Without versions nobody knows what was overwritten; three were acknowledged, and one is found.
+  // Without versions it is unknown what was overwritten; three were acknowledged, and one is found.
   const blind = (client: string, at: number, found: number, wroteAt = at + 0.2) =>
     turn(client, at, { value: found, version: Number.NaN }, Number.NaN, 'ok', wroteAt);
   const result = judged([
@@ -150,7 +150,9 @@ it('cannot tell whether the last update stands after a write that may have burie
   expect(story([])).toMatchObject({
     verdict: 'unknown',
     notes: [
-      expect.stringMatching(/^whether the last update of lock:0 stands cannot be told: nobody looked after c1's/),
+      expect.stringMatching(
+        /^whether the last update of lock:0 stands cannot be determined: no client read it after c1's/,
+      ),
     ],
   });
   expect(story(look('c3', 6, 1, 1))).toMatchObject({ verdict: 'valid', notes: [] });
@@ -164,7 +166,7 @@ it('cannot tell of what is no counter, of a resource that contradicts itself, an
   ];
   expect(judged([notOneMore])).toMatchObject({
     verdict: 'unknown',
-    notes: ['whether lock:0 lost updates cannot be told: c1 wrote 7, not one more than it had seen (history 4)'],
+    notes: ['whether lock:0 lost updates cannot be determined: c1 wrote 7, not one more than it had seen (history 4)'],
   });
   const unseen = [...acquire('c1', 1, { at: 1 }), ...write('c1', 3, { at: 3, hold: 1, value: 1, version: 1 })];
   expect(judged([unseen])).toMatchObject({ verdict: 'unknown', notes: [expect.stringMatching(/before it had seen/)] });
@@ -190,7 +192,7 @@ it("cannot tell where the machine's doing may be behind it", () => {
   });
 });
 
-it('nothing can be told where a client added to less than it knew, under a nested hold', () => {
+it('nothing is concluded where a client added to less than it knew, under a nested hold', () => {
   const told = [
     ...acquire('c1', 1, { at: 1 }),
     ...read('c1', 2, { at: 1.1, hold: 1, ...START }),

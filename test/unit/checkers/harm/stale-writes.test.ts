@@ -249,7 +249,7 @@ it('counts what the resource refused for its token: fencing at work', () => {
   expect(refused('unreachable: it is gone')).toMatchObject({ stats: { writesRefused: 1, refusedStale: 0 } });
 });
 
-it('accuses nobody of a write of unknown outcome', () => {
+it('does not accuse a write of unknown outcome', () => {
   const told = [
     looked,
     write('c1', 2, { at: 8, hold: 1, type: 'info', reason: 'timeout' }),

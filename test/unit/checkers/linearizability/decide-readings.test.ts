@@ -107,7 +107,7 @@ describe('a history', () => {
     expect(verdicts(granted(4))).toEqual(['strict: invalid', 'failed-release-ends: invalid', 'lease: invalid']);
   });
 
-  it('flips where somebody was refused while nobody held, which accuses nobody', () => {
+  it('flips where a client was refused while none held, which is no accusation', () => {
     const history = recorded(acquire('c1', [1, 2]), release('c1', [3, 4]), acquire('c2', [5, 6], { reason: 'held' }));
     expect(verdicts(history)).toEqual(['strict: valid', 'tries-inform: invalid', 'failed-release-ends: valid']);
     expect(decideReadings(history, MUTEX, OPTIONS).map(({ accuses }) => accuses)).toEqual([true, false, true]);
@@ -154,7 +154,7 @@ describe('several keys', () => {
     return all.find(({ reading }) => reading === 'tries-inform')!;
   };
 
-  it('one of which nobody can tell leaves the whole open, unless another is broken', () => {
+  it('an undecided one leaves the whole open, unless another is broken', () => {
     expect(underTries(...hard, ...sound('a')).verdict).toBe('unknown');
     const third = acquire('c3', [1, 3], { key: 'b' });
     expect(underTries(...hard, ...broken('b', 0), third).verdict).toBe('invalid');

@@ -65,7 +65,7 @@ describe('cores', () => {
     });
   });
 
-  test('two that nobody releases are together from then on', () => {
+  test('two that are never released are together from then on', () => {
     const list = [acquire('c1', 0, 1e9), acquire('c2', 0, 2e9)];
     expect(decided(list).witnesses[0]!.proof).toMatch(/; both at once from 2\.000 s on\.$/);
   });
@@ -104,7 +104,7 @@ describe('cores', () => {
 });
 
 describe('unknown outcomes', () => {
-  test('an acquire that nobody released need not have happened', () => {
+  test('an acquire that was never released need not have happened', () => {
     expect(order([acquire('c1', 0), acquire('c2', 1, 2), release('c2', 1, 3, 4)])).toEqual([1, 2]);
   });
 
@@ -120,7 +120,7 @@ describe('unknown outcomes', () => {
     expect(finding(list)).toEqual(['overlap', [0, 2, 3]]);
   });
 
-  test('an acquire whose release succeeded took effect at an instant when nobody else held', () => {
+  test('an acquire whose release succeeded took effect at an instant when no other client held', () => {
     const list = (callNs: number, returnNs: number) => [
       acquire('c1', 0),
       acquire('c2', 1, 2),
@@ -133,10 +133,10 @@ describe('unknown outcomes', () => {
   });
 });
 
-describe('releases that were told "not yours"', () => {
+describe('releases that were answered "not yours"', () => {
   const list = [acquire('c1', 0, 1), release('c1', 0, 2, 3, 'not-owner'), acquire('c2', 4, 5)];
 
-  test('change nothing strictly, and are told of', () => {
+  test('change nothing in the strict reading, and are reported', () => {
     expect(finding(list)).toEqual(['overlap', [0, 2]]);
     expect(decided(list).notes).toEqual([
       '1 release of known holds told "not yours": strictly an error of the client\'s that ends nothing',
@@ -152,7 +152,7 @@ describe('releases that were told "not yours"', () => {
     expect(decided(tied, mutex, DENIED_ENDS).verdict).toBe('valid');
   });
 
-  test('end nothing where they reached nobody', () => {
+  test('end nothing where they reached no server', () => {
     const unreached = [list[0]!, release('c1', 0, 2, 3, 'unreachable'), list[2]!];
     expect(finding(unreached, mutex, DENIED_ENDS)).toEqual(['overlap', [0, 2]]);
   });
@@ -251,7 +251,7 @@ describe('fencing tokens', () => {
     expect(finding(two(7, 7), fenced)[0]).toBe('fence-inversion');
   });
 
-  test('an inversion that needs no argument about holding is told apart', () => {
+  test('an inversion that needs no argument about holding is reported separately', () => {
     const plain = [acquire('c1', 0, 1, { token: 2 }), release('c1', 0, 2, 3), acquire('c2', 4, 5, { token: 1 })];
     const told = (list: Operation[]) => decided(list, fenced).notes.at(-1);
     expect(told(plain)).toContain('1 pair whose first grant was answered before the second was asked for');
@@ -286,7 +286,7 @@ describe('refused tries that inform', () => {
     acquire('c3', callNs, returnNs, { reason }),
   ];
 
-  test('are explained wherever a hold can have lasted, and not in a gap in which nobody can have held', () => {
+  test('are explained wherever a hold can have lasted, and not in a gap in which no client can have held', () => {
     const verdicts = [
       [0, 1],
       [5, 6],
@@ -299,7 +299,7 @@ describe('refused tries that inform', () => {
     expect(verdicts).toEqual(['valid', 'valid', 'valid', 'invalid', 'valid', 'valid', 'invalid']);
   });
 
-  test('are told with the two holds around the gap', () => {
+  test('are reported with the two holds around the gap', () => {
     expect(finding(tried(7, 9), mutex, TRIES)).toEqual(['try-in-free-gap', [0, 1, 2, 3, 4]]);
   });
 
@@ -308,7 +308,7 @@ describe('refused tries that inform', () => {
     expect(decided(tried(7, 9, 'no-quorum'), mutex, TRIES).verdict).toBe('valid');
   });
 
-  test('an unknown acquire that nobody released explains those after all other holds, from its call on', () => {
+  test('an unknown acquire that was never released explains those after all other holds, from its call on', () => {
     const list = (callNs: number, tryNs: number) => [
       acquire('c1', 0, 2),
       release('c1', 0, 4, 6),
@@ -378,7 +378,7 @@ describe('leases', () => {
     expect(finding(list(14), twice, LEASES)).toEqual(['lease-chain', [0, 3, 4]]);
   });
 
-  test('a read lock that its client may have got under its own write lock pushes nobody', () => {
+  test('a read lock that its client may have got under its own write lock pushes no other client', () => {
     const list = [
       acquire('c1', 0, 1, { ...write, leaseNs: 2 }),
       acquire('c2', 0, 2, read),

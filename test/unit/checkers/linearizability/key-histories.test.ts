@@ -111,7 +111,7 @@ describe('leases', () => {
     expect(leaseOf([...acquired, ...operation('release', 2, 12), ...operation('extend', 3, 13)])).toBe(CERTAIN_NS);
   });
 
-  test('a renewal that was told unasked counts where its stamp can be believed', () => {
+  test('a renewal that was reported unasked counts where its stamp can be believed', () => {
     const renewed: Line = [
       14 * S,
       { type: 'renewed', client: 'c1', hold: 1, key: 'k', sentNs: 13.5 * S, leaseMs: LEASE_MS },

@@ -64,7 +64,7 @@ describe.each([{ kind: 'mutex' }, { kind: 'fair' }] satisfies LockModel[])('$kin
     ]);
   });
 
-  it('refuses while it is held, whoever asks, and only then', () => {
+  it('refuses every client while it is held, and only then', () => {
     const list = [
       acquire('c2', ...at(0), held),
       acquire('c1', ...at(1)),
@@ -77,7 +77,7 @@ describe.each([{ kind: 'mutex' }, { kind: 'fair' }] satisfies LockModel[])('$kin
   });
 });
 
-it('a release that was told "not yours" changes nothing or ends the hold, and is never impossible', () => {
+it('a release that was answered "not yours" changes nothing or ends the hold, and is never impossible', () => {
   const list = [
     acquire('c1', ...at(0)),
     release('c1', 0, ...at(1), 'unreachable'),

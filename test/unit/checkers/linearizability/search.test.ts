@@ -70,7 +70,7 @@ describe('a failed release', () => {
     expect(searched(list('not-owner')).verdict).toBe('invalid');
   });
 
-  it('ends nothing where it reached nobody', () => {
+  it('ends nothing where it reached no server', () => {
     expect(searched(list('unreachable'), MUTEX, { failedReleaseEnds: true }).verdict).toBe('invalid');
   });
 
@@ -128,7 +128,7 @@ describe('a refused try', () => {
     expect(searched(list, MUTEX, { triesInform: true }).verdict).toBe('invalid');
   });
 
-  it('says nothing where nobody was said to hold', () => {
+  it('says nothing where no client was said to hold', () => {
     const split = [...list.slice(0, 2), acquire('c2', 4, 5, { reason: 'no-quorum' })];
     expect(searched(split, MUTEX, { triesInform: true }).verdict).toBe('valid');
   });
@@ -137,7 +137,7 @@ describe('a refused try', () => {
 describe('a lease', () => {
   const crashed = (againNs: number) => [acquire('c1', 0, 2, { leaseNs: 10 }), acquire('c2', againNs, againNs)];
 
-  it('may end a hold that nobody released, as soon as it has run', () => {
+  it('may end a hold that was never released, as soon as its lease has run', () => {
     expect(searched(crashed(9), MUTEX, { leases: true }).verdict).toBe('invalid');
     expect(searched(crashed(10), MUTEX, { leases: true }).verdict).toBe('valid');
     expect(searched(crashed(10)).verdict).toBe('invalid');
@@ -303,7 +303,7 @@ describe('a long history', () => {
     const history = simulated(options);
     const { verdict, order, steps } = search(modelOf(MUTEX), history, STRICT, BUDGET);
     expect(verdict).toBe('valid');
-    // Whoever answered first is tried first, and mostly it was so.
+    // The first to be answered is tried first, which is the usual order.
     expect(steps).toBeLessThan(3 * history.rows.length);
     expect(replayed([...order!], history)).toBe(true);
     const taken = new Set(order);

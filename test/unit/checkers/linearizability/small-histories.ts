@@ -139,7 +139,7 @@ class Simulation {
     if (isLost) this.lose(client, op);
   }
 
-  /** Nobody heard how it ended; its client comes back under a new name, or sometimes goes on. */
+  /** How it ended is unknown; its client comes back under a new name, or sometimes goes on. */
   private lose(client: Client, op: SmallOp): void {
     op.outcome = 'info';
     op.ret = Number.POSITIVE_INFINITY;

@@ -54,7 +54,7 @@ it('accepts where the grants may have been made in the right order', () => {
   expect(had(3.998)).toBe('invalid');
 });
 
-it('another key, a try that was refused and one of unknown outcome overtake nobody', () => {
+it('another key, a try that was refused and one of unknown outcome overtake no client', () => {
   expect(judged([...waiter, acquire('c2', 1, { at: 2, until: 3, key: 'lock:1' })]).verdict).toBe('valid');
   expect(judged([...waiter, acquire('c2', 1, { at: 2, until: 3, type: 'fail', reason: 'held' })]).verdict).toBe(
     'valid',
@@ -98,7 +98,7 @@ it('a client that was stopped or cut off while it waited may have been thrown ou
   expect(struck(4.1, 5, ['c1']).verdict).toBe('invalid');
 });
 
-it('a place that is told with a stamp that cannot be true counts from when the harness read of it', () => {
+it('a place that is reported with a stamp that cannot be true counts from when the harness read of it', () => {
   const untrue = (clientNs: number): Told => ({
     at: 2.5,
     body: { type: 'step', client: 'c1', name: 'queued', clientNs, hold: 1 },

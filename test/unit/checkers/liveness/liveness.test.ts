@@ -86,7 +86,7 @@ it('cannot tell where the run ended before the probe, or before all of it', () =
   });
 });
 
-it("a lock that could not be acquired is nobody's deadlock where the deployment was not what was meant", () => {
+it('a lock that could not be acquired is no deadlock where the deployment was not what was meant', () => {
   const story = new Story().fault(3, -1, 'server', 'failed', { proof: 'r1 ended by itself', mishap: 'server' });
   expect(judged(story.recovered(5).probe(12, false))).toMatchObject({
     verdict: 'unknown',

@@ -44,7 +44,7 @@ it('rejects an answer that came later than anything excuses, whatever the answer
   expect(kinds(tried({ type: 'info', reason: 'no answer within 4000 ms' }))).toEqual(['overstayed']);
 });
 
-it('accepts what the wait, its commands, two unseen ones and a stall that nobody notices may have taken', () => {
+it('accepts what the wait, its commands, two unseen ones and an unnoticed stall may have taken', () => {
   expect(kinds(tried({ until: 22.25, commandsAt: [20, 22] }))).toEqual([]);
   expect(kinds(tried({ until: 22.26, commandsAt: [20, 22] }))).toEqual(['overstayed']);
   expect(kinds(tried({ waitMs: 1_745 }))).toEqual(['overstayed']);

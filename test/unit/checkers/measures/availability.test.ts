@@ -32,7 +32,7 @@ it('a key is unavailable while tries fail without a proper answer', () => {
     key: KEY,
     fromNs: 0,
     untilNs: ns(10),
-    // From 2 s to 4 s: nobody had a proper answer between the two.
+    // From 2 s to 4 s: no client had a proper answer between the two.
     values: { availablePercent: 80, unavailableMs: 2_000, outages: 1, longestOutageMs: 2_000 },
     evidence: [6, 7],
   });
@@ -42,7 +42,7 @@ it('a refusal because somebody holds, or is queued, is a proper answer', () => {
   expect(unavailableMs(turn('c1', 1, 0, 1), failed('c2', 1, 2, 3, 'held'), turn('c1', 3, 9, 10))).toBe(0);
   expect(unavailableMs(turn('c1', 1, 0, 1), failed('c2', 1, 2, 3, 'queued-behind'), turn('c1', 3, 9, 10))).toBe(0);
   const between = [failed('c2', 1, 2, 4), failed('c3', 1, 3, 3.5, 'held'), failed('c2', 2, 5, 6)];
-  // From 3.5 s to 6 s: nobody had a proper answer between the end of the one and the beginning of the other.
+  // From 3.5 s to 6 s: no client had a proper answer between the end of the one and the beginning of the other.
   expect(unavailableMs(turn('c1', 1, 0, 1), between.flat(), turn('c1', 3, 9, 10))).toBe(2_500);
 });
 
@@ -70,7 +70,7 @@ it('is available while somebody certainly holds it under a running lease', () =>
 it('a try that ended with its own client shows nothing', () => {
   const story = (endNs: number) => unavailableMs(turn('c1', 1, 0, 1), unknown('c2', 1, 2, 3), clientDown('c2', endNs));
   expect(story(2.5)).toBe(0);
-  expect(story(3)).toBe(1_000); // killed because nobody knows what it did
+  expect(story(3)).toBe(1_000); // killed because its outcome is unknown
   expect(unavailableMs(turn('c1', 1, 0, 1), acquire('c2', 1, { at: 2, type: 'none' }), turn('c1', 3, 9, 10))).toBe(0);
 });
 
@@ -127,7 +127,7 @@ it('cuts an outage at the bounds of the fault', () => {
   expect(found[0]!.values.unavailableMs).toBe(4_000);
 });
 
-it('says where nothing was granted any more, and is silent where nobody tried', () => {
+it('says where nothing was granted any more, and is silent where no client tried', () => {
   const struck = [turn('c1', 1, 0, 1), fault(2, 0, 'kill', 'strike'), fault(3, 0, 'kill', 'heal')];
   const recovery = (told: (Told | Told[])[]) => measured(told).find(({ name }) => name === 'recovery')?.values;
   expect(recovery([...struck, failed('c2', 1, 4, 10)])).toEqual({

@@ -19,7 +19,7 @@ const renewed = (client: string, hold: number, at: number): Told => ({
 /** From 1 s on, the lease until 6 s. */
 const held = acquire('c1', 1, { at: 1 });
 const end = release('c1', 2, { at: 9, hold: 1 });
-/** In how many milliseconds the one that lost was told, or never. */
+/** After how many milliseconds the client that lost was told, or never. */
 const told = (...story: (Told | Told[])[]) => {
   const [summary] = measured([held, ...story]).measurements!;
   return summary && [summary.of.includes('never') ? 'never' : 'told', summary.values.maxMs];
@@ -66,7 +66,7 @@ it('who was never told acted on until it ended its hold, was killed, or the run 
   expect(told(acquire('c3', 1, { at: 19, until: 20, key: 'lock:1' }))).toEqual(['never', 14_000]);
 });
 
-it('says nothing of holds that ended, or were told, in time', () => {
+it('says nothing of holds that ended in time, or whose client was told in time', () => {
   expect(told(release('c1', 2, { at: 6, hold: 1 }))).toBeUndefined();
   expect(told(lost('c1', 1, 5), end)).toBeUndefined();
   expect(told(renewed('c1', 1, 5), release('c1', 2, { at: 9.9, hold: 1 }))).toBeUndefined();

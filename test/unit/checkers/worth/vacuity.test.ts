@@ -26,7 +26,7 @@ describe('too little', () => {
     expect(notes(turns(19).configured({ clients: 50 }))).toMatch(/fewer than 20 .*two for each of up to 10 clients/);
   });
 
-  it('nor does a lock that nobody else wanted', () => {
+  it('nor does a lock that no other client wanted', () => {
     const alone = new Story();
     for (let n = 0; n < 12; n++) alone.grant(n % 2 ? 'c1' : 'c2', n + 1).release(n % 2 ? 'c1' : 'c2', n + 1.5);
     expect(notes(alone)).toBe('no client tried to take a lock while another one held it');

@@ -4,7 +4,7 @@ import { collectGarbage } from '../../../../cli/common/memory.js';
 
 const dropped = () => new WeakRef(new Float64Array(4_000_000));
 
-it('gives back typed arrays that nobody has any more', async () => {
+it('gives back typed arrays that are no longer referenced', async () => {
   const large = dropped();
   // What a WeakRef was made of in this turn of the event loop is kept until its end.
   await setImmediate();

@@ -219,7 +219,7 @@ describe('what is said', () => {
   });
 });
 
-describe('what cannot be had', () => {
+describe('what is not available', () => {
   it('a reading that the history has no facts for', async () => {
     await expect(check('lease.edn', '--reading', 'lease')).rejects.toThrow('tells no lease: say it with --lease');
     await expect(check('reentrant.edn', '--reading', 'lease', '--lease', '5s')).rejects.toThrow('has no times');

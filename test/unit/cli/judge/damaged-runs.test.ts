@@ -47,7 +47,7 @@ function expectSound({ results, junit, line }: Awaited<ReturnType<typeof check>>
     return;
   }
   expect(junit).not.toMatch(HOSTILE);
-  // What happened cannot be told from other numbers in a line; what was to be judged, and how much of it, can.
+  // What happened cannot be inferred from other numbers in a line; what was to be judged, and how much of it, can.
   if (settled && results!.verdict === 'held') expect(results!.headline).toMatch(/but 6 overlaps/);
 }
 

@@ -10,7 +10,7 @@ describe('a play that was not played to its end', () => {
   const judges = judgesOf({ model: { kind: 'mutex' }, played: true });
   const played = (story: Story, playTrouble?: string) => judge({ ...story.whole(30).input(), playTrouble }, judges);
 
-  it('cannot be told, in the words of the run itself', () => {
+  it('is undecided, in the words of the run itself', () => {
     expect(played(turns(12)).verdict).toBe('held');
     expect(played(turns(12), 'waited 12 s in vain: c1 is granted lock:0')).toMatchObject({
       verdict: 'unknown',

@@ -107,7 +107,7 @@ it('stops counting where a lock never excludes', () => {
   expect(ended).toHaveLength(MOST_COUNTED);
 });
 
-/** Clients on one key that hold, extend, renew, lose, die, sleep through a release; nobody keeps them apart. */
+/** Clients on one key that hold, extend, renew, lose, die, sleep through a release; nothing keeps them apart. */
 const storyArbitrary = fc
   .array(
     fc.record({
@@ -155,7 +155,7 @@ const storyArbitrary = fc
         freeAt.set(client, until + 160);
       } else if (end === 'lost') story.lost(client, at(until)).release(client, at(until + 4));
       else {
-        // Nobody knows what it still holds: another takes its place, as in a run.
+        // What it still holds is unknown: another takes its place, as in a run.
         if (end === 'down') story.down(client, at(until));
         if (end === 'asleep, killed')
           story.release(client, at(until), { sent: at(until), type: 'never' }).down(client, at(until + 100));

@@ -8,7 +8,7 @@ const STORY = new Story()
   .grant('c1', 1)
   .refused('c2', 1.1, 1.2)
   .fault(2, 0, 'pause', 'strike', { targets: ['c1'], did: 'SIGSTOP to c1' })
-  .fault(3, 1, 'kill', 'refused', { did: 'did not strike one', proof: 'nobody is left' })
+  .fault(3, 1, 'kill', 'refused', { did: 'did not strike one', proof: 'no client is left' })
   .down('c1', 4)
   .fault(6, 0, 'pause', 'heal', { targets: ['c1'] })
   .history();
@@ -25,7 +25,7 @@ it('tells people phases, faults and deaths, and counts every five seconds', () =
   expect(told(false, EVENTS)).toEqual([
     '   0.5 s  torture',
     '   2.0 s  struck   pause c1: SIGSTOP to c1',
-    '   3.0 s  refused  kill: did not strike one (nobody is left)',
+    '   3.0 s  refused  kill: did not strike one (no client is left)',
     '   4.0 s  c1 is gone: killed by the nemesis',
     '   6.0 s  healed   pause c1',
     '   6.0 s  1 grants, 1 refusals, 0 unknown',

@@ -93,7 +93,7 @@ describe('a snapshot', () => {
     expect(snapshot).toMatchObject({ moreKeys: { held: 1, free: 11 }, holds: 3, overlaps: { exclusion: 1, stale: 0 } });
   });
 
-  it('accuses nobody where several may hold at once', () => {
+  it('accuses no client where several may hold at once', () => {
     const told: unknown[] = [];
     const ledger = new Ledger();
     const state = new RunState({ ...FACTS, exclusive: false }, ledger, (overlap) => told.push(overlap));

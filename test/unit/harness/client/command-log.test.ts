@@ -82,7 +82,7 @@ test('spans a reconnect: one unanswered command is enough', () => {
   expect(spansReconnect([answered, { ...answered, state: 'cut-off' }])).toBe(true);
 });
 
-test('none done: every one stayed, or was refused by whoever got it', () => {
+test('none done: every one stayed, or was refused by its receiver', () => {
   const unsent = command('cluster', undefined, 'SET', 'k');
   const refused: CommandRecord = { ...command('cluster', 1, 'SET', 'k'), state: 'refused' };
   expect(noneDone([])).toBe(false);

@@ -89,7 +89,7 @@ test('a command in flight when its connection closes is cut off, and never sent 
   expect([...first.received, ...second.received].filter(([, key]) => key === 'k')).toHaveLength(1);
 });
 
-test('a Cluster that is down is told at once as a refusal; who serves what is asked again', async () => {
+test('a Cluster that is down is reported at once as a refusal; which node serves what is asked again', async () => {
   const [first, second] = await connected();
   const before = first.asked + second.asked;
   first.answer = () => '-CLUSTERDOWN The cluster is down\r\n';
@@ -163,7 +163,7 @@ test('the time-out is for the command with all its redirections', async () => {
   }
 });
 
-test('with nobody there a command never leaves', async () => {
+test('with no server there a command never leaves', async () => {
   const [first, second] = await connected();
   await Promise.all([first.stop(), second.stop()]);
   await until(() => client.status !== 'ready');

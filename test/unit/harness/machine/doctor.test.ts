@@ -97,7 +97,7 @@ describe('diagnose', () => {
     expect((await findings())('redis-server')).toMatchObject({ ok: false, detail: expect.stringContaining('too old') });
   });
 
-  it('tells why namespaces cannot be had', async () => {
+  it('says why namespaces are not available', async () => {
     fake(
       'unshare',
       '[ "$1" = --version ] && exit 0; echo "unshare: unshare failed: Operation not permitted" >&2; exit 1',

@@ -98,7 +98,7 @@ it.each([
   expect(effectsIn(fault(1, name, 'strike', more), fault(5, name, 'heal'))).toEqual(expected);
 });
 
-it('a primary that was replaced is told by the phase that says so', () => {
+it('a replaced primary is recognized by the phase that says so', () => {
   expect(effectsIn(fault(1, 'failover', 'phase', { did: 'r2 replaced r1' }))).toEqual([
     { kind: 'replaced', who: ['r1'], by: 'r2' },
   ]);

@@ -1,4 +1,4 @@
-/** A machine's clock that is stepped or slid is told; one that is slewed as NTP does is not. */
+/** A machine's clock that is stepped or slid is reported; one that is slewed as NTP does is not. */
 import { expect, test } from 'vitest';
 import { watchDisturbances } from '../../../../harness/run/disturbances.js';
 import type { HistoryBody } from '../../../../harness/vocabulary/history.js';
@@ -38,7 +38,7 @@ test('a step, forward or back, with its size and the tick in which it came', asy
   }
 });
 
-test('a slide that takes a lease along (80 ms a second) is told in full, however small its ticks are', async () => {
+test('a slide that takes a lease along (80 ms a second) is reported in full, however small its ticks are', async () => {
   const told = await watched(10, (second) => (second < 5 ? 80 * second : 400));
   const sum = told.reduce((total, one) => total + one.ms, 0);
   expect(sum).toBeGreaterThan(380);

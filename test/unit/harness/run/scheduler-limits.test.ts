@@ -149,7 +149,7 @@ describe('floods', () => {
 });
 
 describe('a client that leaves something undone', () => {
-  test('one that never shakes hands: the start fails and says so, and the others are told to go', async () => {
+  test('a client that never completes the handshake: the start fails and says so, and the others are told to end', async () => {
     const sleep: Clock['sleep'] = (ms, signal) => realClock(0).sleep(ms >= 15_000 ? 100 : ms, signal);
     const { scheduler, hosts, clock } = world(['c1', 'c2'], { sleep }, fakeHost);
     const started = scheduler.start();
@@ -173,7 +173,7 @@ describe('a client that leaves something undone', () => {
   });
 });
 
-test('many clients start a few at a time, and how far they are is told', async () => {
+test('many clients start a few at a time, and their progress is reported', async () => {
   const names = Array.from({ length: 60 }, (_, n) => `c${n + 1}`);
   const sleep: Clock['sleep'] = (ms, signal) => realClock(0).sleep(ms === 3_000 ? 5 : ms, signal);
   const { scheduler, hosts, said, clock } = world(names, { sleep }, fakeHost);

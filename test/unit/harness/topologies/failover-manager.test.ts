@@ -55,7 +55,7 @@ describe('a primary that answers', () => {
     expect(actions(all)).toEqual([]);
   });
 
-  it('is followed by whoever comes back as a primary or follows another', () => {
+  it('is followed by every node that comes back as a primary or follows another', () => {
     const all = [
       answering('r1', primary('A', 900)),
       answering('r2', primary('B')),
@@ -90,7 +90,7 @@ describe('a primary that does not answer', () => {
     });
   });
 
-  it('is not replaced while nobody else is reachable', () => {
+  it('is not replaced while no other node is reachable', () => {
     const all = [
       silent('r1', primary('A'), 900),
       silent('r2', replicaOf('r1', 'A'), 100),
@@ -137,7 +137,7 @@ describe("the manager's own silence", () => {
   const decided = (known: Memory, atMs: number) =>
     actionsFor(known, look(half, atMs), DOWN_AFTER_MS).map((action) => action.do);
 
-  it('replaces nobody just because another is heard first when its cut is healed', () => {
+  it('does not replace the primary just because another is heard first when its own cut is healed', () => {
     const known = remember(memory(), look(deaf), DOWN_AFTER_MS);
     expect(actionsFor(known, look(deaf), DOWN_AFTER_MS)).toEqual([]);
     const then = remember(known, look(half, 10_100), DOWN_AFTER_MS);
@@ -146,14 +146,14 @@ describe("the manager's own silence", () => {
     expect(decided(then, 10_000 + DOWN_AFTER_MS)).toEqual(['promote']);
   });
 
-  it('replaces nobody because it was asleep', () => {
+  it('does not replace the primary because it was asleep itself', () => {
     const overslept = remember(memory(), look(half, 10_000, 3_000), DOWN_AFTER_MS);
     expect(decided(overslept, 10_100)).toEqual([]);
     const awake = remember(memory(), look(half, 10_000, 20), DOWN_AFTER_MS);
     expect(decided(awake, 10_100)).toEqual(['promote']);
   });
 
-  it('promotes nobody before it has ever seen a primary', () => {
+  it('promotes no node before it has ever seen a primary', () => {
     const never = { name: 'r1', address: ADDRESS.r1, answers: false };
     const all = [never, answering('r2', replicaOf('r1', 'fresh'))];
     expect(promoted(all, memory({ streams: [] }))).toEqual(['wait']);

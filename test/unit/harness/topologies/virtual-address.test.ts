@@ -79,7 +79,7 @@ beforeEach(() => {
 const holders = async () => (await virtual.holders()).map(({ name }) => name);
 
 describe('a virtual address', () => {
-  it('is taken from whoever has it before it is given, and announced by whom it is given to', async () => {
+  it('is taken from its present holder before it is given, and announced by the new one', async () => {
     r1.addresses.add(VIRTUAL);
     r3.addresses.add(VIRTUAL);
     await virtual.moveTo(host(r2));

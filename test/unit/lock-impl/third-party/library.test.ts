@@ -22,7 +22,7 @@ describe.each(Object.entries(libraries))('%s', (_name, library) => {
   });
 });
 
-test('what cannot be had is refused by name, with the remedy', async () => {
+test('what is not available is refused by name, with the remedy', async () => {
   await expect(load({ installedAs: 'redlock-universal', nodeMajorMin: 22 }, 'v20.1.2')).rejects.toThrow(
     /^redlock-universal@\S+ needs Node.js 22 or newer, and this is v20.1.2$/,
   );

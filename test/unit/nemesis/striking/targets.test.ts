@@ -14,7 +14,7 @@ describe('resolving a target', () => {
     for (const _ of range(20)) expect(['r1', 'r2']).toContain((await resolve(w, 'replica'))[0]);
   });
 
-  it('waits while nobody is primary, and refuses in the end', async () => {
+  it('waits while no node is primary, and refuses in the end', async () => {
     const w = world('sentinel');
     w.primary = undefined;
     void w.clock.sleep(500).then(() => {
@@ -68,7 +68,7 @@ describe('resolving a target', () => {
     expect(await resolve(w, 'holder')).toEqual(['c5']);
   });
 
-  it('refuses when nobody holds for a lease', async () => {
+  it('refuses when no client holds for a whole lease', async () => {
     const w = world('single');
     await expect(resolve(w, 'holder')).rejects.toMatchObject({
       refused: true,

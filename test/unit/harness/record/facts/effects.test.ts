@@ -40,7 +40,7 @@ describe('the bounds of an effect', () => {
     expect(bounds(story.fault(4, 0, 'x', 'heal', { beganNs: ns(3) }))).toEqual([[1, 1, 3, 4]]);
   });
 
-  it('end where the effect is told again with its end, though the step goes on', () => {
+  it('end where the effect is reported again with its end, though the step goes on', () => {
     const away = { ...cut(['c1', 'r1']), sinceNs: ns(1) };
     const story = new Story()
       .fault(1.1, 0, 'x', 'phase', does(away))

@@ -17,12 +17,12 @@ const watched = () => new Story().sample(0, 'r1').watch(0.01, 'r1').command(0.1,
 const owned = (story: Story, at: number, pttlMs = 4_000) => story.sample(at, 'r1', { owner: 'value-of-c1', pttlMs });
 
 describe('a sample that shows who owns the key', () => {
-  it('refuses whoever comes later, up to the removal', () => {
+  it('refuses later clients up to the removal', () => {
     const story = owned(watched(), 1).take(1.2, 'r1', 'c2').unlock(2, 'r1', 'c1').take(2.1, 'r1', 'c2');
     expect(fates(story)).toEqual([false, true]);
   });
 
-  it('refuses until its time is over, give or take what nobody can tell', () => {
+  it('refuses until its time is over, give or take what is unknown', () => {
     expect(fates(owned(watched(), 1).take(4.5, 'r1', 'c2'))).toEqual([false]);
     expect(fates(owned(watched(), 1).take(4.9, 'r1', 'c2'))).toEqual([undefined]);
     expect(fates(owned(watched(), 1).take(5.1, 'r1', 'c2'))).toEqual([true]);
@@ -58,7 +58,7 @@ describe('a sample that contradicts the commands', () => {
   /** c1 certainly has the key from 1 s on. */
   const certain = () => watched().command(0.9, 'r1', 'c1', ['DEL', KEY]).take(1, 'r1', 'c1');
 
-  it('lets nobody have the key: it may be old', () => {
+  it('gives the key to no client: it may be old', () => {
     const story = certain().sample(1.05, 'r1').take(1.06, 'r1', 'c2');
     expect(fates(story)).toEqual([undefined]);
     expect(fates(owned(story, 1.2))).toEqual([false]);

@@ -44,7 +44,7 @@ describe('a hold lasts', () => {
     expect(only(new Story().grant('c1', 1).release('c1', 9, { sent: 2 }))).toMatchObject({ untilNs: ns(9) });
   });
 
-  it('only until the release was sent, where nobody knows when it began', () => {
+  it('only until the release was sent, where it is unknown when it began', () => {
     const unanswered = new Story().grant('c1', 1).release('c1', 9, { sent: 2, type: 'never' }).down('c1', 8);
     expect(only(unanswered)).toMatchObject({ untilNs: ns(2), endedBy: 'release' });
     const unstamped = new Story().grant('c1', 1).release('c1', 9, { sent: 2, stamps: false });
@@ -171,7 +171,7 @@ describe('the lease', () => {
   );
 });
 
-it('makes no hold of an acquire that failed, or whose outcome nobody knows', () => {
+it('makes no hold of an acquire that failed, or whose outcome is unknown', () => {
   expect([...holdsOf(new Story().refused('c1', 1, 2).refused('c2', 1, 2, 'info').history())]).toEqual([]);
 });
 

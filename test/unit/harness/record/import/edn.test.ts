@@ -120,7 +120,7 @@ describe('many forms', () => {
   });
 });
 
-describe('damage is told with its line, and never passed over', () => {
+describe('damage is reported with its line, and never passed over', () => {
   const cases: [text: string, message: string][] = [
     ['{:a 1}\n{:a 1]\n', 'h.edn, line 2: "]" closes nothing that is open'],
     ['{:a 1}}', 'h.edn, line 1: "}" closes nothing that is open'],

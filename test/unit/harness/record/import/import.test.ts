@@ -282,7 +282,7 @@ describe('order and time', () => {
   });
 });
 
-describe('damage is told with its line', () => {
+describe('damage is reported with its line', () => {
   const cases: [text: string, message: string | RegExp][] = [
     [story('0i acquire', '0k acquire', '0k acquire'), 'line 3: process 0 completes an acquire, and has invoked none'],
     [story('0i acquire', '0i acquire'), 'line 2: process 0 invokes while an acquire (line 1) is still open'],

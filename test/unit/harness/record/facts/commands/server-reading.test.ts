@@ -104,7 +104,7 @@ describe('what removed it', () => {
     return [change.how, change.by?.name, change.by?.client, stores(change.after, 'v1')];
   };
 
-  it('is a command, the time, an eviction, or nobody knows', () => {
+  it('is a command, the time, an eviction, or unknown', () => {
     expect(loss(taken().cmd(2, 'c2', `DEL ${KEY}`))).toEqual(['command', 'DEL', 'c2', 'no']);
     expect(loss(taken().cmd(2, 'c2', `SET ${KEY} v2`))).toEqual(['command', 'SET', 'c2', 'no']);
     expect(loss(taken().cmd(2, 'c2', 'FLUSHDB'))).toEqual(['command', 'FLUSHDB', 'c2', 'no']);
