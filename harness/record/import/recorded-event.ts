@@ -5,6 +5,14 @@
  * words; what is not about locks, or not done by a client, is distinguished from that, to be left out and counted.
  */
 import type { LockMode } from '../../vocabulary/protocol.js';
+import { conform } from '../schemas/conform.js';
+import {
+  calledSchema,
+  type LockOperation,
+  lockOperationSchema,
+  performedSchema,
+  withoutColon,
+} from '../schemas/jepsen-event.js';
 
 export interface RecordedEvent {
   type: 'invoke' | 'ok' | 'fail' | 'info';
@@ -31,66 +39,50 @@ export interface LeftOut {
   name: string;
 }
 
-/** An object as it was read. */
-type Form = Record<string, unknown>;
-
 /** What a form tells, or that it is left out, or (a text) why it cannot be understood. */
 export function recordedEvent(form: unknown): RecordedEvent | LeftOut | string {
-  if (!isObject(form)) return `${shown(form)} is no operation: a map with :type, :process and :f was expected`;
-  const process = processOf(form.process);
-  if (typeof process !== 'string') return process ?? missing(form, 'process');
+  const performed = conform(performedSchema, form);
+  if (performed.problem !== undefined) return performed.problem;
+  const process = processOf(performed.value.process);
   if (process.charCodeAt(0) === COLON) return { leftOut: 'not a client', name: process };
-  const type = TYPES.get(form.type);
-  if (type === undefined)
-    return form.type === undefined
-      ? missing(form, 'type')
-      : `:type is ${shown(form.type)}, not invoke, ok, fail or info`;
-  if (typeof form.f !== 'string')
-    return form.f === undefined ? missing(form, 'f') : `:f is ${shown(form.f)}, not a name`;
-  const known = functionOf(form.f);
-  if (known === undefined) return { leftOut: 'not a lock operation', name: form.f };
-  return lockEvent(form, type, known, process);
+  const called = conform(calledSchema, form);
+  if (called.problem !== undefined) return called.problem;
+  const { type, f } = called.value;
+  const known = functionOf(f);
+  if (known === undefined) return { leftOut: 'not a lock operation', name: f };
+  const operation = conform(lockOperationSchema, form);
+  return operation.problem ?? lockEvent(operation.value, type, known, process);
 }
 
 function lockEvent(
-  form: Form,
+  operation: LockOperation,
   type: RecordedEvent['type'],
   { op, mode }: LockFunction,
   process: string,
 ): RecordedEvent | string {
-  const { time, index } = form;
-  if (time !== undefined && time !== null && !Number.isFinite(time)) return `:time is ${shown(time)}, not a number`;
-  if (Number.isFinite(time) && !Number.isInteger(time)) return `:time is ${shown(time)}, not whole nanoseconds`;
-  if (index !== undefined && index !== null && !isIndex(index)) return `:index is ${shown(index)}, not a whole number`;
-  const [keyOfValue, value] = isTuple(form.value) ? form.value : [undefined, form.value];
-  const key = form.key ?? keyOfValue;
-  const token = op === 'acquire' && type === 'ok' ? tokenOf(form, value) : undefined;
+  const { time, index, error } = operation;
+  const [keyOfValue, value] = isTuple(operation.value) ? operation.value : [undefined, operation.value];
+  const key = operation.key ?? keyOfValue;
+  const token = op === 'acquire' && type === 'ok' ? tokenOf(operation, value) : undefined;
   if (token !== undefined && !Number.isSafeInteger(token))
     return `the token ${token} is too large to be compared exactly`;
   return {
     type,
     op,
-    mode: mode ?? modeOf(form.mode),
+    mode: mode ?? (operation.mode === 'exclusive' ? undefined : (operation.mode ?? undefined)),
     process,
     key: key === undefined || key === null ? undefined : wordOf(key),
     token,
     bareValue: Number.isInteger(value) ? (value as number) : undefined,
-    reason: reasonOf(form.error),
+    reason: reasonOf(error),
     // jepsen.history writes -1 for a time that it was not given.
-    timeNs: Number.isFinite(time) && time !== -1 ? (time as number) : undefined,
-    index: isIndex(index) ? index : undefined,
+    timeNs: time === -1 ? undefined : (time ?? undefined),
+    index: index ?? undefined,
   };
 }
 
 const REASON_LENGTH_MAX = 200;
 const COLON = 0x3a;
-
-const TYPES = new Map<unknown, RecordedEvent['type']>(
-  (['invoke', 'ok', 'fail', 'info'] as const).flatMap((type) => [
-    [type, type],
-    [`:${type}`, type],
-  ]),
-);
 
 // ------------------------------------------------------------------------------------------------------------- names
 
@@ -128,18 +120,12 @@ function functionOf(f: string): LockFunction | undefined {
   return known;
 }
 
-function modeOf(mode: unknown): LockMode | undefined {
-  if (mode === 'read' || mode === ':read') return 'read';
-  return mode === 'write' || mode === ':write' ? 'write' : undefined;
-}
-
 /**
  * A client's name. A process that is not a number is no client of Jepsen's, and comes back with a colon; in JSON, where
- * keywords are texts, names of clients are taken as they are. Undefined where nothing is said.
+ * keywords are texts, names of clients are taken as they are.
  */
-function processOf(process: unknown): string | undefined {
+function processOf(process: unknown): string {
   if (typeof process === 'number' && Number.isInteger(process)) return processName(process);
-  if (process === undefined || process === null || process === '') return undefined;
   if (typeof process === 'string') return process === 'nemesis' ? ':nemesis' : process;
   return `:${wordOf(process)}`;
 }
@@ -154,13 +140,13 @@ function processName(process: number): string {
 
 // ------------------------------------------------------------------------------------------------------------ values
 
-const TOKEN_NAMES = ['token', 'fence', 'fencing-token', 'fencingToken', 'fencing_token'];
+const TOKEN_NAMES = ['token', 'fence', 'fencing-token', 'fencingToken', 'fencing_token'] as const;
 
 /** A fencing token that is called one, beside the value or in it. */
-function tokenOf(form: Form, value: unknown): number | undefined {
-  const inValue = isObject(value) ? value : {};
+function tokenOf(operation: LockOperation, value: unknown): number | undefined {
+  const inValue = typeof value === 'object' && value !== null ? (value as Partial<LockOperation>) : {};
   for (const name of TOKEN_NAMES) {
-    const token = form[name] ?? inValue[name];
+    const token = operation[name] ?? inValue[name];
     // Hazelcast's way to say that a grant has none: tokens start from 1 there.
     if (name === 'fence' && token === 0) return undefined;
     if (typeof token === 'number' && Number.isInteger(token)) return token;
@@ -173,17 +159,9 @@ function isTuple(value: unknown): value is [unknown, unknown] {
   return Array.isArray(value) && value.length === 2;
 }
 
-function isIndex(index: unknown): index is number {
-  return Number.isSafeInteger(index) && (index as number) >= 0 && (index as number) < 2 ** 31;
-}
-
-function isObject(form: unknown): form is Form {
-  return typeof form === 'object' && form !== null && !Array.isArray(form);
-}
-
 /** A keyword without its colon, a text as it is, anything else as JSON. */
 function wordOf(value: unknown): string {
-  if (typeof value === 'string') return value.charCodeAt(0) === COLON ? value.slice(1) : value;
+  if (typeof value === 'string') return withoutColon(value);
   return Array.isArray(value) ? value.map(wordOf).join(' ') : JSON.stringify(value);
 }
 
@@ -196,12 +174,3 @@ function reasonOf(error: unknown): string | undefined {
 
 /** `client-down` is Hazelcast's: no request left the client, so a release that failed with it has ended nothing. */
 const NEVER_SENT = new Set(['client-down', 'connection-refused', 'conn-refused', 'not-connected']);
-
-function missing(form: Form, name: string): string {
-  return `no :${name} in ${shown(form)}`;
-}
-
-function shown(form: unknown): string {
-  const text = JSON.stringify(form) ?? 'nothing';
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
-}
