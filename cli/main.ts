@@ -11,6 +11,7 @@ import { addImportFlags, type ImportFlags } from './judge/check-import.js';
 import { checkCommand, reportCommand } from './judge/judge-commands.js';
 import { replayCommand } from './replay/replay-command.js';
 import { addReplayFlags, addRunFlags, PROJECT_RUNS, type ReplayFlags, type RunFlags } from './run/flags.js';
+import { type ServerFlags, serverOptions } from './run/machine-flags.js';
 import { runCommand } from './run/run-command.js';
 
 /** Runs one command; resolves with the process's exit status once all is printed, and never rejects. */
@@ -112,13 +113,13 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .action((what: string | undefined) => {
       status = runList(what);
     });
-  program
+  const doctor = program
     .command('doctor')
     .description('what this machine can do, and the remedy for what it cannot')
-    .option('--redis <path>', 'a redis-server to look at')
-    .action(async (flags: { redis?: string }) => {
+    .action(async (flags: ServerFlags) => {
       status = await runDoctor(flags);
     });
+  for (const option of serverOptions('a server to look at')) doctor.addOption(option);
   for (const command of program.commands) command.exitOverride().showHelpAfterError('(--help lists every option)');
   await program.parseAsync([...argv], { from: 'user' });
   return status;
@@ -134,7 +135,7 @@ The exit status is the gravest: 1, then 3, then 2, then 0.
 
 const REPLAY = `
 A replay has the original's topology, options, seed and plan. The lock's file is read as it is now, so you can fix your
-lock and see whether the violation is gone. Redis is located again, unless the original named one with --redis; passwords
+lock and see whether the violation is gone. Redis is located again, unless the original named one with --server; passwords
 are drawn again. On real servers the timing is never quite the same twice, so one replay that finds
 nothing proves little: --times 10 says in how many of ten a violation of the original's gravest class was found again
 for the same cause (if the original found nothing: how many came to the same verdict).

@@ -10,6 +10,7 @@ import { faults } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
 import { engineFinding } from '../run/containers.js';
+import { askServer, type ServerFlags } from '../run/machine-flags.js';
 import { defaultsText } from '../run/workload-flags.js';
 
 /** A text of several lines stands below its name. */
@@ -69,11 +70,14 @@ function formatRow([name, text]: Row, width: number): string {
   return `  ${name.padEnd(width)}  ${text}`.trimEnd().concat('\n');
 }
 
-export async function runDoctor(flags: { redis?: string }): Promise<number> {
+export async function runDoctor(flags: ServerFlags): Promise<number> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   // As a run would; that there is none is one of the findings.
   await provideIp(cacheFolder(), say).catch((error: Error) => say(`no ip: ${error.message}`));
-  const findings = [...(await diagnose({ cacheFolder: cacheFolder(), redis: flags.redis })), await engineFinding()];
+  const findings = [
+    ...(await diagnose({ cacheFolder: cacheFolder(), server: askServer(flags, process.cwd()) })),
+    await engineFinding(),
+  ];
   process.stdout.write(`${formatFindings(findings)}\n`);
   return findings.some((finding) => finding.ok === false) ? EXIT_COULD_NOT_RUN : 0;
 }

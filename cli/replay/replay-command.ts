@@ -12,8 +12,9 @@ import { commandLine } from '../common/again.js';
 import { saying } from '../common/say.js';
 import type { Where } from '../judge/judge-commands.js';
 import { checkPair, planTopology } from '../run/deployment.js';
-import { askMachine, askSeries, type ReplayFlags } from '../run/flags.js';
+import { askSeries, type ReplayFlags } from '../run/flags.js';
 import type { AskedMachine, Machine } from '../run/machine.js';
+import { askMachine } from '../run/machine-flags.js';
 import { readPlanFile } from '../run/plan-file.js';
 import { BUNDLE, createPreparer, type PreparedRun, type RunRequest, requestOf } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
@@ -65,6 +66,9 @@ function replayOf(config: RunConfig, again: string): RunRequest {
   };
 }
 
+/** `--redis` is what earlier versions called it. */
+const NAMED_BY_PATH = new Set(['--server', '--redis']);
+
 /**
  * What the original ran on, where the user names nothing else. Images are part of what ran, and so is a Redis that the user
  * chose; a Redis that was found is whatever this machine has.
@@ -72,7 +76,7 @@ function replayOf(config: RunConfig, again: string): RunRequest {
 function machineFor({ redis, containers }: RunConfig, asked: AskedMachine): AskedMachine {
   return {
     runtime: asked.runtime,
-    redis: asked.redis ?? (redis.origin === '--redis' ? redis.path : undefined),
+    server: asked.server ?? redis.asked ?? (NAMED_BY_PATH.has(redis.origin) ? redis.path : undefined),
     image: asked.image ?? containers?.image,
     clientImage: asked.clientImage ?? containers?.clientImage,
   };
@@ -98,10 +102,11 @@ function lockChanged({ folder }: OriginalRun, prepared: PreparedRun): boolean {
 /** One more replay of the original. By its id where that is enough: what `latest` means has changed by then. */
 function againOf({ folder, config }: OriginalRun, flags: ReplayFlags, where: Where): string {
   const named = dirname(folder) === where.base ? config.runId : folder;
+  const server = flags.server ?? flags.redis;
   return commandLine([
     'replay',
     named,
-    ...(flags.redis === undefined ? [] : ['--redis', flags.redis]),
+    ...(server === undefined ? [] : ['--server', server]),
     ...(flags.image === undefined ? [] : ['--image', flags.image]),
     ...(flags.clientImage === undefined ? [] : ['--client-image', flags.clientImage]),
     ...(flags.out === where.base ? [] : ['--out', flags.out]),

@@ -5,7 +5,6 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
-import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
 import { CLASSES } from '../../harness/record/facts/classes.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
@@ -22,8 +21,7 @@ import {
   RESOURCE_MODES,
   wholeNumberIn,
 } from '../common/values.js';
-import type { AskedMachine } from './machine.js';
-import { runtimeNames } from './runtimes.js';
+import { imageOptions, type MachineFlags, machineOptions, serverOptions } from './machine-flags.js';
 import type { AskedSeries } from './series.js';
 
 /** `runs/` of the project. */
@@ -45,9 +43,6 @@ export interface SeriesFlags extends OutputFlags {
   times?: number;
   untilViolation: boolean;
 }
-
-/** Flags about what runs on this machine; paths as typed. */
-export type MachineFlags = AskedMachine;
 
 /** The flags of `run`, parsed. */
 export interface RunFlags extends SeriesFlags, MachineFlags {
@@ -165,42 +160,17 @@ export function parseRunFlags(argv: readonly string[]): { flags: RunFlags; given
 export function addReplayFlags(command: Command): Command {
   const options = [
     ...repetition('replays; k of n is counted', 'end after the first replay that finds it again'),
-    new Option('--redis <path>', "another redis-server than the original's"),
-    ...images("the original's"),
+    ...serverOptions("another server than the original's"),
+    ...imageOptions("the original's"),
     ...outputOptions(),
   ];
   for (const option of options) command.addOption(option);
   return command;
 }
 
-/** What the flags ask of this machine. */
-export function askMachine({ runtime, redis, image, clientImage }: MachineFlags, cwd: string): AskedMachine {
-  return { runtime, image, clientImage, ...(redis !== undefined && { redis: resolve(cwd, redis) }) };
-}
-
 /** How often the flags ask to run, and where to. */
 export function askSeries({ times, untilViolation, out, json }: SeriesFlags, cwd: string): AskedSeries {
   return { times, untilViolation, base: resolve(cwd, out), json };
-}
-
-/** What to run on; for every command that makes runs of its own. */
-export function machineOptions(): Option[] {
-  return [
-    value('--runtime <name>', 'where hosts live', nameAmong(runtimeNames), 'auto'),
-    new Option('--redis <path>', 'the redis-server to torture (default: from PATH, else downloaded); netns only'),
-    ...images(`${DEFAULT_IMAGE}, and ${DEFAULT_CLIENT_IMAGE}`),
-  ];
-}
-
-/** Of the docker runtime. */
-function images(defaults: string): Option[] {
-  return [
-    new Option(
-      '--image <name>',
-      `what servers run in, in containers: redis:8, valkey/valkey:8, … (default: ${defaults})`,
-    ),
-    new Option('--client-image <name>', 'what lock clients run in, in containers: a Node.js image of Debian or Ubuntu'),
-  ];
 }
 
 function repetition(times: string, until: string): Option[] {

@@ -12,10 +12,10 @@ export interface Machine {
   containers?: RunConfig['containers'];
 }
 
-/** What a user may ask of the machine. `redis` is an absolute path. */
+/** What a user may ask of the machine. `server` is an absolute path or a name such as `redis@8.0`. */
 export interface AskedMachine {
   runtime: string;
-  redis?: string;
+  server?: string | undefined;
   image?: string;
   clientImage?: string;
 }

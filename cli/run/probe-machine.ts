@@ -14,7 +14,7 @@ export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machi
     return runtime.machine;
   }
   const cache = cacheFolder();
-  const redis = await findRedis({ explicit: asked.redis, cacheFolder: cache, say });
+  const redis = await findRedis({ explicit: asked.server, cacheFolder: cache, say });
   const shim = await buildClockShim({ cacheFolder: cache, say });
   if ('path' in shim) return { runtime: runtime.name, redis, clockShim: shim.path, unavailable: {} };
   say(`no clock faults: ${shim.unavailable}`);

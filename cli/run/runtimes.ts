@@ -22,12 +22,12 @@ export type ChosenRuntime =
  */
 export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<ChosenRuntime> {
   const wantsImages = asked.image !== undefined || asked.clientImage !== undefined;
-  if (asked.redis !== undefined && (asked.runtime === 'docker' || wantsImages))
-    throw new UsageError('--redis is for the netns runtime; a server in containers is named with --image');
+  if (asked.server !== undefined && (asked.runtime === 'docker' || wantsImages))
+    throw new UsageError('--server is for the netns runtime; a server in containers is named with --image');
   if (asked.runtime === 'netns' && wantsImages)
     throw new UsageError('--image and --client-image are for the docker runtime, not for netns');
-  if (asked.runtime === 'netns' || asked.redis !== undefined)
-    return netns(asked.runtime === 'netns' ? 'as asked' : '--redis names a program of this machine', say);
+  if (asked.runtime === 'netns' || asked.server !== undefined)
+    return netns(asked.runtime === 'netns' ? 'as asked' : '--server names a program of this machine', say);
   const containers = await containersOrWhyNot(asked, say);
   if ('machine' in containers) {
     const why = `${containers.engine}${asked.runtime === 'docker' ? ', as asked' : ''}`;

@@ -29,8 +29,8 @@ export interface Diagnosis {
 
 export interface DiagnoseOptions {
   cacheFolder: string;
-  /** The user's `--redis`. */
-  redis?: string | undefined;
+  /** The user's `--server`. */
+  server?: string | undefined;
   /** Whether to download redis-server now if there is none. */
   fetch?: boolean;
   /** Where runs are written. */
@@ -128,9 +128,9 @@ function projectFolder(): string {
   }
 }
 
-async function redisServer({ cacheFolder, redis, fetch }: DiagnoseOptions): Promise<Diagnosis> {
+async function redisServer({ cacheFolder, server, fetch }: DiagnoseOptions): Promise<Diagnosis> {
   const what = 'redis-server';
-  const search = { explicit: redis, cacheFolder };
+  const search = { explicit: server, cacheFolder };
   try {
     const found = fetch ? await findRedis({ ...search, say: () => {} }) : await findRedisHere(search);
     if (found) return { what, ok: true, detail: `${found.version}, ${found.path} (${found.origin})` };
@@ -141,7 +141,7 @@ async function redisServer({ cacheFolder, redis, fetch }: DiagnoseOptions): Prom
   if (haveDebianPackages()) {
     return { what, ok: 'limited', detail: 'not on PATH: will be downloaded from the distribution on the first run' };
   }
-  const remedy = 'install Redis 6.2 or newer, or give --redis PATH';
+  const remedy = 'install Redis 6.2 or newer, or give --server PATH';
   return { what, ok: false, detail: 'not on PATH, and this machine has no apt-get to download it with', remedy };
 }
 

@@ -3,8 +3,8 @@
  * installing anything. A killed or concurrent download leaves the cache whole.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fetchProgram, haveDebianPackages, libraryPath, PackageError } from './debian-packages.js';
+import { basename, dirname, join } from 'node:path';
+import { Apt, fetchProgram, haveDebianPackages, libraryPath, osRelease, PackageError } from './debian-packages.js';
 import { privateFolder } from './private-folder.js';
 
 export interface DownloadableProgram {
@@ -17,6 +17,8 @@ export interface DownloadableProgram {
 
 export interface DownloadedProgram {
   path: string;
+  /** argv before `path`, where it is run by the loader that came with it. */
+  loader?: string[];
   /** What it needs in its environment: the folders of libraries that the machine lacks. */
   env: Record<string, string>;
 }
@@ -31,22 +33,25 @@ export function downloadedProgram(wanted: DownloadableProgram, cacheFolder: stri
 }
 
 /**
- * Downloads it and puts it in place, if it passes `trial`. Rejects with a PackageError where it cannot be downloaded, with
+ * Downloads it and puts it in place, if it passes `trial`: from the machine's own suite, or that of `apt`, in whose folder
+ * it is unpacked; then it runs with that suite's C library, by that suite's loader. Rejects with a PackageError where it cannot be downloaded, with
  * the file system's error where it cannot be kept, and with what `trial` rejects.
  */
 export async function downloadProgram(
   wanted: DownloadableProgram,
   cacheFolder: string,
   trial: TryProgram,
+  apt?: Apt,
 ): Promise<DownloadedProgram> {
   if (!haveDebianPackages()) throw new PackageError('only on Debian and Ubuntu programs can be downloaded');
   const target = folderOf(wanted, cacheFolder);
   using workshop = privateFolder(dirname(target));
-  const unpacked = await fetchProgram(wanted.packages, wanted.program, workshop.path);
+  const unpacked = await fetchProgram(apt ?? new Apt(workshop.path), wanted.packages, wanted.program, workshop.path);
   const finished = join(workshop.path, 'finished');
   mkdirSync(finished);
-  const relative = libraryPath(unpacked).replaceAll(`${workshop.path}/`, '');
-  writeFileSync(join(finished, 'library-path'), relative);
+  const relative = (path: string) => path.replaceAll(`${workshop.path}/`, '');
+  writeFileSync(join(finished, 'library-path'), relative(libraryPath(unpacked)));
+  if (unpacked.loader !== undefined) writeFileSync(join(finished, 'loader'), relative(unpacked.loader));
   renameSync(unpacked.root, join(finished, 'root'));
   await trial(programIn(finished, wanted));
   await putInPlace(finished, wanted, cacheFolder, workshop.path, trial);
@@ -83,8 +88,7 @@ async function putInPlace(
 
 /** Folders are the distribution's, because a cache may be shared by containers of several. */
 function folderOf({ name }: DownloadableProgram, cacheFolder: string): string {
-  const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
-  const field = (key: string) => new RegExp(`^${key}="?([^"\n]*)`, 'm').exec(release)?.[1] ?? 'unknown';
+  const field = (key: string) => new RegExp(`^${key}="?([^"\n]*)`, 'm').exec(osRelease())?.[1] ?? 'unknown';
   const distribution = [field('ID'), field('VERSION_ID'), process.arch].join('-').replace(/[^\w.-]/g, '_');
   return join(cacheFolder, name, distribution);
 }
@@ -94,8 +98,11 @@ function programIn(folder: string, { program }: DownloadableProgram): Downloaded
     .split(':')
     .filter(Boolean)
     .map((relative) => join(folder, relative));
-  return {
-    path: join(folder, 'root', program),
-    env: libraries.length > 0 ? { LD_LIBRARY_PATH: libraries.join(':') } : {},
-  };
+  const path = join(folder, 'root', program);
+  const loaderFile = join(folder, 'loader');
+  if (!existsSync(loaderFile))
+    return { path, env: libraries.length > 0 ? { LD_LIBRARY_PATH: libraries.join(':') } : {} };
+  // Never by LD_LIBRARY_PATH, which would reach the tools that it starts. It chooses what it is by its name.
+  const loader = join(folder, readFileSync(loaderFile, 'utf8'));
+  return { path, loader: [loader, '--library-path', libraries.join(':'), '--argv0', basename(path)], env: {} };
 }

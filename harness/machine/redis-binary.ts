@@ -1,6 +1,7 @@
 /**
- * Finds a redis-server that runs here: the one that the user names, else the one on PATH, else the distribution's
- * packages (Debian, Ubuntu) unpacked into the cache folder, without root. Every answer has been run once.
+ * Finds a server that runs here: the one that the user names, by path or by product and version, else the redis-server on
+ * PATH, else the distribution's packages (Debian, Ubuntu) unpacked into the cache folder, without root. Every answer has
+ * been run once.
  * Nothing is ever installed on the machine, and a killed or concurrent download leaves the cache whole.
  */
 import { existsSync } from 'node:fs';
@@ -10,12 +11,13 @@ import type { RedisBinary } from '../vocabulary/topology.js';
 import { findOnPath, runProgram } from './command.js';
 import { haveDebianPackages, PackageError } from './debian-packages.js';
 import { type DownloadedProgram, downloadedProgram, downloadProgram } from './downloaded-program.js';
+import { downloadedNamed, downloadNamed, isNamed, type ServerName, serverName } from './named-server.js';
 import { CacheFolderError } from './private-folder.js';
 
 /** Oldest version with all that topologies and locks use. */
 const VERSION_MIN = [6, 2] as const;
 const REDIS = { name: 'redis', packages: ['redis-server', 'redis-tools'], program: 'usr/bin/redis-server' };
-const REMEDY = `install Redis ${VERSION_MIN.join('.')} or newer so that redis-server is on PATH, or give --redis PATH`;
+const REMEDY = `install Redis ${VERSION_MIN.join('.')} or newer so that redis-server is on PATH, or give --server PATH`;
 
 /** No usable redis-server: one line that says what to do. */
 export class RedisNotFoundError extends Error {
@@ -30,7 +32,7 @@ export class RedisNotFoundError extends Error {
 }
 
 export interface FindRedisOptions {
-  /** The user's `--redis`, absolute or relative to the working directory. */
+  /** The user's `--server`: a path, absolute or relative to the working directory, or a name such as `redis@8.0`. */
   explicit?: string | undefined;
   cacheFolder: string;
   say: (line: string) => void;
@@ -38,9 +40,11 @@ export interface FindRedisOptions {
 
 /** Rejects with a RedisNotFoundError when none is available. */
 export async function findRedis({ explicit, cacheFolder, say }: FindRedisOptions): Promise<RedisBinary> {
-  if (explicit !== undefined) return examined({ path: resolve(explicit), env: {}, origin: '--redis' });
+  const name = explicit === undefined ? undefined : serverName(explicit);
+  if (name) return (await findNamed(name, cacheFolder)) ?? (await downloadByName(name, cacheFolder, say));
+  if (explicit !== undefined) return examined(programAt(explicit, '--server'));
   const onPath = findOnPath('redis-server');
-  if (onPath) return examined({ path: resolve(onPath), env: {}, origin: 'PATH' });
+  if (onPath) return examined(programAt(onPath, 'PATH'));
   return (await findDownloaded(cacheFolder)) ?? (await download(cacheFolder, say));
 }
 
@@ -49,6 +53,8 @@ export async function findRedisHere({
   explicit,
   cacheFolder,
 }: Omit<FindRedisOptions, 'say'>): Promise<RedisBinary | undefined> {
+  const name = explicit === undefined ? undefined : serverName(explicit);
+  if (name) return findNamed(name, cacheFolder);
   if (explicit !== undefined || findOnPath('redis-server')) return findRedis({ explicit, cacheFolder, say: () => {} });
   return findDownloaded(cacheFolder);
 }
@@ -76,13 +82,19 @@ function homeFolder({ HOME }: NodeJS.ProcessEnv): string {
 
 type Candidate = Omit<RedisBinary, 'version'>;
 
+function programAt(path: string, origin: string): Candidate {
+  return { path: resolve(path), env: {}, origin };
+}
+
 /** The candidate with its version, or an error that says what is wrong with it. */
 async function examined(candidate: Candidate): Promise<RedisBinary> {
   const { path, origin } = candidate;
-  const named = origin === '--redis' ? `--redis ${path}` : `${path} (${origin})`;
+  const named = origin === '--server' ? `--server ${path}` : `${path} (${origin})`;
   if (!existsSync(path)) throw new RedisNotFoundError(`${named} does not exist`);
   if (!findOnPath(path)) throw new RedisNotFoundError(`${named} is not an executable file`);
-  const { exitCode, stdout, stderr } = await runProgram([path, '--version'], { env: candidate.env });
+  const { exitCode, stdout, stderr } = await runProgram([...(candidate.loader ?? []), path, '--version'], {
+    env: candidate.env,
+  });
   if (exitCode !== 0) {
     const said = stderr.trim().split('\n')[0] || 'it said nothing';
     throw new RedisNotFoundError(`${named} does not run (exit status ${exitCode}: ${said})`);
@@ -122,22 +134,76 @@ async function download(cacheFolder: string, say: (line: string) => void): Promi
     );
   }
   say('downloading redis-server from the distribution (first run)…');
-  const trial = async (candidate: DownloadedProgram) => void (await examined({ ...candidate, origin }));
+  return kept('redis-server', cacheFolder, async () =>
+    examined({ ...(await downloadProgram(REDIS, cacheFolder, trial)), origin }),
+  );
+}
+
+const trial = async (candidate: DownloadedProgram) => void (await examined({ ...candidate, origin }));
+
+/** What `download` puts into the cache folder; what goes wrong, in one line with its remedy. */
+async function kept(
+  what: string,
+  cacheFolder: string,
+  download: () => Promise<RedisBinary>,
+  remedy = REMEDY,
+): Promise<RedisBinary> {
   try {
-    return await examined({ ...(await downloadProgram(REDIS, cacheFolder, trial)), origin });
+    return await download();
   } catch (error) {
-    if (error instanceof PackageError) {
-      throw new RedisNotFoundError(`redis-server could not be downloaded: ${error.message}`);
-    }
+    if (error instanceof PackageError)
+      throw new RedisNotFoundError(`${what} could not be downloaded: ${error.message}`, remedy);
     if (!isFilesystemError(error)) throw error;
     const where = 'set LOCK_TORTURE_CACHE to a folder that this user may write to and that has 100 MB free';
     throw new RedisNotFoundError(
-      `redis-server could not be unpacked below ${cacheFolder}: ${error.message}`,
-      `${where}, or ${REMEDY}`,
+      `${what} could not be unpacked below ${cacheFolder}: ${error.message}`,
+      `${where}, or ${remedy}`,
     );
   }
 }
 
 function isFilesystemError(error: unknown): error is NodeJS.ErrnoException {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}
+
+// ------------------------------------------------------------------------------------------------------- one by its name
+
+/** As asked, from PATH or from what was downloaded before; undefined where it must be downloaded. */
+async function findNamed(name: ServerName, cacheFolder: string): Promise<RedisBinary | undefined> {
+  const asked = askedAs(name);
+  const onPath = findOnPath(`${name.product}-server`);
+  const downloaded = downloadedNamed(name, cacheFolder);
+  const candidates = [
+    ...(onPath ? [async () => examined(programAt(onPath, 'PATH'))] : []),
+    ...(name.product === 'redis' ? [async () => findDownloaded(cacheFolder)] : []),
+    ...(downloaded ? [async () => examined({ ...downloaded, origin })] : []),
+  ];
+  for (const candidate of candidates) {
+    const found = await candidate().catch((error) => {
+      if (error instanceof RedisNotFoundError) return undefined; // does not run (any more)
+      throw error;
+    });
+    if (found && isNamed(name, found.version)) return { ...found, asked };
+  }
+  return undefined;
+}
+
+async function downloadByName(
+  name: ServerName,
+  cacheFolder: string,
+  say: (line: string) => void,
+): Promise<RedisBinary> {
+  const asked = askedAs(name);
+  if (!haveDebianPackages())
+    throw new RedisNotFoundError(
+      `${asked} is not on PATH, and only on Debian and Ubuntu it can be downloaded`,
+      'give --server PATH',
+    );
+  say(`downloading ${asked} from the distribution (once)…`);
+  const download = async () => examined({ ...(await downloadNamed(name, cacheFolder, trial)), origin });
+  return { ...(await kept(asked, cacheFolder, download, 'name another version, or give --server PATH')), asked };
+}
+
+function askedAs({ product, version }: ServerName): string {
+  return `${product}@${version}`;
 }

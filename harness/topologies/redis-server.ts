@@ -79,7 +79,7 @@ export class RedisServer implements RedisNode {
     this.dropAdmin();
     const mode = this.kind === 'sentinel' ? ['--sentinel'] : [];
     const started = new ServerProcess(
-      this.host.spawn([this.options.redis.path, 'redis.conf', ...mode], {
+      this.host.spawn([...(this.options.redis.loader ?? []), this.options.redis.path, 'redis.conf', ...mode], {
         env: this.options.redis.env,
         logStdout: true,
       }),

@@ -132,12 +132,17 @@ export interface TopologyContext {
   say(line: string): void;
 }
 
+/** A server program: Redis, or Valkey, which takes the same settings and commands. */
 export interface RedisBinary {
   path: string;
+  /** argv before `path`, where it is run by the loader that came with it. */
+  loader?: string[] | undefined;
   env: Record<string, string>;
   version: string;
-  /** Where it came from, for people: `--redis`, `PATH`, `downloaded`. */
+  /** Where it came from, for people: `--server`, `PATH`, `downloaded`. */
   origin: string;
+  /** The user's `--server`, where that was a name such as `redis@8.0`. */
+  asked?: string | undefined;
 }
 
 /** A command as MONITOR shows it. */

@@ -118,7 +118,7 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
     FIRST_RUN_MS,
   );
 
-  it('removes what dead runs have left when a run starts, and nothing else', async () => {
+  it('removes at a start what dead runs have left, and nothing else', async () => {
     const { docker } = await findEngine();
     const dead = JSON.stringify({ ...ownerLike(), pid: 1, started: 'never' });
     const alive = JSON.stringify(ownerLike());
@@ -212,7 +212,7 @@ describe('without an engine', () => {
 
   it.each([
     [['--runtime', 'netns', '--image', 'redis:8'], /--image .*for the docker runtime/],
-    [['--runtime', 'docker', '--redis', '/bin/true'], /--redis is for the netns runtime/],
+    [['--runtime', 'docker', '--redis', '/bin/true'], /--server is for the netns runtime/],
   ])('%j contradict each other', async (flags, said) => {
     const { status, errors } = await torture(flags);
     expect(status).toBe(3);

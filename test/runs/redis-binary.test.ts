@@ -31,7 +31,8 @@ beforeAll(async () => {
     stdin: {
       contents: `
         import { findRedis } from './redis-binary.ts';
-        findRedis({ cacheFolder: process.argv[2], say: (line) => console.log('say ' + line) }).then(
+        const [cacheFolder, explicit] = process.argv.slice(2);
+        findRedis({ cacheFolder, explicit, say: (line) => console.log('say ' + line) }).then(
           (found) => console.log('found ' + JSON.stringify(found)),
           (error) => console.log('error ' + error.message),
         );`,
@@ -57,8 +58,12 @@ interface Outcome {
   error?: string;
 }
 
-function start(cache: string, before: string[] = []): { child: ChildProcess; outcome: Promise<Outcome> } {
-  const [command, ...args] = [...before, process.execPath, join(folder, 'find.cjs'), cache];
+function start(
+  cache: string,
+  before: string[] = [],
+  server: string[] = [],
+): { child: ChildProcess; outcome: Promise<Outcome> } {
+  const [command, ...args] = [...before, process.execPath, join(folder, 'find.cjs'), cache, ...server];
   const child = spawn(command!, args, {
     env: { HOME: folder, PATH: tools },
     cwd: folder,
@@ -91,7 +96,8 @@ const DOWNLOADING = 'downloading redis-server from the distribution (first run)â
 
 async function pings(redis: RedisBinary): Promise<string> {
   const socket = join(folder, 'ping.sock');
-  const server = spawn(redis.path, ['--port', '0', '--unixsocket', socket, '--save', ''], {
+  const [program, ...args] = [...(redis.loader ?? []), redis.path, '--port', '0', '--unixsocket', socket, '--save', ''];
+  const server = spawn(program!, args, {
     env: { ...process.env, ...redis.env },
     stdio: 'ignore',
     cwd: folder,
@@ -152,6 +158,21 @@ describe('a machine without redis-server', () => {
       .outcome;
     expect(error).toBeUndefined();
     expect(found?.origin).toBe('downloaded');
+  });
+
+  it('downloads a server by its name, and says which there are if a version is gone', async () => {
+    const cache = join(folder, 'named');
+    const gone = await start(cache, [], ['redis@1']).outcome;
+    expect(gone.error).toMatch(
+      /^redis@1 could not be downloaded: the distribution has .*: name another version, or give/,
+    );
+    // The newest suite's comes last.
+    const name = gone.error!.match(/(redis|valkey)@[\d.]+/g)!.at(-1)!;
+    const { found, error } = await start(cache, [], [name]).outcome;
+    expect(error).toBeUndefined();
+    expect(found).toMatchObject({ asked: name, version: name.split('@')[1], origin: 'downloaded' });
+    expect(await pings(found!)).toBe('PONG');
+    expect(await start(cache, [], [name]).outcome).toEqual({ said: [], found });
   });
 
   it('says why and what to do where the distribution cannot be reached', async () => {

@@ -1,7 +1,6 @@
 import type { CheckInput } from '../../vocabulary/run.js';
 import type { Hold } from '../../vocabulary/verdict.js';
 import { type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
-import type { ServerReading } from './commands/server-reading.js';
 import { type Effects, effectsOf } from './effects.js';
 import { firstIndex } from './first-index.js';
 import { type Grant, nearest, ofOneTry, storedWrite } from './grants.js';
@@ -27,8 +26,6 @@ interface NodeEvidence {
   writes: Map<string, KeyWrite[]>;
   /** By key and client, the client's own writes. */
   byClient: Map<string, KeyWrite[]>;
-  /** Undefined: no command of it was seen. */
-  reading: ServerReading | undefined;
 }
 
 /** A grant is seen at the latest so long after the client had the answer: the observer reads a little behind. */
@@ -53,8 +50,6 @@ export class Evidence {
   readonly effects: Effects;
   /** Whether a lock is held by a majority of independent nodes, and how many nodes make one. */
   readonly majority: number | undefined;
-  /** Those nodes, also where nothing of them was observed; empty where there are none. */
-  readonly voters: readonly string[];
   private readonly epochWallMs: number | undefined;
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly features = new Map<string, readonly string[]>();
@@ -78,9 +73,7 @@ export class Evidence {
     }
     this.readCommands(observations, new Set([...config.keys, ...history.operations.keys]), config.keys);
     this.nodes = [...this.byNode.keys()].sort();
-    const quorum = majorityOf(history);
-    this.majority = quorum?.majority;
-    this.voters = quorum?.nodes ?? [];
+    this.majority = majorityOf(history)?.majority;
   }
 
   private readCommands(observations: CheckInput['observations'], keys: ReadonlySet<string>, covers: string[]): void {
@@ -103,7 +96,6 @@ export class Evidence {
     for (const [node, feed] of feeds) {
       const evidence = this.nodeEvidence(node);
       evidence.writes = feed.finish();
-      evidence.reading = feed.reading;
       for (const [key, ofKey] of evidence.writes)
         for (const write of ofKey)
           if (write.client !== undefined) append(evidence.byClient, `${key}\n${write.client}`, write);
@@ -112,11 +104,6 @@ export class Evidence {
 
   featuresOf(client: string): readonly string[] {
     return this.features.get(client) ?? [];
-  }
-
-  /** What became of every key of `node` that has one of the run's in its name; undefined: no command of it was seen. */
-  reading(node: string): ServerReading | undefined {
-    return this.byNode.get(node)?.reading;
   }
 
   /** Everything that `node` was seen to do to `key`, in its own order. */
@@ -239,7 +226,7 @@ export class Evidence {
       const write = this.grantingWrite(node, hold);
       if (!write) return [];
       // Of a node that was never watched the reading may have missed anything.
-      return [{ node, write, took: this.wasWatched(node) ? write.took : undefined }];
+      return [{ node, write, took: this.majority !== undefined || this.wasWatched(node) ? write.took : undefined }];
     });
     const told =
       this.majority === undefined ? nearest(grants, hold.fromNs) : this.withSeenStored(ofOneTry(grants, hold), hold);
@@ -334,7 +321,6 @@ export class Evidence {
       evictions: new Map(),
       writes: new Map(),
       byClient: new Map(),
-      reading: undefined,
     };
     this.byNode.set(name, node);
     return node;

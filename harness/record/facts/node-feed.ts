@@ -4,7 +4,6 @@
  */
 import type { CommandObservation, RareObservation } from '../../vocabulary/history.js';
 import { aheadAtMost, type ClockMove, strobeAt } from './clock-moves.js';
-import type { ServerReading } from './commands/server-reading.js';
 import type { Times } from './commands/state.js';
 import { type ClockReading, type KeyWrite, NodeWrites, RECKONING_NS, type SampleObservation } from './key-writes.js';
 
@@ -54,11 +53,6 @@ export class NodeFeed {
     }
     this.writes.add(line, command, ranNs);
     this.last = { ranNs, serverWallMs: command.serverWallMs, line };
-  }
-
-  /** What the node did to all keys that are followed, once `finish` was called. */
-  get reading(): ServerReading {
-    return this.writes.reading;
   }
 
   finish(): Map<string, KeyWrite[]> {

@@ -46,7 +46,14 @@ export const runConfigSchema = describes<RunConfig>()(
     failOn: z.array(z.enum(['exclusion', 'stale', 'harm', 'liveness'])),
     stopAtFirst: z.literal(true).optional(),
     scenario: text.optional(),
-    redis: z.object({ path: text, env: z.record(z.string(), z.string()), version: text, origin: text }),
+    redis: z.object({
+      path: text,
+      loader: z.array(text).optional(),
+      env: z.record(z.string(), z.string()),
+      version: text,
+      origin: text,
+      asked: text.optional(),
+    }),
     clockShim: text.optional(),
     containers: z
       .object({ image: text, clientImage: text, built: z.object({ server: text, client: text }) })

@@ -57,7 +57,7 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
     expect((await b.acquire(key)).type).toBe('ok');
   });
 
-  test('expires; the late release fails and leaves the next holder alone', async () => {
+  test('ends by itself; the late release fails and leaves the next holder alone', async () => {
     await using a = await connect(single(server));
     await using b = await connect(single(server));
     const key = freshKey();
@@ -235,7 +235,7 @@ describe('canaries', () => {
 });
 
 describe.runIf(havePython)('the Python client', () => {
-  test('completes the handshake, tells its clock, refuses what it does not know', async () => {
+  test('shakes hands, tells its clock, refuses what it does not know', async () => {
     await using client = new LockClientProcess(['python3', pythonClient]);
     const hello = await client.init(single(server));
     expect(hello).toMatchObject({
@@ -312,7 +312,7 @@ describe.runIf(havePython)('the Python client', () => {
   });
 });
 
-describe("a user's lock, from any folder", () => {
+describe('a lock of the user, from wherever it lies', () => {
   let outside: string;
   beforeAll(() => {
     outside = mkdtempSync(join(tmpdir(), 'lock-torture-user-'));
@@ -422,7 +422,7 @@ describe('the conversation in docs/protocol.md', () => {
     ...(havePython && { python: () => new LockClientProcess(['python3', pythonClient]) }),
   };
 
-  test.each(Object.entries(programs))('is the one that %s has', async (_name, start) => {
+  test.each(Object.entries(programs))('is how it goes with %s', async (_name, start) => {
     expect(requests.map((request) => request.op)).toEqual(['init', 'acquire', 'extend', 'release', 'release', 'clock']);
     await using client = start();
     const heard: Record<string, unknown>[] = [];

@@ -61,7 +61,7 @@ describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
     expect((await b.acquire(key)).type).toBe('ok');
   });
 
-  test('expires; the late release fails and leaves the next holder alone', async () => {
+  test('ends by itself; the late release fails and leaves the next holder alone', async () => {
     await using a = await connectedClient(lock, single(server));
     await using b = await connectedClient(lock, single(server));
     const key = freshKey();
@@ -85,7 +85,7 @@ describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
 });
 
 describe('multi', () => {
-  test('has all parts, with one owner, or none', async () => {
+  test('has every part, of one owner, or none', async () => {
     await using client = await connectedClient('multi', single(server));
     const key = freshKey();
     const grant = await client.acquire(key);
@@ -102,7 +102,7 @@ describe('multi', () => {
     }
   });
 
-  test('it is no longer held once a part is lost; the other parts are still given back', async () => {
+  test('a part that was lost makes it no hold any more; the others are given back all the same', async () => {
     await using client = await connectedClient('multi', single(server));
     const key = freshKey();
     const [first] = partsOf(key);
@@ -212,7 +212,7 @@ describe('redlock-multi', () => {
     expect(second.type).toBe('ok');
   });
 
-  test('redlock, by contrast, leaves the slow node aside and grants while the lease runs', async () => {
+  test('where redlock leaves the slow node aside and grants while the lease runs', async () => {
     const { afterMs, leaseMs } = await slowThirdNode('redlock');
     expect(afterMs).toBeLessThan(leaseMs);
   });
@@ -241,7 +241,7 @@ describe('redlock-multi', () => {
     expect(left.slice(0, 2)).toEqual([0, 1]);
   });
 
-  test('redlock, by contrast, gives back on all nodes', async () => {
+  test('where redlock gives back on all nodes', async () => {
     const { answer, left } = await stoppedMajority('redlock');
     expect(answer).toMatchObject({ type: 'fail', reason: 'unreachable' });
     expect(left.slice(0, 2)).toEqual([0, 0]);
@@ -263,7 +263,7 @@ describe('fenced', () => {
     expect(await server.redis.pttl(`{${key}}:fence`)).toBe(-1);
   });
 
-  test('a counter that was lost issues tokens twice', async () => {
+  test('a counter that was lost gives tokens twice', async () => {
     await using client = await connectedClient('fenced', single(server));
     const key = freshKey();
     const first = await client.acquire(key);
@@ -272,7 +272,7 @@ describe('fenced', () => {
     expect(second.value.token).toBe(first.value.token);
   });
 
-  test('a counter that is not a number grants nothing', async () => {
+  test('a counter that is none grants nothing', async () => {
     await using client = await connectedClient('fenced', single(server));
     const key = freshKey();
     await server.redis.set(`{${key}}:fence`, 'no number');
@@ -371,7 +371,7 @@ describe('semaphore', () => {
     expect(await server.redis.pttl(key)).toBe(-1);
   });
 
-  test('a permit that is returned twice makes one permit too many', async () => {
+  test('a permit that is returned twice makes one too many', async () => {
     const redis = await access.redis();
     const semaphore = new Semaphore(access, { redis, key: freshKey(), permits: 1 });
     const hold = await semaphore.acquire(asks());
@@ -417,7 +417,7 @@ describe('permit-expirable', () => {
     expect((await other.acquire(key, 5_000, 10_000)).type).toBe('ok');
   });
 
-  test('a fast clock takes permits that are still held', async () => {
+  test('a fast clock takes permits that live', async () => {
     const redis = await access.redis();
     let aheadMs = 0;
     const permits = new ExpirablePermits(access, {
@@ -441,7 +441,7 @@ describe('permit-expirable', () => {
 });
 
 describe('count-down latch', () => {
-  test('opens for all waiters when it was counted down to zero', async () => {
+  test('opens when it was counted down to nothing, for all who wait', async () => {
     const latch = new CountDownLatch(access, await access.redis(), freshKey());
     expect(await latch.opened(0)).toBe(true);
     expect(await latch.close(3)).toBe(true);

@@ -55,7 +55,7 @@ test('a holder that dies frees it within one lease', async () => {
   expect((await b.acquire(key, LEASE_MS, 20_000)).type).toBe('ok');
 });
 
-test('reports the loss of a lock that was taken from it, and leaves the thief alone', async () => {
+test('tells that it lost a lock that was taken from it, and leaves the thief alone', async () => {
   await using a = await connected();
   const key = freshKey();
   const grant = await a.acquire(key, LEASE_MS);
@@ -66,7 +66,7 @@ test('reports the loss of a lock that was taken from it, and leaves the thief al
   expect(await server.redis.get(key)).toBe('somebody else');
 });
 
-test('reports the loss of a lock when nothing was confirmed for a whole lease', async () => {
+test('tells that it lost a lock when nothing was confirmed for a whole lease', async () => {
   await using own = await startRedis();
   await using a = await connectedClient('watchdog', single(own));
   const grant = await a.acquire('k', LEASE_MS);

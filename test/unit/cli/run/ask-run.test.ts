@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { askRun } from '../../../../cli/run/ask-run.js';
 import { decideRun } from '../../../../cli/run/decide-run.js';
-import { askMachine, askSeries, parseRunFlags } from '../../../../cli/run/flags.js';
+import { askSeries, parseRunFlags } from '../../../../cli/run/flags.js';
+import { askMachine } from '../../../../cli/run/machine-flags.js';
 import { requestOf } from '../../../../cli/run/prepare-run.js';
 import type { RunConfig } from '../../../../harness/vocabulary/run.js';
 
@@ -23,8 +24,16 @@ describe('what is asked for', () => {
     const { faults } = asked('--plan', 'plan.json');
     expect(faults).toEqual({ planFile: `${CWD}/plan.json`, named: 'plan.json' });
     const { flags } = parseRunFlags(['--redis', 'bin/redis-server', '--out', 'here']);
-    expect(askMachine(flags, CWD).redis).toBe(`${CWD}/bin/redis-server`);
+    expect(askMachine(flags, CWD).server).toBe(`${CWD}/bin/redis-server`);
     expect(askSeries(flags, CWD)).toMatchObject({ base: `${CWD}/here`, json: false, untilViolation: false });
+  });
+
+  test('a server is a name, or a path', () => {
+    const server = (...argv: string[]) => askMachine(parseRunFlags(argv).flags, CWD).server;
+    expect(server('--server', 'valkey@9')).toBe('valkey@9');
+    expect(server('--server', './valkey@9')).toBe(`${CWD}/valkey@9`);
+    expect(server()).toBeUndefined();
+    expect(() => server('--server', 'valkey@9', '--redis', '/bin/redis-server')).toThrow('give one of them');
   });
 
   test.each([
@@ -52,7 +61,7 @@ test('every run draws a password of its own', () => {
   expect(new Set(passwords).size).toBe(2);
 });
 
-test('a replay does all that its original did, on the machine as it is now', () => {
+test('a replay is to do all that its original did, on the machine as it is now', () => {
   const argv = ['--workload', 'fenced-resource', '--resource', 'checking', '--stop-at-first'];
   const { request } = decideRun(asked(...argv), {}, 7);
   const config: RunConfig = {

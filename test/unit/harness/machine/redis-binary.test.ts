@@ -18,10 +18,10 @@ function script(name: string, body: string, mode = 0o755): string {
 
 const find = (explicit: string) => findRedis({ explicit, cacheFolder: folder, say: () => {} });
 
-describe('--redis', () => {
+describe('--server PATH', () => {
   it.each(['6.2.0', '7.0.15', '10.1.2'])('takes version %s', async (version) => {
     const path = script('redis-server', `echo "Redis server v=${version} sha=00000000:0 malloc=libc bits=64 build=1"`);
-    expect(await find(path)).toEqual({ path, env: {}, version, origin: '--redis' });
+    expect(await find(path)).toEqual({ path, env: {}, version, origin: '--server' });
   });
 
   it.each([
@@ -53,7 +53,7 @@ describe('--redis', () => {
     expect(error).toBeInstanceOf(RedisNotFoundError);
     const { message } = error as Error;
     expect(message).toMatch(problem);
-    expect(message).toMatch(/: install Redis 6\.2 or newer so that redis-server is on PATH, or give --redis PATH$/);
+    expect(message).toMatch(/: install Redis 6\.2 or newer so that redis-server is on PATH, or give --server PATH$/);
     expect(message).not.toContain('\n');
   });
 });

@@ -17,7 +17,7 @@ const violation = (name: ViolationClass, atS: number, cause = 'unexplained', kin
 const told = (violations: readonly Violation[], failOn: readonly ViolationClass[] = CLASSES) =>
   inOrderOfTelling(violations, failOn).map((one) => `${one.class} ${one.fromNs / 1e9} ${one.cause.name}`);
 
-describe('the order of reporting', () => {
+describe('the order of telling', () => {
   it('is by gravity before time', () => {
     const violations = CLASSES.map((name, n) => violation(name, 10 - n)).reverse();
     expect(inOrderOfTelling(violations, CLASSES).map((one) => one.class)).toEqual([
@@ -46,7 +46,7 @@ describe('the order of reporting', () => {
     ]);
   });
 
-  it('distinguishes kinds of one cause', () => {
+  it('tells kinds of one cause apart', () => {
     const violations = [
       violation('exclusion', 1),
       violation('exclusion', 2),

@@ -1,0 +1,67 @@
+/** The flags that say what runs are to run on: the runtime, its server, its images. */
+import { resolve } from 'node:path';
+import { Option } from 'commander';
+import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
+import { serverName } from '../../harness/machine/named-server.js';
+import { UsageError } from '../common/errors.js';
+import { nameAmong } from '../common/values.js';
+import type { AskedMachine } from './machine.js';
+import { runtimeNames } from './runtimes.js';
+
+export interface ServerFlags {
+  server?: string;
+  /** `server` by its older name; a path only. */
+  redis?: string;
+}
+
+/** As typed. */
+export interface MachineFlags extends ServerFlags {
+  runtime: string;
+  image?: string;
+  clientImage?: string;
+}
+
+/** What the flags ask of this machine. */
+export function askMachine({ runtime, image, clientImage, ...flags }: MachineFlags, cwd: string): AskedMachine {
+  return { runtime, image, clientImage, server: askServer(flags, cwd) };
+}
+
+/** The server that the flags name, if they do: a name as it is, a path made absolute. Throws where they name two. */
+export function askServer({ server, redis }: ServerFlags, cwd: string): string | undefined {
+  if (server !== undefined && redis !== undefined)
+    throw new UsageError('--redis PATH is --server PATH by its older name: give one of them');
+  const named = server ?? redis;
+  if (named === undefined || (server !== undefined && serverName(server))) return named;
+  return resolve(cwd, named);
+}
+
+/** Which server to use; for every command that has to do with one. */
+export function serverOptions(what: string): Option[] {
+  return [
+    new Option(
+      '--server <server>',
+      `${what}: redis@7.0, redis@8.0, valkey@8.1, valkey@9, … as the distribution has them, or a path`,
+    ),
+    new Option('--redis <path>', '--server by its older name').hideHelp(),
+  ];
+}
+
+/** What to run on; for every command that makes runs of its own. */
+export function machineOptions(): Option[] {
+  return [
+    new Option('--runtime <name>', 'where hosts live').argParser(nameAmong(runtimeNames)).default('auto'),
+    ...serverOptions('the server to torture (default: redis-server from PATH, else downloaded)'),
+    ...imageOptions(`${DEFAULT_IMAGE}, and ${DEFAULT_CLIENT_IMAGE}`),
+  ];
+}
+
+/** Of the docker runtime. */
+export function imageOptions(defaults: string): Option[] {
+  return [
+    new Option(
+      '--image <name>',
+      `what servers run in, in containers: redis:8, valkey/valkey:8, … (default: ${defaults})`,
+    ),
+    new Option('--client-image <name>', 'what lock clients run in, in containers: a Node.js image of Debian or Ubuntu'),
+  ];
+}
