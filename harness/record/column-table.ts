@@ -82,23 +82,27 @@ export class Columns<S extends Specification> {
     this.names = names as typeof this.names;
   }
 
-  /** What puts the fields of an event into a row: fields that are undefined are left as they were. */
+  /**
+   * What puts the fields of an event into a row: fields that are undefined are left as they were.
+   *
+   * It is compiled, a statement for each field, so that every field is looked up by a name that stands in the code. One loop
+   * over all fields takes 1.6 times as long: where names vary, the engine cannot remember where an event has which.
+   */
   filler<Event extends object>(fields: FieldMap<string, S>): (row: number, event: Event) => void {
     const steps = Object.entries(fields).map(([field, to]) => {
       const name = columnOf<S>(to);
       const kind: ColumnKind | TextKind = this.specification[name]!;
       const names = 'list' in kind ? (this.names as Record<string, Names>)[kind.list]! : undefined;
-      return { field: field as keyof Event, column: this.column[name] as Column<Values>, names, codes: kind.codes };
+      return { field, column: this.column[name], names, codes: kind.codes };
     });
-    return (row, event) => {
-      for (const { field, column, names, codes } of steps) {
-        const value = event[field];
-        if (value === undefined) continue;
-        if (names !== undefined) column.set(row, names.of(value as string));
-        else if (codes !== undefined) column.set(row, codes[value as string]!);
-        else column.set(row, value as number);
-      }
-    };
+    const constants = steps.map(
+      (_, n) => `const { column: column${n}, names: names${n}, codes: codes${n} } = steps[${n}];`,
+    );
+    const statements = steps.map(({ field, names, codes }, n) => {
+      const number = names ? `names${n}.of(value${n})` : codes ? `codes${n}[value${n}]` : `value${n}`;
+      return `const value${n} = event[${JSON.stringify(field)}]; if (value${n} !== undefined) column${n}.set(row, ${number});`;
+    });
+    return new Function('steps', `${constants.join('')} return (row, event) => { ${statements.join('')} }`)(steps);
   }
 
   /** The table as it is now, for good. Columns in which nothing was set share their memory by `unused`. */
