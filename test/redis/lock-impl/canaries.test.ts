@@ -3,9 +3,10 @@
  * client a process of its own. The first four of them are in locks.test.ts, those that need no server in the unit tests.
  */
 import { describe, expect, test } from 'vitest';
-import type { ClientOptions, LockMode, Notice } from '../../../harness/vocabulary/protocol.js';
-import { fileServer, fileServers, freshKey, goneFrom, redlockOf, SHORT_LEASE_MS } from '../../support/file-servers.js';
+import type { LockMode, Notice } from '../../../harness/vocabulary/protocol.js';
+import { fileServer, fileServers, goneFrom, redlockOf, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
+import { type LockClients, withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
 import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
@@ -14,14 +15,38 @@ const server = fileServer();
 /** Longer than any test. */
 const LONG_MS = 60_000;
 
-/** So many clients of this lock, started at once; disposing ends them. */
-async function clients(count: number, lock: string, topology = single(server), options: Partial<ClientOptions> = {}) {
-  const all = await Promise.all(Array.from({ length: count }, () => connectedClient(lock, topology, options)));
-  return Object.assign(all as [LockClientProcess, LockClientProcess, LockClientProcess], {
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all(all.map((client) => client[Symbol.asyncDispose]()));
-    },
-  });
+type Expected = string | boolean | undefined;
+
+interface Expectations {
+  /** What the canary shows, and its mended twin in the same situation; the title prints them. */
+  broken: Expected[];
+  mended: Expected[];
+  clients?: 1 | 2 | 3;
+  connect?: (lock: string) => Promise<LockClientProcess>;
+}
+
+/** Two tests, of the canary and of its mended twin. */
+function canary(
+  name: string,
+  title: string,
+  { broken, mended, clients = 2, connect = connectedHere }: Expectations,
+  body: (clients: LockClients, ...expected: Expected[]) => Promise<void>,
+): void {
+  const rows: [lock: string, ...Expected[]][] = [
+    [`broken/${name}`, ...broken],
+    [`broken/${name}-mended`, ...mended],
+  ];
+  test.each(rows)(`%s: ${title}`, (lock, ...expected) =>
+    withClients(
+      () => connect(lock),
+      (started) => body(started, ...expected),
+      clients,
+    ),
+  );
+}
+
+function connectedHere(lock: string): Promise<LockClientProcess> {
+  return connectedClient(lock, single(server));
 }
 
 /** A lease of `a` that is over, and `b` as the next holder. */
@@ -34,41 +59,39 @@ async function overtaken(a: LockClientProcess, b: LockClientProcess, key: string
   return { expired, next };
 }
 
-test.each([
-  ['broken/reused-owner', 'ok'],
-  ['broken/reused-owner-mended', 'fail'],
-])('%s: an expired hold is released beside a later one of its client; then another: %s', async (lock, outcome) => {
-  await using both = await clients(2, lock);
-  const [a, b] = both;
-  const key = freshKey();
-  const { expired } = await overtaken(a, a, key);
-  expect((await a.release(expired.id)).type).toBe(outcome);
-  expect((await b.acquire(key)).type).toBe(outcome);
-});
+canary(
+  'reused-owner',
+  'an expired hold is released beside a later one of its client; then another: %s',
+  { broken: ['ok'], mended: ['fail'] },
+  async ({ a, b, key }, outcome) => {
+    const { expired } = await overtaken(a, a, key);
+    expect((await a.release(expired.id)).type).toBe(outcome);
+    expect((await b.acquire(key)).type).toBe(outcome);
+  },
+);
 
-test.each([
-  ['broken/extend-expired', 'ok', 'fail'],
-  ['broken/extend-expired-mended', 'fail', 'ok'],
-])('%s: an expired holder extends: %s; the next one releases: %s', async (lock, extended, released) => {
-  await using both = await clients(2, lock);
-  const [a, b] = both;
-  const { expired, next } = await overtaken(a, b, freshKey());
-  expect((await a.extend(expired.id, LONG_MS)).type).toBe(extended);
-  expect((await b.release(next.id)).type).toBe(released);
-});
+canary(
+  'extend-expired',
+  'an expired holder extends: %s; the next one releases: %s',
+  { broken: ['ok', 'fail'], mended: ['fail', 'ok'] },
+  async ({ a, b, key }, extended, released) => {
+    const { expired, next } = await overtaken(a, b, key);
+    expect((await a.extend(expired.id, LONG_MS)).type).toBe(extended);
+    expect((await b.release(next.id)).type).toBe(released);
+  },
+);
 
-test.each([
-  ['broken/silent-unlock', 'ok'],
-  ['broken/silent-unlock-mended', 'fail'],
-])('%s: an expired holder releases: %s; the next one still holds', async (lock, released) => {
-  await using both = await clients(2, lock);
-  const [a, b] = both;
-  const key = freshKey();
-  const { expired, next } = await overtaken(a, b, key);
-  expect((await a.release(expired.id)).type).toBe(released);
-  expect(await server.redis.exists(key)).toBe(1);
-  expect((await b.release(next.id)).type).toBe('ok');
-});
+canary(
+  'silent-unlock',
+  'an expired holder releases: %s; the next one still holds',
+  { broken: ['ok'], mended: ['fail'] },
+  async ({ a, b, key }, released) => {
+    const { expired, next } = await overtaken(a, b, key);
+    expect((await a.release(expired.id)).type).toBe(released);
+    expect(await server.redis.exists(key)).toBe(1);
+    expect((await b.release(next.id)).type).toBe('ok');
+  },
+);
 
 describe('renewed by its holder', () => {
   const LEASE_MS = 300;
@@ -80,216 +103,209 @@ describe('renewed by its holder', () => {
       return told?.type ?? false;
     });
 
-  test.each([
-    ['broken/renewal-unchecked', 'renewed'],
-    ['broken/renewal-unchecked-mended', 'lost'],
-  ])('%s: paused for a lease, while another holds: %s', async (lock, told) => {
-    await using both = await clients(2, lock);
-    const [a, b] = both;
-    const key = freshKey();
-    await a.acquire(key, LEASE_MS);
-    a.process.kill('SIGSTOP');
-    await goneFrom(server, key);
-    const { value } = await b.acquire(key, LONG_MS);
-    a.process.kill('SIGCONT');
-    expect(await toldAfter(a, value.grantSent)).toBe(told);
-    const leftMs = await server.redis.pttl(key);
-    expect(leftMs > LEASE_MS).toBe(told === 'lost');
-  });
+  canary(
+    'renewal-unchecked',
+    'paused for a lease, while another holds: %s',
+    { broken: ['renewed'], mended: ['lost'] },
+    async ({ a, b, key }, told) => {
+      await a.acquire(key, LEASE_MS);
+      a.process.kill('SIGSTOP');
+      await goneFrom(server, key);
+      const { value } = await b.acquire(key, LONG_MS);
+      a.process.kill('SIGCONT');
+      expect(await toldAfter(a, value.grantSent)).toBe(told);
+      const leftMs = await server.redis.pttl(key);
+      expect(leftMs > LEASE_MS).toBe(told === 'lost');
+    },
+  );
 
-  test.each([
-    ['broken/renewal-recreates', 'renewed', 'fail'],
-    ['broken/renewal-recreates-mended', 'lost', 'ok'],
-  ])('%s: paused for a lease, while another held and released: %s; then another: %s', async (lock, told, granted) => {
-    await using both = await clients(2, lock);
-    const [a, b] = both;
-    const key = freshKey();
-    await a.acquire(key, LEASE_MS);
-    a.process.kill('SIGSTOP');
-    await goneFrom(server, key);
-    const { id, value } = await b.acquire(key, LONG_MS);
-    expect((await b.release(id)).type).toBe('ok');
-    a.process.kill('SIGCONT');
-    expect(await toldAfter(a, value.grantSent)).toBe(told);
-    expect((await b.acquire(key)).type).toBe(granted);
-  });
+  canary(
+    'renewal-recreates',
+    'paused for a lease, while another held and released: %s; then another: %s',
+    { broken: ['renewed', 'fail'], mended: ['lost', 'ok'] },
+    async ({ a, b, key }, told, granted) => {
+      await a.acquire(key, LEASE_MS);
+      a.process.kill('SIGSTOP');
+      await goneFrom(server, key);
+      const { id, value } = await b.acquire(key, LONG_MS);
+      expect((await b.release(id)).type).toBe('ok');
+      a.process.kill('SIGCONT');
+      expect(await toldAfter(a, value.grantSent)).toBe(told);
+      expect((await b.acquire(key)).type).toBe(granted);
+    },
+  );
 
-  test.each([
-    ['broken/watchdog-dies', 'ok'],
-    ['broken/watchdog-dies-mended', 'fail'],
-  ])('%s: one renewal fails; then another: %s', async (lock, granted) => {
-    await using both = await clients(2, lock);
-    const [a, b] = both;
-    const key = freshKey();
-    await server.redis.config('RESETSTAT');
-    await server.redis.call('ACL', 'SETUSER', 'default', '-eval');
-    await a.acquire(key, 900);
-    await until('a renewal was refused', async () => /errorstat_NOPERM/.test(await server.redis.info('errorstats')));
-    await server.redis.call('ACL', 'SETUSER', 'default', '+eval');
-    if (granted === 'ok') await goneFrom(server, key);
-    else await a.notice('renewed');
-    expect((await b.acquire(key)).type).toBe(granted);
-    expect(a.notices.some(({ type }) => type === 'lost')).toBe(false);
-  });
+  canary(
+    'watchdog-dies',
+    'one renewal fails; then another: %s',
+    { broken: ['ok'], mended: ['fail'] },
+    async ({ a, b, key }, granted) => {
+      await server.redis.config('RESETSTAT');
+      await server.redis.call('ACL', 'SETUSER', 'default', '-eval');
+      await a.acquire(key, 900);
+      await until('a renewal was refused', async () => /errorstat_NOPERM/.test(await server.redis.info('errorstats')));
+      await server.redis.call('ACL', 'SETUSER', 'default', '+eval');
+      if (granted === 'ok') await goneFrom(server, key);
+      else await a.notice('renewed');
+      expect((await b.acquire(key)).type).toBe(granted);
+      expect(a.notices.some(({ type }) => type === 'lost')).toBe(false);
+    },
+  );
 });
 
 describe('reentrant', () => {
-  test.each([
-    ['broken/swapped-arguments', 'fail'],
-    ['broken/swapped-arguments-mended', 'ok'],
-  ])('%s: released, and wanted by another: %s', async (lock, granted) => {
-    await using both = await clients(2, lock);
-    const [a, b] = both;
-    const key = freshKey();
-    const { id } = await a.acquire(key, 1_500);
-    const released = await a.release(id);
-    expect(released.type).toBe('ok');
-    const goesOn = (notice: Notice) => notice.type === 'step' && notice.at > released.ended!;
-    if (granted === 'fail') await until('it is renewed all the same', () => a.notices.some(goesOn));
-    expect((await b.acquire(key)).type).toBe(granted);
-  });
+  canary(
+    'swapped-arguments',
+    'released, and wanted by another: %s',
+    { broken: ['fail'], mended: ['ok'] },
+    async ({ a, b, key }, granted) => {
+      const { id } = await a.acquire(key, 1_500);
+      const released = await a.release(id);
+      expect(released.type).toBe('ok');
+      const goesOn = (notice: Notice) => notice.type === 'step' && notice.at > released.ended!;
+      if (granted === 'fail') await until('it is renewed all the same', () => a.notices.some(goesOn));
+      expect((await b.acquire(key)).type).toBe(granted);
+    },
+  );
 
-  test.each([
-    ['broken/negative-expiry', 'ok'],
-    ['broken/negative-expiry-mended', 'fail'],
-  ])('%s: somebody else while it is held: %s', async (lock, granted) => {
-    await using both = await clients(2, lock);
-    const [a, b] = both;
-    const key = freshKey();
-    expect((await a.acquire(key)).type).toBe('ok');
-    expect((await b.acquire(key)).type).toBe(granted);
-  });
+  canary(
+    'negative-expiry',
+    'another client while it is held: %s',
+    { broken: ['ok'], mended: ['fail'] },
+    async ({ a, b, key }, granted) => {
+      expect((await a.acquire(key)).type).toBe('ok');
+      expect((await b.acquire(key)).type).toBe(granted);
+    },
+  );
 
-  test.each([
-    ['broken/count-not-reset', 'ok'],
-    ['broken/count-not-reset-mended', 'fail'],
-  ])('%s: locked again after a lease that ran out, while another holds: %s', async (lock, granted) => {
-    await using both = await clients(2, lock);
-    const [a, b] = both;
-    const key = freshKey();
-    const { expired } = await overtaken(a, b, key);
-    expect(await a.release(expired.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
-    expect((await a.acquire(key)).type).toBe(granted);
-  });
+  canary(
+    'count-not-reset',
+    'locked again after a lease that ran out, while another holds: %s',
+    { broken: ['ok'], mended: ['fail'] },
+    async ({ a, b, key }, granted) => {
+      const { expired } = await overtaken(a, b, key);
+      expect(await a.release(expired.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+      expect((await a.acquire(key)).type).toBe(granted);
+    },
+  );
 
-  test.each([
-    ['broken/lost-wake-up', true],
-    ['broken/lost-wake-up-mended', false],
-  ])('%s: the holder dies, and who waits sleeps beside a free lock: %s', async (lock, sleepsOn) => {
-    await using three = await clients(3, lock);
-    const [a, b, c] = three;
-    const key = freshKey();
-    await a.acquire(key, 1_000);
-    await a[Symbol.asyncDispose]();
-    await server.redis.config('RESETSTAT');
-    let answered = false;
-    const waiting = b.acquire(key, LONG_MS, LONG_MS).finally(() => {
-      answered = true;
-    });
-    await until('it listens and has looked once more', async () =>
-      /cmdstat_eval:calls=2,/.test(await server.redis.info('commandstats')),
-    );
-    // Who looks again at the right time has it at once.
-    if (sleepsOn) {
-      await goneFrom(server, key);
-      const { type, id } = await c.acquire(key, LONG_MS);
-      expect({ type, answered }).toEqual({ type: 'ok', answered: false });
-      await c.release(id); // publishes
+  canary(
+    'lost-wake-up',
+    'the holder dies, and a waiter sleeps on beside a free lock: %s',
+    { broken: [true], mended: [false], clients: 3 },
+    async ({ a, b, c, key }, sleepsOn) => {
+      await a.acquire(key, 1_000);
+      await a[Symbol.asyncDispose]();
+      await server.redis.config('RESETSTAT');
+      let answered = false;
+      const waiting = b.acquire(key, LONG_MS, LONG_MS).finally(() => {
+        answered = true;
+      });
+      await until('it listens and has looked once more', async () =>
+        /cmdstat_eval:calls=2,/.test(await server.redis.info('commandstats')),
+      );
+      // A waiter that looks again at the right time has it at once.
+      if (sleepsOn) {
+        await goneFrom(server, key);
+        const { type, id } = await c.acquire(key, LONG_MS);
+        expect({ type, answered }).toEqual({ type: 'ok', answered: false });
+        await c.release(id); // publishes
+      }
+      expect((await waiting).type).toBe('ok');
+    },
+  );
+});
+
+canary(
+  'queue-jumper',
+  'a newcomer, when it is free and another is queued: %s',
+  { broken: ['ok', undefined], mended: ['fail', 'queued-behind'], clients: 3 },
+  async ({ a, b, c, key }, type, reason) => {
+    const { id } = await a.acquire(key, LONG_MS);
+    void b.acquire(key, LONG_MS, LONG_MS).catch(() => {}); // it dies waiting
+    await until('it is queued', () => b.notices.some((notice) => notice.type === 'step' && notice.name === 'queued'));
+    b.process.kill('SIGSTOP');
+    expect((await a.release(id)).type).toBe('ok');
+    const newcomer = await c.acquire(key, LONG_MS);
+    expect([newcomer.type, newcomer.reason]).toEqual([type, reason]);
+  },
+);
+
+canary(
+  'upgrade-beside-readers',
+  'two readers want to write: %s',
+  { broken: ['ok'], mended: ['fail'] },
+  async ({ a, b, key }, granted) => {
+    const acquire = (client: LockClientProcess, mode: LockMode) =>
+      client.request({ op: 'acquire', key, leaseMs: LONG_MS, waitMs: 0, mode });
+    const reads = [await acquire(a, 'read'), await acquire(b, 'read')];
+    expect(reads.map(({ type }) => type)).toEqual(['ok', 'ok']);
+    const writes = [await acquire(a, 'write'), await acquire(b, 'write')];
+    expect(writes.map(({ type }) => type)).toEqual([granted, granted]);
+    if (granted === 'ok') return;
+    // A sole reader can do it, and then no other client reads beside it.
+    await b.release(reads[1]!.id);
+    expect((await acquire(a, 'write')).type).toBe('ok');
+    expect((await acquire(b, 'read')).type).toBe('fail');
+  },
+);
+
+canary(
+  'fence-per-client',
+  'the token of a later holder is greater: %s',
+  { broken: [false], mended: [true] },
+  async ({ a, b, key }, greater) => {
+    const tokens: number[] = [];
+    for (const client of [a, a, b]) {
+      const grant = await client.acquire(key);
+      tokens.push(grant.value.token);
+      expect((await client.release(grant.id)).type).toBe('ok');
     }
-    expect((await waiting).type).toBe('ok');
-  });
-});
+    expect(tokens[1]).toBeGreaterThan(tokens[0]!);
+    expect(tokens[2]! > tokens[1]!).toBe(greater);
+  },
+);
 
-test.each([
-  ['broken/queue-jumper', 'ok', undefined],
-  ['broken/queue-jumper-mended', 'fail', 'queued-behind'],
-])('%s: a newcomer, when it is free and another is queued: %s', async (lock, type, reason) => {
-  await using three = await clients(3, lock);
-  const [a, b, c] = three;
-  const key = freshKey();
-  const { id } = await a.acquire(key, LONG_MS);
-  void b.acquire(key, LONG_MS, LONG_MS).catch(() => {}); // it dies waiting
-  await until('it is queued', () => b.notices.some((notice) => notice.type === 'step' && notice.name === 'queued'));
-  b.process.kill('SIGSTOP');
-  expect((await a.release(id)).type).toBe('ok');
-  const newcomer = await c.acquire(key, LONG_MS);
-  expect([newcomer.type, newcomer.reason]).toEqual([type, reason]);
-});
-
-test.each([
-  ['broken/upgrade-beside-readers', 'ok'],
-  ['broken/upgrade-beside-readers-mended', 'fail'],
-])('%s: two readers want to write: %s', async (lock, granted) => {
-  await using both = await clients(2, lock);
-  const [a, b] = both;
-  const key = freshKey();
-  const acquire = (client: LockClientProcess, mode: LockMode) =>
-    client.request({ op: 'acquire', key, leaseMs: LONG_MS, waitMs: 0, mode });
-  const reads = [await acquire(a, 'read'), await acquire(b, 'read')];
-  expect(reads.map(({ type }) => type)).toEqual(['ok', 'ok']);
-  const writes = [await acquire(a, 'write'), await acquire(b, 'write')];
-  expect(writes.map(({ type }) => type)).toEqual([granted, granted]);
-  if (granted === 'ok') return;
-  // A sole reader can do it, and then no other client reads beside it.
-  await b.release(reads[1]!.id);
-  expect((await acquire(a, 'write')).type).toBe('ok');
-  expect((await acquire(b, 'read')).type).toBe('fail');
-});
-
-test.each([
-  ['broken/fence-per-client', false],
-  ['broken/fence-per-client-mended', true],
-])('%s: the token of a later holder is greater: %s', async (lock, greater) => {
-  await using both = await clients(2, lock);
-  const [a, b] = both;
-  const key = freshKey();
-  const tokens: number[] = [];
-  for (const client of [a, a, b]) {
-    const grant = await client.acquire(key);
-    tokens.push(grant.value.token);
-    expect((await client.release(grant.id)).type).toBe('ok');
-  }
-  expect(tokens[1]).toBeGreaterThan(tokens[0]!);
-  expect(tokens[2]! > tokens[1]!).toBe(greater);
-});
-
-test.each([
-  ['broken/permit-returned-twice', 'ok', 'ok'],
-  ['broken/permit-returned-twice-mended', 'fail', 'fail'],
-])('%s: released when its time is over: %s; a third holder: %s', async (lock, released, third) => {
-  await using both = await clients(2, lock);
-  const [a, b] = both;
-  const key = freshKey();
-  const { id } = await a.acquire(key, SHORT_LEASE_MS);
-  await until('the timer has returned it', async () => (await server.redis.get(key)) === '2');
-  expect((await a.release(id)).type).toBe(released);
-  const outcomes = [await b.acquire(key, LONG_MS), await b.acquire(key, LONG_MS), await b.acquire(key, LONG_MS)];
-  expect(outcomes.map(({ type }) => type)).toEqual(['ok', 'ok', third]);
-});
+canary(
+  'permit-returned-twice',
+  'released when its time is over: %s; a third holder: %s',
+  { broken: ['ok', 'ok'], mended: ['fail', 'fail'] },
+  async ({ a, b, key }, released, third) => {
+    const { id } = await a.acquire(key, SHORT_LEASE_MS);
+    await until('the timer has returned it', async () => (await server.redis.get(key)) === '2');
+    expect((await a.release(id)).type).toBe(released);
+    const outcomes = [await b.acquire(key, LONG_MS), await b.acquire(key, LONG_MS), await b.acquire(key, LONG_MS)];
+    expect(outcomes.map(({ type }) => type)).toEqual(['ok', 'ok', third]);
+  },
+);
 
 describe('redlock', () => {
   const nodes = fileServers(5);
 
-  test.each([
-    ['broken/no-validity-check', 'ok', undefined],
-    ['broken/no-validity-check-mended', 'fail', 'granted-late'],
-  ])('%s: the third of three votes comes when the lease is over and another holds: %s', async (lock, type, reason) => {
-    await using both = await clients(1, lock, redlockOf(nodes), { commandTimeoutMs: 10_000 });
-    const [a] = both;
-    const key = freshKey();
-    const [first, second, third, ...others] = nodes as [TestRedis, TestRedis, TestRedis, TestRedis, TestRedis];
-    for (const node of others) await node.redis.set(key, 'somebody');
-    await third.redis.call('CLIENT', 'PAUSE', 60_000, 'WRITE');
-    const voting = a.acquire(key, SHORT_LEASE_MS);
-    await until('the first has granted', async () => (await first.redis.exists(key)) === 1);
-    await goneFrom(first, key);
-    await goneFrom(second, key);
-    // The next holder has all but the third: there it is unknown which of two comes first.
-    for (const node of [first, second, ...others]) await node.redis.set(key, 'the next holder');
-    await third.redis.call('CLIENT', 'UNPAUSE');
-    const late = await voting;
-    expect([late.type, late.reason]).toEqual([type, reason]);
-  });
+  canary(
+    'no-validity-check',
+    'the third of three votes comes when the lease is over and another holds: %s',
+    {
+      broken: ['ok', undefined],
+      mended: ['fail', 'granted-late'],
+      clients: 1,
+      connect: (lock) => connectedClient(lock, redlockOf(nodes), { commandTimeoutMs: 10_000 }),
+    },
+    async ({ a, key }, type, reason) => {
+      const [first, second, third, ...others] = nodes as [TestRedis, TestRedis, TestRedis, TestRedis, TestRedis];
+      for (const node of others) await node.redis.set(key, 'somebody');
+      await third.redis.call('CLIENT', 'PAUSE', 60_000, 'WRITE');
+      const voting = a.acquire(key, SHORT_LEASE_MS);
+      await until('the first has granted', async () => (await first.redis.exists(key)) === 1);
+      await goneFrom(first, key);
+      await goneFrom(second, key);
+      // The next holder has all but the third: there it is unknown which of two comes first.
+      for (const node of [first, second, ...others]) await node.redis.set(key, 'the next holder');
+      await third.redis.call('CLIENT', 'UNPAUSE');
+      const late = await voting;
+      expect([late.type, late.reason]).toEqual([type, reason]);
+    },
+  );
 });
 
 test.each([

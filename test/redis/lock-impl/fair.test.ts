@@ -4,6 +4,7 @@ import { fairProtocol } from '../../../lock-impl/fair-protocol.js';
 import { companionKey } from '../../../lock-impl/keys.js';
 import { fileServer, freshKey } from '../../support/file-servers.js';
 import { type Answer, connectedClient, type LockClientProcess } from '../../support/lock-client.js';
+import { withClients } from '../../support/lock-clients.js';
 import { clientHere, single } from '../../support/locks-here.js';
 import { until } from '../../support/redis-server.js';
 
@@ -147,17 +148,15 @@ test('a head that leaves when the lock is free lets the next one in at once', as
   expect((await granted).ended! - leftNs).toBeLessThan(10_000e6);
 });
 
-test('nests, is renewed, and is lost like any other of its family', async () => {
-  await using a = await connected();
-  await using b = await connected();
-  const key = freshKey();
-  const outer = await a.acquire(key, 300);
-  const inner = await a.acquire(key, 300);
-  expect((await b.acquire(key, 300)).type).toBe('fail');
-  await until('renewed', () => a.notices.some(({ type, at }) => type === 'renewed' && at > inner.ended! + 300e6));
-  expect((await a.release(inner.id)).type).toBe('ok');
-  expect((await a.release(outer.id)).type).toBe('ok');
-  const again = await a.acquire(key, 300);
-  await server.redis.del(key);
-  expect(await a.notice('lost')).toMatchObject({ hold: again.id });
-});
+test('nests, is renewed, and is lost like any other of its family', () =>
+  withClients(connected, async ({ a, b, key }) => {
+    const outer = await a.acquire(key, 300);
+    const inner = await a.acquire(key, 300);
+    expect((await b.acquire(key, 300)).type).toBe('fail');
+    await until('renewed', () => a.notices.some(({ type, at }) => type === 'renewed' && at > inner.ended! + 300e6));
+    expect((await a.release(inner.id)).type).toBe('ok');
+    expect((await a.release(outer.id)).type).toBe('ok');
+    const again = await a.acquire(key, 300);
+    await server.redis.del(key);
+    expect(await a.notice('lost')).toMatchObject({ hold: again.id });
+  }));

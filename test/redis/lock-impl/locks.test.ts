@@ -20,6 +20,7 @@ import {
   startServers,
 } from '../../support/file-servers.js';
 import { clientMain, connectedClient, LockClientProcess, projectFolder } from '../../support/lock-client.js';
+import { withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
 import { havePython } from '../../support/needs.js';
 import { startRedis, until } from '../../support/redis-server.js';
@@ -42,33 +43,35 @@ const onOneServer: Record<string, (topology: TopologyDescription) => Promise<Loc
 
 /** What any sound lease lock on one server does. */
 describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
-  test('excludes, and can be acquired again after the release', async () => {
-    await using a = await connect(single(server));
-    await using b = await connect(single(server));
-    const key = freshKey();
-    const grant = await a.acquire(key);
-    expect(grant.type).toBe('ok');
-    expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
-    expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
-    expect(grant.value.validForMs).toBeLessThan(4_948);
-    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
-    expect((await a.release(grant.id)).type).toBe('ok');
-    expect(await a.release(grant.id)).toMatchObject({ type: 'fail', reason: `unknown-hold: ${grant.id}` });
-    expect((await b.acquire(key)).type).toBe('ok');
-  });
+  test('excludes, and can be acquired again after the release', () =>
+    withClients(
+      () => connect(single(server)),
+      async ({ a, b, key }) => {
+        const grant = await a.acquire(key);
+        expect(grant.type).toBe('ok');
+        expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
+        expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
+        expect(grant.value.validForMs).toBeLessThan(4_948);
+        expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+        expect((await a.release(grant.id)).type).toBe('ok');
+        expect(await a.release(grant.id)).toMatchObject({ type: 'fail', reason: `unknown-hold: ${grant.id}` });
+        expect((await b.acquire(key)).type).toBe('ok');
+      },
+    ));
 
-  test('ends by itself; the late release fails and leaves the next holder alone', async () => {
-    await using a = await connect(single(server));
-    await using b = await connect(single(server));
-    const key = freshKey();
-    const late = await a.acquire(key, SHORT_LEASE_MS);
-    await goneFrom(server, key);
-    expect((await b.acquire(key)).type).toBe('ok');
-    expect(await a.extend(late.id, 5_000)).toMatchObject({ type: 'fail', reason: 'not-owner' });
-    expect(await a.release(late.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
-    expect(await server.redis.exists(key)).toBe(1);
-    expect(await server.redis.pttl(key)).toBeGreaterThan(3_000);
-  });
+  test('ends by itself; the late release fails and leaves the next holder alone', () =>
+    withClients(
+      () => connect(single(server)),
+      async ({ a, b, key }) => {
+        const late = await a.acquire(key, SHORT_LEASE_MS);
+        await goneFrom(server, key);
+        expect((await b.acquire(key)).type).toBe('ok');
+        expect(await a.extend(late.id, 5_000)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+        expect(await a.release(late.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+        expect(await server.redis.exists(key)).toBe(1);
+        expect(await server.redis.pttl(key)).toBeGreaterThan(3_000);
+      },
+    ));
 
   test('extends: a new lease from when the extension was sent', async () => {
     await using a = await connect(single(server));
@@ -81,18 +84,19 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
     expect(await server.redis.pttl(key)).toBeGreaterThan(50_000);
   });
 
-  test('waits for a holder, and only for the given wait', async () => {
-    await using a = await connect(single(server));
-    await using b = await connect(single(server));
-    const key = freshKey();
-    const grant = await a.acquire(key);
-    const refused = await b.acquire(key, 5_000, 200);
-    expect(refused).toMatchObject({ type: 'fail', reason: 'held' });
-    expect(refused.ended! - refused.began!).toBeGreaterThanOrEqual(200e6);
-    const waiting = b.acquire(key, 5_000, 10_000);
-    await a.release(grant.id);
-    expect((await waiting).type).toBe('ok');
-  });
+  test('waits for a holder, and only for the given wait', () =>
+    withClients(
+      () => connect(single(server)),
+      async ({ a, b, key }) => {
+        const grant = await a.acquire(key);
+        const refused = await b.acquire(key, 5_000, 200);
+        expect(refused).toMatchObject({ type: 'fail', reason: 'held' });
+        expect(refused.ended! - refused.began!).toBeGreaterThanOrEqual(200e6);
+        const waiting = b.acquire(key, 5_000, 10_000);
+        await a.release(grant.id);
+        expect((await waiting).type).toBe('ok');
+      },
+    ));
 
   test('says so when the server is gone', async () => {
     await using own = await startRedis();
@@ -118,21 +122,22 @@ describe('redlock', () => {
   const held = async (key: string) =>
     (await Promise.all(nodes.map((node) => node.redis.exists(key)))).reduce((sum, n) => sum + n, 0);
 
-  test('excludes, on all nodes; releases everywhere', async () => {
-    await using a = await connectedClient('redlock', redlockOf(nodes));
-    await using b = await connectedClient('redlock', redlockOf(nodes));
-    const key = freshKey();
-    const grant = await a.acquire(key);
-    expect(grant.type).toBe('ok');
-    expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
-    expect(await held(key)).toBe(5);
-    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
-    expect((await a.extend(grant.id, 60_000)).type).toBe('ok');
-    expect(await nodes[4]!.redis.pttl(key)).toBeGreaterThan(50_000);
-    expect((await a.release(grant.id)).type).toBe('ok');
-    expect(await held(key)).toBe(0);
-    expect((await b.acquire(key)).type).toBe('ok');
-  });
+  test('excludes, on all nodes; releases everywhere', () =>
+    withClients(
+      () => connectedClient('redlock', redlockOf(nodes)),
+      async ({ a, b, key }) => {
+        const grant = await a.acquire(key);
+        expect(grant.type).toBe('ok');
+        expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
+        expect(await held(key)).toBe(5);
+        expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+        expect((await a.extend(grant.id, 60_000)).type).toBe('ok');
+        expect(await nodes[4]!.redis.pttl(key)).toBeGreaterThan(50_000);
+        expect((await a.release(grant.id)).type).toBe('ok');
+        expect(await held(key)).toBe(0);
+        expect((await b.acquire(key)).type).toBe('ok');
+      },
+    ));
 
   test('a split vote grants no client and leaves nothing behind', async () => {
     await using client = await connectedClient('redlock', redlockOf(nodes));
@@ -184,54 +189,62 @@ describe('canaries', () => {
   test.each([
     ['broken/blind-del', 'ok'],
     ['broken/blind-del-mended', 'fail'],
-  ])('%s: an expired holder releases, while the next one holds, and a third comes: %s', async (lock, outcome) => {
-    await using a = await connectedClient(lock, single(server));
-    await using b = await connectedClient(lock, single(server));
-    await using c = await connectedClient(lock, single(server));
-    const key = freshKey();
-    const expired = await a.acquire(key, SHORT_LEASE_MS);
-    await goneFrom(server, key);
-    expect((await b.acquire(key, 60_000)).type).toBe('ok');
-    await a.release(expired.id);
-    expect((await c.acquire(key, 60_000)).type).toBe(outcome);
-  });
+  ])('%s: an expired holder releases, while the next one holds, and a third comes: %s', (lock, outcome) =>
+    withClients(
+      () => connectedClient(lock, single(server)),
+      async ({ a, b, c, key }) => {
+        const expired = await a.acquire(key, SHORT_LEASE_MS);
+        await goneFrom(server, key);
+        expect((await b.acquire(key, 60_000)).type).toBe('ok');
+        await a.release(expired.id);
+        expect((await c.acquire(key, 60_000)).type).toBe(outcome);
+      },
+      3,
+    ),
+  );
 
   test.each([
     ['broken/lease-in-seconds', 'ok'],
     ['broken/lease-in-seconds-mended', 'fail'],
-  ])('%s: somebody else within 50 ms of a lease of 20 s: %s', async (lock, outcome) => {
-    await using a = await connectedClient(lock, single(server));
-    await using b = await connectedClient(lock, single(server));
-    const key = freshKey();
-    const grant = await a.acquire(key, 20_000);
-    expect(grant.value.validForMs).toBeGreaterThan(10_000);
-    const answer = await b.acquire(key, 20_000, 50);
-    expect(answer.type).toBe(outcome);
-  });
+  ])('%s: somebody else within 50 ms of a lease of 20 s: %s', (lock, outcome) =>
+    withClients(
+      () => connectedClient(lock, single(server)),
+      async ({ a, b, key }) => {
+        const grant = await a.acquire(key, 20_000);
+        expect(grant.value.validForMs).toBeGreaterThan(10_000);
+        const answer = await b.acquire(key, 20_000, 50);
+        expect(answer.type).toBe(outcome);
+      },
+    ),
+  );
 
   test.each([
     ['broken/shared-owner', 'ok'],
     ['broken/shared-owner-mended', 'fail'],
-  ])('%s: somebody else while it is held: %s', async (lock, outcome) => {
-    await using a = await connectedClient(lock, single(server));
-    await using b = await connectedClient(lock, single(server));
-    const key = freshKey();
-    expect((await a.acquire(key)).type).toBe('ok');
-    expect((await b.acquire(key)).type).toBe(outcome);
-  });
+  ])('%s: somebody else while it is held: %s', (lock, outcome) =>
+    withClients(
+      () => connectedClient(lock, single(server)),
+      async ({ a, b, key }) => {
+        expect((await a.acquire(key)).type).toBe('ok');
+        expect((await b.acquire(key)).type).toBe(outcome);
+      },
+    ),
+  );
 
   test.each([
     ['broken/half-quorum', 'ok'],
     ['broken/half-quorum-mended', 'fail'],
-  ])('%s: two nodes of five are free: %s', async (lock, outcome) => {
-    await using a = await connectedClient(lock, redlockOf(nodes));
-    await using b = await connectedClient(lock, redlockOf(nodes));
-    const key = freshKey();
-    for (const node of nodes.slice(3)) await node.redis.set(key, 'somebody');
-    expect((await a.acquire(key, 60_000)).type).toBe('ok');
-    for (const node of nodes.slice(3)) await node.redis.del(key);
-    expect((await b.acquire(key, 60_000)).type).toBe(outcome);
-  });
+  ])('%s: two nodes of five are free: %s', (lock, outcome) =>
+    withClients(
+      () => connectedClient(lock, redlockOf(nodes)),
+      async ({ a, b, key }) => {
+        for (const node of nodes.slice(3)) await node.redis.set(key, 'somebody');
+        expect((await a.acquire(key, 60_000)).type).toBe('ok');
+        for (const node of nodes.slice(3)) await node.redis.del(key);
+        expect((await b.acquire(key, 60_000)).type).toBe(outcome);
+      },
+    ),
+  );
 });
 
 describe.runIf(havePython)('the Python client', () => {

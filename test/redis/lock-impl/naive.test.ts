@@ -4,6 +4,7 @@ import setNxPxGetDel from '../../../lock-impl/set-nx-px-get-del.js';
 import setnxExpire from '../../../lock-impl/setnx-expire.js';
 import { fileServer, freshKey, goneFrom, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient } from '../../support/lock-client.js';
+import { withClients } from '../../support/lock-clients.js';
 import { clientHere, diesAt, now, single, stopsAt } from '../../support/locks-here.js';
 
 const server = fileServer();
@@ -11,30 +12,32 @@ const server = fileServer();
 const connected = (lock: string) => connectedClient(lock, single(server));
 
 describe.each(['setnx', 'setnx-expire', 'set-nx-px-del', 'set-nx-px-get-del'])('%s', (lock) => {
-  test('excludes, waits, and can be acquired again after the release', async () => {
-    await using a = await connected(lock);
-    await using b = await connected(lock);
-    const key = freshKey();
-    const grant = await a.acquire(key);
-    expect(grant.type).toBe('ok');
-    expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
-    expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
-    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
-    const waiting = b.acquire(key, 5_000, 10_000);
-    expect((await a.release(grant.id)).type).toBe('ok');
-    expect((await waiting).type).toBe('ok');
-  });
+  test('excludes, waits, and can be acquired again after the release', () =>
+    withClients(
+      () => connected(lock),
+      async ({ a, b, key }) => {
+        const grant = await a.acquire(key);
+        expect(grant.type).toBe('ok');
+        expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
+        expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
+        expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+        const waiting = b.acquire(key, 5_000, 10_000);
+        expect((await a.release(grant.id)).type).toBe('ok');
+        expect((await waiting).type).toBe('ok');
+      },
+    ));
 });
 
-test('setnx: a client that dies while holding holds for ever', async () => {
-  await using a = await connected('setnx');
-  await using b = await connected('setnx');
-  const key = freshKey();
-  expect((await a.acquire(key, 50)).type).toBe('ok');
-  await a[Symbol.asyncDispose]();
-  expect(await server.redis.pttl(key)).toBe(-1);
-  expect(await b.acquire(key, 50, 500)).toMatchObject({ type: 'fail', reason: 'held' });
-});
+test('setnx: a client that dies while holding holds for ever', () =>
+  withClients(
+    () => connected('setnx'),
+    async ({ a, b, key }) => {
+      expect((await a.acquire(key, 50)).type).toBe('ok');
+      await a[Symbol.asyncDispose]();
+      expect(await server.redis.pttl(key)).toBe(-1);
+      expect(await b.acquire(key, 50, 500)).toMatchObject({ type: 'fail', reason: 'held' });
+    },
+  ));
 
 describe('setnx-expire', () => {
   test('a client that dies between SETNX and EXPIRE holds for ever', async () => {
@@ -63,17 +66,19 @@ test.each([
   ['set-nx-px-del', 'ok'],
   ['set-nx-px-get-del', 'fail'],
   ['set-nx-px', 'fail'],
-])('%s: an expired holder releases while the next one holds, and a third comes: %s', async (lock, outcome) => {
-  await using a = await connected(lock);
-  await using b = await connected(lock);
-  await using c = await connected(lock);
-  const key = freshKey();
-  const expired = await a.acquire(key, SHORT_LEASE_MS);
-  await goneFrom(server, key);
-  expect((await b.acquire(key, 60_000)).type).toBe('ok');
-  expect((await a.release(expired.id)).type).toBe(outcome);
-  expect((await c.acquire(key, 60_000)).type).toBe(outcome);
-});
+])('%s: an expired holder releases while the next one holds, and a third comes: %s', (lock, outcome) =>
+  withClients(
+    () => connected(lock),
+    async ({ a, b, c, key }) => {
+      const expired = await a.acquire(key, SHORT_LEASE_MS);
+      await goneFrom(server, key);
+      expect((await b.acquire(key, 60_000)).type).toBe('ok');
+      expect((await a.release(expired.id)).type).toBe(outcome);
+      expect((await c.acquire(key, 60_000)).type).toBe(outcome);
+    },
+    3,
+  ),
+);
 
 test('set-nx-px-get-del: a lock that changes hands between GET and DEL is deleted', async () => {
   const pause = stopsAt('before-del');

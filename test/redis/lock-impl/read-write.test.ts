@@ -6,6 +6,7 @@ import { readWriteProtocol } from '../../../lock-impl/read-write-protocol.js';
 import { NotOwnerError, ReentrantLock } from '../../../lock-impl/reentrant-lock.js';
 import { fileServer, freshKey } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
+import { withClients } from '../../support/lock-clients.js';
 import { type ClientHere, clientHere, single } from '../../support/locks-here.js';
 import { until } from '../../support/redis-server.js';
 
@@ -31,45 +32,43 @@ describe('two clients', () => {
     ['read', 'write', 'fail'],
     ['write', 'read', 'fail'],
     ['write', 'write', 'fail'],
-  ])('one has it to %s, the other wants to %s: %s', async (first, second, outcome) => {
-    await using a = await connected();
-    await using b = await connected();
-    const key = freshKey();
-    const held = await acquire(a, first, key);
-    expect(held.type).toBe('ok');
-    const wanted = await acquire(b, second, key);
-    expect(wanted.type).toBe(outcome);
-    if (outcome === 'fail') expect(wanted.reason).toBe('held');
-    expect((await a.release(held.id)).type).toBe('ok');
-    expect((await acquire(a, 'write', key)).type).toBe(outcome === 'ok' ? 'fail' : 'ok');
-  });
+  ])('one has it to %s, the other wants to %s: %s', (first, second, outcome) =>
+    withClients(connected, async ({ a, b, key }) => {
+      const held = await acquire(a, first, key);
+      expect(held.type).toBe('ok');
+      const wanted = await acquire(b, second, key);
+      expect(wanted.type).toBe(outcome);
+      if (outcome === 'fail') expect(wanted.reason).toBe('held');
+      expect((await a.release(held.id)).type).toBe('ok');
+      expect((await acquire(a, 'write', key)).type).toBe(outcome === 'ok' ? 'fail' : 'ok');
+    }),
+  );
 
-  test('an acquire without a mode is a writer', async () => {
-    await using a = await connected();
-    await using b = await connected();
-    const key = freshKey();
-    expect((await a.acquire(key)).type).toBe('ok');
-    expect((await acquire(b, 'read', key)).type).toBe('fail');
-  });
+  test('an acquire without a mode is a writer', () =>
+    withClients(connected, async ({ a, b, key }) => {
+      expect((await a.acquire(key)).type).toBe('ok');
+      expect((await acquire(b, 'read', key)).type).toBe('fail');
+    }));
 
-  test('a writer waits for the last reader, and is woken by it', async () => {
-    await using a = await connected();
-    await using b = await connected();
-    await using writer = await connected();
-    const key = freshKey();
-    const [one, other] = [await acquire(a, 'read', key), await acquire(b, 'read', key)];
-    const waiting = acquire(writer, 'write', key, 60_000, 50_000);
-    await listens(key);
-    expect((await a.release(one.id)).type).toBe('ok');
-    const again = await acquire(a, 'read', key);
-    expect(again.type).toBe('ok'); // readers pass a writer that waits
-    expect((await a.release(again.id)).type).toBe('ok');
-    const last = await b.release(other.id);
-    const granted = await waiting;
-    expect(granted.type).toBe('ok');
-    expect(granted.ended!).toBeGreaterThan(last.began!);
-    expect(granted.ended! - last.began!).toBeLessThan(5_000e6);
-  });
+  test('a writer waits for the last reader, and is woken by it', () =>
+    withClients(
+      connected,
+      async ({ a, b, c: writer, key }) => {
+        const [one, other] = [await acquire(a, 'read', key), await acquire(b, 'read', key)];
+        const waiting = acquire(writer, 'write', key, 60_000, 50_000);
+        await listens(key);
+        expect((await a.release(one.id)).type).toBe('ok');
+        const again = await acquire(a, 'read', key);
+        expect(again.type).toBe('ok'); // readers pass a writer that waits
+        expect((await a.release(again.id)).type).toBe('ok');
+        const last = await b.release(other.id);
+        const granted = await waiting;
+        expect(granted.type).toBe('ok');
+        expect(granted.ended!).toBeGreaterThan(last.began!);
+        expect(granted.ended! - last.began!).toBeLessThan(5_000e6);
+      },
+      3,
+    ));
 
   test('a reader waits for the writer, and is woken by it', async () => {
     await using writer = await connected();
@@ -86,34 +85,30 @@ describe('two clients', () => {
 });
 
 describe('one client', () => {
-  test('writes, then reads as well; reads on when it stops writing, and others with it', async () => {
-    await using a = await connected();
-    await using b = await connected();
-    const key = freshKey();
-    const write = await acquire(a, 'write', key);
-    const read = await acquire(a, 'read', key);
-    expect([write.type, read.type]).toEqual(['ok', 'ok']);
-    expect((await acquire(b, 'read', key)).type).toBe('fail');
-    const waiting = acquire(b, 'read', key, 60_000, 50_000);
-    await listens(key);
-    expect((await a.release(write.id)).type).toBe('ok');
-    const shared = await waiting;
-    expect(shared.type).toBe('ok');
-    expect((await acquire(b, 'write', key)).type).toBe('fail');
-    expect((await a.release(read.id)).type).toBe('ok');
-    expect((await b.release(shared.id)).type).toBe('ok');
-    expect(await server.redis.exists(key, companionKey(key, 'leases'))).toBe(0);
-  });
+  test('writes, then reads as well; reads on when it stops writing, and others with it', () =>
+    withClients(connected, async ({ a, b, key }) => {
+      const write = await acquire(a, 'write', key);
+      const read = await acquire(a, 'read', key);
+      expect([write.type, read.type]).toEqual(['ok', 'ok']);
+      expect((await acquire(b, 'read', key)).type).toBe('fail');
+      const waiting = acquire(b, 'read', key, 60_000, 50_000);
+      await listens(key);
+      expect((await a.release(write.id)).type).toBe('ok');
+      const shared = await waiting;
+      expect(shared.type).toBe('ok');
+      expect((await acquire(b, 'write', key)).type).toBe('fail');
+      expect((await a.release(read.id)).type).toBe('ok');
+      expect((await b.release(shared.id)).type).toBe('ok');
+      expect(await server.redis.exists(key, companionKey(key, 'leases'))).toBe(0);
+    }));
 
-  test('reads, then stops reading while it still writes', async () => {
-    await using a = await connected();
-    await using b = await connected();
-    const key = freshKey();
-    await acquire(a, 'write', key);
-    const read = await acquire(a, 'read', key);
-    expect((await a.release(read.id)).type).toBe('ok');
-    expect((await acquire(b, 'read', key)).type).toBe('fail');
-  });
+  test('reads, then stops reading while it still writes', () =>
+    withClients(connected, async ({ a, b, key }) => {
+      await acquire(a, 'write', key);
+      const read = await acquire(a, 'read', key);
+      expect((await a.release(read.id)).type).toBe('ok');
+      expect((await acquire(b, 'read', key)).type).toBe('fail');
+    }));
 
   test('reads, then is in its own way when it wants to write', async () => {
     await using a = await connected();
@@ -124,16 +119,15 @@ describe('one client', () => {
     expect((await acquire(a, 'write', key)).type).toBe('ok');
   });
 
-  test.each<LockMode>(['read', 'write'])('nests to %s', async (mode) => {
-    await using a = await connected();
-    await using b = await connected();
-    const key = freshKey();
-    const [outer, inner] = [await acquire(a, mode, key), await acquire(a, mode, key)];
-    expect((await a.release(inner.id)).type).toBe('ok');
-    expect((await acquire(b, 'write', key)).type).toBe('fail');
-    expect((await a.release(outer.id)).type).toBe('ok');
-    expect((await acquire(b, 'write', key)).type).toBe('ok');
-  });
+  test.each<LockMode>(['read', 'write'])('nests to %s', (mode) =>
+    withClients(connected, async ({ a, b, key }) => {
+      const [outer, inner] = [await acquire(a, mode, key), await acquire(a, mode, key)];
+      expect((await a.release(inner.id)).type).toBe('ok');
+      expect((await acquire(b, 'write', key)).type).toBe('fail');
+      expect((await a.release(outer.id)).type).toBe('ok');
+      expect((await acquire(b, 'write', key)).type).toBe('ok');
+    }),
+  );
 });
 
 describe('leases', () => {
@@ -163,19 +157,17 @@ describe('leases', () => {
     expect((await acquire(a, 'write', key, 300, 20_000)).type).toBe('ok');
   });
 
-  test('an expired reader learns of it from its release, and takes nothing from others', async () => {
-    await using a = await connected();
-    await using b = await connected();
-    const key = freshKey();
-    const mine = await acquire(a, 'read', key, 300);
-    const [reader] = await server.redis.zrange(companionKey(key, 'leases'), '0', '-1');
-    await acquire(b, 'read', key);
-    // Its lease is over, for the server.
-    await server.redis.zadd(companionKey(key, 'leases'), '1', reader!);
-    expect(await a.notice('lost')).toMatchObject({ hold: mine.id });
-    expect(await a.release(mine.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
-    expect((await acquire(a, 'write', key)).type).toBe('fail');
-  });
+  test('an expired reader learns of it from its release, and takes nothing from others', () =>
+    withClients(connected, async ({ a, b, key }) => {
+      const mine = await acquire(a, 'read', key, 300);
+      const [reader] = await server.redis.zrange(companionKey(key, 'leases'), '0', '-1');
+      await acquire(b, 'read', key);
+      // Its lease is over, for the server.
+      await server.redis.zadd(companionKey(key, 'leases'), '1', reader!);
+      expect(await a.notice('lost')).toMatchObject({ hold: mine.id });
+      expect(await a.release(mine.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+      expect((await acquire(a, 'write', key)).type).toBe('fail');
+    }));
 });
 
 describe('the forms of the API', () => {

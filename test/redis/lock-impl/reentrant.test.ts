@@ -7,6 +7,7 @@ import { reentrantProtocol } from '../../../lock-impl/reentrant-protocol.js';
 import { listening } from '../../../lock-impl/waiting.js';
 import { fileServer, freshKey, goneFrom } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
+import { withClients } from '../../support/lock-clients.js';
 import { type ClientHere, clientHere, single } from '../../support/locks-here.js';
 import { startRedis, until } from '../../support/redis-server.js';
 
@@ -209,47 +210,41 @@ describe.each(['reentrant', 'spin'])('%s, as the harness drives it', (lock) => {
   const renewedUntil = (client: LockClientProcess, ns: number) =>
     until('it was renewed', () => client.notices.some(({ type, at }) => type === 'renewed' && at > ns));
 
-  test('excludes; waits only for the given wait; can be acquired again after the release', async () => {
-    await using a = await connected();
-    await using b = await connected();
-    const key = freshKey();
-    const grant = await a.acquire(key);
-    expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
-    expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
-    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
-    const refused = await b.acquire(key, 5_000, 200);
-    expect(refused).toMatchObject({ type: 'fail', reason: 'held' });
-    expect(refused.ended! - refused.began!).toBeGreaterThanOrEqual(200e6);
-    expect((await a.release(grant.id)).type).toBe('ok');
-    expect((await b.acquire(key)).type).toBe('ok');
-  });
+  test('excludes; waits only for the given wait; can be acquired again after the release', () =>
+    withClients(connected, async ({ a, b, key }) => {
+      const grant = await a.acquire(key);
+      expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
+      expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
+      expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+      const refused = await b.acquire(key, 5_000, 200);
+      expect(refused).toMatchObject({ type: 'fail', reason: 'held' });
+      expect(refused.ended! - refused.began!).toBeGreaterThanOrEqual(200e6);
+      expect((await a.release(grant.id)).type).toBe('ok');
+      expect((await b.acquire(key)).type).toBe('ok');
+    }));
 
-  test('nests, and is free after the last release', async () => {
-    await using a = await connected();
-    await using b = await connected();
-    const key = freshKey();
-    const outer = await a.acquire(key);
-    const inner = await a.acquire(key);
-    expect((await a.release(inner.id)).type).toBe('ok');
-    expect((await b.acquire(key)).type).toBe('fail');
-    expect((await a.release(outer.id)).type).toBe('ok');
-    expect((await b.acquire(key)).type).toBe('ok');
-  });
+  test('nests, and is free after the last release', () =>
+    withClients(connected, async ({ a, b, key }) => {
+      const outer = await a.acquire(key);
+      const inner = await a.acquire(key);
+      expect((await a.release(inner.id)).type).toBe('ok');
+      expect((await b.acquire(key)).type).toBe('fail');
+      expect((await a.release(outer.id)).type).toBe('ok');
+      expect((await b.acquire(key)).type).toBe('ok');
+    }));
 
-  test('is renewed while it is held, all holds of it, and frees itself when its holder dies', async () => {
-    await using a = await connected();
-    await using b = await connected();
-    const key = freshKey();
-    const outer = await a.acquire(key, 300);
-    const inner = await a.acquire(key, 300);
-    await renewedUntil(a, inner.value.grantSent + 600e6);
-    const holds = a.notices.flatMap((notice) => (notice.type === 'renewed' ? [notice.hold] : []));
-    expect(new Set(holds)).toEqual(new Set([outer.id, inner.id]));
-    expect((await b.acquire(key)).type).toBe('fail');
-    await a[Symbol.asyncDispose]();
-    expect(await server.redis.pttl(key)).toBeLessThanOrEqual(300);
-    expect((await b.acquire(key, 300, 20_000)).type).toBe('ok');
-  });
+  test('is renewed while it is held, all holds of it, and frees itself when its holder dies', () =>
+    withClients(connected, async ({ a, b, key }) => {
+      const outer = await a.acquire(key, 300);
+      const inner = await a.acquire(key, 300);
+      await renewedUntil(a, inner.value.grantSent + 600e6);
+      const holds = a.notices.flatMap((notice) => (notice.type === 'renewed' ? [notice.hold] : []));
+      expect(new Set(holds)).toEqual(new Set([outer.id, inner.id]));
+      expect((await b.acquire(key)).type).toBe('fail');
+      await a[Symbol.asyncDispose]();
+      expect(await server.redis.pttl(key)).toBeLessThanOrEqual(300);
+      expect((await b.acquire(key, 300, 20_000)).type).toBe('ok');
+    }));
 
   test('tells that it was lost; a release of the lost hold leaves the next one alone', async () => {
     await using a = await connected();
@@ -266,19 +261,20 @@ describe.each(['reentrant', 'spin'])('%s, as the harness drives it', (lock) => {
 });
 
 describe('who waits for reentrant', () => {
-  test('is woken by the unlock, long before the lease is over', async () => {
-    await using a = await connectedClient('reentrant', single(server));
-    await using b = await connectedClient('reentrant', single(server));
-    const key = freshKey();
-    const held = await a.acquire(key, 60_000);
-    const waiting = b.acquire(key, 60_000, 50_000);
-    await until('it listens', async () => (await listeners(key)) === 1);
-    const release = await a.release(held.id);
-    const granted = await waiting;
-    expect(granted.type).toBe('ok');
-    expect(granted.ended! - release.began!).toBeLessThan(2_000e6);
-    await until('it listens no longer', async () => (await listeners(key)) === 0);
-  });
+  test('is woken by the unlock, long before the lease is over', () =>
+    withClients(
+      () => connectedClient('reentrant', single(server)),
+      async ({ a, b, key }) => {
+        const held = await a.acquire(key, 60_000);
+        const waiting = b.acquire(key, 60_000, 50_000);
+        await until('it listens', async () => (await listeners(key)) === 1);
+        const release = await a.release(held.id);
+        const granted = await waiting;
+        expect(granted.type).toBe('ok');
+        expect(granted.ended! - release.began!).toBeLessThan(2_000e6);
+        await until('it listens no longer', async () => (await listeners(key)) === 0);
+      },
+    ));
 
   test('tries only when there is reason to, not again and again', async () => {
     await using own = await startRedis();
@@ -292,32 +288,34 @@ describe('who waits for reentrant', () => {
     expect(await evals()).toBe(before + 3);
   });
 
-  test('loses one lease at most when the message is lost', async () => {
-    await using a = await connectedClient('reentrant', single(server));
-    await using b = await connectedClient('reentrant', single(server));
-    const key = freshKey();
-    await a.acquire(key, 60_000);
-    await server.redis.pexpire(key, 700);
-    const waiting = b.acquire(key, 60_000, 50_000);
-    await until('it listens', async () => (await listeners(key)) === 1);
-    await server.redis.del(key);
-    const granted = await waiting;
-    expect(granted.type).toBe('ok');
-    expect(granted.ended! - granted.began!).toBeLessThan(5_000e6);
-  });
+  test('loses one lease at most when the message is lost', () =>
+    withClients(
+      () => connectedClient('reentrant', single(server)),
+      async ({ a, b, key }) => {
+        await a.acquire(key, 60_000);
+        await server.redis.pexpire(key, 700);
+        const waiting = b.acquire(key, 60_000, 50_000);
+        await until('it listens', async () => (await listeners(key)) === 1);
+        await server.redis.del(key);
+        const granted = await waiting;
+        expect(granted.type).toBe('ok');
+        expect(granted.ended! - granted.began!).toBeLessThan(5_000e6);
+      },
+    ));
 
-  test('listens again after its connection was lost', async () => {
-    await using a = await connectedClient('reentrant', single(server));
-    await using b = await connectedClient('reentrant', single(server));
-    const key = freshKey();
-    const held = await a.acquire(key, 60_000);
-    const waiting = b.acquire(key, 60_000, 50_000);
-    await until('it listens', async () => (await listeners(key)) === 1);
-    expect(await server.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')).toBeGreaterThan(0);
-    await until('it listens again', async () => (await listeners(key)) === 1);
-    await a.release(held.id);
-    const granted = await waiting;
-    expect(granted.type).toBe('ok');
-    expect(granted.ended! - granted.began!).toBeLessThan(20_000e6);
-  });
+  test('listens again after its connection was lost', () =>
+    withClients(
+      () => connectedClient('reentrant', single(server)),
+      async ({ a, b, key }) => {
+        const held = await a.acquire(key, 60_000);
+        const waiting = b.acquire(key, 60_000, 50_000);
+        await until('it listens', async () => (await listeners(key)) === 1);
+        expect(await server.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')).toBeGreaterThan(0);
+        await until('it listens again', async () => (await listeners(key)) === 1);
+        await a.release(held.id);
+        const granted = await waiting;
+        expect(granted.type).toBe('ok');
+        expect(granted.ended! - granted.began!).toBeLessThan(20_000e6);
+      },
+    ));
 });

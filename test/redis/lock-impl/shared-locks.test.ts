@@ -10,6 +10,7 @@ import { ExpirablePermits } from '../../../lock-impl/permit-expirable.js';
 import { Semaphore } from '../../../lock-impl/semaphore.js';
 import { fileServer, fileServers, freshKey, redlockOf, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient } from '../../support/lock-client.js';
+import { withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
 import { startCluster, startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
@@ -46,32 +47,34 @@ function partsOf(key: string): [string, string, string] {
 
 /** What every lock with a lease here does on one server. */
 describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
-  test('excludes, says for how long, and can be acquired again after the release', async () => {
-    await using a = await connectedClient(lock, single(server));
-    await using b = await connectedClient(lock, single(server));
-    const key = freshKey();
-    const grant = await a.acquire(key);
-    expect(grant.type).toBe('ok');
-    expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
-    expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
-    expect(grant.value.validForMs).toBeGreaterThan(1_000);
-    expect(grant.value.validForMs).toBeLessThan(4_948);
-    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
-    expect((await a.release(grant.id)).type).toBe('ok');
-    expect((await b.acquire(key)).type).toBe('ok');
-  });
+  test('excludes, says for how long, and can be acquired again after the release', () =>
+    withClients(
+      () => connectedClient(lock, single(server)),
+      async ({ a, b, key }) => {
+        const grant = await a.acquire(key);
+        expect(grant.type).toBe('ok');
+        expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
+        expect(grant.value.grantSent).toBeLessThanOrEqual(grant.ended!);
+        expect(grant.value.validForMs).toBeGreaterThan(1_000);
+        expect(grant.value.validForMs).toBeLessThan(4_948);
+        expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+        expect((await a.release(grant.id)).type).toBe('ok');
+        expect((await b.acquire(key)).type).toBe('ok');
+      },
+    ));
 
-  test('ends by itself; the late release fails and leaves the next holder alone', async () => {
-    await using a = await connectedClient(lock, single(server));
-    await using b = await connectedClient(lock, single(server));
-    const key = freshKey();
-    const late = await a.acquire(key, SHORT_LEASE_MS);
-    await until('the lease is over', async () => (await taken(server, ...partsOf(key))) === 0);
-    expect((await b.acquire(key)).type).toBe('ok');
-    expect(await a.extend(late.id, 5_000)).toMatchObject({ type: 'fail', reason: 'not-owner' });
-    expect(await a.release(late.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
-    expect(await server.redis.pttl(key)).toBeGreaterThan(3_000);
-  });
+  test('ends by itself; the late release fails and leaves the next holder alone', () =>
+    withClients(
+      () => connectedClient(lock, single(server)),
+      async ({ a, b, key }) => {
+        const late = await a.acquire(key, SHORT_LEASE_MS);
+        await until('the lease is over', async () => (await taken(server, ...partsOf(key))) === 0);
+        expect((await b.acquire(key)).type).toBe('ok');
+        expect(await a.extend(late.id, 5_000)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+        expect(await a.release(late.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
+        expect(await server.redis.pttl(key)).toBeGreaterThan(3_000);
+      },
+    ));
 
   test('extends', async () => {
     await using a = await connectedClient(lock, single(server));
@@ -165,22 +168,23 @@ describe('multi', () => {
 describe('redlock-multi', () => {
   const three = () => nodes.slice(0, 3);
 
-  test('excludes, on all nodes; releases everywhere; extends', async () => {
-    await using a = await connectedClient('redlock-multi', redlockOf(nodes));
-    await using b = await connectedClient('redlock-multi', redlockOf(nodes));
-    const key = freshKey();
-    const grant = await a.acquire(key);
-    expect(grant.type).toBe('ok');
-    // It has no idea for how long.
-    expect(grant.value.validForMs).toBeUndefined();
-    expect(await takenOn(nodes, key)).toEqual([1, 1, 1, 1, 1]);
-    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
-    expect((await a.extend(grant.id, 60_000)).type).toBe('ok');
-    expect(await nodes[4]!.redis.pttl(key)).toBeGreaterThan(50_000);
-    expect((await a.release(grant.id)).type).toBe('ok');
-    expect(await takenOn(nodes, key)).toEqual([0, 0, 0, 0, 0]);
-    expect((await b.acquire(key)).type).toBe('ok');
-  });
+  test('excludes, on all nodes; releases everywhere; extends', () =>
+    withClients(
+      () => connectedClient('redlock-multi', redlockOf(nodes)),
+      async ({ a, b, key }) => {
+        const grant = await a.acquire(key);
+        expect(grant.type).toBe('ok');
+        // It has no idea for how long.
+        expect(grant.value.validForMs).toBeUndefined();
+        expect(await takenOn(nodes, key)).toEqual([1, 1, 1, 1, 1]);
+        expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+        expect((await a.extend(grant.id, 60_000)).type).toBe('ok');
+        expect(await nodes[4]!.redis.pttl(key)).toBeGreaterThan(50_000);
+        expect((await a.release(grant.id)).type).toBe('ok');
+        expect(await takenOn(nodes, key)).toEqual([0, 0, 0, 0, 0]);
+        expect((await b.acquire(key)).type).toBe('ok');
+      },
+    ));
 
   test('a split vote grants no client and leaves nothing behind', async () => {
     await using client = await connectedClient('redlock-multi', redlockOf(nodes));
@@ -249,19 +253,20 @@ describe('redlock-multi', () => {
 });
 
 describe('fenced', () => {
-  test('tokens rise with every grant, whichever client gets it and however the last one ended', async () => {
-    await using a = await connectedClient('fenced', single(server));
-    await using b = await connectedClient('fenced', single(server));
-    const key = freshKey();
-    const first = await a.acquire(key);
-    expect((await b.acquire(key)).type).toBe('fail');
-    await a.release(first.id);
-    const second = await b.acquire(key, 50);
-    await until('it is over', async () => (await taken(server, key)) === 0);
-    const third = await a.acquire(key);
-    expect([first, second, third].map(({ value }) => value.token)).toEqual([1, 2, 3]);
-    expect(await server.redis.pttl(`{${key}}:fence`)).toBe(-1);
-  });
+  test('tokens rise with every grant, whichever client gets it and however the last one ended', () =>
+    withClients(
+      () => connectedClient('fenced', single(server)),
+      async ({ a, b, key }) => {
+        const first = await a.acquire(key);
+        expect((await b.acquire(key)).type).toBe('fail');
+        await a.release(first.id);
+        const second = await b.acquire(key, 50);
+        await until('it is over', async () => (await taken(server, key)) === 0);
+        const third = await a.acquire(key);
+        expect([first, second, third].map(({ value }) => value.token)).toEqual([1, 2, 3]);
+        expect(await server.redis.pttl(`{${key}}:fence`)).toBe(-1);
+      },
+    ));
 
   test('a counter that was lost gives tokens twice', async () => {
     await using client = await connectedClient('fenced', single(server));
@@ -392,19 +397,20 @@ describe('semaphore', () => {
 });
 
 describe('permit-expirable', () => {
-  test('two hold, and a third when one has returned its permit', async () => {
-    await using a = await connectedClient('permit-expirable', single(server));
-    await using b = await connectedClient('permit-expirable', single(server));
-    const key = freshKey();
-    const first = await a.acquire(key);
-    const second = await a.acquire(key);
-    expect([first.type, second.type]).toEqual(['ok', 'ok']);
-    expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
-    expect((await a.extend(first.id, 5_000)).type).toBe('ok');
-    expect((await a.release(first.id)).type).toBe('ok');
-    expect((await b.acquire(key)).type).toBe('ok');
-    expect((await b.acquire(key)).type).toBe('fail');
-  });
+  test('two hold, and a third when one has returned its permit', () =>
+    withClients(
+      () => connectedClient('permit-expirable', single(server)),
+      async ({ a, b, key }) => {
+        const first = await a.acquire(key);
+        const second = await a.acquire(key);
+        expect([first.type, second.type]).toEqual(['ok', 'ok']);
+        expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+        expect((await a.extend(first.id, 5_000)).type).toBe('ok');
+        expect((await a.release(first.id)).type).toBe('ok');
+        expect((await b.acquire(key)).type).toBe('ok');
+        expect((await b.acquire(key)).type).toBe('fail');
+      },
+    ));
 
   test('the permit of a client that died returns after its lease', async () => {
     await using dying = await connectedClient('permit-expirable', single(server));

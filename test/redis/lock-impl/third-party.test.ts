@@ -14,6 +14,7 @@ import {
   stopServers,
 } from '../../support/file-servers.js';
 import { connectedClient, nowNs, startClient } from '../../support/lock-client.js';
+import { withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
 import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
@@ -204,18 +205,19 @@ describe('redis-semaphore', () => {
     expect(await server.redis.get(`mutex:${key}`)).toBe('somebody');
   });
 
-  test('waits for the given wait', async () => {
-    await using a = await connectedClient('third-party/redis-semaphore-mutex', single(server));
-    await using b = await connectedClient('third-party/redis-semaphore-mutex', single(server));
-    const key = freshKey();
-    const grant = await a.acquire(key);
-    const refused = await b.acquire(key, 5_000, 200);
-    expect(refused).toMatchObject({ type: 'fail', reason: 'held' });
-    expect(refused.ended! - refused.began!).toBeGreaterThanOrEqual(199e6);
-    const waiting = b.acquire(key, 5_000, 10_000);
-    await a.release(grant.id);
-    expect((await waiting).type).toBe('ok');
-  });
+  test('waits for the given wait', () =>
+    withClients(
+      () => connectedClient('third-party/redis-semaphore-mutex', single(server)),
+      async ({ a, b, key }) => {
+        const grant = await a.acquire(key);
+        const refused = await b.acquire(key, 5_000, 200);
+        expect(refused).toMatchObject({ type: 'fail', reason: 'held' });
+        expect(refused.ended! - refused.began!).toBeGreaterThanOrEqual(199e6);
+        const waiting = b.acquire(key, 5_000, 10_000);
+        await a.release(grant.id);
+        expect((await waiting).type).toBe('ok');
+      },
+    ));
 
   test('a refresh that fails ends the process', async () => {
     await using own = await startRedis();

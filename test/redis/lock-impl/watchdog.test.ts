@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { fileServer, freshKey, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
+import { withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
 import { startRedis, until } from '../../support/redis-server.js';
 
@@ -13,47 +14,41 @@ const renewals = (client: LockClientProcess) => client.notices.filter(({ type })
 const renewedUntil = (client: LockClientProcess, ns: number) =>
   until('it was renewed', () => renewals(client).some(({ at }) => at > ns));
 
-test('keeps the lock for longer than its lease, and says so', async () => {
-  await using a = await connected();
-  await using b = await connected();
-  const key = freshKey();
-  const grant = await a.acquire(key, LEASE_MS);
-  expect(grant.value.validForMs).toBeUndefined();
-  await renewedUntil(a, grant.value.grantSent + 2 * LEASE_MS * 1e6);
-  expect(await b.acquire(key, LEASE_MS)).toMatchObject({ type: 'fail', reason: 'held' });
-  const [first] = renewals(a);
-  expect(first).toMatchObject({ type: 'renewed', hold: grant.id, leaseMs: LEASE_MS });
-  // Timers count whole milliseconds.
-  expect(first!.at - grant.value.grantSent).toBeGreaterThan((LEASE_MS / 3 - 2) * 1e6);
-  expect(a.notices.some(({ type }) => type === 'lost')).toBe(false);
-  expect((await a.release(grant.id)).type).toBe('ok');
-  expect((await b.acquire(key, LEASE_MS)).type).toBe('ok');
-});
+test('keeps the lock for longer than its lease, and says so', () =>
+  withClients(connected, async ({ a, b, key }) => {
+    const grant = await a.acquire(key, LEASE_MS);
+    expect(grant.value.validForMs).toBeUndefined();
+    await renewedUntil(a, grant.value.grantSent + 2 * LEASE_MS * 1e6);
+    expect(await b.acquire(key, LEASE_MS)).toMatchObject({ type: 'fail', reason: 'held' });
+    const [first] = renewals(a);
+    expect(first).toMatchObject({ type: 'renewed', hold: grant.id, leaseMs: LEASE_MS });
+    // Timers count whole milliseconds.
+    expect(first!.at - grant.value.grantSent).toBeGreaterThan((LEASE_MS / 3 - 2) * 1e6);
+    expect(a.notices.some(({ type }) => type === 'lost')).toBe(false);
+    expect((await a.release(grant.id)).type).toBe('ok');
+    expect((await b.acquire(key, LEASE_MS)).type).toBe('ok');
+  }));
 
-test('renews nothing after the release, not even for the next holder', async () => {
-  await using a = await connected();
-  await using b = await connected();
-  const key = freshKey();
-  const first = await a.acquire(key, LEASE_MS);
-  await a.notice('renewed');
-  await a.release(first.id);
-  const before = renewals(a).length;
-  const second = await b.acquire(key, LEASE_MS);
-  await renewedUntil(b, second.value.grantSent + LEASE_MS * 1e6);
-  expect(renewals(a)).toHaveLength(before);
-  expect(a.notices.some(({ type }) => type === 'lost')).toBe(false);
-});
+test('renews nothing after the release, not even for the next holder', () =>
+  withClients(connected, async ({ a, b, key }) => {
+    const first = await a.acquire(key, LEASE_MS);
+    await a.notice('renewed');
+    await a.release(first.id);
+    const before = renewals(a).length;
+    const second = await b.acquire(key, LEASE_MS);
+    await renewedUntil(b, second.value.grantSent + LEASE_MS * 1e6);
+    expect(renewals(a)).toHaveLength(before);
+    expect(a.notices.some(({ type }) => type === 'lost')).toBe(false);
+  }));
 
-test('a holder that dies frees it within one lease', async () => {
-  await using a = await connected();
-  await using b = await connected();
-  const key = freshKey();
-  await a.acquire(key, LEASE_MS);
-  await a.notice('renewed');
-  await a[Symbol.asyncDispose]();
-  expect(await server.redis.pttl(key)).toBeLessThanOrEqual(LEASE_MS);
-  expect((await b.acquire(key, LEASE_MS, 20_000)).type).toBe('ok');
-});
+test('a holder that dies frees it within one lease', () =>
+  withClients(connected, async ({ a, b, key }) => {
+    await a.acquire(key, LEASE_MS);
+    await a.notice('renewed');
+    await a[Symbol.asyncDispose]();
+    expect(await server.redis.pttl(key)).toBeLessThanOrEqual(LEASE_MS);
+    expect((await b.acquire(key, LEASE_MS, 20_000)).type).toBe('ok');
+  }));
 
 test('tells that it lost a lock that was taken from it, and leaves the thief alone', async () => {
   await using a = await connected();
