@@ -93,7 +93,7 @@ const requests = {
       op: z.literal('acquire'),
       key: z.string().describe('the name of the lock'),
       leaseMs: z.number().describe('for how long it is wanted'),
-      waitMs: z.number().describe('if somebody else holds it, try for so long; 0: one try'),
+      waitMs: z.number().describe('for how long to try while another client holds it; 0: one try'),
       mode: z.enum(['read', 'write']).optional().describe('only sent if `features` has `shared`'),
       stopAt,
     })

@@ -6,9 +6,9 @@ import {
   type ReadingOptions,
   type ReadingVerdict,
 } from '../../../../checkers/linearizability/decide-readings.js';
-import { historyOf } from '../../../../harness/record/history-table.js';
-import type { History, HistoryBody } from '../../../../harness/vocabulary/history.js';
+import type { History } from '../../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { Story } from '../build.js';
 
 const MUTEX: LockModel = { kind: 'mutex' };
 const OPTIONS: ReadingOptions = { witnesses: 10, search: { configurations: 10_000, steps: 100_000 } };
@@ -27,17 +27,15 @@ interface Told {
 /** Operations in the order of their calls; a release ends its client's latest hold of the key. */
 function recorded(...operations: Told[]): History {
   const held = new Map<string, number>();
-  const moments = operations.flatMap(({ client, key = 'lock', op, at, reason, leaseMs }, id) => {
+  const story = new Story(false);
+  operations.forEach(({ client, key = 'lock', op, at: [from, until], reason, leaseMs }, id) => {
     const about = { client, id, op, key, ...(op === 'release' && { hold: held.get(client + key) }) };
     if (op === 'acquire' && reason === undefined) held.set(client + key, id);
-    const [from, until] = at;
-    const invoke: HistoryBody = { type: 'invoke', ...about, ...(leaseMs !== undefined && { leaseMs }) };
+    story.event(from, { type: 'invoke', ...about, ...(leaseMs !== undefined && { leaseMs }) });
     const type = reason === undefined ? 'ok' : 'fail';
-    const end: HistoryBody = { type, ...about, ...(reason !== undefined && { reason }) };
-    return [{ second: from, body: invoke }, ...(until === undefined ? [] : [{ second: until, body: end }])];
+    if (until !== undefined) story.event(until, { type, ...about, ...(reason !== undefined && { reason }) });
   });
-  moments.sort((a, b) => a.second - b.second);
-  return historyOf(moments.map(({ second, body }, i) => ({ i, atNs: second * 1e9, ...body })));
+  return story.history();
 }
 
 const acquire = (client: string, at: Told['at'], more: Partial<Told> = {}): Told => ({

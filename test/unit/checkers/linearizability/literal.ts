@@ -1,9 +1,13 @@
-/** Histories of one key, written down operation by operation. Times are small whole numbers, in nanoseconds. */
+/**
+ * Histories of one key as the procedures see them: operations by their place, a call and a return, in small whole numbers of
+ * nanoseconds. A short form of `../literal.ts`, whose words make the history, for tests in which nothing else matters.
+ */
 import fc from 'fast-check';
 import type { KeyHistory } from '../../../../checkers/linearizability/types.js';
-import { historyOf, OP } from '../../../../harness/record/history-table.js';
-import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
+import { OP } from '../../../../harness/record/history-table.js';
 import type { LockMode, LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { KEY, Story } from '../build.js';
+import { operation, type Told } from '../literal.js';
 
 export interface Operation {
   op: 'acquire' | 'release';
@@ -35,23 +39,10 @@ export function release(client: string, hold: number, callNs: number, returnNs?:
 
 /** Row n is the n-th operation of the list, which must be in the order of calls. */
 export function literal(list: readonly Operation[]): KeyHistory {
-  const key = 'lock:0';
-  const moments = list.flatMap(({ op, client, callNs, returnNs, reason, token, mode, hold }, id) => {
-    const about = { client, id, op, key, ...(hold !== undefined && { hold }) };
-    const invoke = { type: 'invoke', ...about, ...(mode && { mode }) } as const;
-    if (returnNs === undefined && token === undefined) return [{ atNs: callNs, body: invoke }];
-    const type = returnNs === undefined ? 'info' : reason === undefined ? 'ok' : 'fail';
-    const said = { ...(reason !== undefined && { reason }), ...(token !== undefined && { token }) };
-    return [
-      { atNs: callNs, body: invoke },
-      { atNs: returnNs ?? GAVE_UP_NS, body: { type, ...about, ...said } as const },
-    ];
-  });
-  const isInvoke = ({ body }: (typeof moments)[number]) => Number(body.type === 'invoke');
-  moments.sort((a, b) => a.atNs - b.atNs || isInvoke(b) - isInvoke(a));
-  const { operations } = historyOf(moments.map(({ atNs, body }, i): HistoryEvent => ({ i, atNs, ...body })));
+  const told = list.flatMap(toldOf).sort((a, b) => a.at - b.at || isInvoke(b) - isInvoke(a));
+  const { operations } = new Story(false).tell(told).history();
   return {
-    key,
+    key: KEY,
     operations,
     rows: Int32Array.from(list, (_, row) => row),
     callNs: Float64Array.from(list, ({ callNs }) => callNs),
@@ -61,6 +52,16 @@ export function literal(list: readonly Operation[]): KeyHistory {
     ),
   };
 }
+
+/** The same operation in the words of all checkers' tests; its id is its place. */
+function toldOf({ op, client, callNs, returnNs, reason, token, mode, hold }: Operation, id: number): Told[] {
+  const unanswered = token === undefined ? 'none' : 'info';
+  const type = returnNs === undefined ? unanswered : reason === undefined ? 'ok' : 'fail';
+  const [at, until] = [callNs / 1e9, (returnNs ?? GAVE_UP_NS) / 1e9];
+  return operation(op, client, id, { at, until, type, reason, token, mode, hold, stamps: false });
+}
+
+const isInvoke = ({ body }: Told) => Number(body.type === 'invoke');
 
 export const MODELS: readonly LockModel[] = [
   { kind: 'mutex' },
