@@ -12,15 +12,14 @@
  * They are of class `liveness`: no two held at once and nothing was harmed, but that a client gets its turn, however
  * many come after it, is what a fair lock promises about waiting.
  *
- * Excludes: clients that gave up or whose outcome is not known; that asked while they held already (nested: no wait); and
- * clients that a fault touched while they waited (stopped, cut off, given another clock): a fair lock may throw out a waiter
- * that does not show itself. A dead client at the head of the queue delays the others, and inverts nothing. A lock whose
- * clients learn only from another's release that they were granted sends nothing after it queued, and cannot be judged.
+ * Excludes: clients that gave up or whose outcome is not known; that asked while they held already (nested: no wait); and those
+ * that may have lost their place by the deadline that their lock declares (`lost-place.ts`), which is "cannot tell" where no
+ * fault kept them from showing themselves. A dead client at the head of the queue delays the others, and inverts nothing. A lock
+ * whose clients learn only from another's release that they were granted sends nothing after it queued, and cannot be judged.
  */
 
 import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
-import { effectsOf } from '../../harness/record/facts/effects.js';
 import { nestedHolds } from '../../harness/record/facts/hold-order.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
@@ -32,11 +31,14 @@ import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
+import { type LostPlace, lostPlaces } from './lost-place.js';
 
 /** The step by which a lock says that this client is in the queue now. */
 const QUEUED = 'queued';
 /** Clients that were overtaken and are reported with evidence and proof; all are counted. */
 const MOST_REPORTED = 200;
+/** Clients whose overtaking is in doubt and told one by one. */
+const MOST_DOUBTS_TOLD = 10;
 
 /** A grant, and the first that was asked for after it was queued and made before it. */
 interface Overtaken {
@@ -55,33 +57,46 @@ interface Grants {
   grantedFromNs: Float64Array;
 }
 
-function findOvertaken({ history, model }: CheckInput): CheckerFindings {
+function findOvertaken(input: CheckInput): CheckerFindings {
+  const { history, model } = input;
   const { operations: ops } = history;
   const holds = holdsOf(history);
   const grants = grantsOf(history, holds);
   const nested = nestedHolds(history);
-  const touched = touchedWhileWaiting(history, holds, grants);
+  const lostPlace = lostPlaceOf(input, holds, grants);
   const lineOf = (k: number) => ops.completionLine[holds.row[k]!]!;
   const overtaken = new Earliest<Overtaken>(MOST_REPORTED, (a, b) => lineOf(a.waiter) - lineOf(b.waiter));
-  const stats = { fifoWaiters: 0, fifoOvertaken: 0, fifoInversions: 0, fifoWaitersNotJudged: 0 };
+  const doubted = new Earliest<Overtaken & { doubt: string }>(
+    MOST_DOUBTS_TOLD,
+    (a, b) => lineOf(a.waiter) - lineOf(b.waiter),
+  );
+  const stats = { fifoWaiters: 0, fifoOvertaken: 0, fifoInversions: 0, fifoWaitersNotJudged: 0, fifoInDoubt: 0 };
   for (const ofKey of byKey(holds.key, holds.count, ops.keys.length, (k) => !nested[k])) {
     const waiters = ofKey.filter((k) => grants.queuedNs[k]! < grants.grantedFromNs[k]!);
-    const found = judgeKey(ofKey, waiters, grants, touched);
+    const found = judgeKey(ofKey, waiters, grants, lostPlace);
     for (const one of found.overtaken) overtaken.add(one);
+    for (const one of found.doubted) doubted.add(one);
     stats.fifoWaiters += waiters.length;
     stats.fifoInversions += found.inversions;
-    stats.fifoWaitersNotJudged += found.touched;
+    stats.fifoWaitersNotJudged += found.excused;
   }
   stats.fifoOvertaken = overtaken.count;
+  stats.fifoInDoubt = doubted.count;
 
   const violations = overtaken.list().map((one) => violation(one, holds, grants));
-  const notes = model.kind === 'fair' && stats.fifoWaiters === 0 ? [whyNoWaiters(grants)] : [];
+  const notes = doubted.list().map((one) => {
+    const what = `an overtaking in the queue that need not be the lock's doing: ${proofOf(one, holds, grants)}`;
+    return `${what} But ${one.doubt}`;
+  });
+  if (doubted.count > notes.length) notes.push(`${plural(doubted.count - notes.length, 'more overtaking')} like these`);
+  if (model.kind === 'fair' && stats.fifoWaiters === 0) notes.push(whyNoWaiters(grants));
   return {
     verdict: violations.length > 0 ? 'invalid' : notes.length > 0 ? 'unknown' : 'valid',
     notes,
     violations,
     ...(stats.fifoWaiters === 0 && { notJudged: whyNoWaiters(grants) }),
     ...(overtaken.count > violations.length && { found: { liveness: overtaken.count } }),
+    ...(doubted.count > 0 && { open: ['liveness' as const] }),
     stats,
   };
 }
@@ -98,7 +113,7 @@ export const fifo: Checker = {
         'fifo-inversion': {
           headline: (count) => `Not fair: ${plural(count, 'client')} overtaken in the queue`,
           accusedIf:
-            'a client was certainly queued before another began to ask, and the other had the lock before the attempt that the first was granted had left',
+            'a client was certainly queued before another began to ask, and the other had the lock before the attempt that the first was granted had left; and the first cannot have lost its place by the deadline that the lock declares',
         },
       },
     },
@@ -142,12 +157,18 @@ function grantsOf(history: History, holds: Holds): Grants {
 }
 
 /** Those of the waiters that were overtaken, each with the first that did, and the number of pairs. */
-function judgeKey(ofKey: Int32Array, waiters: Int32Array, grants: Grants, isTouched: (k: number) => boolean) {
+function judgeKey(
+  ofKey: Int32Array,
+  waiters: Int32Array,
+  grants: Grants,
+  lostPlace: (overtaken: Overtaken) => LostPlace,
+) {
   const { callNs, hadNs, queuedNs, grantedFromNs } = grants;
   const byCall = sortedBy(ofKey, (a, b) => callNs[a]! - callNs[b]!);
   const byQueued = sortedBy(waiters, (a, b) => queuedNs[a]! - queuedNs[b]!);
   const overtaken: Overtaken[] = [];
-  let touched = 0;
+  const doubted: (Overtaken & { doubt: string })[] = [];
+  let excused = 0;
   let [first, next] = [-1, byCall.length];
   for (let at = byQueued.length - 1; at >= 0; at--) {
     const waiter = byQueued[at]!;
@@ -155,8 +176,11 @@ function judgeKey(ofKey: Int32Array, waiters: Int32Array, grants: Grants, isTouc
     for (; next > 0 && callNs[byCall[next - 1]!]! > queuedNs[waiter]!; next--)
       if (first < 0 || hadNs[byCall[next - 1]!]! < hadNs[first]!) first = byCall[next - 1]!;
     if (first < 0 || hadNs[first]! >= grantedFromNs[waiter]!) continue;
-    if (isTouched(waiter)) touched++;
-    else overtaken.push({ waiter, by: first });
+    const one = { waiter, by: first };
+    const lost = lostPlace(one);
+    if (!lost) overtaken.push(one);
+    else if ('doubt' in lost) doubted.push({ ...one, doubt: lost.doubt });
+    else excused++;
   }
   const column = (of: readonly number[] | Int32Array, values: Float64Array) => Float64Array.from(of, (k) => values[k]!);
   const losers = overtaken.map(({ waiter }) => waiter);
@@ -167,25 +191,34 @@ function judgeKey(ofKey: Int32Array, waiters: Int32Array, grants: Grants, isTouc
           { x: column(losers, queuedNs), y: column(losers, grantedFromNs) },
           { x: column(ofKey, callNs), y: column(ofKey, hadNs) },
         );
-  return { overtaken, touched, inversions };
+  return { overtaken, doubted, excused, inversions };
 }
 
-/** Tells of a waiter whether a fault was in force on its client, or its host, between its queueing and its grant. */
-function touchedWhileWaiting(history: History, holds: Holds, { queuedNs }: Grants): (k: number) => boolean {
-  const slots = new Map<string, string>();
-  for (const event of history.rare) if (event.type === 'client-up') slots.set(event.client, event.slot);
-  const footprints = effectsOf(history).footprints();
-  return (k) => {
-    const client = history.operations.clients[holds.client[k]!]!;
-    const slot = slots.get(client) ?? client;
-    return footprints.some(
-      ({ names, earliestNs, latestNs }) =>
-        earliestNs <= holds.fromNs[k]! && latestNs >= queuedNs[k]! && (names.has(client) || names.has(slot)),
-    );
-  };
+/** Tells of a waiter that was overtaken whether it may have lost its place before. */
+function lostPlaceOf(input: CheckInput, holds: Holds, grants: Grants): (overtaken: Overtaken) => LostPlace {
+  const { operations: ops } = input.history;
+  const lostPlace = lostPlaces(input);
+  const clientOf = (k: number) => ops.clients[holds.client[k]!]!;
+  return ({ waiter, by }) =>
+    lostPlace({
+      client: clientOf(waiter),
+      key: ops.keys[holds.key[waiter]!]!,
+      leaseMs: ops.leaseMs[holds.row[waiter]!]!,
+      callNs: grants.callNs[waiter]!,
+      queuedNs: grants.queuedNs[waiter]!,
+      untilNs: holds.fromNs[waiter]!,
+      by: clientOf(by),
+      overtakenNs: grants.hadNs[by]!,
+    });
 }
 
-function violation({ waiter, by }: Overtaken, holds: Holds, grants: Grants): Violation {
+function proofOf({ waiter, by }: Overtaken, holds: Holds, grants: Grants): string {
+  const [late, early] = [holds.hold(waiter), holds.hold(by)];
+  return `${late.client} was queued for ${late.key} at ${moment(grants.queuedNs[waiter]!)}; ${early.client} asked for it only at ${moment(grants.callNs[by]!)} and had it at ${moment(early.fromNs)}, before the attempt by which ${late.client} was granted it left (at ${moment(late.grantSentNs)}).`;
+}
+
+function violation(one: Overtaken, holds: Holds, grants: Grants): Violation {
+  const { waiter, by } = one;
   const [late, early] = [holds.hold(waiter), holds.hold(by)];
   const queuedNs = grants.queuedNs[waiter]!;
   const queuedLine = grants.queuedLine[waiter]!;
@@ -197,7 +230,7 @@ function violation({ waiter, by }: Overtaken, holds: Holds, grants: Grants): Vio
     untilNs: late.fromNs,
     holds: [early, late],
     evidence: [...late.evidence.slice(0, 2), queuedLine, ...early.evidence.slice(0, 2)].sort((a, b) => a - b),
-    proof: `${late.client} was queued for ${late.key} at ${moment(queuedNs)}; ${early.client} asked for it only at ${moment(grants.callNs[by]!)} and had it at ${moment(early.fromNs)}, before the attempt by which ${late.client} was granted it left (at ${moment(late.grantSentNs)}).`,
+    proof: proofOf(one, holds, grants),
     cause: unexplained([
       { atNs: queuedNs, text: `${late.client} was queued for ${late.key}`, history: queuedLine },
       { atNs: early.fromNs, text: `${early.client} was granted ${early.key}`, history: early.evidence[1]! },

@@ -6,6 +6,7 @@
  * - A harness that stood still tells a client too late to end its hold. That makes a stale holder, but never moves a client's
  *   own stamps, so it cannot break exclusion. It can also notice the death of a client late. In a scenario no client is late:
  *   there a hold ends when the play says so, and a play is no better than its author if it keeps a lease by its timing.
+ * - What stands still with the harness may have lost its place in a queue (`liveness/lost-place.ts`).
  */
 
 import { leaseMarginNs } from '../../harness/record/facts/margin.js';
@@ -80,13 +81,29 @@ export class Doubts {
       : `leases were counted by the machine's own clock, which ${stepped(this.steps)}`;
   }
 
+  /** Why a place in a queue may have ended meanwhile although its lock is sound: its client was kept from showing itself. */
+  aboutOrder(fromNs: number, untilNs: number): string | undefined {
+    const stall = this.stalls.findLast((one) => one.beganNs <= untilNs && endOf(one) >= fromNs);
+    if (stall) return `the harness stood still for ${durationOfMs(stall.ms)} from ${moment(stall.beganNs)} on`;
+    const steps = this.stepsBetween(fromNs, untilNs);
+    return steps.length === 0 ? undefined : `the machine's own clock ${stepped(steps)}`;
+  }
+
+  /** How far the machine's own clock was stepped meanwhile, milliseconds, whatever the direction. */
+  steppedMs(fromNs: number, untilNs: number): number {
+    return this.stepsBetween(fromNs, untilNs).reduce((sum, step) => sum + Math.abs(step.ms), 0);
+  }
+
+  private stepsBetween(fromNs: number, untilNs: number): Disturbance[] {
+    return this.steps.filter((step) => step.beganNs <= untilNs && step.atNs >= fromNs);
+  }
+
   private stepsBehind(overlap: Overlap): string | undefined {
     const { first, second, others } = overlap;
     const sinceNs = Math.min(...[first, second, ...others].map(({ grantSentNs }) => grantSentNs));
     const byNs = overlap.class === 'stale' ? overlap.stale.untilNs : overlap.second.fromNs;
-    const steps = this.steps.filter((step) => step.beganNs <= byNs && step.atNs >= sinceNs);
-    const movedNs = steps.reduce((sum, step) => sum + Math.abs(step.ms) * 1e6, 0);
-    if (steps.length === 0 || movedNs < needed(overlap)) return undefined;
+    const steps = this.stepsBetween(sinceNs, byNs);
+    if (steps.length === 0 || this.steppedMs(sinceNs, byNs) * 1e6 < needed(overlap)) return undefined;
     return `the machine's own clock ${stepped(steps)}`;
   }
 

@@ -8,7 +8,9 @@
  * - `fault-*`: each fault, on servers and clients;
  * - `canary-*`: each canary of that release, with the flags of `selftest --quick`, and a twin that was found stale;
  * - `scenario-*`: each scenario; `cast-*`: a scenario played with another lock, some of them not to their end;
- * - `cut-short`: a run whose process was killed: its history stops in the midst of it.
+ * - `cut-short`: a run whose process was killed: its history stops in the midst of it;
+ * - `stood-still-*`: runs of a later release, whose processes were all stopped and continued from outside, the client that was
+ *   next in the queue a little later: the sound lock had passed over it by its deadline, the other is unfair anyway.
  *
  * The fixtures are evidence, not snapshots: they are never made again from what the code says today. Where a verdict is
  * meant to change, declare it in `CHANGED` with its reason. A run of a later release is added by packing its folder in the
