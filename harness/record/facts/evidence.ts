@@ -1,6 +1,7 @@
 import type { CheckInput } from '../../vocabulary/run.js';
 import type { Hold } from '../../vocabulary/verdict.js';
 import { type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
+import type { ServerReading } from './commands/server-reading.js';
 import { type Effects, effectsOf } from './effects.js';
 import { firstIndex } from './first-index.js';
 import { type Grant, nearest, ofOneTry, storedWrite } from './grants.js';
@@ -26,6 +27,7 @@ interface NodeEvidence {
   writes: Map<string, KeyWrite[]>;
   /** By key and client, the client's own writes. */
   byClient: Map<string, KeyWrite[]>;
+  reading?: ServerReading;
 }
 
 /** A grant is seen at the latest so long after the client had the answer: the observer reads a little behind. */
@@ -58,6 +60,8 @@ export class Evidence {
   constructor(
     { history, observations, config }: CheckInput,
     readonly window: Window = ALL_TIME,
+    /** Servers that were watched before this had nothing stored then. */
+    private readonly emptyBeforeNs = Number.NEGATIVE_INFINITY,
   ) {
     this.effects = effectsOf(history);
     for (const event of history.rare) {
@@ -88,6 +92,7 @@ export class Evidence {
           moves: clockMovesOf(this.effects, command.node),
           epochWallMs: this.epochWallMs,
           covers,
+          startsEmpty: rare.some(([, one]) => one.type === 'watch' && one.watching && one.atNs < this.emptyBeforeNs),
         });
         feeds.set(command.node, feed);
       }
@@ -95,6 +100,7 @@ export class Evidence {
     }
     for (const [node, feed] of feeds) {
       const evidence = this.nodeEvidence(node);
+      evidence.reading = feed.reading;
       evidence.writes = feed.finish();
       for (const [key, ofKey] of evidence.writes)
         for (const write of ofKey)
@@ -109,6 +115,11 @@ export class Evidence {
   /** Everything that `node` was seen to do to `key`, in its own order. */
   writes(node: string, key: string): readonly KeyWrite[] {
     return this.byNode.get(node)?.writes.get(key) ?? [];
+  }
+
+  /** What was read of the node's keys, all of them; undefined where none of its commands was seen. */
+  readingOf(node: string): ServerReading | undefined {
+    return this.byNode.get(node)?.reading;
   }
 
   /** Writes after `after` and before `before`, in the node's own order. */

@@ -90,6 +90,8 @@ export class NodeWrites {
   constructor(
     private readonly node: string,
     private readonly keys: ReadonlySet<string>,
+    /** What is known of every key at first; absent: nothing. */
+    start?: StoredState,
   ) {
     const followed = new Map<string, boolean>();
     this.reading = new ServerReading({
@@ -102,6 +104,7 @@ export class NodeWrites {
         }
         return follows;
       },
+      ...(start && { start }),
     });
   }
 

@@ -4,7 +4,8 @@
  */
 import type { CommandObservation, RareObservation } from '../../vocabulary/history.js';
 import { aheadAtMost, type ClockMove, strobeAt } from './clock-moves.js';
-import type { Times } from './commands/state.js';
+import type { ServerReading } from './commands/server-reading.js';
+import { ABSENT, type Times } from './commands/state.js';
 import { type ClockReading, type KeyWrite, NodeWrites, RECKONING_NS, type SampleObservation } from './key-writes.js';
 
 export interface FeedContext {
@@ -16,6 +17,8 @@ export interface FeedContext {
   epochWallMs: number | undefined;
   /** Keys that samples look for. */
   covers: readonly string[];
+  /** Whether it had nothing stored when watching began, and was watched from then on. */
+  startsEmpty?: boolean;
 }
 
 /** Longer than this the harness never lags behind a server. */
@@ -31,6 +34,8 @@ export class NodeFeed {
   private next = 0;
   private nextJump = 0;
   private skewMs: number | undefined;
+  /** It is known to have nothing stored as yet. */
+  private isEmpty: boolean;
   private last: { ranNs: number; serverWallMs: number; line: number } | undefined;
 
   constructor(
@@ -40,12 +45,14 @@ export class NodeFeed {
     private readonly rare: readonly (readonly [line: number, RareObservation])[],
     private readonly context: FeedContext,
   ) {
-    this.writes = new NodeWrites(node, keys);
+    this.isEmpty = context.startsEmpty === true;
+    this.writes = new NodeWrites(node, keys, this.isEmpty ? ABSENT : undefined);
     this.jumps = context.moves.flatMap(aheadAtMost).sort((a, b) => a.atNs - b.atNs);
   }
 
   add(line: number, command: CommandObservation): void {
     this.upTo(line, command.atNs);
+    this.isEmpty = false;
     const ranNs = this.reckonedBack(command);
     for (const move of this.context.moves) {
       const far = strobeAt(move, command.atNs);
@@ -53,6 +60,10 @@ export class NodeFeed {
     }
     this.writes.add(line, command, ranNs);
     this.last = { ranNs, serverWallMs: command.serverWallMs, line };
+  }
+
+  get reading(): ServerReading {
+    return this.writes.reading;
   }
 
   finish(): Map<string, KeyWrite[]> {
@@ -76,7 +87,11 @@ export class NodeFeed {
     if (!this.context.sees(one.atNs)) return;
     if (one.type === 'sample') this.sample(line, one);
     else if (one.type === 'evicted') reading.evicted(place, one.key);
-    else reading.gap(place);
+    // It begins to be watched.
+    else if (!this.isEmpty || !one.watching) {
+      reading.gap(place);
+      this.isEmpty = false;
+    }
   }
 
   private sample(line: number, sample: SampleObservation): void {
