@@ -24,6 +24,7 @@ import { fifo } from './liveness/fifo.js';
 import { leftBehind } from './liveness/left-behind.js';
 import { liveness } from './liveness/liveness.js';
 import { overstayed } from './liveness/overstayed.js';
+import { starved } from './liveness/starved.js';
 import { waiting } from './liveness/waiting.js';
 import { availability } from './measures/availability.js';
 import { latency } from './measures/latency.js';
@@ -36,6 +37,7 @@ export const checkers: readonly Checker[] = [
   mutualExclusion,
   ownership,
   liveness,
+  starved,
   waiting,
   overstayed,
   leftBehind,

@@ -248,7 +248,7 @@ export const trials: readonly Trial[] = [
     flags: calm,
     limitMs: 20_000,
     quickMs: 8_000,
-    caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
+    caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock', cause: 'queue-head-gone' },
     story: 'a client gives up, and its ticket comes to the head of the queue',
   },
   {

@@ -36,7 +36,7 @@ export function runKeyOf(name: string, keys: readonly string[]): string | undefi
 }
 
 /** All asks for the key that servers were seen to carry out between the two instants (ns, both included), in order. */
-export function asksFor({ history, observations, config }: CheckInput, key: string, fromNs: number, untilNs: number) {
+export function asksOf({ history, observations, config }: CheckInput, key: string, fromNs: number, untilNs: number) {
   const keys = [...new Set([...config.keys, ...history.operations.keys])];
   const isOfKey = (argv: readonly string[]) => argv.slice(1).some((word) => runKeyOf(word, keys) === key);
   const acquireAt = acquiresOf(history, key);
@@ -80,7 +80,7 @@ function onlyAsks(requests: readonly (Ask & { kind: string })[]): Ask[] {
 }
 
 /** The acquire of the key that a client was in the midst of. */
-function acquiresOf(history: History, key: string): (client: string, atNs: number) => number | undefined {
+export function acquiresOf(history: History, key: string): (client: string, atNs: number) => number | undefined {
   const { operations: ops } = history;
   const { callNs } = intervalsOf(history);
   const rows = new Map<string, number[]>();

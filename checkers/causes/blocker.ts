@@ -92,9 +92,9 @@ class AtNode {
       if (obstacle) return obstacle;
     }
     // Whatever they find beside the queue may be what refuses them.
-    const inTheWay = looked.filter((name) => !this.isAbsent(reading.changes(name)));
+    const inTheWay = looked.filter((name) => !this.isAbsent(name));
     const queues = inTheWay.filter((name) => this.endLookedAt(name) !== undefined);
-    if (inTheWay.some((name) => this.mayBeRecord(reading.changes(name)))) return undefined;
+    if (inTheWay.some((name) => this.mayBeRecord(name))) return undefined;
     for (const name of queues) {
       const obstacle = this.queue(name, reading.changes(name));
       if (obstacle) return obstacle;
@@ -116,24 +116,27 @@ class AtNode {
     return [...counts].filter(([, count]) => count >= LEAST_LOOKS).map(([name]) => name);
   }
 
-  /** What was there all the time; undefined where that may have changed. */
-  private statesOf(changes: KeyChanges): StoredState[] {
+  /** What was there from the first ask to the last, in order. */
+  private statesOf(name: string): StoredState[] {
+    const reading = this.evidence.readingOf(this.node)!;
+    const changes = reading.changes(name);
+    if (changes.list.length === 0) return [reading.state(name)];
     return changes.spans(this.fromNs, this.untilNs).map(({ state }) => state);
   }
 
-  private isAbsent(changes: KeyChanges): boolean {
-    return this.statesOf(changes).every(({ exists }) => exists === 'no');
+  private isAbsent(name: string): boolean {
+    return this.statesOf(name).every(({ exists }) => exists === 'no');
   }
 
-  private mayBeRecord(changes: KeyChanges): boolean {
-    return this.statesOf(changes).some(
+  private mayBeRecord(name: string): boolean {
+    return this.statesOf(name).some(
       ({ exists, held }) => exists !== 'no' && (!held || held.type === 'string' || held.type === 'hash'),
     );
   }
 
   /** Which command stored this owner, where it was there from the first ask to the last. */
-  private standing(changes: KeyChanges, owner: string): Origin | undefined {
-    const states = this.statesOf(changes);
+  private standing(name: string, changes: KeyChanges, owner: string): Origin | undefined {
+    const states = this.statesOf(name);
     const [by] = states.map((state) => storedBy(state, owner));
     const stands =
       states.every((state) => stores(state, owner) === 'yes' && storedBy(state, owner)?.line === by?.line) &&
@@ -143,8 +146,8 @@ class AtNode {
   }
 
   /** Whose it is, if that client was gone before all of them asked. */
-  private goneOwner(changes: KeyChanges, owner: string): { by: Origin; gone: Gone } | undefined {
-    const by = this.standing(changes, owner);
+  private goneOwner(name: string, changes: KeyChanges, owner: string): { by: Origin; gone: Gone } | undefined {
+    const by = this.standing(name, changes, owner);
     const stored = by && this.departures.storedBy(by, owner, this.evidence);
     if (!stored) return undefined;
     const gone = this.departures.ofOwner(stored, owner, this.fromNs, this.untilNs);
@@ -153,13 +156,13 @@ class AtNode {
 
   /** A string or hash that stands, all of whose owners are gone. */
   private record(name: string, changes: KeyChanges): Obstacle | undefined {
-    const states = this.statesOf(changes);
+    const states = this.statesOf(name);
     const [first] = states;
     const { held } = first ?? {};
     if (held?.type !== 'string' && held?.type !== 'hash') return undefined;
     const { type } = held;
     if (type === 'hash' && !partsOf(first!)?.complete) return undefined;
-    const owners = ownersOf(first!).map((owner) => ({ owner, whose: this.goneOwner(changes, owner) }));
+    const owners = ownersOf(first!).map((owner) => ({ owner, whose: this.goneOwner(name, changes, owner) }));
     if (owners.length === 0 || owners.some(({ whose }) => !whose || isCount(whose.by, type))) return undefined;
     if (!this.names(name, changes, this.input)) return undefined;
     const [{ owner, whose }] = owners as [{ owner: string; whose: { by: Origin; gone: Gone } }];
@@ -238,10 +241,10 @@ class AtNode {
   }
 
   private queue(name: string, changes: KeyChanges): Obstacle | undefined {
-    const heads = this.statesOf(changes).map((state) => headOf(state, this.endLookedAt(name)!));
+    const heads = this.statesOf(name).map((state) => headOf(state, this.endLookedAt(name)!));
     const [head] = heads;
     if (head === undefined || heads.some((one) => one !== head)) return undefined;
-    const whose = this.goneOwner(changes, head);
+    const whose = this.goneOwner(name, changes, head);
     if (!whose) return undefined;
     const { by, gone } = whose;
     return {

@@ -13,6 +13,7 @@ import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
+import { acquiresOf, runKeyOf } from './asks.js';
 
 export interface Gone {
   /** When, ns since the epoch, and the history line that tells. */
@@ -46,33 +47,25 @@ export class Departures {
     return undefined;
   }
 
-  /** When the client that stored the value was gone, if that was by `byNs` and the value was not named until `untilNs`. */
-  ofOwner(
-    { client, atNs, line }: Origin & { client: string },
-    value: string,
-    byNs: number,
-    untilNs: number,
-  ): Gone | undefined {
+  /**
+   * When the client that stored the value was gone, if that was by `byNs` and the value was not named for this key until
+   * `untilNs`. What its own client sends of it without asking for the key is a renewal that nothing ended.
+   */
+  ofOwner(by: Origin & { client: string }, value: string, byNs: number, untilNs: number): Gone | undefined {
+    const { client, atNs, line } = by;
     const gone = this.death(client) ?? this.end(client, atNs);
     if (!gone || gone.atNs > byNs) return undefined;
-    const ownNs = this.nextCallNs(client, gone.atNs);
-    for (const [at, command] of this.input.observations.commands(gone.atNs, untilNs)) {
+    const { history, observations, config } = this.input;
+    const keys = [...new Set([...config.keys, ...history.operations.keys])];
+    const acquireAt = acquiresOf(history, this.key);
+    for (const [at, command] of observations.commands(gone.atNs, untilNs)) {
       if (at <= line || command.client === undefined || !command.argv.includes(value)) continue;
-      if (command.client !== client || command.atNs >= ownNs) return undefined;
+      if (!command.argv.slice(1).some((word) => runKeyOf(word, keys) === this.key)) continue;
+      const row = acquireAt(command.client, command.atNs);
+      if (command.client !== client || (row !== undefined && intervalsOf(history).callNs[row]! >= gone.atNs))
+        return undefined;
     }
     return gone;
-  }
-
-  /** Until when what the client is seen to send may be the last of what it sent before it was gone. */
-  private nextCallNs(client: string, goneNs: number): number {
-    const { history } = this.input;
-    const { operations: ops } = history;
-    const { callNs } = intervalsOf(history);
-    const who = ops.clients.indexOf(client);
-    let nextNs = goneNs + READ_LATE_NS;
-    for (let row = 0; row < ops.count; row++)
-      if (ops.client[row] === who && callNs[row]! >= goneNs && callNs[row]! < nextNs) nextNs = callNs[row]!;
-    return nextNs;
   }
 
   private death(client: string): Gone | undefined {

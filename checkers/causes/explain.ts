@@ -95,6 +95,10 @@ const phrases: Record<string, string> = {
   'client-slow': 'the client took longer than its lease',
   'granted-late': 'the acquire outlived its lease',
   'key-never-expires': 'the key never expires',
+  'outlives-its-lease': 'the key was stored for longer than the lease',
+  'prolonged-for-others': "others prolonged a gone client's key",
+  'prolonged-too-long': 'it was prolonged when its client had gone',
+  'queue-head-gone': 'the head of the queue is gone',
   unexplained: 'unexplained',
 };
 

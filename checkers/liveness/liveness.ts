@@ -11,29 +11,25 @@ import type { SampleObservation } from '../../harness/record/facts/key-writes.js
 import { lostGrant } from '../../harness/record/facts/protocol-breaks.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
 import { durationOfMs, listed, moment, plural } from '../../harness/record/facts/words.js';
-import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
+import { blockerBetween } from './starvation.js';
 
 type Probe = Extract<HistoryEvent, { type: 'probe' }>;
 type Recovered = Extract<HistoryEvent, { type: 'recovered' }>;
 
 function findDeadlocks(input: CheckInput): CheckerFindings {
-  const { rare } = input.history;
-  const probes = rare.filter((event): event is Probe => event.type === 'probe');
-  const recovered = rare.findLast((event): event is Recovered => event.type === 'recovered');
-  const untried = probes.flatMap((probe) => untriedBecause(probe, input) ?? []);
-  const stuck = probes.filter((probe) => !probe.acquired && untriedBecause(probe, input) === undefined);
+  const { probes, stuck, recovered } = probesOf(input);
   const left = unhealed(input.history);
   const doubt = stuck.length > 0 ? doubtAbout(stuck, input) : undefined;
-  const deployed = recovered !== undefined && recovered.missing.length === 0 && left.length === 0 && !doubt;
-  const violations = deployed ? stuck.map((probe) => deadlock(probe, recovered, input)) : [];
+  const violations = deadlocksOf(input);
   const unknown = [
     ...left.map((what) => `not everything could be healed (${what})`),
     ...(doubt ? [doubt] : []),
-    ...untried,
+    ...probes.flatMap((probe) => untriedBecause(probe, input) ?? []),
     ...reasonsForDoubt(input, probes, stuck, recovered),
   ];
   return {
@@ -47,6 +43,30 @@ function findDeadlocks(input: CheckInput): CheckerFindings {
       ...(probes.length > 0 && { hadAgainAfterMsMax: Math.max(...probes.map((probe) => probe.afterMs)) }),
     },
   };
+}
+
+const known = new WeakMap<History, Violation[]>();
+
+/** Keys that the probe at the end could not have, though everything was healed. Worked out once for each history. */
+export function deadlocksOf(input: CheckInput): Violation[] {
+  const { history } = input;
+  const made = known.get(history);
+  if (made) return made;
+  const { stuck, recovered } = probesOf(input);
+  const deployed = recovered !== undefined && recovered.missing.length === 0 && unhealed(history).length === 0;
+  const sure = deployed && stuck.length > 0 && doubtAbout(stuck, input) === undefined;
+  const deadlocks = sure ? stuck.map((probe) => deadlock(probe, recovered, input)) : [];
+  known.set(history, deadlocks);
+  return deadlocks;
+}
+
+/** The probes, those of them that were refused, and when the deployment was whole again. */
+function probesOf(input: CheckInput) {
+  const { rare } = input.history;
+  const probes = rare.filter((event): event is Probe => event.type === 'probe');
+  const recovered = rare.findLast((event): event is Recovered => event.type === 'recovered');
+  const stuck = probes.filter((probe) => !probe.acquired && untriedBecause(probe, input) === undefined);
+  return { probes, recovered, stuck };
 }
 
 export const liveness: Checker = {
@@ -133,6 +153,7 @@ function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violat
     evidence: [recovered.i, probe.i],
     proof: `Everything was healed and recovered at ${moment(recovered.atNs)}, but ${probe.client} could not have ${probe.key} by ${moment(probe.atNs)} (${durationOfMs(probe.afterMs)} of trying${why}).`,
     cause:
+      blockerBetween(input, probe.key, recovered.atNs, probe.atNs) ??
       neverExpires(probe, input) ??
       unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be acquired${why}`, history: probe.i }]),
   };
@@ -151,7 +172,7 @@ function neverExpires({ key, atNs, i }: Probe, { history, observations }: CheckI
   if (standing.length === 0 || others >= enough) return undefined;
   return {
     name: 'key-never-expires',
-    sentence: `${key} stands on ${listed(standing.map(([, sample]) => sample.node))} without expiry, and its owner is gone.`,
+    sentence: `${key} stands on ${listed(standing.map(([, sample]) => sample.node))} without expiry.`,
     chain: [
       ...standing.map(([at, sample]) => ({
         atNs: sample.atNs,

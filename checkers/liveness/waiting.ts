@@ -9,18 +9,20 @@
  * late: its sleep began when the holder held, so it ended with the holder's lease.
  *
  * No client without an answer, ever: one that died or was given up while it waited may have a place in a queue, whose
- * deadline is the lock's own affair; and so may a client that is stopped or cut off.
+ * deadline is the lock's own affair; and so may a client that is stopped or cut off. Where the lock declares that deadline,
+ * others excuse the wait until it is over.
  *
  * Both ends of a wait are seen: a try that was refused, and one that was granted at last, by an attempt that left so late.
  *
  * The cause is not known: what could have lost a wake-up on its way excuses the wait.
  *
- * Excludes: semaphores (a dead holder's permit may be gone), and independent nodes, where those who wait may split the votes
+ * Excludes: keys that were asked for in vain meanwhile (`starved` tells that); semaphores (a dead holder's permit may be gone), and independent nodes, where those who wait may split the votes
  * again and again.
  */
 
 import { byKey, countBelow, sortedBy } from '../../harness/record/facts/by-key.js';
 import { othersThan } from '../../harness/record/facts/clients.js';
+import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
 import { effectsOf, type Footprint } from '../../harness/record/facts/effects.js';
 import { mishaps } from '../../harness/record/facts/faults.js';
@@ -31,13 +33,14 @@ import { missingObservations } from '../../harness/record/facts/missing-observat
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
 import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
-import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
+import { blockedBy, endsOfClients, GRACE_NS, longestLeaseMs, releasesAnsweredNs, silenceNs } from './free-and-asked.js';
+import { type Starvation, starvationsOf } from './starvation.js';
 
-const GRACE_NS = 2e9;
 /** Until a failover is through that was under way when the fault was healed. */
 const SETTLE_NS = 10e9;
 /** A sample may be older than its line by this much. */
@@ -64,7 +67,9 @@ function findSleepers(input: CheckInput): CheckerFindings {
     return { verdict: 'unknown', notes, violations: [], stats: {} };
   }
   const excuses = waits.length > 0 ? new Excuses(input) : undefined;
-  for (const wait of waits) if (!excuses!.excuse(wait)) found.add(wait);
+  const starvations = waits.length > 0 ? starvationsOf(input) : [];
+  for (const wait of waits)
+    if (!excuses!.excuse(wait) && !starvations.some((one) => tells(one, wait, history))) found.add(wait);
   const violations = found.list().map((wait) => slept(wait, history));
   return {
     verdict: violations.length > 0 ? 'invalid' : 'valid',
@@ -106,6 +111,11 @@ function whyNotJudged({ history, model }: CheckInput): string | undefined {
   for (let row = 0; row < count; row++)
     if (op[row] === OP.acquire && waitMs[row]! * 1e6 > leastNs(history, row)) return undefined;
   return `no acquire was to wait for longer than its lease and ${GRACE_NS / 1e9} s`;
+}
+
+/** Whether it is told already that the key was asked for in vain at that time. */
+function tells({ key, fromNs, untilNs }: Starvation, wait: Wait, { operations: ops }: History): boolean {
+  return key === ops.keys[ops.key[wait.row]!] && fromNs <= wait.untilNs && untilNs >= wait.fromNs;
 }
 
 /** Acquires that waited for longer than their lease and the grace for a free lock, by the history alone. */
@@ -168,14 +178,18 @@ function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] 
   const holds = holdsOf(history);
   const longestNs = longestLeaseMs(history) * 1e6;
   const answeredNs = releasesAnsweredNs(history);
+  const endNs = endsOfClients(history);
+  const unansweredUntilNs = (client: number) =>
+    declaresPlaces(history) ? endNs(ops.clients[client]!) + silenceNs(history) : Number.POSITIVE_INFINITY;
   const fromNs = new Float64Array(ops.count);
   const untilNs = new Float64Array(ops.count);
   for (let row = 0; row < ops.count; row++) {
     if (ops.op[row] !== OP.acquire) continue;
     const k = holds.ofRow[row]!;
     fromNs[row] = k >= 0 ? holds.grantSentNs[k]! : callNs[row]!;
-    const refusedNs = ops.outcome[row] === OUTCOME.fail ? returnNs[row]! : Number.POSITIVE_INFINITY;
-    untilNs[row] = longestNs + (k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!) : refusedNs);
+    const refusedNs =
+      ops.outcome[row] === OUTCOME.fail ? returnNs[row]! + longestNs : unansweredUntilNs(ops.client[row]!);
+    untilNs[row] = k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!) + longestNs : refusedNs;
   }
   // A try that was answered "held" took nothing.
   const mayTake = (row: number) =>
@@ -183,25 +197,9 @@ function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] 
   return byKey(ops.key, ops.count, ops.keys.length, mayTake).map((rows) => new Taken(rows, fromNs, untilNs));
 }
 
-function longestLeaseMs({ operations: ops, notices }: History): number {
-  let longest = 0;
-  for (let row = 0; row < ops.count; row++) if (ops.leaseMs[row]! > longest) longest = ops.leaseMs[row]!;
-  for (let at = 0; at < notices.count; at++)
-    if (notices.type[at] === NOTICE.renewed && notices.leaseMs[at]! > longest) longest = notices.leaseMs[at]!;
-  return longest;
-}
-
-/** By hold: when the last answer to a release of it was there. */
-function releasesAnsweredNs(history: History): Float64Array {
-  const { operations: ops } = history;
-  const holds = holdsOf(history);
-  const { returnNs } = intervalsOf(history);
-  const answeredNs = new Float64Array(holds.count).fill(Number.NEGATIVE_INFINITY);
-  for (let row = 0; row < ops.count; row++) {
-    const k = ops.op[row] === OP.release ? holds.about(row) : -1;
-    if (k >= 0 && returnNs[row]! > answeredNs[k]! && Number.isFinite(returnNs[row]!)) answeredNs[k] = returnNs[row]!;
-  }
-  return answeredNs;
+/** Whether it is known how long a client that is heard of no more may keep a place in the queue. */
+function declaresPlaces(history: History): boolean {
+  return deadlineMs(history, 'place', 0) !== undefined;
 }
 
 /** What else may have kept a client from having what was free, worked out once for all waits. */
@@ -243,7 +241,16 @@ class Excuses {
     const near = this.footprints.filter(({ earliestNs, latestNs }) => earliestNs <= untilNs && latestNs >= sinceNs);
     if (near.length === 0) return false;
     const others = othersThan(history, ops.clients[ops.client[row]!]!);
-    return near.some((footprint) => !onlyKilled(footprint, others));
+    const byNs = untilNs - leastNs(history, row);
+    return near.some((footprint) => !onlyKilled(footprint, others) && !this.isOver(footprint, others, byNs, untilNs));
+  }
+
+  /** Whether all that it struck are others, whose places had ended by then, as the lock declares. */
+  private isOver(footprint: Footprint, others: ReadonlySet<string>, byNs: number, untilNs: number): boolean {
+    const { history } = this.input;
+    if (!declaresPlaces(history) || footprint.names.size === 0) return false;
+    if (![...footprint.names].every((name) => others.has(name))) return false;
+    return blockedBy(footprint, silenceNs(history)).every((span) => span.untilNs < byNs || span.fromNs > untilNs);
   }
 
   private stoodStill({ fromNs, untilNs }: Wait): boolean {

@@ -77,6 +77,13 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'mutual-exclusion: exclusion (overlap) of lock:0, 9313439654–9595439818 ns, lines 106 107 126 127 133 136 143 144 146 147 149 150: unexplained → failover-lost-write',
     ],
   },
+  'canary-swapped-arguments': {
+    why: 'a key that a watchdog renewed after its release was asked for in vain, and its client took it again: it starved',
+    differences: [
+      'found: liveness: 3 → 4',
+      'starved: liveness (starved) of lock:1, 2527031053–5677484907 ns, lines 42 60 117 155: nothing → unexplained',
+    ],
+  },
   'canary-fence-per-client': {
     why: 'tokens are ordered by when the try that was granted was sent, not by the call: more grants follow a higher token',
     differences: [

@@ -296,6 +296,7 @@ describe('a headline says what happened', () => {
     ['fence-repeat', 'harm', /^Fencing broken: 3 grants without a higher token/],
     ['fifo-inversion', 'liveness', /^Not fair: 3 clients overtaken/],
     ['permit-leak', 'liveness', /^Permits leaked: of 3 semaphores/],
+    ['starved', 'liveness', /^Starved: 3 locks that no client held/],
     ['deadlock', 'liveness', /^Deadlock: 3 locks could not be acquired again/],
     ['left-behind', 'liveness', /^Left behind: 3 failed tries stayed on a server/],
     ['of-a-later-version', 'harm', /^Harm done: 3 findings of the kind "of-a-later-version"/],

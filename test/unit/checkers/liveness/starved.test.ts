@@ -1,0 +1,305 @@
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../../../checkers/index.js';
+import { liveness } from '../../../../checkers/liveness/liveness.js';
+import { starved } from '../../../../checkers/liveness/starved.js';
+import { waiting } from '../../../../checkers/liveness/waiting.js';
+import type { Deadlines, LockModel } from '../../../../harness/vocabulary/protocol.js';
+import { KEY, LEASE_MS, ns, Story } from '../build.js';
+
+const QUEUE = `{${KEY}}:tickets`;
+/** With a lease of 5 s, what c1 held until 2 s is free from 7 s on at the latest; from there it takes 7 s more. */
+const FREE = 7.01;
+
+const found = (story: Story) => starved.check(story.input());
+const causes = (story: Story) => found(story).violations.map(({ cause }) => cause.name);
+
+/** What samples of some nodes show from `from` on. */
+interface Stored {
+  from: number;
+  owner?: string;
+  pttlMs?: number;
+  on?: string[];
+}
+
+/** Servers of the run's own, watched from the beginning; c1 holds from 1 s to 2 s. */
+function begun(nodes = ['r1'], deadlines?: Deadlines, stored: Stored = { from: 99 }): Story {
+  const story = new Story();
+  const deployed = { topology: 'single', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
+  if (nodes.length === 1) story.event(0, { type: 'deployment', ...deployed });
+  else story.independent(nodes.length);
+  for (const client of ['c1', 'c2', 'c3'])
+    story.event(0.1, {
+      type: 'client-up',
+      client,
+      slot: client,
+      host: client,
+      address: '10.77.0.9',
+      lock: 'any',
+      features: [],
+      ...(deadlines && { deadlines }),
+    });
+  for (const node of nodes) story.watch(0.2, node);
+  const { from, owner = '', pttlMs = -1, on = nodes } = stored;
+  for (let at = 0.5; at < 25; at += 0.5)
+    for (const node of nodes) story.sample(at, node, at > from && on.includes(node) ? { owner, pttlMs } : {});
+  return story.grant('c1', 1).release('c1', 2);
+}
+
+/** One request of a lock with a queue of tickets: what it looks at. */
+function asksInQueue(story: Story, at: number, client: string, ticket: string, isNew = false): Story {
+  story.command(at, 'r1', client, ['EVAL', 'script', '2', KEY, QUEUE, ticket, String(LEASE_MS)]);
+  story.command(at, 'r1', 'lua', ['lpos', QUEUE, ticket]);
+  if (isNew) story.command(at, 'r1', 'lua', ['rpush', QUEUE, ticket]);
+  story.command(at, 'r1', 'lua', ['exists', KEY]);
+  return story.command(at, 'r1', 'lua', ['lindex', QUEUE, '0']);
+}
+
+/** c2 is to have it from `from` on, is refused at `until`, and asks twice a second. */
+function wants(story: Story, until = 20, from = 6, ask = asksInQueue): Story {
+  story.refused('c2', from, until);
+  for (let at = from + 0.01; at < until; at += 0.5) ask(story, at, 'c2', 'ticket-of-c2', at < from + 0.1);
+  return story;
+}
+
+/** c3 queued at 3 s, and gave up at 4 s. */
+const abandoned = (story = begun()) => asksInQueue(story, 3.1, 'c3', 'ticket-of-c3', true).refused('c3', 3, 4);
+
+/** What asks for a lock that is one string. */
+const asksSet = (story: Story, at: number, client: string) =>
+  story.command(at, 'r1', client, ['SET', KEY, `of-${client}`, 'PX', String(LEASE_MS), 'NX']);
+
+it('accuses a free key that was asked for in vain, with the queue whose head is gone', () => {
+  const { verdict, violations, stats } = found(wants(abandoned()));
+  expect(verdict).toBe('invalid');
+  expect(stats).toEqual({ starved: 1 });
+  expect(violations).toMatchObject([
+    { class: 'liveness', kind: 'starved', key: KEY, untilNs: ns(19.51), cause: { name: 'queue-head-gone' } },
+  ]);
+  expect(violations[0]!.cause.sentence).toBe(
+    `The head of the queue ${QUEUE} on r1 is c3's place ticket-of-c3; c3 gave up at 4.000 s, and the place stays.`,
+  );
+  expect(violations[0]!.proof).toMatch(
+    /^No client held lock:0 or can have held it from 7\.\d+ s on; 2\d requests of 1 client/,
+  );
+  expect(violations[0]!.cause.chain.map(({ text }) => text)).toEqual([
+    'c3 queued in {lock:0}:tickets as ticket-of-c3 (RPUSH)',
+    'c3 gave up',
+    'c2 asked, looked at {lock:0}:tickets, and was not granted the lock',
+    'c2 asked, looked at {lock:0}:tickets, and was not granted the lock',
+  ]);
+});
+
+it('and one that several clients asked for in turn, in tries of any length', () => {
+  const story = abandoned();
+  for (let n = 0; n < 14; n++) {
+    const [client, from] = [n % 2 ? 'c2' : 'c1', 6 + n];
+    asksInQueue(story, from + 0.1, client, `ticket-${n}`, true).refused(client, from, from + 0.5);
+  }
+  expect(causes(story)).toEqual(['queue-head-gone']);
+});
+
+describe('is silent where', () => {
+  it('it was free, or asked for, for no longer than lease and grace', () => {
+    expect(found(wants(abandoned(), FREE + 7)).verdict).toBe('valid');
+    expect(causes(wants(abandoned(), FREE + 8))).toEqual(['queue-head-gone']);
+    const stopped = wants(wants(abandoned(), 13), 19, 14.5);
+    expect(found(stopped).verdict).toBe('valid');
+  });
+
+  it('no server was asked: it sleeps, and that is asked elsewhere', () => {
+    expect(found(abandoned().refused('c2', 6, 20)).verdict).toBe('valid');
+    const once = asksInQueue(abandoned().refused('c2', 6, 20), 9, 'c2', 'ticket-of-c2', true);
+    expect(found(once).verdict).toBe('valid');
+  });
+
+  it('a client held it, or may have', () => {
+    expect(found(wants(abandoned()).grant('c1', 12)).verdict).toBe('valid');
+    expect(found(wants(abandoned()).grant('c1', 12).release('c1', 12.1)).verdict).toBe('valid');
+    expect(found(wants(abandoned()).refused('c1', 11, 12, 'info')).verdict).toBe('valid');
+    expect(found(wants(abandoned(), 16).refused('c1', 2.5, 3, 'info').down('c1', 3)).verdict).toBe('valid');
+    expect(found(wants(abandoned()).refused('c1', 11, 12, 'fail', 'lock:1')).verdict).toBe('invalid');
+    expect(found(wants(abandoned()).grant('c1', 12, { key: 'lock:1' })).verdict).toBe('invalid');
+  });
+
+  it('it was refused for another reason: what was tried may have left something', () => {
+    const about = { client: 'c1', id: 50, op: 'acquire', key: KEY } as const;
+    const other = (reason: string) =>
+      wants(abandoned())
+        .event(11, { type: 'invoke', ...about, leaseMs: LEASE_MS, waitMs: 0 })
+        .event(12, { type: 'fail', ...about, reason });
+    expect(found(other('noreplicas')).verdict).toBe('valid');
+    expect(found(other('held')).verdict).toBe('invalid');
+  });
+
+  it('a fault struck a server or the network, or a client that may be in the way still', () => {
+    const struck = (who: string[], kind: 'killed' | 'stopped', from: number, until: number, story = abandoned()) =>
+      found(
+        wants(story)
+          .fault(from, 0, 'any', 'strike', { targets: who, effects: [{ kind, who }] })
+          .fault(until, 0, 'any', 'heal', { targets: who }),
+      ).verdict;
+    expect(struck(['r1'], 'stopped', 12, 12.1)).toBe('valid');
+    expect(struck(['r1'], 'stopped', 3.3, 3.4)).toBe('valid');
+    expect(struck(['r1'], 'stopped', 0.3, 0.4)).toBe('invalid');
+    expect(struck(['r1'], 'stopped', 20.5, 21)).toBe('invalid');
+    expect(struck(['c2'], 'stopped', 12, 12.1)).toBe('valid');
+    expect(struck(['c1'], 'stopped', 12, 30)).toBe('valid');
+    // A dead client's lease and grace are over at 7.4 s.
+    expect(struck(['c1'], 'killed', 0.4, 0.5)).toBe('invalid');
+    expect(struck(['c1'], 'killed', 6.1, 6.2)).toBe('valid');
+    expect(struck(['c1'], 'killed', 0.4, 0.5, abandoned(begun(['r1'], { place: 'never' })))).toBe('valid');
+    expect(struck(['c1'], 'killed', 0.4, 0.5, abandoned(begun(['r1'], { place: 100 })))).toBe('invalid');
+  });
+
+  it('the machine or the harness stood still, or leases were made longer', () => {
+    expect(found(wants(abandoned()).disturbed(12, 'harness-stall', 500)).verdict).toBe('valid');
+    expect(found(wants(abandoned()).disturbed(6, 'wall-clock-step', -5_000)).verdict).toBe('valid');
+    expect(found(wants(abandoned()).disturbed(22, 'harness-stall', 500)).verdict).toBe('invalid');
+  });
+
+  it('places may last for so long, as the lock declares', () => {
+    const declared = (place: number) => found(wants(abandoned(begun(['r1'], { place })))).verdict;
+    expect([declared(5_000), declared(6_000)]).toEqual(['invalid', 'valid']);
+    expect(causes(wants(abandoned(begun(['r1'], { place: 'never' }))))).toEqual(['queue-head-gone']);
+  });
+});
+
+it('cannot tell where a lock with a queue or permits declares no deadline for them, or the record is cut', () => {
+  const told = (model: LockModel, deadlines?: Deadlines) =>
+    found(wants(abandoned(begun(['r1'], deadlines))).promised(model));
+  expect(told({ kind: 'fair' })).toMatchObject({ verdict: 'unknown', violations: [] });
+  expect(told({ kind: 'fair' }).notes[0]).toMatch(/does not declare when a silent client's place ends/);
+  expect(told({ kind: 'fair' }, { place: 1_000 }).verdict).toBe('invalid');
+  expect(told({ kind: 'fair' }, { permit: 1_000 }).verdict).toBe('unknown');
+  expect(told({ kind: 'semaphore', permits: 2 }).verdict).toBe('unknown');
+  const cut = wants(abandoned()).event(24, { type: 'closed', observations: 9_999 });
+  expect(found(cut)).toMatchObject({ verdict: 'unknown', violations: [] });
+});
+
+describe('who was in the way', () => {
+  it('is not said where the client at the head still shows itself, or it is not known who it is', () => {
+    const back = wants(abandoned());
+    asksInQueue(back, 6.5, 'c3', 'ticket-of-c3').refused('c3', 6.4, 6.6);
+    expect(causes(back)).toEqual(['unexplained']);
+    expect(causes(wants(abandoned()).command(9, 'r1', 'c1', ['LPOS', QUEUE, 'ticket-of-c3']))).toEqual(['unexplained']);
+    const stranger = begun().command(3.1, 'r1', 'stranger', ['RPUSH', QUEUE, 'ticket-of-c3']);
+    expect(causes(wants(stranger))).toEqual(['unexplained']);
+  });
+
+  it('nor of a queue where the server was not watched all the time, or something else was found, too', () => {
+    const unseen = wants(abandoned()).watch(9, 'r1', false).watch(9.1, 'r1');
+    expect(found(unseen).verdict).toBe('valid');
+    const marked = abandoned(begun(['r1'], undefined, { from: 2.5, owner: 'closed' }));
+    marked.command(2.5, 'r1', 'stranger', ['SET', KEY, 'closed']);
+    expect(causes(wants(marked))).toEqual(['unexplained']);
+  });
+
+  it('a key without expiry whose client is gone', () => {
+    const story = begun(['r1'], undefined, { from: 3.1, owner: 'of-c3' })
+      .command(3.1, 'r1', 'c3', ['SET', KEY, 'of-c3', 'NX'])
+      .refused('c3', 3, 4, 'info')
+      .down('c3', 4);
+    const [violation] = found(wants(story, 25, 12, asksSet)).violations;
+    expect(violation!.cause).toMatchObject({ name: 'key-never-expires' });
+    expect(violation!.cause.sentence).toBe(
+      "lock:0 stands on r1 with c3's of-c3, which has no expiry; c3 was gone at 4.000 s.",
+    );
+  });
+
+  it('a key that its client released and was given for longer than the lease, or that others prolong', () => {
+    const stored = (ttl: string) =>
+      begun(['r1'], undefined, { from: 0.99, owner: 'of-c1', pttlMs: Number(ttl) })
+        .command(0.999, 'r1', 'c1', ['SET', KEY, 'of-c1', 'PX', ttl, 'NX'])
+        .command(2, 'r1', 'c1', ['EVALSHA', 'release', '1', KEY, 'of-somebody'])
+        .command(2, 'r1', 'lua', ['get', KEY]);
+    expect(causes(wants(stored('5000000'), 20, 6, asksSet))).toEqual(['outlives-its-lease']);
+    const prolonged = (by: string) => {
+      const story = wants(stored('5000'), 20, 6, asksSet);
+      for (let at = 2.5; at < 20; at++) story.command(at, 'r1', by, ['PEXPIRE', KEY, '5000']);
+      return found(story).violations.map(({ cause }) => [cause.name, cause.sentence]);
+    };
+    expect(prolonged('c3')).toEqual([
+      ['prolonged-for-others', expect.stringContaining('which c3 went on prolonging (')],
+    ]);
+    expect(prolonged('c1')).toEqual([['prolonged-too-long', expect.stringContaining('which c1 went on prolonging (')]]);
+    expect(prolonged('stranger')).toEqual([['unexplained', expect.anything()]]);
+  });
+
+  it('a count, and what no request looked at, is no owner', () => {
+    const counted = begun(['r1'], undefined, { from: 3.1, owner: '1' })
+      .command(3.1, 'r1', 'c3', ['INCR', KEY])
+      .refused('c3', 3, 4);
+    expect(causes(wants(counted, 20, 6, asksSet))).toEqual(['unexplained']);
+    const beside = begun()
+      .command(3.1, 'r1', 'c3', ['SET', `${KEY}:note`, 'x'])
+      .refused('c3', 3, 4);
+    expect(causes(wants(beside))).toEqual(['unexplained']);
+  });
+});
+
+it('without a blocker: not where clients take parts of it from each other, or writes may be refused', () => {
+  const plain = () => wants(begun().command(0.9, 'r1', 'c1', ['RPUSH', QUEUE, 'x']));
+  expect(causes(plain())).toEqual(['unexplained']);
+  const parts = plain()
+    .command(10, 'r1', 'c3', ['SET', `${KEY}:b`, 'x'])
+    .command(10.1, 'r1', 'c3', ['DEL', `${KEY}:b`]);
+  expect(found(parts).verdict).toBe('valid');
+  const few = plain().configured({
+    topologyOptions: { nodes: 3, persistence: 'none', minReplicasToWrite: 1, redisConf: [] },
+  });
+  expect(found(few).verdict).toBe('valid');
+  expect(found(plain().sample(12, 'r1', { role: 'replica' })).verdict).toBe('valid');
+  expect(found(plain().sample(12, 'r1', { runId: 'another' })).verdict).toBe('valid');
+});
+
+describe('of independent nodes', () => {
+  const nodes = ['r1', 'r2', 'r3'];
+  const asksAll = (story: Story, at: number, client: string) => {
+    for (const node of nodes)
+      story.command(at, node, client, ['SET', KEY, `of-${client}`, 'PX', String(LEASE_MS), 'NX']);
+    return story;
+  };
+  const blockedOn = (some: string[]) => {
+    const story = begun(nodes, undefined, { from: 3.1, owner: 'of-c3', on: some }).refused('c3', 3, 4);
+    for (const node of some) story.command(3.1, node, 'c3', ['SET', KEY, 'of-c3', 'NX']);
+    return wants(story, 25, 12, asksAll);
+  };
+
+  it('accuses only where the record proves that no majority was left', () => {
+    expect(causes(blockedOn(['r1', 'r2']))).toEqual(['key-never-expires']);
+    expect(found(blockedOn(['r1'])).verdict).toBe('valid');
+    expect(found(blockedOn([])).verdict).toBe('valid');
+  });
+});
+
+describe('the same is told once', () => {
+  const whole = (story: Story) => story.recovered(20.5).probe(24, false).event(24.1, { type: 'phase', phase: 'end' });
+
+  it('as a deadlock, with its cause, where the key was granted to no client any more', () => {
+    const story = wants(wants(whole(abandoned())), 24, 20.6);
+    const input = story.input();
+    expect(starved.check(input)).toMatchObject({ verdict: 'valid', violations: [] });
+    expect(liveness.check(input).violations).toMatchObject([{ kind: 'deadlock', cause: { name: 'queue-head-gone' } }]);
+    expect(judge(input, [liveness, starved, waiting]).violations).toHaveLength(1);
+  });
+
+  it('as both where it was granted between them', () => {
+    const story = wants(wants(whole(abandoned()), 15), 24, 20.6)
+      .grant('c1', 15.5)
+      .release('c1', 15.6);
+    expect(starved.check(story.input()).violations).toHaveLength(1);
+    expect(liveness.check(story.input()).violations).toHaveLength(1);
+  });
+
+  it('as starved, not as slept', () => {
+    const story = abandoned();
+    const about = { client: 'c2', id: 90, op: 'acquire', key: KEY } as const;
+    story
+      .event(6, { type: 'invoke', ...about, leaseMs: LEASE_MS, waitMs: 20_000 })
+      .event(20, { type: 'fail', ...about, beganNs: ns(6), endedNs: ns(20), reason: 'held' });
+    expect(waiting.check(story.input()).violations).toMatchObject([{ kind: 'slept' }]);
+    for (let at = 6.01; at < 20; at += 0.5) asksInQueue(story, at, 'c2', 'ticket-of-c2', at < 6.1);
+    expect(waiting.check(story.input()).violations).toEqual([]);
+    expect(causes(story)).toEqual(['queue-head-gone']);
+  });
+});
