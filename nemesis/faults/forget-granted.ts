@@ -5,9 +5,14 @@ import { grantedFault, type Lose } from './granted.js';
 const forgetting: Lose = async (node, _inForce, context) => {
   const { clock, levers } = context;
   const down = await levers.kill.kill(node);
-  await node.forget();
-  const untilNs = clock.nowNs();
-  const back = await down.heal();
+  let [untilNs, back] = [0, ''];
+  try {
+    await node.forget();
+  } finally {
+    // Also where its data could not be removed: the step goes on, and nothing else would start it again before its end.
+    untilNs = clock.nowNs();
+    back = await down.heal();
+  }
   const size = Number(await node.command('DBSIZE'));
   return {
     did: `SIGKILL to ${node.name}, data removed, started again`,

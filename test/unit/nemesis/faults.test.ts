@@ -886,6 +886,16 @@ describe.each([
     }
   });
 
+  it('leaves no node dead whose data could not be removed', async () => {
+    const w = world('redlock', { persistence: 'aof-always' });
+    keepGranting(w);
+    for (const node of w.nodes) node.forget = () => Promise.reject(new Error('the disk is read-only'));
+    if (fault === 'forget-granted')
+      await expect(strike(w, fault, 'minority', 2_000)).rejects.toThrow('the disk is read-only');
+    else await heal(w, await strike(w, fault, 'minority', 2_000));
+    expect(await w.inForce()).toEqual([]);
+  });
+
   it('strikes again as long as it lasts, never more than a minority within a lease', async () => {
     const w = world('redlock', { persistence: 'aof-always' });
     keepGranting(w);
