@@ -97,14 +97,12 @@ export const liveness: Checker = {
  * killed: its key stands for a lease, and c1.2, which tries next, is refused by it.
  */
 function untriedBecause(probe: Probe, { history, config }: CheckInput): string | undefined {
-  const { key, client, acquired, reason, atNs, afterMs } = probe;
+  const { key, client, acquired, atNs, afterMs } = probe;
   if (acquired) return undefined;
-  if (reason?.startsWith('protocol: ')) return `${key} could not be tried again: ${client} broke the ${reason}`;
   const lost = lostGrant(history, key, atNs - (afterMs + config.leaseMs) * 1e6, atNs);
-  return (
-    lost &&
-    `${key} could not be tried again: ${lost.client}, which may have been granted it, broke the protocol: ${lost.what}`
-  );
+  if (!lost) return undefined;
+  const who = lost.client === client ? client : `${lost.client}, which may have been granted it,`;
+  return `${key} could not be tried again: ${who} broke the protocol: ${lost.what}`;
 }
 
 /**

@@ -108,14 +108,24 @@ it("nor where the machine's clock was stepped by more than a lock may be late; b
 
 it('nor where the client that was to try it broke the protocol', () => {
   const reason = 'protocol: hello';
+  const broke = { what: 'hello', lost: { id: 1, op: 'acquire', key: KEY } } as const;
   const story = new Story()
     .recovered(5)
+    .event(11, { type: 'client-down', client: 'c1', endNs: 11e9, reason, broke })
     .event(12, { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 7_000, reason });
   expect(judged(story)).toMatchObject({
     verdict: 'unknown',
     violations: [],
     notes: ['lock:0 could not be tried again: c1 broke the protocol: hello'],
   });
+});
+
+it('a lock whose own words read like a broken protocol is accused all the same', () => {
+  const reason = 'protocol: hello';
+  const story = new Story()
+    .recovered(5)
+    .event(12, { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 7_000, reason });
+  expect(judged(story).verdict).toBe('invalid');
 });
 
 it('nor where a client that may have been granted it in the probe was killed for what it said', () => {
