@@ -20,8 +20,6 @@ import { writeAll } from './write-reports.js';
 
 export interface PrintOptions {
   json: boolean;
-  /** Absent: as standard output can take it. */
-  colour?: boolean;
 }
 
 /** Judges the history in `folder`, writes results and reports, prints the summary; resolves with the exit status. */
@@ -46,7 +44,11 @@ export async function judgeRun(folder: string): Promise<JudgedRun> {
 }
 
 /** Prints the closing summary of a judged run. */
-export function showVerdict(folder: string, { results, config }: JudgedRun, options: PrintOptions): void {
+export function showVerdict(
+  folder: string,
+  { results, config }: Pick<JudgedRun, 'results' | 'config'>,
+  options: PrintOptions,
+): void {
   const file = join(folder, 'report.html');
   const report = existsSync(file) ? file : undefined;
   const text = options.json
@@ -55,7 +57,7 @@ export function showVerdict(folder: string, { results, config }: JudgedRun, opti
         results,
         failOn: config.failOn,
         ...(report && { reportPath: report }),
-        colour: options.colour ?? wantsColour(surroundings()),
+        colour: wantsColour(surroundings()),
       });
   process.stdout.write(`${text}\n`);
 }

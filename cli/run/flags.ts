@@ -5,7 +5,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
-import { CLASSES } from '../../harness/record/facts/classes.js';
+import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Persistence, TopologyOptions } from '../../harness/vocabulary/topology.js';

@@ -21,7 +21,7 @@ import { runNemesis } from '../../nemesis/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { EXIT_COULD_NOT_RUN } from '../common/errors.js';
 import { watchForFindings } from '../judge/early-end.js';
-import { judgeFolder } from '../judge/judge.js';
+import { judgeRun } from '../judge/judge.js';
 import { judgesOfRun, workloadOf } from '../judge/workload-of.js';
 import { type Feed, startFeed } from '../live/feed.js';
 import { createProgress, type Progress } from '../live/progress.js';
@@ -32,11 +32,9 @@ export interface InsideOptions {
   json: boolean;
   /** The outer process has the terminal and shows a live view; all that is printed goes to it. */
   live: boolean;
-  /** Whether the summary is coloured; absent: as standard output can take it. */
-  colour?: boolean;
 }
 
-/** Carries out the run prepared in `folder`; resolves with the exit status. */
+/** Carries out the run prepared in `folder`, and judges it; resolves with the exit status. The verdict is printed by the outer process. */
 export async function runInside(folder: string, options: InsideOptions): Promise<number> {
   const { interrupt, channel } = watchOuter();
   const config = readConfig(folder);
@@ -67,7 +65,7 @@ export async function runInside(folder: string, options: InsideOptions): Promise
     interrupt: early ? AbortSignal.any([interrupt, early.signal]) : interrupt,
   });
   feed?.send();
-  return judgeFolder(folder, options);
+  return (await judgeRun(folder)).results.exitStatus;
 }
 
 function liveFeed(

@@ -39,30 +39,32 @@ export async function supervise(
   }
   const main = fileURLToPath(new URL('./inside-main.js', import.meta.url));
   const look = output.json || output.quiet ? undefined : liveLook(surroundings());
-  const flags = [
-    ...(output.json ? ['--json'] : []),
-    ...(look ? ['--live'] : []),
-    ...(look?.colour ? ['--colour'] : []),
-  ];
+  const flags = [...(output.json ? ['--json'] : []), ...(look ? ['--live'] : [])];
   const inContainers = config.runtime === 'docker';
   const inner = await enterNamespaces([process.execPath, main, folder, ...flags], {
     stdout: look ? 'capture' : output.quiet ? 'ignore' : 'inherit',
     namespaces: !inContainers,
   });
   const end = await shown(inner, look, stop);
-  if ('code' in end) {
-    if (end.code === EXIT_COULD_NOT_RUN) return {};
-    const results = readResults(folder);
-    // Programs that fail to start exit with 1, too: that alone is no violation.
-    if (results?.exitStatus === end.code) return { results };
-  }
+  if ('code' in end && end.code === EXIT_COULD_NOT_RUN) return {};
+  const results = judgedByInner(folder, end) ?? (await judgedHere(folder, end, inContainers));
+  // Only here, where it is known that the inner process has come to its end: it may die after it has judged.
+  if (!output.quiet) showVerdict(folder, { results, config }, output);
+  return { results };
+}
+
+/** Programs that fail to start exit with 1, too: that alone is no violation. */
+function judgedByInner(folder: string, end: InnerEnd): Results | undefined {
+  const results = 'code' in end ? readResults(folder) : undefined;
+  return results !== undefined && 'code' in end && results.exitStatus === end.code ? results : undefined;
+}
+
+async function judgedHere(folder: string, end: InnerEnd, inContainers: boolean): Promise<Results> {
   if (inContainers) await (await import('./containers.js')).removeLeftOvers();
   const how = 'code' in end ? 'the run failed (see above)' : `the run was killed (${end.signal})`;
   process.stderr.write(`lock-torture: ${how}; judging what it had recorded\n`);
   if (!existsSync(join(folder, 'history.jsonl'))) throw new UsageError('it ended before anything was recorded');
-  const judged = await judgeRun(folder);
-  if (!output.quiet) showVerdict(folder, judged, output);
-  return { results: judged.results };
+  return (await judgeRun(folder)).results;
 }
 
 /** Waits for the end, with a live view where the terminal can show one: it is gone again by then. */
