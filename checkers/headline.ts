@@ -1,7 +1,8 @@
 /** The one sentence that a verdict opens with. */
 
-import { CLASSES, className, countOfClass } from '../harness/record/facts/classes.js';
+import { className, countOfClass } from '../harness/record/facts/classes.js';
 import { moment, plural } from '../harness/record/facts/words.js';
+import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
 import type { Checker } from '../harness/vocabulary/run.js';
 import type { Results, Violation } from '../harness/vocabulary/verdict.js';

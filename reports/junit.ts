@@ -3,9 +3,10 @@
  * `<error>`: a run that proves nothing must not look green, and `<skipped>` does in most viewers. Findings that the
  * run may have are printed, and do not fail their case.
  */
-import { CLASSES, className } from '../harness/record/facts/classes.js';
+import { className } from '../harness/record/facts/classes.js';
 import { count } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
+import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { countFound, whatHappened } from './words.js';
 

@@ -1,6 +1,7 @@
 /** What a run says of each property that was judged, a line each: of those that passed, those that failed, and those left open. */
-import { CLASSES, className } from '../harness/record/facts/classes.js';
+import { className } from '../harness/record/facts/classes.js';
 import { count, duration, moment } from '../harness/record/facts/words.js';
+import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type {
   CheckerResult,
   PropertyWords,

@@ -1,7 +1,8 @@
 /** What the terminal says at the end of a run, and the object that `--json` prints. Plain text unless colour is asked for. */
-import { CLASSES, className } from '../harness/record/facts/classes.js';
+import { className } from '../harness/record/facts/classes.js';
 import { count, plural } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
+import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { countFound, EXIT_MEANING, shownOfFound, whatHappened } from './words.js';
 

@@ -1,6 +1,7 @@
 /** Violations and results in words, the same in every report. Plain text: escaping is the reports' own matter. */
-import { CLASSES, className } from '../harness/record/facts/classes.js';
+import { className } from '../harness/record/facts/classes.js';
 import { count, duration, moment } from '../harness/record/facts/words.js';
+import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { Hold, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 
 /** All violations that a run or a checker counted, of some classes; of many only the first are at hand. */

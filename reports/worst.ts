@@ -1,5 +1,5 @@
 /** `worst-violation.svg`: the drawing of the worst violation as a file of its own, for tickets and chats. */
-import { CLASSES } from '../harness/record/facts/classes.js';
+import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 import { closeUps } from './drawing/closeup.js';
 import { sharedDefinitions } from './drawing/definitions.js';

@@ -1,6 +1,6 @@
 /** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
 import { type Command, Option } from 'commander';
-import { CLASSES } from '../../harness/record/facts/classes.js';
+import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { readPlayTrouble } from '../../harness/record/store.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';

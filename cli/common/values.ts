@@ -1,7 +1,7 @@
 /** Parsers for what users type: durations, counts, ranges, lists. Each throws one clear line. */
 
 import { InvalidArgumentError } from 'commander';
-import { CLASSES } from '../../harness/record/facts/classes.js';
+import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
 import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 

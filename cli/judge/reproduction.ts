@@ -2,7 +2,7 @@
  * Did replays find again what the original had found? On real servers a replay is best effort, so the answer is k of n,
  * for each class of findings with its cause. Pure: from findings to numbers; how they were found is not its business.
  */
-import { CLASSES } from '../../harness/record/facts/classes.js';
+import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import type { Results, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 
 /** Violations of one class with one cause. */

@@ -1,9 +1,10 @@
 /** How a series looks: a line for each run as it ends, a table of all for the terminal, the same as Markdown. Pure. */
 
 import { join } from 'node:path';
-import { CLASSES, className } from '../../harness/record/facts/classes.js';
+import { className } from '../../harness/record/facts/classes.js';
 import { plural } from '../../harness/record/facts/words.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
+import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
 import { EXIT_MEANING } from '../../reports/words.js';
 import type { ReproducedFinding, Reproduction } from './reproduction.js';

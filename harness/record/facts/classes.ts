@@ -1,8 +1,8 @@
 /**
- * The classes of findings: which is graver, what they are called, and in which order violations are reported. Every
- * other place asks here.
+ * What the classes of findings are called, and in which order violations are reported. Every other place asks here.
  */
 import type { Violation, ViolationClass } from '../../vocabulary/verdict.js';
+import { CLASSES } from '../schemas/violation-class.js';
 import { plural } from './words.js';
 
 interface ClassWords {
@@ -13,16 +13,12 @@ interface ClassWords {
   many: string;
 }
 
-/** Gravest first: harm is done to the resource for good, a stale holder need not have touched it. */
 const WORDS: Record<ViolationClass, ClassWords> = {
   exclusion: { name: 'exclusion broken', one: 'overlap of two holders', many: 'overlaps of two holders' },
   harm: { name: 'harm done', one: 'case of harm', many: 'cases of harm' },
   stale: { name: 'stale holder', one: 'stale holder', many: 'stale holders' },
   liveness: { name: 'liveness lost', one: 'failure of liveness', many: 'failures of liveness' },
 };
-
-/** Every class, gravest first. */
-export const CLASSES = Object.keys(WORDS) as readonly ViolationClass[];
 
 /** `exclusion broken`, `stale holder`, ... A class that only a record from elsewhere knows is named as it is. */
 export function className(name: string): string {

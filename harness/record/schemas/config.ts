@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { RunConfig } from '../../vocabulary/run.js';
 import { describes } from './describes.js';
+import { CLASSES } from './violation-class.js';
 
 const text = z.string().min(1);
 const duration = z.number().min(0);
@@ -43,7 +44,7 @@ export const runConfigSchema = describes<RunConfig>()(
     timeLimitMs: duration,
     nemesis: z.array(text),
     nemesisIntervalMs: positive,
-    failOn: z.array(z.enum(['exclusion', 'stale', 'harm', 'liveness'])),
+    failOn: z.array(z.enum(CLASSES)),
     stopAtFirst: z.literal(true).optional(),
     scenario: text.optional(),
     redis: z.object({

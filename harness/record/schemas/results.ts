@@ -4,8 +4,17 @@
  * JSON has no Infinity: a time without end is written as null, and read back as what it was.
  */
 import { z } from 'zod';
-import type { CauseName, CheckerResult, Hold, PropertyWords, Results, Violation } from '../../vocabulary/verdict.js';
+import type {
+  CauseName,
+  CheckerResult,
+  Hold,
+  PropertyWords,
+  Results,
+  Violation,
+  ViolationClass,
+} from '../../vocabulary/verdict.js';
 import { describes } from './describes.js';
+import { CLASSES, violationClassSchema } from './violation-class.js';
 
 const endless = z
   .number()
@@ -20,15 +29,10 @@ const count = z.int().min(0);
 const lines = z.array(count).describe('Lines of history.jsonl, counted from 0.');
 const counters = z.record(z.string(), unmeasured).describe('Counters, by name; units are last in the name.');
 
-const violationClass = z
-  .enum(['exclusion', 'stale', 'harm', 'liveness'])
-  .describe(
-    'exclusion: two holds overlapped while both leases ran; stale: one of them was past its lease; harm: what the lock protects was damaged; liveness: a lock could not be acquired again.',
-  )
-  .meta({ id: 'class' });
+type Counted = z.ZodOptional<typeof count>;
 
 export const foundSchema = z
-  .object({ exclusion: count.optional(), stale: count.optional(), harm: count.optional(), liveness: count.optional() })
+  .object(Object.fromEntries(CLASSES.map((name) => [name, count.optional()])) as Record<ViolationClass, Counted>)
   .describe('How many violations of each class, all of them.')
   .meta({ id: 'found' });
 
@@ -77,7 +81,7 @@ const cause = z
 const violation = describes<Violation>()(
   z
     .object({
-      class: violationClass,
+      class: violationClassSchema,
       kind: z.string().describe('overlap, deadlock, ...'),
       key: z.string().describe('The lock.'),
       fromNs: endless.describe('When it began.'),
@@ -105,7 +109,7 @@ const measurement = z
 const property = describes<PropertyWords>()(
   z
     .object({
-      class: violationClass.optional(),
+      class: violationClassSchema.optional(),
       holds: z.string().describe('What is true of the run where it holds.'),
       broken: z.string().describe('What is true where it is broken; without a class: where it is left open.'),
     })
@@ -125,7 +129,7 @@ const checker = describes<CheckerResult>()(
       violations: z.array(violation),
       found: foundSchema.optional(),
       open: z
-        .array(violationClass)
+        .array(violationClassSchema)
         .describe('Classes of which it cannot be determined whether there is more, though the verdict is invalid.')
         .optional(),
       notJudged: z.string().describe('Why there was nothing to judge, though the verdict is valid.').optional(),

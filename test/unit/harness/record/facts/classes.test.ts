@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CLASSES, className, countOfClass, inOrderOfTelling } from '../../../../../harness/record/facts/classes.js';
+import { className, countOfClass, inOrderOfTelling } from '../../../../../harness/record/facts/classes.js';
+import { CLASSES } from '../../../../../harness/record/schemas/violation-class.js';
 import type { Violation, ViolationClass } from '../../../../../harness/vocabulary/verdict.js';
 
 const violation = (name: ViolationClass, atS: number, cause = 'unexplained', kind = 'overlap'): Violation => ({
