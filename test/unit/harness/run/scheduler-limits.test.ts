@@ -1,29 +1,19 @@
 /** What no lock client can do to the harness, whatever it prints or leaves undone: fill it, hold it up, or end it. */
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, describe, expect, test } from 'vitest';
-import { Ledger } from '../../../../harness/record/facts/ledger.js';
-import { Recorder } from '../../../../harness/record/recorder.js';
+import { describe, expect, test } from 'vitest';
 import { LineAllowance } from '../../../../harness/run/client-process.js';
-import { Scheduler } from '../../../../harness/run/scheduler.js';
-import { createRandom } from '../../../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
-import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import type { Host, ProcessExit } from '../../../../harness/vocabulary/host.js';
 import type { Clock } from '../../../../harness/vocabulary/time.js';
 import type { ClientScript } from '../../../../harness/vocabulary/workload.js';
 import { GrantWatch } from '../../../../nemesis/striking/grants.js';
 import { type FakeProcess, fakeHost } from './fake-client.js';
+import { fakeRun } from './fake-run.js';
 
 const HELLO = { id: 0, type: 'ok', value: { lock: 'fake', features: [] } };
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
 
 function* forEver(): ClientScript {
   for (;;) {
@@ -41,40 +31,13 @@ function world<T extends { host: Host }>(
   changed: Partial<Clock>,
   hostOf: (name: string) => T,
 ) {
-  const epochNs = monotonicNs();
-  const clock = { ...realClock(epochNs), ...changed };
-  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));
-  folders.push(folder);
-  const recorder = new Recorder(folder, clock);
-  const ledger = new Ledger();
-  recorder.subscribe((event) => ledger.event(event));
   const hosts = names.map(hostOf);
-  const said: string[] = [];
-  const scheduler = new Scheduler(
+  const run = fakeRun(
     hosts.map(({ host }) => host),
-    {
-      clock,
-      recorder,
-      ledger,
-      random: createRandom(1),
-      epochNs,
-      clientArgv: ['fake'],
-      topology: { kind: 'single', node: { name: 'r1', host: '10.0.0.1', port: 1 } },
-      topologyName: 'single',
-      model: { kind: 'mutex' },
-      leaseMs: 5_000,
-      commandTimeoutMs: 100,
-      operationGraceMs: 200,
-      script: forEver,
-      say: (line) => said.push(line),
-    },
+    forEver,
+    changed,
   );
-  const history = join(folder, 'history.jsonl');
-  const events = (): HistoryEvent[] => {
-    const lines = readFileSync(history, 'utf8').split('\n').slice(0, -1);
-    return lines.map((line) => JSON.parse(line));
-  };
-  return { scheduler, recorder, ledger, clock, hosts, said, events, history };
+  return { ...run, hosts };
 }
 
 const until = async (clock: Clock, condition: () => boolean) => {

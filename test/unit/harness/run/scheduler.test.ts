@@ -1,59 +1,19 @@
-/** The rules that make a history trustworthy, against a lock client played by hand. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
-import { Ledger } from '../../../../harness/record/facts/ledger.js';
-import { Recorder } from '../../../../harness/record/recorder.js';
-import { Scheduler } from '../../../../harness/run/scheduler.js';
-import { createRandom } from '../../../../harness/runtimes/random.js';
-import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
+import { describe, expect, test } from 'vitest';
+import { monotonicNs } from '../../../../harness/runtimes/real-clock.js';
 import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import type { ClientScript, Instruction, Outcome } from '../../../../harness/vocabulary/workload.js';
 import { fakeHost } from './fake-client.js';
+import { fakeRun } from './fake-run.js';
 
 const HELLO = { type: 'ok', value: { lock: 'fake', features: ['clock'] } };
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
 async function setUp(script: () => ClientScript, hello: object = HELLO) {
-  const epochNs = monotonicNs();
-  const clock = realClock(epochNs);
-  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));
-  folders.push(folder);
-  const recorder = new Recorder(folder, clock);
-  const ledger = new Ledger();
-  recorder.subscribe((event) => ledger.event(event));
   const { host, processes } = fakeHost('c1');
-  const scheduler = new Scheduler([host], {
-    clock,
-    recorder,
-    ledger,
-    random: createRandom(1),
-    epochNs,
-    clientArgv: ['fake'],
-    topology: { kind: 'single', node: { name: 'r1', host: '10.0.0.1', port: 1 } },
-    topologyName: 'single',
-    model: { kind: 'mutex' },
-    leaseMs: 5_000,
-    commandTimeoutMs: 100,
-    operationGraceMs: 200,
-    script,
-    say: () => {},
-  });
+  const { scheduler, clock, events } = fakeRun([host], script);
   const started = scheduler.start();
   started.catch(() => {}); // looked at by the test
   await processes[0]!.nextRequest();
   processes[0]!.answer({ id: 0, ...hello });
-  const events = (): HistoryEvent[] =>
-    readFileSync(join(folder, 'history.jsonl'), 'utf8')
-      .trim()
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line));
   const recorded = async (matches: (event: HistoryEvent) => boolean): Promise<HistoryEvent> => {
     for (;;) {
       const found = events().find(matches);
@@ -61,7 +21,7 @@ async function setUp(script: () => ClientScript, hello: object = HELLO) {
       await clock.sleep(2);
     }
   };
-  /** Shakes hands with a process that came up again. */
+  /** Completes the handshake of a process that came up again. */
   const greet = async (n: number) => {
     while (processes.length <= n) await clock.sleep(2);
     await processes[n]!.nextRequest();
