@@ -118,7 +118,7 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
     FIRST_RUN_MS,
   );
 
-  it('removes at a start what dead runs have left, and nothing else', async () => {
+  it('removes what dead runs have left when a run starts, and nothing else', async () => {
     const { docker } = await findEngine();
     const dead = JSON.stringify({ ...ownerLike(), pid: 1, started: 'never' });
     const alive = JSON.stringify(ownerLike());

@@ -11,7 +11,7 @@ const lines = <T>(folder: string, file: string): T[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('single, volatile-ttl: exclusion broken because the server evicted the lock; all given back', async () => {
+test('single, volatile-ttl: exclusion broken because the server evicted the lock; all settings restored', async () => {
   const run = await torture(['--maxmemory-policy', 'volatile-ttl', '--nemesis', 'evict', '--time-limit', '9s']);
   expect(run.output + run.errors).toContain('a full server evicted it');
   expect(run.status).toBe(1);

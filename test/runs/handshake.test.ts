@@ -11,7 +11,7 @@ const file = (name: string, text: string) => {
   return path;
 };
 
-test('a directive that Redis refuses: exit 3 and where its own words are', async () => {
+test("a directive that Redis refuses: exit 3 and where to find Redis's own message", async () => {
   const run = await torture(['--redis-conf', 'frobnicate=1', '--nemesis', 'none', '--time-limit', '5s']);
   expect(run.errors).toMatch(/r1.*logs\/r1\.log/);
   expect(run.errors).not.toMatch(/\n\s+at /);

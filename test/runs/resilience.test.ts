@@ -84,7 +84,7 @@ describe.runIf(canMount)('a disk that fills up', () => {
     return { status: exitCode, output: stdout, errors: stderr, folder: join(copy, 'latest'), check };
   }
 
-  test('the run ends early, healed and whole, and cannot tell; so does a judgement that cannot be written', async () => {
+  test('the run ends early, healed and complete, with "cannot tell"; so does one whose results cannot be written', async () => {
     const run = await onTinyDisk([
       '--clients',
       '8',
@@ -177,7 +177,7 @@ describe('clients that do not behave', () => {
   const acquired = (events: readonly HistoryEvent[], client: string) =>
     events.filter((event) => event.type === 'ok' && event.op === 'acquire' && event.client === client).length;
 
-  test('floods are cut off, whatever they go to; the others work on, and nothing grows', async () => {
+  test('floods on any output are cut off; the other clients work on, and memory does not grow', async () => {
     const rogues = { c1: 'steps', c2: 'answers', c3: 'one line', c4: 'errors' };
     const args = [...lock, ...BUSY, '--clients', '7', '--keys', '7', '--time-limit', '7s'];
     const run = startWith({ ROGUES: JSON.stringify(rogues) }, args);
@@ -208,7 +208,7 @@ describe('clients that do not behave', () => {
     expect(processesOf(run.mark)).toEqual([]);
   });
 
-  test('no answer to an acquire or a release, deaf to the end, stopped by its own hand: the run ends all the same', async () => {
+  test('no answer to an acquire or a release, deaf to the end, stopped by itself: the run ends all the same', async () => {
     const rogues = { c1: 'acquire', c2: 'release', c3: 'ears closed', c4: 'stops itself' };
     const args = [...lock, ...BUSY, '--clients', '6', '--keys', '3', '--time-limit', '6s', '--lease', '2s'];
     const run = startWith({ ROGUES: JSON.stringify(rogues) }, args);
@@ -266,12 +266,12 @@ describe('servers that do not stay', () => {
     return run.errors.trim();
   };
 
-  test('a directive that Redis refuses: its own words, in one line', async () => {
+  test("a directive that Redis refuses: Redis's own message, in one line", async () => {
     const run = await torture([...BUSY, '--redis-conf', 'frobnicate=1']);
     expect(oneLine(run)).toMatch(/^lock-torture: r1: .*exit status 1.*frobnicate.*Bad directive.*logs\/r1\.log/);
   });
 
-  test('a port that is taken: its own words, in one line', async () => {
+  test("a port that is taken: Redis's own message, in one line", async () => {
     // The first process gets the port; no other can be in the node's namespace before its Redis.
     const redis = await redisThat('REDIS --port 6379 --bind 0.0.0.0 --save "" --dir /tmp > /dev/null & sleep 0.5');
     const run = await torture([...BUSY, '--redis', redis]);

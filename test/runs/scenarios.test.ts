@@ -38,7 +38,7 @@ describe('played', () => {
 });
 
 describe('with another lock than it is written for', () => {
-  test('tells what was found, and the command that does it again', { timeout: 120_000 }, async () => {
+  test('says what was found, and the command that repeats it', { timeout: 120_000 }, async () => {
     const out = freshFolder();
     const play = ['crashed-holder-frees-it', 'only-the-owner-releases', '--lock', 'set-nx-px-del'];
     const { status, output } = await torture([...play, '--out', out], { command: 'scenario' });
@@ -79,15 +79,15 @@ describe('with another lock than it is written for', () => {
   });
 });
 
-describe('asked for', () => {
-  test('one that there is not: one line, exit status 3', async () => {
+describe('asking for scenarios', () => {
+  test('an unknown one: one line, exit status 3', async () => {
     const { status, errors } = await torture(['no-such-play'], { command: 'scenario' });
     expect(status).toBe(3);
     expect(errors).toContain('no scenario "no-such-play"; known: ');
     expect(errors).not.toContain('    at ');
   });
 
-  test('--list: every claim, and what is true of it', async () => {
+  test('--list: every claim, and whether it is true', async () => {
     const { status, output } = await torture(['--list'], { command: 'scenario' });
     expect(status).toBe(0);
     for (const { name, claim, truth } of Object.values(scenarios)) {

@@ -57,7 +57,7 @@ const seriesOf = (out: string) => join(out, folders(out, 'series')[0]!);
 let original = '';
 
 describe('--times', () => {
-  test('a run for each seed with the lock as it was at first, a line for each, and what they say together', async () => {
+  test('a run for each seed with the lock as it was at first, a line for each, and a summary', async () => {
     writeLock('await redis.del(key);');
     const run = begin(['--lock', './my-lock.ts', ...VIOLATED, '--times', '2', '--seed', '41'], { cwd: user });
     await until('the first', () => run.output().includes('run 1 of 2'), 100_000);
@@ -84,7 +84,7 @@ describe('--times', () => {
 });
 
 describe('replay', () => {
-  test('the same seed, options and plan; k of n found it again, and the first is enough', async () => {
+  test('the same seed, options and plan; k of n reproduced it, and the first is enough', async () => {
     writeLock('/* still wrong */ await redis.del(key);');
     const out = freshFolder();
     const args = [original, '--times', '3', '--until-violation', '--json', '--out', out];
@@ -188,7 +188,7 @@ describe('Ctrl-C in a series', () => {
     historyOf(run).some((event) => event.type === 'phase' && event.phase === 'torture') &&
     !historyOf(run).some((event) => event.type === 'phase' && event.phase === 'end');
 
-  test('once: the run that goes on is judged, no other follows, and there is a summary', async () => {
+  test('once: the current run is judged, no other follows, and there is a summary', async () => {
     const run = await inSecondRun('4s');
     process.kill(run.child.pid!, 'SIGINT');
     const { code } = await run.ended;
@@ -201,7 +201,7 @@ describe('Ctrl-C in a series', () => {
     expect(processesOf(run.mark)).toEqual([]);
   });
 
-  test('twice: everything ends at once, what had ended is written down', async () => {
+  test('twice: everything ends at once, and the runs that had ended are written down', async () => {
     const run = await inSecondRun('2s');
     process.kill(run.child.pid!, 'SIGINT');
     await until('the first to be heard', () => run.errors().includes('once more'));

@@ -132,7 +132,7 @@ describe('import rules', () => {
     expect(FOLDERS.flatMap(sources).filter(({ path }) => roomOf(path) === undefined)).toEqual([]);
   });
 
-  test('no import leads back to where it came from', () => {
+  test('no import is circular', () => {
     expect(circles(FOLDERS.flatMap(sources))).toEqual([]);
   });
 
@@ -247,7 +247,7 @@ describe('time and randomness are parameters', () => {
     'reports/browser/',
   ];
 
-  test('whatever plans, runs or judges a run takes them from outside', () => {
+  test('all code that plans, runs or judges a run takes them from outside', () => {
     const found = FOLDERS.flatMap(sources)
       .filter(({ path }) => !MAY.some((allowed) => path.startsWith(allowed)))
       .filter(({ text }) => READS_TIME.test(code(text)))

@@ -33,7 +33,7 @@ it('no fault and no topology is known by its name', () => {
   expect(known).toEqual([]);
 });
 
-it('would be seen', () => {
+it('such a name would be found', () => {
   expect(files.length).toBeGreaterThan(100);
   expect(names).toContain('redlock');
 });

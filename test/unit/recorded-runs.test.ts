@@ -233,11 +233,11 @@ describe('a run of the first release is judged as it was', () => {
   });
 });
 
-test('what is declared as changed is about a run that is there', () => {
+test('every declared change is about a recorded run', () => {
   expect(Object.keys(CHANGED).filter((name) => !names.includes(name))).toEqual([]);
 });
 
-test('the runs are of every topology, workload, fault, canary and scenario of the first release, with every verdict', () => {
+test('the runs cover every topology, workload, fault, canary and scenario of the first release, and every verdict', () => {
   const runs = names.map(read).map(({ files, judged }) => ({
     ...(JSON.parse(files['config.json']!) as { topology: string; workload: string; lock: string; scenario?: string }),
     verdict: judged.verdict,

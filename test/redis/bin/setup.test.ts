@@ -133,7 +133,7 @@ describe('set-up', () => {
     expect(await setUp()).toEqual({ exitCode: 0, said: COMPILING });
   });
 
-  it('compiles again when a source changed, and leaves nothing of one that is gone', async () => {
+  it('compiles again when a source changed, and leaves no output of a deleted one', async () => {
     await setUp();
     write('src/a.ts', 'a, longer');
     rmSync(join(project, 'src/b.ts'));
@@ -151,7 +151,7 @@ describe('set-up', () => {
     expect(await setUp()).toEqual({ exitCode: 0, said: INSTALLING });
   });
 
-  it("tells the compiler's errors, and does not take the failure for done", async () => {
+  it("prints the compiler's errors, and does not take the failure for success", async () => {
     write('src/a.ts', 'MISTAKE');
     for (let attempt = 0; attempt < 2; attempt++) {
       const { exitCode, said } = await setUp();
@@ -194,7 +194,7 @@ describe('two starts at once', () => {
 });
 
 describe('kill -9', () => {
-  it('while compiling takes the compiler along, and the next start compiles everything', async () => {
+  it('while compiling also ends the compiler, and the next start compiles everything', async () => {
     write('hold', '');
     const { child } = start();
     await until(() => existsSync(join(project, 'held')));
@@ -209,7 +209,7 @@ describe('kill -9', () => {
     expect(leftovers()).toEqual([]);
   });
 
-  it('while replacing what was compiled leaves the old or nothing, and the next start compiles', async () => {
+  it('while replacing the output leaves the old one or none, and the next start compiles', async () => {
     await setUp();
     // Between the two renames: the new one is finished, the old one moved away.
     cpSync(join(project, 'dist'), join(project, 'dist.old'), { recursive: true });
@@ -219,7 +219,7 @@ describe('kill -9', () => {
     expect(leftovers()).toEqual([]);
   });
 
-  it('while installing takes npm along, and the next start installs everything', async () => {
+  it('while installing also ends npm, and the next start installs everything', async () => {
     await setUp();
     write('package-lock.json', `${readFileSync(join(project, 'package-lock.json'), 'utf8')}\n`);
     // An npm that is killed when it has removed a package and not yet anything else.
@@ -266,7 +266,7 @@ describe('what it cannot do', () => {
     expect(said).toContain('ECONNREFUSED');
   });
 
-  it.runIf(process.getuid!() === 0)('says in one line that a clone of somebody else cannot be written to', () => {
+  it.runIf(process.getuid!() === 0)("says in one line that another user's clone cannot be written to", () => {
     chmodSync(project, 0o755);
     const asAnother = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath];
     const { status, stderr } = spawnSync('setpriv', [...asAnother, join(project, 'bin', 'setup.mjs')], {

@@ -25,7 +25,7 @@ async function queueUp(client: LockClientProcess, key: string, leaseMs = 60_000,
 const steps = (client: LockClientProcess) =>
   client.notices.flatMap((notice) => (notice.type === 'step' ? [[notice.name, notice.hold]] : []));
 
-test('is granted in the order in which they queued, each woken by the one before', async () => {
+test('is granted in the order of the queue, each client woken by the one before', async () => {
   await using holder = await connected();
   await using first = await connected();
   await using second = await connected();
@@ -120,7 +120,7 @@ test('waiters stay in the queue for longer than their deadline, because they com
   expect((await granted).type).toBe('ok');
 });
 
-test('who stops waiting leaves the queue', async () => {
+test('a client that stops waiting leaves the queue', async () => {
   await using holder = await connected();
   await using impatient = await connected();
   const key = freshKey();

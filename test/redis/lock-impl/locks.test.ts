@@ -59,7 +59,7 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
       },
     ));
 
-  test('ends by itself; the late release fails and leaves the next holder alone', () =>
+  test('expires; the late release fails and leaves the next holder alone', () =>
     withClients(
       () => connect(single(server)),
       async ({ a, b, key }) => {
@@ -248,7 +248,7 @@ describe('canaries', () => {
 });
 
 describe.runIf(havePython)('the Python client', () => {
-  test('shakes hands, tells its clock, refuses what it does not know', async () => {
+  test('completes the handshake, tells its clock, refuses what it does not know', async () => {
     await using client = new LockClientProcess(['python3', pythonClient]);
     const hello = await client.init(single(server));
     expect(hello).toMatchObject({
@@ -325,7 +325,7 @@ describe.runIf(havePython)('the Python client', () => {
   });
 });
 
-describe('a lock of the user, from wherever it lies', () => {
+describe("a user's lock, from any folder", () => {
   let outside: string;
   beforeAll(() => {
     outside = mkdtempSync(join(tmpdir(), 'lock-torture-user-'));
@@ -435,7 +435,7 @@ describe('the conversation in docs/protocol.md', () => {
     ...(havePython && { python: () => new LockClientProcess(['python3', pythonClient]) }),
   };
 
-  test.each(Object.entries(programs))('is how it goes with %s', async (_name, start) => {
+  test.each(Object.entries(programs))('is the one that %s has', async (_name, start) => {
     expect(requests.map((request) => request.op)).toEqual(['init', 'acquire', 'extend', 'release', 'release', 'clock']);
     await using client = start();
     const heard: Record<string, unknown>[] = [];

@@ -110,7 +110,7 @@ describe('one client', () => {
       expect((await acquire(b, 'read', key)).type).toBe('fail');
     }));
 
-  test('reads, then is in its own way when it wants to write', async () => {
+  test('reads, and blocks itself when it wants to write', async () => {
     await using a = await connected();
     const key = freshKey();
     const read = await acquire(a, 'read', key);
@@ -131,7 +131,7 @@ describe('one client', () => {
 });
 
 describe('leases', () => {
-  test('a reader that died holds for its own lease, however long others read on', async () => {
+  test('a reader that died holds for its own lease, however long others go on reading', async () => {
     await using dead = await connected();
     await using a = await connected();
     await using writer = await connected();
@@ -176,7 +176,7 @@ describe('the forms of the API', () => {
     return new ReentrantLock({ access: here.access, protocol, owner, watchdogMs: 5_000 });
   }
 
-  test('each mode counts, unlocks and is asked about for itself', async () => {
+  test('each mode is counted, unlocked and queried separately', async () => {
     const key = freshKey();
     const [readA, writeA] = [await lockOf(key, 'read', 'a'), await lockOf(key, 'write', 'a')];
     const [readB, writeB] = [await lockOf(key, 'read', 'b'), await lockOf(key, 'write', 'b')];

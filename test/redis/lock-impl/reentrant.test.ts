@@ -47,7 +47,7 @@ describe('the forms of the API', () => {
     await b.unlock();
   });
 
-  test('tryLock(wait): waits so long and no longer', async () => {
+  test('tryLock(wait): waits that long and no longer', async () => {
     const key = freshKey();
     const [a, b] = [await lockOf(key), await lockOf(key)];
     await a.lock();
@@ -61,7 +61,7 @@ describe('the forms of the API', () => {
     await b.unlock();
   });
 
-  test('tryLock(wait, lease): ends by itself, and is not renewed', async () => {
+  test('tryLock(wait, lease): expires, and is not renewed', async () => {
     const key = freshKey();
     const [a, b] = [await lockOf(key), await lockOf(key)];
     expect(await a.tryLock(0, 2 * WATCHDOG_MS)).toBe(true);
@@ -89,7 +89,7 @@ describe('the forms of the API', () => {
     expect(await a.isHeld()).toBe(false);
   });
 
-  test('lock(lease): ends by itself', async () => {
+  test('lock(lease): expires', async () => {
     const key = freshKey();
     const a = await lockOf(key);
     await a.lock(80);
@@ -170,7 +170,7 @@ describe('the forms of the API', () => {
     await expect(a.unlock()).rejects.toThrow(NotOwnerError);
   });
 
-  test('what an unlock that failed left behind is not taken for held, and can be unlocked still', async () => {
+  test('what a failed unlock left behind is not taken for held, and can still be unlocked', async () => {
     const key = freshKey();
     const a = await lockOf(key);
     await a.lock();
@@ -246,7 +246,7 @@ describe.each(['reentrant', 'spin'])('%s, as the harness drives it', (lock) => {
       expect((await b.acquire(key, 300, 20_000)).type).toBe('ok');
     }));
 
-  test('tells that it was lost; a release of the lost hold leaves the next one alone', async () => {
+  test('reports that it was lost; a release of the lost hold leaves the next one alone', async () => {
     await using a = await connected();
     const key = freshKey();
     const lost = await a.acquire(key, 300);
@@ -260,7 +260,7 @@ describe.each(['reentrant', 'spin'])('%s, as the harness drives it', (lock) => {
   });
 });
 
-describe('who waits for reentrant', () => {
+describe('a client that waits for reentrant', () => {
   test('is woken by the unlock, long before the lease is over', () =>
     withClients(
       () => connectedClient('reentrant', single(server)),
@@ -288,7 +288,7 @@ describe('who waits for reentrant', () => {
     expect(await evals()).toBe(before + 3);
   });
 
-  test('loses one lease at most when the message is lost', () =>
+  test('waits one lease longer at most when the message is lost', () =>
     withClients(
       () => connectedClient('reentrant', single(server)),
       async ({ a, b, key }) => {

@@ -63,7 +63,7 @@ describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
       },
     ));
 
-  test('ends by itself; the late release fails and leaves the next holder alone', () =>
+  test('expires; the late release fails and leaves the next holder alone', () =>
     withClients(
       () => connectedClient(lock, single(server)),
       async ({ a, b, key }) => {
@@ -88,7 +88,7 @@ describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
 });
 
 describe('multi', () => {
-  test('has every part, of one owner, or none', async () => {
+  test('has all parts, with one owner, or none', async () => {
     await using client = await connectedClient('multi', single(server));
     const key = freshKey();
     const grant = await client.acquire(key);
@@ -105,7 +105,7 @@ describe('multi', () => {
     }
   });
 
-  test('a part that was lost makes it no hold any more; the others are given back all the same', async () => {
+  test('it is no longer held once a part is lost; the other parts are still given back', async () => {
     await using client = await connectedClient('multi', single(server));
     const key = freshKey();
     const [first] = partsOf(key);
@@ -216,7 +216,7 @@ describe('redlock-multi', () => {
     expect(second.type).toBe('ok');
   });
 
-  test('where redlock leaves the slow node aside and grants while the lease runs', async () => {
+  test('redlock, by contrast, leaves the slow node aside and grants while the lease runs', async () => {
     const { afterMs, leaseMs } = await slowThirdNode('redlock');
     expect(afterMs).toBeLessThan(leaseMs);
   });
@@ -245,7 +245,7 @@ describe('redlock-multi', () => {
     expect(left.slice(0, 2)).toEqual([0, 1]);
   });
 
-  test('where redlock gives back on all nodes', async () => {
+  test('redlock, by contrast, gives back on all nodes', async () => {
     const { answer, left } = await stoppedMajority('redlock');
     expect(answer).toMatchObject({ type: 'fail', reason: 'unreachable' });
     expect(left.slice(0, 2)).toEqual([0, 0]);
@@ -268,7 +268,7 @@ describe('fenced', () => {
       },
     ));
 
-  test('a counter that was lost gives tokens twice', async () => {
+  test('a counter that was lost issues tokens twice', async () => {
     await using client = await connectedClient('fenced', single(server));
     const key = freshKey();
     const first = await client.acquire(key);
@@ -277,7 +277,7 @@ describe('fenced', () => {
     expect(second.value.token).toBe(first.value.token);
   });
 
-  test('a counter that is none grants nothing', async () => {
+  test('a counter that is not a number grants nothing', async () => {
     await using client = await connectedClient('fenced', single(server));
     const key = freshKey();
     await server.redis.set(`{${key}}:fence`, 'no number');
@@ -376,7 +376,7 @@ describe('semaphore', () => {
     expect(await server.redis.pttl(key)).toBe(-1);
   });
 
-  test('a permit that is returned twice makes one too many', async () => {
+  test('a permit that is returned twice makes one permit too many', async () => {
     const redis = await access.redis();
     const semaphore = new Semaphore(access, { redis, key: freshKey(), permits: 1 });
     const hold = await semaphore.acquire(asks());
@@ -423,7 +423,7 @@ describe('permit-expirable', () => {
     expect((await other.acquire(key, 5_000, 10_000)).type).toBe('ok');
   });
 
-  test('a fast clock takes permits that live', async () => {
+  test('a fast clock takes permits that are still held', async () => {
     const redis = await access.redis();
     let aheadMs = 0;
     const permits = new ExpirablePermits(access, {
@@ -447,7 +447,7 @@ describe('permit-expirable', () => {
 });
 
 describe('count-down latch', () => {
-  test('opens when it was counted down to nothing, for all who wait', async () => {
+  test('opens for all waiters when it was counted down to zero', async () => {
     const latch = new CountDownLatch(access, await access.redis(), freshKey());
     expect(await latch.opened(0)).toBe(true);
     expect(await latch.close(3)).toBe(true);

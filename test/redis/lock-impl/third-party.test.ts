@@ -75,7 +75,7 @@ describe.concurrent('what any lock does', () => {
   const withExtend = [...extended.map(named).map(onOne), ...extended.map(named).map(onThree)];
 
   test.each(withExtend)(
-    '%s on %s ends by itself; the late release fails and leaves the next holder alone',
+    '%s on %s expires; the late release fails and leaves the next holder alone',
     async (lock, _where, topology, servers) => {
       await using a = await connectedClient(lock, topology());
       await using b = await connectedClient(lock, topology());
@@ -99,7 +99,7 @@ describe.concurrent('what any lock does', () => {
   });
 });
 
-describe('validity, as far as they tell it', () => {
+describe('validity, where the library reports it', () => {
   test.each(['redlock-4', 'redlock-5', 'sesamecare-redlock'].map(named))(
     '%s: the lease less its drift',
     async (lock) => {
@@ -125,7 +125,7 @@ describe('validity, as far as they tell it', () => {
     expect(validForMs).toBeLessThan(0);
   });
 
-  test('redis-semaphore grants what is over already, and says no validity', async () => {
+  test('redis-semaphore grants what has already expired, and reports no validity', async () => {
     const { validForMs, afterMs } = await slowMajority('third-party/redis-semaphore-redlock-mutex');
     expect(afterMs).toBeGreaterThan(300);
     expect(validForMs).toBeUndefined();
@@ -196,7 +196,7 @@ test('redlock-4 gives the lock back when an extension fails, and the loss is rep
 });
 
 describe('redis-semaphore', () => {
-  test('a late release says nothing of being late, and leaves the next holder alone', async () => {
+  test('a late release does not report that it is late, and leaves the next holder alone', async () => {
     await using client = await connectedClient('third-party/redis-semaphore-mutex', single(server));
     const key = freshKey();
     const grant = await client.acquire(key);
@@ -263,7 +263,7 @@ describe('redis-semaphore', () => {
   });
 });
 
-describe('a majority that is gone', () => {
+describe('a lost majority', () => {
   test.each(
     [
       'redlock-4',

@@ -50,7 +50,7 @@ test('a holder that dies frees it within one lease', () =>
     expect((await b.acquire(key, LEASE_MS, 20_000)).type).toBe('ok');
   }));
 
-test('tells that it lost a lock that was taken from it, and leaves the thief alone', async () => {
+test('reports the loss of a lock that was taken from it, and leaves the thief alone', async () => {
   await using a = await connected();
   const key = freshKey();
   const grant = await a.acquire(key, LEASE_MS);
@@ -61,7 +61,7 @@ test('tells that it lost a lock that was taken from it, and leaves the thief alo
   expect(await server.redis.get(key)).toBe('somebody else');
 });
 
-test('tells that it lost a lock when nothing was confirmed for a whole lease', async () => {
+test('reports the loss of a lock when nothing was confirmed for a whole lease', async () => {
   await using own = await startRedis();
   await using a = await connectedClient('watchdog', single(own));
   const grant = await a.acquire('k', LEASE_MS);

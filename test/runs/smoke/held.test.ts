@@ -17,7 +17,7 @@ describe('--json', () => {
 });
 
 describe('what was recorded can be checked', () => {
-  test('a torn last line is mentioned, other damage is named by line', async () => {
+  test('a torn last line is mentioned, other damage is reported with its line', async () => {
     const run = await torture([
       '--topology',
       'single',

@@ -6,7 +6,7 @@ import { endAll, historyOf, namespacesOf, processesOf, type Torture, until } fro
 let run: Torture;
 afterEach(() => endAll(run));
 
-test('a client is followed by another in its place; the outer CLI takes everything with it', async () => {
+test('a killed client is replaced by another; a killed outer CLI takes everything with it', async () => {
   run = await inFullSwing();
   const client = find(run, (command) => command.includes('client/main.js'));
   process.kill(client.pid, 'SIGKILL');

@@ -88,7 +88,7 @@ describe.skipIf(!haveBrowser)('the report of a run that was violated, by a lock 
     expect(trouble).toEqual([]);
   });
 
-  test('zooms by button and by key, and tells what is under the pointer to the microsecond', async () => {
+  test('zooms by button and by key, and shows what is under the pointer to the microsecond', async () => {
     await using opened = await open(report);
     const { page, trouble } = opened;
     const shown = () => page.evaluate(() => lockTorture.view.untilUs - lockTorture.view.fromUs);
@@ -146,7 +146,7 @@ describe.skipIf(!haveBrowser)('the report of a run that was violated, by a lock 
     expect(elsewhere.trouble).toEqual([]);
   });
 
-  test('is dark in the dark, and fits a telephone', async () => {
+  test('has a dark theme, and fits a phone', async () => {
     await using opened = await open(report, { dark: true, width: 390 });
     const { page, trouble } = opened;
     const brightness = () =>

@@ -85,7 +85,7 @@ describe('a checker that is added to the map', () => {
     expect(page).toContain('| `yawned` | liveness | `wakefulness` | a holder opened its mouth |');
   });
 
-  it('judges the runs that it says, and those that name it', () => {
+  it('judges the runs that it declares, and those that name it', () => {
     const all = [...checkers, dummy([])];
     const judges = (run: Parameters<typeof judgesOf>[0]) =>
       judgesOf(run, all).some(({ name }) => name === 'wakefulness');

@@ -22,7 +22,7 @@ const struck = (story: Story) =>
     .fault(3.1, 0, 'kill', 'strike', { targets: ['r1'] })
     .fault(5.2, 0, 'kill', 'heal', { targets: ['r1'] });
 
-it('counts in its headline also what is not told one by one', () => {
+it('counts in its headline also what is not listed one by one', () => {
   const story = turns(12);
   for (let n = 0; n < 1_100; n++) {
     story
@@ -78,7 +78,7 @@ describe('the lock held', () => {
     });
   });
 
-  it('although one fault of several was refused, which is said', () => {
+  it('although one fault of several was refused, which is mentioned', () => {
     const story = struck(held())
       .planned('kill', 'kill')
       .fault(6, 1, 'kill', 'refused', { proof: 'r1 is not running' })
@@ -89,7 +89,7 @@ describe('the lock held', () => {
     });
   });
 
-  it('does not hold where it was never tested by this class: found, but not failing', () => {
+  it('is not said where something was found, though it does not fail the run', () => {
     const result = judged(
       stale()
         .whole(30)
@@ -134,7 +134,7 @@ describe('violated', () => {
     expect(result.violations.map((violation) => violation.class)).toEqual(['exclusion', 'stale', 'liveness']);
   });
 
-  it('tells the gravest first, though it came last, and a lesser class before a second of the gravest', () => {
+  it('lists the gravest first, though it came last, and a lesser class before a second of the gravest', () => {
     const result = judged(
       stale()
         .grant('c1', 30)
@@ -165,7 +165,7 @@ describe('violated', () => {
     );
   });
 
-  it('names what a lock said, by the first finding of the class, and counts the other kinds apart', () => {
+  it('names what a lock said, by the first finding of the class, and counts the other kinds separately', () => {
     const renewed = held().grant('c3', 20).grant('c4', 26).renewed('c3', 26.5).release('c3', 27, { sent: 26.9 });
     expect(judged(renewed.release('c4', 28).whole(30)).headline).toMatch(
       /^Exclusion broken: 1 hold renewed although another client had been granted the lock since \(first at 26\.500 s .*\); also 1 stale holder\.$/,
@@ -176,7 +176,7 @@ describe('violated', () => {
     );
   });
 
-  it('fails only for what it is to fail for', () => {
+  it('fails only for the classes in --fail-on', () => {
     expect(
       judged(
         stale()
@@ -241,7 +241,7 @@ describe('cannot tell', () => {
   });
 });
 
-it('refuses a checker that there is not', () => {
+it('refuses an unknown checker', () => {
   expect(() => judgesOf({ ...mutex, played: false, judgedBy: ['luck'] })).toThrow('no checker is called "luck"');
 });
 
@@ -257,7 +257,7 @@ it('decides a long history, violated throughout or not', () => {
   }
 });
 
-describe('what befell the run by itself', () => {
+describe('a run that was disturbed from outside', () => {
   const proof = 'the disk was full at 25.000 s, and the run was ended there; free some space';
   const full = (story: Story) => story.fault(25, -1, 'disk', 'failed', { proof, mishap: 'disk' });
 
@@ -374,7 +374,7 @@ describe('a client that breaks the protocol', () => {
   });
 });
 
-describe('a record that is missing is missed', () => {
+describe('missing records are noticed', () => {
   const judged = (story: Story) =>
     judge(story.input(), judgesOf({ ...mutex, played: false, judgedBy: ['left-behind'] }));
   const recorded = (lines: number) => struck(held()).event(29, { type: 'closed', observations: lines }).whole(30);
@@ -403,7 +403,7 @@ describe('a record that is missing is missed', () => {
     });
   });
 
-  it('but not where all that was recorded is there', () => {
+  it('but not where the record is complete', () => {
     expect(judged(watched(3))).toMatchObject({ verdict: 'held', reasons: [] });
     expect(judged(watched(0, recorded(0)))).toMatchObject({ verdict: 'held', reasons: [] });
   });

@@ -85,7 +85,7 @@ it.each(Object.entries(checkers))('%s', (_, [checker, model]) => {
   expect(growthOf(checker, model, WRONG)).toBeLessThan(LARGEST_GROWTH);
 });
 
-it('the sound history is sound, and the wrong one wrong from end to end', () => {
+it('the sound history holds, and the wrong one is violated from end to end', () => {
   const judged = (name: string, history: History) => {
     const [{ check }, model] = checkers[name]!;
     return check({ ...checkInput([], model), history });

@@ -25,7 +25,7 @@ test('every canary has its twin', () => {
   expect(files).toHaveLength(names.length);
 });
 
-test('an unknown name is nothing, also one that every object has', () => {
+test('an unknown name finds nothing, not even a name that every object has', () => {
   expect(builtinLock('nothing')).toBeUndefined();
   expect(builtinLock('constructor')).toBeUndefined();
 });

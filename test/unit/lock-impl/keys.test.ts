@@ -13,7 +13,7 @@ test.each([
   expect(calculateSlot(expected)).toBe(calculateSlot(key));
 });
 
-test('a companion is in the slot of its key, and another key than it', () => {
+test('a companion key is in the slot of its key, and differs from it', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', ':', '{'), maxLength: 6 });
   const tagged = fc.tuple(text, fc.string({ unit: fc.constantFrom('a', '{'), minLength: 1 }), text);
   const keys = fc.oneof(

@@ -57,7 +57,7 @@ describe('acquire', () => {
     expect(new Set(one.commands.map((command) => command[command[0] === 'set' ? 2 : 4])).size).toBe(1);
   });
 
-  test('all parts, when the lease is over, are none', async () => {
+  test('all parts after the end of the lease are no grant', async () => {
     const one = server([], [], 40);
     await expect(acquire(one, { leaseMs: 120 })).rejects.toThrow('refused: granted-late');
     expect(givenBack(one)).toEqual(parts);

@@ -16,7 +16,7 @@ const asked = (nodes: FakeNode[]) => nodes.map((one) => one.commands.some(([name
 const givenBack = (nodes: FakeNode[]) => nodes.map((one) => one.commands.some(([name]) => name === 'eval'));
 
 describe('acquire', () => {
-  test('asks one node after the other, and says no validity', async () => {
+  test('asks one node after the other, and reports no validity', async () => {
     const nodes = [slow(20), slow(20), slow(20)];
     const { hold, fake } = await acquire(nodes);
     expect(fake.nowMs).toBe(1_060);

@@ -42,7 +42,7 @@ describe('acquire', () => {
     expect(nodes.map((one) => one.commands[1]!.at(-1))).toEqual(owners);
   });
 
-  test('a majority that comes when the lease is over is none', async () => {
+  test('a majority that comes after the end of the lease is none', async () => {
     // The slow ones use up their 20 ms, which leave less than nothing of 22 ms after drift.
     const slow = () => node((name) => ({ reply: name === 'set' ? 'OK' : 1, afterMs: 30 }));
     const quick = [willing(), willing(), willing()];

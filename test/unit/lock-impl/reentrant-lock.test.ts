@@ -82,7 +82,7 @@ function lockOf(server: MemoryServer, owner: string): ReentrantLock {
 
 /** Each a test that failed once on paper: what the names of owners are for. */
 describe('after an operation whose answer was lost', () => {
-  test('an unlock that comes late, after the next lock, releases nothing of that', async () => {
+  test('a late unlock, after the next lock, does not release that one', async () => {
     const server = new MemoryServer();
     const [a, b] = [lockOf(server, 'a'), lockOf(server, 'b')];
     await a.tryLock(0, NOT_RENEWED_MS);
@@ -100,7 +100,7 @@ describe('after an operation whose answer was lost', () => {
     expect(server.owner).toBeUndefined();
   });
 
-  test('a lock that was granted all the same is not taken for ours', async () => {
+  test('a lock that was granted after all is not taken for ours', async () => {
     const server = new MemoryServer();
     const a = lockOf(server, 'a');
     server.fate = 'lost';
@@ -111,7 +111,7 @@ describe('after an operation whose answer was lost', () => {
     expect(server.count).toBe(1);
   });
 
-  test('an unlock that certainly did not happen can be made again', async () => {
+  test('an unlock that certainly did not happen can be repeated', async () => {
     const server = new MemoryServer();
     const a = lockOf(server, 'a');
     await a.tryLock(0, NOT_RENEWED_MS);
@@ -138,7 +138,7 @@ test('a hold whose lease ended is lost when it is locked again, and its release 
   expect(server.owner).toBeUndefined();
 });
 
-test('no two callers ever believe that they hold it, whatever gets lost, and no lock is left behind where nothing does', async () => {
+test('no two callers ever believe that they hold it, whatever gets lost, and no lock is left behind where nothing gets lost', async () => {
   const fate = fc.oneof(
     { weight: 3, arbitrary: fc.constant<Fate>('ok') },
     fc.constantFrom<Fate>('refused', 'lost', 'late'),

@@ -113,7 +113,7 @@ describe('a watchdog', () => {
     expect(watchdog.lost.reason).toBe('no renewal was confirmed within the lease');
   });
 
-  test('counts what else started the lease anew', async () => {
+  test('counts other renewals of the lease', async () => {
     const { pass, watchdog, lostAtMs, now } = kept([new Error('timed out')]);
     await pass(500);
     watchdog.confirmed(now());

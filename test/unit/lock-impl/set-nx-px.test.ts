@@ -25,7 +25,7 @@ describe('set-nx-px', () => {
     await expect(acquire(readonly)).rejects.toThrow('refused: readonly');
   });
 
-  test('a doubt is no refusal, and is not tried again', async () => {
+  test('an unknown outcome is no refusal, and is not tried again', async () => {
     const lost = node(() => ({ error: new Error('Command timed out') }));
     await expect(acquire(lost, 1_000, 5_000)).rejects.toThrow(/^Command timed out$/);
     expect(lost.commands).toHaveLength(1);
@@ -48,7 +48,7 @@ describe('set-nx-px', () => {
     expect(held.commands.length).toBeLessThan(300 / 10 + 3);
   });
 
-  test('release and extend tell no, not done and do not know apart', async () => {
+  test('release and extend distinguish "no", "not done" and "unknown"', async () => {
     const answers = [
       { reply: 1 },
       { reply: 0 },

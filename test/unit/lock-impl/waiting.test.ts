@@ -14,7 +14,7 @@ const publish = (fake: FakeAccess) => {
 };
 
 describe('listening', () => {
-  test('the first pause only begins to listen: somebody has to look once more', async () => {
+  test('the first pause only begins to listen: the caller has to look once more', async () => {
     const fake = new FakeAccess([]);
     const waiting = listening(fake.access, 'c');
     expect(await took(fake, waiting.pause(5_000))).toBe(0);

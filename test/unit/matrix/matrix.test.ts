@@ -43,7 +43,7 @@ function came(expect: Cell['expect'], results: Partial<Results> | undefined) {
   return row.shown;
 }
 
-describe('what a cell comes to', () => {
+describe('the outcome of a cell', () => {
   test.each([
     ['exclusion', { verdict: 'violated', found: { exclusion: 1, stale: 3 } }, 'as-expected'],
     ['exclusion', { verdict: 'held' }, 'lacks-power'],

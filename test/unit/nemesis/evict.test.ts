@@ -137,7 +137,7 @@ async function expectHealed() {
 describe('evict', () => {
   beforeEach(() => deployed('single'));
 
-  it('fills the memory when a lock is held, until it is evicted; and gives everything back', async () => {
+  it('fills the memory when a lock is held, until it is evicted; and restores everything', async () => {
     holds('lock:0', 200, w.nodes);
     const active = await strike('primary');
     expect(w.notes[0]).toMatchObject({ state: 'phase', targets: ['r1'], did: 'limited the memory of r1' });
@@ -301,7 +301,7 @@ describe('evict on several nodes', () => {
     expect(w.levers.memory.forgetful()).toEqual(['r1']);
   });
 
-  it('strikes the primary of whatever node it is given by role, in the hash slots that it serves', async () => {
+  it('strikes the primary of any node given by role, in the hash slots that it serves', async () => {
     deployed('sentinel', { seed: 3 });
     const shards = await w.topology.shards();
     w.topology.shards = async () => shards.map((shard) => ({ ...shard, serves: (key) => key === '{any2}' }));
@@ -319,7 +319,7 @@ describe('evict on several nodes', () => {
     await expectHealed();
   });
 
-  it('is refused for a replica that is named', async () => {
+  it('is refused for a named replica', async () => {
     deployed('sentinel');
     await expect(strike({ names: ['r2'] })).rejects.toMatchObject({
       refused: true,

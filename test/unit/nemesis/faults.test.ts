@@ -171,7 +171,7 @@ describe('partition', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
-  it('link: between two names, or one target and somebody it talks to', async () => {
+  it('link: between two names, or one target and a peer that it talks to', async () => {
     const active = await strike(w, 'partition', { names: ['r1', 'c2'] }, 3_000, { mode: 'link' });
     expect(cuts(w)).toEqual(['c2>r1', 'r1>c2']);
     await heal(w, active);
@@ -243,7 +243,7 @@ describe('clock', () => {
     ).rejects.toMatchObject({ refused: true });
   });
 
-  it('moves a client, and fails where nothing shows that it did', async () => {
+  it('moves a client, and fails where nothing shows that it moved', async () => {
     const w = world('single');
     const active = await strike(w, 'clock', { names: ['c1'] }, 3_000, { offsetMs: 4_000 });
     expect(active.record.proof).toContain("c1's program says it is +4000 ms off");
@@ -300,7 +300,7 @@ describe('drift', () => {
     await heal(w, await third());
   });
 
-  it('fails where the program keeps the time it had, and sets the clock back', async () => {
+  it('fails where the program keeps its old time, and sets the clock back', async () => {
     const w = world('single');
     w.node('r1').shimmed = false;
     await expect(strike(w, 'drift', { names: ['r1'] }, 3_000, { ratePpm: 300_000 })).rejects.toThrow(
@@ -433,7 +433,7 @@ describe('slow', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
-  it('is refused where it would never let go, and on what another fault has stopped', async () => {
+  it('is refused where it would never let the process run, and on one that another fault has stopped', async () => {
     const w = world('single');
     const never = strike(w, 'slow', { names: ['r1'] }, 3_000, { pauseMs: 100, everyMs: 100 });
     await expect(never).rejects.toMatchObject({ refused: true });
@@ -555,7 +555,7 @@ describe('lost-reply', () => {
 describe('reload', () => {
   const restarted = (w: World) => w.notes.map(({ did }) => did);
 
-  it('restarts one node after the other, and says what each became', async () => {
+  it('restarts one node after the other, and says what became of each', async () => {
     const w = world('redlock', { persistence: 'aof-always' });
     const pids = w.nodes.map((node) => node.process.pid);
     const active = await strike(w, 'reload', 'all', 5_000);
@@ -599,7 +599,7 @@ describe('reload', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
-  it('is refused when it may not even begin', async () => {
+  it('is refused when not even the first node may be restarted', async () => {
     const w = world('redlock', { persistence: 'none' });
     w.levers.memory.count(['r4', 'r5']);
     await expect(strike(w, 'reload', 'all', 2_000)).rejects.toMatchObject({ refused: true });
@@ -823,7 +823,7 @@ describe('failover where clients leave a replaced primary', () => {
     expect(w.clock.nowNs() / 1e6 - 1_000).toBeLessThan(struckMs + 200);
   });
 
-  it('waits until what an earlier fault left is mended', async () => {
+  it('waits until the effects of an earlier fault are repaired', async () => {
     const w = leaving();
     const wholeAtNs = 2_000e6;
     w.topology.missing = async () => (w.clock.nowNs() < wholeAtNs ? ['r3 is not a replica yet'] : []);

@@ -90,7 +90,7 @@ describe('network', () => {
     expect(await w.levers.network.trouble(w.host('r1'))).toEqual(['r1 is off the network: nothing is routed to eth0']);
   });
 
-  it('tells which hosts would turn a one-way cut into a cut both ways', async () => {
+  it('says which hosts would turn a one-way cut into a cut both ways', async () => {
     expect(await w.levers.network.oneWayTrouble([w.host('r1')])).toEqual([]);
     w.host('r1').rpFilter = '0\n2';
     expect(await w.levers.network.oneWayTrouble([w.host('r1'), w.host('r2')])).toEqual([
@@ -167,7 +167,7 @@ describe('kill', () => {
 });
 
 describe('clock', () => {
-  it('adds up the offsets of two faults and takes back each its own', async () => {
+  it('adds up the offsets of two faults, and each takes back its own', async () => {
     const { clock } = w.levers;
     const read = redisWallMs(w.node('r1'));
     const first = await clock.skew(w.host('r1'), 6_000, read);
@@ -180,7 +180,7 @@ describe('clock', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
-  it('keeps what a drift has gained through jumps, and takes back each its own', async () => {
+  it('keeps what a drift has gained through jumps, and each takes back its own', async () => {
     const { clock } = w.levers;
     const read = redisWallMs(w.node('r1'));
     const r1 = w.host('r1');
@@ -203,7 +203,7 @@ describe('clock', () => {
     expect([r1.aheadMs(), r1.skew.ratePpm]).toEqual([0, 0]);
   });
 
-  it('lets a drift that had to wait begin where the clock is then', async () => {
+  it("lets a drift that had to wait begin at the clock's time then", async () => {
     const read = redisWallMs(w.node('r1'));
     const drift = () => w.levers.clock.drift(w.host('r1'), 500_000, read, w.interrupt.signal);
     const [first, second] = await w.clock.run(Promise.all([drift(), drift()]));
@@ -212,7 +212,7 @@ describe('clock', () => {
     expect(beganMs(second!.effects)).toBeGreaterThan(beganMs(first!.effects));
   });
 
-  it('goes to and fro beside what others do', async () => {
+  it('goes to and fro beside other clock faults', async () => {
     const { clock } = w.levers;
     const read = redisWallMs(w.node('r1'));
     const strobe = clock.strobe(w.host('r1'), 6_000, read);

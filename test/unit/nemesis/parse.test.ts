@@ -67,7 +67,7 @@ describe('--nemesis', () => {
     expect(complaint(() => parseNemesis(list, topology))).toContain(message);
   });
 
-  it('leaves clock faults out of groups with the reason, and says the remedy when asked for them by name', () => {
+  it('leaves clock faults out of groups with the reason, and names the remedy when they are asked for by name', () => {
     const { requests, warnings } = parseNemesis('default', redlock, noClock);
     expect(requests.map(({ fault }) => fault)).not.toContain('skew-granted');
     expect(warnings).toEqual([`left out skew-granted: ${noClock.clock}`]);

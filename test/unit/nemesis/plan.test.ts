@@ -91,7 +91,7 @@ describe('a plan', () => {
     }
   });
 
-  it('names what it has no time for', () => {
+  it('names the faults for which there is no time', () => {
     const made = makePlan(options(topologies.sentinel, 'failover,pause:client', { timeLimitMs: 6_000 }));
     expect(made.warnings).toEqual(['no time for failover, pause:client in 4500 ms; give a longer --time-limit']);
     expect(made.plan.steps).toEqual([]);

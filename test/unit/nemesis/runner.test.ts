@@ -12,7 +12,7 @@ function start(w: World, steps: PlanStep[]) {
 }
 
 describe('carrying out a plan', () => {
-  it('strikes and heals each step in its time, overlapping', async () => {
+  it('strikes and heals each step at its time, overlapping', async () => {
     const w = world('sentinel', { persistence: 'aof-always' });
     const times: number[] = [];
     const note = w.context.note;
@@ -54,7 +54,7 @@ describe('carrying out a plan', () => {
     expect(w.notes.map(({ state }) => state)).toEqual(['phase', 'phase', 'strike', 'heal']);
   });
 
-  it('heals what has nothing more to do before its time is over', async () => {
+  it('heals early what has nothing more to do', async () => {
     const w = world('redlock', { persistence: 'aof-always' });
     const run = start(w, [{ atMs: 0, fault: 'reload', target: 'all', forMs: 60_000 }]);
     await w.clock.run(run.done);
@@ -96,7 +96,7 @@ describe('carrying out a plan', () => {
     expect(failed!.effects[0]!.untilNs).toBe(failed!.effects[0]!.sinceNs);
   });
 
-  it('fires after the events that it waits for, by slot, whatever the process is called', async () => {
+  it('fires after the events that it waits for, by slot, whatever the name of the process', async () => {
     const w = world('sentinel', { persistence: 'aof-always' });
     const run = start(w, [
       { ...kill, atMs: undefined, after: { event: 'acquire', count: 2, client: 'c1' } } as PlanStep,
@@ -144,7 +144,7 @@ describe('carrying out a plan', () => {
     );
   });
 
-  it('tries again at the end to heal what could not be healed', async () => {
+  it('tries once more at the end to heal what could not be healed', async () => {
     const w = world('sentinel');
     const run = start(w, [{ atMs: 0, fault: 'partition', target: { names: ['r1'] }, forMs: 100 }]);
     void w.clock.sleep(50).then(() => {
@@ -231,7 +231,7 @@ describe('what is not healed', () => {
   });
 });
 
-describe('by hand', () => {
+describe('a fault struck by a play', () => {
   it('strikes when it is told to, and reports how long it was in force, as a plan does', async () => {
     const w = world('sentinel', { persistence: 'aof-always' });
     const nemesis = nemesisByHand(w.context);

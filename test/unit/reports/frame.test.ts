@@ -9,7 +9,7 @@ vi.mock('../../../reports/page/script.js', () => ({
   },
 }));
 
-it('a page whose script cannot be made is a page all the same, and says so', () => {
+it('a page whose script cannot be made is still a page, and says so', () => {
   const page = pageFrame({
     title: 'A <run>',
     body: markup`<h1>VIOLATED</h1>`,

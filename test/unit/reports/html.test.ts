@@ -72,7 +72,7 @@ describe('the page', () => {
     expect(page).not.toContain('violation lenient');
   });
 
-  it('tells of each planned fault what came of it', () => {
+  it('says what became of each planned fault', () => {
     const rows = [...page.matchAll(/<tr id="fault-\d">[\s\S]*?<\/tr>/g)].map(([row]) =>
       row.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '),
     );
@@ -96,7 +96,7 @@ describe('the page', () => {
 });
 
 describe('the close-ups', () => {
-  it('magnify each violation, and once more where the overlap would be a few pixels', () => {
+  it('magnify each violation, and again where the overlap would be a few pixels', () => {
     const sheets = sheetsOf(page);
     const names = sheets.map((sheet) => sheet.tags[0]!.attributes['aria-label']);
     expect(names).toEqual([
@@ -133,7 +133,7 @@ describe('the close-ups', () => {
 describe('what a lock, a log or a user said', () => {
   const nasty = `"><script>alert(1)</script>'&amp;\u0000\u001b[31m\u202e\ud800</title></style></svg>--> javascript:x`;
 
-  it('is escaped, in every free-text field there is', () => {
+  it('is escaped, in every free-text field', () => {
     const hostile = inputOf(poisoned(plain, nasty));
     const shown = report(hostile);
     const allowed = new Set(tagsOf(page).map((tag) => tag.name));
@@ -231,7 +231,7 @@ describe('missing pieces', () => {
 });
 
 describe('violations of which only the first are reported', () => {
-  it('are all counted, and it is said how many are shown', () => {
+  it('are all counted, and the page says how many are shown', () => {
     const [first, ...others] = input.results.checkers;
     const found = { exclusion: 14_201, stale: 1 };
     const shown = report({

@@ -17,7 +17,7 @@ const measuring = (measurements: CheckerResult['measurements']): ReportInput => 
   return { ...input, results: { ...input.results, checkers: [checker] } };
 };
 
-it('shows each measurement with its units, and what a lock said harmlessly', () => {
+it('shows each measurement with its units, and escapes what a lock said', () => {
   const page = htmlReport(
     measuring([
       {
@@ -36,7 +36,7 @@ it('shows each measurement with its units, and what a lock said harmlessly', () 
   expect(page).toMatch(/<td class="number">1,234<\/td><td class="number">0\.50<\/td><td class="number">12\.3<\/td>/);
 });
 
-it('says of rows that are left out where they are', () => {
+it('says where to find rows that are left out', () => {
   const rows = Array.from({ length: 70 }, (_, n) => ({
     name: 'latency',
     of: `row ${n}`,

@@ -23,12 +23,12 @@ const said = (of: Partial<CheckerResult>, failOn = ALL) =>
   lines(of, failOn).map(({ words, verdict }) => `${words}: ${verdict}`);
 const [broken] = results.violations as [Violation];
 
-describe('what is said of each property', () => {
+describe('the line of each property', () => {
   it('has a line for each that passed', () => {
     expect(said({})).toEqual(['Never two at once: ✓ held', 'None was late: ✓ held']);
   });
 
-  it('says the opposite where it is broken, with the first, the longest and the causes', () => {
+  it('says that it is broken, with the first, the longest and the causes', () => {
     const invalid = { verdict: 'invalid', violations: [broken], found: { exclusion: 1_300 } } as const;
     expect(said({ ...invalid, violations: [broken] })).toEqual([
       'Two at once: ✗ exclusion broken: 1,300',
@@ -41,7 +41,7 @@ describe('what is said of each property', () => {
     expect(lines({ ...invalid, violations: [broken] }, ['stale'])[0]).toMatchObject({ state: 'allowed' });
   });
 
-  it('calls nothing held that was left open beside what was found', () => {
+  it('does not call held what was left open beside what was found', () => {
     const open = {
       verdict: 'invalid' as const,
       violations: [broken],
@@ -56,7 +56,7 @@ describe('what is said of each property', () => {
     });
   });
 
-  it('cannot tell of all that a checker left open, or of the classes that it names', () => {
+  it('cannot tell about all that a checker left open, or about the classes that it names', () => {
     expect(said({ verdict: 'unknown', notes: ['why'] })).toEqual([
       'Never two at once: ? cannot tell',
       'None was late: ? cannot tell',

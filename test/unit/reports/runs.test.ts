@@ -21,7 +21,7 @@ describe('the list of runs', () => {
     expect(page).not.toContain('./later/');
   });
 
-  it('escapes what a lock was called', () => {
+  it('escapes the names of locks', () => {
     const page = markupOf(
       runsPage([{ ...violated, runId: '"><script>', lock: '<img src=x onerror=alert(1)>', causes: ['<i>'] }]),
     );
@@ -59,7 +59,7 @@ describe('the worst violation', () => {
     expect(worstOf([], ['exclusion'])).toBeUndefined();
   });
 
-  it('is a drawing of its own, and there is none of a run that held', () => {
+  it('is a drawing of its own, and a run that held has none', () => {
     const svg = reports['worst-violation.svg'](input)!;
     expect(svg).toMatch(/^<\?xml[^>]*>\n<svg xmlns="http:\/\/www.w3.org\/2000\/svg"/);
     tagsOf(svg.replace(/<style>[^<]*<\/style>/, ''));

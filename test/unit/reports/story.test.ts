@@ -113,7 +113,7 @@ describe('what a node believed', () => {
     expect(owners(late)).toEqual([['? v0', 100, 195]]);
   });
 
-  it('ends what the server evicted, and remembers whose it was', () => {
+  it('ends what the server evicted, and remembers its owner', () => {
     const lines: Observation[] = [
       sample(0),
       command(130, ['SET', 'k', 'v1', 'PX', '5000', 'NX'], 'c1'),
@@ -156,7 +156,7 @@ describe('what a node believed', () => {
     expect(belief.restarts.map((restart) => restart.atNs / MS)).toEqual([600]);
   });
 
-  it('takes a long silence of samples for what it is', () => {
+  it('counts a node as unwatched during a long gap in its samples', () => {
     const belief = beliefsOf([sample(0, 'v1'), sample(100, 'v1'), sample(5_000, 'v1')], 5_100 * MS)[0]!;
     expect(belief.roles.map((role) => [role.state, role.fromNs / MS])).toEqual([
       ['primary', 0],
@@ -196,7 +196,7 @@ describe('what nodes believed in a long run', () => {
     expect(whole.within(0, 1)).toBe(whole.nodes);
   });
 
-  it('asks fewer samples who owns what, the more there are', () => {
+  it('reads owners from a smaller share of the samples the more of them there are', () => {
     const many = Array.from({ length: 60_000 }, (_, n) => sample(n * 100, `v${n}`));
     const { nodes, note } = new Beliefs(observationsOf(many), 6e6 * MS, 500, -1);
     expect(nodes[0]!.owners.get('k')).toHaveLength(30_000);
@@ -244,7 +244,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('touch whom a strike names, or whose clock moved, to the heal; whom a phase names, while it goes on naming them', () => {
+  it('touch the names in a strike, and those whose clock moved, until the heal; the names in a phase, while phases go on naming them', () => {
     const moved = { kind: 'clock-jumped' as const, who: ['r2', 'r3'], offsetMs: 500 };
     const [story] = faultStories(
       plan,
@@ -350,7 +350,7 @@ describe('what a slot held and was refused', () => {
   ];
   const history = historyOf(events);
 
-  it('is in order, whatever process of it, and without readings of the clock and what was never answered', () => {
+  it('is in order, across its processes, without readings of the clock and operations that were never answered', () => {
     const [slot] = slotsOf(history, holdTable([], history), 1).slots;
     expect([...slot!.misses].map((row) => missOf(history, row))).toEqual([
       { outcome: 'info', op: 'acquire', atNs: 8, client: 'c1.2', key: 'k', reason: 'timeout', line: 2 },
@@ -421,7 +421,7 @@ describe('drawing', () => {
     expect(bars.find(({ first }) => first === 777)).toMatchObject({ count: 1 });
   });
 
-  it('tells how full a crowd is, overlaps counted once', () => {
+  it('says how full a crowd is, overlaps counted once', () => {
     expect(
       fullness([
         [0, 2],

@@ -31,7 +31,7 @@ describe('closing summary', () => {
     ]);
   });
 
-  it('tells at most five, by their numbers, and how many more there are', () => {
+  it('lists at most five, by their numbers, and how many more there are', () => {
     const [exclusion, , stale] = results.violations;
     const many: Results = {
       ...results,

@@ -40,7 +40,7 @@ describe('what the timeline is drawn from', () => {
     expect(drawn.sort(order)).toEqual(held.sort(order));
   });
 
-  it('has every operation that came to nothing, with its reason', () => {
+  it('has every operation that failed, with its reason', () => {
     const misses = plain.events.filter(({ type }) => type === 'fail' || type === 'info');
     const tries = data.slots.flatMap(({ tries: { reason } }) => reason.map((n) => data.reasons[n]));
     expect(tries.sort()).toEqual(misses.map((event) => ('reason' in event ? event.reason : undefined)).sort());
@@ -60,7 +60,7 @@ describe('what the timeline is drawn from', () => {
     );
   });
 
-  it('says of each fault whom it struck, how, and for how long', () => {
+  it('says which targets each fault struck, how, and for how long', () => {
     const words = data.faults.flatMap(({ number, touches }) =>
       touches.map(
         ({ host, kinds, fromUs, untilUs }) => `${number} ${host} ${kinds.join(', ')} ${fromUs / 1e6}–${untilUs / 1e6}`,
@@ -107,7 +107,7 @@ describe('what the timeline is drawn from', () => {
     expect(points.granted.s).toHaveLength(plain.holds.length);
   });
 
-  it('survives being packed, and has nothing in it that HTML knows', () => {
+  it('survives being packed, and contains nothing that HTML interprets', () => {
     const nasty = { ...data, keys: ['</script><script>alert(1)</script>', '\u2028', '日本'] };
     expect(packedPage(nasty)).toMatch(/^[A-Za-z0-9+/=]+$/);
     expect(unpackedPage(packedPage(nasty))).toEqual(JSON.parse(JSON.stringify(nasty)));

@@ -30,7 +30,7 @@ describe.each(Object.values(scenarios))('$name', (scenario) => {
     });
   });
 
-  it('is judged by checkers that there are', () => {
+  it('is judged by checkers that exist', () => {
     const judges = judgesOfRun({ workload: 'mutex', scenario: scenario.name }).map(({ name }) => name);
     expect(judges.slice(0, 4)).toEqual(['mutual-exclusion', 'ownership', 'liveness', 'waiting']);
     expect(judges).toEqual(expect.arrayContaining(['fencing', ...(scenario.judgedBy ?? [])]));
@@ -45,7 +45,7 @@ describe.each(Object.values(scenarios))('$name', (scenario) => {
   });
 });
 
-describe('what was found otherwise than it is written', () => {
+describe('a finding that differs from what is written', () => {
   const violation = (name: 'exclusion' | 'stale', kind: string, cause: string) =>
     ({ class: name, kind, cause: { name: cause, sentence: '', chain: [] } }) as never;
   const found = (...violations: never[]) => ({ violations, verdict: 'violated' as const, headline: 'It broke.' });

@@ -62,7 +62,7 @@ const canary: Job = { lock: 'broken/some', argv: [], must: overlap, story: '' };
 const twin: Job = { lock: 'broken/some-mended', argv: [], mustNot: overlap, story: '' };
 const sound: Job = { lock: 'some', argv: [], mustNot: 'anything', story: '' };
 
-describe('what a run shows', () => {
+describe('the outcome of a run', () => {
   test('a canary is caught by the checker that is named for it, and by no other', () => {
     const caught = judgeJob(canary, ended('mutual-exclusion', [violation], 'violated'));
     expect(caught).toMatchObject({ shown: 'caught', afterSeconds: 2.5, why: 'mutual-exclusion: exclusion' });

@@ -86,7 +86,7 @@ describe.each(Object.values(workloads))('$name', (workload) => {
     expect(steps.some(({ instruction }) => instruction.do === 'release')).toBe(true);
   });
 
-  test('lets everything go before it takes its next turn', () => {
+  test('releases everything before it takes its next turn', () => {
     let held = 0;
     let most = 0;
     for (const { instruction, outcome } of lead(workload)) {
@@ -97,7 +97,7 @@ describe.each(Object.values(workloads))('$name', (workload) => {
     expect(most).toBeLessThanOrEqual(3);
   });
 
-  test('of a lock that refuses it releases nothing, and goes on trying', () => {
+  test('releases nothing of a lock that refuses, and goes on trying', () => {
     const steps = lead(workload, {
       answer: (instruction, id) => (instruction.do === 'acquire' ? { type: 'fail', id, reason: 'held' } : undefined),
     });
@@ -177,7 +177,7 @@ describe('under the lock', () => {
     expect(orders).toContain('lock:1 lock:0');
   });
 
-  test('late-release gives a task up, takes the lock again, and releases the first hold before the second', () => {
+  test('late-release gives up a task, takes the lock again, and releases the first hold before the second', () => {
     const steps = lead(workloads['late-release']!);
     const late = steps.findIndex(({ instruction }) => instruction.do === 'abandon');
     const [, idle, again, first, , second] = steps.slice(late).map(({ instruction }) => instruction);

@@ -242,7 +242,7 @@ describe('a connection is lost', () => {
     expect(release.type).toBe('ok');
   });
 
-  test('silently: info after the time-out, and the client gets off the dead socket', async () => {
+  test('silently: info after the time-out, and the client leaves the dead socket', async () => {
     await using server = await startRedis();
     await using proxy = await startProxy(server.endpoint);
     await using client = await connectedClient('set-nx-px', single(proxy.endpoint), { commandTimeoutMs: 200 });
@@ -265,7 +265,7 @@ describe('a connection is lost', () => {
 });
 
 describe('a server is struck', () => {
-  test('dead: certainly not held; back: the client finds it by itself', async () => {
+  test('dead: certainly not held; back: the client finds it without help', async () => {
     await using server = await startRedis();
     await using client = await connectedClient('set-nx-px', single(server.endpoint));
     await server.kill();
@@ -363,7 +363,7 @@ describe('a Cluster', () => {
     expect([await served(nodes[0]), await served(nodes[1])]).toEqual(['2', '2']);
   });
 
-  test('a slot that has moved is followed, by the command that finds it out', async () => {
+  test('a slot that has moved is followed, by the command that discovers the move', async () => {
     await using client = await connectedClient('set-nx-px', described());
     expect((await client.acquire(OF_SECOND, 50)).type).toBe('ok');
     const slot = Number(await nodes[1].redis.call('CLUSTER', 'KEYSLOT', OF_SECOND));

@@ -335,7 +335,7 @@ describe.runIf(haveCompiler)('the clock shim', () => {
       expect(await tryClockShim(shimPath, folder)).toBeUndefined();
     });
 
-    it('tells one that has no effect', async () => {
+    it('detects one that has no effect', async () => {
       expect(await tryClockShim(join(folder, 'no-shim.so'), folder)).toMatch(
         /has no effect.*an hour ahead.*cannot be preloaded/,
       );

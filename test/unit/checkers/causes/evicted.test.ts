@@ -62,7 +62,7 @@ describe('on one node', () => {
     expect(only(add(granted()).take(RETAKEN, 'r1', 'c2')).name).toBe('never-granted');
   });
 
-  it('is not named where it was the key of somebody who had taken it in between', () => {
+  it('is not named where another client had taken the key in between', () => {
     const story = granted().command(1.5, 'r1', 'c3', ['SET', KEY, 'value-of-c3']).evicted(2, 'r1');
     expect(only(story.take(RETAKEN, 'r1', 'c2')).name).toBe('overwritten');
   });
@@ -72,7 +72,7 @@ describe('on one node', () => {
     expect(only(story.take(RETAKEN, 'r1', 'c2')).name).toBe('released-by-other');
   });
 
-  it('is not named where the key had been removed before, and somebody may have taken it anew', () => {
+  it('is not named where the key had been removed before, and another client may have taken it anew', () => {
     const unseen = granted().command(1.5, 'r1', 'c3', ['DEL', KEY]).sample(1.6, 'r1', { owner: 'value-of-c4' });
     const story = unseen.take(1.7, 'r1', 'c5').evicted(2, 'r1').take(RETAKEN, 'r1', 'c2');
     expect(only(story).name).toBe('released-by-other');
@@ -122,7 +122,7 @@ describe('on a replicated deployment', () => {
     expect(cause.chain.map(({ text }) => text)).toContain('r2 deleted it, as its primary had (DEL)');
   });
 
-  it('is not named where nothing tells why the replica was to delete it', () => {
+  it('is not named where nothing shows why the replica was to delete it', () => {
     expect(only(promoted()).name).not.toBe('evicted');
     expect(only(promoted().evicted(0.3, 'r1')).name).not.toBe('evicted');
   });
@@ -143,7 +143,7 @@ describe('on independent nodes', () => {
     expect(only(redlock(['r1', 'r2', 'r3'], ['r3', 'r4', 'r5']).evicted(2, 'r3')).name).toBe('evicted');
   });
 
-  it('what was taken after an eviction was granted: no minority is blamed', () => {
+  it('a key that was taken after an eviction was granted: no minority is blamed', () => {
     const story = redlock(['r1', 'r2', 'r3'], ['r2', 'r3', 'r4', 'r5']).evicted(2, 'r3');
     expect(only(story)).toMatchObject({ name: 'evicted', sentence: expect.not.stringContaining('r2') });
   });

@@ -281,7 +281,7 @@ describe('clock-jumped', () => {
     expect(only(story).name).toBe('clock-jumped');
   });
 
-  it('is named although the clock was set back before anybody asked: by a sample, or by the fault that struck', () => {
+  it('is named although the clock was set back before any client asked: by a sample, or by the fault that struck', () => {
     const seen = granted().sample(2, 'r1', { skewMs: 6_000 }).sample(2.5, 'r1').take(RETAKEN, 'r1', 'c2');
     expect(only(seen).name).toBe('clock-jumped');
     const struck = granted()
@@ -370,7 +370,7 @@ describe('a clock that went to and fro', () => {
     return evidence.writes('r1', KEY).find((write) => write.client === 'c3')?.took;
   }
 
-  it('leaves open what a key became that may have expired between two commands', () => {
+  it('leaves it open whether a key expired between two commands', () => {
     expect(took(new Story().watch(0, 'r1'))).toBe(false);
     expect(took(new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', strobe()))).toBeUndefined();
     const less = new Story().watch(0, 'r1').fault(0.6, 0, 'strobe', 'strike', strobe(-2_000));
@@ -379,7 +379,7 @@ describe('a clock that went to and fro', () => {
     expect(took(over.fault(0.9, 0, 'strobe', 'heal', { targets: ['r1'] }))).toBe(false);
   });
 
-  it('leaves it open for a drift that was set right meanwhile, too', () => {
+  it('also for a drift that was set right meanwhile', () => {
     const drift = { effects: [drifting('r1', 9_000_000, 100)] };
     const story = new Story().watch(0, 'r1').fault(1.1, 0, 'drift', 'strike', drift);
     expect(took(story.fault(1.8, 0, 'drift', 'heal', { targets: ['r1'] }))).toBeUndefined();
@@ -410,7 +410,7 @@ describe('released-by-other', () => {
     expect(cause.sentence).toBe("c3 removed c1's lock:0 from r1 (DEL), which let c2 have it.");
   });
 
-  it('is named where somebody unknown did, on a primary', () => {
+  it('is named where an unknown client deleted it, on a primary', () => {
     expect(only(granted().command(2, 'r1', 'stranger', ['UNLINK', KEY]).take(RETAKEN, 'r1', 'c2')).sentence).toContain(
       'somebody at 10.77.0.9:40000',
     );
@@ -489,7 +489,7 @@ describe('released-by-other', () => {
     );
   });
 
-  it('two scripts that store the same value have the same owner, but for those of a semaphore, which store none', () => {
+  it('two scripts that store the same value have the same owner, except those of a semaphore, which store none', () => {
     const stored = () => {
       const story = broken().watch(0, 'r1').sample(0.5, 'r1');
       for (const [at, client] of [
@@ -581,7 +581,7 @@ describe('on independent nodes', () => {
     expect(only(story).name).toBe('node-forgot');
   });
 
-  it("a release that found somebody else's key ends the attempt: the next one is another", () => {
+  it("a release that found another client's key ends the attempt: the next one is another", () => {
     const story = forget(redlock(['r1', 'r2', 'r3']), 'r3').take(RETAKEN, 'r1', 'c2');
     // c2 gives back what it got (r1 had refused it), takes r1 anew within the second, and has it this time.
     story.command(RETAKEN + 0.3, 'r1', 'c2', ['EVAL', 'compare-and-delete', '1', KEY, 'value-of-c2']);
@@ -678,7 +678,7 @@ describe('of a stale holder', () => {
     ]);
   });
 
-  it('whatever fault it was that stopped it, also one that does more than that', () => {
+  it('a pause by any fault that stopped it, also one that does more than that', () => {
     const frozen: FaultEffect = { kind: 'stopped', who: ['c1'], sinceNs: 3.2e9 };
     const story = stale()
       .fault(3, 0, 'hibernate', 'phase', { did: 'cut c1 off' })
@@ -689,7 +689,7 @@ describe('of a stale holder', () => {
     expect(chain.map(({ text }) => text)).toContain('froze the machine of c1');
   });
 
-  it('one of many short stops, which the heal tells of', () => {
+  it('one of many short stops, which the heal reports', () => {
     const stop: FaultEffect = { kind: 'stopped', who: ['c1'], sinceNs: 5.5e9, untilNs: 6.5e9 };
     const story = stale()
       .fault(2, 0, 'slow', 'strike', { effects: [{ kind: 'slowed', who: ['c1'], stopMs: 1_000, everyMs: 1_100 }] })
@@ -703,14 +703,14 @@ describe('of a stale holder', () => {
     ]);
   });
 
-  it('not one that may have run again by then, nor is it slow then', () => {
+  it('not a pause after which it may have run again by then; nor is it called slow', () => {
     const story = stale()
       .fault(3, 0, 'pause', 'strike', { effects: [{ kind: 'stopped', who: ['c1'] }] })
       .fault(7, 0, 'pause', 'heal', { beganNs: 5.9e9 });
     expect(only(story).name).toBe('unexplained');
   });
 
-  it('not a pause that was over by then, came later, or struck somebody else', () => {
+  it('not a pause that was over by then, came later, or struck another client', () => {
     expect(only(pause(stale(), 2, 4)).name).not.toBe('client-paused');
     expect(only(pause(stale(), 6.5, 7.9)).name).toBe('client-slow');
     expect(only(pause(stale(), 3, 7.9, 'c2')).name).toBe('client-slow');

@@ -183,7 +183,7 @@ describe('cannot tell', () => {
     expect(result.notes[0]).toMatch(/stood still for 3.98 s from 4.000 s on, when it had to end c1's hold/);
   });
 
-  it('but accuses where the harness had told the client in time, or stood still at another time', () => {
+  it('but accuses where the harness had told the client in time, or stalled at another time', () => {
     expect(judged(late(4.5).disturbed(5, 'harness-stall', 2_500)).verdict).toBe('invalid');
     expect(judged(late(4.5).disturbed(4.49, 'harness-stall', 2_500)).verdict).toBe('invalid');
     expect(judged(late(7.99).disturbed(2, 'harness-stall', 2_000)).verdict).toBe('invalid');
@@ -195,7 +195,7 @@ describe('cannot tell', () => {
     expect(judged(played).verdict).toBe('invalid');
   });
 
-  it("exclusion does not depend on the harness standing still: the stamps are the clients' own", () => {
+  it("a stalled harness does not affect exclusion: the stamps are the clients' own", () => {
     expect(judged(early(5.5).disturbed(1, 'harness-stall', 5_000)).verdict).toBe('invalid');
   });
 
@@ -234,7 +234,7 @@ describe('a lock that may be held by several', () => {
     ]);
   });
 
-  it('has two permits, and gave out three', () => {
+  it('has two permits, and granted three', () => {
     const two = () => new Story().promised({ kind: 'semaphore', permits: 2 }).grant('c1', 1).grant('c2', 1.2);
     expect(classes(two().release('c1', 2).grant('c3', 2.1).release('c2', 3).release('c3', 3))).toEqual([]);
     const result = judged(two().grant('c3', 1.9).release('c1', 2).release('c2', 3).release('c3', 3));
@@ -255,7 +255,7 @@ describe('a lock that may be held by several', () => {
   });
 });
 
-it('counts every overlap, and tells the first thousand', () => {
+it('counts every overlap, and lists the first thousand', () => {
   const story = new Story();
   for (let n = 0; n < 1_200; n++) {
     const [a, b] = [`a${n}`, `b${n}`];

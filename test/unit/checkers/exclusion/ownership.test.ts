@@ -27,13 +27,13 @@ it('rejects a renewal that was carried out when another had been granted the loc
   expect(violation!.cause).toMatchObject({ name: 'unexplained', chain: [{}, {}, {}, { atNs: ns(8) }] });
 });
 
-it('and one that made the lock again after the other had released it, told or asked for', () => {
+it('and one that created the lock again after the other had released it, reported or requested', () => {
   const released = () => overtaken().release('c2', 7.5);
   expect(kinds(released().renewed('c1', 8))).toEqual(['exclusion revived']);
   expect(kinds(released().extend('c1', 8))).toEqual(['exclusion revived']);
 });
 
-it('names what ended the lease under the holder, as of an overlap, and tells of the renewal last', () => {
+it('names what ended the lease under the holder, as for an overlap, and the renewal last', () => {
   const renewed = () => overtaken().up('c1').renewed('c1', 8).release('c1', 9, { type: 'fail' });
   const causeOf = (story: Story) => judged(story).violations[0]!.cause;
   const paused = (until: number) =>
@@ -58,7 +58,7 @@ it('names what ended the lease under the holder, as of an overlap, and tells of 
   expect(causeOf(renewed()).name).toBe('unexplained');
 });
 
-it('accepts what was refused or is not known, and what the next grant may have come after', () => {
+it('accepts what was refused or is unknown, and what may precede the next grant', () => {
   expect(kinds(overtaken().extend('c1', 8, 5_000, { type: 'fail' }))).toEqual([]);
   expect(kinds(overtaken().extend('c1', 8, 5_000, { type: 'info' }))).toEqual([]);
   expect(kinds(overtaken().extend('c1', 8, 5_000, { type: 'never' }))).toEqual([]);
@@ -69,7 +69,7 @@ it('accepts what was refused or is not known, and what the next grant may have c
   expect(kinds(new Story().grant('c1', 1).grant('c2', 7, { grantSent: 0.9 }).renewed('c1', 8))).toEqual([]);
 });
 
-it('a stamp of a client counts only where it can be true', () => {
+it("a client's stamp counts only where it can be true", () => {
   // c1 says of another operation that it ended before it was sent: when its renewal left is unknown.
   const liar = () =>
     overtaken()
@@ -89,7 +89,7 @@ it('a stamp of a client counts only where it can be true', () => {
   expect(kinds(liar().extend('c1', 8, 5_000, { sent: 6.9 }))).toEqual([]);
 });
 
-it('leaves to others what is broken exclusion already, and accuses each hold once', () => {
+it('leaves broken exclusion to its own checker, and accuses each hold once', () => {
   expect(kinds(new Story().grant('c1', 1).renewed('c1', 2).grant('c2', 3).renewed('c1', 4))).toEqual([]);
   expect(kinds(overtaken().renewed('c1', 8).renewed('c1', 9))).toEqual(['exclusion revived']);
 });
@@ -131,7 +131,7 @@ it('rejects a release that a stale holder was told had succeeded', () => {
   );
 });
 
-it('names of a silent release what made its holder stale', () => {
+it('names what made the holder of a silent release stale', () => {
   const released = () => overtaken().up('c1').release('c1', 8);
   const causeOf = (story: Story) => judged(story).violations[0]!.cause;
   const slow = causeOf(released());
@@ -161,14 +161,14 @@ it('the second release of a hold may say "released" of what the first one did', 
   expect(kinds(overtaken().release('c1', 7.5, { type: 'never' }).release('c1', 8))).toEqual([]);
 });
 
-it('one whose lease ran was robbed, and gives back in good faith', () => {
+it('a holder whose lease still ran was robbed, and releases in good faith', () => {
   // Two primaries: what c1 releases on its own is its own.
   expect(kinds(new Story().grant('c1', 1).grant('c2', 3).release('c1', 4))).toEqual([]);
   // A renewal that made the lock again is one finding, and what it releases then is its own.
   expect(kinds(overtaken().release('c2', 7.5).renewed('c1', 8).release('c1', 9))).toEqual(['exclusion revived']);
 });
 
-it('tells nothing of a stale holder that need not be the doing of the lock', () => {
+it("says nothing of a stale holder that need not be the lock's fault", () => {
   const stalled = (ms: number) =>
     overtaken().disturbed(5.9, 'harness-stall', ms).release('c1', 8, { sent: 7.999 }).release('c2', 9);
   expect(kinds(stalled(2_000))).toEqual([]);

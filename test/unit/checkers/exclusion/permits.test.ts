@@ -50,7 +50,7 @@ it('accepts where all permits were held at once after the recovery', () => {
   expect(judged([...died, recovered(5), ...late]).verdict).toBe('valid');
 });
 
-it('but what is lost after that is lost', () => {
+it('but a permit that is lost after that is reported', () => {
   const late = [
     acquire('c2', 1, { at: 8 }),
     acquire('c3', 1, { at: 9 }),

@@ -10,7 +10,7 @@ import { acquire, checkInput, KEY, ns, release, type Told } from '../literal.js'
 const FENCED: LockModel = { kind: 'fenced' };
 const judged = (...told: Told[][]) => fencing.check(checkInput(told.flat(), FENCED));
 
-it('rejects a token that is lower than one that was had before', () => {
+it('rejects a token that is lower than an earlier one', () => {
   const result = judged(
     acquire('c1', 1, { at: 1, token: 7 }),
     release('c1', 2, { at: 2, hold: 1 }),
@@ -37,7 +37,7 @@ it('rejects a token that is lower than one that was had before', () => {
   expect(result.violations[0]!.holds.map(({ client }) => client)).toEqual(['c1', 'c2']);
 });
 
-it('rejects a token that was given out before, also where the two grants were made at the same time', () => {
+it('rejects a token that was issued before, also where the two grants were made at the same time', () => {
   const later = judged(acquire('c1', 1, { at: 1, token: 7 }), acquire('c2', 1, { at: 3, token: 7 }));
   expect(later).toMatchObject({
     verdict: 'invalid',
@@ -66,7 +66,7 @@ it('accepts tokens that rise, with gaps, and by key', () => {
   ).toMatchObject({ verdict: 'valid', violations: [], notes: [], stats: { tokens: 4, fencesNotRisen: 0 } });
 });
 
-it('takes equal stamps for concurrent: which of the two was granted first is not known', () => {
+it('takes equal stamps as concurrent: which of the two was granted first is unknown', () => {
   const story = (secondAsked: number) =>
     judged(acquire('c1', 1, { at: 1, until: 2, token: 7 }), acquire('c2', 1, { at: secondAsked, until: 3, token: 5 }));
   expect(story(2).verdict).toBe('valid');
@@ -133,7 +133,7 @@ it('asks nothing of a lock that promises no tokens, nor of permits, readers and 
   expect(judgedBy({ kind: 'reentrant', depth: 2 }, nested('c2'))).toBe('invalid');
 });
 
-it('counts every pair of a counter that began anew, and reports the first 200 grants', () => {
+it('counts every pair of a counter that started again, and reports the first 200 grants', () => {
   const grants = Array.from({ length: 600 }, (_, n) =>
     acquire('c1', n, { at: n + 1, token: n < 300 ? n + 1 : n - 299 }),
   );
@@ -201,14 +201,14 @@ describe('why a token did not rise', () => {
     expect(causeOf(story).name).toBe('node-forgot');
   });
 
-  it('is not known where the token was not counted with the grant, whatever befell the lock', () => {
+  it('is unknown where the token was not counted with the grant, whatever happened to the lock', () => {
     const elsewhere = nodes(repeated()).take(0.999, 'r1', 'c1').take(2.999, 'r2', 'c2');
     expect(causeOf(elsewhere)).toMatchObject({ name: 'unexplained', chain: [{ history: 4 }, { history: 6 }] });
     expect(causeOf(nodes(repeated()).takeCounted(0.999, 'r1', 'c1').take(2.999, 'r2', 'c2')).name).toBe('unexplained');
     expect(causeOf(nodes(repeated()).take(0.999, 'r1', 'c1').takeCounted(2.999, 'r2', 'c2')).name).toBe('unexplained');
   });
 
-  it("is not what only the lock's key came to, nor the holder", () => {
+  it("is not what happened only to the lock's key, or to the holder", () => {
     const grants = (story: Story) => story.takeCounted(0.999, 'r1', 'c1').takeCounted(2.999, 'r1', 'c2');
     const watched = () => repeated().watch(0, 'r1').sample(0.5, 'r1');
     expect(causeOf(grants(watched().evicted(2, 'r1'))).name).toBe('unexplained');
@@ -220,7 +220,7 @@ describe('why a token did not rise', () => {
     );
   });
 
-  it('is not known of independent nodes: any of them may have given the token', () => {
+  it('is unknown on independent nodes: any of them may have issued the token', () => {
     const story = repeated().independent();
     for (const node of ['r1', 'r2', 'r3']) {
       story.watch(0, node).sample(0.5, node).takeCounted(0.999, node, 'c1').watch(2, node, false);
@@ -230,7 +230,7 @@ describe('why a token did not rise', () => {
     expect(causeOf(story).name).toBe('unexplained');
   });
 
-  it('is not known where the first hold was over when the second began', () => {
+  it('is unknown where the first hold was over when the second began', () => {
     expect(causeOf(failover().release('c1', 2.9)).name).toBe('unexplained');
   });
 });

@@ -140,7 +140,7 @@ it('finds what the definition, tried on every pair, finds; and what it finds did
   expect(seen.disordered).toBeGreaterThan(cases(20));
 });
 
-it('keeps keys apart, and says nothing of those who share or of permits', () => {
+it('keeps keys apart, and says nothing about readers or permits', () => {
   const told = (key: string, mode?: 'read' | 'write') =>
     [
       acquire('c1', 1, { at: 1, ...(mode && { mode }) }),

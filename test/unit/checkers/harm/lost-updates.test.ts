@@ -124,7 +124,7 @@ it('a write that was refused is no update, and loses none', () => {
   });
 });
 
-it('counts what is missing in all where it cannot say which', () => {
+it('counts all missing updates where it cannot say which they are', () => {
   // Without versions it is unknown what was overwritten; three were acknowledged, and one is found.
   const blind = (client: string, at: number, found: number, wroteAt = at + 0.2) =>
     turn(client, at, { value: found, version: Number.NaN }, Number.NaN, 'ok', wroteAt);
@@ -158,7 +158,7 @@ it('cannot tell whether the last update stands after a write that may have burie
   expect(story(look('c3', 6, 1, 1))).toMatchObject({ verdict: 'valid', notes: [] });
 });
 
-it('cannot tell of what is no counter, of a resource that contradicts itself, and of nothing', () => {
+it('cannot tell for what is no counter, for a resource that contradicts itself, and for no accesses at all', () => {
   const notOneMore = [
     ...acquire('c1', 1, { at: 1 }),
     ...read('c1', 2, { at: 2, hold: 1, ...START }),
@@ -182,7 +182,7 @@ it('cannot tell of what is no counter, of a resource that contradicts itself, an
   expect(judged([turn('c1', 1, START, 1)], { kind: 'semaphore', permits: 2 }).verdict).toBe('unknown');
 });
 
-it("cannot tell where the machine's doing may be behind it", () => {
+it('cannot tell where the machine may have caused it', () => {
   const lost = [turn('c1', 1, START, 2, 'ok', 9), turn('c2', 7, START, 1)];
   expect(judged([...lost])).toMatchObject({ verdict: 'invalid' });
   expect(judged([...lost, [stall(5, 5_000)]])).toMatchObject({
@@ -202,7 +202,7 @@ it('nothing is concluded where a client added to less than it knew, under a nest
   expect(judged([told], { kind: 'reentrant', depth: 2 })).toMatchObject({ verdict: 'unknown', violations: [] });
 });
 
-it('a client that writes twice on what it saw once loses nothing of its own', () => {
+it('a client that writes twice after one read loses none of its own updates', () => {
   const told = [
     ...acquire('c1', 1, { at: 1 }),
     ...read('c1', 2, { at: 2, hold: 1, ...START }),
@@ -221,7 +221,7 @@ const schedule = fc.array(
   { minLength: 2, maxLength: 14 },
 );
 
-it('in random histories of a true register finds just the acknowledged updates that later values lack', () => {
+it('in random histories of a true register finds exactly the acknowledged updates that later values lack', () => {
   const seen = { invalid: 0, valid: 0, unknown: 0 };
   fc.assert(
     fc.property(schedule, (steps) => {

@@ -105,7 +105,7 @@ it('names the later holder that was there first of those that had been at the re
   expect(accused.proof).toMatch(/came after c3's read \(version 0\), which was answered at 10\.001 s;/);
 });
 
-it('names the cause as of an overlap, and what is known where there is none', () => {
+it('names the cause as for an overlap, and what is known where there is no cause', () => {
   const late = write('c1', 2, { at: 8, hold: 1, version: 1 });
   const causeOf = (...told: Told[]) => judged([...holders, looked, late, told]).violations[0]!.cause;
   const paused = causeOf(
@@ -194,7 +194,7 @@ it('accepts writes of holders that follow one another, and an answer that only c
   expect(judged(whileLooking).verdict).toBe('valid');
 });
 
-it('takes equal stamps for concurrent; in the order of the resource nothing is concurrent', () => {
+it("takes equal stamps as concurrent; in the resource's own order nothing is concurrent", () => {
   const begun = (at: number, version?: number) => {
     const known = version !== undefined && { version };
     return judged([
@@ -208,7 +208,7 @@ it('takes equal stamps for concurrent; in the order of the resource nothing is c
   expect(begun(8, 1)).toBe('invalid');
 });
 
-it('takes a grant that came late for what it is: perhaps the later one', () => {
+it('allows for a late grant, which may be the later of the two', () => {
   const told = (until: number) => [
     acquire('c1', 1, { at: 1, until, leaseMs: 1_000 }),
     acquire('c2', 1, { at: 7 }),
@@ -219,7 +219,7 @@ it('takes a grant that came late for what it is: perhaps the later one', () => {
   expect(judged(told(6)).verdict).toBe('invalid');
 });
 
-it('leaves out what happened while the lease was as good as over: clocks are not finer', () => {
+it("leaves out what happened within the margin of the lease's end", () => {
   const told = (granted: number, wrote: number) => [
     acquire('c1', 1, { at: 1 }),
     acquire('c2', 1, { at: granted, until: granted }),
@@ -288,7 +288,7 @@ it('cannot tell where nothing was written, where holders share, and where the re
   expect(judged([...forgetful, late])).toMatchObject({ verdict: 'invalid', stats: { staleWrites: 1 } });
 });
 
-it('cannot tell where a harness that stood still may have made the holder stale', () => {
+it('cannot tell where a stalled harness may have made the holder stale', () => {
   const late = write('c1', 2, { at: 8, hold: 1, version: 1 });
   const told = [...holders, looked, late, release('c1', 3, { at: 8.1, hold: 1 })];
   expect(judged([...told, [stall(5, 2_500)]])).toMatchObject({

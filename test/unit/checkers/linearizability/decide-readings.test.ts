@@ -66,7 +66,7 @@ describe('a history', () => {
     expect(verdicts(history)).toEqual(['strict: valid', 'failed-release-ends: valid']);
   });
 
-  it('of two who hold at once is invalid under every reading', () => {
+  it('of two simultaneous holders is invalid under every reading', () => {
     const history = recorded(
       acquire('c1', [1, 2]),
       acquire('c2', [3, 4]),

@@ -114,7 +114,7 @@ describe('unknown outcomes', () => {
     expect(finding(list(6))).toEqual(['overlap', [0, 1, 2]]);
   });
 
-  test('unless a later one of the same hold succeeded: then the hold lasted until that one', () => {
+  test('unless a later release of the same hold succeeded: then the hold lasted until that one', () => {
     const list = [acquire('c1', 0, 1), release('c1', 0, 2), acquire('c2', 3, 4), release('c1', 0, 5, 6)];
     expect(decided(list.slice(0, 3)).verdict).toBe('valid');
     expect(finding(list)).toEqual(['overlap', [0, 2, 3]]);
@@ -196,7 +196,7 @@ describe('other locks', () => {
     expect(finding(list(4), readWrite)).toEqual(['zone-in-cores', [0, 1, 2, 3, 4, 5]]);
   });
 
-  test('what leaves it none at its first instant is named, not what begins then and lasts longer', () => {
+  test('the holds that leave it none at its first instant are named, not one that begins then and lasts longer', () => {
     const list = [
       acquire('c3', 0, undefined, write),
       acquire('c1', 0, 1, read),
@@ -208,7 +208,7 @@ describe('other locks', () => {
     expect(finding(list, readWrite)).toEqual(['zone-in-cores', [0, 1, 3, 4]]);
   });
 
-  test('a reentrant lock is taken again by its owner, as often as it may be', () => {
+  test('a reentrant lock is taken again by its owner, up to its depth', () => {
     const nested = (times: number) => Array.from({ length: times }, (_, n) => acquire('c1', 2 * n, 2 * n + 1));
     expect(decided(nested(2), twice).verdict).toBe('valid');
     expect(finding(nested(3), twice)).toEqual(['protocol', [0, 1, 2]]);
@@ -268,7 +268,7 @@ describe('fencing tokens', () => {
     expect(order(list, fenced)).toEqual([1, 3, 0, 2]);
   });
 
-  test('of grants without a token nothing is said', () => {
+  test('grants without a token are not judged', () => {
     const list = [acquire('c1', 0, 1, { token: 2 }), release('c1', 0, 2, 3), acquire('c2', 4, 5)];
     const { verdict, notes } = decided(list, fenced);
     expect({ verdict, notes }).toEqual({
@@ -303,7 +303,7 @@ describe('refused tries that inform', () => {
     expect(finding(tried(7, 9), mutex, TRIES)).toEqual(['try-in-free-gap', [0, 1, 2, 3, 4]]);
   });
 
-  test('say nothing where the reading takes them for nothing, or were refused for another reason', () => {
+  test('prove nothing where the reading ignores them, or where they were refused for another reason', () => {
     expect(decided(tried(7, 9), mutex, STRICT).verdict).toBe('valid');
     expect(decided(tried(7, 9, 'no-quorum'), mutex, TRIES).verdict).toBe('valid');
   });

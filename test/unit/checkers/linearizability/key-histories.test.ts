@@ -47,14 +47,14 @@ function first(column: Float64Array): number {
 }
 
 describe('intervals', () => {
-  test("are the client's own where they can be believed, else the harness's", () => {
+  test("are the client's own where they can be believed, otherwise the harness's", () => {
     const [own] = keysOf(operation('acquire', 1, 10));
     expect([first(own!.callNs), first(own!.returnNs)]).toEqual([10.5, 11.5]);
     const [harness] = keysOf(operation('acquire', 1, 10), false);
     expect([first(harness!.callNs), first(harness!.returnNs)]).toEqual([10, 12]);
   });
 
-  test('have no end where the outcome is not known, or never came', () => {
+  test('have no end where the outcome is unknown, or never came', () => {
     const [unknown] = keysOf(operation('acquire', 1, 10, { type: 'info' }));
     expect([first(unknown!.callNs), first(unknown!.returnNs)]).toEqual([10.5, Number.POSITIVE_INFINITY]);
     const [silent] = keysOf(operation('acquire', 1, 10).slice(0, 1));

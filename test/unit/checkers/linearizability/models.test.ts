@@ -23,7 +23,7 @@ function steps(model: LockModel, list: readonly Operation[], reading: Partial<Re
 const at = (n: number) => [n, n] as const;
 const held = { reason: 'held' };
 
-it('there is one for every kind of lock, which says what it is', () => {
+it('there is a model for every kind of lock, which names itself', () => {
   const kinds: LockModel[] = [
     { kind: 'mutex' },
     { kind: 'fair' },
@@ -94,7 +94,7 @@ it('an operation of unknown outcome is stepped as one that succeeded', () => {
   expect(steps({ kind: 'mutex' }, list)).toEqual(['held by c1 (acquire at line 0)', 'impossible', 'free']);
 });
 
-it('reentrant: its owner takes it again, so deep and no deeper, and ends either hold first', () => {
+it('reentrant: its owner takes it again, up to its depth, and ends either hold first', () => {
   const list = [
     acquire('c1', ...at(0)),
     acquire('c1', ...at(1)),
@@ -163,7 +163,7 @@ describe('read-write', () => {
   });
 });
 
-it('semaphore: as many as there are permits, no matter whose', () => {
+it('semaphore: as many holds as there are permits, by any clients', () => {
   const list = [
     acquire('c1', ...at(0)),
     acquire('c2', ...at(1), held),
@@ -185,7 +185,7 @@ it('semaphore: as many as there are permits, no matter whose', () => {
   ]);
 });
 
-it('fenced: tokens rise with every grant that tells one', () => {
+it('fenced: tokens rise with every grant that has one', () => {
   const list = [
     acquire('c1', ...at(0), { token: 7 }),
     release('c1', 0, ...at(1)),

@@ -92,7 +92,7 @@ describe('a failed release', () => {
 describe('a refused try', () => {
   const list = [acquire('c1', 0, 1), release('c1', 0, 2, 3), acquire('c2', 4, 5, { reason: 'held' })];
 
-  it('proves that somebody held, if it is read so', () => {
+  it('proves that a client held, if it is read so', () => {
     expect(searched(list).verdict).toBe('valid');
     expect(searched(list, MUTEX, { triesInform: true }).verdict).toBe('invalid');
   });

@@ -79,7 +79,7 @@ describe('the instants of an order', () => {
   });
 });
 
-it('throws rather than to try for hours', () => {
+it('throws rather than searching for hours', () => {
   const eleven = Array.from({ length: 11 }, (_, n) => acquire(`c${n}`, n, n + 1));
   expect(() => feasible(eleven)).toThrow('11 operations have too many orders to try; at most 10 do');
 });

@@ -68,7 +68,7 @@ describe('verify', () => {
     );
   });
 
-  test('a refused try that informs must be there, at an instant when somebody held', () => {
+  test('a refused try that informs must be placed at an instant when a client held', () => {
     const tried = literal([acquire('c1', 0, 2), acquire('c2', 1, 5, { reason: 'held' })]);
     const check = (order: number[], points: number[]) =>
       verify(

@@ -62,7 +62,7 @@ it('another key, a try that was refused and one of unknown outcome overtake no c
   expect(judged([...waiter, acquire('c2', 1, { at: 2, until: 3, type: 'info', reason: 'x' })]).verdict).toBe('valid');
 });
 
-it('who gave up was not overtaken, nor who held the lock already', () => {
+it('a client that gave up was not overtaken, nor one that held the lock already', () => {
   const gaveUp = acquire('c1', 1, { at: 1, until: 4, type: 'fail', reason: 'held' });
   const story = [gaveUp, queued('c1', 1, 1.5), acquire('c2', 1, { at: 2, until: 3 })];
   expect(

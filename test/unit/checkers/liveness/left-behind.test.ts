@@ -55,7 +55,7 @@ it('accepts where the next try came over another connection: what was sent on th
   expect(found(story.sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('valid');
 });
 
-it('cannot tell where what was observed is not all there: the line that named it may be missing', () => {
+it('cannot tell where observations are missing: the line that named the value may be among them', () => {
   const story = () => tried().sample(2.5, 'r1', { owner: 'one' });
   const closed = (observations: number) => found(story().event(3, { type: 'closed', observations }));
   expect(closed(4)).toMatchObject({ verdict: 'unknown', violations: [] });

@@ -54,7 +54,7 @@ it('on independent nodes names it only where no majority is left', () => {
   expect(story(['r1', 'r2'])).toBe('key-never-expires');
 });
 
-it('cannot tell where a fault could not be healed: c1 may be stopped for ever with the lock in its hand', () => {
+it('cannot tell where a fault could not be healed: c1 may be stopped for ever while it holds the lock', () => {
   const story = new Story()
     .fault(4, -1, 'heal', 'failed', { proof: 'c1 is still stopped', mishap: 'unhealed' })
     .recovered(5);
@@ -86,7 +86,7 @@ it('cannot tell where the run ended before the probe, or before all of it', () =
   });
 });
 
-it('a lock that could not be acquired is no deadlock where the deployment was not what was meant', () => {
+it('a lock that could not be acquired is no deadlock where the deployment was not as configured', () => {
   const story = new Story().fault(3, -1, 'server', 'failed', { proof: 'r1 ended by itself', mishap: 'server' });
   expect(judged(story.recovered(5).probe(12, false))).toMatchObject({
     verdict: 'unknown',

@@ -63,7 +63,7 @@ it('says nothing of a lock that has no notion of a wait', () => {
   expect({ notJudged, violations }).toEqual({ notJudged: 'the lock has no notion of a wait', violations: [] });
 });
 
-describe('what excuses it', () => {
+describe('an excuse', () => {
   const struck = (who: string, from: number, until: number): [number, FaultRecord['effects'], number] => [
     from,
     [{ kind: 'stopped', who: [who] }],
@@ -86,14 +86,14 @@ describe('what excuses it', () => {
     expect(kinds(with_(struck('c2', 21, 22)))).toEqual(['overstayed']);
   });
 
-  it('is a harness or a machine that stood still', () => {
+  it('is a harness or a machine that stalled', () => {
     expect(kinds(tried().disturbed(23, 'harness-stall', 300))).toEqual([]);
     expect(kinds(tried().disturbed(19, 'harness-stall', 300))).toEqual(['overstayed']);
   });
 });
 
-describe('why', () => {
-  it('the lock went on trying, where it sent a command when all that excuses it was over', () => {
+describe('the cause', () => {
+  it('is that the lock went on trying, where it sent a command after every excuse had ended', () => {
     expect(found(tried())[0]!.cause).toMatchObject({
       name: 'went-on-trying',
       sentence: "c1's lock went on trying: it sent another SET 3 s after its wait was over.",
@@ -101,7 +101,7 @@ describe('why', () => {
     });
   });
 
-  it('is not known where it sent nothing so late', () => {
+  it('is unknown where it sent nothing that late', () => {
     expect(found(tried({ commandsAt: [20, 22.2] }))).toMatchObject([{ cause: { name: 'unexplained' } }]);
   });
 });

@@ -55,7 +55,7 @@ it('and one that was granted by an attempt that left so late', () => {
   expect(kinds(free(waits(died(), { granted: 15.1 }), 8, 20))).toEqual(['slept']);
 });
 
-it('accepts where somebody held, or may have, within a lease and the grace before its end', () => {
+it('accepts where a client held, or may have, within a lease and the grace before its end', () => {
   const until = (at: number) => kinds(free(waits(new Story().grant('c1', 1).release('c1', at)), at + 5, 20));
   // Its release may have gone wrong, and its key have stayed for a lease.
   expect(until(7.9)).toEqual(['slept']);
@@ -68,7 +68,7 @@ it('accepts where somebody held, or may have, within a lease and the grace befor
   expect(kinds(free(waits(died().grant('c3', 20.5, { sent: 2 })), 8, 20))).toEqual(['slept']);
 });
 
-it('accepts where somebody was given up, or died, while it waited: it may have a place in a queue', () => {
+it('accepts where another client was given up, or died, while it waited: it may have a place in a queue', () => {
   expect(kinds(free(waits(died().refused('c3', 1.5, 1.6, 'info')), 8, 20))).toEqual([]);
   const unanswered = (key: string) =>
     died().event(4, { type: 'invoke', client: 'c3', id: 1, op: 'acquire', key, leaseMs: LEASE_MS }).down('c3', 5);
@@ -95,7 +95,7 @@ it('accepts where a server was seen with the key, and where none was seen', () =
   expect(kinds(waits(died()))).toEqual([]);
 });
 
-it('accepts where a fault was in force, or not long before, but that another client was killed', () => {
+it('accepts where a fault was in force, or shortly before, except that another client was killed', () => {
   const struck = (from: number, until: number, who: string[], kind: 'killed' | 'stopped' = 'killed') =>
     kinds(
       free(waits(died()), 8, 20)
@@ -112,7 +112,7 @@ it('accepts where a fault was in force, or not long before, but that another cli
   expect(struck(21, 22, ['r1'])).toEqual(['slept']);
 });
 
-it('accepts where the machine stood still, or its servers were not what was meant', () => {
+it('accepts where the machine stalled, or the deployment was not as configured', () => {
   expect(kinds(free(waits(died()), 8, 20).disturbed(9, 'harness-stall', 1_200))).toEqual([]);
   expect(kinds(free(waits(died()), 8, 20).disturbed(9, 'wall-clock-step', -5_000))).toEqual([]);
   expect(kinds(free(waits(died()), 8, 20).disturbed(9, 'harness-stall', 200))).toEqual(['slept']);
@@ -123,7 +123,7 @@ it('accepts where the machine stood still, or its servers were not what was mean
   expect(kinds(mishap)).toEqual([]);
 });
 
-it('is asked of locks on one logical server, but not of permits', () => {
+it('judges locks on one logical server, but not permits', () => {
   const promised = (model: LockModel) => kinds(free(waits(died()), 8, 20).promised(model));
   expect(promised({ kind: 'reentrant', depth: 4 })).toEqual(['slept']);
   expect(promised({ kind: 'semaphore', permits: 2 })).toEqual([]);
@@ -131,7 +131,7 @@ it('is asked of locks on one logical server, but not of permits', () => {
   expect(kinds(free(waits(died()), 8, 20).independent())).toEqual([]);
 });
 
-it('cannot tell where what was observed is not all there, if anybody waited for so long', () => {
+it('cannot tell where observations are missing, if a client waited that long', () => {
   const closed = (story: Story) => story.event(21, { type: 'closed', observations: 30 });
   expect(waiting.check(free(waits(closed(died())), 8, 20).input())).toMatchObject({
     verdict: 'unknown',

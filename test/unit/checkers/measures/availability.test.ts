@@ -38,7 +38,7 @@ it('a key is unavailable while tries fail without a proper answer', () => {
   });
 });
 
-it('a refusal because somebody holds, or is queued, is a proper answer', () => {
+it('a refusal because another client holds, or is queued, is a proper answer', () => {
   expect(unavailableMs(turn('c1', 1, 0, 1), failed('c2', 1, 2, 3, 'held'), turn('c1', 3, 9, 10))).toBe(0);
   expect(unavailableMs(turn('c1', 1, 0, 1), failed('c2', 1, 2, 3, 'queued-behind'), turn('c1', 3, 9, 10))).toBe(0);
   const between = [failed('c2', 1, 2, 4), failed('c3', 1, 3, 3.5, 'held'), failed('c2', 2, 5, 6)];
@@ -60,7 +60,7 @@ it('a client that alone cannot reach it shows no more than the time since others
   ).toBeCloseTo(100); // 8.9 s to 9 s
 });
 
-it('is available while somebody certainly holds it under a running lease', () => {
+it('is available while a client certainly holds it under a running lease', () => {
   expect(unavailableMs(turn('c1', 1, 0, 4), failed('c2', 1, 1, 3))).toBe(0);
   expect(unavailableMs(turn('c1', 1, 0, 4), failed('c2', 1, 1, 6))).toBe(2_000);
   // The lease ends at 5 s, whatever the holder believes.
@@ -74,7 +74,7 @@ it('a try that ended with its own client shows nothing', () => {
   expect(unavailableMs(turn('c1', 1, 0, 1), acquire('c2', 1, { at: 2, type: 'none' }), turn('c1', 3, 9, 10))).toBe(0);
 });
 
-it('measures recovery to the first grant that was asked for after the blow, and after the healing', () => {
+it('measures recovery to the first grant that was requested after the strike, and after the healing', () => {
   const told = [
     acquire('c1', 1, { at: 0.5, until: 1.5 }), // asked for before the blow
     fault(1, 0, 'kill', 'strike', ['r1']),
@@ -145,7 +145,7 @@ it('says where nothing was granted any more, and is silent where no client tried
   });
 });
 
-it('of a composite the last blow counts, and one that did not strike is none', () => {
+it('the last strike of a composite fault counts, and one that did not strike does not', () => {
   const told = [
     fault(1, 0, 'failover', 'phase'),
     turn('c1', 1, 2, 3),

@@ -8,7 +8,7 @@ const measured = (told: (Told | Told[])[]) => {
   return Object.fromEntries(result.measurements!.map(({ of, values }) => [of, values]));
 };
 
-it('measures by operation and outcome, from the stamps of the client; what there is none of is left out', () => {
+it("measures by operation and outcome, from the client's stamps; combinations that did not occur are left out", () => {
   expect(
     measured([
       acquire('c1', 1, { at: 1, until: 1.01 }),
@@ -27,7 +27,7 @@ it('measures by operation and outcome, from the stamps of the client; what there
   });
 });
 
-it('tells apart what ran before, during and after faults, which may overlap', () => {
+it('distinguishes what ran before, during and after faults, which may overlap', () => {
   const at = (n: number, from: number, until: number) => acquire(`c${n}`, 1, { at: from, until });
   const values = measured([
     fault(10, 0, 'pause', 'strike'),

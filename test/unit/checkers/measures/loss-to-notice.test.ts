@@ -53,14 +53,14 @@ it('measures from the grant to another client, where that was earlier', () => {
   expect(told(acquire('c2', 1, { at: 2, until: 3, key: 'lock:1' }), lost('c1', 1, 8), end)).toEqual(['told', 2_000]);
 });
 
-it('an extension or a release that is refused tells too; the first news counts', () => {
+it('a refused extension or release counts as a notice too; the first one counts', () => {
   const refusal = (op: 'extend' | 'release', at: number) =>
     operation(op, 'c1', 5, { at: at - 0.5, until: at, hold: 1, type: 'fail', reason: 'not yours', leaseMs: 5_000 });
   expect(told(refusal('extend', 7), lost('c1', 1, 8), end)).toEqual(['told', 1_000]);
   expect(told(refusal('release', 9))).toEqual(['told', 3_000]);
 });
 
-it('who was never told acted on until it ended its hold, was killed, or the run ended', () => {
+it('a client that was never told acted on until it ended its hold, was killed, or the run ended', () => {
   expect(told(end)).toEqual(['never', 3_000]);
   expect(told(clientDown('c1', 8))).toEqual(['never', 2_000]);
   expect(told(acquire('c3', 1, { at: 19, until: 20, key: 'lock:1' }))).toEqual(['never', 14_000]);
@@ -79,7 +79,7 @@ it('does not know how far the lease of a lock ran that renews itself and does no
   expect(told(clientUp('c1', 'c1', ['renews']), renewed('c1', 1, 2), end)).toEqual(['never', 2_000]);
 });
 
-it('others may hold beside a permit', () => {
+it('a permit does not exclude other holders', () => {
   const story = [held, acquire('c2', 1, { at: 2, until: 3 }), release('c1', 2, { at: 5, hold: 1 })];
   const losses = (model: LockModel) => measured(story, model).stats.lossesNeverNoticed;
   expect(losses({ kind: 'semaphore', permits: 2 })).toBe(0);

@@ -12,7 +12,7 @@ it('gives a value that was measured, by nearest rank', () => {
   expect(quantile(to(7), 1)).toBe(7);
 });
 
-it('sorts and speaks of milliseconds; of nothing it says nothing', () => {
+it('sorts and reports milliseconds; without values there are no quantiles', () => {
   expect(summaryOfNs(Float64Array.of(3e6, 1e6, 2e6), { p50: 0.5 })).toEqual({ count: 3, p50Ms: 2, maxMs: 3 });
   expect(summaryOfNs(new Float64Array(), { p50: 0.5 })).toBeUndefined();
 });

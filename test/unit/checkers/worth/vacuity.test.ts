@@ -84,14 +84,14 @@ describe('faults', () => {
     expect(judged(struck(story, 'kill', 20.51, 22, ['c3'])).stats.struckHolds).toBe(1);
   });
 
-  it('a composite is in force from its first blow', () => {
+  it('a composite fault is in force from its first strike', () => {
     const story = turns()
       .planned('failover')
       .fault(3.1, 0, 'failover', 'phase', { targets: ['r1'] });
     expect(judged(struck(story, 'failover', 3.85, 3.95, ['r1'])).stats.struckHolds).toBe(1);
   });
 
-  it('planned faults that never struck are named, with what came in their way', () => {
+  it('planned faults that never struck are named, with what prevented them', () => {
     expect(notes(turns().planned('clock'))).toMatch(
       /the planned fault "clock" never struck \(none of its steps was reached\)/,
     );
@@ -106,7 +106,7 @@ describe('faults', () => {
     expect(judged(struck(story, 'kill', 3.1, 3.2, ['r1'])).verdict).toBe('valid');
   });
 
-  it('a fault that had a primary replaced must have promoted somebody, where servers were watched', () => {
+  it('a fault that had a primary replaced must have promoted another node, where servers were watched', () => {
     const story = () =>
       struck(turns().planned('any'), 'any', 3.1, 3.5, ['r1'])
         .fault(3.2, 0, 'any', 'phase', { effects: [{ kind: 'replaced', who: ['r1'], by: 'r2' }] })

@@ -23,7 +23,7 @@ describe('what users type', () => {
     expect(() => durationMs(text)).toThrow('is not a duration'),
   );
 
-  test('a lease of nothing is refused', () => expect(() => positiveDurationMs('0ms')).toThrow('more than nothing'));
+  test('a lease of zero is refused', () => expect(() => positiveDurationMs('0ms')).toThrow('more than nothing'));
 
   test.each([
     ['0.1x..1.5x', { min: 0.1, max: 1.5 }],

@@ -22,7 +22,7 @@ describe('docs/faults.md', () => {
     expect(readPlan(example!, 'example', topology).steps).toHaveLength(3);
   });
 
-  it.each(Object.values(faults))('tells all of $name', (fault) => {
+  it.each(Object.values(faults))('describes all of $name', (fault) => {
     const section = page.split(`\n## ${fault.name}\n`)[1]?.split('\n## ')[0];
     expect(section).toBeDefined();
     for (const text of Object.values(fault.explained)) expect(section).toContain(text);

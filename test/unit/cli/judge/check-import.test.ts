@@ -207,7 +207,7 @@ describe('what is said', () => {
     expect(['\u001b', '\u009b'].filter((character) => said.includes(character))).toEqual([]);
   });
 
-  it('of one client alone: nothing was shown', async () => {
+  it('of a single client: nothing was shown', async () => {
     const file = join(folder, 'alone.edn');
     const section = ['acquire', 'release'].flatMap((f) =>
       ['invoke', 'ok'].map((type) => `{:process 0 :f :${f} :type :${type}}`),

@@ -122,7 +122,7 @@ test('the run as it was recorded is violated', async () => {
   expect((await check({})).results).toMatchObject({ verdict: 'violated', found: { exclusion: 6 } });
 });
 
-test('one field that is something else', async () => {
+test('one field of another type or value', async () => {
   const settled = (changed: Record<string, unknown>) => 'config.json' in changed || 'plan.json' in changed;
   await fc.assert(
     fc.asyncProperty(fieldChanged, async (changed) => {
@@ -132,7 +132,7 @@ test('one field that is something else', async () => {
   );
 }, 600_000);
 
-test('some bytes that are others, or are missing', async () => {
+test('some bytes that are changed or missing', async () => {
   await fc.assert(
     fc.asyncProperty(bytesChanged, async (changed) => {
       expectSound(await check(changed), false);

@@ -44,7 +44,7 @@ describe('how a play went', () => {
     expect(kept('{"ended":true,"error":"waited in vain"}')()).toBe('waited in vain');
   });
 
-  it('is not known where the run ended first, or the file is damaged', () => {
+  it('is unknown where the run ended first, or the file is damaged', () => {
     expect(readPlayTrouble(folder)).toBe('the run ended before the play did');
     expect(kept('{"ended":')).toThrow(/play\.json/);
     expect(kept('{"ended":true,"error":7}')).toThrow(/play\.json/);

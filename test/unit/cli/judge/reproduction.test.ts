@@ -29,7 +29,7 @@ describe('what counts as found again', () => {
     expect(isReproduced(original([PAUSED, LOST]), replay([LOST]))).toBe(true);
   });
 
-  test('what fails the original, not what it allowed; that only where there is nothing else', () => {
+  test('what failed the original, not what it allowed, unless there is nothing else', () => {
     expect(isReproduced(original([PAUSED, LOST], { failOn: ['stale'] }), replay([LOST]))).toBe(false);
     expect(isReproduced(original([LOST], { failOn: [], verdict: 'held' }), replay([LOST]))).toBe(true);
   });

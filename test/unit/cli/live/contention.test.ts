@@ -28,7 +28,7 @@ describe('counts', () => {
     expect(ended).toEqual([]);
   });
 
-  it('broken exclusion as it happens, and tells it once it has ended', () => {
+  it('broken exclusion as it happens, and reports it once it has ended', () => {
     const story = new Story().grant('c1', 1).grant('c2', 2);
     const { contention, endNs } = told(story);
     expect(contention.overlaps(endNs)).toEqual({ exclusion: 1, stale: 0 });
@@ -88,7 +88,7 @@ describe('counts', () => {
     expect(contention.overlaps(endNs)).toEqual({ exclusion: 1, stale: 0 });
   });
 
-  it('who waits, until it is answered or gone', () => {
+  it('a waiting client, until it is answered or gone', () => {
     const story = new Story().up('c2').grant('c1', 1);
     story.event(2, { type: 'invoke', client: 'c2', id: 1, op: 'acquire', key: KEY, leaseMs: 5_000, waitMs: 1_000 });
     expect(told(story).contention.states(ns(2))[0]!.waiting).toBe(1);
@@ -190,7 +190,7 @@ describe('agrees with the checkers', () => {
   });
 });
 
-it('keeps nothing of what is over', () => {
+it('keeps nothing about holds that are over', () => {
   const ledger = new Ledger();
   const contention = new Contention(ledger, [KEY]);
   const size = () =>

@@ -28,7 +28,7 @@ function manualClock(): Clock & { tick(): Promise<void> } {
   };
 }
 
-it('sends how the run stands, and prints what is worth a line', async () => {
+it('sends the state of the run, and prints what is worth a line', async () => {
   const clock = manualClock();
   const channel = new PassThrough();
   const ledger = new Ledger();
@@ -51,7 +51,7 @@ it('sends how the run stands, and prints what is worth a line', async () => {
   expect(lines).toEqual(['   0.5 s  torture']);
 });
 
-it('never waits for a terminal that stands still, and piles nothing up', async () => {
+it('never waits for a stalled terminal, and queues nothing', async () => {
   const clock = manualClock();
   const taken: string[] = [];
   const stuck = new Writable({ write: (chunk) => void taken.push(String(chunk)) }); // never calls back
@@ -61,7 +61,7 @@ it('never waits for a terminal that stands still, and piles nothing up', async (
   expect(stuck.writableLength).toBe(taken[0]!.length);
 });
 
-it('tells overlaps as they end, twenty at most', async () => {
+it('reports overlaps as they end, twenty at most', async () => {
   const lines: string[] = [];
   const ledger = new Ledger();
   await using feed = startFeed(FACTS, ledger, manualClock(), (line) => lines.push(line), new PassThrough());

@@ -21,7 +21,7 @@ function told(json: boolean, events: readonly HistoryEvent[]): string[] {
   return lines;
 }
 
-it('tells people phases, faults and deaths, and counts every five seconds', () => {
+it('prints phases, faults and deaths for people, and counts every five seconds', () => {
   expect(told(false, EVENTS)).toEqual([
     '   0.5 s  torture',
     '   2.0 s  struck   pause c1: SIGSTOP to c1',
@@ -32,13 +32,13 @@ it('tells people phases, faults and deaths, and counts every five seconds', () =
   ]);
 });
 
-it('tells machines the faults as recorded, and the counts', () => {
+it('prints the faults as recorded, and the counts, for machines', () => {
   const lines = told(true, EVENTS).map((line) => JSON.parse(line));
   expect(lines.map(({ type, state }) => state ?? type)).toEqual(['strike', 'refused', 'heal', 'progress']);
   expect(lines.at(-1)).toEqual({ type: 'progress', atMs: 6_000, ok: 1, fail: 1, info: 0, grants: 1, faults: 1 });
 });
 
-it('lets nothing through that acts on a terminal', () => {
+it('lets no control characters through', () => {
   const lines: string[] = [];
   const progress = createProgress(false, (line) => lines.push(line));
   progress.say('clients of lock "\u001b[2Jx\n\u009b1m"');

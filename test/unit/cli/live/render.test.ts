@@ -169,7 +169,7 @@ describe('small terminals', () => {
     ]);
   });
 
-  it('never wider or higher than there is room', () => {
+  it('never wider or higher than the terminal', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 120 }), fc.integer({ min: 1, max: 30 }), (columns, rows) => {
         for (const snapshot of [QUIET, BUSY]) {

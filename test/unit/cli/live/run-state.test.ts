@@ -40,7 +40,7 @@ describe('a snapshot', () => {
     });
   });
 
-  it('counts, and says who holds since when and how long the lease still runs', () => {
+  it('counts, and says which client holds since when and how long the lease still runs', () => {
     const story = new Story()
       .event(1, { type: 'phase', phase: 'warm-up' })
       .grant('c1', 2, { grantSent: 1.5 })
@@ -72,7 +72,7 @@ describe('a snapshot', () => {
     expect(stateOf(story).snapshot(ns(9)).faults).toEqual([]);
   });
 
-  it('has no fault that was refused or did not strike', () => {
+  it('omits a fault that was refused or did not strike', () => {
     const story = new Story()
       .fault(5, 0, 'failover', 'phase', { targets: ['r1'] })
       .fault(6, 0, 'failover', 'failed')

@@ -69,7 +69,7 @@ describe('a recorded config', () => {
     expect(problemWith({ ...config, [name]: value })).toMatch(new RegExp(`^${name}\\S*: (missing, )?expected `));
   });
 
-  test('an option that this version does not know is not dropped in silence, however deep', () => {
+  test('an option that this version does not know is not dropped silently, however deep', () => {
     expect(problemWith({ ...config, quorum: 3 })).toBe('unknown field "quorum"');
     const topologyOptions = { ...config.topologyOptions, shards: 3 };
     expect(problemWith({ ...config, topologyOptions })).toBe('unknown field "shards"');

@@ -61,7 +61,7 @@ test('every run draws a password of its own', () => {
   expect(new Set(passwords).size).toBe(2);
 });
 
-test('a replay is to do all that its original did, on the machine as it is now', () => {
+test('a replay does all that its original did, on the machine as it is now', () => {
   const argv = ['--workload', 'fenced-resource', '--resource', 'checking', '--stop-at-first'];
   const { request } = decideRun(asked(...argv), {}, 7);
   const config: RunConfig = {

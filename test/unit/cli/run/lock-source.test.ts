@@ -59,7 +59,7 @@ describe('a program', () => {
   });
 });
 
-describe('for a place that has nothing of this machine', () => {
+describe("for a host that has none of this machine's files", () => {
   const elsewhere = { ...context, outFolder: join(folder, 'elsewhere'), withPackages: true };
 
   test('packages go into the module', async () => {

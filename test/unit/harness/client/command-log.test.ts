@@ -54,7 +54,7 @@ describe('grantSentNs', () => {
   });
 });
 
-test('commands belong to the operations that run when they are made', () => {
+test('commands belong to the operations that run when they are issued', () => {
   const log = new CommandLog();
   const first = log.begin();
   log.add(command('r1', 1, 'SET', 'a'));

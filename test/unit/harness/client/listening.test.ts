@@ -39,7 +39,7 @@ test('each channel is heard by those who listen to it, until the last of them st
   expect(subscriber.commands).toEqual(['+x', '+x', '+y', '-x']);
 });
 
-test('a new connection listens to what the lost one did; failing to is no error of anybody', async () => {
+test('a new connection listens to what the lost one did; failing to do so is no error', async () => {
   const { subscriber, listening: all } = listening();
   subscriber.emit('ready');
   await all.listen('x', () => {});
@@ -51,7 +51,7 @@ test('a new connection listens to what the lost one did; failing to is no error 
   expect(subscriber.commands).toEqual(['+x', '+y', '+x,y', '+x,y']);
 });
 
-test('what cannot be listened to is said, and forgotten', async () => {
+test('a channel that cannot be listened to is reported, and forgotten', async () => {
   const { subscriber, listening: all } = listening();
   subscriber.fails = true;
   await expect(all.listen('x', () => {})).rejects.toThrow('Connection is closed.');

@@ -101,7 +101,7 @@ test('a Cluster that is down is reported at once as a refusal; which node serves
   expect(second.received).toHaveLength(0);
 });
 
-test('sent elsewhere, to a node that is not there: certainly not done', async () => {
+test('redirected to a node that is not there: certainly not done', async () => {
   const [first, second] = await connected();
   first.answer = () => moved(second);
   await second.stop();
@@ -111,7 +111,7 @@ test('sent elsewhere, to a node that is not there: certainly not done', async ()
   expect(commands).toMatchObject([{ state: 'unsent', sentNs: undefined }]);
 });
 
-test('sent round in circles: certainly not done', async () => {
+test('redirected in circles: certainly not done', async () => {
   const [first, second] = await connected();
   first.answer = () => moved(second);
   second.answer = () => moved(first);
@@ -172,7 +172,7 @@ test('with no server there a command never leaves', async () => {
   expect(commands).toMatchObject([{ state: 'unsent' }]);
 });
 
-test('a pipeline that is sent elsewhere is stamped where it was taken', async () => {
+test('a redirected pipeline is stamped by the node that took it', async () => {
   const [first, second] = await connected();
   first.answer = () => moved(second);
   const { value, commands } = await outcome(() => client.pipeline().set('k', 'me').pexpire('k', 1_000).exec());

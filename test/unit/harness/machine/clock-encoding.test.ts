@@ -10,7 +10,7 @@ describe('the clock file', () => {
     expect(fields(encoded)).toEqual([1_500_250_000n, 200_000n, 123_456_789_012n]);
   });
 
-  it('goes back as well as forward, by decades without rounding to anything but a nanosecond', () => {
+  it('goes back as well as forward, by decades, rounded to a nanosecond at most', () => {
     const decadesMs = 30 * 365 * 86_400_000;
     expect(fields(encodeSkew({ offsetMs: -decadesMs, ratePpm: -1 }, 0))).toEqual([
       -BigInt(decadesMs) * 1_000_000n,
@@ -21,7 +21,7 @@ describe('the clock file', () => {
 });
 
 describe('the environment of a process with a skewed clock', () => {
-  it('preloads the shim before what is preloaded anyway', () => {
+  it('preloads the shim before what is already preloaded', () => {
     const before = process.env.LD_PRELOAD;
     try {
       delete process.env.LD_PRELOAD;

@@ -16,7 +16,7 @@ describe('runCommand', () => {
     expect(result).toEqual({ exitCode: 3, stdout: 'out', stderr: 'err' });
   });
 
-  it('gives arguments to no shell', async () => {
+  it('passes arguments without a shell', async () => {
     expect((await runProgram(['echo', '$HOME; *'])).stdout).toBe('$HOME; *');
   });
 
@@ -26,7 +26,7 @@ describe('runCommand', () => {
     );
   });
 
-  it('answers with words when there is no such command', async () => {
+  it('explains that there is no such command', async () => {
     const result = await runProgram(['no-such-command-here']);
     expect(result).toEqual({ exitCode: COULD_NOT_START, stdout: '', stderr: 'no-such-command-here was not found' });
   });
@@ -37,7 +37,7 @@ describe('runCommand', () => {
     expect(result.stderr).toBe('sleep took longer than 50 ms');
   });
 
-  it('tells of a command that was killed', async () => {
+  it('reports a command that was killed', async () => {
     const result = await runProgram(['sh', '-c', 'kill -9 $$']);
     expect(result.exitCode).not.toBe(0);
     expect(result.stderr).toBe('sh was ended by SIGKILL');

@@ -77,7 +77,7 @@ describe('diagnose', () => {
     expect(finding('disk space').detail).toMatch(/^\d+ MB free in /);
   });
 
-  it('does not download Redis unasked, and says that a run will', async () => {
+  it('does not download Redis itself, and says that a run will', async () => {
     for (const name of ['apt-get', 'dpkg', 'dpkg-deb']) fake(name, `touch ${tools}/used; exit 1`);
     const finding = await findings();
     expect(finding('redis-server')).toMatchObject({
@@ -87,7 +87,7 @@ describe('diagnose', () => {
     expect(findOnPath(join(tools, 'used'))).toBeUndefined();
   });
 
-  it('tells the version of a Redis on PATH, or what is wrong with it', async () => {
+  it('reports the version of a Redis on PATH, or what is wrong with it', async () => {
     fake('redis-server', 'echo "Redis server v=7.4.1 sha=0"');
     expect((await findings())('redis-server')).toMatchObject({
       ok: true,
@@ -112,7 +112,7 @@ describe('diagnose', () => {
     });
   });
 
-  it('tells an old Python from none', async () => {
+  it('distinguishes an old Python from none', async () => {
     fake('python3', 'echo 3.6.9');
     expect((await findings())('Python')).toMatchObject({ ok: 'limited', detail: '3.6.9 is too old' });
     fake('python3', 'echo 3.7.0');

@@ -53,7 +53,7 @@ describe('privateFolder', () => {
     expect(readdirSync(parent)).toEqual([folder.path.split('/').at(-1)]);
   });
 
-  it('removes what was left by a process whose number another one has now', () => {
+  it('removes what was left by a process whose number has been reused', () => {
     leaveFolder(`tmp-${NAMESPACE}-${process.pid}-1-abc`);
     using folder = privateFolder(parent);
     expect(readdirSync(parent)).toEqual([folder.path.split('/').at(-1)]);
@@ -74,7 +74,7 @@ describe('privateFolder', () => {
     expect(readdirSync(parent).sort()).toEqual([fresh, folder.path.split('/').at(-1)].sort());
   });
 
-  it('leaves alone what is not its own kind', () => {
+  it('leaves alone what is of another kind', () => {
     const others = ['redis', 'tmp-notes', 'clock-shim-1234.so'].map(leaveFolder);
     using folder = privateFolder(parent);
     expect(readdirSync(parent).sort()).toEqual([...others, folder.path.split('/').at(-1)].sort());

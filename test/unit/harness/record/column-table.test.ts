@@ -56,7 +56,7 @@ describe('a table made from a specification', () => {
     expect(table.people).toEqual(['ann', 'bob']);
   });
 
-  it('has a number for what was not said', () => {
+  it('has a number for what was left out', () => {
     const { who, did, amount, line, count } = tableOf([{}, { who: 'ann' }]);
     expect([count, who[0], did[0], amount[0], line[0]]).toEqual([2, -1, 0, Number.NaN, -1]);
   });

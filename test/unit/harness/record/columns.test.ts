@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { Column, RowByNumber, Unused } from '../../../../harness/record/columns.js';
 
 describe('Column', () => {
-  it('tells what was set, and that nothing was', () => {
+  it('returns what was set, and that nothing was', () => {
     const column = new Column(Int32Array, -1);
     column.set(2_000, 7);
     column.set(3, 5);
     expect([0, 3, 2_000, 2_001, 1e6].map((row) => column.at(row))).toEqual([-1, 5, 7, -1, -1]);
   });
 
-  it('is whole once finished, whatever was set last', () => {
+  it('is complete once finished, whatever was set last', () => {
     const column = new Column(Float64Array, Number.NaN);
     column.set(1, 0.5);
     const values = column.finished(3_000, new Unused());
@@ -46,7 +46,7 @@ describe('RowByNumber', () => {
     );
   });
 
-  it('is not led to take memory by a few numbers that double', () => {
+  it('does not allocate much memory for a few numbers that double', () => {
     const rows = new RowByNumber();
     for (let n = 0; n < 50; n++) rows.set(2 ** n, n);
     expect(rows.row(2 ** 49)).toBe(49);

@@ -54,7 +54,7 @@ describe('parseHistory', () => {
     expect(plain(parseHistory([...lines, '{"i":9,"atN']))).toEqual({ events, torn: true });
   });
 
-  it('takes nonsense of a client that stamps for what it is: the business of the checkers', () => {
+  it('accepts nonsensical stamps of a client: the checkers judge them', () => {
     const history = parseHistory(changed(at('ok'), (event) => ({ ...event, beganNs: -5, endedNs: 1e18 })));
     expect(history.event(at('ok'))).toMatchObject({ beganNs: -5 });
   });
@@ -197,7 +197,7 @@ describe('reads and writes of a resource', () => {
   const parsed = (...events: object[]) => parseHistory(events.map((event, i) => JSON.stringify({ i, ...event })));
   const read = { ...write, op: 'read', value: undefined };
 
-  it('are given back', () => {
+  it('are parsed', () => {
     const history = parsed(header, acquire, write, written);
     expect(history.event(2)).toEqual({ i: 2, ...write });
     expect(history.event(3)).toEqual({ i: 3, ...written });

@@ -31,7 +31,7 @@ function told(observations: Observations, fromNs: number, untilNs: number) {
 }
 
 describe('observationsOf', () => {
-  it('tells commands from the rest, and gives those within the bounds, both included', () => {
+  it('separates commands from the rest, and gives those within the bounds, both included', () => {
     const observations = observationsOf(few);
     expect(observations).toMatchObject({ length: 7, commandCount: 4 });
     expect(observations.rare).toEqual([
@@ -105,7 +105,7 @@ describe('readObservations', () => {
     expect([...observations.commands(2_999, 3_002)].map(([line]) => line)).toEqual([2_999, 3_001, 3_002]);
   });
 
-  it('leaves out a torn last line, whatever it was to be', async () => {
+  it('leaves out a torn last line of any type', async () => {
     for (const last of few) {
       const line = JSON.stringify(last);
       // Killed while writing, and cut off by a full disk before a line break that was there already.

@@ -72,7 +72,7 @@ describe('a disk that is full', () => {
     expect(recorder.trouble.aborted).toBe(true);
   });
 
-  test('listeners hear of every event all the same: faults are healed by what they hear', () => {
+  test('listeners still hear of every event: healing depends on them', () => {
     disk.room = 0;
     const heard: HistoryEvent[] = [];
     recorder.subscribe((event) => heard.push(event));
@@ -80,7 +80,7 @@ describe('a disk that is full', () => {
     expect(steps(heard)).toEqual([1, 2, 3]);
   });
 
-  test('an observation that does not fit ends the run, too; and no node looks watched from then on', async () => {
+  test('an observation that does not fit ends the run, too; and no node counts as watched from then on', async () => {
     recorder.observe({ atNs: 1, node: 'r1', type: 'watch', watching: true });
     Object.assign(disk, { room: 20, givenBack: 10_000 });
     recorder.observe({ atNs: 2, node: 'r1', type: 'evicted', key: 'lock:0' });

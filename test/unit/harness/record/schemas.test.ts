@@ -42,7 +42,7 @@ describe('what is expected, where, and what was found', () => {
     expect(problem(schema, data)).toBe(says);
   });
 
-  it('of objects told apart by a field, the field', () => {
+  it('of objects distinguished by a field, the field', () => {
     const schema = z.discriminatedUnion('type', [
       z.object({ type: z.literal('a') }),
       z.object({ type: z.enum(['b', 'c']) }),
@@ -77,7 +77,7 @@ describe('files of the first release', () => {
     expect(readPlan(FOLDER)).toEqual(written('plan.json'));
   });
 
-  it('and none of them is a run that was judged', () => {
+  it('and none of them is taken for the results of a run', () => {
     expect(readResults(FOLDER)).toBeUndefined();
   });
 

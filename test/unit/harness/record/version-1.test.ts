@@ -104,7 +104,7 @@ it('a replaced primary is recognized by the phase that says so', () => {
   ]);
 });
 
-it('a cut for the time being is over with the strike that says so', () => {
+it('a temporary cut is over with the strike that says so', () => {
   const away = fault(1, 'forget-granted', 'phase', { cut: [['c1', 'r4']], targets: ['r4'] });
   const did = 'c1 holds lock:0, granted by r1 only; cut healed; SIGKILL to r1, data removed, started again';
   expect(certain(away, fault(3, 'forget-granted', 'strike', { did }), fault(9, 'forget-granted', 'heal'))).toEqual([
@@ -118,7 +118,7 @@ it('a server that was killed is certainly dead only when that was read back; wha
   expect(certain(fault(1, 'pause', 'strike'), fault(5, 'pause', 'heal'))).toEqual([['stopped', 1, 5, 5]]);
 });
 
-it('what befell the run is no fault', () => {
+it('what disturbed the run is no fault', () => {
   const history = recorded([
     fault(1, 'server', 'failed', { step: -1, proof: 'r1 ended by itself' }),
     fault(2, 'disk', 'failed', { step: -1, targets: [], proof: 'the disk was full' }),
@@ -142,12 +142,12 @@ describe('what it takes to hold a lock', () => {
     expect(deployed('redlock', 4)).toMatchObject({ majority: 3 });
   });
 
-  it('is not known without it', () => {
+  it('is unknown without it', () => {
     expect(deployed('redlock')).toBeUndefined();
   });
 });
 
-it('is held to what it was, naming file and line', () => {
+it('must fit its schema, naming file and line', () => {
   const damaged = fault(1, 'partition', 'strike', { cut: [['r1']] });
   expect(() => recorded([damaged])).toThrow('runs/1/history.jsonl, line 2: "cut" is not a list of pairs');
   expect(() => recorded([fault(1, 'pause', 'strike', { targets: undefined })])).toThrow('line 2: "targets" is missing');

@@ -43,13 +43,13 @@ describe('a register', () => {
     expect(checking.answer({ id: 5, op: 'write', key: 'b', value: 2, token: 1 })).toMatchObject({ version: 1 });
   });
 
-  test('that checks refuses who has no token', () => {
+  test('that checks refuses a client without a token', () => {
     expect(new Register('checking').answer({ id: 1, op: 'read', key: 'a' })).toEqual({ id: 1, refused: 'no-token' });
   });
 });
 
 describe('its program', () => {
-  test('answers over a connection, which tells certain from uncertain when it is gone', async () => {
+  test('answers over a connection, and distinguishes certain from uncertain when it is lost', async () => {
     const port = await freePort();
     const server = spawn(process.execPath, [PROGRAM, '127.0.0.1', String(port), 'checking']);
     try {

@@ -45,11 +45,11 @@ test('a slide that takes a lease along (80 ms a second) is reported in full, how
   expect(sum).toBeLessThanOrEqual(402);
 });
 
-test('what NTP does to every clock is not: half a millisecond a second', async () => {
+test('what NTP does to every clock is not reported: half a millisecond a second', async () => {
   expect(await watched(60, (second) => 0.5 * second)).toEqual([]);
 });
 
-test('a harness that stood still', async () => {
+test('a harness that stalled', async () => {
   const told = await watched(
     5,
     () => 0,

@@ -82,7 +82,7 @@ test('commands on a whole database, and the script of a command that concerns th
   expect(seen[3]).not.toHaveProperty('db');
 });
 
-test('whenever it can follow again it looks at once at what is stored', async () => {
+test('whenever it can follow again, it samples at once what is stored', async () => {
   const { recorded, connections, observing } = watched();
   await using _ = await observing;
   expect(recorded.at(-1)).toMatchObject({ type: 'sample' });

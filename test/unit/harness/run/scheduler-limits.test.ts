@@ -80,7 +80,7 @@ describe('floods', () => {
     expect(statSync(history).size).toBeLessThan(2e6);
   });
 
-  test('what a client may print does not begin anew with its next process', async () => {
+  test("a client's limit of output is not reset by its next process", async () => {
     const { client, request, hosts, events, clock } = await asked();
     const flood = (process: FakeProcess) => {
       for (let n = 0; n < 6_000; n++) process.print(`${JSON.stringify({ type: 'step', name: 'x', at: at() })}\n`);
@@ -100,7 +100,7 @@ describe('floods', () => {
     expect(after - before).toBeLessThan(4_000);
   });
 
-  test('a thousand lines a second for ever are allowed, and what a stall held back too', () => {
+  test('a thousand lines a second for ever are allowed, and so is a backlog after a stall', () => {
     let nowNs = 0;
     const allowance = new LineAllowance({ ...realClock(0), nowNs: () => nowNs });
     let refused = 0;
@@ -183,7 +183,7 @@ describe('memory', () => {
     return { name, address: '10.77.0.9', folder: '/nowhere', spawn: () => client } as unknown as Host;
   }
 
-  test('a run that goes on does not grow: nothing is kept of an operation that is over', async () => {
+  test('a long run does not grow: nothing is kept of an operation that is over', async () => {
     const real = realClock(0);
     const sleep: Clock['sleep'] = (ms, signal) => (ms > 1 ? real.sleep(ms, signal) : nextTurn());
     const { scheduler, recorder, ledger, clock } = world(['c1', 'c2'], { sleep }, (name) => ({ host: tireless(name) }));

@@ -94,7 +94,7 @@ describe('a history that can be trusted', () => {
     await scheduler[Symbol.asyncDispose]();
   });
 
-  test('the end waits for an operation that is led by hand, and gives back what that was granted', async () => {
+  test('the end waits for an operation of a manual client, and releases what it was granted', async () => {
     const { scheduler, started, client, now } = await setUp(oneHold);
     await started;
     const acquire = { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 60_000 } as const;
@@ -252,7 +252,7 @@ describe('a history that can be trusted', () => {
   });
 });
 
-test('a kill that meets a client which is being ended already waits until it is dead', async () => {
+test('a kill of a client that is already being ended waits until it is dead', async () => {
   const { scheduler, client, id, clock } = await holding();
   // The kernel takes its time, as on a busy machine.
   let die = () => {};

@@ -35,7 +35,7 @@ it('says in one line what could not be taken down, and takes the others down', a
   expect(downs).toEqual(['first']);
 });
 
-it('leaves the error alone that ended the run', async () => {
+it('keeps the error that ended the run', async () => {
   const run = async () => {
     await using _part = takenDown('the part', stuck, () => {});
     throw new Error('the disk is full');

@@ -28,7 +28,7 @@ describe('what a node believes', () => {
     ]);
   });
 
-  test('later versions tell a host name and more beside the address', () => {
+  test('later versions give a host name and more beside the address', () => {
     expect(parseClusterNodes(SEVEN)).toMatchObject([
       {
         address: '10.77.0.2',

@@ -76,7 +76,7 @@ describe('a primary that answers', () => {
 describe('a primary that does not answer', () => {
   const replicas = [answering('r2', replicaOf('r1', 'A', 700)), answering('r3', replicaOf('r1', 'A', 800))];
 
-  it('has its time before it is replaced', () => {
+  it('is given time before it is replaced', () => {
     expect(actions([silent('r1', primary('A'), DOWN_AFTER_MS - 1), ...replicas])).toEqual([]);
     expect(promoted([silent('r1', primary('A'), DOWN_AFTER_MS), ...replicas])).toEqual(['r3']);
   });
@@ -108,7 +108,7 @@ describe('a primary that does not answer', () => {
     ]);
   });
 
-  it('is replaced by one that has what came last, before one that has more of what came earlier', () => {
+  it('is replaced by one with the latest data, before one with more of an earlier stream', () => {
     const known = memory({ primary: 'r2', streams: ['A', 'B'] });
     const gone = silent('r2', primary('B'), 900);
     const old = answering('r1', primary('A', 9_000));
@@ -161,7 +161,7 @@ describe("the manager's own silence", () => {
 });
 
 describe('what it remembers of the data', () => {
-  it('is what the primary says, latest last, and nothing that anybody else says', () => {
+  it('is what the primary says, latest last, and not what other nodes say', () => {
     const all = [answering('r1', primary('B', 1, 'A')), answering('r2', primary('X'))];
     expect(remember(memory({ streams: [] }), look(all), DOWN_AFTER_MS).streams).toEqual(['A', 'B']);
     expect(remember(memory({ streams: ['0', 'A'] }), look(all), DOWN_AFTER_MS).streams).toEqual(['0', 'A', 'B']);

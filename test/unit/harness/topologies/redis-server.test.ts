@@ -59,7 +59,7 @@ test('commands given together share one connection, also when the last one was l
   rmSync(folder, { recursive: true });
 });
 
-test('the last words of a server are its last lines, without process ids and dates, in one', () => {
+test('the last words of a server are its last lines, joined, without process ids and dates', () => {
   const refused = [
     '',
     '*** FATAL CONFIG FILE ERROR (Redis 7.0.15) ***',

@@ -104,7 +104,7 @@ describe('a virtual address', () => {
     await expect(virtual.moveTo(host(r2))).rejects.toThrow('r2 did not take it');
   });
 
-  it('moves once after the other', async () => {
+  it('moves one after the other', async () => {
     await Promise.all([virtual.moveTo(host(r1)), virtual.moveTo(host(r2)), virtual.moveTo(host(r3))]);
     expect(await holders()).toEqual(['r3']);
     const given = log.filter((line) => line.includes('addr add')).map((line) => line.slice(0, 2));

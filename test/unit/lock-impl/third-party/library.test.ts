@@ -14,7 +14,7 @@ describe.each(Object.entries(libraries))('%s', (_name, library) => {
     if (here >= nodeMajorMin) expect(installedVersion(library)).toBe(wanted);
   });
 
-  test('wants the Node that its package asks for, or one that this project asks for anyway', () => {
+  test('requires the Node version that its package requires, or the one that this project requires anyway', () => {
     const { engines } = lock.packages[`node_modules/${library.installedAs}`];
     const asked = Number(/(\d+)/.exec(engines.node)![1]);
     if (nodeMajorMin > 0) expect(asked).toBe(nodeMajorMin);

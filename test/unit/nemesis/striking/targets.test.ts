@@ -57,7 +57,7 @@ describe('resolving a target', () => {
     await expect(resolve(w, 'majority')).rejects.toMatchObject({ refused: true });
   });
 
-  it('finds who holds, waits for a holder, and skips one that is paused already', async () => {
+  it('finds the holder, waits for one, and skips one that is already paused', async () => {
     const w = world('single');
     w.clients[2]!.holding = ['lock:0'];
     expect(await resolve(w, 'holder')).toEqual(['c3']);
@@ -107,7 +107,7 @@ describe('roles that mean nothing', () => {
     expect(unfitRole(role, world(name).plan)).toBe(reason);
   });
 
-  it('primary means the only node there is', () => {
+  it('primary means the only node', () => {
     expect(unfitRole('primary', world('single').plan)).toBeUndefined();
   });
 });

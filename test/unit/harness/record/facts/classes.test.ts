@@ -18,7 +18,7 @@ const violation = (name: ViolationClass, atS: number, cause = 'unexplained', kin
 const told = (violations: readonly Violation[], failOn: readonly ViolationClass[] = CLASSES) =>
   inOrderOfTelling(violations, failOn).map((one) => `${one.class} ${one.fromNs / 1e9} ${one.cause.name}`);
 
-describe('the order of telling', () => {
+describe('the order of reporting', () => {
   it('is by gravity before time', () => {
     const violations = CLASSES.map((name, n) => violation(name, 10 - n)).reverse();
     expect(inOrderOfTelling(violations, CLASSES).map((one) => one.class)).toEqual([
@@ -47,7 +47,7 @@ describe('the order of telling', () => {
     ]);
   });
 
-  it('tells kinds of one cause apart', () => {
+  it('distinguishes kinds of one cause', () => {
     const violations = [
       violation('exclusion', 1),
       violation('exclusion', 2),

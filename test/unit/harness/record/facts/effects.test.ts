@@ -21,7 +21,7 @@ const bounds = (story: Story) =>
   );
 
 describe('the bounds of an effect', () => {
-  it('are the records, where they say no more', () => {
+  it('are those of the records, where these say no more', () => {
     const story = new Story().fault(1, 0, 'x', 'strike', does(stopped('c1'))).fault(3, 0, 'x', 'heal');
     expect(bounds(story)).toEqual([[1, 1, 3, 3]]);
   });
@@ -52,7 +52,7 @@ describe('the bounds of an effect', () => {
     ]);
   });
 
-  it('hold what a heal tells of the time before it', () => {
+  it('include what a heal reports of the time before it', () => {
     const stop = stopped('c1', { sinceNs: ns(2), untilNs: ns(2.5) });
     const story = new Story()
       .fault(1, 0, 'x', 'strike', { beganNs: ns(0.9) })
@@ -60,7 +60,7 @@ describe('the bounds of an effect', () => {
     expect(bounds(story)).toEqual([[0.9, 2, 2.5, 5]]);
   });
 
-  it('end with a strike that failed, but for what that says is left', () => {
+  it('end with a strike that failed, except for what it says is left', () => {
     const away = { ...cut(['r1', 'r2']), sinceNs: ns(1) };
     const failed = (record: Partial<FaultRecord>) =>
       new Story().fault(1, 0, 'x', 'phase', does(away)).fault(3, 0, 'x', 'failed', { beganNs: ns(1), ...record });
@@ -70,7 +70,7 @@ describe('the bounds of an effect', () => {
     expect(bounds(healed)).toEqual([[1, 1, 5, 6]]);
   });
 
-  it('have nothing to do with other steps, and never end for what is in no plan', () => {
+  it('do not depend on other steps, and never end for an unplanned effect', () => {
     const story = new Story()
       .fault(1, 0, 'x', 'strike', does(stopped('c1')))
       .fault(2, 1, 'x', 'strike', does(stopped('c1')))
@@ -152,7 +152,7 @@ describe('why a node cannot have been asked', () => {
 });
 
 describe('whom faults may have touched', () => {
-  it('is everybody whom a fault that struck names, as long as it lasted', () => {
+  it('is every name in a fault that struck, as long as it lasted', () => {
     const story = new Story()
       .fault(1, 0, 'x', 'phase', { ...does(cut(['r1', 'r2'])), beganNs: ns(0.5) })
       .fault(2, 0, 'x', 'strike', { targets: ['r3'] })
@@ -163,7 +163,7 @@ describe('whom faults may have touched', () => {
     expect([...footprint!.names]).toEqual(['r1', 'r2', 'r3']);
   });
 
-  it('is also whom one touched that did not strike in the end', () => {
+  it('is also every name in a fault that touched it and did not strike in the end', () => {
     const story = new Story().fault(1, 0, 'x', 'phase', does(cut(['r1', 'r2']))).fault(3, 0, 'x', 'failed');
     expect(effects(story).footprints()).toMatchObject([{ earliestNs: ns(1), latestNs: ns(3) }]);
     expect(effects(new Story().fault(3, 0, 'x', 'refused')).footprints()).toEqual([]);

@@ -35,12 +35,12 @@ describe('a sample that shows who owns the key', () => {
     expect(fates(extended().take(2.6, 'r1', 'c2'))).toEqual([true]);
   });
 
-  it('tells nothing of the time that is left where the clock was moved', () => {
+  it('says nothing about the remaining time where the clock was moved', () => {
     const moved = watched().sample(1, 'r1', { owner: 'value-of-c1', pttlMs: 4_000, skewMs: 3_000 });
     expect(fates(moved.take(1.2, 'r1', 'c2'))).toEqual([undefined]);
   });
 
-  it('may be what a take did that is read after it', () => {
+  it('may show the effect of a take that is read after it', () => {
     const story = watched().sample(1, 'r1', { owner: 'value-of-c2' }).take(1.001, 'r1', 'c2');
     expect(fates(story.sample(1.1, 'r1', { owner: 'value-of-c2' }))).toEqual([true]);
     // However late it is read: it is the server's stamp that counts.

@@ -35,7 +35,7 @@ it('one whose granted attempt left no later than the other was granted is not kn
   expect(story(2.000000001)).toBe('c2/1');
 });
 
-it('says nothing of permits, and nothing of those that share', () => {
+it('says nothing about permits or readers', () => {
   const told = (mode: 'read' | 'write') => [
     acquire('c1', 1, { at: 1, mode }),
     acquire('c2', 1, { at: 2, mode: 'read' }),
@@ -45,7 +45,7 @@ it('says nothing of permits, and nothing of those that share', () => {
   expect(next(told('write'), { kind: 'semaphore', permits: 2 })['c1/1']).toBeUndefined();
 });
 
-it('a hold is nested that was asked for while its client held', () => {
+it('a hold is nested if it was asked for while its client held', () => {
   const nested = (asked: number, client = 'c1', key = 'lock:0') => {
     const { history } = checkInput(
       [

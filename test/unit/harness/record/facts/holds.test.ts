@@ -82,7 +82,7 @@ describe('a hold lasts', () => {
 });
 
 describe('without stamps of its own', () => {
-  it("a client is held to the harness's: less held, an earlier lease", () => {
+  it("the harness's stamps count for a client: a shorter hold, an earlier lease", () => {
     const hold = only(
       new Story()
         .grant('c1', 1, { stamps: false, sent: 0.5, read: 1.2 })
@@ -101,7 +101,7 @@ describe('without stamps of its own', () => {
     expect(hold).toMatchObject({ fromNs: ns(read), untilNs: ns(2.8), grantSentNs: ns(0.5), leaseEndNs: ns(5.5) });
   });
 
-  it('nothing bounds when it lost the lock or renewed it', () => {
+  it('it is unknown when it lost the lock or renewed it', () => {
     const hold = only(
       new Story().grant('c1', 1, { sent: 0.5, began: 0.4, read: 1.2 }).renewed('c1', 2).lost('c1', 3, 3.1),
     );

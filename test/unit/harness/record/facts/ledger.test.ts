@@ -177,11 +177,11 @@ describe('what is open', () => {
     expect(told(5).find('c1', 1)!.releaseSentNs).toBe(6 * MS);
   });
 
-  it('counts who waits', () => {
+  it('counts waiting clients', () => {
     expect(story.map((_, n) => told(n + 1).waiting('k'))).toEqual([1, 0, 1, 1, 1, 1, 0, 0]);
   });
 
-  it('tells of grants once it has taken them in', () => {
+  it('reports grants once it has recorded them', () => {
     const ledger = new Ledger();
     const holding: number[] = [];
     const stop = ledger.onGrant(({ client }) => holding.push(ledger.open(client).length));

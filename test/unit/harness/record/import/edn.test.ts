@@ -151,7 +151,7 @@ describe('damage is reported with its line, and never passed over', () => {
   });
 });
 
-it('a form that is longer than any operation has lost its end, and is not read on', () => {
+it('a form that is longer than any operation has lost its end, and reading stops', () => {
   const forms = new Forms('h.edn', new EdnSyntax(), () => {});
   expect(() => forms.add(`1\n"${'x'.repeat(17_000_000)}`)).toThrow('h.edn, line 2: what begins here never ends');
 });

@@ -71,7 +71,7 @@ describe('one section', () => {
     expect({ format, isMeasured, notes }).toEqual({ format: 'edn', isMeasured: true, notes: [] });
   });
 
-  it('of a lease that the user knows of', async () => {
+  it('with a lease that the user gives', async () => {
     const [acquire, granted, release] = await events(ONE_SECTION, { leaseMs: 5000 });
     expect(acquire).toEqual({ ...SECTION_EVENTS[0], leaseMs: 5000 });
     expect([granted, release]).toEqual(SECTION_EVENTS.slice(1, 3));
@@ -172,12 +172,12 @@ describe('what an event says', () => {
     expect(await token(':value [:k nil]', ':value [:k 9]', fenced)).toBe(9);
   });
 
-  it('counts whole numbers that may be tokens', async () => {
+  it('counts integers that may be tokens', async () => {
     const text = story('0i acquire', '0k acquire :value 9', '1i acquire :value 3', '1k acquire :value 3');
     expect((await imported(text)).bareTokens).toBe(1);
   });
 
-  it('the reason, and the words of others for "never sent"', async () => {
+  it('the reason, and the words of other tools for "never sent"', async () => {
     const reason = async (error: string) =>
       ((await events(story('0i release', `0f release :error ${error}`)))[1] as { reason?: string }).reason;
     expect(await reason(':not-held')).toBe('not-held');
@@ -261,7 +261,7 @@ describe('order and time', () => {
     expect(notes).toEqual(['the events do not stand in the order of their :index; they were put in it']);
   });
 
-  it('a clock that was set back says no duration', async () => {
+  it('a clock that was set back gives no durations', async () => {
     const { isMeasured, notes } = await imported(at([0, 1e9, 0], [1, 0.8e9, 1]));
     expect(isMeasured).toBe(false);
     expect(notes).toContain('so the times say no duration');
@@ -275,7 +275,7 @@ describe('order and time', () => {
     ]);
   });
 
-  it('without times the places are, a millisecond each', async () => {
+  it('without times the positions are, a millisecond each', async () => {
     const { isMeasured, notes } = await imported(at([0, undefined], [1, -1]));
     expect(isMeasured).toBe(false);
     expect(notes[0]).toMatch(/^no event has a :time: their order in the file is taken, a millisecond each/);
@@ -332,7 +332,7 @@ describe('damage is reported with its line', () => {
     expect(await damage(text)).toBe('line 1: process 0 completes an acquire, and has invoked none');
   });
 
-  it('of a plain value only where it is to be a token', async () => {
+  it('in a plain value only where it is meant to be a token', async () => {
     const text = story('0i acquire', '0k acquire :value 9007199254740993');
     expect(await damage(text)).toBe('nothing was wrong');
     expect(await damage(text, { model: { kind: 'fenced' } })).toBe(

@@ -27,7 +27,7 @@ describe('at an instant', () => {
     expect(story().changes.storedAt('v1', 2e9)).toEqual({ truth: 'yes', lines: [1] });
   });
 
-  it('knows nothing of the time before the first command', () => {
+  it('knows nothing about the time before the first command', () => {
     expect(new Lines().cmd(1, 'c1', `DEL ${KEY}`).changes.storedAt('v1', 0.5e9).truth).toBe('unknown');
   });
 });
@@ -54,7 +54,7 @@ describe('between two instants', () => {
 });
 
 describe('a sample', () => {
-  it('says who has it where nothing was known, and until when', () => {
+  it('says which client has it where nothing was known, and until when', () => {
     const lines = new Lines()
       .sample(1, { owner: 'v1', pttlMs: 4_000 })
       .cmd(2, 'c2', `SET ${KEY} v2 NX`)
@@ -71,7 +71,7 @@ describe('a sample', () => {
     expect(text.changes.storedAt('o1', 1.5e9).truth).toBe('no');
   });
 
-  it('tells which of the writes before it were refused', () => {
+  it('shows which of the writes before it were refused', () => {
     const tries = () => new Lines().cmd(1, 'c1', `SET ${KEY} v1 NX PX 5000`).cmd(1.1, 'c2', `SET ${KEY} v2 NX PX 5000`);
     const first = tries().sample(1.5, { owner: 'v1' }).end();
     expect([first.applied('c1'), first.applied('c2')]).toEqual([['yes'], ['no']]);

@@ -8,7 +8,7 @@ import { EPOCH_MS, free, KEY, Lines } from './literal.js';
 const at = (seconds: number) => ({ fromMs: EPOCH_MS + seconds * 1_000, untilMs: EPOCH_MS + seconds * 1_000 });
 const by = (state: StoredState, seconds: number) => stateBy(state, at(seconds));
 
-describe('a key of which nothing is known', () => {
+describe('a key about which nothing is known', () => {
   it('is unknown until a command determines it', () => {
     expect(new Lines().cmd(1, 'c1', `GET ${KEY}`).state.exists).toBe('unknown');
     expect(new Lines().cmd(1, 'c1', `SET ${KEY} v1`).state).toMatchObject({ exists: 'yes', held: { value: 'v1' } });
@@ -16,14 +16,14 @@ describe('a key of which nothing is known', () => {
     expect(new Lines().cmd(1, 'c1', 'FLUSHALL').state.exists).toBe('no');
   });
 
-  it('is there after a write under a condition, though it is not known whose it is', () => {
+  it('exists after a conditional write, though its owner is unknown', () => {
     const lines = new Lines().cmd(1, 'c1', `SET ${KEY} v1 NX PX 5000`);
     expect(lines.state.exists).toBe('yes');
     expect(stores(lines.state, 'v1')).toBe('unknown');
     expect(lines.applied('c1')).toEqual(['unknown']);
   });
 
-  it('becomes unknown again by what is not understood, if that names it', () => {
+  it('becomes unknown again by a command that is not understood, if that names it', () => {
     const taken = () => free().cmd(1, 'c1', `SET ${KEY} v1`);
     expect(taken().cmd(2, 'c1', `MODULE.WRITE ${KEY}`).state.exists).toBe('unknown');
     expect(taken().cmd(2, 'c1', 'MODULE.WRITE lock:1').state.exists).toBe('yes');
@@ -33,7 +33,7 @@ describe('a key of which nothing is known', () => {
 });
 
 describe('conditional writes', () => {
-  it('are refused while the key is there, and not once it is gone or its time is over', () => {
+  it('are refused while the key exists, and not once it is gone or has expired', () => {
     const lines = free()
       .cmd(1, 'c1', `SET ${KEY} v1 NX PX 5000`)
       .cmd(2, 'c2', `SET ${KEY} v2 NX PX 5000`)
@@ -44,7 +44,7 @@ describe('conditional writes', () => {
     expect(lines.applied('c2')).toEqual(['no', 'yes']);
   });
 
-  it('cannot be decided within a blink of the expiry', () => {
+  it('cannot be decided close to the expiry', () => {
     const lines = free().cmd(1, 'c1', `SET ${KEY} v1 NX PX 5000`).cmd(6.001, 'c2', `SET ${KEY} v2 NX PX 5000`);
     expect(lines.applied('c2')).toEqual(['unknown']);
   });
@@ -81,7 +81,7 @@ describe('a script', () => {
     expect(stores(lines.state, 'o1')).toBe('yes');
   });
 
-  it('gives back a part only: the owner stays', () => {
+  it('that gives back only a part leaves the owner', () => {
     const lines = taken()
       .cmd(2, 'c1', `EVAL s 1 ${KEY} o1`)
       .lua(`HINCRBY ${KEY} o1 1`)
@@ -125,8 +125,8 @@ describe('a clock that is set back', () => {
   });
 });
 
-describe('who waits for a list', () => {
-  it('takes from it unseen', () => {
+describe('a client that waits for a list', () => {
+  it('takes from it without a command that is seen', () => {
     const waiting = free().cmd(1, 'c1', `BLPOP ${KEY} 0`).cmd(2, 'c2', `RPUSH ${KEY} a`);
     expect(waiting.state.exists).toBe('unknown');
     expect(free().cmd(2, 'c2', `RPUSH ${KEY} a b`).cmd(3, 'c1', `LPOP ${KEY}`).state.held).toMatchObject({
@@ -221,7 +221,7 @@ describe('commands of newer servers', () => {
 describe('long arguments, of which the record has the beginning only', () => {
   const cut = `${'x'.repeat(200)}…`;
 
-  it('are values that are not known, and fields that may be any', () => {
+  it('are unknown values, and fields that may be any', () => {
     expect(stores(free().cmd(1, 'c1', `SET ${KEY} ${cut}`).state, cut)).toBe('unknown');
     expect(free().cmd(1, 'c1', `HSET ${KEY} ${cut} 1`).state.held).toBeUndefined();
   });
