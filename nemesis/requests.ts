@@ -56,7 +56,7 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
       { fault: 'partition', target: 'minority', atLeast: 0 },
     ];
   }
-  if (topology.name === 'redlock') {
+  if (topology.quorum === 'majority') {
     return [
       { fault: 'forget-granted' },
       { fault: 'skew-granted' },

@@ -215,7 +215,7 @@ function planTopology(kind: TopologyKind): PlanTopology {
   const options = { nodes: 5, persistence: 'rdb', minReplicasToWrite: 0, redisConf: [] } as const;
   const { nodes, sentinels } = kind.hosts(options);
   const clients = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
-  return { name: kind.name, replicated: kind.replicated, nodes, sentinels, clients };
+  return { name: kind.name, replicated: kind.replicated, quorum: kind.quorum, nodes, sentinels, clients };
 }
 
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -23,6 +23,7 @@ export function planTopology(kind: TopologyKind, options: TopologyOptions, clien
   return {
     name: kind.name,
     replicated: kind.replicated,
+    quorum: kind.quorum,
     maxmemoryPolicy: options.maxmemoryPolicy,
     nodes,
     sentinels,

@@ -40,6 +40,7 @@ export const cluster: TopologyKind = {
   summary: 'Redis Cluster: three primaries with a replica each',
   defaultLock: 'set-nx-px',
   replicated: true,
+  quorum: 'primary',
   expectedFailoverMs: EXPECTED_FAILOVER_MS,
   hosts: () => ({ nodes: NODES, sentinels: [], managers: [] }),
   async start(hosts, options, context) {

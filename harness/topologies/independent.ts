@@ -19,6 +19,7 @@ export const single: TopologyKind = {
   summary: 'one Redis server',
   defaultLock: 'set-nx-px',
   replicated: false,
+  quorum: 'primary',
   hosts: () => ({ nodes: ['r1'], sentinels: [], managers: [] }),
   start: (hosts, options, context) =>
     startIndependent('single', hosts, options, context, {
@@ -32,6 +33,7 @@ export const redlock: TopologyKind = {
   summary: 'N independent masters (--nodes, 5 by default), no replication',
   defaultLock: 'redlock',
   replicated: false,
+  quorum: 'majority',
   hosts: (options) => ({
     nodes: Array.from({ length: options.nodes }, (_, n) => `r${n + 1}`),
     sentinels: [],

@@ -37,6 +37,7 @@ export const replica: TopologyKind = {
   summary: 'one primary, two replicas, a virtual address that a failover manager moves to whom it promotes',
   defaultLock: 'set-nx-px',
   replicated: true,
+  quorum: 'primary',
   expectedFailoverMs: EXPECTED_FAILOVER_MS,
   hosts: () => ({ nodes: DATA_NODES, sentinels: [], managers: [MANAGER] }),
   async start(hosts, options, context) {

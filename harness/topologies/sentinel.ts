@@ -36,6 +36,7 @@ export const sentinel: TopologyKind = {
   summary: 'one primary, two replicas, three Sentinels',
   defaultLock: 'set-nx-px',
   replicated: true,
+  quorum: 'primary',
   expectedFailoverMs: EXPECTED_FAILOVER_MS,
   hosts: () => ({ nodes: DATA_NODES, sentinels: SENTINELS, managers: [] }),
   async start(hosts, options, context) {

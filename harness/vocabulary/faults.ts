@@ -2,7 +2,7 @@
 import type { FaultRecord, HistoryEvent } from './history.js';
 import type { Capability, Host, HostProcess, Runtime } from './host.js';
 import type { Clock, Random } from './time.js';
-import type { Persistence, Topology } from './topology.js';
+import type { Persistence, Quorum, Topology } from './topology.js';
 import type { HoldLedger } from './verdict.js';
 
 export type TargetRole =
@@ -123,7 +123,12 @@ export interface Fault {
   readonly targets: readonly TargetRole[];
   readonly needs: readonly Capability[];
   /** Why it makes no sense on this topology, or undefined. */
-  unfit(topology: { name: string; replicated: boolean; maxmemoryPolicy?: string }): string | undefined;
+  unfit(topology: {
+    name: string;
+    replicated: boolean;
+    quorum: Quorum['kind'];
+    maxmemoryPolicy?: string;
+  }): string | undefined;
   /**
    * Strikes: resolves once the fault is in force *and read back*. Rejects with a FaultRefusal, or with an Error where
    * it was tried and the read-back does not show it (recorded as `failed`). Nothing is left in force by a rejection.

@@ -113,6 +113,8 @@ export interface TopologyKind {
   readonly summary: string;
   readonly defaultLock: string;
   readonly replicated: boolean;
+  /** Which kind of quorum its deployments have. */
+  readonly quorum: Quorum['kind'];
   /** The usual time from a primary's death to its replacement, where there is failover; milliseconds. */
   readonly expectedFailoverMs?: number;
   /** Names of the hosts that `start` needs. */

@@ -50,7 +50,7 @@ export function grantedFault(
     targets: ['minority'],
     strikes: ['node'],
     args: {},
-    unfit: ({ name }) => (name === 'redlock' ? undefined : `there are no independent grantors on ${name}`),
+    unfit: ({ name, quorum }) => (quorum === 'majority' ? undefined : `there are no independent grantors on ${name}`),
     shape: (_topology, _target, leaseMs) => ({
       lane: 'servers',
       forMs: { min: Math.min(leaseMs, 5_000), max: Math.min(Math.round(1.2 * leaseMs), 6_000) },

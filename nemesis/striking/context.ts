@@ -4,7 +4,7 @@
  */
 import type { ActiveFault, Fault, FaultContext, PlanStep, TargetRole } from '../../harness/vocabulary/faults.js';
 import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
-import type { Persistence } from '../../harness/vocabulary/topology.js';
+import type { Persistence, Quorum } from '../../harness/vocabulary/topology.js';
 import type { Levers } from '../levers/index.js';
 
 /** What one strike works with: notes are recorded as of its own step. */
@@ -27,6 +27,7 @@ export interface ActiveNemesis extends ActiveFault {
 export interface PlanTopology {
   name: string;
   replicated: boolean;
+  quorum: Quorum['kind'];
   maxmemoryPolicy?: string;
   /** Host names. */
   nodes: readonly string[];

@@ -347,7 +347,7 @@ export function world(
     plan: {
       name,
       replicated: name === 'sentinel',
-      quorum: { kind: 'primary' },
+      quorum: name === 'redlock' ? 'majority' : 'primary',
       nodes: nodes.map((node) => node.name),
       sentinels: sentinels.map((node) => node.name),
       clients: clients.map((client) => client.slot),

@@ -18,7 +18,14 @@ describe('docs/faults.md', () => {
 
   it('shows a plan that can be run', () => {
     const [, example] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
-    const topology = { name: 'single', replicated: false, nodes: ['r1'], sentinels: [], clients: ['c1'] };
+    const topology = {
+      name: 'single',
+      replicated: false,
+      quorum: 'primary' as const,
+      nodes: ['r1'],
+      sentinels: [],
+      clients: ['c1'],
+    };
     expect(readPlan(example!, 'example', topology).steps).toHaveLength(3);
   });
 
