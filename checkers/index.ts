@@ -16,6 +16,7 @@ import { mutualExclusion, PROCEDURE } from './exclusion/mutual-exclusion.js';
 import { ownership } from './exclusion/ownership.js';
 import { permits } from './exclusion/permits.js';
 import { fencing } from './harm/fencing.js';
+import { lawfulHolders } from './harm/lawful-holders.js';
 import { lostUpdates } from './harm/lost-updates.js';
 import { staleWrites } from './harm/stale-writes.js';
 import { headlineOf } from './headline.js';
@@ -42,6 +43,7 @@ export const checkers: readonly Checker[] = [
   overstayed,
   leftBehind,
   fencing,
+  lawfulHolders,
   lostUpdates,
   staleWrites,
   fifo,

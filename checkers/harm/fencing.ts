@@ -50,12 +50,7 @@ function findTokensNotRisen(input: CheckInput): CheckerFindings {
   const { history, model } = input;
   const { operations: ops } = history;
   const holds = holdsOf(history);
-  const nested = nestedHolds(history);
-  const token = Float64Array.from(holds.row, (row) => ops.token[row]!);
-  const { callNs } = intervalsOf(history);
-  const sentNs = Float64Array.from(holds.row, (row, k) => Math.max(callNs[row]!, holds.grantSentNs[k]!));
-  const expected = (k: number) => model.kind !== 'semaphore' && !nested[k] && !holds.shares[k];
-  const judged = (k: number) => expected(k) && Math.abs(token[k]!) <= Number.MAX_SAFE_INTEGER;
+  const { token, sentNs, expected, judged } = tokensOf(input, holds);
 
   const accused = new Earliest<Accused>(MOST_REPORTED, (a, b) => lineOf(a.grant) - lineOf(b.grant));
   const lineOf = (k: number) => ops.completionLine[holds.row[k]!]!;
@@ -110,6 +105,27 @@ export const fencing: Checker = {
   judges: { models: ['fenced'], plays: true },
   check: findTokensNotRisen,
 };
+
+/** The holds whose tokens are not above all that were had before: whatever comes of that is told by this. */
+export function tokensNotRisen(input: CheckInput): ReadonlySet<number> {
+  const holds = holdsOf(input.history);
+  const { token, sentNs, judged } = tokensOf(input, holds);
+  const accused = new Set<number>();
+  for (const ofKey of byKey(holds.key, holds.count, input.history.operations.keys.length, judged))
+    judgeKey(ofKey, { token, sentNs, returnNs: holds.fromNs }, ({ grant }) => accused.add(grant));
+  return accused;
+}
+
+/** By hold: its token, when the attempt that was granted left, whether a token is expected of it, and whether that can be judged. */
+function tokensOf({ history, model }: CheckInput, holds: Holds) {
+  const nested = nestedHolds(history);
+  const token = Float64Array.from(holds.row, (row) => history.operations.token[row]!);
+  const { callNs } = intervalsOf(history);
+  const sentNs = Float64Array.from(holds.row, (row, k) => Math.max(callNs[row]!, holds.grantSentNs[k]!));
+  const expected = (k: number) => model.kind !== 'semaphore' && !nested[k] && !holds.shares[k];
+  const judged = (k: number) => expected(k) && Math.abs(token[k]!) <= Number.MAX_SAFE_INTEGER;
+  return { token, sentNs, expected, judged };
+}
 
 /** What a lock whose grants should all carry tokens leaves open. */
 function withoutToken({ judged, expected }: { judged: number; expected: number }): string[] {

@@ -68,7 +68,7 @@ const JUDGES: Record<string, string[]> = {
   'singleton-job': [...EXCLUSION, 'stale-writes', ...WORTH],
   fair: [...EXCLUSION, 'fifo', ...WORTH],
   semaphore: ['mutual-exclusion', 'permits', ...WORTH],
-  'fenced-resource': ['liveness', 'fencing', 'stale-writes', ...WORTH],
+  'fenced-resource': ['liveness', 'fencing', 'lawful-holders', 'stale-writes', ...WORTH],
 };
 
 describe.each(Object.values(workloads))('$name', (workload) => {
