@@ -9,6 +9,7 @@ import { type KeyWrite, keeps, removes } from '../../harness/record/facts/key-wr
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink, CauseName, Hold } from '../../harness/vocabulary/verdict.js';
+import { mayHaveGranted } from './votes.js';
 
 export interface Party {
   hold: Hold;
@@ -42,7 +43,7 @@ export type Reason = (contest: Contest, evidence: Evidence) => Explanation | und
 
 /**
  * The contests of an overlap: on independent nodes, one on each node that may have granted both; elsewhere the one between
- * the two grants, wherever they were made. Empty where a grant was not observed.
+ * the two grants, wherever they were made. Empty where it cannot be told of a grant whether it was one.
  */
 export function contestsOf(overlap: Overlap, evidence: Evidence): Contest[] {
   const [first, second] = [evidence.grantsOf(overlap.first), evidence.grantsOf(overlap.second)];
@@ -50,14 +51,27 @@ export function contestsOf(overlap: Overlap, evidence: Evidence): Contest[] {
   if (evidence.majority === undefined) {
     const [a, b] = [first.at(-1), second.at(-1)];
     // What a client says of its own success proves nothing: the server's record shows whether it was granted.
-    if (!a || !b || a.took === false || b.took === false) return [];
+    if (a?.took !== true || b?.took !== true) return [];
     return [contest(party(overlap.first, a), party(overlap.second, b), evidence)];
   }
-  return first.flatMap((a) => {
+  const contests: Contest[] = [];
+  for (const a of first) {
     const b = second.find((grant) => grant.node === a.node);
-    if (!b || a.took === false || b.took === false) return [];
-    return [contest(party(overlap.first, a), party(overlap.second, b), evidence)];
-  });
+    if (!b || a.took === false || b.took === false) continue;
+    // Whether it granted both is not known, and so not whether that needs an explanation.
+    if (!a.took || !b.took) return [];
+    contests.push(contest(party(overlap.first, a), party(overlap.second, b), evidence));
+  }
+  return decides(overlap, contests, evidence) ? contests : [];
+}
+
+/** Whether, had these nodes granted only one of the two, the other one would not have had a majority. */
+function decides({ first, second }: Overlap, contests: readonly Contest[], evidence: Evidence): boolean {
+  const contested = new Set(contests.map(({ later }) => later.write.node));
+  const others = evidence.voters.filter((node) => !contested.has(node));
+  return [first, second].some(
+    (hold) => others.filter((node) => mayHaveGranted(node, hold, evidence)).length < evidence.majority!,
+  );
 }
 
 function contest(one: Party, other: Party, evidence: Evidence): Contest {

@@ -58,7 +58,7 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
   const cause =
     overlap.class === 'stale'
       ? staleCause(overlap, evidence, input)
-      : (minorityGranted(overlap, evidence) ??
+      : (minorityGranted(overlap, evidence, input) ??
         neverGranted(overlap, evidence, input.model) ??
         brokenCause(overlap, evidence, reasonsFor(input)));
   return (

@@ -1,51 +1,72 @@
 /**
  * A client got the answer that it holds the lock although fewer than a majority of the independent nodes granted it.
  *
- * Counts every node that may have granted: one whose answer is unknown, and one that was not watched meanwhile.
+ * Counts every node that may have granted (`votes.ts`): one whose answer is not known, one that was not watched meanwhile, one
+ * that may have kept what the client had stored before. Not one that was dead, stopped or out of reach for the whole attempt.
+ *
+ * Excludes permits, readers, and a client that held the key already, to which it may rightly be granted again with fewer
+ * nodes or none.
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { isNested } from '../../harness/record/facts/hold-order.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { listed, moment } from '../../harness/record/facts/words.js';
-import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import { mayHaveGranted, whyNoVote } from './votes.js';
 
-export function minorityGranted(overlap: Overlap, evidence: Evidence): Cause | undefined {
+const ONE_OWNER: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'reentrant', 'fenced', 'fair']);
+
+export function minorityGranted(
+  overlap: Overlap,
+  evidence: Evidence,
+  { history, model }: Pick<CheckInput, 'history' | 'model'>,
+): Cause | undefined {
   const { majority } = evidence;
-  if (majority === undefined) return undefined;
+  if (majority === undefined || !ONE_OWNER.has(model.kind)) return undefined;
   for (const hold of [overlap.first, overlap.second]) {
-    const grants = evidence.grantsOf(hold);
-    const refused = grants.filter((grant) => grant.took === false);
-    const granted = grants.filter((grant) => grant.took === true);
-    if (granted.length === 0 || mayHaveGranted(hold, evidence) >= majority) continue;
+    if (isNested(history, hold)) continue;
+    const voters = evidence.voters.filter((node) => mayHaveGranted(node, hold, evidence));
+    const granted = evidence.grantsOf(hold).filter(({ node, took }) => took === true && voters.includes(node));
+    if (granted.length === 0 || voters.length >= majority) continue;
     return {
       name: 'minority-granted',
-      sentence: `${hold.client} was told that it holds ${hold.key}, but only ${listed(granted.map(({ node }) => node))} granted it; a majority is ${majority}.`,
+      sentence: `${hold.client} was told that it holds ${hold.key}, but only ${listed(voters)} ${everyoneGranted(voters, granted) ? 'granted' : 'can have granted'} it; a majority is ${majority}.`,
       chain: [
         ...granted.map(({ node, write }) => ({
           atNs: write.atNs,
           text: `${node} granted it to ${hold.client}`,
           observation: write.observation,
         })),
-        ...refused.map(({ node, write }) => ({
-          atNs: write.atNs,
-          text: `${node} refused it: somebody else's key was there`,
-          observation: write.observation,
-        })),
+        ...noVoteLinks(hold, voters, evidence),
         {
           atNs: hold.fromNs,
           text: `${hold.client} was told at ${moment(hold.fromNs)} that it holds the lock`,
           history: hold.evidence.at(1),
         },
-      ],
+      ].sort((a, b) => a.atNs - b.atNs),
     };
   }
   return undefined;
 }
 
-function mayHaveGranted(hold: Hold, evidence: Evidence): number {
-  return evidence.nodes.filter((node) => {
-    const grant = evidence.grantsOf(hold).find((one) => one.node === node);
-    if (grant) return grant.took !== false;
-    return !evidence.watchedThroughout(node, hold.grantSentNs, hold.fromNs);
-  }).length;
+function everyoneGranted(voters: readonly string[], granted: readonly { node: string }[]): boolean {
+  return voters.every((voter) => granted.some(({ node }) => node === voter));
+}
+
+/** Why the other nodes did not grant it; nothing for those that were asked for nothing. */
+function noVoteLinks(hold: Hold, voters: readonly string[], evidence: Evidence): CauseLink[] {
+  const others = evidence.voters.filter((node) => !voters.includes(node));
+  const effects = new Set(others.flatMap((node) => whyNoVote(node, hold, evidence) ?? []).map(({ record }) => record));
+  return [
+    ...[...effects].map(({ atNs, did, i }) => ({ atNs, text: did, history: i })),
+    ...others.flatMap((node) => {
+      const write = evidence.grantsOf(hold).find((grant) => grant.node === node)?.write;
+      if (!write || whyNoVote(node, hold, evidence)) return [];
+      const text = `${node} refused it: another owner's value was there`;
+      return [{ atNs: write.atNs, text, observation: write.observation }];
+    }),
+  ];
 }

@@ -2,17 +2,19 @@
  * Somebody else removed the holder's key: the plain DEL of a holder whose lease had ended (`released-by-other`), or a
  * compare-and-delete that was let through because both had stored the same value (`shared-owner`).
  *
- * Excludes a removal by the holder's own client, and one that came over the replication link unless the client's command
+ * Excludes a removal by the holder's own client, one of which it is not certain that the holder's own value was there and is
+ * gone by it (the client may have removed what was its own, or nothing), and one that came over the replication link unless the client's command
  * that caused it is seen where the key was granted: a server also replicates the removal of a key that expired.
  */
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
+import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
 import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
 
 export const releasedByOther: Reason = (contest, evidence) => {
   const removal = atItsOrigin(contest, evidence);
   const { earlier, later, key } = contest;
   if (!removal || removal.client === earlier.hold.client) return undefined;
+  if (removes(removal, earlier.write.value) !== 'yes') return undefined;
   const who = removal.client ?? `somebody at ${removal.source}`;
   const shared = removal.script ? sharedValue(contest, removal, evidence) : undefined;
   return {

@@ -35,6 +35,9 @@ const NOT_PLAYED_TO_ITS_END = [
   'strength: 0 2 78 95 → nothing',
 ];
 
+/** Samples of that release do not say at which instant the server was looked at, and nothing else shows that the key was free. */
+const NOT_KNOWN_TO_BE_EMPTY = 'whether the script stored its owner cannot be told so soon after the server came up';
+
 /** What is meant to be judged otherwise than the first release did: why, and every difference, word for word. */
 const CHANGED: Record<string, { why: string; differences: string[] }> = {
   'cast-crash-between-setnx-and-expire-with-reentrant': {
@@ -74,7 +77,24 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
     differences: [
       'mutual-exclusion: exclusion (overlap) of lock:1, 6812087255–7097048538 ns, lines 65 66 79 85 89 95 99 100 108 109 131 132: unexplained → failover-lost-write',
       'mutual-exclusion: exclusion (overlap) of lock:1, 7104650576–7428504118 ns, lines 65 66 85 89 98 101 104 105 108 109 131 132: unexplained → failover-lost-write',
-      'mutual-exclusion: exclusion (overlap) of lock:0, 9313439654–9595439818 ns, lines 106 107 126 127 133 136 143 144 146 147 149 150: unexplained → failover-lost-write',
+    ],
+  },
+  'canary-lease-in-seconds': {
+    why: 'a key of 2 ms may have been there or not when the second client asked: whether it was granted is not known',
+    differences: [
+      'mutual-exclusion: exclusion (overlap) of lock:0, 3143041595–3208523171 ns, lines 11 14 18 20 22 23 39 41: lease-too-short → unexplained',
+    ],
+  },
+  'cast-restart-without-persistence-with-reentrant': {
+    why: NOT_KNOWN_TO_BE_EMPTY,
+    differences: [
+      'mutual-exclusion: exclusion (overlap) of lock:0, 3236157390–3256974401 ns, lines 6 8 11 13 14 15 16 17: node-forgot → unexplained',
+    ],
+  },
+  'cast-server-clock-jumps-with-reentrant': {
+    why: NOT_KNOWN_TO_BE_EMPTY,
+    differences: [
+      'mutual-exclusion: exclusion (overlap) of lock:0, 2511796893–2512823597 ns, lines 6 8 10 12 13 14 15 16: clock-jumped → unexplained',
     ],
   },
   'canary-swapped-arguments': {

@@ -27,7 +27,8 @@ interface NodeEvidence {
   writes: Map<string, KeyWrite[]>;
   /** By key and client, the client's own writes. */
   byClient: Map<string, KeyWrite[]>;
-  reading?: ServerReading;
+  /** Undefined: no command of it was seen. */
+  reading: ServerReading | undefined;
 }
 
 /** A grant is seen at the latest so long after the client had the answer: the observer reads a little behind. */
@@ -52,6 +53,8 @@ export class Evidence {
   readonly effects: Effects;
   /** Whether a lock is held by a majority of independent nodes, and how many nodes make one. */
   readonly majority: number | undefined;
+  /** Those nodes, also where nothing of them was observed; empty where there are none. */
+  readonly voters: readonly string[];
   private readonly epochWallMs: number | undefined;
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly features = new Map<string, readonly string[]>();
@@ -77,7 +80,9 @@ export class Evidence {
     }
     this.readCommands(observations, new Set([...config.keys, ...history.operations.keys]), config.keys);
     this.nodes = [...this.byNode.keys()].sort();
-    this.majority = majorityOf(history)?.majority;
+    const quorum = majorityOf(history);
+    this.majority = quorum?.majority;
+    this.voters = quorum?.nodes ?? [];
   }
 
   private readCommands(observations: CheckInput['observations'], keys: ReadonlySet<string>, covers: string[]): void {
@@ -100,8 +105,8 @@ export class Evidence {
     }
     for (const [node, feed] of feeds) {
       const evidence = this.nodeEvidence(node);
-      evidence.reading = feed.reading;
       evidence.writes = feed.finish();
+      evidence.reading = feed.reading;
       for (const [key, ofKey] of evidence.writes)
         for (const write of ofKey)
           if (write.client !== undefined) append(evidence.byClient, `${key}\n${write.client}`, write);
@@ -110,6 +115,11 @@ export class Evidence {
 
   featuresOf(client: string): readonly string[] {
     return this.features.get(client) ?? [];
+  }
+
+  /** What became of every key of `node` that has one of the run's in its name; undefined: no command of it was seen. */
+  reading(node: string): ServerReading | undefined {
+    return this.byNode.get(node)?.reading;
   }
 
   /** Everything that `node` was seen to do to `key`, in its own order. */
@@ -237,7 +247,7 @@ export class Evidence {
       const write = this.grantingWrite(node, hold);
       if (!write) return [];
       // Of a node that was never watched the reading may have missed anything.
-      return [{ node, write, took: this.majority !== undefined || this.wasWatched(node) ? write.took : undefined }];
+      return [{ node, write, took: this.wasWatched(node) ? write.took : undefined }];
     });
     const told =
       this.majority === undefined ? nearest(grants, hold.fromNs) : this.withSeenStored(ofOneTry(grants, hold), hold);
@@ -332,6 +342,7 @@ export class Evidence {
       evictions: new Map(),
       writes: new Map(),
       byClient: new Map(),
+      reading: undefined,
     };
     this.byNode.set(name, node);
     return node;

@@ -8,6 +8,7 @@
  */
 import type { History } from '../../vocabulary/history.js';
 import type { LockModel } from '../../vocabulary/protocol.js';
+import type { Hold } from '../../vocabulary/verdict.js';
 import { byKey, countBelow, sortedBy } from './by-key.js';
 import { type Holds, holdsOf } from './holds.js';
 import { intervalsOf } from './intervals.js';
@@ -94,4 +95,19 @@ export const nestedHolds = once((history: History): Uint8Array => {
     heldUntilNs.set(place, Math.max(untilNs, holds.untilNs[k]!));
   }
   return nested;
+});
+
+/** Whether the client held the key already when it asked for this hold. */
+export function isNested(history: History, { client, id }: Hold): boolean {
+  return nestedIds(history).has(`${client} ${id}`);
+}
+
+const nestedIds = once((history: History): ReadonlySet<string> => {
+  const holds = holdsOf(history);
+  const { clients, id } = history.operations;
+  const ids = new Set<string>();
+  nestedHolds(history).forEach((nested, k) => {
+    if (nested) ids.add(`${clients[holds.client[k]!]} ${id[holds.row[k]!]}`);
+  });
+  return ids;
 });

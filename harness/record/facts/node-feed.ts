@@ -62,6 +62,7 @@ export class NodeFeed {
     this.last = { ranNs, serverWallMs: command.serverWallMs, line };
   }
 
+  /** What the node did to all keys that are followed, once `finish` was called. */
   get reading(): ServerReading {
     return this.writes.reading;
   }

@@ -176,18 +176,23 @@ interface OpenTake {
   lastsUntilMs: number;
 }
 
-/** SET NX and SETNX since nothing is known, with nothing after them but more of them and other times to live. */
+/** SET NX and SETNX since the value is not known, with nothing after them but more of them and other times to live. */
 function openTakes(changes: readonly Change[]): OpenTake[] {
   const open: OpenTake[] = [];
   for (let at = changes.length - 1; at >= 0; at--) {
     const { how, by, wanted, applied, after, onlyNew } = changes[at]!;
-    if (applied !== 'unknown' || after.held) break;
+    if (applied !== 'unknown' || isKnown(after.held)) break;
     if (how === 'expired') continue; // perhaps
     if (how !== 'command') break;
     if (onlyNew) open.push({ change: changes[at]!, lastsUntilMs: lasting(changes, at, wanted!.expires.fromMs) });
     else if (!by?.name.includes('EXPIRE')) break;
   }
   return open;
+}
+
+/** Of what may be the old value or the new one it is known only that it is a string. */
+function isKnown(held: Held | undefined): boolean {
+  return held !== undefined && !(held.type === 'string' && held.value === undefined);
 }
 
 function lasting(changes: readonly Change[], at: number, fromMs: number): number {

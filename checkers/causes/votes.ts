@@ -1,0 +1,51 @@
+/**
+ * Which of several nodes may have granted a hold, of those that decide independently of each other.
+ *
+ * A node did not grant it where every request of the attempt found another owner's value there; where it was asked for
+ * nothing that was seen, watched from before the attempt left until a second after its answer (what a server runs just before
+ * it is killed is not always printed), and had nothing that the client had stored before; or where it was dead, stopped or
+ * out of the client's reach for the whole attempt. In every other case it may have.
+ */
+import type { StateSpan } from '../../harness/record/facts/commands/changes.js';
+import type { StoredState } from '../../harness/record/facts/commands/state.js';
+import type { EffectSpan } from '../../harness/record/facts/effects.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { foundAnother, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
+
+/** The observer reads a little behind, and a record that breaks off lacks what came just before. */
+const OBSERVED_WITHIN_NS = 1e9;
+
+export function mayHaveGranted(node: string, hold: Hold, evidence: Evidence): boolean {
+  if (whyNoVote(node, hold, evidence)) return false;
+  const grant = evidence.grantsOf(hold).find((one) => one.node === node);
+  if (grant) return grant.took !== false || !foundAnother(grant.write);
+  const watched = evidence.watchedThroughout(node, hold.grantSentNs - RECKONING_NS, hold.fromNs + OBSERVED_WITHIN_NS);
+  return !watched || mayKeepFor(node, hold, evidence);
+}
+
+/** What kept the node from carrying out anything of the attempt before it was answered, where something certainly did. */
+export function whyNoVote(node: string, hold: Hold, { effects }: Evidence): readonly EffectSpan[] | undefined {
+  return effects.whyNoVote(node, hold.client, hold.grantSentNs, hold.fromNs);
+}
+
+/** Whether a node may have had what the client had stored there before the attempt. */
+function mayKeepFor(node: string, hold: Hold, evidence: Evidence): boolean {
+  const changes = evidence.reading(node)?.changes(hold.key);
+  const spans = changes?.spans(hold.grantSentNs - RECKONING_NS, hold.fromNs) ?? [];
+  return spans.some((span) => !isBeforeAnything(span) && mayBeOf(span.state, hold.client));
+}
+
+/** So it was before anything was done to it: a client of this run had not stored anything. */
+function isBeforeAnything({ change }: StateSpan): boolean {
+  return change === undefined;
+}
+
+function mayBeOf({ exists, held }: StoredState, client: string): boolean {
+  if (exists === 'no') return false;
+  if (!held) return true;
+  if (held.type === 'string') return held.by === undefined || held.by.client === client;
+  if (held.type === 'list') return held.items?.some(({ by }) => by === undefined || by.client === client) ?? true;
+  if (!held.complete) return true;
+  return [...held.parts.values()].some(({ there, by }) => there !== 'no' && (by === undefined || by.client === client));
+}
