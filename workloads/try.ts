@@ -7,7 +7,6 @@ const LONGEST_WAIT_MS = 300;
 export const tries: Workload = {
   name: 'try',
   summary: 'clients try for one key, at once or with a short time-out, and are mostly refused',
-  judgedBy: ['left-behind'],
   model: { kind: 'mutex' },
   defaults: { keys: 1, hold: { min: 0.005, max: 0.1 } },
   script: (options, random) =>

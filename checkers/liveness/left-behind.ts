@@ -1,32 +1,47 @@
 /**
  * Did a failed try leave something behind that its client could have taken back? Looks at what servers ran (MONITOR) and had
- * (samples); for locks of one string a key, as SET NX makes it.
+ * (samples), by the one reading of commands: strings, hashes and sets under the keys of the run, stored by a
+ * command or by a script.
  *
- * A client stored a value on a node, went on to its next try for the same key *over the same connection* without having named
- * that value to the node again, and the node still has the value some time after. A try that was granted names it when it is
- * released; one that failed, when it is given back. Over one connection what is sent first comes first: so a client that gave
- * back and was not heard is not accused (its connection is gone, and the next try comes over another), nor is one that could
- * not reach the node, nor one that died.
+ * A client stored a value on a node in a try that failed, or in a hold that it has released since; it went on to its next try
+ * for the same key *over the same connection* without having named that value to the node again; and the node still has the
+ * value some time after. Over one connection what is sent first comes first: so a client that gave back and was not heard is
+ * not accused (its connection is gone, and the next try comes over another), nor is one that could not reach the node, nor
+ * one that died.
  *
- * Class `liveness`: no client holds, and none can have it on that node until the lease is over. Excludes locks that store
- * without a condition or something else than a string, what is given back after the next try began but before the
- * node was looked at, and clients that ask for a key again while they hold it: not for workloads that do.
+ * A value names an owner if its client gave it with the request and no other client ever stored it; and, unless it was stored by
+ * `SET … NX` or its kin, if clients were seen to take such values of their own away.
+ *
+ * Class `liveness`: no client holds, and none can have it on that node until the lease is over. Excludes what is given
+ * back after the next try began but before the node was looked at; clients that hold the key when they ask again; tries whose
+ * outcome is not known; lists and sorted sets, whose entries may end by a deadline; and records that are too long to be read
+ * from their beginning.
  */
 
-import type { Change } from '../../harness/record/facts/commands/changes.js';
+import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import { ServerReading } from '../../harness/record/facts/commands/server-reading.js';
+import type { StoredState } from '../../harness/record/facts/commands/state.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
+import { holdsOf } from '../../harness/record/facts/holds.js';
+import { ownerIs } from '../../harness/record/facts/key-writes.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
-import type { Observation } from '../../harness/vocabulary/history.js';
+import { OUTCOME } from '../../harness/record/history-table.js';
+import type { CommandObservation, History, Observation } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
+import { acquiresOf } from '../causes/asks.js';
 import { unexplained } from '../causes/unexplained.js';
+import { releasesAnsweredNs } from './free-and-asked.js';
 
 /** What is still on its way after a try has ended has come by then. */
 const SETTLED_NS = 250e6;
 /** Tries that are reported with evidence and proof; all are counted. */
 const MOST_REPORTED = 200;
+/** With more commands than these, they are not all read. */
+const MOST_COMMANDS = 1_000_000;
 
+/** A value that a client stored, or was to store, in one of its tries. */
 interface Try {
   node: string;
   client: string;
@@ -37,13 +52,25 @@ interface Try {
   atNs: number;
   /** Line of observations.jsonl. */
   line: number;
+  /** The row of the acquire that it was a part of. */
+  row: number;
+  /** What it was stored as; undefined: by a command that stores nothing but owners. */
+  form: string | undefined;
 }
 
 interface Candidate {
   left: Try;
-  next: Try;
+  /** What the client asked next, over the same connection. */
+  next: { atNs: number; line: number };
   /** When the value was named to the node after all. */
   namedNs: number;
+  /** The first command that found the value there when all had settled. */
+  found?: Seen;
+}
+
+interface Seen {
+  atNs: number;
+  line: number;
 }
 
 type Sample = Extract<Observation, { type: 'sample' }>;
@@ -51,20 +78,24 @@ type Sample = Extract<Observation, { type: 'sample' }>;
 function findLeftBehind(input: CheckInput): CheckerFindings {
   const missing = missingObservations(input);
   if (missing !== undefined) {
-    const notes = [`whether tries left something behind cannot be determined: ${missing}`];
+    const notes = [`whether tries left something behind cannot be told: ${missing}`];
     return { verdict: 'unknown', notes, violations: [], stats: {} };
   }
-  const { candidates, tries } = candidatesOf(input);
+  const tooLong = input.observations.commandCount > MOST_COMMANDS;
+  const { candidates, tries } = tooLong ? { candidates: [], tries: 0 } : new Tries(input).read();
   const found = candidates.flatMap((candidate) => {
     const seen = seenAfter(input, candidate);
     return seen ? [{ ...candidate, seen }] : [];
   });
+  const why = tooLong
+    ? 'there are more commands than are read for it'
+    : 'no server was seen to store what names an owner';
   return {
     verdict: found.length > 0 ? 'invalid' : 'valid',
     notes: [],
     violations: found.slice(0, MOST_REPORTED).map(violationOf),
     ...(found.length > MOST_REPORTED && { found: { liveness: found.length } }),
-    ...(tries === 0 && { notJudged: 'no server was seen to run a SET ... NX of a client' }),
+    ...(tries === 0 && { notJudged: why }),
     stats: { leftBehind: found.length },
   };
 }
@@ -82,73 +113,207 @@ export const leftBehind: Checker = {
           headline: (count) =>
             `Left behind: ${plural(count, 'failed try', 'failed tries')} stayed on a server, though the client could have taken ${count === 1 ? 'it' : 'them'} back`,
           accusedIf:
-            'a client stored a value on a node, tried again for the key over the same connection without having named that value to the node, and the node still had the value some time after',
+            'a client stored a value on a node in a try that failed or a hold that it released, tried again for the key over the same connection without having named that value to the node, and the node still had the value some time after',
         },
       },
     },
   ],
+  judges: { models: 'all', plays: false },
   check: findLeftBehind,
 };
 
-/** Tries that were followed by another one over the same connection, without having been named in between. */
-function candidatesOf({ observations, config }: CheckInput): { candidates: Candidate[]; tries: number } {
-  const keys = new Set(config.keys);
-  const readings = new Map<string, ServerReading>();
-  /** By node, connection and key: the try whose value was not named since. */
-  const open = new Map<string, Try>();
-  const candidates = new Map<string, Candidate>();
-  let tries = 0;
-  for (const [line, command] of observations.commands(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)) {
-    const { node, source, client, atNs, argv } = command;
-    const reading = readings.get(node) ?? new ServerReading({ follows: (key) => keys.has(key) });
-    readings.set(node, reading);
-    reading.command({ ...command, line });
-    const taken = config.keys.flatMap((key) => triesIn(reading.takeChanges(key), node, key));
-    if (taken.length === 0 && client !== undefined) {
+/** Reads all commands once, and finds tries that were followed by another one without having been named in between. */
+class Tries {
+  private readonly readings = new Map<string, ServerReading>();
+  /** By node, connection and key: tries whose value was not named since. */
+  private readonly open = new Map<string, Try>();
+  /** By node and value. */
+  private readonly candidates = new Map<string, Candidate>();
+  /** Keys and types in which clients were seen to take their own values away. */
+  private readonly forms = new Set<string>();
+  private readonly acquireAt = new Map<string, ReturnType<typeof acquiresOf>>();
+  private readonly over: ReturnType<typeof endOfTries>;
+  /** By node, what it carries out: commands of a script come after it. */
+  private readonly requests = new Map<string, CommandObservation>();
+  /** By key and value, the client that stored it; undefined: several did. */
+  private readonly owners = new Map<string, string | undefined>();
+  /** By node: which process it was when it was looked at last. */
+  private readonly processes = new Map<string, string>();
+  private nextRare = 0;
+  private count = 0;
+
+  constructor(private readonly input: CheckInput) {
+    for (const key of input.config.keys) this.acquireAt.set(key, acquiresOf(input.history, key));
+    this.over = endOfTries(input.history);
+  }
+
+  read(): { candidates: Candidate[]; tries: number } {
+    const { observations, config } = this.input;
+    const keys = new Set(config.keys);
+    for (const [line, command] of observations.commands(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)) {
+      this.breaksUntil(line);
+      const { node, argv } = command;
+      const reading = this.readings.get(node) ?? new ServerReading({ follows: (key) => keys.has(key) });
+      this.readings.set(node, reading);
+      reading.command({ ...command, line });
+      if (command.source !== 'lua') this.requests.set(node, command);
+      const named = config.keys.filter((key) => argv.includes(key));
+      const tries = config.keys.flatMap((key) => this.changed(reading.takeChanges(key), node, key));
+      if (command.client !== undefined) {
+        if (tries.length === 0) this.named(command);
+        for (const key of named) this.asked(command, line, key);
+      }
+      for (const one of tries) this.tried(one);
+    }
+    const proven = ({ left: { form, client, key, value } }: Candidate) =>
+      (form === undefined || this.forms.has(form)) && this.owners.get(placeOf('', key, value)) === client;
+    return { candidates: [...this.candidates.values()].filter(proven), tries: this.count };
+  }
+
+  /** From where a server was not watched, was another process, or may have loaded another's data, nothing is known. */
+  private breaksUntil(line: number): void {
+    const { rare } = this.input.observations;
+    for (let next = rare[this.nextRare]; next && next[0] < line; next = rare[++this.nextRare]) {
+      const [at, one] = next;
+      const reading = this.readings.get(one.node);
+      const place = { line: at, atNs: one.atNs };
+      if (one.type === 'watch') reading?.gap(place);
+      else if (one.type === 'evicted') reading?.evicted(place, one.key);
+      else {
+        const process = `${one.runId} ${one.role}`;
+        if ((this.processes.get(one.node) ?? process) !== process) reading?.gap(place);
+        this.processes.set(one.node, process);
+      }
+    }
+  }
+
+  /** What became of a key: what it says of candidates, and which tries stored something. */
+  private changed(changes: readonly Change[], node: string, key: string): Try[] {
+    return changes.flatMap((change): Try[] => {
+      this.foundBy(change, node, key);
+      const { by, applied, before, after, wanted, onlyNew, line, atNs } = change;
+      const client = by?.client;
+      if (client === undefined) return [];
+      for (const owner of ownersOf(before))
+        if (storedBy(before, owner)?.client === client && stores(after, owner) === 'no')
+          this.forms.add(formOf(before, key));
+      const meant = applied === 'yes' ? after : (wanted ?? after);
+      const row = this.acquireAt.get(key)?.(client, atNs);
+      const type = meant.held?.type;
+      if (row === undefined || type === undefined || type === 'list' || type === 'zset' || this.isCount(type))
+        return [];
+      // What it did not name itself was composed or counted by a script, and is not named when it is given back.
+      const named = ownersBy(meant, line).filter((value) => this.requests.get(node)?.argv.includes(value));
+      return named.map((value) => {
+        const place = placeOf('', key, value);
+        this.owners.set(place, this.owners.has(place) && this.owners.get(place) !== client ? undefined : client);
+        const form = onlyNew && type === 'string' ? undefined : formOf(meant, key);
+        return { node, client, source: by!.source, key, value, atNs, line, row, form };
+      });
+    });
+  }
+
+  /** A semaphore's number of permits is no owner. */
+  private isCount(type: string): boolean {
+    return this.input.model.kind === 'semaphore' && type === 'string';
+  }
+
+  private foundBy({ how, before, atNs, line }: Change, node: string, key: string): void {
+    if (how !== 'command') return;
+    for (const owner of ownersOf(before)) {
+      const candidate = this.candidates.get(placeOf(node, key, owner));
+      if (!candidate || candidate.found || atNs < candidate.next.atNs + SETTLED_NS) continue;
+      if (stores(before, owner) === 'yes' && storedBy(before, owner)?.line === candidate.left.line)
+        candidate.found = { atNs, line };
+    }
+  }
+
+  private named({ node, source, atNs, argv }: CommandObservation): void {
+    for (const key of this.input.config.keys) {
       for (const argument of argv) {
-        const candidate = candidates.get(`${node} ${argument}`);
+        const candidate = this.candidates.get(placeOf(node, key, argument));
         if (candidate) candidate.namedNs = Math.min(candidate.namedNs, atNs);
       }
-      for (const key of keys) {
-        const place = `${node} ${source} ${key}`;
-        if (argv.includes(open.get(place)?.value ?? '\0')) open.delete(place);
-      }
-    }
-    for (const now of taken) {
-      tries++;
-      const place = `${node} ${now.source} ${now.key}`;
-      const before = open.get(place);
-      if (before && before.value !== now.value)
-        candidates.set(`${node} ${before.value}`, { left: before, next: now, namedNs: Number.POSITIVE_INFINITY });
-      open.set(place, now);
+      const place = `${node} ${source} ${key}`;
+      if (argv.includes(this.open.get(place)?.value ?? '\0')) this.open.delete(place);
     }
   }
-  return { candidates: [...candidates.values()], tries };
+
+  /** A client asks again, which need not store anything. */
+  private asked({ node, source, client, atNs, argv }: CommandObservation, line: number, key: string): void {
+    const left = this.open.get(`${node} ${source} ${key}`);
+    if (!left || argv.includes(left.value)) return;
+    const row = this.acquireAt.get(key)?.(client!, atNs);
+    if (row !== undefined && row > left.row) this.wentOn(left, { atNs, line });
+  }
+
+  private tried(now: Try): void {
+    this.count++;
+    const place = `${now.node} ${now.source} ${now.key}`;
+    const before = this.open.get(place);
+    if (before && before.value !== now.value) this.wentOn(before, now);
+    this.open.set(place, now);
+  }
+
+  private wentOn(left: Try, next: { atNs: number; line: number; row?: number }): void {
+    const place = placeOf(left.node, left.key, left.value);
+    if (this.candidates.has(place) || !(next.row === left.row || this.over(left.row, next.atNs))) return;
+    this.candidates.set(place, { left, next, namedNs: Number.POSITIVE_INFINITY });
+  }
 }
 
-/** What a client stored, or was to store, where there was nothing. */
-function triesIn(changes: readonly Change[], node: string, key: string): Try[] {
-  return changes.flatMap(({ by, applied, after, wanted, onlyNew, line, atNs }): Try[] => {
-    const held = (applied === 'yes' ? after : wanted)?.held;
-    if (by?.client === undefined || !onlyNew || held?.type !== 'string' || held.value === undefined) return [];
-    return [{ node, client: by.client, source: by.source, key, value: held.value, atNs, line }];
-  });
+/**
+ * Whether an acquire had come to nothing by then: it had failed, or what it was granted had been released, and that was
+ * answered; and its client held the key by no other grant.
+ */
+function endOfTries(history: History): (row: number, atNs: number) => boolean {
+  const { operations: ops } = history;
+  const holds = holdsOf(history);
+  const answeredNs = releasesAnsweredNs(history);
+  const overNs = (k: number) =>
+    answeredNs[k]! > Number.NEGATIVE_INFINITY ? Math.max(holds.untilNs[k]!, answeredNs[k]!) : Number.POSITIVE_INFINITY;
+  const ofClient = new Map<string, { k: number; latestNs: number }[]>();
+  const nameOf = (client: number, key: number) => `${client} ${key}`;
+  for (const k of [...holds.row.keys()].sort((a, b) => holds.fromNs[a]! - holds.fromNs[b]!)) {
+    const name = nameOf(holds.client[k]!, holds.key[k]!);
+    const known = ofClient.get(name) ?? [];
+    ofClient.set(name, known);
+    known.push({ k, latestNs: Math.max(overNs(k), known.at(-1)?.latestNs ?? Number.NEGATIVE_INFINITY) });
+  }
+  return (row, atNs) => {
+    const k = holds.ofRow[row]!;
+    if (k < 0 ? ops.outcome[row] !== OUTCOME.fail : overNs(k) > atNs) return false;
+    const own = ofClient.get(nameOf(ops.client[row]!, ops.key[row]!)) ?? [];
+    const last = own[firstIndex(own.length, (at) => holds.fromNs[own[at]!.k]! > atNs) - 1];
+    return last === undefined || last.latestNs <= atNs;
+  };
 }
 
-/** A look at the node that shows the value still there, and not named meanwhile. */
-function seenAfter(
-  { observations }: CheckInput,
-  { left, next, namedNs }: Candidate,
-): (Sample & { line: number }) | undefined {
+function placeOf(node: string, key: string, value: string): string {
+  return `${node} ${key} ${value}`;
+}
+
+function formOf({ held }: StoredState, key: string): string {
+  return `${held?.type} ${key}`;
+}
+
+/** What shows the value still there, and not named meanwhile: a command that found it, or a look at the node. */
+function seenAfter({ observations }: CheckInput, { left, next, namedNs, found }: Candidate): Seen | undefined {
   for (const [line, seen] of observations.rare) {
     if (seen.type !== 'sample' || seen.node !== left.node || seen.atNs < next.atNs + SETTLED_NS) continue;
-    if (seen.atNs >= namedNs) return undefined;
-    if (seen.keys[left.key]?.owner === left.value) return { ...seen, line };
+    if (seen.atNs >= namedNs) break;
+    if (shows(seen, left)) return { atNs: seen.atNs, line };
   }
-  return undefined;
+  return found && found.atNs < namedNs ? found : undefined;
 }
 
-function violationOf({ left, next, seen }: Candidate & { seen: Sample & { line: number } }): Violation {
+function shows({ keys }: Sample, { key, value, form }: Try): boolean {
+  const stored = keys[key];
+  if (stored === undefined) return false;
+  return form?.startsWith('hash') ? ownerIs(stored.owner, value) : stored.owner === value;
+}
+
+function violationOf({ left, next, seen }: Candidate & { seen: Seen }): Violation {
   const { node, client, key } = left;
   return {
     class: 'liveness',

@@ -50,10 +50,16 @@ export function starvationsOf(input: CheckInput): readonly Starvation[] {
   return all;
 }
 
-/** Who was in the way of those who asked for the key between the two instants; undefined where the record does not prove it. */
-export function blockerBetween(input: CheckInput, key: string, fromNs: number, untilNs: number): Cause | undefined {
-  const asks = asksOf(input, key, fromNs, untilNs);
-  return asks.length === 0 ? undefined : blocker(asks, input, () => wholeEvidence(input));
+/**
+ * Who was in the way of those who asked for a key between two instants (ns); undefined where the record does not prove it.
+ * What servers stored is worked out once, when it is first asked for.
+ */
+export function blockerFinder(input: CheckInput): (key: string, fromNs: number, untilNs: number) => Cause | undefined {
+  const evidence = lazily(() => wholeEvidence(input));
+  return (key, fromNs, untilNs) => {
+    const asks = asksOf(input, key, fromNs, untilNs);
+    return asks.length === 0 ? undefined : blocker(asks, input, evidence);
+  };
 }
 
 function blocker(asks: readonly Ask[], input: CheckInput, evidence: () => Evidence | undefined): Cause | undefined {

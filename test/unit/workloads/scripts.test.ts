@@ -62,7 +62,7 @@ const JUDGES: Record<string, string[]> = {
   reentrant: [...EXCLUSION, ...WORTH],
   'read-write': [...EXCLUSION, ...WORTH],
   'late-release': [...EXCLUSION, ...WORTH],
-  try: [...EXCLUSION, 'left-behind', ...WORTH],
+  try: [...EXCLUSION, ...WORTH],
   counter: [...EXCLUSION, 'lost-updates', ...WORTH],
   multi: [...EXCLUSION, 'lost-updates', ...WORTH],
   'singleton-job': [...EXCLUSION, 'stale-writes', ...WORTH],

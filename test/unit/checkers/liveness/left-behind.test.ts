@@ -1,11 +1,14 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { leftBehind } from '../../../../checkers/liveness/left-behind.js';
 import { KEY, Story } from '../build.js';
 
 const found = (story: Story) => leftBehind.check(story.input());
 
-/** c1 stored `one` on r1 at 1 s, and asks again at 2 s. */
-const tried = () => new Story().up('c1').take(1, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'two');
+/** c1 tries at 1 s and again at 2 s, and is refused. */
+const refusedTwice = () => new Story().up('c1').refused('c1', 0.9, 1.6).refused('c1', 1.9, 2.4);
+
+/** In the first of them it stored `one` on r1. */
+const tried = () => refusedTwice().take(1, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'two');
 
 it('rejects a try whose value is still there when the next one has come over the same connection', () => {
   const result = found(tried().sample(2.5, 'r1', { owner: 'one' }));
@@ -20,11 +23,7 @@ it('rejects a try whose value is still there when the next one has come over the
 });
 
 it('accepts where it was named in between: given back, or released', () => {
-  const story = new Story()
-    .up('c1')
-    .take(1, 'r1', 'c1', 'one')
-    .unlock(1.5, 'r1', 'c1', 'one')
-    .take(2, 'r1', 'c1', 'two');
+  const story = refusedTwice().take(1, 'r1', 'c1', 'one').unlock(1.5, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'two');
   expect(found(story.sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('valid');
 });
 
@@ -45,12 +44,12 @@ it('accepts what is still on its way, and what another node has', () => {
 });
 
 it('accepts another try with the same value, and one of another process', () => {
-  const same = new Story().up('c1').take(1, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'one');
+  const same = refusedTwice().take(1, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'one');
   expect(found(same.sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('valid');
 });
 
 it('accepts where the next try came over another connection: what was sent on the first may be lost', () => {
-  const story = new Story().up('c1').take(1, 'r1', 'c1', 'one');
+  const story = refusedTwice().take(1, 'r1', 'c1', 'one');
   story.command(2, 'r1', 'c1', ['SET', KEY, 'two', 'PX', '5000', 'NX'], 0, '10.77.0.9:40001');
   expect(found(story.sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('valid');
 });
@@ -67,8 +66,103 @@ it('understands a script that stores where there is nothing, and one that gives 
     story
       .command(at, 'r1', 'c1', ['EVALSHA', 'abc', '1', KEY, value])
       .command(at, 'r1', 'lua', ['set', KEY, value, 'NX', 'PX', '5000']);
-  const left = asks(asks(new Story().up('c1'), 1, 'one'), 2, 'two');
+  const left = asks(asks(refusedTwice(), 1, 'one'), 2, 'two');
   expect(found(left.sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('invalid');
-  const given = asks(new Story().up('c1'), 1, 'one').command(1.5, 'r1', 'c1', ['EVALSHA', 'def', '1', KEY, 'one']);
+  const given = asks(refusedTwice(), 1, 'one').command(1.5, 'r1', 'c1', ['EVALSHA', 'def', '1', KEY, 'one']);
   expect(found(asks(given, 2, 'two').sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('valid');
+});
+
+describe('whether the try had come to nothing', () => {
+  const left = (story: Story) =>
+    found(story.take(1, 'r1', 'c1', 'one').take(4, 'r1', 'c1', 'two').sample(4.5, 'r1', { owner: 'one' })).verdict;
+  const granted = () => new Story().up('c1').grant('c1', 1.1, { grantSent: 0.95 });
+
+  it('it had if it was released, and that was answered', () => {
+    expect(left(granted().release('c1', 2).refused('c1', 3.9, 4.2))).toBe('invalid');
+    expect(left(granted().release('c1', 2, { type: 'never' }).refused('c1', 3.9, 4.2))).toBe('valid');
+    expect(left(granted().release('c1', 4.1).refused('c1', 3.9, 4.2))).toBe('valid');
+  });
+
+  it('it had not while it is held, by this grant or another, or its outcome is not known', () => {
+    expect(left(granted().refused('c1', 3.9, 4.2))).toBe('valid');
+    expect(left(new Story().up('c1').grant('c1', 0.5).refused('c1', 0.9, 1.2).refused('c1', 3.9, 4.2))).toBe('valid');
+    expect(left(new Story().up('c1').refused('c1', 0.9, 1.2, 'info').refused('c1', 3.9, 4.2))).toBe('valid');
+  });
+
+  it('and an earlier try of the same acquire had, whatever became of the last', () => {
+    expect(left(new Story().up('c1').grant('c1', 4.1, { grantSent: 3.95, began: 0.9 }))).toBe('invalid');
+  });
+});
+
+describe('in scripts that store otherwise than where there is nothing', () => {
+  /** A client runs a script with these commands, and names the owner. */
+  const runs = (story: Story, at: number, client: string, ...commands: string[][]) => {
+    story.command(at, 'r1', client, ['EVALSHA', 'take', '1', KEY, client === 'c1' ? 'one' : 'theirs']);
+    for (const argv of commands) story.command(at, 'r1', 'lua', argv);
+    return story;
+  };
+  /** c2 takes its own and gives it back: so it is seen what the lock stores. */
+  const cycle = (story: Story, take: string[], giveBack: string[]) =>
+    runs(runs(story, 0.3, 'c2', take), 0.4, 'c2', giveBack);
+
+  it('a string that was set in a script is found where clients take theirs away', () => {
+    const set = (value: string) => ['SET', KEY, value, 'PX', '5000'];
+    const story = (known: boolean) => {
+      const told = refusedTwice().up('c2').grant('c2', 0.35, { grantSent: 0.29 });
+      if (known) cycle(told, set('theirs'), ['DEL', KEY]);
+      return runs(told, 1, 'c1', ['EXISTS', KEY], set('one'))
+        .command(2, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, 'two'])
+        .command(2, 'r1', 'lua', ['EXISTS', KEY])
+        .sample(2.5, 'r1', { owner: 'one' });
+    };
+    expect(found(story(true))).toMatchObject({ verdict: 'invalid', stats: { leftBehind: 1 } });
+    expect(found(story(false)).verdict).toBe('valid');
+  });
+
+  it('so are fields of hashes, by samples, and members of sets, by the next command that finds them', () => {
+    const story = (type: 'H' | 'S', seen: (told: Story) => Story) => {
+      const add = (one: string) => (type === 'H' ? ['HSET', KEY, one, '1'] : ['SADD', KEY, one]);
+      const told = refusedTwice().up('c2').grant('c2', 0.35, { grantSent: 0.29 });
+      told.command(0.2, 'r1', 'c2', ['DEL', KEY]);
+      cycle(told, add('theirs'), [type === 'H' ? 'HDEL' : 'SREM', KEY, 'theirs']);
+      runs(told, 1, 'c1', add('one')).command(2, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, 'two']);
+      return found(seen(told)).verdict;
+    };
+    const sampled = (told: Story) => told.sample(2.5, 'r1', { owner: JSON.stringify({ one: '1' }) });
+    expect(story('H', sampled)).toBe('invalid');
+    expect(story('H', (told) => told.sample(2.5, 'r1', { owner: JSON.stringify({ two: '1' }) }))).toBe('valid');
+    const asked = (at: number) => (told: Story) => told.command(at, 'r1', 'c2', ['SADD', KEY, 'new']);
+    expect(story('S', asked(2.5))).toBe('invalid');
+    expect(story('S', asked(2.2))).toBe('valid');
+    expect(story('S', (told) => asked(2.5)(told.watch(2.3, 'r1')))).toBe('valid');
+    expect(story('S', (told) => asked(2.5)(told.evicted(2.3, 'r1')))).toBe('valid');
+    const restarted = (told: Story) => asked(2.5)(told.sample(0.5, 'r1').sample(2.3, 'r1', { runId: 'another' }));
+    expect(story('S', restarted)).toBe('valid');
+    expect(story('S', (told) => asked(2.5)(told.command(2.4, 'r1', 'c1', ['SREM', KEY, 'one'])))).toBe('valid');
+  });
+
+  it('not what a script composed, what others store, too, or how many permits are free', () => {
+    const set = (value: string) => ['SET', KEY, value, 'PX', '5000'];
+    const story = (value: string, by = 'c1') => {
+      const told = refusedTwice().up('c2').grant('c2', 0.35, { grantSent: 0.29 });
+      cycle(told, set('theirs'), ['DEL', KEY]);
+      runs(told, 1, by, set(value)).command(2, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, 'two']);
+      return told.sample(2.5, 'r1', { owner: value });
+    };
+    expect(found(story('one')).verdict).toBe('invalid');
+    expect(found(story('write:one')).verdict).toBe('valid');
+    const shared = runs(story('one').grant('c2', 3.1), 3.09, 'c1').command(3.095, 'r1', 'c2', [...set('one'), 'NX']);
+    expect(found(shared).verdict).toBe('valid');
+    expect(found(story('one').promised({ kind: 'semaphore', permits: 2 })).verdict).toBe('valid');
+  });
+
+  it('not what lists and sorted sets have, nor what is counted under other keys', () => {
+    const told = refusedTwice().up('c2').grant('c2', 0.35, { grantSent: 0.29 });
+    cycle(told, ['RPUSH', KEY, 'theirs'], ['LREM', KEY, '0', 'theirs']);
+    runs(told, 1, 'c1', ['RPUSH', KEY, 'one']).command(2, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, 'two']);
+    expect(found(told.command(2.5, 'r1', 'c2', ['RPUSH', KEY, 'new']))).toMatchObject({
+      verdict: 'valid',
+      notJudged: 'no server was seen to store what names an owner',
+    });
+  });
 });
