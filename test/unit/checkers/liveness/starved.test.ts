@@ -110,6 +110,15 @@ describe('is silent where', () => {
     expect(found(abandoned().refused('c2', 6, 20)).verdict).toBe('valid');
     const once = asksInQueue(abandoned().refused('c2', 6, 20), 9, 'c2', 'ticket-of-c2', true);
     expect(found(once).verdict).toBe('valid');
+    const leaves = asksInQueue(abandoned().refused('c2', 6, 20), 7.5, 'c2', 'ticket-of-c2', true);
+    asksInQueue(leaves, 8, 'c2', 'ticket-of-c2').command(15.5, 'r1', 'c2', [
+      'EVAL',
+      'leave',
+      '1',
+      QUEUE,
+      'ticket-of-c2',
+    ]);
+    expect(found(leaves).verdict).toBe('valid');
   });
 
   it('a client held it, or may have', () => {
