@@ -3,6 +3,7 @@
  * grant not stand in its way? That is a contest, and each `Reason` beside this file may explain it.
  */
 
+import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Grant } from '../../harness/record/facts/grants.js';
 import { type KeyWrite, keeps, removes } from '../../harness/record/facts/key-writes.js';
@@ -112,11 +113,17 @@ function fate(
     mayBeTaken ||= !evidence.watchedThroughout(later.node, reached.atNs, write.atNs);
     if (write.effect === 'remove' && !mayBeTaken && removes(write, reached.value) !== 'no') removal ??= write;
     const anew = write.effect === 'take' && !(write.client === reached.client && write.value === reached.value);
-    if (!anew || write.took === false || keeps(write, reached.value)) continue;
+    if (!anew || write.took === false || leaves(write, reached.value)) continue;
     if (write.took) return { gone: write, removal };
     mayBeTaken = true;
   }
   return { gone: later, removal };
+}
+
+/** Whether a write stored the owner's value again where it was: one that found it gone is a grant of its own. */
+function leaves(write: KeyWrite, owner: string | undefined): boolean {
+  if (owner === undefined || !write.before) return false;
+  return keeps(write, owner) && stores(write.before, owner) === 'yes';
 }
 
 /** The link that shows a grant. */

@@ -8,51 +8,43 @@
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import type { ClockReading, KeyWrite } from '../../harness/record/facts/key-writes.js';
+import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
-
-/** Redis reckons in whole milliseconds. */
-const BLUR_MS = 2;
-/** A command is read within this time of running, so a clock that moved by less looks like one that did not. */
-const READING_MS = 50;
+import {
+  BLUR_MS,
+  lastProlonged,
+  mayHaveBeenReplaced,
+  mayHaveRemoved,
+  overMeanwhile,
+  READING_MS,
+  wasThere,
+} from './meanwhile.js';
 
 export const expiredEarly: Reason = (contest, evidence) => {
   const { earlier, reached, gone, removal, key } = contest;
-  if (!reached || removal) return undefined;
-  const ownOrReplicated = (write: KeyWrite) => write.client === undefined || write.client === earlier.hold.client;
-  const last =
-    evidence
-      .writesBetween(reached, gone, key)
-      .findLast((write) => write.effect === 'prolong' && ownOrReplicated(write)) ?? reached;
+  if (!reached || removal || mayHaveRemoved(reached, gone, key, evidence)) return undefined;
+  if (wasThere(contest, evidence)) return undefined;
+  // What was not seen may have removed it before.
+  if (!evidence.watchedThroughout(gone.node, reached.atNs, gone.atNs)) return undefined;
+  if (mayHaveBeenReplaced(gone.node, reached.atNs, gone.atNs, evidence)) return undefined;
+  const last = lastProlonged(reached, contest, evidence);
   const origin = last.client === undefined ? earlier.write : last;
   if (gone.serverWallMs < last.expiresWallMs - BLUR_MS) {
-    const ahead = aheadMeanwhile(last, gone, evidence);
+    // The clock was set back before any client asked for the key. A server removes expired keys by itself.
+    const ahead = overMeanwhile(last, gone.node, gone.atNs, evidence);
     return ahead && jumped(contest, ahead.aheadMs, evidence);
   }
-  const missingMs = (earlier.hold.leaseEndNs - gone.atNs) / 1e6;
+  const leftMs = origin.expiresWallMs - origin.serverWallMs - (gone.atNs - Math.min(origin.ranNs, origin.atNs)) / 1e6;
   const movedMs = movedBetween(origin, gone);
-  if (movedMs > Math.max(READING_MS, missingMs - READING_MS)) return jumped(contest, movedMs, evidence);
-  if (origin.ttlMs !== undefined && origin.ttlMs < earlier.hold.leaseMs * 0.9)
+  // By the machine's own clock there was time left.
+  if (leftMs > 0)
+    return movedMs > Math.max(READING_MS, leftMs - READING_MS) ? jumped(contest, movedMs, evidence) : undefined;
+  const isOver = leftMs < -READING_MS || Math.abs(movedMs) < READING_MS;
+  if (isOver && origin.ttlMs !== undefined && origin.ttlMs < earlier.hold.leaseMs * 0.9)
     return tooShort(contest, origin, origin.ttlMs);
   return undefined;
 };
-
-/**
- * A moment between the two writes at which, by the node's own clock, the key's time was over; though the clock was set
- * back before any client asked for the key. A server removes expired keys by itself, so no client need have asked.
- */
-function aheadMeanwhile(last: KeyWrite, gone: KeyWrite, evidence: Evidence): ClockReading | undefined {
-  const { node } = gone;
-  const skewMs = evidence.lastSample(node, last.atNs)?.[1].skewMs ?? 0;
-  const sampled = evidence
-    .samples(node, last.atNs, gone.atNs)
-    .map(([, sample]) => ({ atNs: sample.atNs, aheadMs: sample.skewMs - skewMs }));
-  return [...evidence.clockFaults(node, last.atNs, gone.atNs), ...sampled].find(({ atNs, aheadMs }) => {
-    const wallMs = last.serverWallMs + (atNs - last.atNs) / 1e6 + aheadMs;
-    return aheadMs > READING_MS && wallMs >= last.expiresWallMs + BLUR_MS;
-  });
-}
 
 /** How much a node's clock gained on the machine's between two commands. */
 function movedBetween(first: KeyWrite, second: KeyWrite): number {

@@ -13,6 +13,7 @@ import { isHidden, ownerIs } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, grantLink, leaseLink, type Reason } from './contest.js';
+import { hadTimeLeft, mayHaveRemoved } from './meanwhile.js';
 
 export const failoverLostWrite: Reason = (contest, evidence) => {
   const { earlier, later, key } = contest;
@@ -80,13 +81,19 @@ export const splitBrain: Reason = (contest, evidence) => {
  * What shows that the later grant's node did not have the earlier write: a sample of it as primary without the value, while
  * the lease ran; or every command that it ran since, none of them that write. A sample that does show it refutes.
  */
-function withoutWrite({ earlier, later, key }: Contest, evidence: Evidence, sinceNs: number): CauseLink | undefined {
+function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): CauseLink | undefined {
+  const { earlier, later, key } = contest;
   const { value } = earlier.write;
   const { node } = later.write;
   const fromNs = Math.max(earlier.write.atNs, sinceNs);
   const untilNs = Math.min(later.write.atNs, earlier.hold.leaseEndNs);
   const returned = node === earlier.write.node;
   if (evidence.seenStored(node, key, value, returned ? fromNs : earlier.write.atNs, untilNs)) return undefined;
+  // Servers that are promoted may break off with whom they serve: by then the write had not come.
+  const came = returned
+    ? !neverCame(contest, evidence, fromNs)
+    : !evidence.watchedThroughout(node, earlier.hold.grantSentNs, Math.max(sinceNs, earlier.write.atNs));
+  if (came) return undefined;
   const sample = evidence
     .samples(node, fromNs, untilNs)
     .find(
@@ -106,6 +113,25 @@ function withoutWrite({ earlier, later, key }: Contest, evidence: Evidence, sinc
     text: `${node} was watched from ${moment(earlier.hold.grantSentNs)} on and never got ${earlier.hold.client}'s write`,
     observation: later.write.observation,
   };
+}
+
+/**
+ * Whether the node that a primary was made a replica of never got the write: it was primary meanwhile and watched since before
+ * that was granted. Until then nothing removed the key from the one that had it, and its time was not over.
+ */
+function neverCame({ earlier, later, key }: Contest, evidence: Evidence, asReplicaNs: number): boolean {
+  const { node, value } = earlier.write;
+  if (value === undefined || mayHaveRemoved(earlier.write, later.write, key, evidence)) return false;
+  const asReplica = evidence.samples(node, earlier.write.atNs, asReplicaNs).find(([, { role }]) => role === 'replica');
+  if (!asReplica || !hadTimeLeft(earlier.write, asReplica[1], evidence)) return false;
+  return evidence.nodes.some(
+    (other) =>
+      other !== node &&
+      evidence.watchedThroughout(other, earlier.hold.grantSentNs, later.write.atNs) &&
+      evidence.samples(other, earlier.write.atNs, asReplicaNs).some(([, { role }]) => role === 'primary') &&
+      !evidence.writes(other, key).some((write) => write.client === undefined && write.value === value) &&
+      !evidence.seenStored(other, key, value, earlier.hold.grantSentNs, later.write.atNs),
+  );
 }
 
 /** What kept the write from travelling: the two nodes were cut from each other about when it was made. */

@@ -6,9 +6,10 @@
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { isHidden } from '../../harness/record/facts/key-writes.js';
+import { isHidden, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
-import { goneLink, grantLink, type Reason } from './contest.js';
+import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
+import { hadTimeLeft, lastProlonged, mayHaveRemoved } from './meanwhile.js';
 
 export const nodeForgot: Reason = (contest, evidence) => {
   const { earlier, later, reached, gone, removal, key } = contest;
@@ -20,6 +21,14 @@ export const nodeForgot: Reason = (contest, evidence) => {
   // It may have kept what a sample does not show.
   if (samples.some(([, { keys }]) => isHidden(keys[key]?.owner ?? ''))) return undefined;
   const [empty] = samples;
+  const untilNs = empty && empty[1].keys[key] === undefined ? empty[1].atNs : gone.atNs;
+  if (mayHaveRemoved(reached, gone, key, evidence, untilNs)) return undefined;
+  const last = lastProlonged(reached, contest, evidence);
+  // What had run out by then, or was seen there as another's, was not forgotten.
+  if (empty && (!hadTimeLeft(last, empty[1], evidence) || isAnothers(empty[1], restart.downNs, contest, evidence)))
+    return undefined;
+  const foundNone = gone.conditional && gone.value !== reached.value && gone.serverWallMs < last.expiresWallMs;
+  if (!empty && !foundNone) return undefined;
   return {
     name: 'node-forgot',
     sentence: `${node} restarted without ${key}, which it had granted to ${earlier.hold.client}, and granted it to ${later.hold.client}.`,
@@ -41,7 +50,24 @@ export const nodeForgot: Reason = (contest, evidence) => {
   };
 };
 
+/** Whether what a sample shows was stored by somebody before the restart. */
+function isAnothers(
+  sample: SampleObservation,
+  downNs: number,
+  { reached, later, key }: Contest,
+  evidence: Evidence,
+): boolean {
+  const stored = sample.keys[key];
+  if (stored === undefined || !reached) return false;
+  const after = [...evidence.writesBetween(reached, later.write, key), later.write]
+    // What only a sample tells of may have been stored before.
+    .filter(({ atNs, source }) => atNs > downNs && (source !== 'sample' || later.hold.grantSentNs > downNs));
+  return !after.some(({ value, took }) => took !== false && ownerIs(stored.owner, value));
+}
+
 interface Restart {
+  /** By then the old process was gone. */
+  downNs: number;
   /** From when on samples are the new process's. */
   backNs: number;
   links: CauseLink[];
@@ -58,11 +84,15 @@ function restartBetween(node: string, fromNs: number, untilNs: number, evidence:
   if (!after) return undefined;
   const [{ runId: oldId }, { runId: newId, atNs: backNs }] = [before[1], after[1]];
   const oldRanOn = evidence.samples(node, fromNs, backNs).some(([, sample]) => sample.runId === oldId);
-  const lost = evidence.watchLost(node, fromNs, untilNs);
+  const lastOld = evidence.samples(node, Number.NEGATIVE_INFINITY, backNs).findLast(([, { runId }]) => runId === oldId);
+  // The connection of a server that runs on may break, too.
+  const lost = evidence.watchLost(node, Math.max(fromNs, lastOld?.[1].atNs ?? fromNs), untilNs);
   const { effects } = evidence;
   const fault = [...effects.on('forgot', node), ...effects.on('killed', node)].find(
     (span) => span.fromNs > fromNs && span.fromNs < untilNs,
   )?.record;
+  // It was killed, and is known to have had its data again.
+  if (fault && !fault.effects.some(({ kind }) => kind === 'forgot')) return undefined;
   if (!(oldRanOn && backNs <= untilNs) && !lost && (!fault || evidence.wasWatched(node))) return undefined;
   const links: CauseLink[] = [
     {
@@ -73,7 +103,7 @@ function restartBetween(node: string, fromNs: number, untilNs: number, evidence:
   ];
   if (lost) links.push({ atNs: lost[1].atNs, text: `${node} could not be watched any more`, observation: lost[0] });
   if (fault) links.push({ atNs: fault.atNs, text: fault.did, history: fault.i });
-  return { backNs, links: links.sort((a, b) => a.atNs - b.atNs) };
+  return { backNs, downNs: lost?.[1].atNs ?? fault?.atNs ?? backNs, links: links.sort((a, b) => a.atNs - b.atNs) };
 }
 
 function short(runId: string): string {

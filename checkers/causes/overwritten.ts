@@ -1,12 +1,16 @@
 /**
  * A client's own write took the key although it was there: an unconditional SET (`overwritten`), or a script that let it
  * pass because both store the same value as owner (`shared-owner`).
+ *
+ * Excludes a key that was not certainly there when that write ran: it may have gone by other means.
  */
 import { type Contest, type Explanation, goneLink, grantLink, type Reason } from './contest.js';
+import { wasThere } from './meanwhile.js';
 
 export const overwritten: Reason = (contest, evidence) => {
-  const { earlier, reached, gone, removal, key } = contest;
-  if (!reached || removal || gone.client === undefined || gone.serverWallMs >= reached.expiresWallMs) return undefined;
+  const { earlier, reached, gone, key } = contest;
+  if (gone.client === undefined || gone.client === earlier.hold.client || !wasThere(contest, evidence))
+    return undefined;
   if (!gone.conditional) {
     return explanation(
       'overwritten',
@@ -14,9 +18,7 @@ export const overwritten: Reason = (contest, evidence) => {
       contest,
     );
   }
-  if (!gone.script || gone.value === undefined || gone.value !== reached.value) return undefined;
-  // Shown after the one grant and before the other, so it was not gone by other means.
-  if (!evidence.seenStored(gone.node, key, reached.value, reached.atNs, gone.atNs)) return undefined;
+  if (!gone.script || gone.value !== reached?.value) return undefined;
   const sentence = `${gone.client} and ${earlier.hold.client} store the same value as owner, so the script took one for the other.`;
   return explanation('shared-owner', sentence, contest);
 };

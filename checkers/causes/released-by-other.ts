@@ -3,8 +3,8 @@
  * compare-and-delete that was let through because both had stored the same value (`shared-owner`).
  *
  * Excludes a removal by the holder's own client, one of which it is not certain that the holder's own value was there and is
- * gone by it (the client may have removed what was its own, or nothing), and one that came over the replication link unless the client's command
- * that caused it is seen where the key was granted: a server also replicates the removal of a key that expired.
+ * gone by it (the client may have removed what was its own, or nothing), and one that came over the replication link unless the
+ * client's command that caused it is seen where the key was granted: a server also replicates the removal of a key that expired.
  */
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
@@ -53,7 +53,13 @@ function atItsOrigin({ earlier, later, removal, key }: Contest, evidence: Eviden
 }
 
 function isReplicated(write: KeyWrite, evidence: Evidence): boolean {
-  return write.client === undefined && evidence.lastSample(write.node, write.atNs)?.[1].role !== 'primary';
+  if (write.client !== undefined) return false;
+  // Between two samples it may have been made a replica.
+  const around = [
+    evidence.lastSample(write.node, write.atNs),
+    evidence.firstSample(write.node, write.atNs, () => true),
+  ];
+  return around.some((sample) => sample?.[1].role !== 'primary');
 }
 
 /** The remover's own take, if it had stored the holder's value. */

@@ -120,6 +120,22 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'fencing: fenceInversions: 7 → 15',
     ],
   },
+  'canary-shared-owner': {
+    why: 'that the value was there when the next script stored it again follows from the commands, without a sample',
+    differences: [
+      'mutual-exclusion: exclusion (overlap) of lock:2, 4488428071–4600417390 ns, lines 10 15 16 18 24 25 62 65: unexplained → shared-owner',
+      'mutual-exclusion: exclusion (overlap) of lock:0, 4493747911–4559100381 ns, lines 11 14 17 19 22 23 40 41: unexplained → shared-owner',
+      'mutual-exclusion: exclusion (overlap) of lock:2, 4498459172–4600417390 ns, lines 13 15 16 20 24 25 36 39: unexplained → shared-owner',
+      'mutual-exclusion: exclusion (overlap) of lock:2, 4498459172–4921075662 ns, lines 10 13 18 20 36 39 62 65: unexplained → shared-owner',
+      'mutual-exclusion: exclusion (overlap) of lock:1, 4622968437–4712656950 ns, lines 26 27 28 29 30 31 60 64: unexplained → shared-owner',
+    ],
+  },
+  'scenario-redlock-node-restarts-empty-unexplained': {
+    why: 'two nodes that were asked too late for the answer did not grant it, so what happened to the third explains it',
+    differences: [
+      'mutual-exclusion: exclusion (overlap) of lock:0, 675091269–677806777 ns, lines 12 14 23 25 26 27 28 29: unexplained → node-forgot',
+    ],
+  },
 };
 
 /** The facts of a `results.json`: no wording, for that may change. */

@@ -4,7 +4,7 @@ import { type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
 import type { ServerReading } from './commands/server-reading.js';
 import { type Effects, effectsOf } from './effects.js';
 import { firstIndex } from './first-index.js';
-import { type Grant, nearest, ofOneTry, storedWrite } from './grants.js';
+import { type Grant, isOthersToo, nearest, ofOneTry, storedWrite } from './grants.js';
 import {
   type ClockReading,
   type EvictedObservation,
@@ -155,14 +155,8 @@ export class Evidence {
   /** The first removal of `key` that the granting node ran after `grant`. */
   firstRemoval(grant: KeyWrite, key: string): KeyWrite | undefined {
     const writes = this.writes(grant.node, key);
-    for (
-      let at = firstIndex(writes.length, (of) => writes[of]!.observation > grant.observation);
-      at < writes.length;
-      at++
-    ) {
-      if (writes[at]!.effect === 'remove') return writes[at];
-    }
-    return undefined;
+    const at = firstIndex(writes.length, (of) => writes[of]!.observation > grant.observation);
+    return writes.slice(at).find(({ effect }) => effect === 'remove');
   }
 
   /** The first time that the granting node evicted `key` after `grant`. */
@@ -190,11 +184,7 @@ export class Evidence {
     fromNs: number,
     wanted: (sample: SampleObservation) => boolean,
   ): At<SampleObservation> | undefined {
-    const samples = this.byNode.get(node)?.samples ?? [];
-    for (let at = firstIndex(samples.length, (of) => samples[of]![1].atNs >= fromNs); at < samples.length; at++) {
-      if (wanted(samples[at]![1])) return samples[at];
-    }
-    return undefined;
+    return this.samples(node, fromNs, Number.POSITIVE_INFINITY).find(([, sample]) => wanted(sample));
   }
 
   /** The last sample up to then in which the node was a replica. */
@@ -263,6 +253,7 @@ export class Evidence {
     const values = new Set(grants.flatMap(({ took, write }) => (took === false ? [] : [write.value])));
     const [value] = values;
     if (values.size !== 1 || value === undefined) return grants;
+    if (this.nodes.some((node) => isOthersToo(value, hold, this.writes(node, hold.key)))) return grants;
     const stored = this.nodes.flatMap((node): Grant[] => {
       if (grants.some((grant) => grant.node === node)) return [];
       if (this.watchedThroughout(node, hold.grantSentNs, hold.fromNs)) return [];
@@ -316,6 +307,9 @@ export class Evidence {
       const write = writes[at]!;
       if (write.atNs > byNs) break;
       if (write.ranNs < hold.grantSentNs - RECKONING_NS) continue; // an earlier try, read late
+      // What ran when the answer was there did not lead to it; where that is not known, it was read at once.
+      const lateNs = write.ranNs === write.atNs ? OBSERVED_AT_ONCE_NS : RECKONING_NS;
+      if (!found && write.ranNs > hold.fromNs + lateNs) break;
       if (write.effect === 'take') {
         // Already answered: what comes later is the client's next try, whose release went to another node, say.
         if (found && write.ranNs > hold.fromNs + OBSERVED_AT_ONCE_NS) break;

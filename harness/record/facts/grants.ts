@@ -1,6 +1,6 @@
 /** The writes with which nodes granted a hold, or were asked to, and which of them belong to the attempt that was granted. */
 import type { Hold } from '../../vocabulary/verdict.js';
-import type { KeyWrite, SampleObservation } from './key-writes.js';
+import { type KeyWrite, RECKONING_NS, type SampleObservation } from './key-writes.js';
 
 /** The write with which a node granted a hold, or was asked to. */
 export interface Grant {
@@ -18,6 +18,16 @@ export function ofOneTry(grants: Grant[], { fromNs }: Hold): Grant[] {
   const values = new Set(grants.filter(({ write }) => write.ranNs <= fromNs).map(({ write }) => write.value));
   if (values.size === 0 || values.has(undefined)) return grants;
   return grants.filter(({ write }) => write.ranNs <= fromNs || values.has(write.value));
+}
+
+/** Whether an owner value was stored, or to be stored, by any other attempt among these writes than the one that was granted. */
+export function isOthersToo(value: string, { client, grantSentNs }: Hold, writes: readonly KeyWrite[]): boolean {
+  return writes.some(
+    (write) =>
+      write.effect === 'take' &&
+      write.value === value &&
+      (write.client !== client || write.ranNs < grantSentNs - RECKONING_NS),
+  );
 }
 
 /** A write that was not seen itself, as the sample that shows its effect tells it. */

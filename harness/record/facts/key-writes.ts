@@ -115,6 +115,7 @@ export class NodeWrites {
     if (!inner) this.script = isScript(name) ? { line: observation, command, ranNs } : undefined;
     for (const argument of command.argv.slice(1))
       if (this.keys.has(argument)) this.requestOf(argument, observation, command, ranNs);
+    if (EMPTIES.has(name)) for (const key of this.keys) this.requestOf(key, observation, command, ranNs);
     if (inner && name === 'INCR') this.counted(command.argv[1]!, observation);
     this.reading.command({ ...command, line: observation, ranFromNs: ranNs - RECKONING_NS });
   }
@@ -155,6 +156,9 @@ export class NodeWrites {
     }
   }
 }
+
+/** They name no key, and concern every one. */
+const EMPTIES = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB']);
 
 /** Wall clocks are read in whole milliseconds, on both sides. */
 export const RECKONING_NS = 3e6;

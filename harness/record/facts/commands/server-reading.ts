@@ -122,6 +122,8 @@ export class ServerReading {
     if (isScript(by.name)) this.script = by;
     this.fieldsExpire ||= FIELD_TIMES.has(by.name);
     if (writesNothing.has(by.name)) return;
+    // A replica turns its clients' writes away, and prints none of them: it has been promoted since it was looked at.
+    if (by.client !== undefined && !isScript(by.name)) this.server.isReplica = false;
     // A script sees one time from its beginning to its end.
     const now: Times = { fromMs: this.lookedMs, untilMs: Math.floor(line.serverWallMs) + ROUNDED_MS };
     const execution = new RunningCommand(server, by, line.argv.slice(1), line.db ?? 0, now);

@@ -83,8 +83,21 @@ describe('failover-lost-write', () => {
   });
 
   it('is named where the old primary was made a replica, and primary again without the write', () => {
-    const story = failover().sample(1.5, 'r1', { role: 'replica' }).sample(2.5, 'r1').take(RETAKEN, 'r1', 'c2');
-    expect(only(story).name).toBe('failover-lost-write');
+    const back = () => failover().sample(1.6, 'r1', { role: 'replica' }).sample(2.5, 'r1').take(RETAKEN, 'r1', 'c2');
+    const promoted = (story: Story) => story.sample(1.5, 'r2').sample(2.4, 'r2', { role: 'replica' });
+    expect(only(promoted(back())).name).toBe('failover-lost-write');
+    // Its place was taken by nobody who is known not to have had the write, or by one that had it.
+    expect(only(back()).name).toBe('unexplained');
+    const unwatched = promoted(back()).watch(1.2, 'r2', false).watch(1.3, 'r2');
+    expect(only(unwatched).name).toBe('unexplained');
+    const sent = ['SET', KEY, 'value-of-c1', 'PXAT', '1700000005999'];
+    expect(only(promoted(back()).command(1.001, 'r2', 'link', sent)).name).toBe('unexplained');
+    expect(only(promoted(back()).sample(1.2, 'r2', { owner: 'value-of-c1' })).name).toBe('unexplained');
+    // It was removed from the one that had it before that became a replica.
+    expect(only(promoted(back()).command(1.3, 'r1', 'c1', ['DEL', KEY])).name).toBe('unexplained');
+    // Its time was over by then.
+    const fast = failover().sample(1.6, 'r1', { role: 'replica', skewMs: 6_000 }).sample(2.5, 'r1', { skewMs: 6_000 });
+    expect(only(promoted(fast).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 6_000)).name).toBe('unexplained');
   });
 
   it('is not named where the new primary was not watched and no sample shows that it had nothing', () => {
@@ -176,7 +189,7 @@ describe('node-forgot', () => {
     expect(causes(story).map(({ name }) => name)).toEqual(['node-forgot', 'node-forgot']);
   });
 
-  it('is named although it is unknown whether a third client took the key and released it in between', () => {
+  it('is not named where it is unknown whether a third client took the key and released it in between', () => {
     const story = restarted(2)
       .grant('c3', 2.5)
       .take(2.499, 'r1', 'c3')
@@ -184,8 +197,8 @@ describe('node-forgot', () => {
       .unlock(2.801, 'r1', 'c3')
       .take(RETAKEN, 'r1', 'c2')
       .sample(3.1, 'r1', { runId: 'run-2', owner: 'value-of-c2' });
-    // Whether c3 was granted it cannot be told; that c2 was can, because c3's release left nothing there.
-    expect(causes(story).map(({ name }) => name)).toEqual(['unexplained', 'node-forgot']);
+    // Nor whether what c3 removed was c1's, which a restart may leave.
+    expect(causes(story).map(({ name }) => name)).toEqual(['unexplained', 'unexplained']);
   });
 
   it('is not named from the record of a fault where watching the node went on', () => {
@@ -415,9 +428,10 @@ describe('released-by-other', () => {
   });
 
   it('is named where an unknown client deleted it, on a primary', () => {
-    expect(only(granted().command(2, 'r1', 'stranger', ['UNLINK', KEY]).take(RETAKEN, 'r1', 'c2')).sentence).toContain(
-      'somebody at 10.77.0.9:40000',
-    );
+    const removed = granted().command(2, 'r1', 'stranger', ['UNLINK', KEY]).take(RETAKEN, 'r1', 'c2');
+    // Without a look at it afterwards it may have been made a replica, which is told what to delete.
+    expect(only(removed).name).toBe('unexplained');
+    expect(only(removed.sample(2.1, 'r1')).sentence).toContain('somebody at 10.77.0.9:40000');
   });
 
   it('is named through a failover: removed on the old primary, and there by another client', () => {

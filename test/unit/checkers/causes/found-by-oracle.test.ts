@@ -1,0 +1,86 @@
+/** Runs that the oracle found to be explained falsely, each told in its fewest lines. */
+import { expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import { KEY, Story } from '../build.js';
+
+/** c1 is granted by r1 at 1 s, c2 at 3 s, both until 4 s. */
+function broken(): Story {
+  const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 3).release('c1', 4).release('c2', 4);
+  return story.watch(0, 'r1').sample(0.5, 'r1');
+}
+
+function names(story: Story): string[] {
+  return mutualExclusion.check(story.input()).violations.map(({ cause }) => cause.name);
+}
+
+const overwrites = (story: Story) => story.command(2.999, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000']);
+
+it('a key that was removed by emptying the whole database was not overwritten', () => {
+  expect(names(overwrites(broken().take(0.999, 'r1', 'c1')))).toEqual(['overwritten']);
+  const flushed = broken().take(0.999, 'r1', 'c1').command(2, 'r1', 'stranger', ['FLUSHALL']).sample(2.1, 'r1');
+  expect(names(overwrites(flushed))).toEqual(['released-by-other']);
+});
+
+it('a key that may have gone unseen was not certainly overwritten', () => {
+  const story = broken().take(0.999, 'r1', 'c1').watch(1.5, 'r1', false).watch(1.6, 'r1');
+  expect(names(overwrites(story))).toEqual(['unexplained']);
+});
+
+it('a key whose time was over before the restart was not forgotten by it', () => {
+  const restarted = (ttlMs: number) =>
+    broken()
+      .take(0.999, 'r1', 'c1', 'value-of-c1', 0, ttlMs)
+      .watch(2, 'r1', false)
+      .watch(2.3, 'r1')
+      .sample(2.4, 'r1', { runId: 'run-2' })
+      .take(2.999, 'r1', 'c2');
+  expect(names(restarted(5_000))).toEqual(['node-forgot']);
+  expect(names(restarted(500))).toEqual(['unexplained']);
+});
+
+it('a connection that broke while the server ran on is no restart before the next grant', () => {
+  const story = broken().take(0.999, 'r1', 'c1').watch(1.5, 'r1', false).watch(1.6, 'r1').sample(1.7, 'r1');
+  const after = overwrites(story).sample(3.1, 'r1', { runId: 'run-2', owner: 'value-of-c2' });
+  expect(names(after)).toEqual(['unexplained']);
+});
+
+it('a jump of the clock after the key had expired is not why it had', () => {
+  const story = broken().take(0.999, 'r1', 'c1', 'value-of-c1', 0, 500).sample(1.8, 'r1');
+  story.sample(2.5, 'r1', { skewMs: 3_000 }).take(2.999, 'r1', 'c2', 'value-of-c2', 3_000);
+  expect(names(story)).toEqual(['lease-too-short']);
+});
+
+it('a clock that had jumped before the grant did not end its lease', () => {
+  const story = broken()
+    .take(0.999, 'r1', 'c1', 'value-of-c1', 4_500)
+    .sample(1.2, 'r1', { skewMs: 4_500, owner: 'value-of-c1' });
+  story.sample(2.2, 'r1', { skewMs: 4_500, owner: 'value-of-c1' });
+  expect(names(story.command(2.999, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000'], 4_500))).toEqual([
+    'overwritten',
+  ]);
+});
+
+it('a request that ran after the answer did not lead to it', () => {
+  const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 3).release('c2', 3.05).release('c1', 4);
+  story.watch(0, 'r1').sample(0.5, 'r1').take(0.999, 'r1', 'c1');
+  story
+    .command(2.999, 'r1', 'c2', ['EVALSHA', 'take', '1', KEY, 'value-of-c2'])
+    .command(2.999, 'r1', 'lua', ['exists', KEY]);
+  story.command(3.1, 'r1', 'c3', ['DEL', KEY]).take(3.12, 'r1', 'c2', 'second-value');
+  expect(names(story)).not.toContain('released-by-other');
+});
+
+it('a value that a third client stored anew where it was gone is a grant of its own', () => {
+  const story = new Story().up('c1').up('c2').up('c3').grant('c1', 1).grant('c3', 3).release('c1', 4).release('c3', 4);
+  story.watch(0, 'r1').sample(0.5, 'r1').take(0.999, 'r1', 'c1', 'same', 0, 500).take(1.6, 'r1', 'c2', 'same');
+  expect(names(story.unlock(2.5, 'r1', 'c2', 'same').take(2.999, 'r1', 'c3', 'same'))).toEqual(['lease-too-short']);
+});
+
+it('a client that writes to a server has it for its primary, where expired keys are gone', () => {
+  const story = broken()
+    .sample(0.5, 'r2', { role: 'replica' })
+    .watch(0, 'r2')
+    .take(0.999, 'r1', 'c1', 'value-of-c1', 0, 500);
+  story.command(1, 'r2', 'link', ['SET', KEY, 'value-of-c1', 'PXAT', '1700000001499']);
+  expect(names(story.take(2.999, 'r2', 'c2'))).toEqual(['lease-too-short']);
+});

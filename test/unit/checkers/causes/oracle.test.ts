@@ -1,0 +1,123 @@
+/**
+ * Every cause that is named was true. Runs are made by a small model of Redis, its clients and what befalls them (`oracle/`),
+ * which knows what happened to each grant, and shares no code with what reads the record; the record is made as the harness
+ * makes it, with the gaps that a real one has.
+ */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import { fencing } from '../../../../checkers/harm/fencing.js';
+import type { Hold, Violation } from '../../../../harness/vocabulary/verdict.js';
+import { cases, SEED } from '../../../support/drawn.js';
+import { setups } from './oracle/drawing.js';
+import { play, type Run } from './oracle/run.js';
+import { trueCauses, trueStaleCauses, trueTokenCauses } from './oracle/truth.js';
+
+const isDeep = process.env.LOCK_TORTURE_DEEP === '1';
+/** The deep layer draws other runs each time, and prints what it drew. */
+const seed = isDeep && process.env.LOCK_TORTURE_SEED === undefined ? Math.floor(Math.random() * 2 ** 31) : SEED;
+/** So many of either sort of record, and a hundred times as many in the deep layer. */
+const RUNS = 100;
+
+/** Each comes about by itself so often in a hundred runs with a whole record that it is among those of every draw. */
+const EVERY = [
+  'clock-jumped',
+  'clock-ran-fast',
+  'client-cut-off',
+  'client-paused',
+  'client-slow',
+  'evicted',
+  'failover-lost-write',
+  'granted-late',
+  'lease-too-short',
+  'minority-granted',
+  'never-granted',
+  'node-forgot',
+  'overwritten',
+  'released-by-other',
+  'shared-owner',
+  'split-brain',
+];
+
+interface Judged {
+  finding: Violation;
+  name: string;
+  truth: ReadonlySet<string>;
+}
+
+function judged(run: Run): Judged[] {
+  const { input, lived } = run;
+  const lives = (hold: Hold) => run.hold(hold.client, hold.id);
+  const truthOf = ({ class: name, holds: [one, other] }: Violation): Set<string> => {
+    if (name === 'harm') return trueTokenCauses(lives(one!), lives(other!), lived);
+    if (name === 'exclusion') return trueCauses(lives(one!), lives(other!), lived);
+    const stale = one!.leaseEndNs <= other!.leaseEndNs ? one! : other!;
+    return trueStaleCauses(lives(stale), stale.leaseEndNs, lived);
+  };
+  const checkers = input.model.kind === 'fenced' ? [mutualExclusion, fencing] : [mutualExclusion];
+  return checkers
+    .flatMap((checker) => checker.check(input).violations)
+    .map((finding) => ({ finding, name: finding.cause.name, truth: truthOf(finding) }));
+}
+
+/** How often each cause was true, and named where it was the only one. */
+class Counts {
+  private readonly byCause = new Map<string, { alone: number; named: number }>();
+  findings = 0;
+  /** Findings of which a cause was true: that a key was lost, or that it was never granted. */
+  readonly lost = { explicable: 0, explained: 0 };
+  readonly refused = { explicable: 0, explained: 0 };
+
+  add({ name, truth }: Judged): void {
+    this.findings++;
+    if (truth.size === 0) return;
+    const isRefused = truth.size === 1 && (truth.has('never-granted') || truth.has('minority-granted'));
+    const sort = isRefused ? this.refused : this.lost;
+    sort.explicable++;
+    if (name !== 'unexplained') sort.explained++;
+    for (const cause of truth) {
+      const count = this.byCause.get(cause) ?? { alone: 0, named: 0 };
+      this.byCause.set(cause, count);
+      if (truth.size === 1) count.alone++;
+      if (name === cause) count.named++;
+    }
+  }
+
+  named(cause: string): number {
+    return this.byCause.get(cause)?.named ?? 0;
+  }
+
+  toString(): string {
+    const causes = [...this.byCause].sort(([a], [b]) => a.localeCompare(b));
+    const words = causes.map(([cause, { alone, named }]) => `${cause} ${named} named, ${alone} times alone`);
+    const share = ({ explained, explicable }: Counts['lost']) => `${explained} of ${explicable}`;
+    const head = `${this.findings} findings; explained ${share(this.lost)}, and ${share(this.refused)} that were refused`;
+    return [head, ...words].join('\n  ');
+  }
+}
+
+it.each([
+  ['whole', true],
+  ['full of gaps', false],
+])('names only causes that were true, of a record that is %s', (word, isWhole) => {
+  const counts = new Counts();
+  fc.assert(
+    fc.property(setups(isWhole), (setup) => {
+      for (const one of judged(play(setup))) {
+        counts.add(one);
+        const { finding, name, truth } = one;
+        if (name === 'unexplained' || truth.has(name)) continue;
+        const chain = finding.cause.chain.map(({ atNs, text }) => `${atNs / 1e9} s: ${text}`).join('\n');
+        throw new Error(
+          `${finding.kind} of class ${finding.class} is said to be "${name}"; true was ${[...truth].join(', ') || 'none'}.
+${finding.proof}\n${finding.cause.sentence}\n${chain}`,
+        );
+      }
+    }),
+    { numRuns: cases(RUNS), seed },
+  );
+  if (isDeep) console.log(`seed ${seed}, record ${word}: ${counts}`);
+  if (!isWhole) return;
+  expect(counts.lost.explained / counts.lost.explicable, String(counts)).toBeGreaterThan(0.9);
+  for (const cause of EVERY) expect(counts.named(cause), `${cause}: ${counts}`).toBeGreaterThanOrEqual(isDeep ? 50 : 1);
+});

@@ -1,0 +1,277 @@
+/** A lock client: it takes the lock, works, renews, releases, and does so again, with whatever mistake its lock has. */
+import type { Attempt, LivedHold } from './grants.js';
+import { KEY, type Node } from './node.js';
+import type { Recording } from './recording.js';
+import { type Answer, type Form, remove, renew, setAfterGet, take } from './requests.js';
+import { MS, type Simulation } from './simulation.js';
+
+/** How a lock is written. */
+export interface Program {
+  form: Form;
+  leaseMs: number;
+  /** What the server is asked for, of the lease; 0: to keep it for ever. */
+  ttlFactor: number;
+  /** Whose value is stored: one of each attempt, one of each client, or the same of all. */
+  owner: 'attempt' | 'client' | 'shared';
+  releases: 'compared' | 'plainly';
+  renews: 'never' | 'soundly' | 'unchecked';
+  /** How many nodes must have granted it. */
+  quorum: number;
+  /** Of a thousand refusals so many are taken for a yes. */
+  refusalsIgnored: number;
+  /** How long it works, of its lease: at least and at most. */
+  worksLeast: number;
+  worksMost: number;
+  retryMs: number;
+}
+
+export interface Surroundings {
+  sim: Simulation;
+  recording: Recording;
+  /** Where this client's commands go: one node, or all that are independent. */
+  nodesFor(client: LockClient): readonly Node[];
+  granted(hold: LivedHold): void;
+}
+
+const TIMEOUT_MS = 60;
+
+export class LockClient {
+  /** Servers that do not hear it, or that it does not hear. */
+  readonly cutFrom = new Set<string>();
+  /** When it was stopped, and when it went on. */
+  readonly stops: { fromNs: number; untilNs: number }[] = [];
+  readonly cuts: { fromNs: number; untilNs: number }[] = [];
+  readonly holds: LivedHold[] = [];
+  /** Called once, when a server has said yes and the answer is on its way. */
+  whenAsked: (() => void) | undefined;
+  private waiting: (() => void)[] = [];
+  private ids = 0;
+  private attempts = 0;
+
+  constructor(
+    readonly name: string,
+    readonly address: string,
+    private readonly program: Program,
+    private readonly around: Surroundings,
+  ) {}
+
+  get isStopped(): boolean {
+    return this.stops.at(-1)?.untilNs === Number.POSITIVE_INFINITY;
+  }
+
+  stop(): void {
+    this.stops.push({ fromNs: this.around.sim.nowNs, untilNs: Number.POSITIVE_INFINITY });
+  }
+
+  goOn(): void {
+    this.stops.at(-1)!.untilNs = this.around.sim.nowNs;
+    for (const one of this.waiting.splice(0)) this.later(0.05, one);
+  }
+
+  /** The hold that it has, as it thinks. */
+  get current(): LivedHold | undefined {
+    const last = this.holds.at(-1);
+    return last && !last.over ? last : undefined;
+  }
+
+  /** Does it after so long, or when it runs again. */
+  later(ms: number, act: () => void): void {
+    this.around.sim.after(ms, () => {
+      if (this.isStopped) this.waiting.push(act);
+      else act();
+    });
+  }
+
+  acquire(): void {
+    const { sim, recording } = this.around;
+    const id = ++this.ids;
+    recording.event({
+      type: 'invoke',
+      client: this.name,
+      id,
+      op: 'acquire',
+      key: KEY,
+      leaseMs: this.program.leaseMs,
+      waitMs: 0,
+    });
+    this.later(0.3, () => {
+      const beganNs = sim.nowNs;
+      this.attempt((attempt, isGranted, token) => {
+        const stamps = { client: this.name, id, op: 'acquire' as const, key: KEY, beganNs, endedNs: sim.nowNs };
+        if (!isGranted) {
+          recording.event({ type: 'fail', ...stamps, reason: 'held' }, 0.2);
+          this.later(sim.between(0.5, 1.5) * this.program.retryMs, () => this.acquire());
+          return;
+        }
+        const grant = { grantSentNs: attempt.sentNs, ...(token !== undefined && { token }) };
+        recording.event({ type: 'ok', ...stamps, ...grant }, 0.2);
+        this.work(id, attempt, token);
+      });
+    });
+  }
+
+  private attempt(done: (attempt: Attempt, isGranted: boolean, token: number | undefined) => void): void {
+    const { sim, nodesFor } = this.around;
+    const { program } = this;
+    const nodes = nodesFor(this);
+    const n = ++this.attempts;
+    const own = { attempt: `${this.name}-${n}`, client: `v-${this.name}`, shared: 'the-owner' }[program.owner];
+    const attempt: Attempt = {
+      client: this.name,
+      value: own,
+      leaseMs: program.leaseMs,
+      sentNs: sim.nowNs,
+      stored: new Map(),
+      reached: new Map(),
+      losses: [],
+    };
+    const ttlMs = program.ttlFactor === 0 ? undefined : Math.max(1, Math.round(program.leaseMs * program.ttlFactor));
+    this.ask(
+      nodes,
+      (node) => {
+        const answer = take(node, this.sender, attempt, program.form, ttlMs);
+        if (answer.yes) this.hasAsked();
+        return answer;
+      },
+      (answers) => {
+        const decide = (told: Map<Node, Answer>) => {
+          const yes = [...told.values()].filter((answer) => answer.yes);
+          const isIgnored = told.size > 0 && sim.chance() * 1_000 < program.refusalsIgnored;
+          const isGranted = yes.length >= program.quorum || isIgnored;
+          // What may have been stored all the same is given back.
+          const silent = told.size < nodes.length;
+          if (!isGranted && (silent || yes.length > 0)) this.giveBack(nodes, attempt);
+          done(attempt, isGranted, yes[0]?.token);
+        };
+        const free = nodes.filter((node) => answers.get(node)?.yes);
+        if (program.form !== 'get-set' || free.length === 0) decide(answers);
+        else this.ask(free, (node) => setAfterGet(node, this.sender, attempt, ttlMs), decide);
+      },
+    );
+  }
+
+  private hasAsked(): void {
+    const { whenAsked } = this;
+    this.whenAsked = undefined;
+    whenAsked?.();
+  }
+
+  private giveBack(nodes: readonly Node[], attempt: Attempt): void {
+    const plainly = this.program.releases === 'plainly' && nodes.length === 1;
+    if (!plainly)
+      this.ask(
+        nodes,
+        (node) => remove(node, this.sender, attempt, this.program.form, false),
+        () => {},
+      );
+  }
+
+  private work(id: number, attempt: Attempt, token: number | undefined): void {
+    const { sim } = this.around;
+    const { program } = this;
+    const hold: LivedHold = {
+      client: this.name,
+      id,
+      attempt,
+      fromNs: sim.nowNs,
+      renews: program.renews !== 'never',
+      leaseEndNs: attempt.sentNs + program.leaseMs * MS,
+      renewalCut: false,
+      over: false,
+      token,
+    };
+    this.holds.push(hold);
+    this.around.granted(hold);
+    // The harness tells it to release, whether it runs or not.
+    sim.after(sim.between(program.worksLeast, program.worksMost) * program.leaseMs, () => this.release(hold));
+    if (hold.renews) this.later(program.leaseMs / 3, () => this.renew(hold));
+  }
+
+  private renew(hold: LivedHold): void {
+    if (hold.over) return;
+    const { sim, recording, nodesFor } = this.around;
+    const { program } = this;
+    const sentNs = sim.nowNs;
+    const nodes = nodesFor(this);
+    const isCut = () => nodes.filter((node) => this.cutFrom.has(node.name)).length > nodes.length - program.quorum;
+    const wasCut = isCut();
+    this.ask(
+      nodes,
+      (node) => renew(node, this.sender, hold.attempt, program.form, program.leaseMs),
+      (answers) => {
+        if (hold.over) return;
+        const yes = [...answers.values()].filter((answer) => answer.yes).length;
+        if (yes >= program.quorum || (program.renews === 'unchecked' && answers.size >= program.quorum)) {
+          recording.event(
+            { type: 'renewed', client: this.name, hold: hold.id, key: KEY, sentNs, leaseMs: program.leaseMs },
+            0.2,
+          );
+          hold.leaseEndNs = Math.max(hold.leaseEndNs, sentNs + program.leaseMs * MS);
+        } else if (answers.size - yes > nodes.length - program.quorum) {
+          recording.event({ type: 'lost', client: this.name, hold: hold.id, key: KEY, clientNs: sim.nowNs }, 0.2);
+          hold.over = true;
+          return;
+        } else if (wasCut || isCut()) hold.renewalCut = true;
+        this.later(program.leaseMs / 3, () => this.renew(hold));
+      },
+    );
+  }
+
+  private release(hold: LivedHold): void {
+    const { sim, recording, nodesFor } = this.around;
+    const id = ++this.ids;
+    const about = { client: this.name, id, op: 'release' as const, key: KEY, hold: hold.id };
+    recording.event({ type: 'invoke', ...about });
+    this.later(0.3, () => {
+      hold.over = true;
+      const beganNs = sim.nowNs;
+      const plainly = this.program.releases === 'plainly';
+      this.ask(
+        nodesFor(this),
+        (node) => remove(node, this.sender, hold.attempt, this.program.form, plainly),
+        (answers) => {
+          const isOk = [...answers.values()].some((answer) => answer.yes);
+          const stamps = { beganNs, endedNs: sim.nowNs };
+          recording.event(
+            isOk ? { type: 'ok', ...about, ...stamps } : { type: 'fail', ...about, ...stamps, reason: 'gone' },
+            0.2,
+          );
+          this.later(sim.between(0.5, 1.5) * this.program.retryMs, () => this.acquire());
+        },
+      );
+    });
+  }
+
+  private get sender() {
+    return { client: this.name, source: `${this.address}:40000` };
+  }
+
+  /** Sends a request to each node; `done` gets the answers that came in time. */
+  private ask(
+    nodes: readonly Node[],
+    request: (node: Node) => Answer,
+    done: (answers: Map<Node, Answer>) => void,
+  ): void {
+    const { sim } = this.around;
+    const answers = new Map<Node, Answer>();
+    let isOver = false;
+    const finish = () => {
+      if (isOver) return;
+      isOver = true;
+      done(answers);
+    };
+    for (const node of nodes) {
+      if (this.cutFrom.has(node.name)) continue;
+      sim.after(nodes.length === 1 || sim.chance() < 0.9 ? sim.between(0.1, 0.5) : sim.between(1, 30), () => {
+        if (!node.alive) return;
+        const answer = request(node);
+        if (this.cutFrom.has(node.name)) return;
+        this.later(sim.between(0.1, 0.4), () => {
+          answers.set(node, answer);
+          if (answers.size === nodes.length) finish();
+        });
+      });
+    }
+    this.later(TIMEOUT_MS, finish);
+  }
+}

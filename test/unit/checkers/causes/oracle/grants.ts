@@ -1,0 +1,72 @@
+/** What is known for certain of each request for the lock: where it was stored, and how it came to be there no more. */
+
+/** What a time to live follows from. */
+export interface Asked {
+  ns: number;
+  wallMs: number;
+  ttlMs: number;
+  /** How far the clock by which it was reckoned had been moved, and had drifted. */
+  jumpedMs: number;
+  driftedMs: number;
+}
+
+export type LossReason =
+  | { how: 'evicted' }
+  /** A restart; what came in its place from an older snapshot. */
+  | { how: 'forgot'; to?: Attempt }
+  /** The node was made a replica of one that had never had it. */
+  | { how: 'resync' }
+  /** By a SET that asked nothing. */
+  | { how: 'overwritten'; to: Attempt }
+  /** By a script that took its owner for its own. */
+  | { how: 'reentered'; to: Attempt }
+  /** `by` is absent for strangers; `compared`: it was asked whether it is the remover's own. */
+  | { how: 'deleted'; by?: string; compared: boolean }
+  /** Its time was over by that node's clock. */
+  | { how: 'expired'; asked: Asked; wallMs: number; jumpedMs: number; driftedMs: number };
+
+export type Loss = LossReason & {
+  node: string;
+  atNs: number;
+  /** What was lost. */
+  copy: Copy;
+  /** Its line in the record is missing. */
+  isUnseen: boolean;
+};
+
+/** One request for the lock, to one node or to several. */
+export interface Attempt {
+  readonly client: string;
+  readonly value: string;
+  readonly leaseMs: number;
+  sentNs: number;
+  /** By node that a client asked: when it was carried out there. */
+  readonly stored: Map<string, number>;
+  /** By node: when it came there, be it by replication. */
+  readonly reached: Map<string, number>;
+  readonly losses: Loss[];
+}
+
+/** What a node stores of it. */
+export interface Copy {
+  readonly attempt: Attempt;
+  readonly value: string;
+  readonly isHash: boolean;
+  expiresMs: number;
+  asked: Asked;
+}
+
+/** A hold, as its client lived through it. */
+export interface LivedHold {
+  readonly client: string;
+  readonly id: number;
+  readonly attempt: Attempt;
+  readonly fromNs: number;
+  /** Whether its lock was to be kept by renewing. */
+  readonly renews: boolean;
+  leaseEndNs: number;
+  /** Whether a renewal could not be answered because the client was cut off. */
+  renewalCut: boolean;
+  over: boolean;
+  token: number | undefined;
+}

@@ -1,0 +1,275 @@
+/**
+ * One Redis server, as far as locks need it: keys that expire by its own clock, replication, restarts, evictions. It shares
+ * no code with the reading of commands, which is judged by it.
+ */
+import type { Asked, Attempt, Copy, Loss, LossReason } from './grants.js';
+import type { Recording } from './recording.js';
+import { EPOCH_WALL_MS, MS, type Simulation } from './simulation.js';
+
+export const KEY = 'lock:0';
+export const COUNTER = `{${KEY}}:fence`;
+
+/** A change of the data, as it travels to replicas. */
+export type Effect =
+  | { type: 'store'; copy: Copy; replaced: LossReason }
+  | { type: 'prolong'; expiresMs: number; asked: Asked }
+  | { type: 'remove'; reason: LossReason; argv: string[] }
+  | { type: 'count'; to: number };
+
+/** Who sends a command; without a client's name: a stranger. */
+export interface Sender {
+  client?: string;
+  source: string;
+}
+
+interface Drift {
+  sinceNs: number;
+  ratePpm: number;
+  beforeMs: number;
+}
+
+const NO_DRIFT: Drift = { sinceNs: 0, ratePpm: 0, beforeMs: 0 };
+const STARTS_AFTER_MS = 1;
+
+export class Node {
+  alive = true;
+  /** Whom it replicates from; undefined: it takes itself for primary. */
+  primary: Node | undefined;
+  runId: string;
+  copy: Copy | undefined;
+  count = 0;
+  /** When the count was lost here, and how. */
+  readonly countLosses: { atNs: number; how: LossReason['how'] }[] = [];
+  /** When it was made primary in the place of another. */
+  readonly promotedNs: number[] = [];
+  /** Whom it cannot reach. */
+  readonly cutFrom = new Set<string>();
+  readonly replicas = new Set<Node>();
+  private readonly clocks: { ns: number; jumpedMs: number; drift: Drift }[] = [];
+  private readonly seen = new Set<Attempt>();
+  private onDisk: { copy: Copy | undefined; count: number } = { copy: undefined, count: 0 };
+  /** What is on its way to each replica, in order. */
+  private readonly underway = new Map<Node, Effect[]>();
+  private starts = 0;
+  private diedNs = 0;
+
+  constructor(
+    readonly name: string,
+    readonly address: string,
+    private readonly sim: Simulation,
+    private readonly recording: Recording,
+  ) {
+    this.runId = `${name}-run-0`;
+    this.expireNowAndThen();
+  }
+
+  get role(): 'primary' | 'replica' {
+    return this.primary ? 'replica' : 'primary';
+  }
+
+  // -------------------------------------------------------------------------------------------------------- its clock
+
+  /** What its clock showed at an instant up to now, and how much of that were jumps and drift. */
+  clock(ns = this.sim.nowNs): { wallMs: number; jumpedMs: number; driftedMs: number } {
+    const { jumpedMs, drift } = this.clocks.findLast((one) => one.ns <= ns) ?? { jumpedMs: 0, drift: NO_DRIFT };
+    const driftedMs = drift.beforeMs + (drift.ratePpm * (ns - drift.sinceNs)) / 1e12;
+    return { wallMs: EPOCH_WALL_MS + ns / MS + jumpedMs + driftedMs, jumpedMs, driftedMs };
+  }
+
+  wallMs(): number {
+    return this.clock().wallMs;
+  }
+
+  skewMs(): number {
+    return this.wallMs() - EPOCH_WALL_MS - this.sim.nowNs / MS;
+  }
+
+  /** Its clock jumps, and drifts from now on. */
+  moveClock(byMs: number, ratePpm = 0): void {
+    const { jumpedMs, driftedMs } = this.clock();
+    const drift = { sinceNs: this.sim.nowNs, ratePpm, beforeMs: driftedMs };
+    this.clocks.push({ ns: this.sim.nowNs, jumpedMs: jumpedMs + byMs, drift });
+  }
+
+  setClockRight(): void {
+    this.clocks.push({ ns: this.sim.nowNs, jumpedMs: 0, drift: NO_DRIFT });
+  }
+
+  // ----------------------------------------------------------------------------------------------------- its commands
+
+  /** What is stored now, for a command; the time of a key is over once the clock shows more. */
+  look(): Copy | undefined {
+    this.expire();
+    return this.copy;
+  }
+
+  asked(ttlMs: number): Asked {
+    const { nowNs } = this.sim;
+    return { ns: nowNs, ttlMs, ...this.clock() };
+  }
+
+  show(sender: Sender, argv: string[]): void {
+    this.recording.command(this, sender, argv);
+  }
+
+  /** Carries out a change, and tells the replicas. */
+  change(effect: Effect): void {
+    this.apply(effect);
+    for (const replica of this.replicas) {
+      const queue = this.underway.get(replica) ?? [];
+      this.underway.set(replica, queue);
+      queue.push(effect);
+      this.sim.after(this.sim.between(0.05, 0.6), () => this.pump(replica));
+    }
+  }
+
+  private apply(effect: Effect): void {
+    if (effect.type === 'store') {
+      if (this.copy) this.lose(effect.replaced);
+      this.copy = { ...effect.copy };
+      this.saw(effect.copy.attempt);
+    } else if (effect.type === 'prolong') {
+      if (this.copy) Object.assign(this.copy, { expiresMs: effect.expiresMs, asked: effect.asked });
+    } else if (effect.type === 'count') this.count = effect.to;
+    else {
+      if (this.copy) this.lose(effect.reason);
+      if (effect.argv[0] === 'FLUSHALL') this.loseCount('deleted');
+    }
+  }
+
+  private lose(reason: LossReason): void {
+    const { copy } = this;
+    const isUnseen = !this.recording.sees(this);
+    copy?.attempt.losses.push({ ...reason, node: this.name, atNs: this.sim.nowNs, copy, isUnseen });
+    this.copy = undefined;
+  }
+
+  private loseCount(how: LossReason['how']): void {
+    if (this.count > 0) this.countLosses.push({ atNs: this.sim.nowNs, how });
+    this.count = 0;
+  }
+
+  private saw(attempt: Attempt): void {
+    this.seen.add(attempt);
+    if (!attempt.reached.has(this.name)) attempt.reached.set(this.name, this.sim.nowNs);
+  }
+
+  // -------------------------------------------------------------------------------------------------------- its memory
+
+  private expire(): void {
+    if (!this.alive || this.primary || !this.copy || this.wallMs() <= this.copy.expiresMs) return;
+    const { asked } = this.copy;
+    this.change({ type: 'remove', reason: { how: 'expired', asked, ...this.clock() }, argv: ['DEL', KEY] });
+  }
+
+  /** Redis looks for expired keys by itself, ten times a second. */
+  private expireNowAndThen(): void {
+    this.expire();
+    this.sim.after(this.sim.between(90, 110), () => this.expireNowAndThen());
+  }
+
+  evict(): void {
+    if (!this.alive || this.primary || !this.look()) return;
+    this.recording.evicted(this);
+    this.change({ type: 'remove', reason: { how: 'evicted' }, argv: ['DEL', KEY] });
+  }
+
+  save(): void {
+    this.onDisk = { copy: this.copy && { ...this.copy }, count: this.count };
+  }
+
+  kill(): void {
+    this.expire();
+    this.alive = false;
+    this.underway.clear();
+    const unseenFromNs = this.recording.died(this);
+    for (const { losses } of this.seen)
+      for (const loss of losses) if (loss.node === this.name && loss.atNs >= unseenFromNs) loss.isUnseen = true;
+    this.diedNs = this.sim.nowNs;
+  }
+
+  /** Starts again with what was saved; `lost` is called when it answers. */
+  start(answers: () => void): void {
+    const before = this.copy;
+    const { copy, count } = this.onDisk;
+    const kept = copy && before && copy.attempt === before.attempt;
+    if (before && !kept) this.lose({ how: 'forgot', ...(copy && { to: copy.attempt }) });
+    // What was removed unseen just before would have been forgotten as well.
+    for (const { losses } of this.seen) {
+      const last = losses.findLast(({ node }) => node === this.name);
+      if (last?.isUnseen && last.atNs <= this.diedNs && last.copy.attempt !== copy?.attempt && last.how !== 'expired')
+        losses.push({ how: 'forgot', node: this.name, atNs: this.sim.nowNs, copy: last.copy, isUnseen: false });
+    }
+    if (count < this.count) this.loseCount('forgot');
+    // A snapshot may hold what had been removed since.
+    this.copy = copy && { ...copy };
+    this.count = count;
+    this.runId = `${this.name}-run-${++this.starts}`;
+    this.sim.after(STARTS_AFTER_MS, () => {
+      this.alive = true;
+      this.expire();
+      this.recording.started(this);
+      answers();
+    });
+  }
+
+  // --------------------------------------------------------------------------------------------------- its replication
+
+  /** Hands on what can travel. */
+  pump(replica: Node): void {
+    const queue = this.underway.get(replica);
+    const stands = this.alive && replica.alive && replica.primary === this && this.reaches(replica);
+    if (!queue || !stands) return;
+    for (const effect of queue.splice(0)) {
+      for (const argv of replicatedAs(effect, replica)) replica.show({ source: `${this.address}:6379` }, argv);
+      replica.apply(effect);
+    }
+  }
+
+  reaches(other: Node): boolean {
+    return !this.cutFrom.has(other.name) && !other.cutFrom.has(this.name);
+  }
+
+  /** Takes over the data of another as a whole, and all that it does from now on. */
+  follow(primary: Node): void {
+    this.primary?.replicas.delete(this);
+    this.primary = primary;
+    primary.replicas.add(this);
+    primary.underway.set(this, []);
+    for (const attempt of primary.seen) {
+      const last = attempt.losses.findLast(({ node }) => node === primary.name);
+      const gone = primary.copy?.attempt !== attempt;
+      const hadIt = this.copy?.attempt === attempt;
+      if (gone && last && (hadIt || !this.seen.has(attempt))) attempt.losses.push(this.inherited(last));
+      this.saw(attempt);
+    }
+    const { copy } = this;
+    if (copy && !primary.seen.has(copy.attempt)) this.lose({ how: 'resync' });
+    this.copy = primary.copy && { ...primary.copy };
+    if (primary.count < this.count) {
+      const last = primary.countLosses.at(-1);
+      this.countLosses.push({ atNs: this.sim.nowNs, how: last?.how ?? 'resync' });
+    }
+    this.count = primary.count;
+  }
+
+  promote(): void {
+    this.primary?.replicas.delete(this);
+    this.primary = undefined;
+    this.promotedNs.push(this.sim.nowNs);
+  }
+
+  private inherited(loss: Loss): Loss {
+    return { ...loss, node: this.name, atNs: this.sim.nowNs };
+  }
+}
+
+function replicatedAs(effect: Effect, { copy }: Node): string[][] {
+  if (effect.type === 'remove') return [effect.argv];
+  if (effect.type === 'count') return [['incr', COUNTER]];
+  if (effect.type === 'prolong') return copy ? [['PEXPIREAT', KEY, String(effect.expiresMs)]] : [];
+  const { value, expiresMs, isHash } = effect.copy;
+  const until = String(expiresMs);
+  if (isHash) return [['hincrby', KEY, value, '1'], ...(Number.isFinite(expiresMs) ? [['PEXPIREAT', KEY, until]] : [])];
+  return [['SET', KEY, value, ...(Number.isFinite(expiresMs) ? ['PXAT', until] : [])]];
+}
