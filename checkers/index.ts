@@ -12,6 +12,7 @@ import type {
   Violation,
   ViolationClass,
 } from '../harness/vocabulary/verdict.js';
+import type { ClientHabit } from '../harness/vocabulary/workload.js';
 import { mutualExclusion, PROCEDURE } from './exclusion/mutual-exclusion.js';
 import { ownership } from './exclusion/ownership.js';
 import { permits } from './exclusion/permits.js';
@@ -59,18 +60,14 @@ export interface RunToJudge {
   model: LockModel;
   /** Whether it is the play of a scenario. */
   played: boolean;
-  /** Names of checkers that its workload or scenario asks for beside those that judge such a run unasked. */
-  judgedBy?: readonly string[] | undefined;
+  /** What its clients do, where a checker may need that. */
+  habit?: ClientHabit;
 }
 
-/** The checkers that judge such a run. Throws on a name in `judgedBy` that there is not. */
-export function judgesOf({ model, played, judgedBy = [] }: RunToJudge, all = checkers): readonly Checker[] {
-  const missing = judgedBy.find((name) => !all.some((checker) => checker.name === name));
-  if (missing !== undefined)
-    throw new Error(`no checker is called "${missing}"; there are ${all.map(({ name }) => name).join(', ')}`);
-  return all.filter(({ name, judges }) => {
-    if (judgedBy.includes(name)) return true;
-    if (judges === undefined) return false;
+/** The checkers that judge such a run. */
+export function judgesOf({ model, played, habit }: RunToJudge, all = checkers): readonly Checker[] {
+  return all.filter(({ judges }) => {
+    if (judges.habit !== undefined && judges.habit !== habit) return false;
     return played ? judges.plays : judges.models === 'all' || judges.models.includes(model.kind);
   });
 }

@@ -7,7 +7,6 @@ export const fencingRefusesTheLateWrite: Scenario = {
   topology: 'single',
   lock: 'fenced',
   settings: { leaseMs: 1_500, keys: 1, resource: 'checking' },
-  judgedBy: ['stale-writes'],
   expect: [{ class: 'stale', kind: 'overlap', cause: 'client-paused' }],
   async play(stage) {
     const [sleeper, other] = [stage.client(1), stage.client(2)];

@@ -8,7 +8,6 @@ export const pauseBetweenGrantAndWrite: Scenario = {
   topology: 'single',
   lock: 'set-nx-px',
   settings: { leaseMs: 1_500, resource: 'trusting' },
-  judgedBy: ['stale-writes'],
   expect: [
     { class: 'stale', kind: 'overlap', cause: 'client-paused' },
     { class: 'harm', kind: 'stale-write', cause: 'client-paused' },

@@ -7,7 +7,6 @@ export const watchdogUnderAPause: Scenario = {
   topology: 'single',
   lock: 'watchdog',
   settings: { leaseMs: 1_500, keys: 1, resource: 'trusting' },
-  judgedBy: ['stale-writes'],
   expect: [
     { class: 'stale', kind: 'overlap', cause: 'client-paused' },
     { class: 'harm', kind: 'stale-write', cause: 'client-paused' },

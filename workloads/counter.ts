@@ -5,7 +5,7 @@ import { holdMs, release, turns, work } from './turns.js';
 export const counter: Workload = {
   name: 'counter',
   summary: 'clients add one to a counter that the lock protects: is an update lost?',
-  judgedBy: ['lost-updates'],
+  habit: 'counts',
   model: { kind: 'mutex' },
   resource: true,
   script: (options, random) =>

@@ -9,7 +9,7 @@ export const fencedResource: Workload = {
   name: 'fenced-resource',
   summary: 'holders write to a resource that checks fencing tokens (--resource checking) or trusts (trusting)',
   // That two hold at once is what fencing is there to survive: what the resource took is what counts.
-  judgedBy: ['stale-writes'],
+  habit: 'writes',
   model: { kind: 'fenced' },
   needs: ['fencing'],
   resource: true,

@@ -8,7 +8,7 @@ import { type Granted, holdMs, release, type ScriptPart, turns, work } from './t
 export const multi: Workload = {
   name: 'multi',
   summary: 'clients take two locks in opposite orders and count a transfer under both',
-  judgedBy: ['lost-updates'],
+  habit: 'counts',
   model: { kind: 'mutex' },
   resource: true,
   defaults: { waitMs: 500, hold: { min: 0.01, max: 0.3 } },

@@ -12,7 +12,7 @@ const WRITES_EVERY = 0.25;
 export const singletonJob: Workload = {
   name: 'singleton-job',
   summary: 'the holder of the lock is the leader, keeps it for long, and writes its progress to a resource',
-  judgedBy: ['stale-writes'],
+  habit: 'writes',
   model: { kind: 'mutex' },
   needs: ['renews', 'extend'],
   resource: true,

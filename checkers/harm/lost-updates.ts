@@ -102,6 +102,7 @@ export const lostUpdates: Checker = {
       },
     },
   ],
+  judges: { models: 'all', plays: false, habit: 'counts' },
   check: findLostUpdates,
 };
 

@@ -104,6 +104,7 @@ export const staleWrites: Checker = {
       },
     },
   ],
+  judges: { models: 'all', plays: true, habit: 'writes' },
   check: findStaleWrites,
 };
 

@@ -26,16 +26,17 @@ A checker is a pure function of what a run recorded. Each describes itself in it
 lock of, and which runs it judges. How it decides stands at the head of that file, and in [checking.md](checking.md).
 
 A new one is a file in \`checkers/\` and a line in \`checkers/index.ts\`; \`list\`, headlines, reports and this page follow.
-A checker that judges only where it is named needs the name in \`judgedBy\` of a workload or scenario.`;
+Which runs it judges follows from what it says of itself: for which kinds of locks, whether plays, and where its clients must do
+something, which habit (\`ClientHabit\` in \`harness/vocabulary/workload.ts\`) the workload must have.`;
 
 function rowOf(checker: Checker): string[] {
   return [`\`${checker.name}\``, checker.summary, runsOf(checker)];
 }
 
 function runsOf({ judges, atTheEnd }: Checker): string {
-  if (judges === undefined) return 'runs whose workload or scenario names it';
   const models = judges.models === 'all' ? 'all workloads' : `workloads of ${judges.models.join(', ')}`;
-  return `${models}${judges.plays ? '; plays' : ''}${atTheEnd ? '; at the end of a run only' : ''}`;
+  const whose = judges.habit === undefined ? '' : ` whose clients have the habit \`${judges.habit}\``;
+  return `${models}${whose}${judges.plays ? '; plays' : ''}${atTheEnd ? '; at the end of a run only' : ''}`;
 }
 
 function kindRows({ name, properties }: Checker): string[][] {

@@ -23,13 +23,12 @@ export function judgesOfRun(config: WhatWasRun, all: readonly Checker[] = checke
   return workload === undefined ? [] : judgesOf({ ...workload, played: config.scenario !== undefined }, all);
 }
 
-function played({ name, claim, judgedBy, settings }: Scenario): Workload {
+function played({ name, claim, settings }: Scenario): Workload {
   return {
     name,
     summary: claim,
-    ...(judgedBy && { judgedBy }),
     model: { kind: 'mutex' },
-    ...(settings?.resource && { resource: true }),
+    ...(settings?.resource && { resource: true, habit: 'writes' as const }),
     // Its clients are led by hand.
     *script() {},
   };

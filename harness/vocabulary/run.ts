@@ -5,7 +5,7 @@ import type { Capability } from './host.js';
 import type { LockModel } from './protocol.js';
 import type { RedisBinary, TopologyOptions } from './topology.js';
 import type { CheckerFindings, PropertyWords, Violation, ViolationClass } from './verdict.js';
-import type { ResourceMode } from './workload.js';
+import type { ClientHabit, ResourceMode } from './workload.js';
 
 /** Everything that decides what a run does: `config.json`. */
 export interface RunConfig {
@@ -70,12 +70,14 @@ export interface Checker {
   readonly summary: string;
   /** What it decides; none: it only measures. Of each class at most one. */
   readonly properties: readonly CheckerProperty[];
-  /** Which runs it judges unasked. Absent: only those whose workload or scenario names it. */
-  readonly judges?: {
+  /** Which runs it judges. */
+  readonly judges: {
     /** Workloads whose clients take the lock for one of these. */
     readonly models: 'all' | readonly LockModel['kind'][];
     /** Plays of scenarios. */
     readonly plays: boolean;
+    /** Of these only runs whose clients do this; absent: all. */
+    readonly habit?: ClientHabit;
   };
   /** It asks of a run what only its end can show, so what it finds in a run that still goes on means nothing. */
   readonly atTheEnd?: true;

@@ -37,13 +37,19 @@ export type Outcome =
 /** A client's behaviour: yields instructions, is sent their outcomes. Pure; ends when it returns. */
 export type ClientScript = Generator<Instruction, void, Outcome>;
 
+/**
+ * What clients do that a checker may need of a run:
+ * - `counts`: what a client writes to the resource is one more than what it has read there under the same hold;
+ * - `writes`: a client writes to the resource under its hold, whatever stands there;
+ */
+export type ClientHabit = 'counts' | 'writes';
+
 export interface Workload {
   readonly name: string;
   readonly summary: string;
   /** What one client does. `lock` is what the lock says of itself. */
   script(options: WorkloadOptions, random: Random, lock: HandshakeValue): ClientScript;
-  /** Names of checkers beside those that judge such a run unasked. */
-  readonly judgedBy?: readonly string[];
+  readonly habit?: ClientHabit;
   /** What its clients take the lock for. */
   readonly model: LockModel;
   /** Features of which the lock must have one, or the workload cannot be done with it. */
@@ -92,8 +98,6 @@ export interface Scenario {
     maxmemoryPolicy?: string;
     redisConf?: readonly (readonly [key: string, value: string])[];
   };
-  /** Names of checkers beside those that judge every play. */
-  readonly judgedBy?: readonly string[];
   /** What the checkers must find, all of it and of no other class. Empty: the lock must have held. */
   readonly expect: readonly ExpectedFinding[];
   play(stage: Stage): Promise<void>;

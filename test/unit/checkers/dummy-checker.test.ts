@@ -92,7 +92,11 @@ describe('a checker that is added to the map', () => {
     expect(judges({ model: { kind: 'mutex' }, played: false })).toBe(true);
     expect(judges({ model: { kind: 'fair' }, played: false })).toBe(false);
     expect(judges({ model: { kind: 'mutex' }, played: true })).toBe(false);
-    expect(judges({ model: { kind: 'mutex' }, played: true, judgedBy: ['wakefulness'] })).toBe(true);
+    const choosy: Checker = { ...dummy([]), judges: { ...dummy([]).judges, habit: 'counts' } };
+    expect(judgesOf({ model: { kind: 'mutex' }, played: false, habit: 'counts' }, [choosy])).toEqual([choosy]);
+    expect(judgesOf({ model: { kind: 'mutex' }, played: false, habit: 'writes' }, [choosy])).toEqual([]);
+    expect(judgesOf({ model: { kind: 'mutex' }, played: false }, [choosy])).toEqual([]);
+    expect(judgesOf({ model: { kind: 'mutex' }, played: true, habit: 'counts' }, [choosy])).toEqual([]);
     expect(judgesAtAnyTime(dummy([]))).toBe(true);
   });
 });

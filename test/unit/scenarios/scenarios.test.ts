@@ -32,8 +32,10 @@ describe.each(Object.values(scenarios))('$name', (scenario) => {
 
   it('is judged by checkers that exist', () => {
     const judges = judgesOfRun({ workload: 'mutex', scenario: scenario.name }).map(({ name }) => name);
-    expect(judges.slice(0, 4)).toEqual(['mutual-exclusion', 'ownership', 'liveness', 'waiting']);
-    expect(judges).toEqual(expect.arrayContaining(['fencing', ...(scenario.judgedBy ?? [])]));
+    expect(judges.slice(0, 5)).toEqual(['mutual-exclusion', 'ownership', 'liveness', 'starved', 'waiting']);
+    expect(judges).toEqual(
+      expect.arrayContaining(['fencing', ...(scenario.settings?.resource ? ['stale-writes'] : [])]),
+    );
     expect(judges).not.toContain('vacuity');
   });
 
