@@ -14,11 +14,11 @@ import {
   type SampleObservation,
   type WatchObservation,
 } from './key-writes.js';
+import { appendTo } from './listed-by-name.js';
 import { NodeFeed } from './node-feed.js';
 import { majorityOf } from './quorum.js';
 
 type At<T> = readonly [observation: number, item: T];
-
 interface NodeEvidence {
   samples: At<SampleObservation>[];
   watches: At<WatchObservation>[];
@@ -76,7 +76,7 @@ export class Evidence {
       const node = this.nodeEvidence(observation.node);
       if (observation.type === 'sample') node.samples.push([at, observation]);
       else if (observation.type === 'watch') node.watches.push([at, observation]);
-      else append(node.evictions, observation.key, [at, observation]);
+      else appendTo(node.evictions, observation.key, [at, observation]);
     }
     this.readCommands(observations, new Set([...config.keys, ...history.operations.keys]), config.keys);
     this.nodes = [...this.byNode.keys()].sort();
@@ -109,7 +109,7 @@ export class Evidence {
       evidence.reading = feed.reading;
       for (const [key, ofKey] of evidence.writes)
         for (const write of ofKey)
-          if (write.client !== undefined) append(evidence.byClient, `${key}\n${write.client}`, write);
+          if (write.client !== undefined) appendTo(evidence.byClient, `${key}\n${write.client}`, write);
     }
   }
 
@@ -341,10 +341,4 @@ export class Evidence {
     this.byNode.set(name, node);
     return node;
   }
-}
-
-function append<T>(lists: Map<string, T[]>, name: string, item: T): void {
-  const list = lists.get(name);
-  if (list) list.push(item);
-  else lists.set(name, [item]);
 }
