@@ -14,6 +14,7 @@ import type {
 } from '../harness/vocabulary/verdict.js';
 import type { ClientHabit } from '../harness/vocabulary/workload.js';
 import { mutualExclusion, PROCEDURE } from './exclusion/mutual-exclusion.js';
+import { neverGrantedHolds } from './exclusion/never-granted.js';
 import { ownership } from './exclusion/ownership.js';
 import { permits } from './exclusion/permits.js';
 import { fencing } from './harm/fencing.js';
@@ -37,6 +38,7 @@ import { strengthOf, vacuity } from './worth/vacuity.js';
 /** Every checker, in the order in which they judge. One that is listed here needs to be named nowhere else. */
 export const checkers: readonly Checker[] = [
   mutualExclusion,
+  neverGrantedHolds,
   ownership,
   liveness,
   starved,

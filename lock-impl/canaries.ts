@@ -206,6 +206,22 @@ const pairs: Record<string, Pair> = {
     mended: 'the same, looking at the answer',
     mendedClaims: 'exclusion',
   },
+  'aborted-exec': {
+    topologies: ['single', 'replica', 'sentinel'],
+    forms: WITH_EXTEND,
+    summary: 'takes the lock by WATCH, MULTI and EXEC, and does not look at what EXEC answers',
+    claims: 'of two clients that ask at once both take themselves for the holder, and only one was ever stored',
+    mended: 'the same, looking at the answer',
+    mendedClaims: 'exclusion',
+  },
+  'granted-from-memory': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'remembers which locks it has, and forgets none',
+    claims: 'after its first grant of a key a client takes itself for the holder without asking',
+    mended: 'the same, asking each time',
+    mendedClaims: 'exclusion',
+  },
   'token-before-wait': {
     topologies: ONE_SERVER,
     forms: WITH_EXTEND,

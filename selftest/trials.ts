@@ -9,6 +9,7 @@ const overrun = ['--careless', '--hold', '0.5x..1.5x', '--lease', '1s'];
 const overlap = { checker: 'mutual-exclusion', class: 'exclusion' } as const;
 const stale = { checker: 'mutual-exclusion', class: 'stale' } as const;
 const grantedLate = { ...stale, cause: 'granted-late' } as const;
+const neverGranted = { checker: 'never-granted', class: 'exclusion', kind: 'never-granted' } as const;
 const revived = { checker: 'ownership', class: 'exclusion', kind: 'revived' } as const;
 /** Holders sleep for longer than their lease in the midst of long work, and renew when they wake. */
 const renewedLate = {
@@ -224,8 +225,24 @@ export const trials: readonly Trial[] = [
     flags: calm,
     limitMs: 20_000,
     quickMs: 6_000,
-    caught: { ...overlap, cause: 'never-granted' },
+    caught: neverGranted,
     story: 'a client is refused, and takes the answer for a yes',
+  },
+  {
+    canary: 'aborted-exec',
+    flags: ['--clients', '12', '--keys', '1', '--lease', '1s', '--hold', '0.02x..0.05x', ...calm],
+    limitMs: 20_000,
+    quickMs: 8_000,
+    caught: neverGranted,
+    story: 'a client whose transaction was aborted takes itself for the holder',
+  },
+  {
+    canary: 'granted-from-memory',
+    flags: calm,
+    limitMs: 20_000,
+    quickMs: 8_000,
+    caught: neverGranted,
+    story: 'a client that has once held a key holds it again without asking',
   },
   {
     canary: 'wall-clock-stamps',

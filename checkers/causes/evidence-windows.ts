@@ -12,6 +12,7 @@
 import { ALL_TIME, Evidence, type Window } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
 
 /** A run with no more than these is looked at as a whole. */
 const MOST_COMMANDS_AT_ONCE = 50_000;
@@ -28,9 +29,13 @@ export class EvidenceWindows {
     private readonly mostAtOnce = MOST_COMMANDS_AT_ONCE,
   ) {}
 
-  around(overlap: Overlap): Evidence {
+  around({ first, second, others }: Overlap): Evidence {
+    return this.aroundHolds([first, second, ...others]);
+  }
+
+  aroundHolds(holds: readonly Hold[]): Evidence {
     const { observations } = this.input;
-    const needed = observations.commandCount <= this.mostAtOnce ? ALL_TIME : this.needed(overlap);
+    const needed = observations.commandCount <= this.mostAtOnce ? ALL_TIME : this.needed(holds);
     if (!this.evidence || !covers(this.evidence.window, needed))
       this.evidence = new Evidence(this.input, {
         fromNs: needed.fromNs,
@@ -48,8 +53,7 @@ export class EvidenceWindows {
     return Math.max((untilNs - fromNs) / 2, (this.mostAtOnce / observations.commandCount) * history.endNs);
   }
 
-  private needed({ first, second, others }: Overlap): Window {
-    const holds = [first, second, ...others];
+  private needed(holds: readonly Hold[]): Window {
     const leaseMs = Math.max(this.input.config.leaseMs, ...holds.map((hold) => hold.leaseMs));
     const beforeNs = Math.max(AT_LEAST_BEFORE_NS, LEASES_BEFORE * leaseMs * 1e6);
     return {

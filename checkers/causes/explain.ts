@@ -59,7 +59,7 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
     overlap.class === 'stale'
       ? staleCause(overlap, evidence, input)
       : (minorityGranted(overlap, evidence, input) ??
-        neverGranted(overlap, evidence, input.model) ??
+        neverGranted(overlap, evidence, input) ??
         brokenCause(overlap, evidence, reasonsFor(input)));
   return (
     cause ??
@@ -89,7 +89,7 @@ const phrases: Record<string, string> = {
   overwritten: 'it was overwritten',
   'lease-too-short': 'the server was asked for a shorter lease',
   'minority-granted': 'a minority granted it',
-  'never-granted': 'the server had refused it',
+  'never-granted': 'no server had granted it',
   'client-paused': 'the client was paused',
   'client-cut-off': 'the client was cut off',
   'client-slow': 'the client took longer than its lease',

@@ -1,36 +1,75 @@
 /**
- * A client said that it holds the lock although the one logical server had refused it.
+ * A client said that it holds the lock although no server had stored its grant: SET NX answers nil, and the lock takes any
+ * answer for a yes; a transaction is aborted, and nobody looks; a hold is served from memory.
  *
- * Named where the servers were watched from before the granted attempt left until a second after its answer, every request by
- * which the client asked for the key in that time was certainly refused, none of them found the client's own value there, and
- * the other hold was granted by a request of the same form: so this is how the lock stores its grants, and no other place is
- * left in which it may have stored this one.
- *
- * Example: SET NX answers nil, and the lock takes any answer for a yes.
+ * Named where that is proven by how the grants of the run are stored (`never-stored.ts`). Where there are too few of them to
+ * show it, also where every request of the attempt was certainly refused, while another owner's value was there, and the
+ * other hold was granted by a request of the same form: so this is how the lock stores its grants, and no other place is left
+ * in which it may have stored this one.
  *
  * Excludes permits, readers and nested holds, which may rightly be granted without a write of their own, and independent
- * nodes (`minority-granted`).
+ * nodes of which some, but too few, granted it (`minority-granted`).
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { isNested } from '../../harness/record/facts/hold-order.js';
 import { asksFor, foundAnother, type KeyWrite, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
-import { moment } from '../../harness/record/facts/words.js';
+import { listed, moment } from '../../harness/record/facts/words.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+import { neverStoredIn, type Refuted, refutedName } from './never-stored.js';
 
 /** The observer reads a little behind: what was asked for is in its record by then. */
 const OBSERVED_WITHIN_NS = 1e9;
 const ONE_GRANT_ONE_WRITE: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'fenced', 'fair']);
 
-export function neverGranted(overlap: Overlap, evidence: Evidence, model: LockModel): Cause | undefined {
-  if (evidence.majority !== undefined || !ONE_GRANT_ONE_WRITE.has(model.kind)) return undefined;
-  return refusedHold(overlap.second, overlap.first, evidence) ?? refusedHold(overlap.first, overlap.second, evidence);
+export function neverGranted(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause | undefined {
+  const { first, second } = overlap;
+  const { holds } = neverStoredIn(input);
+  const refuted = holds.get(refutedName(second)) ?? holds.get(refutedName(first));
+  if (refuted) return causeOfRefused(refuted);
+  if (evidence.majority !== undefined || !ONE_GRANT_ONE_WRITE.has(input.model.kind)) return undefined;
+  return refusedHold(second, first, evidence, input) ?? refusedHold(first, second, evidence, input);
 }
 
-function refusedHold(hold: Hold, other: Hold, evidence: Evidence): Cause | undefined {
+export function causeOfRefused(refuted: Refuted): Cause {
+  const { hold, instead } = refuted;
+  return {
+    name: 'never-granted',
+    sentence: inWords(refuted),
+    chain: [
+      { atNs: hold.grantSentNs, text: `${hold.client}'s attempt left`, history: hold.evidence[0] },
+      ...instead.map(({ node, key, client, atNs, observation }) => ({
+        atNs,
+        text: `${node} stored ${client}'s own under ${key}`,
+        observation,
+      })),
+      {
+        atNs: hold.fromNs,
+        text: `${hold.client} said at ${moment(hold.fromNs)} that it holds the lock`,
+        history: hold.evidence.at(1),
+      },
+    ].sort((a, b) => a.atNs - b.atNs),
+  };
+}
+
+/** "c2 said at 3.000 s that it holds lock:0, by an attempt that left at 2.998 s; ..." */
+export function inWords({ hold, instead, voters, shownBy, forms }: Refuted): string {
+  const said = `${hold.client} said at ${moment(hold.fromNs)} that it holds ${hold.key}, by an attempt that left at ${moment(hold.grantSentNs)}`;
+  const had =
+    voters.length > 0
+      ? `of the nodes only ${listed(voters)} can have granted it meanwhile, which is no majority`
+      : instead.length > 0
+        ? `all that the servers had stored meanwhile was ${listed([...new Set(instead.map(({ client }) => `${client}'s`))])}`
+        : 'no server had stored anything for any client meanwhile';
+  return `${said}; ${had}. This lock stores a grant under ${listed(forms.map((form) => form.replaceAll('*', hold.key)))}, as ${shownBy} others show.`;
+}
+
+function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: CheckInput): Cause | undefined {
   const granted = evidence.grantsOf(other).find(({ took }) => took === true);
-  if (!granted || hold.client === other.client) return undefined;
+  if (!granted || hold.client === other.client || isNested(history, hold)) return undefined;
   const watched = evidence.nodes.every((node) =>
     evidence.watchedThroughout(node, hold.grantSentNs - RECKONING_NS, hold.fromNs + OBSERVED_WITHIN_NS),
   );

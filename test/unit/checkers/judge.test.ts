@@ -386,13 +386,15 @@ describe('missing records are noticed', () => {
       headline: expect.stringContaining(`observations.jsonl is missing or cut: it has ${lines} of the 3 lines`),
     });
     // Nothing that fails this run had to be looked for there; but it is said.
-    const result = judged(watched(lines).configured({ failOn: ['exclusion'] }));
+    const result = judged(watched(lines).configured({ failOn: ['harm'] }));
     expect(result.verdict).toBe('held');
     expect(result.reasons).toContain(
       `observations.jsonl is missing or cut: it has ${lines} of the 3 lines that were recorded`,
     );
+    // Whether the servers had granted every hold stands there, too.
+    expect(judged(watched(lines).configured({ failOn: ['exclusion'] })).verdict).toBe('unknown');
     // Nor was it needed by a checker of this run; but it is said.
-    const others = all.filter(({ name }) => name !== 'left-behind');
+    const others = all.filter(({ name }) => name !== 'left-behind' && name !== 'never-granted');
     expect(judge(watched(lines).input(), others)).toMatchObject({
       verdict: 'held',
       reasons: [expect.stringContaining('missing or cut')],

@@ -101,6 +101,12 @@ export class ServerReading {
     return this.server.database(db).keys.keys();
   }
 
+  /** Whether a key was seen in any database but the first. */
+  usesOtherDatabases(): boolean {
+    for (const [, db] of this.server.all()) if (db !== 0) return true;
+    return false;
+  }
+
   command(line: CommandLine): void {
     const { server } = this;
     server.ranFromNs = Math.max(server.ranFromNs, line.ranFromNs ?? Number.NEGATIVE_INFINITY);

@@ -1,0 +1,283 @@
+/**
+ * Holds of which no server that counts can have had the grant, at any instant between the leaving of the attempt and its
+ * answer.
+ *
+ * That is proven by what the servers had stored meanwhile: nothing, or owners that other clients had stored for themselves.
+ * It needs to be known how the lock stores: at least three other grants, of two clients, must each have been stored by their
+ * own client's command within the attempt (`own-stores.ts`), and all in the same kind of key. Every key that is named after
+ * the resource is looked at, and what is found in one must be one of:
+ *
+ * - an owner that another client stored in an attempt of its own that was granted, and whose hold was not over by its own
+ *   word before the answer (a holder that is done may leave the key to the next one, and only tell it so);
+ * - an owner that another client stored in an attempt that was not granted, and that no third one ever named.
+ *
+ * Where any state is not known, or the client itself had stored something, nothing is said of that hold. Where a state is
+ * known, but whose it is cannot be told (an owner that a releasing client stored for the next one in a queue), the lock has
+ * another way to grant, and nothing is said of the whole run.
+ *
+ * A server is believed only if it was watched from before the attempt left until a second after its answer (what it runs just
+ * before it is killed is not always printed), by the same process, with a clock that nothing moved. Of independent nodes also
+ * one that was dead, stopped or out of reach for the whole attempt had not granted.
+ *
+ * Excludes nested holds, permits and readers, keys of a play that are not the run's own, grants in other databases or under keys that are not named after the resource,
+ * clients whose stamps contradict each other, and what happened while machine or harness stood still.
+ */
+import { clockMovesOf } from '../../harness/record/facts/clock-moves.js';
+import type { StateSpan } from '../../harness/record/facts/commands/changes.js';
+import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
+import { ALL_TIME, type Evidence } from '../../harness/record/facts/evidence.js';
+import { nestedHolds } from '../../harness/record/facts/hold-order.js';
+import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { trustedClients } from '../../harness/record/facts/operations.js';
+import { majorityOf } from '../../harness/record/facts/quorum.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
+import { EvidenceWindows } from './evidence-windows.js';
+import { ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
+import { StoredOwners } from './stored-owners.js';
+import { whyNoVote } from './votes.js';
+
+export interface NeverStored {
+  /** By client and id of the acquire, `c1 7`, in the order of the grants. */
+  readonly holds: ReadonlyMap<string, Refuted>;
+  /** Why nothing is said of any hold. */
+  readonly notJudged?: string;
+}
+
+export interface Refuted {
+  readonly hold: Hold;
+  /** What was stored instead, by whom. */
+  readonly instead: readonly StoredInstead[];
+  /** Nodes that may have granted it all the same: fewer than a majority, and none where there is one logical server. */
+  readonly voters: readonly string[];
+  /** How many other grants show how this lock stores them, and in which keys; `*` stands for the resource. */
+  readonly shownBy: number;
+  readonly forms: readonly string[];
+}
+
+export interface StoredInstead {
+  readonly node: string;
+  readonly key: string;
+  readonly client: string;
+  /** When it was stored, and the line that shows it. */
+  readonly atNs: number;
+  readonly observation: number;
+}
+
+/** The observer reads a little behind, and a record that breaks off lacks what came just before. */
+const OBSERVED_WITHIN_NS = 1e9;
+/** What stood still may have kept the observer from reading for longer. */
+const STOOD_STILL_NS = 1e9;
+/** A clock that is off by more than this from one sample to the next was moved. */
+const MOVED_MS = 3;
+/** A lock's way to store grants is known from so many of them, of so many clients. */
+const LEAST_GRANTS = 3;
+const LEAST_CLIENTS = 2;
+
+const ONE_OWNER: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'reentrant', 'fenced', 'fair']);
+
+const made = new WeakMap<object, NeverStored>();
+
+/** Made once for each run. */
+export function neverStoredIn(input: CheckInput): NeverStored {
+  const known = made.get(input.observations) ?? new Search(input).found();
+  made.set(input.observations, known);
+  return known;
+}
+
+/** What a look at one node tells of one hold. */
+type Look = 'unclear' | 'own' | 'foreign' | readonly StoredInstead[];
+
+class Search {
+  private readonly holds: Holds;
+  private readonly windows: EvidenceWindows;
+  private readonly owners: StoredOwners;
+  private readonly related: RelatedKeys;
+  private readonly majority: number | undefined;
+  private readonly firstAskedNs: number;
+  /** Of other keys no command is in the record. */
+  private readonly observed: ReadonlySet<string>;
+
+  constructor(private readonly input: CheckInput) {
+    const { history } = input;
+    this.holds = holdsOf(history);
+    this.windows = new EvidenceWindows(input);
+    this.owners = new StoredOwners(input, this.holds);
+    this.related = new RelatedKeys(history.operations.keys);
+    this.majority = majorityOf(history)?.majority;
+    this.observed = new Set(input.config.keys);
+    // Operations are in the order of their invokes.
+    this.firstAskedNs = history.operations.count > 0 ? history.operations.sentNs[0]! : Number.POSITIVE_INFINITY;
+  }
+
+  found(): NeverStored {
+    const holds = new Map<string, Refuted>();
+    if (!ONE_OWNER.has(this.input.model.kind)) return { holds, notJudged: 'permits and readers are not followed' };
+    if (this.input.observations.commandCount === 0)
+      return { holds, notJudged: 'no command of any client was observed' };
+    const { rest, forms, shownBy } = this.sortedOut();
+    if (forms.length === 0) return { holds, notJudged: 'how this lock stores a grant does not show in the record' };
+    const looked = this.lookedAt(rest);
+    if (looked.some(({ looks }) => [...looks.values()].includes('foreign')))
+      return { holds, notJudged: 'this lock does not store all its grants in one way' };
+    for (const { hold, looks } of looked) {
+      const voters = [...looks].flatMap(([node, look]) => (Array.isArray(look) ? [] : [node]));
+      if (voters.length >= (this.majority ?? 1)) continue;
+      const instead = [...looks.values()].flatMap((look) => (Array.isArray(look) ? onceEach(look) : []));
+      holds.set(refutedName(hold), { hold, instead, voters, shownBy, forms });
+    }
+    return { holds };
+  }
+
+  /** The holds of which no server, or no majority, was seen to store the grant; and where the others were stored. */
+  private sortedOut() {
+    const rest: Hold[] = [];
+    const clients = new Set<string>();
+    let forms: string[] | undefined;
+    let shownBy = 0;
+    for (let k = 0; k < this.holds.count; k++) {
+      const hold = this.holds.hold(k);
+      const stores = ownStoresOf(hold, this.windows.aroundHolds([hold]), this.related);
+      for (const store of stores) if (store.inTime) this.owners.add(k, store);
+      if (!this.suffices(new Set(stores.map(({ node }) => node)).size)) {
+        if (this.isAsked(k)) rest.push(hold);
+        continue;
+      }
+      const here = new Set(stores.map(({ form }) => form));
+      forms = forms ? forms.filter((form) => here.has(form)) : [...here];
+      clients.add(this.owners.slotOf(hold.client));
+      shownBy++;
+    }
+    const isShown = shownBy >= LEAST_GRANTS && clients.size >= LEAST_CLIENTS;
+    return { rest, forms: isShown ? (forms ?? []) : [], shownBy };
+  }
+
+  private suffices(nodes: number): boolean {
+    return nodes >= (this.majority ?? 1);
+  }
+
+  /** Whether anything can be said of a hold, by the history alone. */
+  private isAsked(k: number): boolean {
+    const { history } = this.input;
+    if (nestedHolds(history)[k] || !trustedClients(history)[this.holds.client[k]!]) return false;
+    const { fromNs, grantSentNs, key } = this.holds;
+    if (!this.observed.has(history.operations.keys[key[k]!]!)) return false;
+    return !history.rare.some(
+      (event) =>
+        event.type === 'disturbance' &&
+        event.beganNs <= fromNs[k]! + OBSERVED_WITHIN_NS + STOOD_STILL_NS &&
+        event.atNs >= grantSentNs[k]! - STOOD_STILL_NS,
+    );
+  }
+
+  private lookedAt(rest: readonly Hold[]) {
+    const look = () => rest.map((hold) => ({ hold, looks: this.looksAt(hold) }));
+    const looked = look();
+    if (!looked.some(({ looks }) => [...looks.values()].includes('foreign'))) return looked;
+    this.owners.lookForNames();
+    return look();
+  }
+
+  private looksAt(hold: Hold): ReadonlyMap<string, Look> {
+    const evidence = this.windows.aroundHolds([hold]);
+    const nodes = this.majority === undefined ? evidence.nodes : evidence.voters;
+    return new Map(nodes.map((node) => [node, this.lookAt(node, hold, evidence)]));
+  }
+
+  private lookAt(node: string, hold: Hold, evidence: Evidence): Look {
+    if (this.majority !== undefined && whyNoVote(node, hold, evidence)) return [];
+    if (!isBelieved(node, hold, evidence)) return 'unclear';
+    const reading = evidence.reading(node);
+    if (!reading) return this.isSeenFromTheStart(node, hold, evidence) ? [] : 'unclear';
+    const keys = this.related.of(hold.key, reading);
+    if (!keys) return 'unclear';
+    const all: StoredInstead[] = [];
+    let own: Look | undefined;
+    for (const key of keys)
+      for (const span of reading.changes(key).spans(hold.grantSentNs - RECKONING_NS, hold.fromNs + READ_WITHIN_NS)) {
+        if (this.mayBeOwn(span, hold)) own = 'own';
+        if (span.beganNs.from > hold.fromNs + RECKONING_NS) continue;
+        if (!span.change && this.isSeenFromTheStart(node, hold, evidence)) continue;
+        const look = this.lookAtState(node, key, span, hold);
+        if (look === 'unclear' || look === 'foreign') return look;
+        if (look === 'own') own = look;
+        else all.push(...look);
+      }
+    return own ?? all;
+  }
+
+  /** Whether it began with a command of the client that may belong to the attempt. */
+  private mayBeOwn({ change }: StateSpan, { client, grantSentNs }: Hold): boolean {
+    if (change?.by?.client === undefined || change.applied === 'no') return false;
+    const isOf = this.owners.slotOf(change.by.client) === this.owners.slotOf(client);
+    return isOf && change.atNs >= grantSentNs - RECKONING_NS;
+  }
+
+  private lookAtState(node: string, key: string, span: StateSpan, hold: Hold): Look {
+    const owners = ownersIn(span.state);
+    if (!owners) return 'unclear';
+    const lasts = span.endedNs.until > hold.fromNs;
+    const instead: StoredInstead[] = [];
+    let look: Look = instead;
+    for (const { owner, by } of owners) {
+      const whose = this.owners.whose({ node, key, owner, by }, hold.client, hold.fromNs, lasts);
+      if (whose === 'unclear') return whose;
+      if (whose === 'own' || whose === 'foreign') look = look === 'foreign' ? look : whose;
+      else {
+        const { atNs, line } = span.change!;
+        instead.push({ node, key, client: whose.client, atNs: by?.atNs ?? atNs, observation: by?.line ?? line });
+      }
+    }
+    return look;
+  }
+
+  /** Whether everything that was ever done on a node by clients of this run was seen, until a hold's answer. */
+  private isSeenFromTheStart(node: string, hold: Hold, evidence: Evidence): boolean {
+    const fromNs = this.firstAskedNs;
+    return (
+      evidence.window.fromNs === ALL_TIME.fromNs &&
+      evidence.watchedThroughout(node, fromNs, hold.fromNs) &&
+      new Set(evidence.samples(node, fromNs, hold.fromNs).map(([, { runId }]) => runId)).size <= 1
+    );
+  }
+}
+
+/** By which its refutation is found. */
+export function refutedName({ client, id }: Hold): string {
+  return `${client} ${id}`;
+}
+
+/** Whether what a node was seen to do about a hold is all that it did, and its stamps say when. */
+function isBelieved(node: string, hold: Hold, evidence: Evidence): boolean {
+  const [fromNs, untilNs] = [hold.grantSentNs - RECKONING_NS, hold.fromNs + OBSERVED_WITHIN_NS];
+  if (!evidence.watchedThroughout(node, fromNs, untilNs)) return false;
+  const [before, after] = [evidence.lastSample(node, fromNs), evidence.firstSample(node, untilNs, () => true)];
+  if (!before || !after) return false;
+  const moved = clockMovesOf(evidence.effects, node).some(
+    ({ span }) => span.earliestNs <= after[1].atNs && span.latestNs >= before[1].atNs,
+  );
+  const samples = evidence.samples(node, before[1].atNs, after[1].atNs).map(([, sample]) => sample);
+  const skews = samples.map(({ skewMs }) => skewMs);
+  return (
+    !moved &&
+    Math.max(...skews) - Math.min(...skews) <= MOVED_MS &&
+    samples.every(({ runId }) => runId === before[1].runId)
+  );
+}
+
+/** Of what was there before and after something else, each once. */
+function onceEach(instead: readonly StoredInstead[]): StoredInstead[] {
+  return instead.filter(({ observation }, at) => instead.findIndex((one) => one.observation === observation) === at);
+}
+
+/** Every owner that a key may name; undefined: it may name others. */
+function ownersIn({ exists, held }: StoredState): { owner: string; by: Origin | undefined }[] | undefined {
+  if (exists === 'no') return [];
+  if (!held) return undefined;
+  if (held.type === 'string') return held.value === undefined ? undefined : [{ owner: held.value, by: held.by }];
+  if (held.type === 'list') return held.items?.map(({ value, by }) => ({ owner: value, by }));
+  if (!held.complete) return undefined;
+  return [...held.parts].flatMap(([owner, { there, by }]) => (there === 'no' ? [] : [{ owner, by }]));
+}

@@ -1,0 +1,101 @@
+/**
+ * How this run's lock stores a grant, as its grants show it: by a command of the client itself, within the attempt that was
+ * granted, under keys named after the resource; and whose the owners are that were stored so.
+ *
+ * Example: each of 40 grants stored a value of its own under `app:lock:0` by a SET that its client sent between the leaving of
+ * the attempt and the answer. Then `app:lock:0` is where this lock keeps a grant, and the value that c1 stored there is c1's.
+ */
+import { ownersBy, stores } from '../../harness/record/facts/commands/changes.js';
+import type { ServerReading } from '../../harness/record/facts/commands/server-reading.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
+
+/** An owner that a client stored itself, in the attempt that was granted. */
+export interface OwnStore {
+  readonly node: string;
+  readonly key: string;
+  /** The key's name with the resource left out: what the names of all resources' keys have in common. */
+  readonly form: string;
+  readonly owner: string;
+  /** Line of observations.jsonl. */
+  readonly line: number;
+  /** Whether it was certainly stored for this hold, and not when that was released, say. */
+  readonly inTime: boolean;
+}
+
+/**
+ * A command is read so late at the most while harness and machine run; and stamps of servers are on the run's clock only as
+ * well as the machine's wall clock keeps up with it.
+ */
+export const READ_WITHIN_NS = 1e9;
+/** By more than this the two do not part unsaid. */
+const PARTED_NS = 10e6;
+/** A lock that has more keys for one resource (one for each try, say) is not followed. */
+const MOST_KEYS = 32;
+
+/** What the client stored on any node in the attempt that was granted, and what nothing removed before the answer. */
+export function ownStoresOf(hold: Hold, evidence: Evidence, related: RelatedKeys): OwnStore[] {
+  return evidence.nodes.flatMap((node) => {
+    const reading = evidence.reading(node);
+    const keys = reading ? related.of(hold.key, reading) : undefined;
+    return reading && keys ? keys.flatMap((key) => storedUnder(key, node, reading, hold)) : [];
+  });
+}
+
+function storedUnder(key: string, node: string, reading: ServerReading, hold: Hold): OwnStore[] {
+  const fromNs = hold.grantSentNs - RECKONING_NS;
+  const spans = reading.changes(key).spans(fromNs, hold.fromNs + READ_WITHIN_NS);
+  return spans.flatMap(({ change }, at): OwnStore[] => {
+    if (change?.how !== 'command' || change.by?.client !== hold.client) return [];
+    if (change.applied !== 'yes' || change.atNs < fromNs) return [];
+    const later = spans.slice(at + 1).filter((span) => span.beganNs.until <= hold.fromNs);
+    const { atNs, ranFromNs, line } = change;
+    const inTime = ranFromNs <= hold.fromNs && Math.min(atNs, ranFromNs + PARTED_NS) <= hold.untilNs;
+    return ownersBy(change.after, line)
+      .filter((owner) => later.every(({ state }) => stores(state, owner) !== 'no'))
+      .map((owner) => ({ node, key, form: key.split(hold.key).join('*'), owner, line, inTime }));
+  });
+}
+
+/** The keys of servers by the resource that they are named after. */
+export class RelatedKeys {
+  private readonly byReading = new WeakMap<ServerReading, Map<string, string[]>>();
+
+  /** `resources`: the keys that the run's clients asked for. */
+  constructor(private readonly resources: readonly string[]) {}
+
+  /** All keys of a server that are named after a resource; undefined: they cannot all be looked at. */
+  of(resource: string, reading: ServerReading): readonly string[] | undefined {
+    let known = this.byReading.get(reading);
+    if (!known) {
+      known = this.sorted(reading);
+      this.byReading.set(reading, known);
+    }
+    const keys = known.get(resource) ?? [];
+    return keys.length > MOST_KEYS || known.has(ELSEWHERE) ? undefined : keys;
+  }
+
+  private sorted(reading: ServerReading): Map<string, string[]> {
+    const sorted = new Map<string, string[]>();
+    if (reading.usesOtherDatabases()) sorted.set(ELSEWHERE, []);
+    for (const key of reading.keys()) {
+      const resource = this.resourceOf(key);
+      if (resource === undefined) continue;
+      const keys = sorted.get(resource) ?? [];
+      keys.push(key);
+      sorted.set(resource, keys);
+    }
+    return sorted;
+  }
+
+  /** The longest that the name contains: `lock:1:queue` is of `lock:1`, and `lock:10` is not. */
+  private resourceOf(key: string): string | undefined {
+    let longest: string | undefined;
+    for (const one of this.resources) if (key.includes(one) && one.length > (longest?.length ?? 0)) longest = one;
+    return longest;
+  }
+}
+
+/** No resource has this name: the server was seen to use other databases, too. */
+const ELSEWHERE = '';

@@ -1,0 +1,125 @@
+/**
+ * Whose an owner is that a server had stored: of the client that asks, certainly of another one, or not known.
+ *
+ * It is another client's if that client stored it itself, in an attempt that was granted (`own-stores.ts`); or in one that was
+ * not, if no third client ever named it in a command. A holder that is done by its own word may leave its key to the next one
+ * and only tell it so: from then on it is not known whose it is.
+ */
+import type { Origin } from '../../harness/record/facts/commands/state.js';
+import type { Holds } from '../../harness/record/facts/holds.js';
+import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { OP } from '../../harness/record/history-table.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { OwnStore } from './own-stores.js';
+
+/** `foreign`: what is stored is known, and a client stored it, but not for itself in a way that could be told. */
+export type Whose = 'own' | 'foreign' | 'unclear' | { readonly client: string };
+
+export interface StoredOwner {
+  readonly node: string;
+  readonly key: string;
+  readonly owner: string;
+  readonly by: Origin | undefined;
+}
+
+/** Of holds that stored the same owner, so many of the latest are looked at. */
+const MOST_HOLDS = 16;
+
+export class StoredOwners {
+  private readonly slots = new Map<string, string>();
+  private readonly holdOfLine = new Map<string, number>();
+  /** By key and owner: the holds that it was stored for, in order. */
+  private readonly holdsOfOwner = new Map<string, number[]>();
+  /** Owners that were found and could not be told. */
+  private readonly unknown = new Set<string>();
+  private named: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+
+  constructor(
+    private readonly input: CheckInput,
+    private readonly holds: Holds,
+  ) {
+    for (const event of input.history.rare) if (event.type === 'client-up') this.slots.set(event.client, event.slot);
+  }
+
+  /** Processes that follow each other in one place may share an identity. */
+  slotOf(client: string): string {
+    return this.slots.get(client) ?? client;
+  }
+
+  /** The `k`th hold was stored so. */
+  add(k: number, { node, key, owner, line }: OwnStore): void {
+    this.holdOfLine.set(`${node} ${line}`, k);
+    const place = `${key}\n${owner}`;
+    const ofOwner = this.holdsOfOwner.get(place) ?? [];
+    ofOwner.push(k);
+    this.holdsOfOwner.set(place, ofOwner);
+  }
+
+  /** Of the client that had the answer at `answeredNs`; `lasts`: whether it may still have been stored then. */
+  whose(found: StoredOwner, client: string, answeredNs: number, lasts: boolean): Whose {
+    const { node, key, owner, by } = found;
+    const slot = this.slotOf(client);
+    if (by?.client !== undefined && this.slotOf(by.client) === slot) return 'own';
+    const ofLine = by && this.holdOfLine.get(`${node} ${by.line}`);
+    const ofOwner = this.holdsOfOwner.get(`${key}\n${owner}`) ?? [];
+    const [first] = ofOwner;
+    if (ofLine === undefined && first === undefined) return this.leftBehind(found, slot);
+    const other = this.clientOf(ofLine ?? first!);
+    // Several clients store the same, and no line says which of them did.
+    if (ofLine === undefined && !ofOwner.every((k) => this.slotOf(this.clientOf(k)) === this.slotOf(other)))
+      return 'unclear';
+    if (this.slotOf(other) === slot) return 'unclear';
+    const holding = ofOwner
+      .slice(-MOST_HOLDS)
+      .concat(ofLine ?? [])
+      .some((k) => this.slotOf(this.clientOf(k)) === this.slotOf(other) && this.mayHold(k, answeredNs));
+    return !lasts || holding ? { client: other } : 'unclear';
+  }
+
+  /** Looks through the record for who named the owners that could not be told. */
+  lookForNames(): void {
+    if (this.unknown.size === 0) return;
+    const named = new Map<string, Set<string>>();
+    const { observations } = this.input;
+    for (const [, { client, argv }] of observations.commands(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)) {
+      if (client === undefined) continue;
+      for (const argument of argv) {
+        if (!this.unknown.has(argument)) continue;
+        named.set(argument, (named.get(argument) ?? new Set()).add(this.slotOf(client)));
+      }
+    }
+    this.named = named;
+  }
+
+  /** What a client stored in an attempt that was not granted, or was not answered. */
+  private leftBehind({ owner, by }: StoredOwner, slot: string): Whose {
+    if (by?.client === undefined) return 'unclear';
+    this.unknown.add(owner);
+    const named = this.named.get(owner);
+    const other = this.slotOf(by.client);
+    const isItsOwn = named?.size === 1 && named.has(other) && other !== slot && this.whileAsking(by);
+    return isItsOwn ? { client: by.client } : 'foreign';
+  }
+
+  /** Whether the command was sent by an acquire of its client. */
+  private whileAsking({ client, atNs }: Origin): boolean {
+    const { history } = this.input;
+    const { operations: ops } = history;
+    const { callNs, returnNs } = intervalsOf(history);
+    for (let row = 0; row < ops.count; row++)
+      if (ops.op[row] === OP.acquire && ops.clients[ops.client[row]!] === client)
+        if (atNs >= callNs[row]! && atNs <= returnNs[row]! + RECKONING_NS) return true;
+    return false;
+  }
+
+  private clientOf(k: number): string {
+    return this.input.history.operations.clients[this.holds.client[k]!]!;
+  }
+
+  /** Whether the hold was not over by its client's own word. */
+  private mayHold(k: number, atNs: number): boolean {
+    const { grantSentNs, untilNs } = this.holds;
+    return grantSentNs[k]! <= atNs && (untilNs[k]! >= atNs || this.holds.endedByDeath(k));
+  }
+}
