@@ -6,10 +6,12 @@
  * and only tell it so: from then on it is not known whose it is.
  */
 import type { Origin } from '../../harness/record/facts/commands/state.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { Holds } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { OP } from '../../harness/record/history-table.js';
+import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { OwnStore } from './own-stores.js';
 
@@ -23,6 +25,11 @@ export interface StoredOwner {
   readonly by: Origin | undefined;
 }
 
+interface Asked {
+  readonly callNs: number;
+  readonly returnNs: number;
+}
+
 /** Of holds that stored the same owner, so many of the latest are looked at. */
 const MOST_HOLDS = 16;
 
@@ -34,6 +41,7 @@ export class StoredOwners {
   /** Owners that were found and could not be told. */
   private readonly unknown = new Set<string>();
   private named: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+  private acquires: ReadonlyMap<string, readonly Asked[]> = new Map();
 
   constructor(
     private readonly input: CheckInput,
@@ -90,6 +98,7 @@ export class StoredOwners {
       }
     }
     this.named = named;
+    this.acquires = acquiresByClient(this.input.history);
   }
 
   /** What a client stored in an attempt that was not granted, or was not answered. */
@@ -103,14 +112,10 @@ export class StoredOwners {
   }
 
   /** Whether the command was sent by an acquire of its client. */
-  private whileAsking({ client, atNs }: Origin): boolean {
-    const { history } = this.input;
-    const { operations: ops } = history;
-    const { callNs, returnNs } = intervalsOf(history);
-    for (let row = 0; row < ops.count; row++)
-      if (ops.op[row] === OP.acquire && ops.clients[ops.client[row]!] === client)
-        if (atNs >= callNs[row]! && atNs <= returnNs[row]! + RECKONING_NS) return true;
-    return false;
+  private whileAsking({ client = '', atNs }: Origin): boolean {
+    const acquires = this.acquires.get(client) ?? [];
+    const last = acquires[firstIndex(acquires.length, (at) => acquires[at]!.callNs > atNs) - 1];
+    return last !== undefined && atNs <= last.returnNs + RECKONING_NS;
   }
 
   private clientOf(k: number): string {
@@ -122,4 +127,19 @@ export class StoredOwners {
     const { grantSentNs, untilNs } = this.holds;
     return grantSentNs[k]! <= atNs && (untilNs[k]! >= atNs || this.holds.endedByDeath(k));
   }
+}
+
+/** When each client asked for something, in order: it does so one after the other. */
+function acquiresByClient(history: History): ReadonlyMap<string, readonly Asked[]> {
+  const { operations: ops } = history;
+  const { callNs, returnNs } = intervalsOf(history);
+  const acquires = new Map<string, Asked[]>();
+  for (let row = 0; row < ops.count; row++) {
+    if (ops.op[row] !== OP.acquire) continue;
+    const client = ops.clients[ops.client[row]!]!;
+    const ofClient = acquires.get(client) ?? [];
+    ofClient.push({ callNs: callNs[row]!, returnNs: returnNs[row]! });
+    acquires.set(client, ofClient);
+  }
+  return acquires;
 }

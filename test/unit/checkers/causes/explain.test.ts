@@ -664,6 +664,16 @@ describe('on independent nodes', () => {
     expect(only(story).name).toBe('unexplained');
   });
 
+  it('one that forgot does not, where each of the two may have had its majority from nodes that were not watched', () => {
+    const unseen = (of: string[]) => {
+      const story = forget(redlock(['r1', 'r2', 'r3'], []), 'r3').take(RETAKEN, 'r3', 'c2');
+      for (const node of of) story.watch(0.9, node, false).watch(1.5, node).watch(2.9, node, false);
+      return only(story).name;
+    };
+    expect(unseen(['r4', 'r5'])).toBe('node-forgot');
+    expect(unseen(['r1', 'r4', 'r5'])).toBe('unexplained');
+  });
+
   it('one that forgot but had not granted the first explains nothing', () => {
     expect(only(forget(redlock(['r1', 'r2', 'r3']), 'r5')).name).not.toBe('node-forgot');
   });
