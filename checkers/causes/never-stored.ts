@@ -189,7 +189,7 @@ class Search {
   private lookAt(node: string, hold: Hold, evidence: Evidence): Look {
     if (this.majority !== undefined && whyNoVote(node, hold, evidence)) return [];
     if (!isBelieved(node, hold, evidence)) return 'unclear';
-    const reading = evidence.reading(node);
+    const reading = evidence.readingOf(node);
     if (!reading) return this.isSeenFromTheStart(node, hold, evidence) ? [] : 'unclear';
     const keys = this.related.of(hold.key, reading);
     if (!keys) return 'unclear';

@@ -37,7 +37,7 @@ const MOST_KEYS = 32;
 /** What the client stored on any node in the attempt that was granted, and what nothing removed before the answer. */
 export function ownStoresOf(hold: Hold, evidence: Evidence, related: RelatedKeys): OwnStore[] {
   return evidence.nodes.flatMap((node) => {
-    const reading = evidence.reading(node);
+    const reading = evidence.readingOf(node);
     const keys = reading ? related.of(hold.key, reading) : undefined;
     return reading && keys ? keys.flatMap((key) => storedUnder(key, node, reading, hold)) : [];
   });

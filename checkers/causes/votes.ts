@@ -31,7 +31,7 @@ export function whyNoVote(node: string, hold: Hold, { effects }: Evidence): read
 
 /** Whether a node may have had what the client had stored there before the attempt. */
 function mayKeepFor(node: string, hold: Hold, evidence: Evidence): boolean {
-  const changes = evidence.reading(node)?.changes(hold.key);
+  const changes = evidence.readingOf(node)?.changes(hold.key);
   const spans = changes?.spans(hold.grantSentNs - RECKONING_NS, hold.fromNs) ?? [];
   return spans.some((span) => !isBeforeAnything(span) && mayBeOf(span.state, hold.client));
 }

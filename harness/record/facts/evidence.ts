@@ -27,8 +27,8 @@ interface NodeEvidence {
   writes: Map<string, KeyWrite[]>;
   /** By key and client, the client's own writes. */
   byClient: Map<string, KeyWrite[]>;
-  /** Undefined: no command of it was seen. */
-  reading: ServerReading | undefined;
+  /** Absent: no command of it was seen. */
+  reading?: ServerReading;
 }
 
 /** A grant is seen at the latest so long after the client had the answer: the observer reads a little behind. */
@@ -115,11 +115,6 @@ export class Evidence {
 
   featuresOf(client: string): readonly string[] {
     return this.features.get(client) ?? [];
-  }
-
-  /** What became of every key of `node` that has one of the run's in its name; undefined: no command of it was seen. */
-  reading(node: string): ServerReading | undefined {
-    return this.byNode.get(node)?.reading;
   }
 
   /** Everything that `node` was seen to do to `key`, in its own order. */
@@ -336,7 +331,6 @@ export class Evidence {
       evictions: new Map(),
       writes: new Map(),
       byClient: new Map(),
-      reading: undefined,
     };
     this.byNode.set(name, node);
     return node;
