@@ -1,6 +1,6 @@
 /**
  * A client said that it holds the lock although no server had stored its grant: SET NX answers nil, and the lock takes any
- * answer for a yes; a transaction is aborted, and nobody looks; a hold is served from memory.
+ * answer for a yes; a transaction is aborted, and the lock does not look; a hold is served from memory.
  *
  * Named where that is proven by how the grants of the run are stored (`never-stored.ts`). Where there are too few of them to
  * show it, also where every request of the attempt was certainly refused, while another owner's value was there, and the
@@ -35,9 +35,10 @@ export function neverGranted(overlap: Overlap, evidence: Evidence, input: CheckI
 }
 
 export function causeOfRefused(refuted: Refuted): Cause {
-  const { hold, instead } = refuted;
+  const { hold, instead, voters } = refuted;
   return {
-    name: 'never-granted',
+    // Of independent nodes some may have granted it.
+    name: voters.length > 0 ? 'minority-granted' : 'never-granted',
     sentence: inWords(refuted),
     chain: [
       { atNs: hold.grantSentNs, text: `${hold.client}'s attempt left`, history: hold.evidence[0] },

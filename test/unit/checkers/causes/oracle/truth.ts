@@ -20,8 +20,13 @@ export function trueCauses(one: LivedHold, other: LivedHold, lived: Lived): Set<
   const [a, b] = [one.attempt, other.attempt];
   if (lived.majority !== undefined) {
     const minority = [a, b].some(({ stored }) => stored.size < lived.majority!);
+    const none = [a, b].some(({ stored }) => stored.size === 0);
     const shared = lived.nodes.filter(({ name }) => a.stored.has(name) && b.stored.has(name));
-    return new Set([...(minority ? ['minority-granted'] : []), ...shared.flatMap((node) => contest(a, b, node))]);
+    return new Set([
+      ...(minority ? ['minority-granted'] : []),
+      ...(none ? ['never-granted'] : []),
+      ...shared.flatMap((node) => contest(a, b, node)),
+    ]);
   }
   if (a.stored.size === 0 || b.stored.size === 0) return new Set(['never-granted']);
   const found = new Set<string>();
