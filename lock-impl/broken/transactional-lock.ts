@@ -7,7 +7,7 @@ import { leaseLock } from './lease-lock.js';
 
 /** `replies`: what EXEC answered; null: it was aborted. */
 export function transactionalLock(name: string, isGranted: (replies: unknown[] | null) => boolean): LockDefinition {
-  return leaseLock(name, {
+  const lock = leaseLock(name, {
     async take({ redis, key, owner }, leaseMs) {
       await redis.watch(key);
       if ((await redis.get(key)) !== null) {
@@ -17,4 +17,6 @@ export function transactionalLock(name: string, isGranted: (replies: unknown[] |
       return isGranted(await redis.multi().set(key, owner, 'PX', leaseMs).exec());
     },
   });
+  // What is watched belongs to one connection, and that of a Cluster has one for every node.
+  return { ...lock, topologies: ['single', 'replica', 'sentinel'] };
 }
