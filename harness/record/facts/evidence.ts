@@ -302,8 +302,8 @@ export class Evidence {
       const write = writes[at]!;
       if (write.atNs > byNs) break;
       if (write.ranNs < hold.grantSentNs - RECKONING_NS) continue; // an earlier try, read late
-      // What ran when the answer was there did not lead to it; where that is not known, it was read at once.
-      const lateNs = write.ranNs === write.atNs ? OBSERVED_AT_ONCE_NS : RECKONING_NS;
+      // What ran when the answer was there did not lead to it.
+      const lateNs = this.ranByMachineClock(write) ? RECKONING_NS : OBSERVED_AT_ONCE_NS;
       if (!found && write.ranNs > hold.fromNs + lateNs) break;
       if (write.effect === 'take') {
         // Already answered: what comes later is the client's next try, whose release went to another node, say.
@@ -316,6 +316,11 @@ export class Evidence {
       else if (write.effect === 'remove') break;
     }
     return found;
+  }
+
+  /** Whether the server's clock was the machine's. How far another one is off is known only as well as it was asked. */
+  private ranByMachineClock({ serverWallMs, ranNs }: KeyWrite): boolean {
+    return this.epochWallMs !== undefined && Math.abs(serverWallMs - this.epochWallMs - ranNs / 1e6) < 1;
   }
 
   private sees(atNs: number): boolean {
