@@ -9,7 +9,7 @@ import type { TopologyKind, TopologyOptions } from '../../harness/vocabulary/top
 import { defaultIntervalMs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import { checkPair, fitsTopology } from './deployment.js';
-import { LEAST_TIME_LIMIT_MS, type RunFlags } from './flags.js';
+import { DEFAULT_NODES, LEAST_TIME_LIMIT_MS, type RunFlags } from './flags.js';
 import type { RunRequest } from './prepare-run.js';
 import { withWorkload } from './workload-flags.js';
 
@@ -90,8 +90,11 @@ function checkFlags(flags: RunFlags, kind: TopologyKind): void {
   if (flags.plan !== undefined && flags.nemesis !== 'default') {
     throw new UsageError('--plan already says which faults strike; leave out --nemesis');
   }
-  if (kind.name !== 'redlock' && flags.nodes !== 5)
-    throw new UsageError(`--nodes is for the redlock topology, not for ${kind.name}`);
+  if (kind.quorum !== 'majority' && flags.nodes !== DEFAULT_NODES) {
+    const majorities = Object.values(topologies).filter(({ quorum }) => quorum === 'majority');
+    const names = majorities.map(({ name }) => name).join(' or ');
+    throw new UsageError(`--nodes is for the ${names} topology, not for ${kind.name}`);
+  }
   if (!kind.replicated && flags.minReplicasToWrite > 0)
     throw new UsageError(`--min-replicas-to-write makes no sense on ${kind.name}, which has no replicas`);
 }

@@ -29,6 +29,8 @@ export const PROJECT_RUNS = fileURLToPath(new URL('../../../runs', import.meta.u
 
 /** Shortest torture phase that a fault fits into. */
 export const LEAST_TIME_LIMIT_MS = WARM_UP_MS + 500;
+/** Of a topology whose locks ask a majority of them. */
+export const DEFAULT_NODES = 5;
 /** Seeds are below this. */
 export const SEEDS = 2 ** 31;
 
@@ -125,7 +127,7 @@ export function addRunFlags(command: Command): Command {
       'repeats the plan and the choices of another run (default: drawn)',
       wholeNumberIn(0, SEEDS - 1),
     ),
-    value('--nodes <n>', 'nodes of the redlock topology', wholeNumberIn(1, 25), 5),
+    value('--nodes <n>', 'nodes of the redlock topology', wholeNumberIn(1, 25), DEFAULT_NODES),
     value('--persistence <mode>', PERSISTENCE.join(' | '), nameAmong(PERSISTENCE), 'rdb'),
     value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', wholeNumberIn(0, 5), 0),
     value('--maxmemory-policy <policy>', 'what a full server throws away (see --nemesis evict)', nameAmong(EVICTION)),
