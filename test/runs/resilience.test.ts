@@ -49,6 +49,14 @@ const innerOf = (run: Torture) =>
 const resultsOf = (run: Torture): Ended['results'] =>
   JSON.parse(readFileSync(join(run.out, 'latest/results.json'), 'utf8'));
 
+/** In a mount namespace of its own runs `script` with `$DISK` and, as its arguments, a run that writes to that folder. */
+function onDisk(disk: string, script: string, variables: Record<string, string> = {}, args: readonly string[] = []) {
+  const [unshare, ...inside] = inMountNamespace;
+  const run = [process.execPath, TORTURE, '--runtime', 'netns', '--out', disk, ...BUSY, ...args];
+  const env = { DISK: disk, ...variables };
+  return execa(unshare!, [...inside, 'sh', '-c', script, 'sh', ...run], { reject: false, env, stdin: 'ignore' });
+}
+
 describe.runIf(canMount)('a disk that fills up', () => {
   /** Runs on a disk of its own, keeps a copy of what is on it at the end, fills what is left and judges once more. */
   async function onTinyDisk(args: readonly string[]) {
@@ -61,24 +69,12 @@ describe.runIf(canMount)('a disk that fills up', () => {
       "$NODE" "$TORTURE" check "$DISK/latest" > "$COPY/check.out" 2> "$COPY/check.err"
       echo $? > "$COPY/check.status"
       exit $status`;
-    const [unshare, ...inside] = inMountNamespace;
-    const argv = [
-      ...inside,
-      'sh',
-      '-c',
-      script,
-      'sh',
-      process.execPath,
-      TORTURE,
-      '--runtime',
-      'netns',
-      '--out',
+    const { exitCode, stdout, stderr } = await onDisk(
       disk,
-      ...BUSY,
-      ...args,
-    ];
-    const env = { DISK: disk, COPY: copy, NODE: process.execPath, TORTURE };
-    const { exitCode, stdout, stderr } = await execa(unshare!, argv, { reject: false, env, stdin: 'ignore' });
+      script,
+      { COPY: copy, NODE: process.execPath, TORTURE },
+      args,
+    );
     const text = (name: string) => readFileSync(join(copy, name), 'utf8');
     const check = { status: Number(text('check.status')), output: text('check.out'), errors: text('check.err') };
     return { status: exitCode, output: stdout, errors: stderr, folder: join(copy, 'latest'), check };
@@ -151,22 +147,7 @@ describe('a place that cannot be written', () => {
   test.runIf(canMount)('a disk without room for a run: exit 3 and one line', async () => {
     const disk = freshFolder();
     const script = 'mount -t tmpfs -o size=200k tmpfs "$DISK" && exec "$@"';
-    const [unshare, ...inside] = inMountNamespace;
-    const argv = [
-      ...inside,
-      'sh',
-      '-c',
-      script,
-      'sh',
-      process.execPath,
-      TORTURE,
-      '--runtime',
-      'netns',
-      '--out',
-      disk,
-      ...BUSY,
-    ];
-    const run = await execa(unshare!, argv, { reject: false, env: { DISK: disk }, stdin: 'ignore' });
+    const run = await onDisk(disk, script);
     expect(run.stderr).toMatch(/^lock-torture: the disk was full \(ENOSPC.*--out on another disk$/);
     expect(run.exitCode).toBe(3);
   });
