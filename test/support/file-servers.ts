@@ -39,8 +39,11 @@ let lastKey = 0;
 /** A key that no other test of the file has. */
 export const freshKey = (): string => `key:${lastKey++}`;
 
-/** A lease that is over soon, but not before a busy machine has told of the grant. */
-export const SHORT_LEASE_MS = 1_000;
+/** A lease that is over soon, but not before its client has told of the grant, be it two seconds late on a busy machine. */
+export const SHORT_LEASE_MS = 3_000;
+
+/** A lease that its holder renews every third of it, be it three seconds late. */
+export const RENEWED_LEASE_MS = 4_500;
 
 /** Resolves when the key has expired or was deleted. */
 export async function goneFrom(server: TestRedis, key: string): Promise<void> {

@@ -135,7 +135,7 @@ export async function until<T>(
   what: string,
   condition: () => Promise<T | false> | T | false,
 ): Promise<Exclude<T, false>> {
-  const giveUpAt = Date.now() + 20_000;
+  const giveUpAt = Date.now() + 60_000;
   for (;;) {
     const result = await condition();
     if (result !== false) return result as Exclude<T, false>;

@@ -4,7 +4,14 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { LockMode, Notice } from '../../../harness/vocabulary/protocol.js';
-import { fileServer, fileServers, goneFrom, redlockOf, SHORT_LEASE_MS } from '../../support/file-servers.js';
+import {
+  fileServer,
+  fileServers,
+  goneFrom,
+  RENEWED_LEASE_MS,
+  redlockOf,
+  SHORT_LEASE_MS,
+} from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
 import { type LockClients, withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
@@ -94,7 +101,7 @@ canary(
 );
 
 describe('renewed by its holder', () => {
-  const LEASE_MS = 300;
+  const LEASE_MS = RENEWED_LEASE_MS;
 
   /** What `client` says of its lock first of all that happened after `ns`. */
   const toldAfter = (client: LockClientProcess, ns: number) =>
@@ -142,7 +149,7 @@ describe('renewed by its holder', () => {
     async ({ a, b, key }, granted) => {
       await server.redis.config('RESETSTAT');
       await server.redis.call('ACL', 'SETUSER', 'default', '-eval');
-      await a.acquire(key, 900);
+      await a.acquire(key, 2 * LEASE_MS);
       await until('a renewal was refused', async () => /errorstat_NOPERM/.test(await server.redis.info('errorstats')));
       await server.redis.call('ACL', 'SETUSER', 'default', '+eval');
       if (granted === 'ok') await goneFrom(server, key);
@@ -159,7 +166,7 @@ describe('reentrant', () => {
     'released, and wanted by another: %s',
     { broken: ['fail'], mended: ['ok'] },
     async ({ a, b, key }, granted) => {
-      const { id } = await a.acquire(key, 1_500);
+      const { id } = await a.acquire(key, RENEWED_LEASE_MS);
       const released = await a.release(id);
       expect(released.type).toBe('ok');
       const goesOn = (notice: Notice) => notice.type === 'step' && notice.at > released.ended!;
@@ -194,7 +201,7 @@ describe('reentrant', () => {
     'the holder dies, and a waiter sleeps on beside a free lock: %s',
     { broken: [true], mended: [false], clients: 3 },
     async ({ a, b, c, key }, sleepsOn) => {
-      await a.acquire(key, 1_000);
+      await a.acquire(key, 2 * RENEWED_LEASE_MS);
       await a[Symbol.asyncDispose]();
       await server.redis.config('RESETSTAT');
       let answered = false;

@@ -19,7 +19,7 @@ import {
   SHORT_LEASE_MS,
   startServers,
 } from '../../support/file-servers.js';
-import { clientMain, connectedClient, LockClientProcess, projectFolder } from '../../support/lock-client.js';
+import { clientMain, connectedClient, LockClientProcess, nowNs, projectFolder } from '../../support/lock-client.js';
 import { withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
 import { havePython } from '../../support/needs.js';
@@ -65,18 +65,18 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
       async ({ a, b, key }) => {
         const late = await a.acquire(key, SHORT_LEASE_MS);
         await goneFrom(server, key);
-        expect((await b.acquire(key)).type).toBe('ok');
+        expect((await b.acquire(key, 60_000)).type).toBe('ok');
         expect(await a.extend(late.id, 5_000)).toMatchObject({ type: 'fail', reason: 'not-owner' });
         expect(await a.release(late.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
         expect(await server.redis.exists(key)).toBe(1);
-        expect(await server.redis.pttl(key)).toBeGreaterThan(3_000);
+        expect(await server.redis.pttl(key)).toBeGreaterThan(30_000);
       },
     ));
 
   test('extends: a new lease from when the extension was sent', async () => {
     await using a = await connect(single(server));
     const key = freshKey();
-    const grant = await a.acquire(key, 2_000);
+    const grant = await a.acquire(key, 10_000);
     const extended = await a.extend(grant.id, 60_000);
     expect(extended.type).toBe('ok');
     expect(extended.value.sent).toBeGreaterThanOrEqual(extended.began!);
@@ -113,12 +113,18 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
 test('set-nx-px: a grant that comes when its lease is over is given back', async () => {
   await using client = await connectedClient('set-nx-px', single(server));
   const key = freshKey();
-  // The answer takes longer than the lease.
-  await server.redis.call('CLIENT', 'PAUSE', '50', 'ALL');
-  expect(await client.acquire(key, 40)).toMatchObject({ type: 'fail', reason: 'granted-late' });
+  await server.redis.call('CLIENT', 'PAUSE', '60000', 'WRITE');
+  const late = client.acquire(key, 40);
+  await until('its command waits', async () => /blocked_clients:[^0]/.test(await server.redis.info('clients')));
+  const sinceNs = nowNs();
+  await until('the lease is over', () => nowNs() - sinceNs > 40e6);
+  await server.redis.call('CLIENT', 'UNPAUSE');
+  expect(await late).toMatchObject({ type: 'fail', reason: 'granted-late' });
 });
 
 describe('redlock', () => {
+  /** It waits for a node for a hundredth of the lease, and at most 200 ms: as long as it can. */
+  const LEASE_MS = 20_000;
   const held = async (key: string) =>
     (await Promise.all(nodes.map((node) => node.redis.exists(key)))).reduce((sum, n) => sum + n, 0);
 
@@ -126,16 +132,16 @@ describe('redlock', () => {
     withClients(
       () => connectedClient('redlock', redlockOf(nodes)),
       async ({ a, b, key }) => {
-        const grant = await a.acquire(key);
+        const grant = await a.acquire(key, LEASE_MS);
         expect(grant.type).toBe('ok');
         expect(grant.value.grantSent).toBeGreaterThanOrEqual(grant.began!);
         expect(await held(key)).toBe(5);
-        expect(await b.acquire(key)).toMatchObject({ type: 'fail', reason: 'held' });
+        expect(await b.acquire(key, LEASE_MS)).toMatchObject({ type: 'fail', reason: 'held' });
         expect((await a.extend(grant.id, 60_000)).type).toBe('ok');
         expect(await nodes[4]!.redis.pttl(key)).toBeGreaterThan(50_000);
         expect((await a.release(grant.id)).type).toBe('ok');
         expect(await held(key)).toBe(0);
-        expect((await b.acquire(key)).type).toBe('ok');
+        expect((await b.acquire(key, LEASE_MS)).type).toBe('ok');
       },
     ));
 
@@ -143,7 +149,7 @@ describe('redlock', () => {
     await using client = await connectedClient('redlock', redlockOf(nodes));
     const key = freshKey();
     for (const node of nodes.slice(0, 3)) await node.redis.set(key, 'somebody');
-    expect(await client.acquire(key)).toMatchObject({ type: 'fail', reason: 'no-quorum' });
+    expect(await client.acquire(key, LEASE_MS)).toMatchObject({ type: 'fail', reason: 'no-quorum' });
     expect(await held(key)).toBe(3);
   });
 
@@ -171,13 +177,14 @@ describe('redlock', () => {
   });
 
   test('a stopped minority costs a little time, not the lock', async () => {
-    await using client = await connectedClient('redlock', redlockOf(nodes), { commandTimeoutMs: 3_000 });
+    await using client = await connectedClient('redlock', redlockOf(nodes), { commandTimeoutMs: 30_000 });
     const key = freshKey();
     nodes[4]!.process.kill('SIGSTOP');
     try {
-      const grant = await client.acquire(key);
+      const grant = await client.acquire(key, LEASE_MS);
       expect(grant.type).toBe('ok');
-      expect(grant.ended! - grant.began!).toBeLessThan(1_000e6);
+      // It did not wait for as long as a command may take.
+      expect(grant.ended! - grant.began!).toBeLessThan(20_000e6);
       expect((await client.release(grant.id)).type).toBe('ok');
     } finally {
       nodes[4]!.process.kill('SIGCONT');

@@ -1,6 +1,6 @@
 /** `watchdog`, each client a process of its own: how long it renews, when it stops, and what it says. */
 import { expect, test } from 'vitest';
-import { fileServer, freshKey, SHORT_LEASE_MS } from '../../support/file-servers.js';
+import { fileServer, freshKey, RENEWED_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
 import { withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
@@ -8,7 +8,7 @@ import { startRedis, until } from '../../support/redis-server.js';
 
 const server = fileServer();
 
-const LEASE_MS = SHORT_LEASE_MS;
+const LEASE_MS = RENEWED_LEASE_MS;
 const connected = () => connectedClient('watchdog', single(server));
 const renewals = (client: LockClientProcess) => client.notices.filter(({ type }) => type === 'renewed');
 const renewedUntil = (client: LockClientProcess, ns: number) =>
@@ -18,7 +18,7 @@ test('keeps the lock for longer than its lease, and says so', () =>
   withClients(connected, async ({ a, b, key }) => {
     const grant = await a.acquire(key, LEASE_MS);
     expect(grant.value.validForMs).toBeUndefined();
-    await renewedUntil(a, grant.value.grantSent + 2 * LEASE_MS * 1e6);
+    await renewedUntil(a, grant.value.grantSent + LEASE_MS * 1e6);
     expect(await b.acquire(key, LEASE_MS)).toMatchObject({ type: 'fail', reason: 'held' });
     const [first] = renewals(a);
     expect(first).toMatchObject({ type: 'renewed', hold: grant.id, leaseMs: LEASE_MS });
@@ -76,7 +76,7 @@ test('reports the loss of a lock when nothing was confirmed for a whole lease', 
 test('goes on renewing after a renewal that failed', async () => {
   await using a = await connected();
   const key = freshKey();
-  const grant = await a.acquire(key, 1_500);
+  const grant = await a.acquire(key, 2 * LEASE_MS);
   await server.redis.call('ACL', 'SETUSER', 'default', '-eval');
   const failedOnce = await until('a renewal was due', () => {
     const due = a.notices.find((notice) => notice.type === 'step' && notice.name === 'before-renewal');

@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint, TopologyDescription } from '../../../../harness/vocabulary/topology.js';
-import { connectedClient, projectFolder, startClient } from '../../../support/lock-client.js';
+import { SHORT_LEASE_MS } from '../../../support/file-servers.js';
+import { connectedClient, nowNs, projectFolder, startClient } from '../../../support/lock-client.js';
 import { freePort, startCluster, startRedis, type TestRedis, until } from '../../../support/redis-server.js';
 import { startProxy } from '../../../support/tcp-proxy.js';
 
@@ -170,21 +171,26 @@ describe('stamps', () => {
   test('grantSent is that of the try that was granted, not of the first', async () => {
     await using server = await startRedis();
     await using client = await connectedClient('set-nx-px', single(server.endpoint));
-    await server.redis.set('k', 'somebody', 'PX', 300);
-    const grant = await client.acquire('k', 5_000, 10_000);
+    await server.redis.set('k', 'somebody');
+    const waiting = client.acquire('k', 5_000, 60_000);
+    await until('it has tried twice', async () => (await setsOf(server)) > 2);
+    const freedNs = nowNs();
+    await server.redis.del('k');
+    const grant = await waiting;
     expect(grant.type).toBe('ok');
-    expect(grant.value.grantSent - grant.began!).toBeGreaterThan(200e6);
+    expect(grant.began!).toBeLessThan(freedNs);
+    expect(grant.value.grantSent).toBeGreaterThan(freedNs);
   });
 
   test('a holder that slept through its lease begins its release when it wakes', async () => {
     await using server = await startRedis();
     await using client = await connectedClient('set-nx-px', single(server.endpoint));
-    const grant = await client.acquire('k', 200);
+    const grant = await client.acquire('k', SHORT_LEASE_MS);
     client.process.kill('SIGSTOP');
     await until('the client is stopped', () => state(client.process.pid!) === 'T');
     const answer = client.release(grant.id);
     await until('the lease is over', async () => (await server.redis.exists('k')) === 0);
-    const woken = Number(process.hrtime.bigint());
+    const woken = nowNs();
     client.process.kill('SIGCONT');
     const release = await answer;
     expect(release).toMatchObject({ type: 'fail', reason: 'not-owner' });
@@ -327,7 +333,7 @@ describe('a server is struck', () => {
     const delayMs = ((await followed) - (await promoted)) / 1e6;
     console.log(`followed the failover ${delayMs.toFixed(0)} ms after the promotion`);
     // About 100 ms on an idle machine.
-    expect(delayMs).toBeLessThan(500);
+    expect(delayMs).toBeLessThan(3_000);
     expect(await replica.redis.exists('after')).toBe(1);
   });
 });
@@ -365,7 +371,7 @@ describe('a Cluster', () => {
 
   test('a slot that has moved is followed, by the command that discovers the move', async () => {
     await using client = await connectedClient('set-nx-px', described());
-    expect((await client.acquire(OF_SECOND, 50)).type).toBe('ok');
+    expect((await client.acquire(OF_SECOND, SHORT_LEASE_MS)).type).toBe('ok');
     const slot = Number(await nodes[1].redis.call('CLUSTER', 'KEYSLOT', OF_SECOND));
     await until('it has expired', async () => (await nodes[1].redis.exists(OF_SECOND)) === 0);
     const giveTo = async (id: unknown) => {
@@ -419,7 +425,7 @@ describe('a Cluster', () => {
     });
     const delayMs = ((await followed) - (await promoted)) / 1e6;
     console.log(`followed the promotion within ${delayMs.toFixed(0)} ms`);
-    expect(delayMs).toBeLessThan(500);
+    expect(delayMs).toBeLessThan(3_000);
     expect(await nodes[2].redis.exists(OF_FIRST)).toBe(1);
   });
 
@@ -433,10 +439,7 @@ describe('the end', () => {
     await using client = await connectedClient('set-nx-px', single(server.endpoint));
     await server.redis.set('k', 'somebody');
     void client.acquire('k', 5_000, 60_000).catch(() => {});
-    await until(
-      'it is waiting',
-      async () => Number((await server.redis.info('commandstats')).match(/cmdstat_set:calls=(\d+)/)?.[1]) > 2,
-    );
+    await until('it is waiting', async () => (await setsOf(server)) > 2);
     const exited = once(client.process, 'exit');
     client.process.stdin.end();
     expect((await exited)[0]).toBe(0);
@@ -450,6 +453,11 @@ describe('the end', () => {
     expect(client.stderr).toContain('not a request');
   });
 });
+
+/** How many SETs the server has carried out or refused. */
+async function setsOf(server: TestRedis): Promise<number> {
+  return Number(/cmdstat_set:calls=(\d+)/.exec(await server.redis.info('commandstats'))?.[1] ?? 0);
+}
 
 /** R, S, T, Z: the kernel's word. */
 function state(pid: number): string {
