@@ -9,6 +9,7 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseName } from '../../harness/vocabulary/verdict.js';
+import { adoptedStaleKey } from './adopted-stale-key.js';
 import { type Contest, contestsOf, type Explanation, type Reason } from './contest.js';
 import { counterLost } from './counter-lost.js';
 import { evicted } from './evicted.js';
@@ -59,6 +60,7 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
     overlap.class === 'stale'
       ? staleCause(overlap, evidence, input)
       : (minorityGranted(overlap, evidence, input) ??
+        adoptedStaleKey(overlap, evidence, input) ??
         neverGranted(overlap, evidence, input) ??
         brokenCause(overlap, evidence, reasonsFor(input)));
   return (
@@ -90,6 +92,7 @@ const phrases: Record<string, string> = {
   'lease-too-short': 'the server was asked for a shorter lease',
   'minority-granted': 'a minority granted it',
   'never-granted': 'no server had granted it',
+  'adopted-stale-key': 'its own earlier key was taken for a grant',
   'client-paused': 'the client was paused',
   'client-cut-off': 'the client was cut off',
   'client-slow': 'the client took longer than its lease',

@@ -76,7 +76,7 @@ const MOVED_MS = 3;
 const LEAST_GRANTS = 3;
 const LEAST_CLIENTS = 2;
 
-const ONE_OWNER: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'reentrant', 'fenced', 'fair']);
+export const ONE_OWNER: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'reentrant', 'fenced', 'fair']);
 
 const made = new WeakMap<object, NeverStored>();
 
@@ -188,7 +188,7 @@ class Search {
 
   private lookAt(node: string, hold: Hold, evidence: Evidence): Look {
     if (this.majority !== undefined && whyNoVote(node, hold, evidence)) return [];
-    if (!isBelieved(node, hold, evidence)) return 'unclear';
+    if (!isBelieved(node, hold.grantSentNs, hold.fromNs, evidence)) return 'unclear';
     const reading = evidence.readingOf(node);
     if (!reading) return this.isSeenFromTheStart(node, hold, evidence) ? [] : 'unclear';
     const keys = this.related.of(hold.key, reading);
@@ -249,9 +249,9 @@ export function refutedName({ client, id }: Hold): string {
   return `${client} ${id}`;
 }
 
-/** Whether what a node was seen to do about a hold is all that it did, and its stamps say when. */
-function isBelieved(node: string, hold: Hold, evidence: Evidence): boolean {
-  const [fromNs, untilNs] = [hold.grantSentNs - RECKONING_NS, hold.fromNs + OBSERVED_WITHIN_NS];
+/** Whether what a node was seen to do between the two instants is all that it did, and its stamps say when. */
+export function isBelieved(node: string, beganNs: number, endedNs: number, evidence: Evidence): boolean {
+  const [fromNs, untilNs] = [beganNs - RECKONING_NS, endedNs + OBSERVED_WITHIN_NS];
   if (!evidence.watchedThroughout(node, fromNs, untilNs)) return false;
   const [before, after] = [evidence.lastSample(node, fromNs), evidence.firstSample(node, untilNs, () => true)];
   if (!before || !after) return false;

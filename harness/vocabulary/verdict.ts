@@ -68,6 +68,7 @@ export type CauseName =
   | 'client-cut-off'
   | 'client-slow'
   | 'granted-late'
+  | 'adopted-stale-key'
   | 'unexplained'
   | (string & {});
 

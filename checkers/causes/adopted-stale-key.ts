@@ -1,0 +1,121 @@
+/**
+ * A client took a key for its grant that it had stored itself for something earlier, and that had less time left than the
+ * lease that it claims: the key expired in the midst of that lease, and another client was granted it.
+ *
+ * Example: a lock names its owner after the machine. c1 is killed while it holds; c1.2, in its place, finds "its own" value,
+ * and calls that a grant of 5 s, of which 2 s are left.
+ *
+ * Named where the server that granted the other one was watched from the earlier request until then, and by its own reading:
+ * the client, or its predecessor in the same place, had stored the value before the acquire began; the value was there when
+ * the client had its answer; no request that the client sent since the acquire began, on any server, stored or prolonged
+ * anything; and the value was removed by nothing but its expiry, by a clock that nothing moved, before the other's grant.
+ *
+ * Excludes permits and readers, nested holds, which may rest on the outer grant, and independent nodes.
+ */
+
+import { clientNames } from '../../harness/record/facts/clients.js';
+import {
+  type Change,
+  type KeyChanges,
+  ownersOf,
+  storedBy,
+  stores,
+} from '../../harness/record/facts/commands/changes.js';
+import type { Origin } from '../../harness/record/facts/commands/state.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { isNested } from '../../harness/record/facts/hold-order.js';
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import { moment } from '../../harness/record/facts/words.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+import { isBelieved, ONE_OWNER } from './never-stored.js';
+import { type OwnStore, ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
+
+/** What a client had stored before its acquire began, and what became of it. */
+interface Kept {
+  readonly by: Origin;
+  readonly loss: Change;
+}
+
+export function adoptedStaleKey({ first, second }: Overlap, evidence: Evidence, input: CheckInput): Cause | undefined {
+  const { history, model } = input;
+  if (evidence.majority !== undefined || !ONE_OWNER.has(model.kind) || isNested(history, first)) return undefined;
+  const invokedNs = history.event(first.evidence[0]!)!.atNs;
+  if (!evidence.nodes.every((node) => isBelieved(node, invokedNs, first.fromNs, evidence))) return undefined;
+  const related = new RelatedKeys(history.operations.keys);
+  const own = clientNames(history, first.client);
+  const isOwn = (client: string) => [...clientNames(history, client)].some((name) => own.has(name));
+  for (const granted of ownStoresOf(second, evidence, related)) {
+    const changes = evidence.readingOf(granted.node)!.changes(granted.key);
+    const kept = granted.inTime ? keptBefore(invokedNs, first, granted, changes, isOwn) : undefined;
+    if (!kept || !isBelieved(granted.node, kept.by.atNs, kept.loss.atNs, evidence)) continue;
+    const untilNs = Math.max(kept.loss.atNs, first.fromNs + READ_WITHIN_NS);
+    if (mayHaveStored(first, { fromNs: invokedNs, untilNs }, evidence, related, isOwn)) continue;
+    return adoption(first, second, granted, kept, changes.ofLine(granted.line)!);
+  }
+  return undefined;
+}
+
+function keptBefore(
+  invokedNs: number,
+  { fromNs }: Hold,
+  granted: OwnStore,
+  changes: KeyChanges,
+  isOwn: (client: string) => boolean,
+): Kept | undefined {
+  const state = changes.spans(invokedNs, invokedNs)[0]?.state;
+  for (const owner of state ? ownersOf(state) : []) {
+    const by = storedBy(state!, owner);
+    if (by?.client === undefined || !isOwn(by.client)) continue;
+    if (changes.storedAt(owner, fromNs).truth !== 'yes') continue;
+    const loss = changes.lossOf(owner, by.line);
+    if (loss?.how !== 'expired' || stores(loss.after, owner) !== 'no' || loss.line > granted.line) continue;
+    return { by, loss };
+  }
+  return undefined;
+}
+
+/** Whether the client may have stored, prolonged or removed anything of the resource's, on any server, between two instants. */
+function mayHaveStored(
+  { key: resource }: Hold,
+  { fromNs, untilNs }: { fromNs: number; untilNs: number },
+  evidence: Evidence,
+  related: RelatedKeys,
+  isOwn: (client: string) => boolean,
+): boolean {
+  return evidence.nodes.some((node) => {
+    const reading = evidence.readingOf(node);
+    if (!reading) return false;
+    const keys = related.of(resource, reading);
+    if (!keys) return true;
+    return keys.some((key) =>
+      reading
+        .changes(key)
+        .spans(fromNs, untilNs)
+        .some(({ change }) => {
+          if (change?.by?.client === undefined || change.atNs < fromNs) return false;
+          return change.applied !== 'no' && isOwn(change.by.client);
+        }),
+    );
+  });
+}
+
+function adoption(hold: Hold, other: Hold, { node, key }: OwnStore, { by, loss }: Kept, grant: Change): Cause {
+  const stored = `${by.client} had stored at ${moment(by.atNs)}`;
+  // By the machine's clock; the server's own was not moved.
+  const expiredNs = by.atNs + (loss.before.expires.untilMs - by.serverWallMs) * 1e6;
+  return {
+    name: 'adopted-stale-key',
+    sentence: `${hold.client} said at ${moment(hold.fromNs)} that it holds ${hold.key} until ${moment(hold.leaseEndNs)}, but all that ${node} had of it under ${key} was what ${stored}, and no request of the attempt stored or prolonged anything: that had expired by ${moment(expiredNs)}, and ${other.client} was granted it.`,
+    chain: [
+      { atNs: by.atNs, text: `${node} stored ${by.client}'s own under ${key}`, observation: by.line },
+      { atNs: hold.grantSentNs, text: `${hold.client}'s attempt left`, history: hold.evidence[0] },
+      {
+        atNs: hold.fromNs,
+        text: `${hold.client} said at ${moment(hold.fromNs)} that it holds the lock`,
+        history: hold.evidence.at(1),
+      },
+      { atNs: grant.atNs, text: `${node} stored ${other.client}'s own: the key had expired`, observation: grant.line },
+    ],
+  };
+}

@@ -1,0 +1,175 @@
+/** That a client took its own earlier key for a grant is said where it is proven, and each link of that is taken away once. */
+import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import { KEY, Story } from '../build.js';
+
+const OWN = 'machine-1';
+
+interface Telling {
+  /** What c1.2's attempt, that leaves at 3.998 s, did beside being refused. */
+  attempt?: (story: Story) => Story;
+  /** Who stored the value that c1.2 found, and when. */
+  by?: string;
+  storedAt?: number;
+  /** When c2 stored its own. */
+  takenAt?: number;
+  between?: (story: Story) => Story;
+  samples?: Parameters<Story['sample']>[2];
+  nodes?: string[];
+  story?: Story;
+}
+
+/** c1 stores its machine's name at 1 s, for 5 s, and is killed; c1.2 says at 4 s that it holds until 9 s; c2 is granted at 6.1 s. */
+function told({
+  attempt = (s) => s,
+  by = 'c1',
+  storedAt = 0.999,
+  takenAt = 6.099,
+  between,
+  ...of
+}: Telling = {}): Story {
+  const { samples = {}, nodes = ['r1'], story = new Story() } = of;
+  story.up('c1').up('c2').up('c3').event(2.5, {
+    type: 'client-up',
+    client: 'c1.2',
+    slot: 'c1',
+    host: 'c1',
+    address: '10.77.0.9',
+    lock: 'any',
+    features: [],
+  });
+  for (const node of nodes) story.watch(0, node).sample(0.5, node).sample(8, node, samples);
+  story.grant('c1', 1).take(storedAt, 'r1', by, OWN).down('c1', 2);
+  story.grant('c1.2', 4).release('c1.2', 8.5);
+  attempt(story.take(3.999, 'r1', 'c1.2', OWN).command(3.9995, 'r1', 'c1.2', ['GET', KEY]));
+  between?.(story);
+  return story
+    .grant('c2', takenAt + 0.001)
+    .take(takenAt, 'r1', 'c2', 'machine-2')
+    .release('c2', 7.5);
+}
+
+function cause(story: Story) {
+  const input = story.input();
+  const overlap = mutualExclusion.check(input).violations.find(({ kind }) => kind === 'overlap');
+  for (const { history, observation } of overlap?.cause.chain ?? []) {
+    if (history !== undefined) expect(input.history.event(history)).toBeDefined();
+    if (observation !== undefined) expect(input.observations.line(observation)).toBeDefined();
+  }
+  return overlap?.cause;
+}
+
+const named = (story: Story) => cause(story)?.name;
+
+describe('named', () => {
+  it("where a successor takes its predecessor's key for a grant", () => {
+    expect(cause(told())).toMatchObject({
+      name: 'adopted-stale-key',
+      sentence:
+        'c1.2 said at 4.000 s that it holds lock:0 until 8.998 s, but all that r1 had of it under lock:0 was what c1 had stored at 0.999 s, and no request of the attempt stored or prolonged anything: that had expired by 6.000 s, and c2 was granted it.',
+      chain: [
+        { text: "r1 stored c1's own under lock:0" },
+        { text: "c1.2's attempt left" },
+        { text: 'c1.2 said at 4.000 s that it holds the lock' },
+        { text: "r1 stored c2's own: the key had expired" },
+      ],
+    });
+  });
+
+  it('where a client takes its own for one, with other values for its requests, too', () => {
+    const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
+    story.grant('c1', 1).take(0.999, 'r1', 'c1', 'first').release('c1', 2);
+    story.grant('c1', 4).take(3.999, 'r1', 'c1', 'second').release('c1', 8.5);
+    expect(named(story.grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 7.5))).toBe('adopted-stale-key');
+  });
+
+  it('where its key has a name of its own', () => {
+    const set = (s: Story, at: number, by: string) => s.command(at, 'r1', by, ['SET', `app:${KEY}`, by, 'PX', '5000']);
+    const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
+    set(story.grant('c1', 1), 0.999, 'c1').release('c1', 2).grant('c1', 4).release('c1', 8.5);
+    expect(named(set(story.grant('c2', 6.1), 6.099, 'c2').release('c2', 7.5))).toBe('adopted-stale-key');
+  });
+});
+
+describe('not named', () => {
+  it('where a request of the attempt stored or prolonged it, or may have', () => {
+    for (const argv of [
+      ['PEXPIRE', KEY, '1500'],
+      ['SET', KEY, OWN, 'PX', '2000'],
+      ['SOMETHING', KEY, OWN],
+      ['RPUSH', `${KEY}:queue`, OWN],
+    ])
+      expect(named(told({ attempt: (s) => s.command(3.9997, 'r1', 'c1.2', argv) })), argv[0]).not.toBe(
+        'adopted-stale-key',
+      );
+    // An earlier try of the same acquire.
+    expect(named(told({ attempt: (s) => s.command(3.9975, 'r1', 'c1.2', ['PEXPIRE', KEY, '1500']) }))).not.toBe(
+      'adopted-stale-key',
+    );
+  });
+
+  it('where it prolonged it later: that its renewals ended is another matter', () => {
+    expect(named(told({ between: (s) => s.command(4.5, 'r1', 'c1.2', ['PEXPIRE', KEY, '1500']) }))).not.toBe(
+      'adopted-stale-key',
+    );
+  });
+
+  it('where another client had stored it', () => {
+    expect(named(told({ by: 'c3' }))).not.toBe('adopted-stale-key');
+    expect(named(told({ by: 'stranger' }))).not.toBe('adopted-stale-key');
+  });
+
+  it('where it had expired before the answer', () => {
+    const late = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
+    late.grant('c1', 1).take(0.999, 'r1', 'c1', OWN).release('c1', 2);
+    late.grant('c1', 6.05).release('c1', 8.5).grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 7.5);
+    expect(named(late)).not.toBe('adopted-stale-key');
+  });
+
+  it('where something else removed it, or the other one took it while it was there', () => {
+    expect(named(told({ between: (s) => s.command(5, 'r1', 'c3', ['DEL', KEY]) }))).not.toBe('adopted-stale-key');
+    expect(named(told({ between: (s) => s.evicted(5, 'r1') }))).not.toBe('adopted-stale-key');
+    expect(named(told({ between: (s) => s.command(5, 'r1', 'c2', ['SET', KEY, 'machine-2', 'PX', '5000']) }))).not.toBe(
+      'adopted-stale-key',
+    );
+    expect(named(told({ takenAt: 5.5 }))).not.toBe('adopted-stale-key');
+  });
+
+  it("where the other one's own grant does not show", () => {
+    const unseen = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
+    unseen.grant('c1', 1).take(0.999, 'r1', 'c1', OWN).release('c1', 2).grant('c1', 4).release('c1', 8.5);
+    unseen.command(6.2, 'r1', 'c1', ['GET', KEY]);
+    expect(named(unseen.grant('c2', 6.1).release('c2', 7.5))).not.toBe('adopted-stale-key');
+  });
+
+  it('where watching had a gap between the earlier request and the grant, or at another server during the attempt', () => {
+    const gap =
+      (at: number, node = 'r1') =>
+      (s: Story) =>
+        s.watch(at, node, false).watch(at + 0.001, node);
+    for (const at of [1.5, 3.9985, 5, 6.05])
+      expect(named(told({ between: gap(at) })), `${at}`).not.toBe('adopted-stale-key');
+    const two = (at: number) => told({ nodes: ['r1', 'r2'], between: gap(at, 'r2') });
+    expect(named(two(3.9985))).not.toBe('adopted-stale-key');
+    expect(named(two(2))).toBe('adopted-stale-key');
+  });
+
+  it('where a clock moved, or the server may be another process', () => {
+    const jump: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 2 };
+    expect(named(told({ between: (s) => s.fault(3, 0, 'clock', 'strike', { effects: [jump] }) }))).not.toBe(
+      'adopted-stale-key',
+    );
+    expect(named(told({ samples: { skewMs: 40 } }))).not.toBe('adopted-stale-key');
+    expect(named(told({ samples: { runId: 'run-2' } }))).not.toBe('adopted-stale-key');
+  });
+
+  it('of permits, nested holds and independent nodes', () => {
+    expect(named(told().promised({ kind: 'semaphore', permits: 1 }))).not.toBe('adopted-stale-key');
+    expect(named(told({ nodes: ['r1', 'r2', 'r3'], story: new Story().independent(3) }))).not.toBe('adopted-stale-key');
+    const nested = new Story().promised({ kind: 'reentrant', depth: 2 }).up('c1').up('c2').watch(0, 'r1');
+    nested.sample(0.5, 'r1').sample(8, 'r1').grant('c1', 1).take(0.999, 'r1', 'c1', OWN);
+    nested.grant('c1', 4).release('c1', 8.5).grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 7.5);
+    expect(named(nested)).not.toBe('adopted-stale-key');
+  });
+});
