@@ -1,7 +1,7 @@
 /** The checkers, and how what they find becomes one verdict. */
 
 import { inOrderOfTelling } from '../harness/record/facts/classes.js';
-import { faultFailures, mishaps } from '../harness/record/facts/faults.js';
+import { faultFailures, lateStrikes, mishaps } from '../harness/record/facts/faults.js';
 import { missingObservations } from '../harness/record/facts/missing-observations.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
 import type { Checker, CheckerProperty, CheckInput } from '../harness/vocabulary/run.js';
@@ -168,10 +168,11 @@ function leftOpen({ verdict, properties = [], notes }: CheckerResult, failOn: re
 function failedFaults({ history }: CheckInput): string[] {
   const byReason = new Map<string, string[]>();
   const told = new Set(mishaps(history));
-  for (const event of faultFailures(history)) {
+  for (const event of [...faultFailures(history), ...lateStrikes(history)]) {
     if (told.has(event)) continue; // by itself, and first
-    const { step, fault, state, did, proof } = event;
-    const reason = `${state === 'refused' ? 'was refused' : 'failed'}: ${proof ?? did}`;
+    const { step, fault, state, did, proof, late } = event;
+    const what = state === 'refused' ? 'was refused' : 'failed';
+    const reason = late === undefined ? `${what}: ${proof ?? did}` : `struck too late: ${late}`;
     const named = `${fault}${step >= 0 ? ` (step ${step + 1} of the plan)` : ''}`;
     byReason.set(reason, [...(byReason.get(reason) ?? []), named]);
   }

@@ -4,13 +4,14 @@
  * Every step of the plan ends in the history: struck and healed, refused, or failed. Nothing is skipped silently.
  */
 import { setMaxListeners } from 'node:events';
-import type { FaultContext, NemesisRun, Plan, PlanStep, When } from '../harness/vocabulary/faults.js';
-import type { FaultEffect, FaultRecord, HistoryEvent } from '../harness/vocabulary/history.js';
+import type { FaultContext, NemesisRun, Plan, PlanStep } from '../harness/vocabulary/faults.js';
+import type { FaultEffect, FaultRecord } from '../harness/vocabulary/history.js';
 import { faults } from './faults/index.js';
 import { Interrupted, isRefusal, message } from './levers/basics.js';
 import { effectsBefore, LeftInForce } from './levers/in-force.js';
 import { createLevers, type Levers } from './levers/index.js';
 import type { ActiveNemesis, NemesisContext } from './striking/context.js';
+import { type AtStep, matchesTrigger, neverCame, StepWatch, type Trigger } from './striking/step-watch.js';
 import { findUnhealed } from './unhealed.js';
 
 /** Starts carrying out the plan; its times count from now. */
@@ -22,7 +23,9 @@ export function runNemesis(plan: Plan, context: FaultContext): NemesisRun {
   setMaxListeners(0, whole.signal);
   const left: StepRun[] = [];
   const startNs = context.clock.nowNs();
-  const steps = plan.steps.map((step, index) => new StepRun(index, step, whole, levers));
+  // Not ended with the plan: who is asked to stop at a step may come there later, and must go on.
+  const watch = new StepWatch(context, levers);
+  const steps = plan.steps.map((step, index) => new StepRun(index, step, whole, levers, watch));
   const carried = Promise.all(
     steps.map(async (step) => {
       await step.carryOut(startNs);
@@ -111,6 +114,8 @@ class StepRun {
     private readonly step: PlanStep,
     whole: FaultContext,
     levers: Levers,
+    /** Absent: it is struck by hand, whatever its time. */
+    private readonly watch?: StepWatch,
   ) {
     this.whole = whole;
     this.context = {
@@ -129,9 +134,10 @@ class StepRun {
   /** Never rejects: whatever happens is recorded. */
   async carryOut(startNs: number): Promise<void> {
     const { clock, signal } = this.context;
-    const notDue = await due(this.step, startNs, this.context);
+    const notDue = await this.due(startNs);
     if (notDue) return this.notStruck('refused', notDue);
     const active = await this.strike();
+    await this.context.at?.goOn();
     if (!active) return;
     const healNs = (active.sinceNs ?? clock.nowNs()) + this.step.forMs * 1e6;
     const over = new AbortController();
@@ -165,6 +171,17 @@ class StepRun {
     }
   }
 
+  /** Resolves when it is due; with the reason when the run ended before. */
+  private async due(startNs: number): Promise<string | undefined> {
+    const { step, context } = this;
+    if (!('after' in step)) return dueAt(step.atMs, startNs, context);
+    if (step.after.event !== 'step' || !this.watch) return triggered(step.after, context);
+    const at = await this.watch.next(step.after, context.signal);
+    if (typeof at === 'string') return at;
+    context.at = at;
+    return undefined;
+  }
+
   private async strike(): Promise<ActiveNemesis | undefined> {
     const fault = faults[this.step.fault];
     if (!fault) {
@@ -177,7 +194,7 @@ class StepRun {
       this.undo = active.heal;
       if (active.meanwhile) this.meanwhile = active.meanwhile;
       this.targets = active.record.targets;
-      this.note({ state: 'strike', ...active.record });
+      this.note({ state: 'strike', ...active.record, ...(await whereItStruck(active.record, this.context.at)) });
       return active;
     } catch (error) {
       if (error instanceof LeftInForce) this.undo = error.heal;
@@ -203,18 +220,23 @@ class StepRun {
   }
 }
 
-/** Resolves when the step is due; with the reason when the run ended before. */
-async function due(when: When, startNs: number, context: NemesisContext): Promise<string | undefined> {
-  const { clock, signal } = context;
-  if ('after' in when) return triggered(when.after, context);
-  await clock.sleep(Math.max(0, when.atMs - (clock.nowNs() - startNs) / 1e6), signal);
+/** What a strike's record says of the step that it was to strike at. */
+async function whereItStruck(
+  { proof }: ActiveNemesis['record'],
+  at: AtStep | undefined,
+): Promise<Pick<FaultRecord, 'proof' | 'late'>> {
+  if (!at) return {};
+  const late = at.late ?? (await at.checked());
+  return { proof: `${proof}; ${at.seen}`, ...(late !== undefined && { late }) };
+}
+
+/** Resolves when the moment has come; with the reason when the run ended before. */
+async function dueAt(atMs: number, startNs: number, { clock, signal }: NemesisContext): Promise<string | undefined> {
+  await clock.sleep(Math.max(0, atMs - (clock.nowNs() - startNs) / 1e6), signal);
   return signal.aborted ? 'the run ended before it was due' : undefined;
 }
 
-type Trigger = Extract<When, { after: unknown }>['after'];
-
-function triggered(after: Trigger, context: NemesisContext): Promise<string | undefined> {
-  const { signal } = context;
+function triggered(after: Trigger, { signal, subscribe }: NemesisContext): Promise<string | undefined> {
   let count = 0;
   return new Promise((resolve) => {
     const end = (reason: string | undefined) => {
@@ -222,22 +244,13 @@ function triggered(after: Trigger, context: NemesisContext): Promise<string | un
       signal.removeEventListener('abort', ended);
       resolve(reason);
     };
-    const ended = () => end(`its trigger never came: ${count} of ${after.count} times "${after.step ?? after.event}"`);
-    const unsubscribe = context.subscribe((event) => {
-      if (!matches(event, after)) return;
+    const ended = () => end(neverCame(after, count));
+    const unsubscribe = subscribe((event) => {
+      if (!matchesTrigger(event, after)) return;
       count++;
       if (count === after.count) end(undefined);
     });
     if (signal.aborted) ended();
     else signal.addEventListener('abort', ended, { once: true });
   });
-}
-
-/** `client` in a trigger names a slot: c1 also means the processes c1.2, c1.3, ... that follow c1 in it. */
-function matches(event: HistoryEvent, after: Trigger): boolean {
-  if (event.type !== 'ok' && event.type !== 'step') return false;
-  if (after.client !== undefined && event.client !== after.client && !event.client.startsWith(`${after.client}.`))
-    return false;
-  if (event.type === 'step') return after.event === 'step' && event.name === after.step;
-  return event.op === after.event;
 }

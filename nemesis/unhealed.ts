@@ -32,9 +32,17 @@ export async function findUnhealed(context: FaultContext, levers: Levers): Promi
 }
 
 async function clientTrouble(client: ClientTarget, { clock }: FaultContext, levers: Levers): Promise<string[]> {
-  if ((await client.process.state()) === 'stopped') return [`${client.name} is still stopped`];
+  if (!(await runs(client, clock))) return [`${client.name} is still stopped`];
   if (!levers.clock.moved().includes(client.host.name)) return [];
   return clockTrouble(client.name, () => client.wallMs(), clock);
+}
+
+/** An operation that was to stop its process at a step may come there only now; then it is continued at once. */
+async function runs({ process, stopping }: ClientTarget, clock: FaultContext['clock']): Promise<boolean> {
+  const read = async () => (await process.state()) !== 'stopped' || undefined;
+  const timeoutMs = stopping ? ANSWER_TIMEOUT_MS : 0;
+  const healing = { clock, signal: new AbortController().signal };
+  return (await waitFor(read, { timeoutMs, pollMs: POLL_MS, doing: '', context: healing })) ?? false;
 }
 
 async function serverTrouble(node: RedisNode, { clock }: FaultContext, levers: Levers): Promise<string[]> {

@@ -4,7 +4,7 @@
  */
 
 import { byKey } from '../../harness/record/facts/by-key.js';
-import { type FaultInForce, faultFailures, faultsInForce } from '../../harness/record/facts/faults.js';
+import { type FaultInForce, faultFailures, faultsInForce, lateStrikes } from '../../harness/record/facts/faults.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
@@ -208,14 +208,19 @@ class Covered {
   }
 }
 
-/** Planned faults of which not one step struck. */
+/** Planned faults of which not one step struck, or all too late for the step of the lock at which they were to strike. */
 function faultsThatNeverStruck(faults: readonly FaultInForce[], { plan, history }: CheckInput): string[] {
-  const struck = new Set(faults.map(({ fault }) => fault));
+  const inTime = faults.filter(({ records }) => records.every(({ late }) => late === undefined));
+  const struck = new Set(inTime.map(({ fault }) => fault));
   const never = [...new Set(plan.steps.map(({ fault }) => fault))].filter((fault) => !struck.has(fault));
   return never.map((fault) => {
     const why = new Set(
-      faultFailures(history).flatMap((record) => (record.fault === fault ? [record.proof ?? record.did] : [])),
+      [...faultFailures(history), ...lateStrikes(history)].flatMap((record) =>
+        record.fault === fault ? [record.late ?? record.proof ?? record.did] : [],
+      ),
     );
+    if (faults.some((one) => one.fault === fault))
+      return `the planned fault "${fault}" struck too late each time (${listed([...why])})`;
     return `the planned fault "${fault}" never struck (${why.size > 0 ? listed([...why]) : 'none of its steps was reached'})`;
   });
 }

@@ -71,6 +71,13 @@ your own:
 any client, or of one). \`target\` is a role or names of nodes, Sentinels and client slots. \`forMs\` is how long the fault
 stays in force. Every mistake in a plan is one line that names the step and the field.
 
+A strike after a \`step\` comes before the next command of the client that reached it: the client stops itself there (SIGSTOP)
+and goes on when the strike has been read back. \`client\` and \`holder\` then mean this client, if it is one. How long it stood
+is in the history, and it counts as stopped for that time. Only operations that are sent while the trigger is due can stop; the
+step of one that had been sent before is counted, and the strike waits for the next. A lock client that cannot stop itself
+(feature \`stop-at\` of the [protocol](protocol.md)) is struck from outside, when its next command may have left: the record
+says that it was too late. A fault that was too late each time makes the verdict \`unknown\`, as one that never struck.
+
 **\`--nemesis\`** makes a plan: \`default\`, \`all\`, \`none\`, or a list of \`fault\` and \`fault:target\`, as in
 \`--nemesis kill,pause:client,partition:r2\`. Server faults follow one another, each after the deployment had time to become
 whole again; client faults run beside them. Arguments and durations are drawn from the seed, see each fault.

@@ -52,6 +52,8 @@ export function stamped(atNs: number, text: string): string {
 
 function faultLine(event: Extract<HistoryEvent, { type: 'fault' }>): string {
   const what = `${event.fault} ${event.targets.join(', ')}`.trim();
+  // By no fault's doing: a client that stopped itself at a step of its lock, and goes on.
+  if (event.state === 'heal' && event.step < 0) return `         ${event.did}`;
   if (event.state === 'heal') return `healed   ${what}`;
   if (event.state === 'strike') return `struck   ${what}: ${event.did}`;
   if (event.state === 'phase') return `         ${what}: ${event.did}`;

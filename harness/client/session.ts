@@ -267,7 +267,10 @@ export class Session {
     const holds = [...this.#inside.values()];
     if (holds.length === 1 && holds[0] !== undefined) notice.hold = holds[0];
     await this.#ports.write(notice);
-    if (name === this.#stopAt) this.#ports.stopHere();
+    if (name !== this.#stopAt) return;
+    // Once: nobody expects it to stand there again when the lock comes by in its next try.
+    this.#stopAt = undefined;
+    this.#ports.stopHere();
   }
 
   #notify(notice: Notice): void {

@@ -297,6 +297,7 @@ const eventFields = {
     beganNs: optional(stamp),
     effects: listOf(effect),
     mishap: optional(oneOf('disk', 'server', 'unhealed')),
+    late: optional(text),
   },
   disturbance: { disturbance: oneOf('harness-stall', 'wall-clock-step'), ms: number, beganNs: stamp },
   recovered: { afterMs: number, missing: listOf(text) },

@@ -259,6 +259,7 @@ function faultContext(
     persistence: config.topologyOptions.persistence,
     clients: () => scheduler.targets(),
     holds: parts.ledger,
+    stopAtStep: (step, slot) => scheduler.stops.ask(step, slot),
     subscribe: (listener) => recorder.subscribe(listener),
     note: (record) => recorder.record({ type: 'fault', ...record }),
     signal: parts.interrupt,

@@ -8,8 +8,9 @@ import type { Host } from '../vocabulary/host.js';
 import type { HandshakeValue, LockModel } from '../vocabulary/protocol.js';
 import type { Instruction, Outcome } from '../vocabulary/workload.js';
 import { ClientSlot, type Probe, type ProbeResult, type SlotOptions } from './client-slot.js';
+import { StepStops } from './step-stops.js';
 
-export interface SchedulerOptions extends SlotOptions {
+export interface SchedulerOptions extends Omit<SlotOptions, 'stops'> {
   topologyName: string;
   /** What the workload takes the lock for. */
   model: LockModel;
@@ -27,13 +28,16 @@ export class UnfitLockError extends Error {
 }
 
 export class Scheduler {
+  /** At which steps operations are to stop their process. */
+  readonly stops: StepStops;
   private readonly slots: ClientSlot[];
 
   constructor(
     hosts: readonly Host[],
     private readonly options: SchedulerOptions,
   ) {
-    this.slots = hosts.map((host) => new ClientSlot(host, options));
+    this.stops = new StepStops(options.random.fork('stops'));
+    this.slots = hosts.map((host) => new ClientSlot(host, { ...options, stops: this.stops }));
   }
 
   /** Starts the first process of every slot; rejects with HandshakeError or UnfitLockError if one cannot start. */

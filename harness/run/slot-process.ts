@@ -17,6 +17,7 @@ import type { HoldLedger } from '../vocabulary/verdict.js';
 import type { Instruction, Outcome } from '../vocabulary/workload.js';
 import { ClientProcess, type LineAllowance, type Reply, type RequestBody } from './client-process.js';
 import { type HeldOp, judgeReply } from './judge-reply.js';
+import type { StepStops } from './step-stops.js';
 
 const STOPPED_POLL_MS = 50;
 /** Notices of a hold that may come before its grant, and are kept until then: a few, since both come in one breath. */
@@ -34,9 +35,14 @@ export interface ClientRun {
   leaseMs: number;
   /** What an operation may take on top of the wait that it was given, before its outcome is unknown. */
   operationGraceMs: number;
+  /** Where operations are to stop, beside those that say it themselves. */
+  stops: StepStops;
   /** One line for people: a client that died by itself, printed garbage, ... */
   say(line: string): void;
 }
+
+/** An instruction that the client process is sent. */
+type Operation = Exclude<Instruction, { do: 'idle' | 'abandon' }>;
 
 /** An acquire whose answer is not recorded yet. */
 interface AcquireOnItsWay {
@@ -62,6 +68,7 @@ export class SlotProcess implements ClientTarget {
   private isDown = false;
   /** The operation that waits for its answer. */
   private asking: ProtocolBreak['lost'];
+  stopping: { readonly step: string } | undefined;
   private protocolBreak: ProtocolBreak | undefined;
   private readonly ended = new AbortController();
 
@@ -98,6 +105,10 @@ export class SlotProcess implements ClientTarget {
 
   get holding(): readonly string[] {
     return this.run.ledger.open(this.name).map(({ key }) => key);
+  }
+
+  get canStop(): boolean {
+    return this.handshake?.features.includes('stop-at') === true;
   }
 
   up(value: HandshakeValue): void {
@@ -146,18 +157,20 @@ export class SlotProcess implements ClientTarget {
     if (instruction.do === 'abandon') return this.abandon(instruction.hold);
     const { clock, recorder, epochNs } = this.run;
     const id = this.client.reserveId();
-    const { op, key, body, limitMs } = this.describe(instruction);
+    const { op, key, body, limitMs } = this.describe(this.staged(instruction));
     const hold = 'hold' in instruction ? { hold: instruction.hold } : {};
     if (this.isDown || this.condemned) return { type: 'info', id, reason: 'client is gone' };
     const { do: _, ...asked } = withoutStop(instruction);
     const invoked = recorder.record({ type: 'invoke', client: this.name, id, op, ...asked, key });
     if (op === 'acquire') this.acquiring.set(id, { sentNs: invoked.atNs, early: [] });
     this.asking = { id, op, key };
+    this.stopping = 'stopAt' in body && body.stopAt !== undefined ? { step: body.stopAt } : undefined;
     const reply = await this.inTime(this.client.exchange(id, body), limitMs, stopping);
     const readNs = clock.nowNs();
     const { type, completion, broke } = judgeReply(reply, op, epochNs, invoked.atNs, readNs);
     if (broke !== undefined) this.broke(broke);
     this.asking = undefined;
+    this.stopping = undefined;
     const condemned = type === 'info';
     recorder.record({ type, client: this.name, id, op, key, ...hold, ...completion }, readNs);
     if (op === 'acquire') this.acquired(id, type === 'ok');
@@ -165,7 +178,14 @@ export class SlotProcess implements ClientTarget {
     return { type, id, ...completion };
   }
 
-  private describe(instruction: Exclude<Instruction, { do: 'idle' | 'abandon' }>): {
+  /** With the step at which it is to stop, if it is to stop at one. */
+  private staged(instruction: Operation): Operation {
+    if (instruction.do === 'read' || instruction.do === 'write' || instruction.stopAt !== undefined) return instruction;
+    const stopAt = this.canStop ? this.run.stops.next(this.slot) : undefined;
+    return stopAt === undefined ? instruction : { ...instruction, stopAt };
+  }
+
+  private describe(instruction: Operation): {
     op: HeldOp | 'acquire';
     key: string;
     body: RequestBody;

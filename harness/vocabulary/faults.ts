@@ -49,6 +49,10 @@ export interface ClientTarget {
   readonly process: HostProcess;
   /** Keys held right now, as far as the harness knows. */
   readonly holding: readonly string[];
+  /** Whether its program can stop itself at a step (feature `stop-at`). */
+  readonly canStop: boolean;
+  /** What the operation under way was asked, if it was: at which step to stop the process. One object an operation. */
+  readonly stopping: { readonly step: string } | undefined;
   /** Kills the process; a new one comes up under a new name when the fault is healed (`resume`). */
   kill(): Promise<void>;
   resume(): void;
@@ -73,6 +77,11 @@ export interface FaultContext {
   readonly persistence: Persistence;
   /** The client processes alive now. */
   clients(): readonly ClientTarget[];
+  /**
+   * Has operations that are sent from now on stop their process (SIGSTOP, by itself) at a step, before its next command
+   * leaves; `slot`: those of one client only. Call the result to ask it of no more. Whoever asks must continue the processes.
+   */
+  stopAtStep(step: string, slot?: string): () => void;
   /** Who holds which lock now, and grants as they come. */
   readonly holds: HoldLedger;
   /** Every history event from now on, as it is recorded. Call the result to stop. */

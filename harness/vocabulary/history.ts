@@ -93,7 +93,7 @@ export interface Completion {
 }
 
 export interface FaultRecord {
-  /** Index of the step in the plan; -1: it was in no plan. */
+  /** Index of the step in the plan; -1: it was no step's doing (a mishap, or a client that stopped at a step of its lock). */
   step: number;
   /** Its name, for people: what it did is in `effects`. */
   fault: string;
@@ -113,6 +113,8 @@ export interface FaultRecord {
   effects: FaultEffect[];
   /** Of what was in no plan. */
   mishap?: Mishap;
+  /** Of a strike at a step of a lock: why a command that follows the step may have left before it. */
+  late?: string;
 }
 
 /** A client said what the protocol rules out, or what contradicts itself. */

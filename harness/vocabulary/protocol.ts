@@ -45,7 +45,7 @@ export type Request =
   /** Reads the client's own wall clock: the proof that a skewed clock reached the program. Optional (feature `clock`). */
   | { id: number; op: 'clock' };
 
-/** What a scenario may ask of an operation. */
+/** What a scenario, or a plan that strikes at steps, may ask of an operation. */
 export interface Stoppable {
   /** A step of the lock (`TopologyAccess.step`) at which the process stops itself, as SIGSTOP does. Feature `stop-at`. */
   stopAt?: string;

@@ -69,7 +69,7 @@ export const clock: NemesisFault = {
 };
 
 function jump(struck: Struck, offsetMs: number, context: NemesisContext) {
-  return context.levers.clock.skew(struck.host, offsetMs, wallClockOf(struck)).catch((error: Error) => {
+  return context.levers.clock.skew(struck.host, offsetMs, wallClockOf(struck, context)).catch((error: Error) => {
     throw new Error(`${signed(offsetMs)} ms: ${error.message}`);
   });
 }

@@ -56,7 +56,7 @@ export const drift: NemesisFault = {
     try {
       return await InForce.strike(async (inForce) => {
         const grips = await inForce.addAll(
-          struck.map((one) => context.levers.clock.drift(one.host, ratePpm, wallClockOf(one), context.signal)),
+          struck.map((one) => context.levers.clock.drift(one.host, ratePpm, wallClockOf(one, context), context.signal)),
         );
         return {
           sinceNs,

@@ -91,7 +91,7 @@ interface Counts {
 }
 
 function strobing(struck: Struck, offsetMs: number, context: NemesisContext): StrobeHold {
-  return context.levers.clock.strobe(struck.host, offsetMs, wallClockOf(struck));
+  return context.levers.clock.strobe(struck.host, offsetMs, wallClockOf(struck, context));
 }
 
 async function bothEnds(clock: StrobeHold): Promise<string> {

@@ -6,9 +6,14 @@ import type { NemesisContext } from '../striking/context.js';
 import { isNode, namesOf, type Struck } from '../striking/targets.js';
 import { countLoss } from './take-down.js';
 
-/** How to ask the program that was struck for the time. */
-export function wallClockOf(struck: Struck): ReadWallMs {
-  return struck.kind === 'node' ? redisWallMs(struck.node) : () => struck.client.wallMs();
+/** How to ask the program that was struck for the time, once its clock was moved. */
+export function wallClockOf(struck: Struck, { at }: Pick<NemesisContext, 'at'>): ReadWallMs {
+  if (struck.kind === 'node') return redisWallMs(struck.node);
+  return async () => {
+    // A client that stands at a step answers nothing; its clock was moved while it stood.
+    if (at?.client === struck.client) await at.goOnNow();
+    return struck.client.wallMs();
+  };
 }
 
 /**

@@ -23,17 +23,48 @@ export class PauseLever {
   readonly sentinels: string[] = [];
   private readonly serial = new Serial();
   private readonly counts = new Map<HostProcess, number>();
+  /** Those that said that they are about to stop themselves. */
+  private readonly announced = new Set<HostProcess>();
+  /** Those that did, and are kept stopped: counted like a fault, but by no fault's doing. */
+  private readonly standing = new Set<HostProcess>();
 
   constructor(private readonly clock: Clock) {}
 
+  /** Whether a fault keeps it stopped. */
   isPaused(process: HostProcess): boolean {
-    return (this.counts.get(process) ?? 0) > 0;
+    return (this.counts.get(process) ?? 0) > (this.standing.has(process) ? 1 : 0);
+  }
+
+  /** The process is about to stop itself: whoever continues it may find it stopped again. Call the result when that is over. */
+  announce(process: HostProcess): () => void {
+    this.announced.add(process);
+    return () => this.announced.delete(process);
+  }
+
+  /**
+   * Keeps a process stopped that stopped itself, whatever a fault does with it meanwhile. Undefined where it does not stand, or
+   * where a fault has stopped it: then nothing shows that it would not go on once that is healed.
+   */
+  keepStanding(name: string, process: HostProcess): Promise<Grip | undefined> {
+    return this.serial.run(name, async () => {
+      if (this.counts.has(process) || (await process.state()) !== 'stopped') return undefined;
+      this.counts.set(process, 1);
+      this.standing.add(process);
+      return {
+        proof: `${name} (pid ${process.pid}) has stopped itself`,
+        effects: [{ kind: 'stopped', who: [name], sinceNs: this.clock.nowNs() }],
+        heal: healOnce([process], () => {
+          this.standing.delete(process);
+          return this.resume(name, process);
+        }),
+      };
+    });
   }
 
   /** SIGSTOP; resolves when the kernel says it is stopped. */
   async pause(name: string, process: HostProcess): Promise<Grip> {
     await this.serial.run(name, async () => {
-      if (!this.isPaused(process)) {
+      if (!this.counts.has(process)) {
         if ((await process.state()) === 'dead') throw new Refusal(`${name} is not running`);
         process.signal('SIGSTOP');
         const state = await settles(process, 'stopped', this.clock);
@@ -59,9 +90,12 @@ export class PauseLever {
         return `${name} is kept stopped by another fault`;
       }
       process.signal('SIGCONT');
-      const state = await settles(process, 'running', this.clock);
-      if (state === 'stopped') throw new Error(`${name} (pid ${process.pid}) got SIGCONT but is still stopped`);
+      const stopsItself = () => this.announced.has(process);
+      const state = await settles(process, 'running', this.clock, stopsItself);
+      if (state === 'stopped' && !stopsItself())
+        throw new Error(`${name} (pid ${process.pid}) got SIGCONT but is still stopped`);
       this.counts.delete(process);
+      if (state === 'stopped') return `${name} (pid ${process.pid}) got SIGCONT, and has stopped itself since`;
       return state === 'dead'
         ? `${name} (pid ${process.pid}) was killed meanwhile`
         : `${name} (pid ${process.pid}) is running`;
@@ -126,11 +160,16 @@ export async function becomesDead(name: string, process: HostProcess, clock: Clo
   if (state !== 'dead') throw new Error(`${name} (pid ${process.pid}) got SIGKILL but is ${state}`);
 }
 
-async function settles(process: HostProcess, wanted: State, clock: Clock): Promise<State> {
+async function settles(
+  process: HostProcess,
+  wanted: State,
+  clock: Clock,
+  isFutile: () => boolean = () => false,
+): Promise<State> {
   const giveUpNs = clock.nowNs() + STATE_TIMEOUT_MS * 1e6;
   for (;;) {
     const state = await process.state();
-    if (state === wanted || state === 'dead' || clock.nowNs() > giveUpNs) return state;
+    if (state === wanted || state === 'dead' || isFutile() || clock.nowNs() > giveUpNs) return state;
     await clock.sleep(STATE_POLL_MS);
   }
 }

@@ -6,10 +6,13 @@ import type { ActiveFault, Fault, FaultContext, PlanStep, TargetRole } from '../
 import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
 import type { Persistence, Quorum } from '../../harness/vocabulary/topology.js';
 import type { Levers } from '../levers/index.js';
+import type { AtStep } from './step-watch.js';
 
 /** What one strike works with: notes are recorded as of its own step. */
 export interface NemesisContext extends Omit<FaultContext, 'note'> {
   readonly levers: Levers;
+  /** Of a strike at a step of a lock: who is there. */
+  at?: AtStep;
   note(record: Omit<FaultRecord, 'step' | 'fault'>): void;
 }
 

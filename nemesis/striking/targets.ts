@@ -182,7 +182,7 @@ async function minority(nodes: readonly RedisNode[], context: NemesisContext): P
 async function findHolder(context: NemesisContext): Promise<ClientTarget> {
   const read = async () => {
     const holders = await unstruck(context, (client) => client.holding.length > 0);
-    return holders.length > 0 ? context.random.pick(holders) : undefined;
+    return holders.length > 0 ? pickClient(holders, context) : undefined;
   };
   const waitMs = context.leaseMs;
   const holder = await waitFor(read, {
@@ -199,7 +199,7 @@ async function findHolder(context: NemesisContext): Promise<ClientTarget> {
 async function findClient(context: NemesisContext): Promise<ClientTarget> {
   const read = async () => {
     const clients = await unstruck(context, () => true);
-    return clients.length > 0 ? context.random.pick(clients) : undefined;
+    return clients.length > 0 ? pickClient(clients, context) : undefined;
   };
   const client = await waitFor(read, {
     timeoutMs: CLIENT_TIMEOUT_MS,
@@ -209,6 +209,11 @@ async function findClient(context: NemesisContext): Promise<ClientTarget> {
   });
   if (!client) throw new Refusal(`there was no client that is not struck already for ${CLIENT_TIMEOUT_MS} ms`);
   return client;
+}
+
+/** The one that is at the step at which the fault strikes, if it is one of them; otherwise any. */
+function pickClient(clients: readonly ClientTarget[], { at, random }: NemesisContext): ClientTarget {
+  return at && clients.includes(at.client) ? at.client : random.pick(clients);
 }
 
 async function unstruck(context: NemesisContext, fits: (client: ClientTarget) => boolean): Promise<ClientTarget[]> {

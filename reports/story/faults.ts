@@ -53,7 +53,8 @@ export interface FaultStory {
 export function faultStories(plan: Plan, history: History, endNs: number): FaultStory[] {
   const moments = new Map<number, FaultMoment[]>();
   for (const event of history.rare) {
-    if (event.type !== 'fault') continue;
+    // A client that stopped at a step of its lock is no fault, and went on: the strike that it stood for tells of it.
+    if (event.type !== 'fault' || (event.step < 0 && event.state === 'heal')) continue;
     const list = moments.get(event.step) ?? [];
     list.push({ line: event.i, atNs: event.atNs, record: event });
     moments.set(event.step, list);

@@ -112,7 +112,7 @@ export class Effects {
   footprints(): readonly Footprint[] {
     const struck = faultsInForce(this.history);
     const steps = new Set(struck.map(({ step }) => step));
-    const rest = this.all.filter(({ record: { step } }) => step >= 0 && !steps.has(step));
+    const rest = this.all.filter(({ record: { step, mishap } }) => mishap === undefined && !steps.has(step));
     return [
       ...struck.map(({ records, fromNs, untilNs }) => ({
         names: new Set(records.flatMap(namesInRecord)),

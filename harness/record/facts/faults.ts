@@ -40,6 +40,11 @@ export function faultFailures(history: History): FaultEvent[] {
   );
 }
 
+/** Strikes at a step of a lock that came after its client may have gone on. */
+export function lateStrikes(history: History): FaultEvent[] {
+  return history.rare.filter((event): event is FaultEvent => event.type === 'fault' && event.late !== undefined);
+}
+
 /** What the hosts themselves showed as not undone when everything was to be healed. */
 export function unhealed(history: History): string[] {
   return faultFailures(history).flatMap(({ mishap, proof, did }) => (mishap === 'unhealed' ? [proof ?? did] : []));

@@ -73,7 +73,7 @@ const stopAt = z
   .string()
   .optional()
   .describe(
-    'a step: having said that it reached it, the program stops itself with SIGSTOP (only sent if `features` has `stop-at`)',
+    'a step: the first time that this operation reaches it, and has said so, the program stops itself with SIGSTOP, before its next command (only sent if `features` has `stop-at`)',
   );
 const hold = whole.describe('the `id` of the acquire that granted it');
 const id = whole.describe('unique in the life of the process');

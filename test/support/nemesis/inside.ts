@@ -125,6 +125,7 @@ for (const { name, step, probes, whole } of job.cases) {
       persistence: options.persistence,
       clients: () => scheduler.targets(),
       holds: ledger,
+      stopAtStep: (stop, slot) => scheduler.stops.ask(stop, slot),
       subscribe: (listener) => recorder.subscribe(listener),
       note: (record) => {
         notes.push(record);

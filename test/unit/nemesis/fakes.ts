@@ -263,6 +263,8 @@ export class FakeClient implements ClientTarget {
   process = new FakeProcess();
   holding: string[] = [];
   tellsTime = true;
+  canStop = true;
+  stopping: { step: string } | undefined;
   resumed = 0;
 
   constructor(
@@ -299,6 +301,8 @@ export interface World {
   plan: PlanTopology;
   levers: Levers;
   notes: FaultRecord[];
+  /** What clients are asked for now: at which step to stop. */
+  stops: Set<{ step: string; slot: string | undefined }>;
   interrupt: AbortController;
   context: FaultContext;
   nemesis: NemesisContext;
@@ -343,6 +347,7 @@ export function world(
     hosts,
     primary: name === 'redlock' ? undefined : nodes[0],
     notes,
+    stops: new Set(),
     interrupt,
     plan: {
       name,
@@ -409,6 +414,11 @@ export function world(
     persistence: options.persistence ?? 'none',
     clients: () => clients,
     holds: ledger,
+    stopAtStep(step, slot) {
+      const stop = { step, slot };
+      made.stops.add(stop);
+      return () => made.stops.delete(stop);
+    },
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -111,19 +111,6 @@ describe('carrying out a plan', () => {
     expect(w.notes.map(({ state }) => state)).toEqual(['strike', 'heal']);
   });
 
-  it('fires at a named step of the lock', async () => {
-    const w = world('sentinel', { persistence: 'aof-always' });
-    const run = start(w, [
-      { ...kill, atMs: undefined, after: { event: 'step', count: 1, step: 'after-set' } } as PlanStep,
-    ]);
-    w.emit({ type: 'step', client: 'c1', name: 'before-set', clientNs: 0 });
-    await w.clock.run(w.clock.sleep(100));
-    expect(w.notes).toEqual([]);
-    w.emit({ type: 'step', client: 'c1', name: 'after-set', clientNs: 0 });
-    await w.clock.run(run.done);
-    expect(w.notes.map(({ state }) => state)).toEqual(['strike', 'heal']);
-  });
-
   it('heals what is in force when it is stopped, and records what never fired', async () => {
     const w = world('sentinel', { persistence: 'aof-always' });
     const run = start(w, [
@@ -174,6 +161,199 @@ describe('carrying out a plan', () => {
     w.host('r2').ignores = [];
     await w.clock.run(run.stop());
     expect(await w.inForce()).toEqual([]);
+  });
+});
+
+describe('a strike at a step of a lock', () => {
+  const cut = { fault: 'partition', target: { names: ['c2'] }, forMs: 400 };
+  const at = (count: number, client?: string): PlanStep => ({
+    ...cut,
+    after: { event: 'step', step: 'after-set', count, ...(client && { client }) },
+  });
+
+  /** A client says that it is at the step, in an operation that was sent now; it stops there if it was asked to. */
+  function reach(w: World, n: number, options: { asked?: boolean; stops?: boolean } = {}) {
+    const client = w.clients[n - 1]!;
+    const asked = [...w.stops].some(({ step, slot }) => step === 'after-set' && (slot ?? client.slot) === client.slot);
+    client.stopping = (options.asked ?? (asked && client.canStop)) ? { step: 'after-set' } : undefined;
+    w.emit({ type: 'step', client: client.name, name: 'after-set', clientNs: w.clock.nowNs() });
+    if (client.stopping && options.stops !== false) client.process.signal('SIGSTOP');
+    return client;
+  }
+  const pass = (w: World, ms = 50) => w.clock.run(w.clock.sleep(ms));
+
+  it('asks operations to stop there only while its trigger is due, and those of its client only', async () => {
+    const w = world('single');
+    const run = start(w, [at(2, 'c1')]);
+    await pass(w);
+    expect([...w.stops]).toEqual([]);
+    reach(w, 1);
+    expect([...w.stops]).toEqual([{ step: 'after-set', slot: 'c1' }]);
+    await pass(w);
+    reach(w, 1);
+    expect([...w.stops]).toEqual([]);
+    await w.clock.run(run.stop());
+  });
+
+  it('is made while the client stands there, which goes on when it is in force', async () => {
+    const w = world('single');
+    const states: string[] = [];
+    const { note } = w.context;
+    w.context.note = (record) => {
+      void w.clients[0]!.process.state().then((state) => states.push(`${record.state} ${state}`));
+      note(record);
+    };
+    const run = start(w, [at(1)]);
+    reach(w, 1);
+    await w.clock.run(run.done);
+    expect(w.notes.map(({ step, state, did }) => [step, state, did])).toEqual([
+      [0, 'strike', 'cut c2 from everybody else'],
+      [-1, 'heal', 'c1 stood at "after-set" until it was struck there'],
+      [0, 'heal', 'healed partition'],
+    ]);
+    expect(states).toEqual(['strike stopped', 'heal running', 'heal running']);
+    const [strike, stood] = w.notes;
+    expect(strike).not.toHaveProperty('late');
+    expect(strike!.proof).toMatch(/; c1 stood at "after-set"$/);
+    const [effect] = stood!.effects;
+    expect(effect).toMatchObject({ kind: 'stopped', who: ['c1'], sinceNs: expect.any(Number) });
+    expect(effect!.untilNs).toBeGreaterThanOrEqual(effect!.sinceNs!);
+  });
+
+  it('continues at once who stopped there and is not meant, also when nothing waits any more', async () => {
+    const w = world('single');
+    const run = start(w, [at(1)]);
+    reach(w, 1);
+    const other = reach(w, 3, { asked: true });
+    await pass(w);
+    expect(await other.process.state()).toBe('running');
+    await w.clock.run(run.stop());
+    const last = reach(w, 4, { asked: true });
+    await pass(w);
+    expect(await last.process.state()).toBe('running');
+    const moments = w.notes.filter(({ did }) => did.includes('for a moment'));
+    expect(moments.map(({ effects }) => effects)).toMatchObject([
+      [{ kind: 'stopped', who: ['c3'], untilNs: expect.any(Number) }],
+      [{ kind: 'stopped', who: ['c4'], untilNs: expect.any(Number) }],
+    ]);
+    expect(await w.clock.run(run.unhealed())).toEqual([]);
+  });
+
+  it('waits for the next where the operation had been sent before, and says so', async () => {
+    const w = world('single');
+    const run = start(w, [at(1)]);
+    reach(w, 1, { asked: false });
+    await pass(w);
+    expect(w.notes).toEqual([]);
+    reach(w, 3);
+    await w.clock.run(run.done);
+    expect(w.notes[0]).toMatchObject({ state: 'strike' });
+    expect(w.notes[0]!.proof).toContain('c3 stood at "after-set" (1 before it went by');
+  });
+
+  it('is too late, and says why, where the program cannot stop itself or does not', async () => {
+    const cannot = world('single');
+    cannot.clients[0]!.canStop = false;
+    const first = start(cannot, [at(1)]);
+    reach(cannot, 1);
+    await cannot.clock.run(first.done);
+    expect(cannot.notes[0]).toMatchObject({ state: 'strike', late: expect.stringContaining('feature "stop-at"') });
+
+    const does = world('single');
+    const second = start(does, [at(1)]);
+    const client = reach(does, 1, { stops: false });
+    await pass(does, 1_100);
+    client.stopping = undefined;
+    await does.clock.run(second.done);
+    expect(does.notes[0]).toMatchObject({ state: 'strike', late: expect.stringContaining('did not stop itself') });
+  });
+
+  it('is too late where somebody else continued the client', async () => {
+    const w = world('single');
+    const exec = w.host('c2').exec.bind(w.host('c2'));
+    w.host('c2').exec = async (argv) => {
+      w.clients[0]!.process.signal('SIGCONT');
+      return exec(argv);
+    };
+    const run = start(w, [at(1)]);
+    reach(w, 1);
+    await w.clock.run(run.done);
+    expect(w.notes[0]).toMatchObject({ state: 'strike', late: expect.stringContaining('went on from "after-set"') });
+  });
+
+  it('means the client that is there by "client", and keeps it stopped as long as it is paused', async () => {
+    const w = world('single');
+    const run = start(w, [{ ...at(1), fault: 'pause', target: 'client' } as PlanStep]);
+    const client = reach(w, 5);
+    await pass(w, 200);
+    expect(w.notes[0]).toMatchObject({ state: 'strike', targets: ['c5'] });
+    expect(w.notes[1]).toMatchObject({ step: -1, proof: expect.stringContaining('kept stopped by another fault') });
+    expect(await client.process.state()).toBe('stopped');
+    await w.clock.run(run.done);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('moves the clock of the client while it stands, and lets it go on to prove it', async () => {
+    const w = world('single');
+    const client = w.clients[0]!;
+    const wallMs = client.wallMs.bind(client);
+    const asked: unknown[] = [];
+    client.wallMs = async () => {
+      asked.push([await client.process.state(), client.host.skew.offsetMs]);
+      return wallMs();
+    };
+    const run = start(w, [{ ...at(1), fault: 'clock', target: 'client', args: { offsetMs: 9_000 } } as PlanStep]);
+    reach(w, 1);
+    await w.clock.run(run.done);
+    expect(asked[0]).toEqual(['running', 9_000]);
+    const strike = w.notes.find(({ state }) => state === 'strike')!;
+    expect(strike.targets).toEqual(['c1']);
+    expect(strike).not.toHaveProperty('late');
+  });
+
+  it('is made of a client that another fault had stopped on its way there once that one is healed', async () => {
+    const w = world('single');
+    const run = start(w, [{ atMs: 0, fault: 'pause', target: { names: ['c1'] }, forMs: 5_000 }, at(1)]);
+    await pass(w, 100);
+    const client = reach(w, 1, { stops: false });
+    client.process.signal = ((signal: NodeJS.Signals) => {
+      // Continued, it carries out what it was about to: it stops itself.
+      if (signal === 'SIGCONT') client.process.signal = Object.getPrototypeOf(client.process).signal;
+      else Object.getPrototypeOf(client.process).signal.call(client.process, signal);
+    }) as typeof client.process.signal;
+    await pass(w, 4_000);
+    expect(w.notes.map(({ step }) => step)).toEqual([0]);
+    await w.clock.run(run.done);
+    expect(w.notes.map(({ step, state }) => [step, state])).toEqual(
+      expect.arrayContaining([
+        [0, 'heal'],
+        [1, 'strike'],
+        [-1, 'heal'],
+      ]),
+    );
+    expect(w.notes.every(({ late }) => late === undefined)).toBe(true);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('leaves nobody standing where the run ends while it strikes', async () => {
+    const w = world('single');
+    const run = start(w, [{ ...at(1), target: 'holder' }]);
+    reach(w, 1);
+    await pass(w, 100);
+    await w.clock.run(run.stop());
+    expect(await w.inForce()).toEqual([]);
+    expect(w.notes.map(({ step, state }) => [step, state])).toEqual([
+      [0, 'refused'],
+      [-1, 'heal'],
+    ]);
+  });
+
+  it('says how often it came where it never could stop anybody', async () => {
+    const w = world('single');
+    const run = start(w, [at(1)]);
+    reach(w, 1, { asked: false });
+    await w.clock.run(run.stop());
+    expect(w.notes).toMatchObject([{ state: 'refused', proof: expect.stringContaining('came too late') }]);
   });
 });
 

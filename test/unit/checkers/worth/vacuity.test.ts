@@ -101,6 +101,17 @@ describe('faults', () => {
     );
   });
 
+  it('a fault that struck too late for its step each time did not strike there, and the reason is given', () => {
+    const late = 'c1 may have gone on';
+    const tooLate = (story: Story) => story.fault(3.1, 0, 'kill', 'strike', { targets: ['r1'], late });
+    expect(notes(tooLate(turns().planned('kill')).fault(3.2, 0, 'kill', 'heal'))).toBe(
+      'the planned fault "kill" struck too late each time (c1 may have gone on)',
+    );
+    const once = tooLate(turns().planned('kill', 'kill')).fault(3.2, 0, 'kill', 'heal');
+    const twice = once.fault(3.3, 1, 'kill', 'strike', { targets: ['r1'] }).fault(3.4, 1, 'kill', 'heal');
+    expect(judged(twice).verdict).toBe('valid');
+  });
+
   it('one step of several that struck is enough', () => {
     const story = turns().planned('kill', 'kill').fault(2, 1, 'kill', 'failed');
     expect(judged(struck(story, 'kill', 3.1, 3.2, ['r1'])).verdict).toBe('valid');

@@ -94,6 +94,35 @@ describe('a history that can be trusted', () => {
     await scheduler[Symbol.asyncDispose]();
   });
 
+  test('an operation says at which step it is to stop, while that is asked and where its program can', async () => {
+    const able = { type: 'ok', value: { lock: 'fake', features: ['stop-at'] } };
+    const { scheduler, started, client, recorded, now } = await setUp(oneHold, able);
+    await started;
+    const others = scheduler.stops.ask('before-del', 'c2');
+    const stop = scheduler.stops.ask('after-set', 'c1');
+    scheduler.runScripts();
+    const asked = await client.nextRequest();
+    expect(asked).toMatchObject({ op: 'acquire', stopAt: 'after-set' });
+    expect(await recorded((event) => event.type === 'invoke')).not.toHaveProperty('stopAt');
+    const [target] = scheduler.targets();
+    expect(target).toMatchObject({ canStop: true, stopping: { step: 'after-set' } });
+    stop();
+    const began = now();
+    client.answer({ id: asked.id, type: 'ok', began, ended: began });
+    expect(await client.nextRequest()).not.toHaveProperty('stopAt');
+    expect(target!.stopping).toBeUndefined();
+    others();
+    await scheduler[Symbol.asyncDispose]();
+
+    const unable = await setUp(oneHold);
+    await unable.started;
+    unable.scheduler.stops.ask('after-set');
+    unable.scheduler.runScripts();
+    expect(await unable.client.nextRequest()).not.toHaveProperty('stopAt');
+    expect(unable.scheduler.targets()[0]!.canStop).toBe(false);
+    await unable.scheduler[Symbol.asyncDispose]();
+  });
+
   test('the end waits for an operation of a manual client, and releases what it was granted', async () => {
     const { scheduler, started, client, now } = await setUp(oneHold);
     await started;

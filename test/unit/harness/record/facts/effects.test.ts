@@ -168,4 +168,14 @@ describe('whom faults may have touched', () => {
     expect(effects(story).footprints()).toMatchObject([{ earliestNs: ns(1), latestNs: ns(3) }]);
     expect(effects(new Story().fault(3, 0, 'x', 'refused')).footprints()).toEqual([]);
   });
+
+  it('is also a client that stopped itself at a step of its lock, as long as it stood', () => {
+    const stood = { ...stopped('c1'), sinceNs: ns(1), untilNs: ns(2) };
+    const story = new Story().fault(2.1, -1, 'step', 'heal', { ...does(stood), beganNs: ns(0.9) });
+    expect(effects(story).spans('stopped')).toMatchObject([{ fromNs: ns(1), untilNs: ns(2), latestNs: ns(2.1) }]);
+    expect(effects(story).footprints()).toMatchObject([{ earliestNs: ns(0.9), latestNs: ns(2.1) }]);
+    expect(
+      effects(new Story().fault(1, -1, 'r1', 'failed', { ...does(killed('r1')), mishap: 'server' })).footprints(),
+    ).toEqual([]);
+  });
 });
