@@ -53,7 +53,8 @@ export function contestsOf(overlap: Overlap, evidence: Evidence): Contest[] {
     const [a, b] = [first.at(-1), second.at(-1)];
     // What a client says of its own success proves nothing: the server's record shows whether it was granted.
     if (a?.took !== true || b?.took !== true) return [];
-    return [contest(party(overlap.first, a), party(overlap.second, b), evidence)];
+    const one = contest(party(overlap.first, a), party(overlap.second, b), evidence);
+    return isAnothersCopy(one, evidence) ? [] : [one];
   }
   const contests: Contest[] = [];
   for (const a of first) {
@@ -64,6 +65,22 @@ export function contestsOf(overlap: Overlap, evidence: Evidence): Contest[] {
     contests.push(contest(party(overlap.first, a), party(overlap.second, b), evidence));
   }
   return decides(overlap, contests, evidence) ? contests : [];
+}
+
+/**
+ * Whether what came to the later grant's node may have been another grant's that stored the same value: one of before that had
+ * not come there yet, or one of after.
+ */
+function isAnothersCopy({ key, earlier, reached }: Contest, evidence: Evidence): boolean {
+  const { write } = earlier;
+  if (!reached || reached === write) return false;
+  const alike = (one: KeyWrite) => one !== write && one.effect === 'take' && one.value === write.value;
+  const others = evidence.writes(write.node, key).filter((one) => alike(one) && one.took !== false);
+  return others.some(
+    ({ ranNs }) =>
+      ranNs <= reached.atNs &&
+      (ranNs > write.ranNs || evidence.replicated(reached.node, key, write.value, ranNs, reached) === undefined),
+  );
 }
 
 /** Whether, had these nodes granted only one of the two, the other one would not have had a majority. */
@@ -124,6 +141,11 @@ function fate(
 function leaves(write: KeyWrite, owner: string | undefined): boolean {
   if (owner === undefined || !write.before) return false;
   return keeps(write, owner) && stores(write.before, owner) === 'yes';
+}
+
+/** A grant ran by then: its line may have been read later, but its client had the answer. */
+export function ranBy({ hold, write }: Party): number {
+  return Math.min(write.ranNs, write.atNs, Math.max(hold.fromNs, hold.grantSentNs));
 }
 
 /** The link that shows a grant. */

@@ -7,12 +7,14 @@
  * node granted the next client. How much that clock moved between the two grants tells one from the other.
  */
 
+import type { ClockGain } from '../../harness/record/facts/clock-moves.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
 import {
   BLUR_MS,
+  foundNone,
   lastProlonged,
   mayHaveBeenReplaced,
   mayHaveRemoved,
@@ -20,6 +22,9 @@ import {
   READING_MS,
   wasThere,
 } from './meanwhile.js';
+
+/** A command is read so long after it ran at the most. */
+const READ_LATE_NS = 1e9;
 
 export const expiredEarly: Reason = (contest, evidence) => {
   const { earlier, reached, gone, removal, key } = contest;
@@ -30,16 +35,17 @@ export const expiredEarly: Reason = (contest, evidence) => {
   if (mayHaveBeenReplaced(gone.node, reached.atNs, gone.atNs, evidence)) return undefined;
   const last = lastProlonged(reached, contest, evidence);
   const origin = last.client === undefined ? earlier.write : last;
-  if (gone.serverWallMs < last.expiresWallMs - BLUR_MS) {
-    // The clock was set back before any client asked for the key. A server removes expired keys by itself.
-    const ahead = overMeanwhile(last, gone.node, gone.atNs, evidence);
-    return ahead && jumped(contest, ahead.aheadMs, evidence);
-  }
+  // Then the clock was set back before any client asked for the key. A server removes expired keys by itself, in a while.
+  const isSetBack = gone.serverWallMs < last.expiresWallMs - BLUR_MS;
+  const ahead = isSetBack ? overMeanwhile(last, gone.node, gone.atNs, evidence) : undefined;
+  if (isSetBack && !(ahead && foundNone(contest))) return undefined;
+  const movedMs = ahead?.aheadMs ?? movedBetween(origin, gone);
   const leftMs = origin.expiresWallMs - origin.serverWallMs - (gone.atNs - Math.min(origin.ranNs, origin.atNs)) / 1e6;
-  const movedMs = movedBetween(origin, gone);
   // By the machine's own clock there was time left.
   if (leftMs > 0)
-    return movedMs > Math.max(READING_MS, leftMs - READING_MS) ? jumped(contest, movedMs, evidence) : undefined;
+    return movedMs > Math.max(READING_MS, leftMs - READING_MS)
+      ? clockMoved(contest, moveNamed(contest, origin, movedMs, leftMs, evidence), movedMs, evidence)
+      : undefined;
   const isOver = leftMs < -READING_MS || Math.abs(movedMs) < READING_MS;
   if (isOver && origin.ttlMs !== undefined && origin.ttlMs < earlier.hold.leaseMs * 0.9)
     return tooShort(contest, origin, origin.ttlMs);
@@ -51,14 +57,47 @@ function movedBetween(first: KeyWrite, second: KeyWrite): number {
   return second.serverWallMs - first.serverWallMs - (second.atNs - first.atNs) / 1e6;
 }
 
-function jumped(contest: Contest, movedMs: number, evidence: Evidence): Explanation {
+/**
+ * Whether a clock jumped or ran fast is said where the other would not have done it by itself: no drift was as much as the
+ * time that was left, or a drift had been, before anything else moved the clock.
+ */
+function moveNamed(
+  { earlier, gone }: Contest,
+  origin: KeyWrite,
+  movedMs: number,
+  leftMs: number,
+  evidence: Evidence,
+): 'clock-jumped' | 'clock-ran-fast' | undefined {
+  const ranNs = Math.min(origin.ranNs, origin.atNs);
+  // While a clock drifts, a line that was read late is not put in its place.
+  const earliestNs = origin === earlier.write ? Math.min(ranNs, earlier.hold.grantSentNs) : ranNs - READ_LATE_NS;
+  const gains = evidence.clockGains(gone.node, earliestNs, gone.atNs);
+  const sum = (all: readonly ClockGain[]) =>
+    all.reduce((sumMs, { ratePpm, gainedMs }) => (ratePpm > 0 ? sumMs + gainedMs : sumMs), 0);
+  const driftedMs = sum(gains);
+  if (driftedMs === 0 || driftedMs < leftMs - (ranNs - earliestNs) / 1e6 - READING_MS) return 'clock-jumped';
+  const jumps = gains.filter(({ ratePpm }) => ratePpm === 0);
+  // It moved by more than is known of.
+  if (jumps.length === 0 && movedMs > driftedMs + READING_MS) return undefined;
+  const byNs = gains.map(({ ratePpm, span }) => (ratePpm > 0 ? span.untilNs : span.earliestNs));
+  const aloneUntilNs = Math.min(gone.atNs, ...byNs);
+  const leftThenMs = leftMs + (gone.atNs - aloneUntilNs) / 1e6;
+  const drifted = sum(evidence.clockGains(gone.node, ranNs, aloneUntilNs));
+  const sufficed = drifted > leftThenMs + (jumps.length > 0 ? READING_MS : -READING_MS);
+  return sufficed ? 'clock-ran-fast' : undefined;
+}
+
+function clockMoved(
+  contest: Contest,
+  name: 'clock-jumped' | 'clock-ran-fast' | undefined,
+  movedMs: number,
+  evidence: Evidence,
+): Explanation | undefined {
+  if (!name) return undefined;
   const { earlier, later, key } = contest;
   const { node } = later.write;
-  const drifted = evidence
-    .clockGains(node, earlier.write.atNs, contest.gone.atNs)
-    .some(({ ratePpm, gainedMs }) => ratePpm > 0 && gainedMs >= movedMs / 2);
   return {
-    name: drifted ? 'clock-ran-fast' : 'clock-jumped',
+    name,
     sentence: `${node}'s clock was ${seconds(movedMs)} ahead of where it was at the first grant, so ${earlier.hold.client}'s ${key} had expired there before its lease had, and ${later.hold.client} was granted it.`,
     chain: [
       grantLink(earlier),

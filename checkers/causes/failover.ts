@@ -12,25 +12,28 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isHidden, ownerIs } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
-import { type Contest, grantLink, leaseLink, type Reason } from './contest.js';
-import { hadTimeLeft, mayHaveRemoved } from './meanwhile.js';
+import { type Contest, grantLink, leaseLink, type Reason, ranBy } from './contest.js';
+import { hadTimeLeft, mayHaveRemoved, ranAnew } from './meanwhile.js';
 
 export const failoverLostWrite: Reason = (contest, evidence) => {
   const { earlier, later, key } = contest;
   const [from, to] = [earlier.write.node, later.write.node];
   const returned = from === to;
   if (!returned && contest.reached) return undefined;
-  const asReplica = evidence.lastAsReplica(to, later.write.atNs);
+  const asReplica = evidence.lastAsReplica(to, ranBy(later));
   // The same node may have granted both, if in between it was made a replica of one that did not have the write.
   if (!asReplica || (returned && asReplica[1].atNs <= earlier.write.atNs)) return undefined;
   // If the first one was itself a replica more lately, it was the one that did the replacing: see split-brain.
   const wasReplica = evidence.lastAsReplica(from, earlier.write.atNs);
   if (!returned && wasReplica && wasReplica[1].atNs >= asReplica[1].atNs) return undefined;
-  const without = withoutWrite(contest, evidence, asReplica[1].atNs);
-  if (!without) return undefined;
   const promoted = evidence
     .samples(to, asReplica[1].atNs, later.write.atNs)
     .find(([, sample]) => sample.role === 'primary');
+  // It may have come back without the write, and its replica have taken that over from it.
+  const byNs = promoted?.[1].atNs ?? later.write.atNs;
+  if (!returned && ranAnew(from, earlier.write.atNs, byNs, evidence)) return undefined;
+  const without = withoutWrite(contest, evidence, asReplica[1].atNs);
+  if (!without) return undefined;
   const replaced = returned ? `${from} was made a replica and primary again` : `${to} replaced ${from} as primary`;
   return {
     name: 'failover-lost-write',
@@ -53,11 +56,11 @@ export const splitBrain: Reason = (contest, evidence) => {
   const { earlier, later, key } = contest;
   const [fresh, old] = [earlier.write.node, later.write.node];
   if (fresh === old || contest.reached) return undefined;
-  const asReplica = evidence.lastAsReplica(fresh, earlier.write.atNs);
+  const asReplica = evidence.lastAsReplica(fresh, ranBy(earlier));
   if (!asReplica) return undefined;
   const oldAsReplica = evidence.lastAsReplica(old, later.write.atNs);
   if (oldAsReplica && oldAsReplica[1].atNs >= asReplica[1].atNs) return undefined;
-  const believed = evidence.lastSample(old, later.write.atNs);
+  const believed = evidence.lastSample(old, ranBy(later));
   // It still took itself for primary after the other had been its replica for the last time.
   if (believed?.[1].role !== 'primary' || believed[1].atNs < asReplica[1].atNs) return undefined;
   const without = withoutWrite(contest, evidence, asReplica[1].atNs);
@@ -86,7 +89,7 @@ function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): Ca
   const { value } = earlier.write;
   const { node } = later.write;
   const fromNs = Math.max(earlier.write.atNs, sinceNs);
-  const untilNs = Math.min(later.write.atNs, earlier.hold.leaseEndNs);
+  const untilNs = Math.min(ranBy(later), earlier.hold.leaseEndNs);
   const returned = node === earlier.write.node;
   if (evidence.seenStored(node, key, value, returned ? fromNs : earlier.write.atNs, untilNs)) return undefined;
   // Servers that are promoted may break off with whom they serve: by then the write had not come.

@@ -52,6 +52,22 @@ export function mayHaveBeenReplaced(node: string, fromNs: number, untilNs: numbe
   });
 }
 
+/** Whether the node was seen to run as another process than before, between the two instants. */
+export function ranAnew(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
+  const before = evidence.lastSample(node, fromNs)?.[1].runId;
+  const ids = new Set(evidence.samples(node, fromNs, untilNs).map(([, { runId }]) => runId));
+  if (before !== undefined) ids.add(before);
+  return ids.size > 1;
+}
+
+/**
+ * Whether the write that took the key shows that nothing was there: it asked, and it is not the holder's own value, for which
+ * a script may let it pass.
+ */
+export function foundNone({ reached, gone }: Contest): boolean {
+  return gone.conditional && gone.value !== reached?.value;
+}
+
 /** Whether the earlier holder's key was certainly on the node until the very write that took it. */
 export function wasThere({ reached, gone }: Contest, evidence: Evidence): boolean {
   if (reached?.value === undefined || !gone.before || stores(gone.before, reached.value) !== 'yes') return false;
@@ -74,7 +90,8 @@ export function overMeanwhile(
   untilNs: number,
   evidence: Evidence,
 ): ClockReading | undefined {
-  const skewMs = evidence.lastSample(node, last.atNs)?.[1].skewMs ?? 0;
+  // Since the sample before it the clock may have moved, so the write's own stamp is what counts.
+  const skewMs = evidence.skewAt(last);
   const sampled = evidence
     .samples(node, last.atNs, untilNs)
     .map(([, sample]) => ({ atNs: sample.atNs, aheadMs: sample.skewMs - skewMs }));

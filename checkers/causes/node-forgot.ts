@@ -6,6 +6,7 @@
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { isOthersToo } from '../../harness/record/facts/grants.js';
 import { isHidden, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
@@ -17,6 +18,7 @@ export const nodeForgot: Reason = (contest, evidence) => {
   const { node } = gone;
   const restart = restartBetween(node, reached.atNs, gone.atNs, evidence);
   if (!restart || evidence.seenStored(node, key, reached.value, restart.backNs, gone.atNs)) return undefined;
+  if (!restart.isTold && mayHaveGoneBefore(contest, evidence)) return undefined;
   const samples = evidence.samples(node, restart.backNs, gone.atNs);
   // It may have kept what a sample does not show.
   if (samples.some(([, { keys }]) => isHidden(keys[key]?.owner ?? ''))) return undefined;
@@ -50,6 +52,17 @@ export const nodeForgot: Reason = (contest, evidence) => {
   };
 };
 
+/**
+ * Whether others may have removed it unseen: of what a server runs just before it is killed not all is printed. Some of this
+ * lock's clients store what others do, or remove what is there whosever it is.
+ */
+function mayHaveGoneBefore({ earlier, gone, key }: Contest, evidence: Evidence): boolean {
+  const { write, hold } = earlier;
+  const writes = evidence.writes(gone.node, key);
+  if (write.value !== undefined && isOthersToo(write.value, hold, writes)) return true;
+  return writes.some(({ effect, script, client }) => effect === 'remove' && !script && client !== hold.client);
+}
+
 /** Whether what a sample shows was stored by somebody before the restart. */
 function isAnothers(
   sample: SampleObservation,
@@ -70,6 +83,8 @@ interface Restart {
   downNs: number;
   /** From when on samples are the new process's. */
   backNs: number;
+  /** A fault says that it forgot what it had. */
+  isTold: boolean;
   links: CauseLink[];
 }
 
@@ -103,7 +118,12 @@ function restartBetween(node: string, fromNs: number, untilNs: number, evidence:
   ];
   if (lost) links.push({ atNs: lost[1].atNs, text: `${node} could not be watched any more`, observation: lost[0] });
   if (fault) links.push({ atNs: fault.atNs, text: fault.did, history: fault.i });
-  return { backNs, downNs: lost?.[1].atNs ?? fault?.atNs ?? backNs, links: links.sort((a, b) => a.atNs - b.atNs) };
+  return {
+    backNs,
+    isTold: fault !== undefined,
+    downNs: lost?.[1].atNs ?? fault?.atNs ?? backNs,
+    links: links.sort((a, b) => a.atNs - b.atNs),
+  };
 }
 
 function short(runId: string): string {

@@ -187,10 +187,15 @@ export class Evidence {
     return this.samples(node, Number.NEGATIVE_INFINITY, untilNs).findLast(([, { role }]) => role === 'replica');
   }
 
+  /** How far the node's clock was ahead of the machine's when a write ran, milliseconds, as its own stamp shows. */
+  skewAt({ ranNs, serverWallMs }: KeyWrite): number {
+    return serverWallMs - (this.epochWallMs ?? 0) - ranNs / 1e6;
+  }
+
   /** What clock faults did to a node between the two instants: each was read back when it struck. */
   clockFaults(node: string, fromNs: number, untilNs: number): ClockReading[] {
     return clockMovesOf(this.effects, node)
-      .filter(({ span }) => span.fromNs > fromNs && span.fromNs < untilNs)
+      .filter(({ span }) => span.earliestNs > fromNs && span.fromNs < untilNs)
       .map(({ span, offsetMs }) => ({ atNs: span.fromNs, aheadMs: offsetMs }));
   }
 

@@ -60,6 +60,8 @@ export class NodeFeed {
     }
     this.writes.add(line, command, ranNs);
     this.last = { ranNs, serverWallMs: command.serverWallMs, line };
+    // It was read late: what it stored may have expired when the clock was moved after it.
+    for (const { atNs, aheadMs } of this.jumps.slice(0, this.nextJump)) if (atNs > ranNs) this.jumped(atNs, aheadMs);
   }
 
   /** What the node did to all keys that are followed, once `finish` was called. */

@@ -109,10 +109,13 @@ export class ServerReading {
 
   command(line: CommandLine): void {
     const { server } = this;
+    const lastRanNs = server.ranFromNs;
     server.ranFromNs = Math.max(server.ranFromNs, line.ranFromNs ?? Number.NEGATIVE_INFINITY);
     if (line.serverWallMs < this.wallMs - SET_BACK_MS) {
       this.samples = [];
-      this.clockShowed(line, this.wallMs);
+      // Until it was set back it had run on.
+      const ranOnMs = Number.isFinite(lastRanNs) ? Math.max(0, (line.atNs - lastRanNs) / 1e6) : 0;
+      this.clockShowed(line, this.wallMs + ranOnMs);
     }
     // By the clock it is newer, though it was read before: so that was set back meanwhile.
     for (const sample of this.samples)

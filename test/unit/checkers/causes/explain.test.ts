@@ -346,10 +346,10 @@ describe('clock-ran-fast', () => {
 
   it('is named where a drift explains how far ahead the node was, also one that began before the grant', () => {
     const during = granted().fault(1.3, 0, 'drift', 'strike', drift);
-    const cause = only(during.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 5_000));
+    const cause = only(during.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 3_500));
     expect(cause.name).toBe('clock-ran-fast');
     expect(cause.chain.map(({ text }) => text)).toContain('clock of r1 runs fast');
-    const before = granted().fault(0.8, 0, 'drift', 'strike', drift).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 5_000);
+    const before = granted().fault(0.8, 0, 'drift', 'strike', drift).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 4_000);
     expect(only(before).name).toBe('clock-ran-fast');
   });
 

@@ -1,6 +1,7 @@
 /** Runs that the oracle found to be explained falsely, each told in its fewest lines. */
 import { expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import type { FaultRecord } from '../../../../harness/vocabulary/history.js';
 import { KEY, Story } from '../build.js';
 
 /** c1 is granted by r1 at 1 s, c2 at 3 s, both until 4 s. */
@@ -83,4 +84,62 @@ it('a client that writes to a server has it for its primary, where expired keys 
     .take(0.999, 'r1', 'c1', 'value-of-c1', 0, 500);
   story.command(1, 'r2', 'link', ['SET', KEY, 'value-of-c1', 'PXAT', '1700000001499']);
   expect(names(story.take(2.999, 'r2', 'c2'))).toEqual(['lease-too-short']);
+});
+
+it('a clock that was set right again did not certainly end a lease before a write that asks nothing', () => {
+  const jumped = () => broken().take(0.999, 'r1', 'c1').sample(1.5, 'r1', { skewMs: 6_000 });
+  const taken = (story: Story) => names(story.sample(3.2, 'r1', { owner: 'value-of-c2' }));
+  expect(taken(jumped().take(2.999, 'r1', 'c2'))).toEqual(['clock-jumped']);
+  expect(taken(overwrites(jumped()))).toEqual(['unexplained']);
+});
+
+it('a clock that jumped when its drift had ended the lease is not why it had', () => {
+  const drifting: Partial<FaultRecord> = {
+    effects: [{ kind: 'clock-drifts', who: ['r1'], ratePpm: 9_000_000, gainedMs: 100 }],
+  };
+  const jumps: Partial<FaultRecord> = { effects: [{ kind: 'clock-jumped', who: ['r1'], offsetMs: 60_000 }] };
+  const jumped = () => broken().take(0.999, 'r1', 'c1').fault(2.5, 1, 'jump', 'strike', jumps);
+  expect(names(jumped().take(2.999, 'r1', 'c2', 'value-of-c2', 60_000))).toEqual(['clock-jumped']);
+  const drifted = jumped().fault(1.1, 0, 'drift', 'strike', drifting);
+  expect(names(drifted.take(2.999, 'r1', 'c2', 'value-of-c2', 77_000))).toEqual(['clock-ran-fast']);
+});
+
+/** r2 replicates from r1 and is primary from 2.5 s on, when it grants c2 the lock. */
+function failedOver(): Story {
+  const story = broken().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' }).take(0.999, 'r1', 'c1');
+  return story.sample(1.5, 'r2', { role: 'replica' }).sample(2.5, 'r2').take(2.999, 'r2', 'c2');
+}
+
+it('a primary that had forgotten the lock before its replica took over is not a failover that lost it', () => {
+  expect(names(failedOver())).toEqual(['failover-lost-write']);
+  const restarted = failedOver().watch(1.1, 'r1', false).watch(1.2, 'r1').sample(1.2, 'r1', { runId: 'run-2' });
+  expect(names(restarted)).not.toContain('failover-lost-write');
+});
+
+it('a primary whose grant was read when it was a replica had not replaced another one before it', () => {
+  const story = (readAt: number) =>
+    broken()
+      .watch(0, 'r2')
+      .sample(0.5, 'r2', { runId: 'run-2' })
+      .command(readAt, 'r1', 'c1', ['SET', KEY, 'value-of-c1', 'PX', '5000', 'NX'], (0.999 - readAt) * 1_000)
+      .sample(1.2, 'r1', { role: 'replica' })
+      .sample(1.3, 'r2', { runId: 'run-2' })
+      .take(2.999, 'r2', 'c2');
+  expect(names(story(0.999))).toEqual(names(story(1.4)));
+  expect(names(story(1.4))).not.toContain('split-brain');
+});
+
+it('a value that came to a replica is not the grant of whoever stored the same', () => {
+  const story = (before: boolean) => {
+    const told = broken().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' });
+    if (before) told.take(0.7, 'r1', 'c3', 'same', 0, 100);
+    told.take(0.999, 'r1', 'c1', 'same').command(1.001, 'r2', 'link', ['SET', KEY, 'same', 'PXAT', '1700000005999']);
+    return told
+      .sample(2, 'r2', { owner: 'same' })
+      .command(2.2, 'r2', 'c2', ['DEL', KEY])
+      .sample(2.3, 'r2')
+      .take(2.999, 'r2', 'c2');
+  };
+  expect(names(story(false))).toEqual(['released-by-other']);
+  expect(names(story(true))).toEqual(['unexplained']);
 });

@@ -30,6 +30,7 @@ interface Drift {
 
 const NO_DRIFT: Drift = { sinceNs: 0, ratePpm: 0, beforeMs: 0 };
 const STARTS_AFTER_MS = 1;
+const RETRIES_SYNC_MS = 5;
 
 export class Node {
   alive = true;
@@ -42,6 +43,8 @@ export class Node {
   readonly countLosses: { atNs: number; how: LossReason['how'] }[] = [];
   /** When it was made primary in the place of another. */
   readonly promotedNs: number[] = [];
+  /** Whether it has taken over the data of whom it replicates from. */
+  private isSynced = false;
   /** Whom it cannot reach. */
   readonly cutFrom = new Set<string>();
   readonly replicas = new Set<Node>();
@@ -61,6 +64,12 @@ export class Node {
   ) {
     this.runId = `${name}-run-0`;
     this.expireNowAndThen();
+  }
+
+  /** Whether its link to whom it replicates from stands. */
+  get linkUp(): boolean {
+    const { primary } = this;
+    return primary !== undefined && this.isSynced && primary.alive && this.reaches(primary);
   }
 
   get role(): 'primary' | 'replica' {
@@ -218,7 +227,7 @@ export class Node {
   /** Hands on what can travel. */
   pump(replica: Node): void {
     const queue = this.underway.get(replica);
-    const stands = this.alive && replica.alive && replica.primary === this && this.reaches(replica);
+    const stands = this.alive && replica.alive && replica.primary === this && replica.isSynced && this.reaches(replica);
     if (!queue || !stands) return;
     for (const effect of queue.splice(0)) {
       for (const argv of replicatedAs(effect, replica)) replica.show({ source: `${this.address}:6379` }, argv);
@@ -230,11 +239,22 @@ export class Node {
     return !this.cutFrom.has(other.name) && !other.cutFrom.has(this.name);
   }
 
-  /** Takes over the data of another as a whole, and all that it does from now on. */
+  /** Takes over the data of another as a whole, once it reaches it, and all that it does from then on. */
   follow(primary: Node): void {
     this.primary?.replicas.delete(this);
     this.primary = primary;
+    this.isSynced = false;
     primary.replicas.add(this);
+    this.sync(primary);
+  }
+
+  private sync(primary: Node): void {
+    if (this.isSynced || this.primary !== primary) return;
+    if (!this.alive || !primary.alive || !primary.reaches(this)) {
+      this.sim.after(RETRIES_SYNC_MS, () => this.sync(primary));
+      return;
+    }
+    this.isSynced = true;
     primary.underway.set(this, []);
     for (const attempt of primary.seen) {
       const last = attempt.losses.findLast(({ node }) => node === primary.name);

@@ -160,7 +160,7 @@ export class Recording {
       type: 'sample',
       role: node.role,
       offset: 0,
-      ...(node.primary && { linkUp: node.primary.alive && node.reaches(node.primary) }),
+      ...(node.primary && { linkUp: node.linkUp }),
       runId: node.runId,
       skewMs: Math.round(node.skewMs()),
       wallMs: [Math.floor(node.wallMs() - tookMs), Math.ceil(node.wallMs() + tookMs)],

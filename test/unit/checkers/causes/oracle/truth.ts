@@ -52,8 +52,10 @@ function between(earlier: Attempt, from: Node, later: Attempt, to: Node): string
   const ranNs = later.stored.get(to.name)!;
   const cameNs = earlier.reached.get(to.name);
   if (cameNs !== undefined && cameNs <= ranNs) return lostBy(earlier, later, to);
-  const promotedNs = (node: Node) => node.promotedNs.findLast((ns) => ns <= ranNs) ?? -1;
-  return promotedNs(from) > promotedNs(to) ? ['split-brain'] : ['failover-lost-write'];
+  const promotedNs = (node: Node, byNs: number) => node.promotedNs.findLast((ns) => ns <= byNs) ?? -1;
+  // What the first one became after its grant, another grant's primary say, tells nothing of this one.
+  const wasNewer = promotedNs(from, earlier.stored.get(from.name)!) > promotedNs(to, ranNs);
+  return wasNewer ? ['split-brain'] : ['failover-lost-write'];
 }
 
 /** How the earlier grant was lost on a node by the time at which the later one was made there. */
