@@ -21,7 +21,20 @@ export function mayHaveGranted(node: string, hold: Hold, evidence: Evidence): bo
   const grant = evidence.grantsOf(hold).find((one) => one.node === node);
   if (grant) return grant.took !== false || !foundAnother(grant.write);
   const watched = evidence.watchedThroughout(node, hold.grantSentNs - RECKONING_NS, hold.fromNs + OBSERVED_WITHIN_NS);
-  return !watched || mayKeepFor(node, hold, evidence);
+  return !watched || mayHaveBeenAsked(node, hold, evidence) || mayKeepFor(node, hold, evidence);
+}
+
+/** Whether a request that was read after the attempt had left may have run within it: its server's clock does not say when. */
+function mayHaveBeenAsked(node: string, { key, client, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
+  return evidence
+    .writes(node, key)
+    .some(
+      (write) =>
+        write.client === client &&
+        write.atNs >= grantSentNs &&
+        write.atNs <= fromNs + OBSERVED_WITHIN_NS &&
+        !evidence.isPlaced(write),
+    );
 }
 
 /** What kept the node from carrying out anything of the attempt before it was answered, where something certainly did. */

@@ -308,7 +308,7 @@ export class Evidence {
       if (write.atNs > byNs) break;
       if (write.ranNs < hold.grantSentNs - RECKONING_NS) continue; // an earlier try, read late
       // What ran when the answer was there did not lead to it.
-      const lateNs = this.ranByMachineClock(write) ? RECKONING_NS : OBSERVED_AT_ONCE_NS;
+      const lateNs = this.isPlaced(write) ? RECKONING_NS : OBSERVED_AT_ONCE_NS;
       if (!found && write.ranNs > hold.fromNs + lateNs) break;
       if (write.effect === 'take') {
         // Already answered: what comes later is the client's next try, whose release went to another node, say.
@@ -323,8 +323,8 @@ export class Evidence {
     return found;
   }
 
-  /** Whether the server's clock was the machine's. How far another one is off is known only as well as it was asked. */
-  private ranByMachineClock({ serverWallMs, ranNs }: KeyWrite): boolean {
+  /** Whether it is known when a command ran: by the machine's clock. How far another one is off is known only as well as it was asked. */
+  isPlaced({ serverWallMs, ranNs }: KeyWrite): boolean {
     return this.epochWallMs !== undefined && Math.abs(serverWallMs - this.epochWallMs - ranNs / 1e6) < 1;
   }
 

@@ -730,6 +730,16 @@ describe('minority-granted', () => {
     ]);
   });
 
+  it('is not named where what was read after the answer may have run before, by a clock that does not say when', () => {
+    const asked = (aheadMs: number) => {
+      const story = onlyR3();
+      for (const node of ['r4', 'r5']) story.take(3.05, node, 'c2', 'value-of-c2', aheadMs);
+      return only(story).name;
+    };
+    expect(asked(0)).toBe('minority-granted');
+    expect(asked(100)).not.toBe('minority-granted');
+  });
+
   it('is not named where they came back before the answer, died after the attempt left, or were not struck', () => {
     const struck = (at: number) => unseen(onlyR3(), 'r4', 'r5').fault(at, 0, 'kill', 'strike', killed('r4', 'r5'));
     expect(only(struck(2).fault(2.9995, 0, 'kill', 'heal')).name).not.toBe('minority-granted');
