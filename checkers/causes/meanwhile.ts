@@ -65,7 +65,7 @@ export function ranAnew(node: string, fromNs: number, untilNs: number, evidence:
  * a script may let it pass.
  */
 export function foundNone({ reached, gone }: Contest): boolean {
-  return gone.conditional && gone.value !== reached?.value;
+  return gone.conditional === true && gone.value !== reached?.value;
 }
 
 /** Whether the earlier holder's key was certainly on the node until the very write that took it. */

@@ -11,10 +11,10 @@ export const overwritten: Reason = (contest, evidence) => {
   const { earlier, reached, gone, key } = contest;
   if (gone.client === undefined || gone.client === earlier.hold.client || !wasThere(contest, evidence))
     return undefined;
-  if (!gone.conditional) {
+  if (gone.conditional === false) {
     return explanation(
       'overwritten',
-      `${gone.client} overwrote ${earlier.hold.client}'s ${key}: ${gone.command} without NX overwrites what is there.`,
+      `${gone.client} overwrote ${earlier.hold.client}'s ${key}: ${gone.script ? 'its script wrote before it asked' : `${gone.command} without NX overwrites`} what is there.`,
       contest,
     );
   }

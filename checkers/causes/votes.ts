@@ -15,6 +15,8 @@ import type { Hold } from '../../harness/vocabulary/verdict.js';
 
 /** The observer reads a little behind, and a record that breaks off lacks what came just before. */
 const OBSERVED_WITHIN_NS = 1e9;
+/** How far a clock is off is known to some milliseconds. */
+const STEADY_WITHIN_MS = 10;
 
 export function mayHaveGranted(node: string, hold: Hold, evidence: Evidence): boolean {
   if (whyNoVote(node, hold, evidence)) return false;
@@ -33,8 +35,19 @@ function mayHaveBeenAsked(node: string, { key, client, grantSentNs, fromNs }: Ho
         write.client === client &&
         write.atNs >= grantSentNs &&
         write.atNs <= fromNs + OBSERVED_WITHIN_NS &&
-        !evidence.isPlaced(write),
+        !evidence.isPlaced(write) &&
+        !isSteady(node, grantSentNs, write.atNs, evidence),
     );
+}
+
+/** Whether a node's clock was as far off all the time: then what it showed says when. */
+function isSteady(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
+  const before = evidence.lastSample(node, fromNs)?.[1];
+  const after = evidence.firstSample(node, untilNs, () => true)?.[1];
+  if (!before || !after) return false;
+  return evidence
+    .samples(node, fromNs, after.atNs)
+    .every(([, { skewMs }]) => Math.abs(skewMs - before.skewMs) <= STEADY_WITHIN_MS);
 }
 
 /** What kept the node from carrying out anything of the attempt before it was answered, where something certainly did. */

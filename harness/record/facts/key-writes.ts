@@ -7,7 +7,7 @@ import type { CommandObservation, Observation } from '../../vocabulary/history.j
 import { type Change, ownersBy, ownersOf, stores } from './commands/changes.js';
 import { ServerReading } from './commands/server-reading.js';
 import type { StoredState } from './commands/state.js';
-import { isScript } from './commands/table.js';
+import { isScript, writesNothing } from './commands/table.js';
 import type { Truth } from './commands/truth.js';
 
 export type SampleObservation = Extract<Observation, { type: 'sample' }>;
@@ -35,8 +35,11 @@ export interface KeyWrite {
   effect: 'take' | 'prolong' | 'remove' | 'none';
   /** Of a take: whether it stored its value; undefined: unknown. */
   took?: boolean | undefined;
-  /** Whether it asked before it wrote: with an option of the command, or as scripts do. */
-  conditional: boolean;
+  /**
+   * Whether it asked what the key holds before it wrote: with an option of the command, or by what a script called first;
+   * undefined: not known. A script may have asked for another key only.
+   */
+  conditional: boolean | undefined;
   /** What was stored to name the owner. */
   value?: string;
   /** The time to live that was asked for; undefined: none. */
@@ -79,13 +82,23 @@ export function keeps({ after }: KeyWrite, owner: string | undefined): boolean {
   return owner !== undefined && after !== undefined && stores(after, owner) === 'yes';
 }
 
+interface RunningScript {
+  line: number;
+  command: CommandObservation;
+  ranNs: number;
+  /** It has asked for something, be it for another key. */
+  hasAsked: boolean;
+  /** Keys that it has written. */
+  written: Set<string>;
+}
+
 /** Puts a node's requests together from its commands, which are given one by one, in order, with all else that is known of it. */
 export class NodeWrites {
   readonly reading: ServerReading;
   private readonly byKey = new Map<string, KeyWrite[]>();
   /** By key: requests by their lines. */
   private readonly byLine = new Map<string, Map<number, KeyWrite>>();
-  private script: { line: number; command: CommandObservation; ranNs: number } | undefined;
+  private script: RunningScript | undefined;
 
   constructor(
     private readonly node: string,
@@ -112,9 +125,13 @@ export class NodeWrites {
   add(observation: number, command: CommandObservation, ranNs: number): void {
     const name = command.argv[0]?.toUpperCase() ?? '';
     const inner = command.source === 'lua';
-    if (!inner) this.script = isScript(name) ? { line: observation, command, ranNs } : undefined;
-    for (const argument of command.argv.slice(1))
-      if (this.keys.has(argument)) this.requestOf(argument, observation, command, ranNs);
+    if (!inner)
+      this.script = isScript(name)
+        ? { line: observation, command, ranNs, hasAsked: false, written: new Set() }
+        : undefined;
+    const named = command.argv.slice(1).filter((argument) => this.keys.has(argument));
+    for (const key of named) this.requestOf(key, observation, command, ranNs);
+    if (inner && this.script) this.called(this.script, name, command.argv, named);
     if (EMPTIES.has(name)) for (const key of this.keys) this.requestOf(key, observation, command, ranNs);
     if (inner && name === 'INCR') this.counted(command.argv[1]!, observation);
     this.reading.command({ ...command, line: observation, ranFromNs: ranNs - RECKONING_NS });
@@ -129,6 +146,17 @@ export class NodeWrites {
         if (change.how === 'command' && write) ran(write, change);
       }
     return this.byKey;
+  }
+
+  /** What a script asks before it writes. */
+  private called(script: RunningScript, name: string, argv: readonly string[], named: readonly string[]): void {
+    const asks = argv.length > 1 && (writesNothing.has(name) || isConditional(name, argv));
+    for (const key of named) {
+      const write = this.byLine.get(key)?.get(script.line);
+      if (write && !script.written.has(key)) write.conditional ??= asks || (script.hasAsked ? undefined : false);
+      if (!asks) script.written.add(key);
+    }
+    script.hasAsked ||= asks;
   }
 
   /** The request that names the key, by itself or by what it calls. */
@@ -177,7 +205,7 @@ function blank(node: string, observation: number, command: CommandObservation, r
     command: name,
     script,
     effect: 'none',
-    conditional: script || isConditional(name, argv),
+    conditional: script ? undefined : isConditional(name, argv),
     expiresWallMs: Number.POSITIVE_INFINITY,
   };
   if (client !== undefined) write.client = client;

@@ -539,11 +539,31 @@ describe('released-by-other', () => {
         [TAKEN, 'c1'],
         [RETAKEN, 'c2'],
       ] as const)
-        story.command(at, 'r1', client, ['EVAL', 'take', '1', KEY]).command(at, 'r1', 'lua', ['set', KEY, '1']);
+        story
+          .command(at, 'r1', client, ['EVAL', 'take', '1', KEY])
+          .command(at, 'r1', 'lua', ['get', KEY])
+          .command(at, 'r1', 'lua', ['set', KEY, '1']);
       return story.sample(1.2, 'r1', { owner: '1', pttlMs: -1 });
     };
     expect(only(stored()).name).toBe('shared-owner');
     expect(only(stored().promised({ kind: 'semaphore', permits: 1 })).name).toBe('unexplained');
+  });
+});
+
+describe('overwritten, by a script', () => {
+  const by = (...called: string[][]) => {
+    const story = broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1');
+    story.command(RETAKEN, 'r1', 'c2', ['EVAL', 'take', '1', KEY]);
+    for (const argv of called) story.command(RETAKEN, 'r1', 'lua', argv);
+    return only(story.sample(3.1, 'r1', { owner: 'value-of-c2' })).name;
+  };
+  const set = ['set', KEY, 'value-of-c2', 'PX', '5000'];
+
+  it('is named where it wrote and had asked for nothing, and not where it may have asked for what it was told', () => {
+    expect(by(set)).toBe('overwritten');
+    expect(by(set, ['get', KEY])).toBe('overwritten');
+    expect(by(['get', KEY], set)).toBe('unexplained');
+    expect(by(['get', 'another'], set)).toBe('unexplained');
   });
 });
 
@@ -738,6 +758,12 @@ describe('minority-granted', () => {
     };
     expect(asked(0)).toBe('minority-granted');
     expect(asked(100)).not.toBe('minority-granted');
+    // As far off all the time, it does say when.
+    const off = { skewMs: 100, owner: 'value-of-c2' };
+    const steady = onlyR3();
+    for (const node of ['r4', 'r5'])
+      steady.sample(2.5, node, { skewMs: 100 }).take(3.05, node, 'c2', 'value-of-c2', 100).sample(3.1, node, off);
+    expect(only(steady).name).toBe('minority-granted');
   });
 
   it('is not named where they came back before the answer, died after the attempt left, or were not struck', () => {
