@@ -12,12 +12,10 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isNested } from '../../harness/record/facts/hold-order.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { listed, moment } from '../../harness/record/facts/words.js';
-import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import { ONE_OWNER } from './never-stored.js';
 import { mayHaveGranted, whyNoVote } from './votes.js';
-
-const ONE_OWNER: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'reentrant', 'fenced', 'fair']);
 
 export function minorityGranted(
   overlap: Overlap,

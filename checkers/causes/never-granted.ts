@@ -20,9 +20,8 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { neverStoredIn, type Refuted, refutedName } from './never-stored.js';
+import { watchedForAttempt } from './votes.js';
 
-/** The observer reads a little behind: what was asked for is in its record by then. */
-const OBSERVED_WITHIN_NS = 1e9;
 const ONE_GRANT_ONE_WRITE: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'fenced', 'fair']);
 
 export function neverGranted(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause | undefined {
@@ -71,10 +70,7 @@ export function inWords({ hold, instead, voters, shownBy, forms }: Refuted): str
 function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: CheckInput): Cause | undefined {
   const granted = evidence.grantsOf(other).find(({ took }) => took === true);
   if (!granted || hold.client === other.client || isNested(history, hold)) return undefined;
-  const watched = evidence.nodes.every((node) =>
-    evidence.watchedThroughout(node, hold.grantSentNs - RECKONING_NS, hold.fromNs + OBSERVED_WITHIN_NS),
-  );
-  if (!watched) return undefined;
+  if (!evidence.nodes.every((node) => watchedForAttempt(node, hold, evidence))) return undefined;
   const asked = evidence.nodes.flatMap((node) => evidence.writes(node, hold.key).filter((write) => isOf(write, hold)));
   const [first] = asked;
   if (!first || !asked.every((write) => write.took === false && foundAnother(write))) return undefined;

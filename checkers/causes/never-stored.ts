@@ -19,13 +19,14 @@
  * before it is killed is not always printed), by the same process, with a clock that nothing moved. Of independent nodes also
  * one that was dead, stopped or out of reach for the whole attempt had not granted.
  *
- * Excludes nested holds, permits and readers, keys of a play that are not the run's own, grants in other databases or under keys that are not named after the resource,
- * clients whose stamps contradict each other, and what happened while machine or harness stood still.
+ * Excludes nested holds, permits and readers, keys of a play that are not the run's own, grants in other databases or under
+ * keys that are not named after the resource, clients whose stamps contradict each other, and what happened while machine or
+ * harness stood still.
  */
 import { clockMovesOf } from '../../harness/record/facts/clock-moves.js';
 import type { StateSpan } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
-import { ALL_TIME, type Evidence } from '../../harness/record/facts/evidence.js';
+import { ALL_TIME, type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { nestedHolds } from '../../harness/record/facts/hold-order.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
@@ -66,8 +67,6 @@ export interface StoredInstead {
   readonly observation: number;
 }
 
-/** The observer reads a little behind, and a record that breaks off lacks what came just before. */
-const OBSERVED_WITHIN_NS = 1e9;
 /** What stood still may have kept the observer from reading for longer. */
 const STOOD_STILL_NS = 1e9;
 /** A clock that is off by more than this from one sample to the next was moved. */

@@ -9,12 +9,10 @@
 import type { StateSpan } from '../../harness/record/facts/commands/changes.js';
 import type { StoredState } from '../../harness/record/facts/commands/state.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
-import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { foundAnother, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 
-/** The observer reads a little behind, and a record that breaks off lacks what came just before. */
-const OBSERVED_WITHIN_NS = 1e9;
 /** How far a clock is off is known to some milliseconds. */
 const STEADY_WITHIN_MS = 10;
 
@@ -22,8 +20,19 @@ export function mayHaveGranted(node: string, hold: Hold, evidence: Evidence): bo
   if (whyNoVote(node, hold, evidence)) return false;
   const grant = evidence.grantsOf(hold).find((one) => one.node === node);
   if (grant) return grant.took !== false || !foundAnother(grant.write);
-  const watched = evidence.watchedThroughout(node, hold.grantSentNs - RECKONING_NS, hold.fromNs + OBSERVED_WITHIN_NS);
-  return !watched || mayHaveBeenAsked(node, hold, evidence) || mayKeepFor(node, hold, evidence);
+  return (
+    !watchedForAttempt(node, hold, evidence) ||
+    mayHaveBeenAsked(node, hold, evidence) ||
+    mayKeepFor(node, hold, evidence)
+  );
+}
+
+/**
+ * Whether all that a node ran of the attempt was seen. The observer reads a little behind, and a record that breaks off lacks
+ * what came just before.
+ */
+export function watchedForAttempt(node: string, { grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
+  return evidence.watchedThroughout(node, grantSentNs - RECKONING_NS, fromNs + OBSERVED_WITHIN_NS);
 }
 
 /** Whether a request that was read after the attempt had left may have run within it: its server's clock does not say when. */

@@ -6,23 +6,14 @@ import { writeRecordedRun } from '../../bench/recorded-run.js';
 import { judgeRun } from '../../cli/judge/judge.js';
 import { type Inside, open } from '../support/browser.js';
 import { haveBrowser } from '../support/needs.js';
-import { freshFolder, torture } from '../support/torture.js';
+import { freshFolder, QUIET, torture } from '../support/torture.js';
 import { schemaTroubles } from '../unit/docs/schema.js';
 
 declare const lockTorture: Inside;
 
 describe.skipIf(!haveBrowser)('the report of a run without faults', () => {
   test('says its verdict and has no violation to go to', async () => {
-    const run = await torture([
-      '--topology',
-      'single',
-      '--nemesis',
-      'none',
-      '--time-limit',
-      '3s',
-      '--hold',
-      '0.01x..0.05x',
-    ]);
+    const run = await torture([...QUIET, '--time-limit', '3s']);
     expect(schemaTroubles(run.results)).toEqual([]);
     await using opened = await open(join(run.folder, 'report.html'));
     const { page, trouble } = opened;

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { freshFolder, torture } from '../support/torture.js';
+import { freshFolder, QUIET, torture } from '../support/torture.js';
 
 test('an `ip` that hangs when links are deleted', async () => {
   const tools = freshFolder();
@@ -17,19 +17,9 @@ printf '%s\\n' "$asked" | exec ${real} "$@"
 `;
   writeFileSync(join(tools, 'ip'), script);
   chmodSync(join(tools, 'ip'), 0o755);
-  const flags = [
-    '--topology',
-    'single',
-    '--nemesis',
-    'none',
-    '--time-limit',
-    '5s',
-    '--hold',
-    '0.01x..0.05x',
-    '--seed',
-    '1',
-  ];
-  const run = await torture(flags, { env: { PATH: `${tools}:${process.env.PATH}` } });
+  const run = await torture([...QUIET, '--time-limit', '5s', '--seed', '1'], {
+    env: { PATH: `${tools}:${process.env.PATH}` },
+  });
   expect(run.output.match(/^(HELD|VIOLATED|UNKNOWN) \(/gm)).toHaveLength(1);
   expect(run.errors).not.toMatch(/\n\s+at /);
   expect(`${run.output}${run.errors}`.match(/could not be taken down: .*/g)).toHaveLength(1);

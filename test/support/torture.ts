@@ -10,6 +10,8 @@ import type { Results } from '../../harness/vocabulary/verdict.js';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 const MARK = 'LOCK_TORTURE_TEST_MARK';
+/** A run without faults, of which nothing is to be found. */
+export const QUIET = ['--topology', 'single', '--nemesis', 'none', '--hold', '0.01x..0.05x'];
 
 export interface Torture {
   child: ChildProcess;

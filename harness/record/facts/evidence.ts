@@ -32,7 +32,7 @@ interface NodeEvidence {
 }
 
 /** A grant is seen at the latest so long after the client had the answer: the observer reads a little behind. */
-const OBSERVED_WITHIN_NS = 1e9;
+export const OBSERVED_WITHIN_NS = 1e9;
 /** Most grants are seen much sooner, so of two that might be meant it is the one before this. */
 const OBSERVED_AT_ONCE_NS = 20e6;
 /** After the end of a hold even less: what comes then may belong to the client's next try. */

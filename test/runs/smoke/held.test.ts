@@ -2,7 +2,7 @@
 import { appendFileSync, cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { freshFolder, torture } from '../../support/torture.js';
+import { freshFolder, QUIET, torture } from '../../support/torture.js';
 
 describe('--json', () => {
   test('every line is an object, the last one the verdict', async () => {
@@ -18,16 +18,7 @@ describe('--json', () => {
 
 describe('what was recorded can be checked', () => {
   test('a torn last line is mentioned, other damage is reported with its line', async () => {
-    const run = await torture([
-      '--topology',
-      'single',
-      '--nemesis',
-      'none',
-      '--time-limit',
-      '5s',
-      '--hold',
-      '0.01x..0.05x',
-    ]);
+    const run = await torture([...QUIET, '--time-limit', '5s']);
     const folder = freshFolder();
     cpSync(run.folder, folder, { recursive: true, dereference: true });
     const history = join(folder, 'history.jsonl');
