@@ -220,7 +220,7 @@ class LineWriter {
 }
 
 const CONFIG: RunConfig = {
-  version: 1,
+  version: 2,
   runId: 'recorded',
   startedAt: '2026-01-01T00:00:00Z',
   seed: 1,
@@ -243,5 +243,5 @@ const CONFIG: RunConfig = {
   redis: { path: 'redis-server', env: {}, version: '7.0.15', origin: 'PATH' },
   clientArgv: [],
   unavailable: {},
-  again: 'npm run bench -- history',
+  reproduce: 'npm run bench -- history',
 };

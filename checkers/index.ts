@@ -113,7 +113,7 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
   const exclusion = results.some(({ checker, verdict: told }) => checker === 'mutual-exclusion' && told === 'valid');
   const strength = verdict === 'held' && violations.length === 0 ? strengthOfRun(input, stats) : undefined;
   return {
-    version: 1,
+    version: 2,
     runId: config.runId,
     verdict,
     exitStatus: verdict === 'violated' ? 1 : verdict === 'unknown' ? 2 : 0,
@@ -138,7 +138,7 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
     readings,
     ...(strength !== undefined && { strength }),
     stats,
-    again: config.again,
+    reproduce: config.reproduce,
   };
 }
 

@@ -43,7 +43,7 @@ function checkerCase(one: CheckerResult, results: Results, failOn: readonly Viol
   const failures: Case['failures'] = failing.slice(0, MOST_FAILURES).map((violation) => ({
     message: `${className(violation.class)}: ${whatHappened(violation)}`,
     type: violation.class,
-    text: violationText(violation, results.again),
+    text: violationText(violation, results.reproduce),
   }));
   const all = countFound(one, failOn);
   if (all > failures.length) {
@@ -60,13 +60,13 @@ function checkerCase(one: CheckerResult, results: Results, failOn: readonly Viol
       ? {
           error: {
             message: `unknown: ${one.notes[0] ?? 'the checker gave no reason'}`,
-            text: `${notes}\n${results.again}`,
+            text: `${notes}\n${results.reproduce}`,
           },
         }
       : {}),
     output: [
       ...one.notes,
-      ...allowed.map((violation) => `allowed, does not fail this run: ${violationText(violation, results.again)}`),
+      ...allowed.map((violation) => `allowed, does not fail this run: ${violationText(violation, results.reproduce)}`),
     ],
   };
 }
@@ -77,7 +77,7 @@ function verdictCase(results: Results, checkers: readonly Case[]): Case {
     results.headline,
     ...results.reasons,
     ...(results.strength === undefined ? [] : [results.strength]),
-    results.again,
+    results.reproduce,
   ].join('\n');
   const red = checkers.some((one) => one.failures.length > 0);
   const base: Case = { name: 'verdict', failures: [], output: [text] };
@@ -87,7 +87,7 @@ function verdictCase(results: Results, checkers: readonly Case[]): Case {
   return { ...base, error: { message: `unknown: ${results.reasons[0] ?? results.headline}`, text } };
 }
 
-function violationText(violation: Violation, again: string): string {
+function violationText(violation: Violation, reproduce: string): string {
   const chain = violation.cause.chain.map((link) => `  ${(link.atNs / 1e9).toFixed(6)} s ${link.text}`);
   return [
     `${className(violation.class)}: ${whatHappened(violation)}`,
@@ -95,7 +95,7 @@ function violationText(violation: Violation, again: string): string {
     `Why: ${violation.cause.sentence} [${violation.cause.name}]`,
     ...chain,
     `History lines: ${violation.evidence.slice(0, 60).join(', ')}`,
-    `Reproduce: ${again}`,
+    `Reproduce: ${reproduce}`,
   ].join('\n');
 }
 

@@ -46,7 +46,7 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
     '',
     'Reproduce:',
     '',
-    ...code(results.again),
+    ...code(results.reproduce),
   ];
   return `${lines.join('\n')}\n`;
 }

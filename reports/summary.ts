@@ -48,7 +48,7 @@ export function closingSummary(input: SummaryInput): string {
       : []),
     '',
     ...(input.reportPath === undefined ? [] : [`Report: ${plain(input.reportPath)}`]),
-    `Reproduce: ${plain(results.again, Number.POSITIVE_INFINITY)}`,
+    `Reproduce: ${plain(results.reproduce, Number.POSITIVE_INFINITY)}`,
   ].join('\n');
 }
 
@@ -79,7 +79,7 @@ function violationLines(one: { violation: Violation; number: number; fails: bool
 
 /** What `--json` prints: the verdict and each violation without its line-by-line evidence, which results.json has. */
 export interface JsonSummary {
-  version: 1;
+  version: 2;
   runId: string;
   verdict: Results['verdict'];
   exitStatus: Results['exitStatus'];
@@ -102,13 +102,13 @@ export interface JsonSummary {
   checkers: Record<string, 'valid' | 'invalid' | 'unknown'>;
   stats: Record<string, number>;
   report: string | null;
-  again: string;
+  reproduce: string;
 }
 
 /** One object, for machines. Every reported violation is in it; of many that is the first of each class, and `found` has all. */
 export function jsonSummary(results: Results, reportPath?: string): JsonSummary {
   return {
-    version: 1,
+    version: 2,
     runId: results.runId,
     verdict: results.verdict,
     exitStatus: results.exitStatus,
@@ -131,6 +131,6 @@ export function jsonSummary(results: Results, reportPath?: string): JsonSummary 
     checkers: Object.fromEntries(results.checkers.map((one) => [one.checker, one.verdict])),
     stats: results.stats,
     report: reportPath ?? null,
-    again: results.again,
+    reproduce: results.reproduce,
   };
 }

@@ -28,7 +28,7 @@ export interface BatchRun {
   runId?: string;
   seed: number;
   /** What repeats it by itself. */
-  again?: string;
+  reproduce?: string;
   /** Absent: it could not run. */
   results?: Results;
   /** Why it could not. */
@@ -80,8 +80,8 @@ async function oneRun(
     const { request, plan } = decide(run.seed);
     run.seed = request.seed;
     const prepared = await createPreparer(machine, base, () => {})(request, plan);
-    const { runId, again } = prepared.config;
-    Object.assign(run, { folder: prepared.folder, runId, again });
+    const { runId, reproduce } = prepared.config;
+    Object.assign(run, { folder: prepared.folder, runId, reproduce });
     const ended = await supervise(prepared, { json: false, quiet: true }, stop);
     if (ended === 'not-begun') return undefined;
     return ended.results ? { ...run, results: ended.results } : { ...run, error: 'it could not run' };

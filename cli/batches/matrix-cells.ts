@@ -17,7 +17,7 @@ export interface CellRow {
   shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run';
   why: string;
   reason: string;
-  runs: { run?: string; seed: number; again?: string; headline?: string }[];
+  runs: { run?: string; seed: number; reproduce?: string; headline?: string }[];
 }
 
 /** What the runs of cells are to do; relative files in their flags are below `project`. `timeLimitMs`: of each run by flags. */
@@ -49,8 +49,8 @@ export function begun(cell: Cell): CellRow {
 
 /** Adds a run to what is known of a cell. */
 export function judgeCell(row: CellRow, run: BatchRun): void {
-  const { results, runId, seed, again, error } = run;
-  row.runs.push({ run: runId, seed, again, headline: results?.headline });
+  const { results, runId, seed, reproduce, error } = run;
+  row.runs.push({ run: runId, seed, reproduce, headline: results?.headline });
   if (!results) {
     Object.assign(row, { shown: 'could-not-run', why: error ?? 'it could not run' });
     return;

@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { conform, conformText } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
+import { inVersion2 } from '../../harness/record/version-1.js';
 import { type Cell, cells, nameOf } from '../../matrix/index.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { UsageError } from '../common/errors.js';
@@ -60,7 +61,7 @@ function shard(text: string): { index: number; of: number } {
 }
 
 interface Summary {
-  version: 1;
+  version: 2;
   exitStatus: 0 | 1 | 2 | 3;
   headline: string;
   rows: CellRow[];
@@ -141,19 +142,19 @@ const cellRow = describes<CellRow>()(
       z.object({
         run: z.string().optional(),
         seed: z.number(),
-        again: z.string().optional(),
+        reproduce: z.string().optional(),
         headline: z.string().optional(),
       }),
     ),
   }),
 );
-const resumable = z.object({ version: z.literal(1), rows: z.array(cellRow) });
+const resumable = z.object({ version: z.literal(2), rows: z.array(cellRow) });
 
 /** Cells of another matrix that need not be run again. */
 function rowsOf(folder: string): CellRow[] {
   const path = join(folder, 'matrix.json');
   if (!existsSync(path)) throw new UsageError(`${folder} has no matrix.json to resume`);
-  const { value, problem } = conformText(readFileSync(path, 'utf8'), (data) => conform(resumable, data));
+  const { value, problem } = conformText(readFileSync(path, 'utf8'), (data) => conform(resumable, inVersion2(data)));
   if (problem !== undefined) throw new UsageError(`${path} cannot be read: ${problem}`);
   return value.rows.filter(({ shown }) => shown !== 'could-not-run');
 }
@@ -173,7 +174,7 @@ function summaryOf(rows: readonly CellRow[], planned: number): Summary {
   ].join(', ');
   const exitStatus =
     counted('otherwise') > 0 ? 1 : counted('could-not-run') > 0 ? 3 : counted('as-expected') < planned ? 2 : 0;
-  return { version: 1, exitStatus, headline, rows: [...rows] };
+  return { version: 2, exitStatus, headline, rows: [...rows] };
 }
 
 function sheetOf({ rows, exitStatus, headline }: Summary, id: string): Sheet {

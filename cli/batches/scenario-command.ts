@@ -7,8 +7,8 @@ import type { Results } from '../../harness/vocabulary/verdict.js';
 import type { Scenario } from '../../harness/vocabulary/workload.js';
 import type { Sheet } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
-import { commandLine } from '../common/again.js';
 import { UsageError } from '../common/errors.js';
+import { commandLine } from '../common/reproduce.js';
 import { type Say, saying } from '../common/say.js';
 import { nameAmong } from '../common/values.js';
 import type { DecidedRun } from '../run/decide-run.js';
@@ -171,7 +171,7 @@ function requestOf(scenario: Cast, seed: number, cwd: string): RunRequest {
     nemesis: [],
     nemesisIntervalMs: 1_000,
     failOn: [...CLASSES],
-    again: commandLine(['scenario', name, ...castFlags(scenario)]),
+    reproduce: commandLine(['scenario', name, ...castFlags(scenario)]),
   };
 }
 
@@ -193,7 +193,7 @@ function rowOf(scenario: Cast, run: BatchRun): Row {
   const trouble = readPlayTrouble(run.folder) ?? unexpected({ expect }, results);
   return trouble === undefined
     ? { ...row, went: 'as-written', why: results.headline }
-    : { ...row, went: 'otherwise', why: `${trouble} (${run.again})` };
+    : { ...row, went: 'otherwise', why: `${trouble} (${run.reproduce})` };
 }
 
 /** What came of a play of which it is not written what must. */

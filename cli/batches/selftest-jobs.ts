@@ -36,7 +36,7 @@ export interface SelftestRow {
   story: string;
   run?: string;
   seed: number;
-  again?: string;
+  reproduce?: string;
 }
 
 /** A twin that is let run for as long as its canary was would prove little where that was caught at once. */
@@ -85,7 +85,7 @@ export function judgeJob(job: Job, run: BatchRun): SelftestRow {
     story,
     seed: run.seed,
     ...(run.runId && { run: run.runId }),
-    ...(run.again && { again: run.again }),
+    ...(run.reproduce && { reproduce: run.reproduce }),
   };
   const { results } = run;
   if (!results) return { ...row, shown: 'could-not-run', why: run.error ?? 'it could not run' };

@@ -7,7 +7,7 @@ import { type SelftestRow, statusOf, type TrialResult } from './selftest-jobs.js
 export function summaryOf(rows: readonly SelftestRow[], planned: number, seconds: number) {
   const exitStatus = statusOf(rows, planned);
   return {
-    version: 1 as const,
+    version: 2 as const,
     exitStatus,
     headline: headline(rows, planned),
     seconds: Math.round(seconds),
@@ -53,7 +53,7 @@ export function troublesOf(rows: readonly SelftestRow[]): string[] {
   const troubles = rows.filter(({ shown }) => shown !== 'caught' && shown !== 'not-accused');
   return troubles.flatMap((row) => [
     `  ${SHOWN[row.shown]}: ${row.lock}: ${row.why}`,
-    ...(row.again ? [`    again: ${row.again}`] : []),
+    ...(row.reproduce ? [`    Reproduce: ${row.reproduce}`] : []),
   ]);
 }
 

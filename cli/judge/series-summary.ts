@@ -33,7 +33,7 @@ export interface SeriesRow {
   /** Of a replay: whether it found what the original had found. */
   reproduced?: boolean;
   /** The command that repeats this run alone. */
-  again: string;
+  reproduce: string;
 }
 
 /**
@@ -43,7 +43,7 @@ export interface SeriesRow {
 export type SeriesEnd = 'running' | 'complete' | 'found' | 'interrupted' | 'could-not-run';
 
 export interface SeriesSummary {
-  version: 1;
+  version: 2;
   ended: SeriesEnd;
   /** Runs asked for; null: until one is violated, or the user ends it. */
   planned: number | null;
@@ -58,7 +58,7 @@ export interface SeriesSummary {
 
 /** The row of a run with its judged results; without them it could not run. */
 export function seriesRowOf(
-  run: { n: number; seed: number; runId: string; folder: string; again: string; cutShort: boolean },
+  run: { n: number; seed: number; runId: string; folder: string; reproduce: string; cutShort: boolean },
   results: Results | undefined,
   original?: Original,
 ): SeriesRow {
@@ -83,7 +83,7 @@ export function summarise(
   const counts: SeriesSummary['counts'] = { violated: 0, held: 0, unknown: 0, 'could-not-run': 0 };
   for (const { verdict } of rows) counts[verdict]++;
   return {
-    version: 1,
+    version: 2,
     ended: series.ended,
     planned: series.planned ?? null,
     exitStatus: exitStatusOf(rows, series.ended),

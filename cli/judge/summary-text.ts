@@ -109,7 +109,7 @@ function showLines(row: SeriesRow): string[] {
   return [
     `${row.verdict === 'violated' ? 'First violated' : 'Last'}, seed ${row.seed}: ${row.headline}`,
     ...(row.verdict === 'could-not-run' ? [] : [`Report: ${join(row.folder, 'report.html')}`]),
-    `Reproduce: ${row.again}`,
+    `Reproduce: ${row.reproduce}`,
   ];
 }
 

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { findRun } from '../../harness/record/store.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import { commandLine } from '../common/again.js';
+import { commandLine } from '../common/reproduce.js';
 import { saying } from '../common/say.js';
 import type { Where } from '../judge/judge-commands.js';
 import { checkPair, planTopology } from '../run/deployment.js';
@@ -42,12 +42,12 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
   if (redis) say(redis);
 
   const prepare = createPreparer(machine, series.base, say);
-  const again = againOf(original, flags, where);
+  const reproduce = commandToReplay(original, flags, where);
   return runSeries({
     ...series,
     original: original.findings,
     prepare: async (n) => {
-      const prepared = await prepare(replayOf(config, again), plan);
+      const prepared = await prepare(replayOf(config, reproduce), plan);
       const changed = n === 0 && lockChanged(original, prepared);
       if (changed) say(`note: ${config.lock} has changed since the original ran; the lock is taken as it is now`);
       return prepared;
@@ -56,13 +56,13 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
 }
 
 /** What the original was to do, all of it; only its password is drawn anew. */
-function replayOf(config: RunConfig, again: string): RunRequest {
+function replayOf(config: RunConfig, reproduce: string): RunRequest {
   const { password, ...options } = config.topologyOptions;
   return {
     ...requestOf(config),
     topologyOptions: { ...options, ...(password !== undefined && { password: randomBytes(16).toString('hex') }) },
     replayOf: config.runId,
-    again,
+    reproduce,
   };
 }
 
@@ -100,7 +100,7 @@ function lockChanged({ folder }: OriginalRun, prepared: PreparedRun): boolean {
 }
 
 /** One more replay of the original. By its id where that is enough: what `latest` means has changed by then. */
-function againOf({ folder, config }: OriginalRun, flags: ReplayFlags, where: Where): string {
+function commandToReplay({ folder, config }: OriginalRun, flags: ReplayFlags, where: Where): string {
   const named = dirname(folder) === where.base ? config.runId : folder;
   const server = flags.server ?? flags.redis;
   return commandLine([

@@ -32,7 +32,7 @@ export type AskedFaults =
 export interface AskedRun {
   kind: TopologyKind;
   /** What does not depend on a run's seed. */
-  settings: Omit<RunRequest, 'seed' | 'nemesis' | 'again'>;
+  settings: Omit<RunRequest, 'seed' | 'nemesis' | 'reproduce'>;
   /** Whether servers ask for a password, which is drawn for each run. */
   auth: boolean;
   faults: AskedFaults;

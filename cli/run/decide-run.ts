@@ -4,7 +4,7 @@ import { WARM_UP_MS } from '../../harness/run/run.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { Capability } from '../../harness/vocabulary/host.js';
 import { makePlan, parseNemesis } from '../../nemesis/index.js';
-import { againOf } from '../common/again.js';
+import { commandToReproduce } from '../common/reproduce.js';
 import type { AskedRun } from './ask-run.js';
 import { planTopology } from './deployment.js';
 import { readPlanFile } from './plan-file.js';
@@ -31,7 +31,7 @@ export function decideRun(asked: AskedRun, unavailable: Partial<Record<Capabilit
   const password = auth ? { password: randomBytes(16).toString('hex') } : {};
   const topologyOptions = { ...settings.topologyOptions, ...password };
   return {
-    request: { ...settings, topologyOptions, seed, nemesis, again: againOf(argv, seed) },
+    request: { ...settings, topologyOptions, seed, nemesis, reproduce: commandToReproduce(argv, seed) },
     plan,
     warnings: [...warnings, ...leaseWarnings(asked)],
   };

@@ -46,7 +46,7 @@ export function createPreparer(machine: Machine, base: string, say: Say) {
     try {
       kept ??= await readLock(request, folder, machine);
       const config: RunConfig = {
-        version: 1,
+        version: 2,
         runId,
         startedAt: new Date().toISOString(),
         ...request,

@@ -95,9 +95,9 @@ async function oneRun(series: Series, n: number, stop: StopRequests): Promise<Ma
   let run: PreparedRun | undefined;
   const row = (results?: Results): Made => {
     if (!run) return 'no-folder';
-    const { runId, seed, again } = run.config;
+    const { runId, seed, reproduce } = run.config;
     return seriesRowOf(
-      { n: n + 1, seed, runId, folder: run.folder, cutShort: stop.asked, again },
+      { n: n + 1, seed, runId, folder: run.folder, cutShort: stop.asked, reproduce },
       results,
       series.original,
     );

@@ -21,6 +21,7 @@ import { type Conformed, conform, conformText, conformWhole } from './schemas/co
 import { planSchema } from './schemas/plan.js';
 import { playSchema } from './schemas/play.js';
 import { resultsSchema } from './schemas/results.js';
+import { inVersion2 } from './version-1.js';
 
 /** A store that cannot be used; the message is one clear line. */
 export class StoreError extends Error {
@@ -147,12 +148,12 @@ export function writeJson(folder: string, name: string, value: unknown): void {
 
 /** Throws StoreError where it is damaged; fields that this version does not know are left out. */
 export function readConfig(folder: string): RunConfig {
-  return readJson(folder, 'config.json', (data) => conform(runConfigSchema, data));
+  return readJson(folder, 'config.json', (data) => conform(runConfigSchema, inVersion2(data)));
 }
 
 /** As `readConfig`, for running it again: a field that this version does not know is an error, too. */
 export function readWholeConfig(folder: string): RunConfig {
-  return readJson(folder, 'config.json', (data) => conformWhole(runConfigSchema, data));
+  return readJson(folder, 'config.json', (data) => conformWhole(runConfigSchema, inVersion2(data)));
 }
 
 export function readPlan(folder: string): Plan {
@@ -168,7 +169,7 @@ export function readPlayTrouble(folder: string): string | undefined {
 /** The verdict of a run; undefined where it has none yet. */
 export function readResults(folder: string): Results | undefined {
   if (!existsSync(join(folder, 'results.json'))) return undefined;
-  return readJson(folder, 'results.json', (data) => conform(resultsSchema, data));
+  return readJson(folder, 'results.json', (data) => conform(resultsSchema, inVersion2(data)));
 }
 
 function readJson<Value>(folder: string, name: string, conformed: (data: unknown) => Conformed<Value>): Value {

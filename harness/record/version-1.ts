@@ -1,7 +1,7 @@
 /**
- * Reads histories of version 1, of which fault records did not tell their effects, nor deployments what a lock takes to be
- * held: both followed from names. This is the only place that knows these names. Everything else of a history is the same
- * in both versions.
+ * Reads what version 1 recorded. Fault records of its histories did not tell their effects, nor deployments what a lock takes
+ * to be held: both followed from names. Its files of JSON called the command that repeats a run `again`. This is the only
+ * place that knows these names. Everything else is the same in both versions.
  *
  * It promises that what it makes of a record is true of it. When a fault began to undo something was not recorded: where
  * that takes no time (a process is continued, a route removed) it is taken for the time of the record. A server that is
@@ -10,7 +10,7 @@
  */
 import type { FaultEffect, HistoryBody } from '../vocabulary/history.js';
 import type { Quorum } from '../vocabulary/topology.js';
-import { type Check, type Fields, type JsonObject, listOf, number, oneOf, optional, text } from './shapes.js';
+import { type Check, type Fields, type JsonObject, listOf, number, object, oneOf, optional, text } from './shapes.js';
 
 type FaultBody = Extract<HistoryBody, { type: 'fault' }>;
 
@@ -168,3 +168,22 @@ function otherEffects({ fault, targets: who, did, state }: OldFault): FaultEffec
 function mishapEffects({ fault, targets }: OldFault): FaultEffect[] {
   return fault === 'server' ? [{ kind: 'killed', who: targets }] : [];
 }
+
+/** What `config.json`, `results.json` or `matrix.json` holds, as version 2 would have written it. Anything else as it is. */
+export function inVersion2(file: unknown): unknown {
+  if (!isObject(file) || file.version !== 1) return file;
+  // Of a matrix: the runs of each of its rows.
+  const rows = listed(file.rows, (row) => ({ ...row, runs: listed(row.runs, renamed) }));
+  return { ...renamed(file), version: 2, ...(rows !== undefined && { rows }) };
+}
+
+function renamed({ again, ...rest }: JsonObject): JsonObject {
+  return again === undefined ? rest : { ...rest, reproduce: again };
+}
+
+/** The objects of a list, each changed; what is no list, or no object in it, is left to the schema. */
+function listed(value: unknown, change: (item: JsonObject) => JsonObject): unknown {
+  return Array.isArray(value) ? value.map((item) => (isObject(item) ? change(item) : item)) : value;
+}
+
+const isObject = (value: unknown): value is JsonObject => object(value) === undefined;

@@ -9,7 +9,7 @@ import type { ClientHabit, ResourceMode } from './workload.js';
 
 /** Everything that decides what a run does: `config.json`. */
 export interface RunConfig {
-  version: 1;
+  version: 2;
   runId: string;
   startedAt: string;
   seed: number;
@@ -50,7 +50,7 @@ export interface RunConfig {
   /** Capabilities missing on this machine, with remedies, as probed before the run. */
   unavailable: Partial<Record<Capability, string>>;
   /** The command line that repeats this run, without the seed of chance. */
-  again: string;
+  reproduce: string;
 }
 
 export interface CheckInput {

@@ -173,7 +173,7 @@ export interface Measurement {
 }
 
 export interface Results {
-  version: 1;
+  version: 2;
   runId: string;
   verdict: 'held' | 'violated' | 'unknown';
   exitStatus: 0 | 1 | 2;
@@ -195,5 +195,5 @@ export interface Results {
   strength?: string;
   stats: Record<string, number>;
   /** The command that runs it again. */
-  again: string;
+  reproduce: string;
 }

@@ -30,7 +30,7 @@ export function repeatSection({ config, plan, results, ...rest }: ReportInput): 
   const logs = files.filter((name) => name.startsWith('logs/'));
   const others = files.filter((name) => !name.startsWith('logs/'));
   return markup`<h2 id="reproduce">Reproduce</h2>
-<p>The same seed makes the same plan:</p><pre><code>${results.again}</code></pre>
+<p>The same seed makes the same plan:</p><pre><code>${results.reproduce}</code></pre>
 <p>This run’s plan, ten times, with a count of how often the same is found:</p><pre><code>${`npm run torture -- replay ${config.runId} --times 10`}</code></pre>
 <p>Judge the record once more:</p><pre><code>${`npm run torture -- check ${config.runId}`}</code></pre>
 <p class="note">On real servers the timing is never quite the same twice: one repetition that finds nothing proves little.</p>

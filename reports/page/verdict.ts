@@ -23,7 +23,7 @@ ${properties(input)}
 ${hardness(input, story)}
 ${results.strength === undefined ? undefined : markup`<p><b>Strength:</b> ${clipped(results.strength, 1_000)}</p>`}
 <p class="muted">Run it again:</p>
-<pre><code>${results.again}</code></pre>
+<pre><code>${results.reproduce}</code></pre>
 </section>`;
 }
 

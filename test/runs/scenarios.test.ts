@@ -46,13 +46,13 @@ describe('with another lock than it is written for', () => {
     expect(output).toMatch(/crashed-holder-frees-it +held: The lock held/);
     expect(output).toMatch(/only-the-owner-releases +violated: Exclusion broken/);
     expect(output).toContain('violated in 1 of 2, held in 1 of 2');
-    const again = readdirSync(out)
+    const reproduce = readdirSync(out)
       .filter((name) => !name.includes('-scenarios-') && name !== 'latest')
       .flatMap((name) => {
         const path = join(out, name, 'results.json');
-        return existsSync(path) ? [(JSON.parse(readFileSync(path, 'utf8')) as Results).again] : [];
+        return existsSync(path) ? [(JSON.parse(readFileSync(path, 'utf8')) as Results).reproduce] : [];
       });
-    expect(again).toContain('npm run torture -- scenario only-the-owner-releases --lock set-nx-px-del');
+    expect(reproduce).toContain('npm run torture -- scenario only-the-owner-releases --lock set-nx-px-del');
 
     const replayed = await torture([join(out, 'latest')], { command: 'replay' });
     expect(replayed.status).toBe(3);

@@ -73,8 +73,8 @@ describe('--times', () => {
     for (const [n, row] of summary.runs.entries()) {
       const config: RunConfig = json(row.folder, 'config.json');
       expect([config.seed, row.seed, row.n]).toEqual([41 + n, 41 + n, n + 1]);
-      expect(config.again).toMatch(new RegExp(`--lease 300ms .*--seed ${41 + n}$`));
-      expect(config.again).not.toContain('--times');
+      expect(config.reproduce).toMatch(new RegExp(`--lease 300ms .*--seed ${41 + n}$`));
+      expect(config.reproduce).not.toContain('--times');
       expect(config.clientArgv.at(-1)).toBe(join(row.folder, 'lock.mjs'));
     }
     expect(readFileSync(join(seriesOf(run.out), 'summary.md'), 'utf8')).toContain('| 42 | violated |');
@@ -107,11 +107,11 @@ describe('replay', () => {
 
     const before: RunConfig = json(original, 'config.json');
     const after: RunConfig = json(out, 'latest', 'config.json');
-    const own = ['runId', 'startedAt', 'again', 'clientArgv', 'replayOf'] as const;
+    const own = ['runId', 'startedAt', 'reproduce', 'clientArgv', 'replayOf'] as const;
     for (const name of own) delete (after as Partial<RunConfig>)[name];
     expect(before).toMatchObject(after);
     expect(json(out, 'latest', 'plan.json')).toEqual(json(original, 'plan.json'));
-    expect(summary.runs[0].again).toContain(`replay ${original}`);
+    expect(summary.runs[0].reproduce).toContain(`replay ${original}`);
     expect(json(summary.runs[0].folder, 'config.json').replayOf).toBe(before.runId);
   });
 
@@ -138,8 +138,8 @@ describe('replay', () => {
   test.each<[string, () => string, RegExp]>([
     [
       'of another version',
-      edit((config) => Object.assign(config, { version: 2 })),
-      /config\.json: version: expected 1, got 2/,
+      edit((config) => Object.assign(config, { version: 3 })),
+      /config\.json: version: expected 2, got 3/,
     ],
     [
       'with more than is known',

@@ -22,7 +22,7 @@ const topologyOptions = z.object({
 
 export const runConfigSchema = describes<RunConfig>()(
   z.object({
-    version: z.literal(1),
+    version: z.literal(2),
     runId: text,
     startedAt: text,
     seed: z.int().min(0),
@@ -61,6 +61,6 @@ export const runConfigSchema = describes<RunConfig>()(
       .optional(),
     clientArgv: z.array(z.string()),
     unavailable: z.partialRecord(z.enum(['clock', 'network', 'process']), z.string()),
-    again: text,
+    reproduce: text,
   }),
 );

@@ -154,7 +154,7 @@ const reading = z
 export const resultsSchema = describes<Results>()(
   z
     .object({
-      version: z.literal(1),
+      version: z.literal(2),
       runId: z.string(),
       verdict: z.enum(['held', 'violated', 'unknown']),
       exitStatus: z.literal([0, 1, 2]).describe('0 held, 1 a property was violated, 2 cannot tell.'),
@@ -170,10 +170,10 @@ export const resultsSchema = describes<Results>()(
         ),
       strength: z.string().describe('How much a pass is worth.').optional(),
       stats,
-      again: z.string().describe('The command that runs it again.'),
+      reproduce: z.string().describe('The command that runs it again.'),
     })
     .meta({
-      title: 'lock-torture: results.json of a run, version 1',
+      title: 'lock-torture: results.json of a run, version 2',
       description:
         "What a run came to. Times are nanoseconds since the run's epoch by the monotonic clock that no fault touches; null stands for a time without end.",
     }),

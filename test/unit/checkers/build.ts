@@ -346,7 +346,7 @@ export class Story {
 }
 
 export const literalConfig: RunConfig = {
-  version: 1,
+  version: 2,
   runId: 'literal',
   startedAt: '2026-01-01T00:00:00Z',
   seed: 1,
@@ -369,7 +369,7 @@ export const literalConfig: RunConfig = {
   redis: { path: 'redis-server', env: {}, version: '7.0.15', origin: 'PATH' },
   clientArgv: [],
   unavailable: {},
-  again: 'npm run torture -- --seed 1',
+  reproduce: 'npm run torture -- --seed 1',
 };
 
 /** `count` holds of 0.8 s, one a second, by c1 and c2 in turn; each is refused while the other holds. */

@@ -19,7 +19,7 @@ describe('the cells', () => {
     expect(request).toMatchObject({ lock: cell.lock, topology: cell.topology });
     if ('scenario' in cell.by) {
       expect(request.scenario).toBe(cell.by.scenario);
-      expect(request.again).toContain(`scenario ${cell.by.scenario}`);
+      expect(request.reproduce).toContain(`scenario ${cell.by.scenario}`);
     } else if (cell.by.flags.join(' ').includes('--nemesis none')) expect(plan.steps).toEqual([]);
     else expect(plan.steps.length).toBeGreaterThan(0);
   });

@@ -314,7 +314,7 @@ function fieldsShown(): [name: string, change: Change, words: string][] {
       '<p class="headline">%</p>',
     ],
     ['a reason', change((base, text) => base.results.reasons.push(text)), '<li>%</li>'],
-    ['the command', change((base, text) => Object.assign(base.results, { again: text })), '<code>%</code>'],
+    ['the command', change((base, text) => Object.assign(base.results, { reproduce: text })), '<code>%</code>'],
     [
       'a proof',
       change((base, text) => Object.assign(base.results.violations[0]!, { proof: text })),

@@ -80,7 +80,7 @@ describe('junit', () => {
   it('escapes, and drops what XML forbids', () => {
     const nasty = `"]]><x>'&\u0000\u0008\u001b\ufffe\ud800`;
     const evil = structuredClone(results);
-    evil.runId = evil.headline = evil.again = nasty;
+    evil.runId = evil.headline = evil.reproduce = nasty;
     evil.checkers[0]!.checker = nasty;
     evil.checkers[0]!.notes = [nasty];
     for (const violation of evil.checkers[0]!.violations) {

@@ -61,7 +61,7 @@ interface Grant {
 }
 
 export const sampleConfig: RunConfig = {
-  version: 1,
+  version: 2,
   runId: '20260314-092653-sentinel',
   startedAt: '2026-03-14T09:26:53.589Z',
   seed: 42,
@@ -84,7 +84,7 @@ export const sampleConfig: RunConfig = {
   redis: { path: '/usr/bin/redis-server', env: {}, version: '7.0.15', origin: 'PATH' },
   clientArgv: ['node', 'dist/harness/client/main.js', 'set-nx-px'],
   unavailable: { clock: 'no C compiler: install gcc to skew clocks' },
-  again: 'npm run torture -- --topology sentinel --seed 42',
+  reproduce: 'npm run torture -- --topology sentinel --seed 42',
 };
 
 /** A run as lists of plain objects, which a test may change before a report is made of them. */
@@ -498,7 +498,7 @@ function overlap(name: Violation['class'], a: Hold, b: Hold, cause: Violation['c
 
 function resultsOf(violations: Violation[], holds: number): Results {
   return {
-    version: 1,
+    version: 2,
     runId: sampleConfig.runId,
     verdict: 'violated',
     exitStatus: 1,
@@ -545,7 +545,7 @@ function resultsOf(violations: Violation[], holds: number): Results {
     readings: [],
     strength: '3 of 9 struck holds were violated',
     stats: { holds, operations: 292 },
-    again: sampleConfig.again,
+    reproduce: sampleConfig.reproduce,
   };
 }
 

@@ -87,7 +87,7 @@ describe('json summary', () => {
       exitStatus: 1,
       runId: results.runId,
       report: 'r.html',
-      again: results.again,
+      reproduce: results.reproduce,
     });
     expect(summary.violations).toHaveLength(3);
     expect(summary.violations[2]).toMatchObject({

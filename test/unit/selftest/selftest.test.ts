@@ -54,7 +54,7 @@ const violation: Violation = {
 
 function ended(checker: string, violations: Violation[], verdict: Results['verdict'] = 'held'): BatchRun {
   const results = { verdict, headline: 'The lock held.', violations, checkers: [{ checker, violations }] };
-  return { seed: 7, runId: 'some', again: 'npm run …', results: results as unknown as Results };
+  return { seed: 7, runId: 'some', reproduce: 'npm run …', results: results as unknown as Results };
 }
 
 const overlap = { checker: 'mutual-exclusion', class: 'exclusion' } as const;

@@ -26,7 +26,7 @@ export function results(violations: readonly string[], verdict?: Results['verdic
   const found: Results['found'] = {};
   for (const { class: name } of violations.map(violation)) found[name] = (found[name] ?? 0) + 1;
   return {
-    version: 1,
+    version: 2,
     runId: 'a-run',
     verdict: told,
     exitStatus: told === 'violated' ? 1 : told === 'unknown' ? 2 : 0,
@@ -37,7 +37,7 @@ export function results(violations: readonly string[], verdict?: Results['verdic
     found,
     stats: {},
     readings: [],
-    again: '',
+    reproduce: '',
   };
 }
 
@@ -48,7 +48,7 @@ export function row(n: number, judged?: Results, options: { cutShort?: boolean; 
     seed: 39 + n,
     runId: `run-${n}`,
     folder: `/runs/run-${n}`,
-    again: `npm run torture -- --seed ${39 + n}`,
+    reproduce: `npm run torture -- --seed ${39 + n}`,
     cutShort: options.cutShort ?? false,
   };
   return seriesRowOf(run, judged, options.original);

@@ -6,7 +6,7 @@ import { conformWhole } from '../../../../harness/record/schemas/conform.js';
 import type { RunConfig } from '../../../../harness/vocabulary/run.js';
 
 const config: RunConfig = {
-  version: 1,
+  version: 2,
   runId: 'a-run',
   startedAt: '2026-01-01T00:00:00.000Z',
   seed: 7,
@@ -29,7 +29,7 @@ const config: RunConfig = {
   redis: { path: '/usr/bin/redis-server', env: {}, version: '7.0.15', origin: 'PATH' },
   clientArgv: ['node', 'main.js'],
   unavailable: {},
-  again: 'npm run torture -- --seed 7',
+  reproduce: 'npm run torture -- --seed 7',
 };
 
 /** What `replay` says of a config. */

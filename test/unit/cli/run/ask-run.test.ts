@@ -52,7 +52,7 @@ describe('what is asked for', () => {
 test('a request holds the seed, the faults and the command that repeats it', () => {
   const { request, plan } = decideRun(asked('--nemesis', 'pause:client', '--times', '3'), {}, 7);
   expect(request).toMatchObject({ seed: 7, nemesis: ['pause:client'] });
-  expect(request.again).toBe('npm run torture -- --nemesis pause:client --seed 7');
+  expect(request.reproduce).toBe('npm run torture -- --nemesis pause:client --seed 7');
   expect(plan.seed).toBe(7);
 });
 
@@ -65,7 +65,7 @@ test('a replay does all that its original did, on the machine as it is now', () 
   const argv = ['--workload', 'fenced-resource', '--resource', 'checking', '--stop-at-first'];
   const { request } = decideRun(asked(...argv), {}, 7);
   const config: RunConfig = {
-    version: 1,
+    version: 2,
     runId: 'r',
     startedAt: 'then',
     clientArgv: ['node'],

@@ -10,6 +10,7 @@ import { conform, conformText, conformWhole } from '../../../../harness/record/s
 import { planSchema } from '../../../../harness/record/schemas/plan.js';
 import { resultsSchema } from '../../../../harness/record/schemas/results.js';
 import { readConfig, readPlan, readResults, readWholeConfig, StoreError } from '../../../../harness/record/store.js';
+import { sampleInput } from '../../reports/sample.js';
 
 const LINE = /^\P{Cc}+$/u;
 
@@ -71,10 +72,23 @@ describe('files of the first release', () => {
   const written = (name: string) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8'));
 
   it('are read whole', () => {
-    expect(readWholeConfig(FOLDER)).toEqual(written('config.json'));
-    expect(readConfig(FOLDER)).toEqual(written('config.json'));
+    const { again, ...rest } = written('config.json');
+    const config = { ...rest, version: 2, reproduce: again };
+    expect(readWholeConfig(FOLDER)).toEqual(config);
+    expect(readConfig(FOLDER)).toEqual(config);
     // The last step has no duration: a play that ended as it struck has left that.
     expect(readPlan(FOLDER)).toEqual(written('plan.json'));
+  });
+
+  it('results among them', () => {
+    const { reproduce: again, ...results } = sampleInput().results;
+    const folder = mkdtempSync(join(tmpdir(), 'store-'));
+    try {
+      writeFileSync(join(folder, 'results.json'), JSON.stringify({ ...results, version: 1, again }));
+      expect(readResults(folder)).toMatchObject({ runId: results.runId, version: 2, reproduce: again });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('and none of them is taken for the results of a run', () => {
@@ -84,7 +98,7 @@ describe('files of the first release', () => {
   it.each([
     ['{', /config\.json: not JSON/],
     ['null', /config\.json: expected an object, got null$/],
-    ['{"version":9}', /config\.json: version: expected 1, got 9$/],
+    ['{"version":9}', /config\.json: version: expected 2, got 9$/],
     ['{"version":1}', /config\.json: runId: missing, expected a string$/],
   ])('%s instead: one clear line', (text, says) => {
     const folder = mkdtempSync(join(tmpdir(), 'store-'));

@@ -4,6 +4,7 @@ import { effectsOf } from '../../../../harness/record/facts/effects.js';
 import { mishaps, unhealed } from '../../../../harness/record/facts/faults.js';
 import { quorumOf } from '../../../../harness/record/facts/quorum.js';
 import { parseHistory } from '../../../../harness/record/history.js';
+import { inVersion2 } from '../../../../harness/record/version-1.js';
 import type { History } from '../../../../harness/vocabulary/history.js';
 
 const S = 1e9;
@@ -151,4 +152,32 @@ it('must fit its schema, naming file and line', () => {
   const damaged = fault(1, 'partition', 'strike', { cut: [['r1']] });
   expect(() => recorded([damaged])).toThrow('runs/1/history.jsonl, line 2: "cut" is not a list of pairs');
   expect(() => recorded([fault(1, 'pause', 'strike', { targets: undefined })])).toThrow('line 2: "targets" is missing');
+});
+
+describe('a file of JSON', () => {
+  it.each([
+    ['config.json, results.json', { version: 1, seed: 7, again: 'npm' }, { version: 2, seed: 7, reproduce: 'npm' }],
+    [
+      'matrix.json',
+      { version: 1, rows: [{ cell: 'a', runs: [{ seed: 7, again: 'npm' }, { seed: 8 }] }] },
+      { version: 2, rows: [{ cell: 'a', runs: [{ seed: 7, reproduce: 'npm' }, { seed: 8 }] }] },
+    ],
+  ])('%s calls what repeats a run by its present name', (_, old, now) => {
+    expect(inVersion2(old)).toEqual(now);
+  });
+
+  it.each([
+    [{ version: 2, again: 'npm' }],
+    [{ version: 3, rows: [{ runs: [{ again: 'npm' }] }] }],
+    [[{ version: 1, again: 'npm' }]],
+    [null],
+    ['again'],
+  ])('%j is of no version 1: left to its schema', (other) => {
+    expect(inVersion2(other)).toBe(other);
+  });
+
+  it('that is damaged is left to its schema, too', () => {
+    expect(inVersion2({ version: 1 })).toEqual({ version: 2 });
+    expect(inVersion2({ version: 1, rows: [null, { runs: 7 }] })).toEqual({ version: 2, rows: [null, { runs: 7 }] });
+  });
 });

@@ -5,7 +5,7 @@ import { quote } from './values.js';
 const OF_THE_SERIES = { valued: ['--seed', '--times'], bare: ['--until-violation'] };
 
 /** The command that repeats one run of `argv` by itself, with the seed that it had. */
-export function againOf(argv: readonly string[], seed: number): string {
+export function commandToReproduce(argv: readonly string[], seed: number): string {
   const { valued, bare } = OF_THE_SERIES;
   const kept = argv.filter(
     (argument, n) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { againOf } from '../../../../cli/common/again.js';
+import { commandToReproduce } from '../../../../cli/common/reproduce.js';
 
 test.each([
   ['the seed that was drawn', ['--topology', 'sentinel'], '--topology sentinel --seed 7'],
@@ -8,5 +8,5 @@ test.each([
   ['either way of writing a value', ['--times=5', '--seed=3', '--lock=x'], '--lock=x --seed 7'],
   ['what a shell would take apart', ['--lock', 'cmd:python3 a.py'], "--lock 'cmd:python3 a.py' --seed 7"],
 ])('the command that repeats one run: %s', (_, argv, again) => {
-  expect(againOf(argv, 7)).toBe(`npm run torture -- ${again}`);
+  expect(commandToReproduce(argv, 7)).toBe(`npm run torture -- ${again}`);
 });
