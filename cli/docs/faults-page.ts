@@ -16,9 +16,8 @@ import {
   parseNemesis,
   roles,
 } from '../../nemesis/index.js';
+import { DEFAULT_LEASE_MS } from '../run/flags.js';
 
-/** What durations are given for. */
-const LEASE_MS = 5_000;
 /** Any policy will do where a fault asks whether there is one. */
 const POLICY = 'allkeys-lru';
 
@@ -162,7 +161,7 @@ function argumentsOf(fault: NemesisFault): string[] {
 /** The values that plans choose from, on all topologies and for all targets together. */
 function drawn(fault: NemesisFault, argument: string): string {
   const values = placesOf(fault).flatMap(({ topology }) =>
-    fault.targets.flatMap((role) => fault.shape(topology, role, LEASE_MS).args?.[argument] ?? []),
+    fault.targets.flatMap((role) => fault.shape(topology, role, DEFAULT_LEASE_MS).args?.[argument] ?? []),
   );
   return [...new Set(values)].map((value) => `\`${value}\``).join(', ');
 }
@@ -172,7 +171,7 @@ function whereOf(fault: NemesisFault): string {
   const places = placesOf(fault);
   const rows = places.map(({ topology, condition }) => {
     const role = defaultRole(fault, topology)!;
-    const { forMs, lane } = fault.shape(topology, role, LEASE_MS);
+    const { forMs, lane } = fault.shape(topology, role, DEFAULT_LEASE_MS);
     return [
       `\`${topology.name}\`${condition}`,
       `\`${role}\``,
@@ -187,7 +186,7 @@ function whereOf(fault: NemesisFault): string {
   const heads = [
     'topology',
     'strikes, if no target is named',
-    `in force, at a lease of ${seconds(LEASE_MS)}`,
+    `in force, at a lease of ${seconds(DEFAULT_LEASE_MS)}`,
     'planned',
   ];
   return [table(heads, rows), ...not].join('\n\n');

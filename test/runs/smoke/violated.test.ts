@@ -22,7 +22,7 @@ describe('what a fault breaks is found', () => {
   });
 
   test('redlock, one of the granting nodes forgets: exclusion broken', async () => {
-    const run = await torture(['--topology', 'redlock', '--nemesis', 'forget-granted', '--seed', '5']);
+    const run = await torture(['--topology', 'redlock', '--nemesis', 'forget-granted', '--lease', '5s', '--seed', '5']);
     expect(run.status).toBe(1);
     expect(classes(run.results)).toEqual(['exclusion']);
   });

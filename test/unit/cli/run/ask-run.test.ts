@@ -20,6 +20,11 @@ describe('what is asked for', () => {
     expect(settings).toMatchObject({ lock: 'fenced', clients: 4, resource: 'checking' });
   });
 
+  test('a lease that is not asked for is not whole seconds, so that one in the wrong unit shows', () => {
+    expect(asked().settings.leaseMs % 1_000).not.toBe(0);
+    expect(asked('--lease', '5s').settings.leaseMs).toBe(5_000);
+  });
+
   test('paths are absolute, and a plan takes the place of a nemesis', () => {
     const { faults } = asked('--plan', 'plan.json');
     expect(faults).toEqual({ planFile: `${CWD}/plan.json`, named: 'plan.json' });
