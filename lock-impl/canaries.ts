@@ -222,6 +222,14 @@ const pairs: Record<string, Pair> = {
     mended: 'the same, asking each time',
     mendedClaims: 'exclusion',
   },
+  'adopted-key': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'takes a key that it stored before it died for a new grant',
+    claims: 'the key ends in the midst of the lease that is claimed, and another client is granted it',
+    mended: 'the same, giving that key a whole lease',
+    mendedClaims: 'exclusion; who comes back soon enough goes on',
+  },
   'token-before-wait': {
     topologies: ONE_SERVER,
     forms: WITH_EXTEND,

@@ -41,17 +41,19 @@ export function adoptedStaleKey({ first, second }: Overlap, evidence: Evidence, 
   const { history, model } = input;
   if (evidence.majority !== undefined || !ONE_OWNER.has(model.kind) || isNested(history, first)) return undefined;
   const invokedNs = history.event(first.evidence[0]!)!.atNs;
-  if (!evidence.nodes.every((node) => isBelieved(node, invokedNs, first.fromNs, evidence))) return undefined;
   const related = new RelatedKeys(history.operations.keys);
   const own = clientNames(history, first.client);
   const isOwn = (client: string) => [...clientNames(history, client)].some((name) => own.has(name));
   for (const granted of ownStoresOf(second, evidence, related)) {
     const changes = evidence.readingOf(granted.node)!.changes(granted.key);
     const kept = granted.inTime ? keptBefore(invokedNs, first, granted, changes, isOwn) : undefined;
-    if (!kept || !isBelieved(granted.node, kept.by.atNs, kept.loss.atNs, evidence)) continue;
+    const grant = changes.ofLine(granted.line);
+    if (!kept || !grant || !isBelieved(granted.node, kept.by.atNs, grant.atNs, evidence, 0)) continue;
+    const others = evidence.nodes.filter((node) => node !== granted.node);
+    if (!others.every((node) => isBelieved(node, invokedNs, first.fromNs, evidence))) continue;
     const untilNs = Math.max(kept.loss.atNs, first.fromNs + READ_WITHIN_NS);
     if (mayHaveStored(first, { fromNs: invokedNs, untilNs }, evidence, related, isOwn)) continue;
-    return adoption(first, second, granted, kept, changes.ofLine(granted.line)!);
+    return adoption(first, second, granted, kept, grant);
   }
   return undefined;
 }

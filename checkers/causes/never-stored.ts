@@ -248,9 +248,19 @@ export function refutedName({ client, id }: Hold): string {
   return `${client} ${id}`;
 }
 
-/** Whether what a node was seen to do between the two instants is all that it did, and its stamps say when. */
-export function isBelieved(node: string, beganNs: number, endedNs: number, evidence: Evidence): boolean {
-  const [fromNs, untilNs] = [beganNs - RECKONING_NS, endedNs + OBSERVED_WITHIN_NS];
+/**
+ * Whether what a node was seen to do between the two instants is all that it did, and its stamps say when. `readWithinNs`: so
+ * long after its end a command may have been read; 0 where that is when a line of the node's own was read, for it prints them
+ * in order.
+ */
+export function isBelieved(
+  node: string,
+  beganNs: number,
+  endedNs: number,
+  evidence: Evidence,
+  readWithinNs = OBSERVED_WITHIN_NS,
+): boolean {
+  const [fromNs, untilNs] = [beganNs - RECKONING_NS, endedNs + readWithinNs];
   if (!evidence.watchedThroughout(node, fromNs, untilNs)) return false;
   const [before, after] = [evidence.lastSample(node, fromNs), evidence.firstSample(node, untilNs, () => true)];
   if (!before || !after) return false;

@@ -23,8 +23,12 @@ end
 return 0
 `;
 
-/** The lock with owner ids made by `ownerOf`, once per client. */
-export function retriableLock(name: string, ownerOf: (access: TopologyAccess) => string): LockDefinition {
+/** The lock with owner ids made by `ownerOf`, once per client; `acquireScript` has the keys, arguments and answers of the one above. */
+export function retriableLock(
+  name: string,
+  ownerOf: (access: TopologyAccess) => string,
+  acquireScript = acquireOrConfirm,
+): LockDefinition {
   return defineLock({
     name,
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
@@ -34,7 +38,7 @@ export function retriableLock(name: string, ownerOf: (access: TopologyAccess) =>
       const attempt = async (key: string, leaseMs: number) => {
         const sentNs = access.nowNs();
         try {
-          const granted = await redis.eval(acquireOrConfirm, 1, key, owner, leaseMs);
+          const granted = await redis.eval(acquireScript, 1, key, owner, leaseMs);
           if (granted === 0) return { refusedBecause: 'held' };
         } catch (error) {
           const reason = whyNotDone(error);
@@ -50,4 +54,9 @@ export function retriableLock(name: string, ownerOf: (access: TopologyAccess) =>
       };
     },
   });
+}
+
+/** An owner id that outlives the process: the machine's name, of which `c1.2` is the second process. */
+export function nameOfMachine({ options }: TopologyAccess): string {
+  return options.client.split('.', 1)[0]!;
 }

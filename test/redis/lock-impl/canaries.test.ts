@@ -100,6 +100,20 @@ canary(
   },
 );
 
+canary(
+  'adopted-key',
+  'a successor of a holder that died finds its key, which has a whole lease then: %s',
+  { broken: [false], mended: [true] },
+  async ({ a, b, key }, isWhole) => {
+    // Both run on the machine c1.
+    expect((await a.acquire(key, LONG_MS)).type).toBe('ok');
+    await a[Symbol.asyncDispose]();
+    const { type, value } = await b.acquire(key, 3 * LONG_MS);
+    expect({ type, claims: value.validForMs > 2 * LONG_MS }).toEqual({ type: 'ok', claims: true });
+    expect((await server.redis.pttl(key)) > 2 * LONG_MS).toBe(isWhole);
+  },
+);
+
 describe('renewed by its holder', () => {
   const LEASE_MS = RENEWED_LEASE_MS;
 
