@@ -1,0 +1,373 @@
+/** What servers had stored proves that no server granted a hold: what counts for it, what does not, and up to when. */
+import { describe, expect, it } from 'vitest';
+import { neverGrantedHolds } from '../../../../checkers/exclusion/never-granted.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import { KEY, Story } from '../build.js';
+import { beside, found, held, run, SECOND_OF_C2 } from '../exclusion/never-granted-runs.js';
+
+const MS = 0.001;
+const QUEUE = `${KEY}:queue`;
+const FIVE = ['r1', 'r2', 'r3', 'r4', 'r5'];
+
+/** One server of which nothing is stored at first; c2 claims at 4.5 s what these grants do or do not show. */
+function shownBy(grants: (story: Story) => void): Story {
+  const story = new Story().up('c1').up('c2').up('c3').watch(0, 'r1').sample(0.5, 'r1').sample(7, 'r1');
+  grants(story);
+  return story.grant('c2', 4.5).release('c2', 6);
+}
+
+const notJudged = (story: Story) => neverGrantedHolds.check(story.input()).notJudged;
+
+describe('how the lock stores its grants is not shown', () => {
+  it('by grants that have no kind of key in common', () => {
+    const inTurn = (others: string) =>
+      shownBy((story) => {
+        // Samples do not look for these keys, so the first of each only shows that it is there from then on.
+        for (const [n, client] of ['c1', 'c2', 'c1', 'c2', 'c1'].entries())
+          held(story, client, 0.7 + n * 0.6, { key: `${n % 2 ? others : 'fast'}:${KEY}` });
+      });
+    expect(found(inTurn('fast'))).toEqual(SECOND_OF_C2);
+    expect(found(inTurn('slow'))).toEqual([]);
+  });
+
+  it('where no command of any client was observed', () => {
+    const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').grant('c1', 1).release('c1', 2);
+    expect(notJudged(story)).toBe('no command of any client was observed');
+  });
+
+  it('by a hold that rests on what its client had stored before', () => {
+    const third = (storedAt: number) =>
+      shownBy((story) => {
+        held(story, 'c1', 1);
+        held(story, 'c2', 2);
+        story.grant('c1', 3).take(storedAt, 'r1', 'c1').release('c1', 3.5).unlock(3.501, 'r1', 'c1');
+      });
+    expect(found(third(3 - MS))).toEqual(SECOND_OF_C2);
+    expect(found(third(2.9))).toEqual([]);
+    // Server's stamps are good to some milliseconds: so shortly before the attempt left it may be of the attempt.
+    expect(found(third(3 - 4 * MS))).toEqual(SECOND_OF_C2);
+    expect(found(third(3 - 8 * MS))).toEqual([]);
+  });
+
+  it('by what was gone again before the answer, or was never stored', () => {
+    const places = (story: Story, client: string, at: number, isGone: boolean) => {
+      const place = [QUEUE, `${client}@${at}`];
+      story.grant(client, at).command(at - 1.5 * MS, 'r1', client, ['SADD', ...place]);
+      story.command(isGone ? at - MS : at + 0.4, 'r1', client, ['SREM', ...place]).release(client, at + 0.4);
+    };
+    const queue = (isGone: boolean) =>
+      shownBy((story) => {
+        story.command(0.8, 'r1', 'c1', ['DEL', QUEUE]);
+        places(story, 'c1', 1, isGone);
+        places(story, 'c2', 2, isGone);
+        places(story, 'c1', 3, isGone);
+      });
+    expect(found(queue(false))).toEqual(SECOND_OF_C2);
+    expect(found(queue(true))).toEqual([]);
+  });
+
+  it('by what came more than a second after the answer, and is by what came within it', () => {
+    const late = (s: number) =>
+      shownBy((story) => {
+        for (const [n, client] of ['c1', 'c2', 'c1'].entries()) {
+          const at = 0.6 + n * 1.3;
+          story.grant(client, at).take(at + s, 'r1', client, `${client}@${at}`);
+          story.release(client, at + 1.1).unlock(at + 1.2, 'r1', client, `${client}@${at}`);
+        }
+      });
+    expect(found(late(0.9))).toEqual(SECOND_OF_C2);
+    expect(found(late(0.3))).toEqual(SECOND_OF_C2);
+    expect(found(late(1.05))).toEqual([]);
+  });
+
+  it('by what other clients stored', () => {
+    expect(found(held(run(), 'c3', 5))).toEqual(SECOND_OF_C2);
+  });
+
+  it("by the client's own next grant, seconds later", () => {
+    expect(found(held(run(), 'c2', 6.2))).toEqual(SECOND_OF_C2);
+  });
+});
+
+describe('a claim is not refuted', () => {
+  it('where the client changed what was there in its attempt, or may have', () => {
+    const prolonged = (at: number, by = 'c2') =>
+      found(
+        beside(run())
+          .command(at, 'r1', by, ['PEXPIRE', KEY, '5000'])
+          .sample(at + 0.0001, 'r1', { owner: 'c1@4' }),
+      );
+    expect(prolonged(4.499)).toEqual([]);
+    expect(prolonged(4.499, 'c3')).toEqual(SECOND_OF_C2);
+    // In an earlier attempt, but for what a stamp may be off.
+    expect(prolonged(4.49)).toEqual(SECOND_OF_C2);
+    expect(prolonged(4.496)).toEqual([]);
+    // Read within a second.
+    expect(prolonged(5.4)).toEqual([]);
+    expect(prolonged(5.6)).toEqual(SECOND_OF_C2);
+  });
+
+  it('by what began to be unknown just after the answer', () => {
+    const unknown = (at: number) => found(run().command(at, 'r1', 'c3', ['SOMETHING', KEY, 'x']));
+    expect(unknown(4.505)).toEqual([]);
+    expect(unknown(4.508)).toEqual(SECOND_OF_C2);
+  });
+
+  it('by a key that was touched first after the answer, unless not all was seen from the start', () => {
+    const touched = (story: Story) => found(story.command(4.9, 'r1', 'c3', ['DEL', `${KEY}:mark`]));
+    expect(touched(run())).toEqual(SECOND_OF_C2);
+    expect(touched(run().watch(0.7, 'r1', false).watch(0.8, 'r1'))).toEqual([]);
+  });
+
+  it('where it was not known what was there until just before the attempt left, by what stamps may be off', () => {
+    const until = (at: number) =>
+      found(run().command(4.2, 'r1', 'c3', ['SOMETHING', KEY, 'x']).command(at, 'r1', 'c3', ['DEL', KEY]));
+    expect(until(4.4965)).toEqual([]);
+    expect(until(4.49)).toEqual(SECOND_OF_C2);
+  });
+
+  it('where a server was not looked at before', () => {
+    expect(found(run().watch(0.2, 'r2').sample(7, 'r2'))).toEqual([]);
+    expect(found(run().watch(0.2, 'r2').sample(4.4, 'r2').sample(7, 'r2'))).toEqual(SECOND_OF_C2);
+  });
+
+  it('where its own earlier key, or that of its predecessor in the same place, was there; others are', () => {
+    const kept = (client: string, story = new Story()) =>
+      run(['r1'], story)
+        .grant(client, 4.5)
+        .take(4.2, 'r1', 'c2', 'kept')
+        .sample(4.3, 'r1', { owner: 'kept' })
+        .unlock(6.5, 'r1', 'c2', 'kept')
+        .grant('c3', 7.5)
+        .release('c3', 7.6)
+        .sample(9, 'r1');
+    const up = { host: 'c2', address: '10.77.0.9', lock: 'any', features: [] };
+    const again = new Story().event(0.1, { type: 'client-up', client: 'c2.2', slot: 'c2', ...up });
+    expect(found(kept('c2'))).toEqual(['c3 at 7.5']);
+    expect(found(kept('c2.2', again))).toEqual(['c3 at 7.5']);
+  });
+
+  it('beside a key that may name others', () => {
+    const waiting = (...argv: string[]) =>
+      run()
+        .refused('c3', 4, 6.9)
+        .command(4.2, 'r1', 'c3', [...argv, 'place of c3']);
+    const known = (story: Story) => story.command(0.6, 'r1', 'c3', ['DEL', QUEUE]);
+    for (const argv of [
+      ['SADD', QUEUE],
+      ['RPUSH', QUEUE],
+    ]) {
+      expect(found(waiting(...argv)), argv[0]).toEqual([]);
+      expect(found(known(waiting(...argv))), argv[0]).toEqual(SECOND_OF_C2);
+    }
+    const hash = run().refused('c3', 4, 6.9).command(4.2, 'r1', 'c3', ['HSET', QUEUE, 'place of c3', '1']);
+    expect(found(hash)).toEqual([]);
+    expect(found(known(hash))).toEqual(SECOND_OF_C2);
+    // What its client had there and took back is gone.
+    const back = known(waiting('SADD', QUEUE)).command(3.6, 'r1', 'c2', ['SADD', QUEUE, 'place of c2']);
+    expect(found(back)).toEqual([]);
+    expect(found(back.command(3.7, 'r1', 'c2', ['SREM', QUEUE, 'place of c2']))).toEqual(SECOND_OF_C2);
+  });
+
+  it('where a resource has more keys than are followed', () => {
+    const keys = (count: number) => {
+      const story = run();
+      for (let n = 1; n < count; n++) story.command(0.6, 'r1', 'c3', ['DEL', `${KEY}:try-${n}`]);
+      return story;
+    };
+    expect(found(keys(32))).toEqual(SECOND_OF_C2);
+    expect(found(keys(33))).toEqual([]);
+  });
+});
+
+describe('whose it is that was stored', () => {
+  it('is known of what was gone at the answer, though its client was done', () => {
+    const passed = run()
+      .grant('c1', 4)
+      .take(4 - MS, 'r1', 'c1', 'c1@4');
+    passed.release('c1', 4.4975).unlock(4.4985, 'r1', 'c1', 'c1@4').sample(4.6, 'r1');
+    expect(found(passed)).toEqual(SECOND_OF_C2);
+  });
+
+  /** c1 is granted by r1 at 4 s, and r2 is its replica. */
+  const replicated = (value: string, story = new Story()) => {
+    story.watch(0, 'r2');
+    for (const at of [0.5, 7, 8]) story.sample(at, 'r2', { role: 'replica' });
+    run(['r1'], story).grant('c1', 4).release('c1', 6.4);
+    story.take(4 - MS, 'r1', 'c1', value).unlock(6.401, 'r1', 'c1', value);
+    return copied(story, value, 4, 6.402);
+  };
+  const copied = (story: Story, value: string, from: number, until: number) =>
+    story
+      .command(from, 'r2', 'link', ['SET', KEY, value, 'PXAT', String(1_700_000_000_000 + from * 1e3 + 4_999)])
+      .command(until, 'r2', 'link', ['DEL', KEY]);
+
+  it('is not where several clients store the same and no line says which of them did', () => {
+    const shared = (value: string, at: number) =>
+      replicated('c1@4')
+        .grant('c3', at)
+        .take(at - MS, 'r1', 'c3', value)
+        .release('c3', at + 0.1)
+        .unlock(at + 0.101, 'r1', 'c3', value);
+    for (const at of [3.7, 7.2]) {
+      expect(found(shared('another', at)), `${at}`).toEqual(SECOND_OF_C2);
+      expect(found(shared('c1@4', at)), `${at}`).toEqual([]);
+    }
+  });
+
+  describe('where all store the same and the line says who did', () => {
+    const SAME = 'locked';
+    const storing = (story: Story, client: string, at: number, until: number) =>
+      story
+        .grant(client, at)
+        .release(client, until)
+        .command(at - MS, 'r1', client, ['SET', KEY, SAME, 'PX', '5000']);
+
+    it('is known while that one holds', () => {
+      const story = storing(storing(run(), 'c1', 3.7, 3.8), 'c3', 4, 6.4).unlock(6.401, 'r1', 'c3', SAME);
+      expect(found(story)).toEqual(SECOND_OF_C2);
+    });
+
+    it('is not when that one was done, whoever else holds by it, or it itself later', () => {
+      const other = storing(storing(run(), 'c3', 3.9, 6.4), 'c1', 4, 4.4).unlock(6.401, 'r1', 'c3', SAME);
+      expect(found(other)).toEqual([]);
+      const later = storing(run(), 'c1', 4, 4.1).unlock(6.5, 'r1', 'c1', SAME);
+      expect(found(storing(later, 'c1', 7.2, 7.4).unlock(7.401, 'r1', 'c1', SAME))).toEqual([]);
+    });
+  });
+
+  it("is not known to be another's where it may be the client's own, come from the primary", () => {
+    const own = (client: string) => {
+      const story = run().watch(0, 'r2');
+      for (const at of [0.5, 7, 8]) story.sample(at, 'r2', { role: 'replica' });
+      story
+        .grant(client, 3.8)
+        .take(3.8 - MS, 'r1', client, 'first')
+        .release(client, 4.1)
+        .unlock(4.101, 'r1', client, 'first');
+      return found(copied(story, 'first', 3.8, 4.499));
+    };
+    expect(own('c1')).toEqual(SECOND_OF_C2);
+    expect(own('c2')).toEqual([]);
+  });
+
+  describe('of what another client stored in an attempt that came to nothing', () => {
+    const LEFT = 'left by c3';
+    const left = (at = 4.005) => run().refused('c3', 4, 4.01).take(at, 'r1', 'c3', LEFT).unlock(6.9, 'r1', 'c3', LEFT);
+    const names = (story: Story, by: string, at = 3.9) =>
+      story.command(at, 'r1', by, ['EVALSHA', 'abc', '1', KEY, LEFT]).command(at, 'r1', 'lua', ['get', KEY]);
+
+    it('is known where it was asking just then', () => {
+      expect(found(left())).toEqual(SECOND_OF_C2);
+      expect(found(left().refused('c3', 5, 5.01))).toEqual(SECOND_OF_C2);
+      expect(found(left(4.012))).toEqual(SECOND_OF_C2);
+      expect(found(left(4.018))).toEqual([]);
+      expect(found(left(3.9))).toEqual([]);
+    });
+
+    it('is not where a third one ever named it', () => {
+      expect(found(names(left(), 'c3'))).toEqual(SECOND_OF_C2);
+      expect(found(names(left(), 'c2'))).toEqual([]);
+      expect(found(names(left(), 'c1', 7.2))).toEqual([]);
+    });
+
+    it('is, by a script that was given it, and not where only somebody else named it', () => {
+      const byScript = (...given: string[]) =>
+        run()
+          .refused('c3', 4, 4.01)
+          .command(4.005, 'r1', 'c3', ['EVAL', 'script', '1', KEY, ...given])
+          .command(4.005, 'r1', 'lua', ['set', KEY, LEFT, 'PX', '5000'])
+          .command(6.9, 'r1', 'c3', ['DEL', KEY]);
+      expect(found(byScript(LEFT))).toEqual(SECOND_OF_C2);
+      expect(found(byScript())).toEqual([]);
+      expect(found(names(byScript(), 'c1'))).toEqual([]);
+    });
+
+    it('is not where it was releasing, or the one that it left is not known', () => {
+      const handed = run()
+        .grant('c1', 4)
+        .take(4 - MS, 'r1', 'c1', 'c1@4')
+        .release('c1', 4.2)
+        .unlock(4.2005, 'r1', 'c1', 'c1@4');
+      handed.command(4.201, 'r1', 'c1', ['SET', KEY, LEFT, 'PX', '5000']);
+      expect(found(handed.unlock(6.9, 'r1', 'c1', LEFT))).toEqual([]);
+    });
+  });
+
+  it('is not known of what a stranger stored: the others are judged', () => {
+    const story = run()
+      .command(4.2, 'r1', 'stranger', ['SET', KEY, 'x', 'PX', '5000'])
+      .sample(4.3, 'r1', { owner: 'x' });
+    story.command(6.5, 'r1', 'stranger', ['DEL', KEY]).grant('c3', 7.5).release('c3', 7.6).sample(9, 'r1');
+    expect(found(story)).toEqual(['c3 at 7.5']);
+  });
+
+  it("is not the holder's what it stored for the next one while it held", () => {
+    const handed = (at: number, until: number) =>
+      run()
+        .command(3.9, 'r1', 'c2', ['EVALSHA', 'queue', '1', KEY, 'place of c2'])
+        .command(3.9, 'r1', 'lua', ['get', KEY])
+        .grant('c1', 4)
+        .take(4 - MS, 'r1', 'c1', 'c1@4')
+        .release('c1', until)
+        .command(at, 'r1', 'c1', ['SET', KEY, 'place of c2', 'PX', '5000'])
+        .unlock(6.9, 'r1', 'c1', 'place of c2')
+        .grant('c3', 7.5)
+        .release('c3', 7.6)
+        .sample(9, 'r1');
+    // The lock has another way to grant, so nothing is said of any claim.
+    expect(found(handed(4.3, 4.9))).toEqual([]);
+    expect(found(handed(4.002, 4.001))).toEqual([]);
+  });
+
+  it("is the holder's what it stored for itself, though that was read when it had died", () => {
+    const story = run().grant('c1', 4).take(4.1, 'r1', 'c1', 'c1@4', -101).down('c1', 4.05);
+    expect(found(story.command(6.9, 'r1', 'c3', ['DEL', KEY]))).toEqual(SECOND_OF_C2);
+  });
+});
+
+describe('what befell the run', () => {
+  it('excuses while the harness stood still, and a second to both sides', () => {
+    const stalled = (at: number) => found(run().disturbed(at, 'harness-stall', 300));
+    expect(stalled(6.3)).toEqual([]);
+    expect(stalled(6.7)).toEqual(SECOND_OF_C2);
+    expect(stalled(3.3)).toEqual([]);
+    expect(stalled(3.1)).toEqual(SECOND_OF_C2);
+  });
+
+  it('does not excuse by a fault on somebody else', () => {
+    const stopped: FaultEffect = { kind: 'stopped', who: ['c3'] };
+    const story = run().fault(4.3, 0, 'pause', 'strike', { effects: [stopped], beganNs: 4.25e9 });
+    expect(found(story.fault(4.6, 0, 'pause', 'heal', { beganNs: 4.55e9 }))).toEqual(SECOND_OF_C2);
+  });
+
+  it('leaves it open where watching broke off within a second after the answer, whatever was seen before that', () => {
+    const story = run().command(5.3, 'r1', 'c3', ['GET', KEY]).watch(5.4, 'r1', false).watch(5.401, 'r1');
+    expect(found(story)).toEqual([]);
+  });
+
+  it('does not matter where a clock was moved when all was over, or by less than it can be read', () => {
+    const jump: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 2 };
+    expect(found(run().fault(7.5, 0, 'clock', 'strike', { effects: [jump] }))).toEqual(SECOND_OF_C2);
+    const skewed = (skewMs: number) => found(run().sample(4.8, 'r1', { skewMs }));
+    expect(skewed(2)).toEqual(SECOND_OF_C2);
+    expect(skewed(5)).toEqual([]);
+  });
+});
+
+describe('of independent nodes', () => {
+  const granting = (story: Story) => story.take(4.499, 'r1', 'c2', 'c2@4.5').take(4.499, 'r2', 'c2', 'c2@4.5');
+
+  it('one of which nothing was ever observed may have granted', () => {
+    expect(found(granting(run(FIVE.slice(0, 4), new Story().independent())))).toEqual([]);
+    expect(found(granting(run(FIVE, new Story().independent())), 'minority-granted')).toEqual(SECOND_OF_C2);
+  });
+
+  it('one that keeps several databases may have granted', () => {
+    const story = granting(run(FIVE, new Story().independent()));
+    expect(found(story.command(4.1, 'r5', 'c3', ['COPY', KEY, 'copy', 'DB', '0']), 'minority-granted')).toEqual(
+      SECOND_OF_C2,
+    );
+    expect(found(story.command(4.2, 'r5', 'c3', ['COPY', KEY, KEY, 'DB', '1']))).toEqual([]);
+  });
+});
