@@ -1,0 +1,299 @@
+/** What an explanation must not say: for each of its links a story that lacks only that one, beside one that has them all. */
+import { describe, expect, it } from 'vitest';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import { KEY, Story } from '../build.js';
+import { causeNames, FIRST_TAKE, grantedByR1, overwrites, SECOND_TAKE, twoGrants } from './two-grants.js';
+
+const sent = (value = 'value-of-c1', untilMs = 5_999) => [
+  'SET',
+  KEY,
+  value,
+  'PXAT',
+  String(1_700_000_000_000 + untilMs),
+];
+
+describe('node-forgot', () => {
+  const granted = () => grantedByR1().sample(1.2, 'r1', { owner: 'value-of-c1' });
+  const back = { runId: 'run-2' };
+  const restarted = () => granted().watch(2, 'r1', false).watch(2.3, 'r1');
+  const retaken = (story: Story) => causeNames(story.take(SECOND_TAKE, 'r1', 'c2'));
+  const kill =
+    (at: number, ...kinds: ('killed' | 'forgot')[]) =>
+    (story: Story) =>
+      story.fault(at, 0, 'kill', 'strike', { effects: kinds.map((kind) => ({ kind, who: ['r1'] })) });
+
+  it('needs the key to have stayed away', () => {
+    const found = restarted()
+      .sample(2.4, 'r1', back)
+      .sample(2.6, 'r1', { ...back, owner: 'value-of-c1' });
+    expect(causeNames(overwrites(found))).not.toContain('node-forgot');
+    const hidden = restarted()
+      .sample(2.4, 'r1', back)
+      .sample(2.6, 'r1', { ...back, owner: '"(a list)"' });
+    expect(causeNames(overwrites(hidden))).not.toContain('node-forgot');
+    expect(causeNames(overwrites(restarted().sample(2.4, 'r1', back).sample(2.6, 'r1', back)))).toEqual([
+      'node-forgot',
+    ]);
+  });
+
+  it('needs what is found instead to have been stored since', () => {
+    const instead = (owner: string, story = restarted()) =>
+      retaken(story.sample(2.5, 'r1', { ...back, owner, pttlMs: 100 }).sample(2.8, 'r1', back));
+    expect(instead('value-of-c9')).not.toContain('node-forgot');
+    const since = restarted().take(2.45, 'r1', 'c3', 'value-of-c3', 0, 150);
+    expect(instead('value-of-c3', since)).toEqual(['node-forgot']);
+    const before = granted()
+      .watch(1.3, 'r1', false)
+      .watch(1.4, 'r1')
+      .take(1.5, 'r1', 'c3')
+      .sample(1.6, 'r1', { owner: 'value-of-c1' });
+    expect(instead('value-of-c3', before.watch(2, 'r1', false).watch(2.3, 'r1'))).not.toContain('node-forgot');
+  });
+
+  it('is not said where clients remove what is not theirs, or store what others do, unless a fault told of it', () => {
+    const emptied = (story: Story) => retaken(story.sample(2.5, 'r1', back));
+    const plain = () => restarted().command(0.7, 'r1', 'c3', ['DEL', KEY]);
+    expect(emptied(restarted())).toEqual(['node-forgot']);
+    expect(emptied(plain())).toEqual(['unexplained']);
+    expect(emptied(kill(2, 'killed', 'forgot')(plain()))).toEqual(['node-forgot']);
+    expect(emptied(restarted().command(0.7, 'r1', 'c1', ['DEL', KEY]))).toEqual(['node-forgot']);
+    const script = restarted().command(0.7, 'r1', 'c3', ['EVAL', 'release', '1', KEY]);
+    expect(emptied(script.command(0.7, 'r1', 'lua', ['del', KEY]))).toEqual(['node-forgot']);
+    expect(emptied(restarted().take(0.2, 'r1', 'c3', 'value-of-c1', 0, 200))).toEqual(['unexplained']);
+  });
+
+  it('needs a look at the server before the second grant, whatever that found', () => {
+    const after = { ...back, owner: 'value-of-c2' };
+    expect(causeNames(overwrites(restarted()).sample(3.1, 'r1', after))).toEqual(['unexplained']);
+    expect(causeNames(overwrites(restarted().sample(2.9, 'r1', back)).sample(3.1, 'r1', after))).toEqual([
+      'node-forgot',
+    ]);
+  });
+
+  it('needs the time of the key not to have been over at any moment', () => {
+    const jump = { effects: [{ kind: 'clock-jumped' as const, who: ['r1'], offsetMs: 6_000 }] };
+    const jumped = restarted().fault(1.5, 0, 'clock', 'strike', jump).fault(1.6, 0, 'clock', 'heal');
+    expect(retaken(jumped.sample(2.5, 'r1', back))).not.toContain('node-forgot');
+    expect(retaken(restarted().sample(1.5, 'r1', { skewMs: 6_000 }).sample(2.5, 'r1', back))).not.toContain(
+      'node-forgot',
+    );
+  });
+
+  it('needs the restart to lie between the grants', () => {
+    const unbroken = retaken(granted().sample(2.5, 'r1', back));
+    expect(unbroken).toEqual(['node-forgot']);
+    // Of the first process nothing was seen since the grant: the second one may have granted it.
+    expect(retaken(grantedByR1().sample(2.5, 'r1', back))).not.toContain('node-forgot');
+    const first = twoGrants().watch(0, 'r1').command(FIRST_TAKE, 'r1', 'c1', ['SET', KEY, 'value-of-c1', 'PX', '5000']);
+    first.sample(1.2, 'r1', { owner: 'value-of-c1' }).watch(2, 'r1', false).watch(2.3, 'r1');
+    expect(retaken(first.sample(2.5, 'r1', back))).toEqual(['node-forgot']);
+  });
+
+  it('is not said of a server that was killed and is known to have kept its data', () => {
+    const killed = (at: number, ...kinds: ('killed' | 'forgot')[]) =>
+      retaken(kill(at, ...kinds)(restarted().sample(2.5, 'r1', back)));
+    expect(killed(2, 'killed')).toEqual(['unexplained']);
+    expect(killed(2, 'killed', 'forgot')).toEqual(['node-forgot']);
+    expect(killed(0.7, 'killed')).toEqual(['node-forgot']);
+    expect(killed(3.5, 'killed')).toEqual(['node-forgot']);
+  });
+});
+
+describe('released-by-other', () => {
+  it('is no shared owner where a plain DEL removed what both had stored', () => {
+    const story = twoGrants().watch(0, 'r1').sample(0.1, 'r1').take(0.2, 'r1', 'c3', 'same', 0, 300);
+    story.take(FIRST_TAKE, 'r1', 'c1', 'same').command(2, 'r1', 'c3', ['DEL', KEY]).take(SECOND_TAKE, 'r1', 'c2');
+    expect(causeNames(story)).toEqual(['released-by-other']);
+  });
+
+  it("needs the removal at the first one's node to be a client's, and to come before the second grant", () => {
+    const through = (removed: (story: Story) => Story) => {
+      const story = grantedByR1()
+        .watch(0, 'r2')
+        .sample(0.5, 'r2', { role: 'replica' })
+        .command(1, 'r2', 'link', sent());
+      return causeNames(
+        removed(story).command(2.001, 'r2', 'link', ['DEL', KEY]).sample(2.5, 'r2').take(SECOND_TAKE, 'r2', 'c2'),
+      );
+    };
+    const by = (client: string, at: number) => (story: Story) => story.command(at, 'r1', client, ['DEL', KEY]);
+    expect(through(by('c3', 2))).toEqual(['released-by-other']);
+    expect(through(by('c3', 3.5))).not.toContain('released-by-other');
+    const demoted = (story: Story) =>
+      story.sample(1.5, 'r1', { role: 'replica' }).command(2, 'r1', 'link', ['DEL', KEY]);
+    expect(through((story) => demoted(story).sample(2.2, 'r1', { role: 'replica' }))).not.toContain(
+      'released-by-other',
+    );
+  });
+});
+
+describe('overwritten', () => {
+  it('is said of what another client of the run wrote', () => {
+    const by = (client: string, value: string) =>
+      causeNames(
+        grantedByR1()
+          .command(2, 'r1', client, ['SET', KEY, value, 'PX', '300'])
+          .sample(2.6, 'r1')
+          .take(SECOND_TAKE, 'r1', 'c2'),
+      );
+    expect(by('c3', 'another')).toEqual(['overwritten']);
+    expect(by('stranger', 'another')).not.toContain('overwritten');
+    expect(by('c1', 'another')).not.toContain('overwritten');
+  });
+
+  it('is no shared owner where no script took one for the other', () => {
+    const again = (...argv: string[]) =>
+      causeNames(grantedByR1().command(SECOND_TAKE, 'r1', 'c2', ['SET', KEY, 'value-of-c1', ...argv, 'PX', '5000']));
+    expect(again('XX')).toEqual(['unexplained']);
+    expect(again()).toEqual(['overwritten']);
+  });
+});
+
+describe('failover-lost-write', () => {
+  /** c1 granted by r1; r2 was its replica until 2.0 s. */
+  const failover = () =>
+    grantedByR1()
+      .watch(0, 'r2')
+      .sample(0.4, 'r2', { role: 'replica' })
+      .sample(1.1, 'r1', { owner: 'value-of-c1' })
+      .sample(2, 'r2', { role: 'replica' });
+  const named = (story: Story) => causeNames(story).includes('failover-lost-write');
+
+  it('is said of a primary that had been a replica once, longer ago', () => {
+    expect(
+      named(failover().sample(0.1, 'r1', { role: 'replica' }).sample(2.5, 'r2').take(SECOND_TAKE, 'r2', 'c2')),
+    ).toBe(true);
+  });
+
+  it('needs the first primary to have run on until the other took over, and not longer', () => {
+    const again = (at: number) => failover().sample(at, 'r1', { runId: 'run-9' });
+    expect(named(again(2.7).sample(2.5, 'r2').take(SECOND_TAKE, 'r2', 'c2'))).toBe(true);
+    expect(named(again(2.2).sample(2.5, 'r2').take(SECOND_TAKE, 'r2', 'c2'))).toBe(false);
+    expect(named(again(2.2).take(SECOND_TAKE, 'r2', 'c2'))).toBe(false);
+  });
+
+  it('needs a look that shows no such owner, where not all was watched', () => {
+    const looked = (owner: string) => {
+      const story = failover().sample(2.5, 'r2', { owner, pttlMs: 100 }).watch(2.7, 'r2', false).watch(2.8, 'r2');
+      return named(overwrites(story, 'r2'));
+    };
+    expect(looked('value-of-c9')).toBe(true);
+    expect(looked('"(a list)"')).toBe(false);
+    expect(named(overwrites(failover().watch(2.7, 'r2', false).watch(2.8, 'r2'), 'r2'))).toBe(false);
+  });
+
+  describe('of one that was made a replica and primary again', () => {
+    const back = () => failover().sample(1.6, 'r1', { role: 'replica' });
+    const promoted = (story: Story) => story.sample(1.5, 'r2').sample(2.4, 'r2', { role: 'replica' });
+    const retaken = (story: Story) => named(story.sample(2.5, 'r1').take(SECOND_TAKE, 'r1', 'c2'));
+
+    it('needs a look at it as primary without the key', () => {
+      expect(retaken(promoted(back()))).toBe(true);
+      expect(named(overwrites(promoted(back())))).toBe(false);
+    });
+
+    it('needs another one that was primary meanwhile', () => {
+      expect(retaken(back().sample(1.5, 'r2', { role: 'replica' }))).toBe(false);
+    });
+
+    it('is said although that one had got something else', () => {
+      expect(retaken(promoted(back()).command(0.7, 'r2', 'link', sent('value-of-c9', 800)))).toBe(true);
+    });
+  });
+});
+
+describe('split-brain', () => {
+  /** r2, which had been r1's replica, is primary and grants c1; r1 grants c2. */
+  const split = (lookedNs = 2.5) => {
+    const story = twoGrants().watch(0, 'r1').watch(0, 'r2').sample(0.2, 'r1').sample(0.5, 'r2', { role: 'replica' });
+    return story.sample(0.8, 'r2').take(FIRST_TAKE, 'r2', 'c1').sample(lookedNs, 'r1');
+  };
+  const retaken = (story: Story) => causeNames(story.take(SECOND_TAKE, 'r1', 'c2'));
+
+  it('needs the other one to have taken itself for primary since', () => {
+    expect(retaken(split())).toEqual(['split-brain']);
+    expect(retaken(split(0.3))).not.toContain('split-brain');
+  });
+
+  it('needs the other one never to have got the write', () => {
+    expect(retaken(split().command(1.001, 'r1', 'link', sent('value-of-c1', 1_300)))).not.toContain('split-brain');
+    const shown = split().sample(1.2, 'r1', { owner: 'value-of-c1', pttlMs: 300 });
+    expect(causeNames(overwrites(shown))).not.toContain('split-brain');
+  });
+});
+
+describe('lease-too-short', () => {
+  const asked = (ttlMs: number, story = twoGrants().watch(0, 'r1').sample(0.5, 'r1')) =>
+    story.take(FIRST_TAKE, 'r1', 'c1', 'value-of-c1', 0, ttlMs);
+  const retaken = (story: Story) => causeNames(story.take(SECOND_TAKE, 'r1', 'c2'));
+  const prolonged = (story: Story, at: number, by: string, ms: number) =>
+    story.command(at, 'r1', by, ['PEXPIRE', KEY, String(ms)]);
+
+  it('is reckoned from what the holder asked for last', () => {
+    expect(retaken(prolonged(asked(5_000), 1.2, 'c1', 600))).toEqual(['lease-too-short']);
+    expect(retaken(prolonged(prolonged(asked(5_000), 1.2, 'c1', 3_000), 1.5, 'c1', 600))).toEqual(['lease-too-short']);
+    // What was refused asked for nothing.
+    expect(retaken(asked(500).take(1.2, 'r1', 'c1', 'again'))).toEqual(['lease-too-short']);
+  });
+
+  it("is not said of another's doing", () => {
+    expect(retaken(prolonged(asked(4_600), 1.2, 'c3', 600))).toEqual(['unexplained']);
+  });
+
+  it('is said although somebody removed the key when it had expired', () => {
+    expect(retaken(asked(500).command(2, 'r1', 'c3', ['DEL', KEY]))).toEqual(['lease-too-short']);
+  });
+
+  it('is not said where the clock may have made the difference', () => {
+    const over = (ttlMs: number, movedMs: number) =>
+      causeNames(asked(ttlMs).take(SECOND_TAKE, 'r1', 'c2', 'value-of-c2', movedMs));
+    expect(over(1_980, 40)).toEqual(['lease-too-short']);
+    expect(over(1_980, 60)).toEqual(['unexplained']);
+    expect(over(1_900, 60)).toEqual(['lease-too-short']);
+  });
+
+  it('is said of less than nine tenths of the lease', () => {
+    const late = (ttlMs: number) => {
+      const story = asked(ttlMs, new Story().watch(0, 'r1').sample(0.5, 'r1')).up('c1').up('c2');
+      story.grant('c1', 1).release('c1', 5.9).grant('c2', 5.7).release('c2', 5.9).take(5.699, 'r1', 'c2');
+      return causeNames(story);
+    };
+    expect(late(4_400)).toEqual(['lease-too-short']);
+    expect(late(4_600)).toEqual(['unexplained']);
+  });
+
+  it("is not said where the node's data may have become another's", () => {
+    const beside = (story: Story, other: (story: Story) => Story) =>
+      retaken(asked(500, other(story.watch(0, 'r1').sample(0.5, 'r1').sample(0.5, 'r2', { role: 'replica' }))));
+    const restarted = (story: Story) => story.sample(1.4, 'r2', { role: 'replica', runId: 'run-9' });
+    const promoted = (story: Story) => story.sample(1.4, 'r2');
+    const asReplica = (at: number) => twoGrants().sample(at, 'r1', { role: 'replica' });
+    expect(beside(twoGrants(), restarted)).toEqual(['lease-too-short']);
+    // It was a replica long before.
+    expect(beside(asReplica(0.3), restarted)).toEqual(['lease-too-short']);
+    // It was meanwhile.
+    for (const other of [restarted, promoted])
+      expect(beside(asReplica(1.2).sample(1.7, 'r1'), other)).not.toContain('lease-too-short');
+    expect(beside(asReplica(1.2).sample(1.7, 'r1'), (story) => story)).toEqual(['lease-too-short']);
+  });
+});
+
+describe('clock-ran-fast', () => {
+  it('is not said where the clock moved by more than is known of', () => {
+    const drift: FaultEffect = { kind: 'clock-drifts', who: ['r1'], ratePpm: 2_000_000, gainedMs: 100 };
+    const moved = (ms: number) => {
+      const story = grantedByR1().fault(1.3, 0, 'drift', 'strike', { effects: [drift] });
+      return causeNames(story.take(SECOND_TAKE, 'r1', 'c2', 'value-of-c2', ms));
+    };
+    expect(moved(3_500)).toEqual(['clock-ran-fast']);
+    expect(moved(6_000)).toEqual(['unexplained']);
+  });
+
+  it('is not said, nor a jump, where both came to it and the drift had not sufficed before', () => {
+    const drift: FaultEffect = { kind: 'clock-drifts', who: ['r1'], ratePpm: 2_000_000, gainedMs: 100 };
+    const jump: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 60_000 };
+    const story = grantedByR1().fault(1.1, 0, 'drift', 'strike', { effects: [drift] });
+    const jumped = story.fault(1.5, 1, 'jump', 'strike', { effects: [jump] });
+    expect(causeNames(jumped.take(SECOND_TAKE, 'r1', 'c2', 'value-of-c2', 63_800))).toEqual(['unexplained']);
+  });
+});
