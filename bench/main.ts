@@ -1,5 +1,6 @@
-/** `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run, and to decide a history. */
+/** `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run, to decide a history, and how often runs say what they must. */
 import { couldNotRun, UsageError } from '../cli/common/errors.js';
+import { benchAccept } from './accept.js';
 import { benchCheckers } from './checkers.js';
 import { benchHistory } from './history.js';
 import { benchReady } from './ready.js';
@@ -7,6 +8,7 @@ import { benchReady } from './ready.js';
 const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise<void> }> = {
   ready: { summary: 'how fast a deployment is ready, and what recording costs', run: benchReady },
   history: { summary: 'time and memory to read a long run back, and to judge and report it', run: benchHistory },
+  accept: { summary: 'how many plain runs say what they must, by area: accept blame', run: benchAccept },
   checkers: { summary: 'time and memory to decide histories of locks, also those that are hard', run: benchCheckers },
 };
 

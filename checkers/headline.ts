@@ -1,12 +1,14 @@
 /** The one sentence that a verdict opens with. */
 
+import { blamedOn, whose } from '../harness/record/facts/blame.js';
 import { className, countOfClass } from '../harness/record/facts/classes.js';
-import { moment, plural } from '../harness/record/facts/words.js';
+import { listed, moment, plural } from '../harness/record/facts/words.js';
+import { BLAMES } from '../harness/record/schemas/blame.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
-import type { Checker } from '../harness/vocabulary/run.js';
-import type { Results, Violation } from '../harness/vocabulary/verdict.js';
-import { causePhrase } from './causes/explain.js';
+import type { Checker, FindingKind } from '../harness/vocabulary/run.js';
+import type { BlameName, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
+import { causePhrase } from './causes/descriptions.js';
 
 /**
  * What a headline is made of: violations that are reported, those of them that fail the run, and how many there are in all.
@@ -52,28 +54,61 @@ function neverHeld(model: LockModel): string {
   return model.kind === 'read-write' ? 'never a writer beside another holder' : 'never two at once';
 }
 
-/** The gravest class that fails the run, by its first finding, and what else was found: other kinds of it, other classes. */
+/** What fails the run first, in the order of telling: whose mistake it is, how often and why; and what else was found. */
 function accusation({ violations, failing, found }: Findings, judges: readonly Checker[]): string {
-  const gravest = CLASSES.find((name) => failing.some((violation) => violation.class === name))!;
-  const first = failing.find((violation) => violation.class === gravest)!;
-  const others = violations.filter((violation) => violation.class === gravest && violation.kind !== first.kind).length;
-  const count = (found[gravest] ?? 0) - others;
-  const what = happened(count, first, judges);
-  const also = [
-    ...(others > 0 ? [`${plural(others, 'more finding')} of that class`] : []),
-    alsoFound({ ...found, [gravest]: 0 }),
-  ].filter((text) => text !== '');
-  return `${what} (first at ${moment(first.fromNs)} on ${first.key}, ${causePhrase(first.cause.name)})${also.length === 0 ? '' : `; also ${also.join(' and ')}`}.`;
+  const first = failing[0]!;
+  const on = blamedOn(first);
+  const isOfIt = (one: Violation) => one.class === first.class && one.kind === first.kind && blamedOn(one) === on;
+  const same = violations.filter(isOfIt);
+  const others = violations.filter((one) => !isOfIt(one));
+  const untold = untoldOf(violations, found);
+  // Of what is counted only, nothing is known of its cause either.
+  const counted = on === 'unexplained' ? untold[first.class] : 0;
+  const what = happened(same.length + counted, first, judges);
+  const why = `${causePhrase(first.cause.name)}${AFTER_THE_CAUSE[on] ?? ''}`;
+  const also = alsoBlamed(others, { ...untold, [first.class]: untold[first.class] - counted });
+  return `${on === 'lock' ? `The lock's mistake. ${what}` : what} (first at ${moment(first.fromNs)} on ${first.key}, ${why})${also === '' ? '' : `; also ${also}`}.`;
 }
 
-/** By the kind of the first violation of the gravest class, in the words of the checker that found it. */
+/** How many of each class are counted, and not among the violations. */
+function untoldOf(violations: readonly Violation[], found: Results['found']): Record<ViolationClass, number> {
+  const rest = (name: ViolationClass) =>
+    Math.max(0, (found[name] ?? 0) - violations.filter((one) => one.class === name).length);
+  return Object.fromEntries(CLASSES.map((name) => [name, rest(name)])) as Record<ViolationClass, number>;
+}
+
+const AFTER_THE_CAUSE: Partial<Record<BlameName, string>> = {
+  deployment: ": the deployment's doing",
+  lease: ': no lease prevents that',
+};
+
+/** `2 stale holders (the lease's) and 1 failure of liveness (unexplained)`, in the order of telling. */
+function alsoBlamed(others: readonly Violation[], untold: Record<ViolationClass, number>): string {
+  const told = BLAMES.flatMap((on) =>
+    CLASSES.flatMap((name) => {
+      const times = others.filter((one) => blamedOn(one) === on && one.class === name).length;
+      return times > 0 ? [`${countOfClass(times, name)} (${whose(on)})`] : [];
+    }),
+  );
+  const rest = CLASSES.flatMap((name) =>
+    untold[name] > 0 ? [`${countOfClass(untold[name], name)} not explained one by one`] : [],
+  );
+  return listed([...told, ...rest]);
+}
+
+/** By the kind of the first violation that fails the run, in the words of the checker that found it. */
 function happened(count: number, first: Violation, judges: readonly Checker[]): string {
-  const property = judges
-    .flatMap(({ properties }) => properties)
-    .find(({ class: name, kinds }) => name === first.class && Object.hasOwn(kinds, first.kind));
-  if (property) return property.kinds[first.kind]!.headline(count, first);
+  const kind = findingKind(judges, first);
+  if (kind) return kind.headline(count, first);
   const name = className(first.class);
   return `${name[0]!.toUpperCase()}${name.slice(1)}: ${plural(count, 'finding')} of the kind "${first.kind}"`;
+}
+
+/** What a checker says of findings like this one; undefined for those of a record from elsewhere. */
+export function findingKind(judges: readonly Checker[], { class: name, kind }: Violation): FindingKind | undefined {
+  return judges
+    .flatMap(({ properties }) => properties)
+    .find((property) => property.class === name && Object.hasOwn(property.kinds, kind))?.kinds[kind];
 }
 
 function alsoFound(found: Results['found']): string {

@@ -1,18 +1,24 @@
 /** The checkers, and how what they find becomes one verdict. */
 
-import { inOrderOfTelling } from '../harness/record/facts/classes.js';
+import { bearingOf, canFail } from '../harness/record/facts/blame.js';
+import { className, inOrderOfTelling } from '../harness/record/facts/classes.js';
 import { faultFailures, lateStrikes, mishaps } from '../harness/record/facts/faults.js';
 import { missingObservations } from '../harness/record/facts/missing-observations.js';
+import { moment, plural } from '../harness/record/facts/words.js';
+import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
 import type { Checker, CheckerProperty, CheckInput } from '../harness/vocabulary/run.js';
 import type {
+  CheckerFindings,
   CheckerResult,
+  FailOn,
   PropertyWords,
   Results,
   Violation,
   ViolationClass,
 } from '../harness/vocabulary/verdict.js';
 import type { ClientHabit } from '../harness/vocabulary/workload.js';
+import { blameFor } from './causes/blame.js';
 import { mutualExclusion, PROCEDURE } from './exclusion/mutual-exclusion.js';
 import { neverGrantedHolds } from './exclusion/never-granted.js';
 import { ownership } from './exclusion/ownership.js';
@@ -21,7 +27,7 @@ import { fencing } from './harm/fencing.js';
 import { lawfulHolders } from './harm/lawful-holders.js';
 import { lostUpdates } from './harm/lost-updates.js';
 import { staleWrites } from './harm/stale-writes.js';
-import { headlineOf } from './headline.js';
+import { findingKind, headlineOf } from './headline.js';
 import { readingsOf } from './linearizability/explainable.js';
 import { fifo } from './liveness/fifo.js';
 import { leftBehind } from './liveness/left-behind.js';
@@ -80,9 +86,9 @@ export function judgesAtAnyTime({ properties, atTheEnd }: Checker): boolean {
 }
 
 /**
- * Runs checkers and composes their findings: a violation of a class in `failOn` outranks everything, then whatever
- * cannot be determined for such a class, or about the run as a whole; only else did the lock hold. Findings of other classes are
- * reported, and do not fail the run.
+ * Runs checkers and composes their findings: a violation of a class in `failOn`, or one that is the lock's mistake where
+ * `failOn` has `lock`, outranks everything; then whatever cannot be determined of these, or about the run as a whole; only
+ * else did the lock hold. Other findings are reported, and do not fail the run.
  *
  * `between` is called between steps: a caller may tidy up there.
  */
@@ -91,7 +97,7 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
   // First, and what they need is given back: what the checkers work out about a history is kept for all of them.
   const readings = readingsOf(input, between);
   const results = judges.map((checker): CheckerResult => {
-    const findings = checker.check(input);
+    const findings = findingsOfOne(checker, input);
     between();
     return { checker: checker.name, properties: checker.properties.map(wordsOf), ...findings };
   });
@@ -99,13 +105,14 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
     results.flatMap((result) => result.violations),
     config.failOn,
   );
-  const failing = violations.filter((violation) => config.failOn.includes(violation.class));
+  const failing = violations.filter((violation) => bearingOf(violation, config.failOn) === 'fails');
   const found = totals(results);
   const breaks = protocolBreaks(input.history);
   const missing = missingObservations(input);
   const open = [
     ...incomplete(input, judges),
     ...breaks.open,
+    ...notBlamed(results, violations, config.failOn),
     ...results.flatMap((result) => leftOpen(result, config.failOn)),
   ];
   const verdict = failing.length > 0 ? 'violated' : open.length > 0 ? 'unknown' : 'held';
@@ -142,6 +149,39 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
   };
 }
 
+/** What one checker finds, each violation with whose mistake it is. */
+export function findingsOfOne(checker: Checker, input: CheckInput): CheckerFindings {
+  const findings = checker.check(input);
+  const blamed = (violation: Violation): Violation => ({
+    ...violation,
+    blame: blameFor(violation, findingKind([checker], violation), input),
+  });
+  return { ...findings, violations: findings.violations.map(blamed) };
+}
+
+/** Where the lock's own mistakes fail the run: what of the findings may be one, for all that is proven. */
+function notBlamed(
+  results: readonly CheckerResult[],
+  violations: readonly Violation[],
+  failOn: readonly FailOn[],
+): string[] {
+  const open = violations.filter((violation) => bearingOf(violation, failOn) === 'open');
+  const [first] = open;
+  const explained = countByClass(violations);
+  const found = totals(results);
+  const mayFail = CLASSES.filter((name) => failOn.includes('lock') && !failOn.includes(name));
+  const untold = mayFail.reduce((sum, name) => sum + (found[name] ?? 0) - (explained[name] ?? 0), 0);
+  const whether = 'whether that is the lock’s mistake cannot be told';
+  return [
+    ...(first
+      ? [
+          `${plural(open.length, 'finding')} without a proven cause, the first (${className(first.class)}, ${first.kind}) at ${moment(first.fromNs)} on ${first.key}: ${whether}`,
+        ]
+      : []),
+    ...(untold > 0 ? [`${plural(untold, 'finding')} more than are explained one by one: ${whether}`] : []),
+  ];
+}
+
 /** What of the run is missing: no such run can be said to have held. */
 function incomplete({ history, playTrouble }: CheckInput, judges: readonly Checker[]): string[] {
   const reasons: string[] = [];
@@ -159,9 +199,9 @@ function wordsOf({ class: name, holds, broken }: CheckerProperty): PropertyWords
 }
 
 /** What one that cannot tell leaves open of what fails the run, or of whether the run counts at all. */
-function leftOpen({ verdict, properties = [], notes }: CheckerResult, failOn: readonly ViolationClass[]): string[] {
+function leftOpen({ verdict, properties = [], notes }: CheckerResult, failOn: readonly FailOn[]): string[] {
   const classes = properties.flatMap((property) => property.class ?? []);
-  const matters = classes.length === 0 || classes.some((name) => failOn.includes(name));
+  const matters = classes.length === 0 || classes.some((name) => canFail(name, failOn));
   return verdict === 'unknown' && matters ? notes.filter((note) => note !== PROCEDURE) : [];
 }
 

@@ -3,11 +3,12 @@
  * `<error>`: a run that proves nothing must not look green, and `<skipped>` does in most viewers. Findings that the
  * run may have are printed, and do not fail their case.
  */
+import { type Bearing, bearingOf, blamedOn, whose } from '../harness/record/facts/blame.js';
 import { className } from '../harness/record/facts/classes.js';
-import { count } from '../harness/record/facts/words.js';
+import { count, plural } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
-import type { CheckerResult, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
+import type { CheckerResult, FailOn, Results, Violation } from '../harness/vocabulary/verdict.js';
 import { countFound, whatHappened } from './words.js';
 
 /** Failures written out for one checker; a viewer shows the first few. */
@@ -22,7 +23,7 @@ interface Case {
   output: string[];
 }
 
-export function junitXml(results: Results, failOn: readonly ViolationClass[] = CLASSES): string {
+export function junitXml(results: Results, failOn: readonly FailOn[] = CLASSES): string {
   const checkers = results.checkers.map((one) => checkerCase(one, results, failOn));
   const cases = [...checkers, verdictCase(results, checkers)];
   const failed = cases.filter((one) => one.failures.length > 0).length;
@@ -37,35 +38,43 @@ ${cases.map(caseXml).join('\n')}
 `;
 }
 
-function checkerCase(one: CheckerResult, results: Results, failOn: readonly ViolationClass[]): Case {
-  const failing = one.violations.filter((violation) => failOn.includes(violation.class));
-  const allowed = one.violations.filter((violation) => !failOn.includes(violation.class));
+function checkerCase(one: CheckerResult, results: Results, failOn: readonly FailOn[]): Case {
+  const bearing = (wanted: Bearing) => one.violations.filter((violation) => bearingOf(violation, failOn) === wanted);
+  const [failing, open, allowed] = [bearing('fails'), bearing('open'), bearing('allowed')];
   const failures: Case['failures'] = failing.slice(0, MOST_FAILURES).map((violation) => ({
-    message: `${className(violation.class)}: ${whatHappened(violation)}`,
+    message: `${className(violation.class)}, ${whose(blamedOn(violation))}: ${whatHappened(violation)}`,
     type: violation.class,
     text: violationText(violation, results.reproduce),
   }));
-  const all = countFound(one, failOn);
+  const ofClasses = CLASSES.filter((name) => failOn.includes(name));
+  const otherwise = failing.filter((violation) => !failOn.includes(violation.class)).length;
+  const all = countFound(one, ofClasses) + otherwise;
   if (all > failures.length) {
     const stored = failing.length < all ? `the first ${count(failing.length)}` : 'all';
     const message = `${count(all - failures.length)} more violations were found; ${stored} are in results.json`;
     failures.push({ message, type: 'more', text: message });
   }
-  const notes = one.notes.join('\n');
+  const doubts = [
+    ...(open.length > 0
+      ? [`${plural(open.length, 'finding')} without a proven cause, which may be the lock's mistake`]
+      : []),
+    ...one.notes,
+  ];
   return {
     name: one.checker,
     failures,
     // A violation outranks unknown; the notes are printed either way.
-    ...(one.verdict === 'unknown' && failures.length === 0
+    ...((one.verdict === 'unknown' || open.length > 0) && failures.length === 0
       ? {
           error: {
-            message: `unknown: ${one.notes[0] ?? 'the checker gave no reason'}`,
-            text: `${notes}\n${results.reproduce}`,
+            message: `unknown: ${doubts[0] ?? 'the checker gave no reason'}`,
+            text: `${doubts.join('\n')}\n${results.reproduce}`,
           },
         }
       : {}),
     output: [
       ...one.notes,
+      ...open.map((violation) => `cannot tell whose mistake it is: ${violationText(violation, results.reproduce)}`),
       ...allowed.map((violation) => `allowed, does not fail this run: ${violationText(violation, results.reproduce)}`),
     ],
   };
@@ -90,13 +99,19 @@ function verdictCase(results: Results, checkers: readonly Case[]): Case {
 function violationText(violation: Violation, reproduce: string): string {
   const chain = violation.cause.chain.map((link) => `  ${(link.atNs / 1e9).toFixed(6)} s ${link.text}`);
   return [
-    `${className(violation.class)}: ${whatHappened(violation)}`,
+    `${className(violation.class)}, ${whose(blamedOn(violation))}: ${whatHappened(violation)}`,
     `Proof: ${violation.proof}`,
     `Why: ${violation.cause.sentence} [${violation.cause.name}]`,
+    ...blameText(violation),
     ...chain,
     `History lines: ${violation.evidence.slice(0, 60).join(', ')}`,
     `Reproduce: ${reproduce}`,
   ].join('\n');
+}
+
+function blameText({ blame }: Violation): string[] {
+  if (blame === undefined) return [];
+  return [`Whose mistake: ${blame.on}. ${blame.theory}${blame.link === undefined ? '' : ` (${blame.link})`}`];
 }
 
 function caseXml(one: Case): string {

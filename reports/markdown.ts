@@ -1,16 +1,18 @@
 /** `summary.md`, which is also what a GitHub step summary shows: the verdict, the first violations, the command. */
+import { type Bearing, bearingOf, blamedOn, whose } from '../harness/record/facts/blame.js';
 import { className } from '../harness/record/facts/classes.js';
 import { plural } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
+import type { Blame } from '../harness/vocabulary/verdict.js';
 import type { ReportInput } from './input.js';
 import { propertyLines } from './properties.js';
-import { countFound, EXIT_MEANING, shownOfFound, whatHappened } from './words.js';
+import { countFound, EXIT_MEANING, linkOf, mostTelling, shownOfFound, whatHappened } from './words.js';
 
 const MOST_TOLD = 5;
 const SIGNS: Record<string, string> = { held: '✅', violated: '❌', unknown: '❔' };
 
 export function markdownSummary({ results, config, serverVersion }: ReportInput): string {
-  const told = results.violations.slice(0, MOST_TOLD);
+  const told = mostTelling(results.violations, MOST_TOLD);
   const untold = countFound(results) - told.length;
   const shown = shownOfFound(results);
   const faults = config.nemesis.length === 0 ? 'no faults' : config.nemesis.join(', ');
@@ -30,11 +32,13 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
     '| property | verdict | what was found |',
     '| --- | --- | --- |',
     ...rows,
-    ...told.flatMap((violation, at) => {
-      const allowed = config.failOn.includes(violation.class) ? '' : ' (does not fail this run)';
+    ...told.flatMap(({ violation, number }) => {
+      const bearing = BEARING_WORDS[bearingOf(violation, config.failOn)];
+      const { blame } = violation;
+      const theory = blame === undefined || blame.on === 'unexplained' ? '' : `<br>Whose: ${theoryMarkdown(blame)}`;
       return [
         '',
-        `${at + 1}. **${className(violation.class)}**${allowed}: ${plainMarkdown(whatHappened(violation))}.<br>Why: ${plainMarkdown(violation.cause.sentence)} (${plainMarkdown(violation.cause.name)})<br>Proof: ${plainMarkdown(violation.proof)}`,
+        `${number}. **${className(violation.class)}, ${whose(blamedOn(violation))}**${bearing}: ${plainMarkdown(whatHappened(violation))}.<br>Why: ${plainMarkdown(violation.cause.sentence)} (${plainMarkdown(violation.cause.name)})${theory}<br>Proof: ${plainMarkdown(violation.proof)}`,
       ];
     }),
     ...(untold > 0
@@ -49,6 +53,17 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
     ...code(results.reproduce),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+const BEARING_WORDS: Record<Bearing, string> = {
+  fails: '',
+  open: ' (cannot tell whether it fails this run)',
+  allowed: ' (does not fail this run)',
+};
+
+function theoryMarkdown(blame: Blame): string {
+  const link = linkOf(blame);
+  return `${plainMarkdown(blame.theory)}${link === undefined ? '' : ` (<${link}>)`}`;
 }
 
 /** Plain text on one line: what would be markup, a link or a mention is shown as it is. */

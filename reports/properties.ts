@@ -1,15 +1,17 @@
 /** What a run says of each property that was judged, a line each: of those that passed, those that failed, and those left open. */
+import { bearingOf } from '../harness/record/facts/blame.js';
 import { className } from '../harness/record/facts/classes.js';
 import { count, duration, moment } from '../harness/record/facts/words.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type {
   CheckerResult,
+  FailOn,
   PropertyWords,
   Results,
   Violation,
   ViolationClass,
 } from '../harness/vocabulary/verdict.js';
-import { countFound } from './words.js';
+import { blameTally, countFound } from './words.js';
 
 export interface PropertyLine {
   /** What is true of the run, or what is asked where that cannot be determined. */
@@ -27,11 +29,11 @@ export interface PropertyLine {
  */
 export function propertyLines(
   { checkers, verdict }: Pick<Results, 'checkers' | 'verdict'>,
-  failOn: readonly ViolationClass[],
+  failOn: readonly FailOn[],
 ): PropertyLine[] {
   const lines = checkers.flatMap((result) =>
     propertiesOf(result).map((property) => ({
-      ...lineOf(result, property, failOn.includes(property.class!)),
+      ...lineOf(result, property, failOn),
       gravity: property.class === undefined ? CLASSES.length : CLASSES.indexOf(property.class),
     })),
   );
@@ -61,14 +63,15 @@ function propertiesOf({ checker, properties, violations, found }: CheckerResult)
     : [{ holds: checker, broken: checker }];
 }
 
-function lineOf(result: CheckerResult, property: PropertyWords, fails: boolean): PropertyLine {
+function lineOf(result: CheckerResult, property: PropertyWords, failOn: readonly FailOn[]): PropertyLine {
   const { class: name, holds, broken } = property;
   const { verdict, open = [], notes, notJudged } = result;
   const found = name === undefined ? 0 : countFound(result, [name]);
   if (name !== undefined && found > 0) {
     const violations = result.violations.filter((one) => one.class === name);
     const sign = `✗ ${className(name)}: ${count(found)}`;
-    return { words: broken, state: fails ? 'broken' : 'allowed', verdict: sign, told: foundWords(violations, found) };
+    const state = stateOf(name, violations, failOn);
+    return { words: broken, state, verdict: sign, told: foundWords(violations, found) };
   }
   const unknown = name !== undefined && open.length > 0 ? open.includes(name) : verdict === 'unknown';
   if (unknown)
@@ -82,7 +85,18 @@ function lineOf(result: CheckerResult, property: PropertyWords, fails: boolean):
   return { words: holds, state: 'held', verdict: name === undefined ? '✓ yes' : '✓ held', told: '' };
 }
 
-/** The first, the longest, and the causes with how often each. */
+/** What findings of a class that was found do to the run. */
+function stateOf(
+  name: ViolationClass,
+  violations: readonly Violation[],
+  failOn: readonly FailOn[],
+): PropertyLine['state'] {
+  const bearings = violations.map((violation) => bearingOf(violation, failOn));
+  if (failOn.includes(name) || bearings.includes('fails')) return 'broken';
+  return bearings.includes('open') ? 'unknown' : 'allowed';
+}
+
+/** The first, the longest, whose mistakes they are, and the causes with how often each. */
 function foundWords(violations: readonly Violation[], found: number): string {
   const [first] = violations;
   if (first === undefined) return '';
@@ -92,7 +106,7 @@ function foundWords(violations: readonly Violation[], found: number): string {
   const named = [...causes].sort(([, a], [, b]) => b - a).map(([name, times]) => `${name} ×${count(times)}`);
   const ofThem = found > violations.length ? ` (of the first ${count(violations.length)})` : '';
   const long = lengthOf(longest) > 0 ? `; longest ${duration(lengthOf(longest))}` : '';
-  return `First at ${moment(first.fromNs)} on ${first.key}${long}. Cause: ${named.join(', ')}${ofThem}.`;
+  return `First at ${moment(first.fromNs)} on ${first.key}${long}. Cause: ${named.join(', ')}; ${blameTally(violations)}${ofThem}.`;
 }
 
 function lengthOf({ fromNs, untilNs }: Violation): number {

@@ -1,15 +1,16 @@
 /** What the terminal says at the end of a run, and the object that `--json` prints. Plain text unless colour is asked for. */
+import { type Bearing, bearingOf, blamedOn, canFail, whose } from '../harness/record/facts/blame.js';
 import { className } from '../harness/record/facts/classes.js';
 import { count, plural } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
-import type { Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
-import { countFound, EXIT_MEANING, shownOfFound, whatHappened } from './words.js';
+import type { Blame, FailOn, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
+import { blameTally, countFound, EXIT_MEANING, mostTelling, shownOfFound, whatHappened } from './words.js';
 
 export interface SummaryInput {
   results: Results;
   /** Findings that fail a run; the others are shown as allowed. */
-  failOn: readonly ViolationClass[];
+  failOn: readonly FailOn[];
   /** Where the HTML report is; absent: none was written. */
   reportPath?: string;
   /** ANSI colour. */
@@ -28,9 +29,13 @@ export function closingSummary(input: SummaryInput): string {
   const paint: Paint = input.colour === true ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text;
   const { verdict, exitStatus } = results;
   const verdictCode = { held: '1;32', violated: '1;31', unknown: '1;33' }[verdict] ?? '1;33';
-  const told = results.violations
-    .slice(0, MOST_TOLD)
-    .map((violation, at) => ({ violation, number: at + 1, fails: failOn.includes(violation.class) }));
+  const theories = new Set<string>();
+  const told = mostTelling(results.violations, MOST_TOLD).map(({ violation, number }) => ({
+    violation,
+    number,
+    bearing: bearingOf(violation, failOn),
+    theory: theoryOf(violation, theories),
+  }));
   const untold = countFound(results) - told.length;
   const shown = shownOfFound(results);
   return [
@@ -57,23 +62,43 @@ function plain(text: string, longest = LONGEST_LINE): string {
   return visible(clipped(text, longest));
 }
 
-function foundLine(results: Results, failOn: readonly ViolationClass[]): string[] {
+function foundLine(results: Results, failOn: readonly FailOn[]): string[] {
   const words = CLASSES.flatMap((one) => {
     const times = results.found[one] ?? 0;
     if (times === 0) return [];
-    return [`${className(one)} ${count(times)}${failOn.includes(one) ? '' : ' (does not fail this run)'}`];
+    return [`${className(one)} ${count(times)}${canFail(one, failOn) ? '' : ' (does not fail this run)'}`];
   });
   if (words.length === 0) return [];
-  return [`Found: ${words.join(', ')}`];
+  return [`Found: ${words.join(', ')}`, `Whose: ${blameTally(results.violations)}`];
 }
 
-function violationLines(one: { violation: Violation; number: number; fails: boolean }, paint: Paint): string[] {
-  const { violation, number, fails } = one;
-  const name = `${number}. ${className(violation.class)}${fails ? '' : ' (allowed: does not fail this run)'}`;
+const BEARING_WORDS: Record<Bearing, string> = {
+  fails: '',
+  open: ' (cannot tell whether it fails this run)',
+  allowed: ' (allowed: does not fail this run)',
+};
+
+interface Told {
+  violation: Violation;
+  number: number;
+  bearing: Bearing;
+  theory: string | undefined;
+}
+
+/** The theory behind its blame, with where to read more; undefined where there is none, or it is among those told already. */
+function theoryOf({ blame }: Violation, told: Set<string>): string | undefined {
+  if (blame === undefined || blame.on === 'unexplained' || told.has(blame.theory)) return undefined;
+  told.add(blame.theory);
+  return `${plain(blame.theory)}${blame.link === undefined ? '' : ` ${plain(blame.link)}`}`;
+}
+
+function violationLines({ violation, number, bearing, theory }: Told, paint: Paint): string[] {
+  const name = `${number}. ${className(violation.class)}, ${whose(blamedOn(violation))}${BEARING_WORDS[bearing]}`;
   return [
-    `${paint(fails ? '31' : '33', name)}: ${plain(whatHappened(violation))}`,
+    `${paint(bearing === 'fails' ? '31' : '33', name)}: ${plain(whatHappened(violation))}`,
     `   Proof: ${plain(violation.proof)}`,
     `   Why:   ${plain(violation.cause.sentence)}${violation.cause.name === 'unexplained' ? '' : ` [${plain(violation.cause.name)}]`}`,
+    ...(theory === undefined ? [] : [`   Whose: ${theory}`]),
   ];
 }
 
@@ -98,6 +123,7 @@ export interface JsonSummary {
     proof: string;
     cause: string;
     why: string;
+    blame: Blame | null;
   }[];
   checkers: Record<string, 'valid' | 'invalid' | 'unknown'>;
   stats: Record<string, number>;
@@ -127,6 +153,7 @@ export function jsonSummary(results: Results, reportPath?: string): JsonSummary 
       proof: violation.proof,
       cause: violation.cause.name,
       why: violation.cause.sentence,
+      blame: violation.blame ?? null,
     })),
     checkers: Object.fromEntries(results.checkers.map((one) => [one.checker, one.verdict])),
     stats: results.stats,

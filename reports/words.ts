@@ -1,8 +1,10 @@
 /** Violations and results in words, the same in every report. Plain text: escaping is the reports' own matter. */
-import { className } from '../harness/record/facts/classes.js';
+import { blamedOn, whose } from '../harness/record/facts/blame.js';
+import { className, storyKey } from '../harness/record/facts/classes.js';
 import { count, duration, moment } from '../harness/record/facts/words.js';
+import { BLAMES } from '../harness/record/schemas/blame.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
-import type { Hold, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
+import type { Blame, Hold, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
 
 /** All violations that a run or a checker counted, of some classes; of many only the first are at hand. */
 export function countFound(
@@ -23,6 +25,38 @@ export function shownOfFound({ found, violations }: Results): string | undefined
     return all > atHand ? [`the first ${count(atHand)} of ${count(all)} (${className(one)})`] : [];
   });
   return words.length === 0 ? undefined : words.join(', ');
+}
+
+/**
+ * Which violations a reader of a few is told, by their numbers in the order of reporting: the first of each class, kind, cause
+ * and blame, for a reader of five should see five stories and not one of them five times; then the next of them.
+ */
+export function mostTelling(
+  violations: readonly Violation[],
+  most: number,
+): { violation: Violation; number: number }[] {
+  const numbered = violations.map((violation, at) => ({ violation, number: at + 1 }));
+  const stories = new Set<string>();
+  const isNew = ({ violation }: { violation: Violation }) => {
+    const story = storyKey(violation);
+    return !stories.has(story) && stories.add(story);
+  };
+  const first = numbered.filter(isNew);
+  const rest = numbered.filter((one) => !first.includes(one));
+  return [...first, ...rest].slice(0, most).sort((a, b) => a.number - b.number);
+}
+
+/** `the lock's mistake ×3, the lease's ×1`: of the violations at hand, in the order of telling. */
+export function blameTally(violations: readonly Violation[]): string {
+  return BLAMES.flatMap((on) => {
+    const times = violations.filter((violation) => blamedOn(violation) === on).length;
+    return times > 0 ? [`${whose(on)} ×${count(times)}`] : [];
+  }).join(', ');
+}
+
+/** Where to read more of a blame, if that is an address of this form and nothing else. */
+export function linkOf({ link }: Blame): string | undefined {
+  return link !== undefined && /^https:\/\/[\w.\-/#~]+$/.test(link) ? link : undefined;
 }
 
 export const EXIT_MEANING: Record<number, string> = {

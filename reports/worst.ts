@@ -1,6 +1,8 @@
 /** `worst-violation.svg`: the drawing of the worst violation as a file of its own, for tickets and chats. */
+import { BEARINGS, bearingOf, blamedOn } from '../harness/record/facts/blame.js';
+import { BLAMES } from '../harness/record/schemas/blame.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
-import type { Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
+import type { FailOn, Violation } from '../harness/vocabulary/verdict.js';
 import { closeUps } from './drawing/closeup.js';
 import { sharedDefinitions } from './drawing/definitions.js';
 import type { ReportInput } from './input.js';
@@ -9,10 +11,11 @@ import { linkTo } from './page/violations.js';
 import { stepsOf } from './story/steps.js';
 import { storyOf } from './story/story.js';
 
-/** The gravest that fails the run, and of those the longest; undefined where there is none. */
-export function worstOf(violations: readonly Violation[], failOn: readonly ViolationClass[]): number | undefined {
+/** Of those that are told first (`facts/classes.ts`) the gravest, and of these the longest; undefined where there is none. */
+export function worstOf(violations: readonly Violation[], failOn: readonly FailOn[]): number | undefined {
   const ranks = violations.map((violation) => ({
-    allowed: failOn.includes(violation.class) ? 0 : 1,
+    bearing: BEARINGS.indexOf(bearingOf(violation, failOn)),
+    blame: BLAMES.indexOf(blamedOn(violation)),
     gravity: CLASSES.indexOf(violation.class),
     length: violation.untilNs - violation.fromNs,
   }));
@@ -21,7 +24,10 @@ export function worstOf(violations: readonly Violation[], failOn: readonly Viola
     const best = worst === undefined ? undefined : ranks[worst]!;
     const worse =
       best === undefined ||
-      (rank.allowed - best.allowed || rank.gravity - best.gravity || best.length - rank.length) < 0;
+      (rank.bearing - best.bearing ||
+        rank.blame - best.blame ||
+        rank.gravity - best.gravity ||
+        best.length - rank.length) < 0;
     if (worse) worst = at;
   });
   return worst;

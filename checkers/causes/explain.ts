@@ -8,7 +8,7 @@
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
-import type { Cause, CauseName } from '../../harness/vocabulary/verdict.js';
+import type { Cause } from '../../harness/vocabulary/verdict.js';
 import { adoptedStaleKey } from './adopted-stale-key.js';
 import { type Contest, contestsOf, type Explanation, type Reason } from './contest.js';
 import { counterLost } from './counter-lost.js';
@@ -74,36 +74,6 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
     )
   );
 }
-
-/** A few words for each cause, to follow a comma in a headline. */
-export function causePhrase(name: CauseName): string {
-  return phrases[name] ?? name.replaceAll('-', ' ');
-}
-
-const phrases: Record<string, string> = {
-  'failover-lost-write': 'failover lost the write',
-  'split-brain': 'two nodes took themselves for primary',
-  'node-forgot': 'a node forgot it',
-  evicted: 'a full server evicted it',
-  'clock-jumped': 'a clock jumped',
-  'released-by-other': 'somebody else released it',
-  'shared-owner': 'both used the same owner value',
-  overwritten: 'it was overwritten',
-  'lease-too-short': 'the server was asked for a shorter lease',
-  'minority-granted': 'a minority granted it',
-  'never-granted': 'no server had granted it',
-  'adopted-stale-key': 'its own earlier key was taken for a grant',
-  'client-paused': 'the client was paused',
-  'client-cut-off': 'the client was cut off',
-  'client-slow': 'the client took longer than its lease',
-  'granted-late': 'the acquire outlived its lease',
-  'key-never-expires': 'the key never expires',
-  'outlives-its-lease': 'the key was stored for longer than the lease',
-  'prolonged-for-others': "others prolonged a gone client's key",
-  'prolonged-too-long': 'it was prolonged when its client had gone',
-  'queue-head-gone': 'the head of the queue is gone',
-  unexplained: 'unexplained',
-};
 
 function staleCause(
   overlap: Extract<Overlap, { class: 'stale' }>,

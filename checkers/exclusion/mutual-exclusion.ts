@@ -11,6 +11,7 @@
  * its own lease had ended is counted, but is a violation only where it made two clients hold at once.
  */
 
+import { canFail } from '../../harness/record/facts/blame.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { stampBreaches } from '../../harness/record/facts/operations.js';
@@ -43,10 +44,11 @@ function findOverlaps(input: CheckInput): CheckerFindings {
 
   const counts = { exclusion: certain.exclusion.count, stale: certain.stale.count };
   for (const overlap of unconfirmed) counts[overlap.class]--;
-  const failing = (name: ViolationClass) => input.config.failOn.includes(name);
+  const { failOn } = input.config;
+  const failing = (name: ViolationClass) => canFail(name, failOn);
   const classes = ['exclusion', 'stale'] as const;
   // Findings that do not fail the run must not hide that others, which do, may have gone unseen.
-  const fails = classes.some((name) => counts[name] > 0 && failing(name));
+  const fails = classes.some((name) => counts[name] > 0 && failOn.includes(name));
   const open = classes.some((name) => doubtful[name].count > 0 && failing(name)) || unconfirmed.length > 0;
   const unknown = !fails && (hidden !== undefined || open);
   return {

@@ -89,6 +89,12 @@ export const ownership: Checker = {
             `Exclusion broken: ${plural(count, 'hold')} renewed although another client had been granted the lock since`,
           accusedIf:
             'a renewal was carried out that was sent after a later grant of the key to another client had been answered',
+          ownMistake: {
+            theory:
+              'A renewal may prolong only what is still its own: one script compares the owner and prolongs, and says so where it is not.',
+            link: 'https://redis.io/docs/latest/develop/use/patterns/distributed-locks/',
+            onlyIf: 'servers kept all',
+          },
         },
       },
     },
@@ -102,6 +108,12 @@ export const ownership: Checker = {
             `Stale holder: ${plural(count, 'time')} a release answered that it had worked when another client held by then`,
           accusedIf:
             'a stale holder began to release when the next one had the lock, and the release answered that it had worked',
+          ownMistake: {
+            theory:
+              'A release that did not find its own owner must say so: it is how a client learns that it was not alone.',
+            link: 'https://redis.io/docs/latest/develop/use/patterns/distributed-locks/',
+            onlyIf: 'servers kept all',
+          },
         },
       },
     },

@@ -30,10 +30,18 @@ import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { countInversions } from '../../harness/record/facts/inversions.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
-import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Checker, CheckInput, OwnMistake } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { causeBetween } from '../causes/broken-hold.js';
 import { tokenExplainerOf } from '../causes/explain.js';
+
+/** Where no server lost a count, and none ended by a clock that moved. */
+export const TOKENS_MUST_RISE: OwnMistake = {
+  theory:
+    'Tokens must rise from grant to grant: they are counted up in one place on the server, by the script that grants the lock.',
+  link: 'https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html',
+  onlyIf: 'servers kept all, by steady clocks',
+};
 
 /** Grants that are reported with evidence and proof; all are counted. */
 const MOST_REPORTED = 200;
@@ -94,10 +102,12 @@ export const fencing: Checker = {
           headline: (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
           accusedIf:
             'the attempt that was granted left after another grant had been answered, and was given a lower token',
+          ownMistake: TOKENS_MUST_RISE,
         },
         'fence-repeat': {
           headline: (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
           accusedIf: 'two grants of a key have the same token',
+          ownMistake: TOKENS_MUST_RISE,
         },
       },
     },

@@ -31,7 +31,7 @@ import type { CauseLink, CheckerFindings, Violation } from '../../harness/vocabu
 import { causeBetween } from '../causes/broken-hold.js';
 import { tokenExplainerOf } from '../causes/explain.js';
 import { unexplained } from '../causes/unexplained.js';
-import { tokensNotRisen } from './fencing.js';
+import { TOKENS_MUST_RISE, tokensNotRisen } from './fencing.js';
 
 /** Holds that are reported with evidence and proof; all are counted. */
 const MOST_REPORTED = 200;
@@ -70,6 +70,7 @@ export const lawfulHolders: Checker = {
           headline: (count) => `Fencing broken: ${plural(count, 'lawful holder')} refused by the protected resource`,
           accusedIf:
             'the resource refused a holder for its token while its lease was running, and nobody else can have been granted the key or have used the resource since its grant',
+          ownMistake: TOKENS_MUST_RISE,
         },
       },
     },

@@ -114,6 +114,11 @@ export const fifo: Checker = {
           headline: (count) => `Not fair: ${plural(count, 'client')} overtaken in the queue`,
           accusedIf:
             'a client was certainly queued before another began to ask, and the other had the lock before the attempt that the first was granted had left; and the first cannot have lost its place by the deadline that the lock declares',
+          ownMistake: {
+            theory: 'A fair lock grants in the order of its queue: a newcomer may not take it while another waits.',
+            link: 'https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks',
+            onlyIf: 'servers kept all, by steady clocks',
+          },
         },
       },
     },

@@ -114,6 +114,11 @@ export const leftBehind: Checker = {
             `Left behind: ${plural(count, 'failed try', 'failed tries')} stayed on a server, though the client could have taken ${count === 1 ? 'it' : 'them'} back`,
           accusedIf:
             'a client stored a value on a node in a try that failed or a hold that it released, tried again for the key over the same connection without having named that value to the node, and the node still had the value some time after',
+          ownMistake: {
+            theory:
+              'What a try stored that failed, or a hold that is over, must be taken back on every server that was asked for it.',
+            link: 'https://redis.io/docs/latest/develop/use/patterns/distributed-locks/',
+          },
         },
       },
     },

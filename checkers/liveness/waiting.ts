@@ -95,6 +95,11 @@ export const waiting: Checker = {
             `Slept beside a free lock: ${plural(count, 'client')} waited on for longer than any lease`,
           accusedIf:
             'an acquire waited for longer than its lease and 2 s while no client held the key or can have held it, and nothing excuses the wait',
+          ownMistake: {
+            theory:
+              'A message that wakes a waiter may never come: one that waits must look again when the lease of the holder is over.',
+            link: 'https://redis.io/docs/latest/develop/pubsub/',
+          },
         },
       },
     },

@@ -1,8 +1,8 @@
 /** Parsers for what users type: durations, counts, ranges, lists. Each throws one clear line. */
 
 import { InvalidArgumentError } from 'commander';
-import { CLASSES } from '../../harness/record/schemas/violation-class.js';
-import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
+import { FAIL_ON } from '../../harness/record/schemas/blame.js';
+import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 
 const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -45,13 +45,15 @@ export function holdRange(text: string): { min: number; max: number } {
 
 export const RESOURCE_MODES: ResourceMode[] = ['trusting', 'checking'];
 
-/** `exclusion,stale`: which findings fail a run; `none` for none of them. */
-export function failOn(text: string): ViolationClass[] {
+/** `exclusion,stale`, `lock`: which findings fail a run, by their class or by whose mistake they are; `none` for none of them. */
+export function failOn(text: string): FailOn[] {
   if (text === 'none') return [];
   return text.split(',').map((name) => {
-    const found = CLASSES.find((known) => known === name.trim());
+    const found = FAIL_ON.find((known) => known === name.trim());
     if (!found)
-      throw new InvalidArgumentError(`"${name}" is not a class of findings; known: ${CLASSES.join(', ')}, none.`);
+      throw new InvalidArgumentError(
+        `"${name}" is neither a class of findings nor "lock"; known: ${FAIL_ON.join(', ')}, none.`,
+      );
     return found;
   });
 }

@@ -12,7 +12,7 @@ export function checkersPage(all: readonly Checker[] = checkers): string {
     '## What is decided',
     table(['checker', 'what is true of a run in which it finds nothing', 'judges'], deciding.map(rowOf)),
     '## What a lock is accused of',
-    table(['kind', 'class', 'checker', 'accused if'], deciding.flatMap(kindRows)),
+    table(['kind', 'class', 'checker', 'accused if', "the lock's mistake"], deciding.flatMap(kindRows)),
     '## What is measured',
     table(['checker', 'what', 'of'], measuring.map(rowOf)),
   ].join('\n\n')}\n`;
@@ -41,7 +41,17 @@ function runsOf({ judges, atTheEnd }: Checker): string {
 
 function kindRows({ name, properties }: Checker): string[][] {
   return properties.flatMap(({ class: of, kinds }) =>
-    Object.entries(kinds).map(([kind, { accusedIf }]) => [`\`${kind}\``, of ?? '', `\`${name}\``, accusedIf]),
+    Object.entries(kinds).map(([kind, { accusedIf, ownMistake }]) => [
+      `\`${kind}\``,
+      of ?? '',
+      `\`${name}\``,
+      accusedIf,
+      ownMistake === undefined
+        ? 'by its cause'
+        : ownMistake.onlyIf === undefined
+          ? 'yes'
+          : `where ${ownMistake.onlyIf}`,
+    ]),
   );
 }
 

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { judgesAtAnyTime } from '../../checkers/index.js';
+import { findingsOfOne, judgesAtAnyTime } from '../../checkers/index.js';
+import { bearingOf } from '../../harness/record/facts/blame.js';
 import type { Violation } from '../../harness/vocabulary/verdict.js';
 import { readInput } from './judge.js';
 
@@ -27,8 +28,8 @@ async function firstFinding(): Promise<Violation | undefined> {
   if (!existsSync(join(folder, 'history.jsonl'))) return undefined;
   const { input, judges } = await readInput(folder);
   for (const checker of judges.filter(judgesAtAnyTime)) {
-    const { violations } = checker.check(input);
-    const failing = violations.find((violation) => input.config.failOn.includes(violation.class));
+    const { violations } = findingsOfOne(checker, input);
+    const failing = violations.find((violation) => bearingOf(violation, input.config.failOn) === 'fails');
     if (failing) return failing;
   }
   return undefined;

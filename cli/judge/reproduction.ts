@@ -2,13 +2,16 @@
  * Did replays find again what the original had found? On real servers a replay is best effort, so the answer is k of n,
  * for each class of findings with its cause. Pure: from findings to numbers; how they were found is not its business.
  */
+import { bearingOf, blamedOn } from '../../harness/record/facts/blame.js';
+import { BLAMES } from '../../harness/record/schemas/blame.js';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
-import type { Results, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
+import type { BlameName, FailOn, Results, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 
-/** Violations of one class with one cause. */
+/** Violations of one class with one cause, and whom they blame. */
 export interface ViolationGroup {
   class: ViolationClass;
   cause: string;
+  blame: BlameName;
   times: number;
 }
 
@@ -17,7 +20,7 @@ export interface Original {
   runId: string;
   verdict: Results['verdict'];
   findings: readonly ViolationGroup[];
-  failOn: readonly ViolationClass[];
+  failOn: readonly FailOn[];
 }
 
 /** What one replay came to. */
@@ -32,7 +35,7 @@ export interface Reproduction {
   /** The original's id. */
   of: string;
   originalVerdict: Results['verdict'];
-  /** What counts: findings of the original's gravest class for the same cause, or (it found nothing) the same verdict. */
+  /** What counts: findings of the first and gravest class for the same cause, or (it found nothing) the same verdict. */
   by: 'findings' | 'verdict';
   /** `k` of `n` replays. */
   k: number;
@@ -46,6 +49,7 @@ export interface Reproduction {
 export interface ReproducedFinding {
   class: ViolationClass;
   cause: string;
+  blame: BlameName;
   /** How often in the original; 0: only replays found it. */
   original: number;
   /** How many replays found it. */
@@ -58,7 +62,12 @@ export interface ReproducedFinding {
 export function findingsOf(violations: readonly Violation[]): ViolationGroup[] {
   const byKey = new Map<string, ViolationGroup>();
   for (const violation of violations) {
-    const finding = { class: violation.class, cause: violation.cause.name, times: 0 };
+    const finding = {
+      class: violation.class,
+      cause: violation.cause.name,
+      blame: blamedOn(violation),
+      times: 0,
+    };
     const known = byKey.get(keyOf(finding)) ?? finding;
     known.times++;
     byKey.set(keyOf(known), known);
@@ -91,6 +100,7 @@ export function reproduction(original: Original, replays: readonly Replayed[]): 
     findings: [...keys].map(([key, finding]) => ({
       class: finding.class,
       cause: finding.cause,
+      blame: finding.blame,
       original: original.findings.find((one) => keyOf(one) === key)?.times ?? 0,
       replays: counted.filter(({ findings }) => findings.some((one) => keyOf(one) === key)).length,
       counts: wanted(original).some((one) => keyOf(one) === key),
@@ -98,12 +108,19 @@ export function reproduction(original: Original, replays: readonly Replayed[]): 
   };
 }
 
-/** The gravest class that failed the original; what was allowed counts only where nothing else was found. */
+/**
+ * What is told first of the original: of what failed it the lock's own mistakes before others, and of these the gravest class.
+ * What was allowed counts only where nothing else was found.
+ */
 function wanted({ findings, failOn }: Original): readonly ViolationGroup[] {
-  const failing = findings.filter((finding) => failOn.includes(finding.class));
+  const failing = findings.filter(
+    (one) => bearingOf({ class: one.class, blame: { on: one.blame } }, failOn) === 'fails',
+  );
   const serious = failing.length > 0 ? failing : findings;
-  const gravest = CLASSES.find((name) => serious.some((finding) => finding.class === name));
-  return serious.filter((finding) => finding.class === gravest);
+  const blamed = BLAMES.find((name) => serious.some(({ blame }) => blame === name));
+  const first = serious.filter(({ blame }) => blame === blamed);
+  const gravest = CLASSES.find((name) => first.some((finding) => finding.class === name));
+  return first.filter((finding) => finding.class === gravest);
 }
 
 /** A replay that was cut short says something only by what it did find. */
@@ -112,6 +129,6 @@ function tells(original: Original, replay: Replayed): boolean {
   return !replay.cutShort || (original.findings.length > 0 && isReproduced(original, replay));
 }
 
-function keyOf(finding: Pick<ViolationGroup, 'class' | 'cause'>): string {
-  return `${finding.class} ${finding.cause}`;
+function keyOf(finding: Pick<ViolationGroup, 'class' | 'cause' | 'blame'>): string {
+  return `${finding.class} ${finding.cause} ${finding.blame}`;
 }

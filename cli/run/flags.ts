@@ -9,7 +9,7 @@ import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Persistence, TopologyOptions } from '../../harness/vocabulary/topology.js';
-import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
+import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 import {
   durationMs,
@@ -74,7 +74,7 @@ export interface RunFlags extends SeriesFlags, MachineFlags {
   maxmemoryPolicy?: string;
   auth: boolean;
   redisConf: [string, string][];
-  failOn: ViolationClass[];
+  failOn: FailOn[];
   stopAtFirst: boolean;
 }
 
@@ -139,8 +139,8 @@ export function addRunFlags(command: Command): Command {
     new Option('--auth', 'every node and Sentinel asks for a password').default(false, 'no password'),
     value('--redis-conf <key=value>', 'a directive for every Redis node (repeatable)', keyValue, [], 'none'),
     value(
-      '--fail-on <classes>',
-      `findings that fail a run: ${CLASSES.join(',')}; or none`,
+      '--fail-on <list>',
+      `findings that fail a run, by class: ${CLASSES.join(',')}; lock: those that are the lock's own mistake, and an unexplained one is "cannot tell"; or none`,
       failOn,
       [...CLASSES],
       'all of them',

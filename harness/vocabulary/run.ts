@@ -4,7 +4,7 @@ import type { History, Observations } from './history.js';
 import type { Capability } from './host.js';
 import type { LockModel } from './protocol.js';
 import type { RedisBinary, TopologyOptions } from './topology.js';
-import type { CheckerFindings, PropertyWords, Violation, ViolationClass } from './verdict.js';
+import type { Blame, CheckerFindings, FailOn, PropertyWords, Violation } from './verdict.js';
 import type { ClientHabit, ResourceMode } from './workload.js';
 
 /** Everything that decides what a run does: `config.json`. */
@@ -35,7 +35,7 @@ export interface RunConfig {
   /** Faults asked for, as given (`failover`, `pause:client`); empty for none. */
   nemesis: string[];
   nemesisIntervalMs: number;
-  failOn: ViolationClass[];
+  failOn: FailOn[];
   /** Whether it ends as soon as something that fails it is found. */
   stopAtFirst?: true;
   /** The scenario that is played, instead of a workload and a plan. */
@@ -95,4 +95,12 @@ export interface FindingKind {
   headline(count: number, first: Violation): string;
   /** When exactly a lock is accused of it, for the docs. */
   readonly accusedIf: string;
+  /** Set where such a finding is the lock's own mistake though no cause is named that says so. */
+  readonly ownMistake?: OwnMistake;
+}
+
+/** Why nothing but the lock can have done it: the checker leaves out whatever else could, or the servers' record excludes it. */
+export interface OwnMistake extends Omit<Blame, 'on'> {
+  /** Only where the servers certainly kept all that they had stored, and (where it matters when keys end) none of their clocks moved (`checkers/causes/kept.ts`). */
+  readonly onlyIf?: 'servers kept all' | 'servers kept all, by steady clocks';
 }

@@ -3,6 +3,21 @@ import type { LockMode } from './protocol.js';
 
 export type ViolationClass = 'exclusion' | 'stale' | 'harm' | 'liveness';
 
+/** Whose mistake a finding is; `unexplained`: that is not proven. */
+export type BlameName = 'lock' | 'unexplained' | 'deployment' | 'lease';
+
+/** Whose mistake a finding is, and by which piece of theory. */
+export interface Blame {
+  on: BlameName;
+  /** One sentence: what such a lock must do, or what prevents it or makes it rarer. */
+  theory: string;
+  /** Where to read more. */
+  link?: string;
+}
+
+/** What fails a run: findings of a class, or the lock's own mistakes, whatever their class. */
+export type FailOn = ViolationClass | Extract<BlameName, 'lock'>;
+
 /**
  * The time during which one client acted as the holder, and what its lease covered. All in ns since the epoch.
  * `[fromNs, leaseEndNs)` is held with a running lease, `[leaseEndNs, untilNs)` (if any) is stale.
@@ -103,6 +118,8 @@ export interface Violation {
   /** The proof in one sentence. */
   proof: string;
   cause: Cause;
+  /** Absent as a checker finds it, and in results of earlier versions; all violations of a judged run have it. */
+  blame?: Blame;
 }
 
 /** One thing that a checker decides, in the words of a user: a sentence for each way it can come out. */
@@ -182,8 +199,8 @@ export interface Results {
   /** Why unknown, what weakens the verdict, what was left out. */
   reasons: string[];
   /**
-   * In the order in which they are reported and numbered (`facts/classes.ts`): the gravest first, one of each kind and
-   * cause.
+   * In the order in which they are reported and numbered (`facts/classes.ts`): the lock's own mistakes first, of these the
+   * gravest, one of each kind and cause.
    */
   violations: Violation[];
   checkers: CheckerResult[];

@@ -1,5 +1,6 @@
 /** The violations, first what a reader decides by: what, proof, why, and the close-up. */
 
+import { bearingOf, blamedOn, whose } from '../../harness/record/facts/blame.js';
 import { className } from '../../harness/record/facts/classes.js';
 import {
   count,
@@ -11,14 +12,14 @@ import {
   wallTime,
 } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
-import type { Violation } from '../../harness/vocabulary/verdict.js';
+import type { BlameName, Violation } from '../../harness/vocabulary/verdict.js';
 import { type CloseUp, closeUps } from '../drawing/closeup.js';
 import type { ReportInput } from '../input.js';
 import { Markup, markup } from '../markup.js';
 import { type Believed, believedAt, type Step, stepsOf } from '../story/steps.js';
 import type { Mark, Story } from '../story/story.js';
 import { windowOf } from '../story/window.js';
-import { countFound, shownOfFound, whatHappened } from '../words.js';
+import { countFound, linkOf, shownOfFound, whatHappened } from '../words.js';
 import type { Citations } from './cited.js';
 
 /** With a close-up; then in words; then a line each. A run that breaks thousands of times has said so by then. */
@@ -63,7 +64,8 @@ function listLine({ number, violation }: Mark): Markup {
 
 function violation(input: ReportInput, story: Story, mark: Mark, citations: Citations, drawn: boolean): Markup {
   const { violation, number } = mark;
-  const fails = input.config.failOn.includes(violation.class);
+  const bearing = bearingOf(violation, input.config.failOn);
+  const fails = bearing === 'fails';
   const wall = story.epochWallMs === undefined ? undefined : wallTime(story.epochWallMs, violation.fromNs);
   const evidence = violation.evidence.slice(0, 60).map((line) => citations.historyLine(line));
   const steps = stepsOf(violation);
@@ -72,10 +74,11 @@ function violation(input: ReportInput, story: Story, mark: Mark, citations: Cita
   const cause = markup`<span class="tag ${name === 'unexplained' || !fails ? 'soft' : 'bad'}">${clipped(name, 100)}</span>`;
   const open = number <= MOST_OPEN ? new Markup(' open=""') : undefined;
   return markup`<details class="violation ${fails ? '' : 'lenient'}"${open}>
-<summary><h3>${number}. ${className(violation.class)} · ${clipped(violation.key, 200)} · at ${moment(violation.fromNs)}${long}</h3> ${cause}</summary><article id="violation-${number}">
-${fails ? undefined : markup`<p><span class="tag soft">known and allowed: does not fail this run</span></p>`}
+<summary><h3>${number}. ${className(violation.class)} · ${clipped(violation.key, 200)} · at ${moment(violation.fromNs)}${long}</h3> <span class="tag ${BLAME_TAG[blamedOn(violation)]}">${whose(blamedOn(violation))}</span> ${cause}</summary><article id="violation-${number}">
+${fails ? undefined : markup`<p><span class="tag soft">${bearing === 'open' ? 'cannot tell whether it is the lock’s mistake, which would fail this run' : 'known and allowed: does not fail this run'}</span></p>`}
 <p>${clipped(whatHappened(violation), 2_000)}.</p>
 <p class="why"><b>Why: ${clipped(violation.cause.sentence, 2_000)}</b></p>
+${blameParagraph(violation)}
 <div class="story"><div class="told"><ol class="steps">${steps.map((step) => stepItem(step, permalink(violation, story, step.atNs), citations))}</ol>
 ${more(violation.cause.chain.length - steps.filter(({ kind }) => kind === 'cause').length)}
 <p><b>Proof:</b> ${clipped(violation.proof, 2_000)} ${evidence.length === 0 ? undefined : markup`<span class="note">Lines ${spaced(evidence)}${violation.evidence.length > 60 ? ' and more' : ''}</span>`}</p></div>
@@ -83,6 +86,18 @@ ${drawn ? markup`<div class="drawn">${closeUps(mark, story, steps).map(figure)}$
 <p class="note"><a href="${permalink(violation, story, violation.fromNs)}">Show it in the whole run</a>${wall === undefined ? '' : ` · ${wall} by the machine’s wall clock, for the servers’ logs`}</p>
 </article></details>`;
 }
+
+const BLAME_TAG: Record<BlameName, string> = { lock: 'bad', unexplained: 'soft', deployment: 'soft', lease: 'soft' };
+
+function blameParagraph({ blame }: Violation): Markup | undefined {
+  if (blame === undefined) return undefined;
+  const link = linkOf(blame);
+  const more = link === undefined ? undefined : markup` <a href="${link}" rel="noreferrer">Read more</a>`;
+  const heading = blame.on === 'unexplained' ? 'Whose mistake: not proven.' : `Whose mistake: ${BLAMED[blame.on]}.`;
+  return markup`<p class="blame"><b>${heading}</b> ${clipped(blame.theory, 1_000)}${more}</p>`;
+}
+
+const BLAMED = { lock: 'the lock’s own', deployment: 'the deployment’s', lease: 'no lock’s; the lease’s' } as const;
 
 /** What the page's script understands: a time, and a moment in it. */
 function permalink(violation: Violation, story: Story, atNs: number): string {

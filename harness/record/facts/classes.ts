@@ -1,8 +1,10 @@
 /**
  * What the classes of findings are called, and in which order violations are reported. Every other place asks here.
  */
-import type { Violation, ViolationClass } from '../../vocabulary/verdict.js';
+import type { FailOn, Violation, ViolationClass } from '../../vocabulary/verdict.js';
+import { BLAMES } from '../schemas/blame.js';
 import { CLASSES } from '../schemas/violation-class.js';
+import { BEARINGS, bearingOf, blamedOn } from './blame.js';
 import { plural } from './words.js';
 
 interface ClassWords {
@@ -30,26 +32,29 @@ export function countOfClass(count: number, name: ViolationClass): string {
   return plural(count, WORDS[name].one, WORDS[name].many);
 }
 
+/** The same for violations that tell the same: of one class, kind and cause, with one to blame. */
+export function storyKey(violation: Violation): string {
+  return `${violation.class} ${violation.kind} ${violation.cause.name} ${blamedOn(violation)}`;
+}
+
 /**
- * The order in which violations are reported and numbered, everywhere: those that fail the run before those that it allows;
- * of each class, kind and cause the earliest before a second of any, for a reader of five should see five stories and not
- * one of them five times; then the gravest class, and then by time.
+ * The order in which violations are reported and numbered, everywhere: those that fail the run, then those of which it cannot
+ * be told, then those that it allows; of these first the lock's own mistakes, then what is unexplained, the deployment's and
+ * the lease's (`schemas/blame.ts`); of each class, kind and cause the earliest before a second of any; then the gravest class, and then by time.
  */
-export function inOrderOfTelling(
-  violations: readonly Violation[],
-  failOn: readonly ViolationClass[],
-): readonly Violation[] {
+export function inOrderOfTelling(violations: readonly Violation[], failOn: readonly FailOn[]): readonly Violation[] {
   const told = new Set<string>();
   const ranked = [...violations]
     .sort((a, b) => a.fromNs - b.fromNs)
     .map((violation) => {
-      const story = `${violation.class} ${violation.kind} ${violation.cause.name}`;
+      const story = storyKey(violation);
       const again = told.has(story) ? 1 : 0;
       told.add(story);
-      return { violation, again, allowed: failOn.includes(violation.class) ? 0 : 1 };
+      return { violation, again, bearing: BEARINGS.indexOf(bearingOf(violation, failOn)) };
     });
+  const blame = ({ violation }: { violation: Violation }) => BLAMES.indexOf(blamedOn(violation));
   const gravity = ({ violation }: { violation: Violation }) => CLASSES.indexOf(violation.class);
   return ranked
-    .sort((a, b) => a.allowed - b.allowed || a.again - b.again || gravity(a) - gravity(b))
+    .sort((a, b) => a.bearing - b.bearing || blame(a) - blame(b) || a.again - b.again || gravity(a) - gravity(b))
     .map(({ violation }) => violation);
 }

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import type { RunConfig } from '../../vocabulary/run.js';
+import { FAIL_ON } from './blame.js';
 import { describes } from './describes.js';
-import { CLASSES } from './violation-class.js';
 
 const text = z.string().min(1);
 const duration = z.number().min(0);
@@ -44,7 +44,7 @@ export const runConfigSchema = describes<RunConfig>()(
     timeLimitMs: duration,
     nemesis: z.array(text),
     nemesisIntervalMs: positive,
-    failOn: z.array(z.enum(CLASSES)),
+    failOn: z.array(z.enum(FAIL_ON)),
     stopAtFirst: z.literal(true).optional(),
     scenario: text.optional(),
     redis: z.object({

@@ -13,6 +13,7 @@ import type {
   Violation,
   ViolationClass,
 } from '../../vocabulary/verdict.js';
+import { blameSchema } from './blame.js';
 import { describes } from './describes.js';
 import { CLASSES, violationClassSchema } from './violation-class.js';
 
@@ -90,6 +91,7 @@ const violation = describes<Violation>()(
       evidence: lines,
       proof: z.string().describe('The proof in one sentence.'),
       cause,
+      blame: blameSchema.describe('Whose mistake it is. Earlier versions do not have it.').optional(),
     })
     .meta({ id: 'violation' }),
 );
@@ -160,7 +162,11 @@ export const resultsSchema = describes<Results>()(
       exitStatus: z.literal([0, 1, 2]).describe('0 held, 1 a property was violated, 2 cannot tell.'),
       headline: z.string().describe('One sentence.'),
       reasons: z.array(z.string()).describe('Why it is unknown, what weakens the verdict, what was left out.'),
-      violations: z.array(violation).describe('Of many the first of each class; `found` counts all.'),
+      violations: z
+        .array(violation)
+        .describe(
+          "The lock's own mistakes first, then the unexplained, the deployment's and the lease's. Of many the first of each class; `found` counts all.",
+        ),
       checkers: z.array(checker),
       found: foundSchema,
       readings: z

@@ -3,7 +3,8 @@ import { headlineOf } from '../../../checkers/headline.js';
 import { checkers as everyChecker, judge, judgesOf } from '../../../checkers/index.js';
 import type { HistoryBody, ProtocolBreak } from '../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
-import type { Violation } from '../../../harness/vocabulary/verdict.js';
+import type { Checker, RunConfig } from '../../../harness/vocabulary/run.js';
+import type { Results, Violation, ViolationClass } from '../../../harness/vocabulary/verdict.js';
 import { mutex } from '../../../workloads/mutex.js';
 import { Story, turns } from './build.js';
 
@@ -65,7 +66,7 @@ describe('the lock held', () => {
       strength: '0 of 3 struck holds violated; at most 63 % at 95 %',
       reasons: [],
       found: {},
-      again: 'npm run torture -- --seed 1',
+      reproduce: 'npm run torture -- --seed 1',
     });
   });
 
@@ -129,12 +130,14 @@ describe('violated', () => {
         .probe(37, false)
         .event(38, { type: 'phase', phase: 'end' }),
     );
-    expect(result.headline).toMatch(/^Exclusion broken: 1 time .*; also 1 stale holder and 1 failure of liveness\.$/);
+    expect(result.headline).toMatch(
+      /^Exclusion broken: 1 time .*; also 1 failure of liveness \(unexplained\) and 1 stale holder \(the lease's\)\.$/,
+    );
     expect(result.found).toEqual({ exclusion: 1, stale: 1, liveness: 1 });
-    expect(result.violations.map((violation) => violation.class)).toEqual(['exclusion', 'stale', 'liveness']);
+    expect(result.violations.map((violation) => violation.class)).toEqual(['exclusion', 'liveness', 'stale']);
   });
 
-  it('lists the gravest first, though it came last, and a lesser class before a second of the gravest', () => {
+  it('lists what is unexplained before what the lease allows, though it came last', () => {
     const result = judged(
       stale()
         .grant('c1', 30)
@@ -149,15 +152,15 @@ describe('violated', () => {
     );
     expect(result.violations.map((one) => [one.class, one.fromNs / 1e9])).toEqual([
       ['exclusion', 30.5],
-      ['stale', 26],
       ['exclusion', 31.5],
+      ['stale', 26],
     ]);
     expect(result.headline).toMatch(/first at 30\.500 s/);
   });
 
   it('names a stale holder, and a deadlock', () => {
     expect(judged(stale().whole(30)).headline).toBe(
-      'Stale holder: 1 time a client acted on after its lease had ended, beside the next holder (first at 26.000 s on lock:0, the client took longer than its lease).',
+      'Stale holder: 1 time a client acted on after its lease had ended, beside the next holder (first at 26.000 s on lock:0, the client took longer than its lease: no lease prevents that).',
     );
     const stuck = held().recovered(30).probe(37, false).event(38, { type: 'phase', phase: 'end' });
     expect(judged(stuck).headline).toBe(
@@ -168,11 +171,11 @@ describe('violated', () => {
   it('names what a lock said, by the first finding of the class, and counts the other kinds separately', () => {
     const renewed = held().grant('c3', 20).grant('c4', 26).renewed('c3', 26.5).release('c3', 27, { sent: 26.9 });
     expect(judged(renewed.release('c4', 28).whole(30)).headline).toMatch(
-      /^Exclusion broken: 1 hold renewed although another client had been granted the lock since \(first at 26\.500 s .*\); also 1 stale holder\.$/,
+      /^Exclusion broken: 1 hold renewed although another client had been granted the lock since \(first at 26\.500 s .*\); also 1 stale holder \(unexplained\)\.$/,
     );
     const silent = held().grant('c3', 20).grant('c4', 26).release('c3', 27, { sent: 26.9 }).release('c4', 28);
     expect(judged(silent.whole(30)).headline).toMatch(
-      /^Stale holder: 1 time a client acted on .*; also 1 more finding of that class\.$/,
+      /^Stale holder: 1 time a release answered .*; also 1 stale holder \(the lease's\)\.$/,
     );
   });
 
@@ -193,6 +196,121 @@ describe('violated', () => {
     ).toBe(0);
   });
 });
+
+describe("the lock's own mistakes", () => {
+  const LOCK_FAILS: RunConfig['failOn'] = ['lock'];
+  const lease = violation('client-paused', 'stale', 1);
+  const deployment = violation('evicted', 'exclusion', 2);
+  const unexplained = violation('unexplained', 'exclusion', 3);
+  const own = violation('overwritten', 'exclusion', 4);
+
+  it('come first, then what is unexplained, the deployment and the lease', () => {
+    const { violations, headline } = found([lease, deployment, unexplained, own]);
+    expect(violations.map(({ blame }) => blame!.on)).toEqual(['lock', 'unexplained', 'deployment', 'lease']);
+    expect(headline).toBe(
+      "The lock's mistake. Broken: 1 (first at 4.000 s on lock:0, it was overwritten); also 1 overlap of two holders (unexplained), 1 overlap of two holders (the deployment's) and 1 stale holder (the lease's).",
+    );
+  });
+
+  it('are counted by themselves where not all are explained one by one', () => {
+    const { headline } = found([own, { ...own, fromNs: 5e9 }], { counted: { exclusion: 1_000 } });
+    expect(headline).toMatch(
+      /^The lock's mistake\. Broken: 2 .*; also 998 overlaps of two holders not explained one by one\.$/,
+    );
+  });
+
+  it('say of another headline whose doing it is', () => {
+    expect(found([deployment]).headline).toContain("a full server evicted it: the deployment's doing)");
+    expect(found([lease]).headline).toContain('the client was paused: no lease prevents that)');
+    expect(found([unexplained]).headline).toMatch(/^Broken: 1 \(first at 3\.000 s on lock:0, unexplained\)\.$/);
+  });
+
+  it.each([
+    ['violated', 1, [own, unexplained, deployment]],
+    ['unknown', 2, [unexplained, deployment, lease]],
+    ['held', 0, [deployment, lease]],
+  ] as const)('fail a run by themselves: %s, exit status %i', (verdict, exitStatus, violations) => {
+    expect(found(violations, { failOn: LOCK_FAILS })).toMatchObject({ verdict, exitStatus });
+  });
+
+  it('cannot be told where a finding is unexplained, and the run says which', () => {
+    expect(found([unexplained, lease], { failOn: LOCK_FAILS }).headline).toBe(
+      'Cannot tell: 1 finding without a proven cause, the first (exclusion broken, broken) at 3.000 s on lock:0: whether that is the lock’s mistake cannot be told.',
+    );
+  });
+
+  it('cannot be told of what is counted only', () => {
+    const many = found([deployment], { failOn: LOCK_FAILS, counted: { exclusion: 1_001 } });
+    expect(many).toMatchObject({ verdict: 'unknown', exitStatus: 2 });
+    expect(many.reasons[0]).toContain('1,000 findings more than are explained one by one');
+    expect(found([deployment], { failOn: ['exclusion'], counted: { exclusion: 1_001 } }).verdict).toBe('violated');
+  });
+
+  it('cannot be told where a checker cannot tell, of whatever class', () => {
+    expect(found([], { failOn: LOCK_FAILS, unknown: true })).toMatchObject({ verdict: 'unknown', exitStatus: 2 });
+  });
+
+  it.each([
+    [['lock', 'stale'], [lease], 1],
+    [['lock', 'stale'], [own], 1],
+    [['lock', 'stale'], [deployment], 0],
+    [['lock', 'stale'], [unexplained], 2],
+    [['stale'], [own, unexplained, deployment], 0],
+    [['stale'], [lease], 1],
+    [[], [own, lease], 0],
+  ] as const)('fail it together with classes: --fail-on %j', (failOn, violations, exitStatus) => {
+    expect(found(violations, { failOn: [...failOn] }).exitStatus).toBe(exitStatus);
+  });
+
+  /** What comes of these findings, of a checker that is only here. */
+  function found(
+    violations: readonly Violation[],
+    { failOn = ALL_CLASSES, counted, unknown = false }: Findings = {},
+  ): Results {
+    const property = (name: ViolationClass) => ({
+      class: name,
+      holds: '',
+      broken: '',
+      kinds: { broken: { headline: (count: number) => `Broken: ${count}`, accusedIf: '' } },
+    });
+    const checker: Checker = {
+      name: 'found',
+      summary: '',
+      properties: [property('exclusion'), property('stale')],
+      judges: { models: 'all', plays: true },
+      check: () => ({
+        verdict: unknown ? 'unknown' : violations.length > 0 ? 'invalid' : 'valid',
+        notes: unknown ? ['it is not known'] : [],
+        violations: [...violations],
+        ...(counted && { found: counted }),
+        stats: {},
+      }),
+    };
+    return judge(held().whole(30).configured({ failOn }).input(), [checker]);
+  }
+});
+
+interface Findings {
+  failOn?: RunConfig['failOn'];
+  counted?: Results['found'];
+  unknown?: boolean;
+}
+
+const ALL_CLASSES: RunConfig['failOn'] = ['exclusion', 'stale', 'harm', 'liveness'];
+
+function violation(cause: string, name: ViolationClass, atS: number): Violation {
+  return {
+    class: name,
+    kind: 'broken',
+    key: 'lock:0',
+    fromNs: atS * 1e9,
+    untilNs: (atS + 1) * 1e9,
+    holds: [],
+    evidence: [],
+    proof: '',
+    cause: { name: cause, sentence: '', chain: [] },
+  };
+}
 
 describe('cannot tell', () => {
   it('a run that was cut short, whatever it shows', () => {

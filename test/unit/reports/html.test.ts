@@ -19,7 +19,8 @@ const PX_ERROR = 0.011;
 describe('the page', () => {
   it('is well formed, has unique ids, and every link leads somewhere', () => {
     expect(idsAndLinks(page).links.length).toBeGreaterThan(30);
-    expect(idsAndLinks(page)).toMatchObject({ doubled: [], dangling: [] });
+    const more = ['deployment', 'deployment', 'lease'].map((on) => `https://example.org/${on}`);
+    expect(idsAndLinks(page)).toMatchObject({ doubled: [], dangling: more });
   });
 
   it('needs no network and forbids it, and lets no script run but its own', () => {
@@ -30,15 +31,22 @@ describe('the page', () => {
       `default-src &#39;none&#39;; script-src &#39;sha256-${hash}&#39;; style-src &#39;unsafe-inline&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;`,
     );
     expect(tagsOf(page).map((tag) => tag.name)).not.toContain('script');
-    expect(page + /<style>([^<]*)</.exec(whole)![1]).not.toMatch(/\bsrc=|<link|@import|https?:|url\((?!#)/);
+    // A link is followed only by who reads more.
+    const fetched = page.replace(/<a href="https:[^"]*" rel="noreferrer">/g, '');
+    expect(fetched + /<style>([^<]*)</.exec(whole)![1]).not.toMatch(/\bsrc=|<link|@import|https?:|url\((?!#)/);
     expect(whole.match(/<\/script>/g)).toHaveLength(2);
   });
 
-  it('leads to the files beside it, and to nothing else', () => {
+  it('leads to the files beside it, to where to read more, and to nothing else', () => {
     const files = ['history.jsonl', 'logs/r1.log', 'javascript:alert(1)', '../a<b', 'a<b'];
     const links = tagsOf(report({ ...input, files })).flatMap(({ attributes: { href = '#' } }) =>
       href.startsWith('#') ? [] : href,
     );
+    expect(links.splice(0, 3)).toEqual([
+      'https://example.org/deployment',
+      'https://example.org/deployment',
+      'https://example.org/lease',
+    ]);
     expect(links).toEqual(['./history.jsonl', './javascript%3Aalert(1)', './a%3Cb', './logs/r1.log']);
   });
 
@@ -63,6 +71,13 @@ describe('the page', () => {
     expect(page).toContain(`<li id="h${killed.i}" class="mono"><b>h${killed.i}</b> {&quot;i&quot;:${killed.i},`);
     const observation = input.results.violations[0]!.cause.chain[1]!.observation!;
     expect(page).toContain(`<li id="o${observation}" class="mono">`);
+  });
+
+  it('says of each whose mistake it is, and why', () => {
+    expect(page).toContain(
+      '<b>Whose mistake: the deployment’s.</b> What deployment means. <a href="https://example.org/deployment" rel="noreferrer">Read more</a>',
+    );
+    expect(page.match(/<span class="tag soft">the lease&#39;s<\/span>/g)).toHaveLength(1);
   });
 
   it('shows what does not fail the run as such', () => {

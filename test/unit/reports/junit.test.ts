@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Results } from '../../../harness/vocabulary/verdict.js';
+import type { BlameName, Results } from '../../../harness/vocabulary/verdict.js';
 import { reports } from '../../../reports/index.js';
 import { junitXml } from '../../../reports/junit.js';
 import { tagsOf } from './reading.js';
@@ -38,7 +38,7 @@ describe('junit', () => {
     expect(xml).toContain(
       '<testsuite name="lock-torture 20260314-092653-sentinel" tests="4" failures="1" errors="0" skipped="0">',
     );
-    expect(xml).toContain('type="exclusion">exclusion broken: c2');
+    expect(xml).toContain('type="exclusion">exclusion broken, the deployment&apos;s: c2');
     expect(xml).toContain('Reproduce: npm run torture -- --topology sentinel --seed 42');
   });
 
@@ -75,6 +75,27 @@ describe('junit', () => {
     const lenient = reports['junit.xml']({ ...input, config: { ...input.config, failOn: ['exclusion'] } });
     expect(cases(lenient)[0]).toEqual(['mutual-exclusion', 'failure', 'failure']);
     expect(lenient).toContain('allowed, does not fail this run: stale holder');
+  });
+
+  it("fails by the lock's own mistakes, and is an error where it is not known whether there is one", () => {
+    const by = (...blamed: BlameName[]) => {
+      const [first, ...others] = results.checkers;
+      const violations = first!.violations.map((one, n) => ({
+        ...one,
+        blame: { on: blamed[n]!, theory: 'What to do.', link: 'https://example.org/' },
+      }));
+      return junitXml({ ...results, checkers: [{ ...first!, violations }, ...others] }, ['lock']);
+    };
+    const own = by('lock', 'unexplained', 'lease');
+    expect(cases(own)[0]).toEqual(['mutual-exclusion', 'failure']);
+    expect(own).toContain('Whose mistake: lock. What to do. (https://example.org/)');
+    expect(own).toContain('cannot tell whose mistake it is: exclusion broken');
+    expect(own).toContain('allowed, does not fail this run: stale holder');
+    expect(own).not.toContain('more violations were found');
+    const open = by('unexplained', 'deployment', 'lease');
+    expect(cases(open)[0]).toEqual(['mutual-exclusion', 'error']);
+    expect(open).toContain('message="unknown: 1 finding without a proven cause, which may be the lock&apos;s mistake"');
+    expect(cases(by('deployment', 'deployment', 'lease'))[0]).toEqual(['mutual-exclusion']);
   });
 
   it('escapes, and drops what XML forbids', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { CheckerResult, Results, Violation, ViolationClass } from '../../../harness/vocabulary/verdict.js';
+import type { BlameName, CheckerResult, FailOn, Results, Violation } from '../../../harness/vocabulary/verdict.js';
 import { propertyLines } from '../../../reports/properties.js';
 import { sampleInput } from './sample.js';
 
 const { results } = sampleInput();
-const ALL: ViolationClass[] = ['exclusion', 'harm', 'stale', 'liveness'];
+const ALL: FailOn[] = ['exclusion', 'harm', 'stale', 'liveness'];
 const exclusion = { class: 'exclusion', holds: 'Never two at once', broken: 'Two at once' } as const;
 const stale = { class: 'stale', holds: 'None was late', broken: 'One was late' } as const;
 
@@ -36,9 +36,13 @@ describe('the line of each property', () => {
     ]);
     expect(lines({ ...invalid, violations: [broken] })[0]).toMatchObject({
       state: 'broken',
-      told: 'First at 10.388 s on lock:0; longest 812 ms. Cause: failover-lost-write ×1 (of the first 1).',
+      told: "First at 10.388 s on lock:0; longest 812 ms. Cause: failover-lost-write ×1; the deployment's ×1 (of the first 1).",
     });
     expect(lines({ ...invalid, violations: [broken] }, ['stale'])[0]).toMatchObject({ state: 'allowed' });
+    const by = (on: BlameName) => [{ ...broken, blame: { on, theory: '' } }];
+    expect(lines({ ...invalid, violations: by('lock') }, ['lock'])[0]).toMatchObject({ state: 'broken' });
+    expect(lines({ ...invalid, violations: by('unexplained') }, ['lock'])[0]).toMatchObject({ state: 'unknown' });
+    expect(lines({ ...invalid, violations: by('lease') }, ['lock'])[0]).toMatchObject({ state: 'allowed' });
   });
 
   it('does not call held what was left open beside what was found', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { BlameName } from '../../../harness/vocabulary/verdict.js';
 import { markdownSummary, reports } from '../../../reports/index.js';
 import { runRow, runsPage } from '../../../reports/runs.js';
 import { worstOf } from '../../../reports/worst.js';
@@ -39,6 +40,8 @@ describe('the summary in Markdown', () => {
     );
     expect(text).toContain('| After everything was healed, every lock could be acquired again | ✓ held |');
     expect(text).toContain('Why: r2 was promoted without c2');
+    expect(text).toContain("1. **exclusion broken, the deployment's**: c2");
+    expect(text).toContain('<br>Whose: What deployment means. (<https://example.org/deployment>)<br>Proof: ');
     expect(text).toContain('\n    npm run torture -- --topology sentinel --seed 42\n');
   });
 
@@ -46,7 +49,7 @@ describe('the summary in Markdown', () => {
     const plain = plainSample();
     plain.config.lock = '<b>`x` *y* [a](https://evil.example) @everyone | z\n# h';
     const text = markdownSummary(inputOf(plain));
-    expect(text).not.toMatch(/<b>|[^\\]`x|[^\\]\*y|[^\\]\[a|https:\/\/|[^\\]@everyone|\n# h/);
+    expect(text).not.toMatch(/<b>|[^\\]`x|[^\\]\*y|[^\\]\[a|https:\/\/evil|[^\\]@everyone|\n# h/);
   });
 });
 
@@ -56,6 +59,10 @@ describe('the worst violation', () => {
     expect(worstOf(violations, ['exclusion', 'stale'])).toBe(0);
     expect(worstOf(violations, ['stale'])).toBe(2);
     expect(worstOf([...violations].reverse(), ['exclusion'])).toBe(2);
+    const by = (on: BlameName) => ({ ...violations[2]!, blame: { on, theory: '' } });
+    expect(worstOf([...violations, by('lock')], ['exclusion', 'stale'])).toBe(3);
+    expect(worstOf([...violations, by('unexplained'), by('lock')], ['lock'])).toBe(4);
+    expect(worstOf([...violations, by('unexplained')], ['lock'])).toBe(3);
     expect(worstOf([], ['exclusion'])).toBeUndefined();
   });
 

@@ -15,7 +15,7 @@ import type {
   ObservationBody,
 } from '../../../harness/vocabulary/history.js';
 import type { RunConfig } from '../../../harness/vocabulary/run.js';
-import type { CauseLink, Hold, Results, Violation } from '../../../harness/vocabulary/verdict.js';
+import type { BlameName, CauseLink, Hold, Results, Violation } from '../../../harness/vocabulary/verdict.js';
 import type { HoldTable, ReportInput } from '../../../reports/input.js';
 
 const S = 1e9;
@@ -456,7 +456,7 @@ function violationsOf(cast: Cast, at: FaultLines, observations: readonly Observa
       { atNs: observations[promoted]!.atNs, text: `r2 was primary, and did not have ${a.key}`, observation: promoted },
       { atNs: b.grantSentNs + 300_000, text: `r2 stored ${b.key} for ${b.client}`, observation: setBy('r2', b) },
     ];
-    return overlap('exclusion', a, b, {
+    return overlap('exclusion', 'deployment', a, b, {
       name: 'failover-lost-write',
       sentence: `r2 was promoted without ${a.client}'s lock, which only r1 had, and granted it to ${b.client}`,
       chain,
@@ -465,7 +465,7 @@ function violationsOf(cast: Cast, at: FaultLines, observations: readonly Observa
   return [
     failover(cast.aLock0, cast.bLock0),
     failover(cast.aLock1, cast.bLock1),
-    overlap('stale', cast.paused, cast.taken, {
+    overlap('stale', 'lease', cast.paused, cast.taken, {
       name: 'client-paused',
       sentence: `c4 was stopped from 9.400 s to 14.850 s, its lease ended at ${(cast.paused.leaseEndNs / S).toFixed(3)} s, and it began its release only when it ran again`,
       chain: [
@@ -478,7 +478,7 @@ function violationsOf(cast: Cast, at: FaultLines, observations: readonly Observa
   ];
 }
 
-function overlap(name: Violation['class'], a: Hold, b: Hold, cause: Violation['cause']): Violation {
+function overlap(name: Violation['class'], on: BlameName, a: Hold, b: Hold, cause: Violation['cause']): Violation {
   const fromNs = Math.max(a.fromNs, b.fromNs);
   const untilNs = Math.min(a.untilNs, b.untilNs);
   const held = (hold: Hold) =>
@@ -493,6 +493,7 @@ function overlap(name: Violation['class'], a: Hold, b: Hold, cause: Violation['c
     evidence: [...a.evidence, ...b.evidence].sort((x, y) => x - y),
     proof: `${held(a)}; ${held(b)}; overlap ≥ ${((untilNs - fromNs) / MS).toFixed(3)} ms.`,
     cause,
+    blame: { on, theory: `What ${on} means.`, link: `https://example.org/${on}` },
   };
 }
 
@@ -573,7 +574,11 @@ export function longInput(wanted: number, broken: number): ReportInput {
     const before = holds[n - 3];
     if (early === 0 || before === undefined) continue;
     violations.push(
-      overlap('exclusion', before, hold, { name: 'unexplained', sentence: 'the cause is unknown', chain: [] }),
+      overlap('exclusion', 'unexplained', before, hold, {
+        name: 'unexplained',
+        sentence: 'the cause is unknown',
+        chain: [],
+      }),
     );
     const refused = { client, id: wanted * 2 + n, op: 'acquire', key } as const;
     stage.at(hold.untilNs - MS, { type: 'invoke', ...refused, leaseMs: LEASE_MS });

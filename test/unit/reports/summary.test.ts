@@ -11,19 +11,21 @@ const ESC = String.fromCharCode(27);
 describe('closing summary', () => {
   it('says verdict, each violation in three lines, the report and how to repeat it', () => {
     const lines = closingSummary({ results, failOn, reportPath: 'runs/latest/report.html' }).split('\n');
-    expect(lines.slice(0, 5)).toEqual([
+    expect(lines.slice(0, 6)).toEqual([
       'VIOLATED (exit status 1: a property was violated)',
       'Exclusion was broken twice and one stale holder was found on set-nx-px over sentinel',
       'Strength: 3 of 9 struck holds were violated',
       'Found: exclusion broken 2, stale holder 1',
+      "Whose: the deployment's ×2, the lease's ×1",
       'Note: The planned amnesia was refused: 2 of 3 nodes would have forgotten at once.',
     ]);
     const [a, b] = results.violations[0]!.holds;
     const start = lines.findIndex((line) => line.startsWith('1. '));
-    expect(lines.slice(start, start + 3)).toEqual([
-      `1. exclusion broken: c2 (hold #${a!.id}) and c5 (hold #${b!.id}) both held lock:0 for 812 ms, both leases running, 10.388 s – 11.200 s`,
+    expect(lines.slice(start, start + 4)).toEqual([
+      `1. exclusion broken, the deployment's: c2 (hold #${a!.id}) and c5 (hold #${b!.id}) both held lock:0 for 812 ms, both leases running, 10.388 s – 11.200 s`,
       '   Proof: c2 certainly held (8.431 s, 11.200 s); c5 certainly held (10.388 s, 11.930 s); overlap ≥ 811.886 ms.',
       "   Why:   r2 was promoted without c2's lock, which only r1 had, and granted it to c5 [failover-lost-write]",
+      '   Whose: What deployment means. https://example.org/deployment',
     ]);
     expect(lines.slice(-2)).toEqual([
       'Report: runs/latest/report.html',
@@ -31,7 +33,7 @@ describe('closing summary', () => {
     ]);
   });
 
-  it('lists at most five, by their numbers, and how many more there are', () => {
+  it('lists at most five, each story before a second of any, by their numbers, and how many more there are', () => {
     const [exclusion, , stale] = results.violations;
     const many: Results = {
       ...results,
@@ -39,7 +41,7 @@ describe('closing summary', () => {
       found: { exclusion: 8, stale: 1 },
     };
     const told = closingSummary({ results: many, failOn: ['exclusion'] });
-    expect(told.match(/^\d+\. /gm)).toEqual(['1. ', '2. ', '3. ', '4. ', '5. ']);
+    expect(told.match(/^\d+\. /gm)).toEqual(['1. ', '2. ', '3. ', '4. ', '9. ']);
     expect(told).toContain('4 more violations in the report.');
     expect(told).toContain('stale holder 1 (does not fail this run)');
   });
@@ -61,7 +63,20 @@ describe('closing summary', () => {
     };
     const told = closingSummary({ results: held, failOn: ['exclusion'] });
     expect(told).toContain('HELD (exit status 0: nothing that fails the run was found)');
-    expect(told).toContain('1. stale holder (allowed: does not fail this run): c4');
+    expect(told).toContain("1. stale holder, the lease's (allowed: does not fail this run): c4");
+  });
+
+  it('says where it cannot tell whether a finding fails the run, and each theory once', () => {
+    const [first, second, third] = results.violations.map((one) => ({
+      ...one,
+      blame: { on: 'unexplained' as const, theory: 'Not known.' },
+    }));
+    const told = closingSummary({ results: { ...results, violations: [first!, second!, third!] }, failOn: ['lock'] });
+    expect(told).toContain('1. exclusion broken, unexplained (cannot tell whether it fails this run): c2');
+    expect(told).not.toContain('Not known');
+    const again = closingSummary({ results, failOn });
+    expect(again.match(/Whose: What deployment means/g)).toHaveLength(1);
+    expect(again.match(/Whose: What lease means/g)).toHaveLength(1);
   });
 
   it('colours only when asked to, and never lets a lock colour the terminal or add a line', () => {

@@ -41,6 +41,8 @@ describe('what users type', () => {
   test('classes of findings', () => {
     expect(failOn('exclusion,liveness')).toEqual(['exclusion', 'liveness']);
     expect(failOn('none')).toEqual([]);
+    expect(failOn('lock,stale')).toEqual(['lock', 'stale']);
+    expect(() => failOn('lease')).toThrow('neither a class of findings nor "lock"');
     expect(() => failOn('everything')).toThrow('exclusion, harm, stale, liveness');
   });
 

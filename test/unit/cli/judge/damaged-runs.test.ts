@@ -147,7 +147,7 @@ const config = (fields: object) => ({
 
 test.each([
   [{ clients: 1e9 }, /config\.json: clients: expected a whole number from 1 to 200, got 1000000000$/],
-  [{ failOn: ['x'] }, /config\.json: failOn\[0\]: expected one of exclusion, harm, stale, liveness, got "x"$/],
+  [{ failOn: ['x'] }, /config\.json: failOn\[0\]: expected one of exclusion, harm, stale, liveness, lock, got "x"$/],
   [{ keys: Array(1_001).fill('a') }, /config\.json: keys: /],
 ])('settings that no run has are refused (%#)', async (fields, says) => {
   expect((await check(config(fields))).line).toMatch(says);

@@ -48,9 +48,9 @@ describe('k of n', () => {
     const told = reproduction(of, [replay([LOST, FORGOT, FORGOT]), replay([PAUSED]), replay([LOST])]);
     expect(told).toMatchObject({ by: 'findings', k: 2, n: 3, notCounted: 0 });
     expect(told.findings).toEqual([
-      { class: 'exclusion', cause: 'failover-lost-write', original: 2, replays: 2, counts: true },
-      { class: 'stale', cause: 'client-paused', original: 1, replays: 1, counts: false },
-      { class: 'exclusion', cause: 'node-forgot', original: 0, replays: 1, counts: false },
+      { class: 'exclusion', cause: 'failover-lost-write', blame: 'unexplained', original: 2, replays: 2, counts: true },
+      { class: 'stale', cause: 'client-paused', blame: 'unexplained', original: 1, replays: 1, counts: false },
+      { class: 'exclusion', cause: 'node-forgot', blame: 'unexplained', original: 0, replays: 1, counts: false },
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { className, countOfClass, inOrderOfTelling } from '../../../../../harness/record/facts/classes.js';
 import { CLASSES } from '../../../../../harness/record/schemas/violation-class.js';
-import type { Violation, ViolationClass } from '../../../../../harness/vocabulary/verdict.js';
+import type { BlameName, FailOn, Violation, ViolationClass } from '../../../../../harness/vocabulary/verdict.js';
 
 const violation = (name: ViolationClass, atS: number, cause = 'unexplained', kind = 'overlap'): Violation => ({
   class: name,
@@ -15,7 +15,9 @@ const violation = (name: ViolationClass, atS: number, cause = 'unexplained', kin
   cause: { name: cause, sentence: '', chain: [] },
 });
 
-const told = (violations: readonly Violation[], failOn: readonly ViolationClass[] = CLASSES) =>
+const blamed = (one: Violation, on: BlameName): Violation => ({ ...one, blame: { on, theory: '' } });
+
+const told = (violations: readonly Violation[], failOn: readonly FailOn[] = CLASSES) =>
   inOrderOfTelling(violations, failOn).map((one) => `${one.class} ${one.fromNs / 1e9} ${one.cause.name}`);
 
 describe('the order of reporting', () => {
@@ -54,6 +56,40 @@ describe('the order of reporting', () => {
       violation('exclusion', 3, 'unexplained', 'revived'),
     ];
     expect(inOrderOfTelling(violations, CLASSES).map((one) => one.kind)).toEqual(['overlap', 'revived', 'overlap']);
+  });
+
+  it('is by blame before gravity and time, also of a second of the same', () => {
+    const violations = [
+      blamed(violation('exclusion', 1, 'evicted'), 'deployment'),
+      blamed(violation('harm', 2, 'client-paused'), 'lease'),
+      violation('harm', 3),
+      blamed(violation('liveness', 4, 'went-on-trying'), 'lock'),
+      blamed(violation('stale', 5, 'granted-late'), 'lock'),
+      blamed(violation('liveness', 6, 'went-on-trying'), 'lock'),
+    ];
+    expect(told(violations)).toEqual([
+      'stale 5 granted-late',
+      'liveness 4 went-on-trying',
+      'liveness 6 went-on-trying',
+      'harm 3 unexplained',
+      'exclusion 1 evicted',
+      'harm 2 client-paused',
+    ]);
+  });
+
+  it("puts what may be the lock's mistake between what is and what is not, where these fail the run", () => {
+    const violations = [
+      blamed(violation('stale', 1, 'client-paused'), 'lease'),
+      violation('liveness', 2),
+      blamed(violation('exclusion', 3, 'evicted'), 'deployment'),
+      blamed(violation('liveness', 4, 'went-on-trying'), 'lock'),
+    ];
+    expect(told(violations, ['lock', 'stale'])).toEqual([
+      'liveness 4 went-on-trying',
+      'stale 1 client-paused',
+      'liveness 2 unexplained',
+      'exclusion 3 evicted',
+    ]);
   });
 
   it('puts what is allowed last, however grave', () => {

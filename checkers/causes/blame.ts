@@ -1,0 +1,31 @@
+/**
+ * Whose mistake a violation is: by its cause (`descriptions.ts`), and by what kind of finding it is.
+ *
+ * Promises: the lock is blamed only where its mistake is proven. A checker says of a kind of finding that it is the lock's own
+ * mistake where whatever else could have done it is left out, or shows in the servers' record. A client that slept past its
+ * lease explains that it acted on, and not what its lock answered it then: where that is the finding, the lease is not blamed.
+ */
+import type { CheckInput, FindingKind, OwnMistake } from '../../harness/vocabulary/run.js';
+import type { Blame, Violation } from '../../harness/vocabulary/verdict.js';
+import { blameByCause, NOT_PROVEN } from './descriptions.js';
+import { serversKeptAll } from './kept.js';
+
+/** `kind`: what the checker says of such findings. */
+export function blameFor(violation: Violation, kind: FindingKind | undefined, input: CheckInput): Blame {
+  const byCause = blameByCause(violation, input);
+  const own = kind?.ownMistake;
+  if (own === undefined) return isFencedOff(violation, byCause, input) ? NOT_PROVEN : byCause;
+  if (byCause.on === 'lock') return byCause;
+  const steady = own.onlyIf === 'servers kept all, by steady clocks';
+  if (own.onlyIf === undefined || serversKeptAll(input, violation.untilNs, steady)) return blameOnLock(own);
+  return byCause.on === 'lease' ? NOT_PROVEN : byCause;
+}
+
+function blameOnLock({ theory, link }: OwnMistake): Blame {
+  return { on: 'lock', theory, ...(link !== undefined && { link }) };
+}
+
+/** A resource that checks tokens refuses a client that slept, unless the tokens were worth nothing. */
+function isFencedOff({ class: name }: Violation, { on }: Blame, { config }: CheckInput): boolean {
+  return on === 'lease' && name === 'harm' && config.resource === 'checking';
+}

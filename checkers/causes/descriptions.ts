@@ -1,0 +1,245 @@
+/**
+ * What each cause is called in a headline, whose mistake it is, and the piece of theory that says so.
+ *
+ * Promises: the lock is blamed where it did what no lock may do, whatever befell its clients and servers; the deployment
+ * where a server lost or gave away what a lock had stored as it should; the lease where a client went on past it, which no
+ * lock with a lease prevents. Of the deployment's it is said what prevents it, and what only makes it rarer.
+ *
+ * Where one cause can be either's, its `blame` looks at the finding; what that leaves open is unexplained.
+ */
+
+import { effectsOf } from '../../harness/record/facts/effects.js';
+import { majorityOf } from '../../harness/record/facts/quorum.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Blame, CauseName, Violation } from '../../harness/vocabulary/verdict.js';
+
+/** One cause. */
+interface Description {
+  /** A few words, to follow a comma in a headline. */
+  phrase: string;
+  blame: Blame | ((violation: Violation, input: CheckInput) => Blame);
+}
+
+const LOCKS = 'https://redis.io/docs/latest/develop/use/patterns/distributed-locks/';
+const FENCING = 'https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html';
+
+const lock = (theory: string, link: string): Blame => ({ on: 'lock', theory, link });
+const deployment = (theory: string, link: string): Blame => ({ on: 'deployment', theory, link });
+const lease = (theory: string): Blame => ({ on: 'lease', theory, link: FENCING });
+
+/** Where nothing is proven. */
+export const NOT_PROVEN: Blame = {
+  on: 'unexplained',
+  theory: 'Nothing proves whose mistake this is: it may be the lock’s.',
+};
+
+const SLEPT = lease(
+  'A client that sleeps past its lease cannot know it when it goes on: no lock with a lease prevents that, and only a resource that checks fencing tokens contains it.',
+);
+const MUST_TELL = lock(
+  'A client needs no network to read its clock: a lock that cannot renew must tell its client that it is lost before the lease is over.',
+  FENCING,
+);
+const ITS_OWN_ONLY = 'A client may remove only what is its own: one script compares the owner and deletes.';
+
+/** How much later than its lease's end a lock that was awake must have told its client; a busy machine may make it late. */
+const AWAKE_NS = 250e6;
+
+const descriptions: Record<string, Description> = {
+  'failover-lost-write': {
+    phrase: 'failover lost the write',
+    blame: deployment(
+      'Redis replicates after it has answered, so a failover may lose what was granted last: WAIT and min-replicas-to-write only make that rarer; a majority of independent nodes, which needs no replication, prevents it.',
+      'https://redis.io/docs/latest/commands/wait/',
+    ),
+  },
+  'split-brain': {
+    phrase: 'two nodes took themselves for primary',
+    blame: deployment(
+      'A primary that was replaced goes on granting until it learns of it: min-replicas-to-write ends that after min-replicas-max-lag and so only makes it rarer; a majority of independent nodes prevents it.',
+      'https://redis.io/docs/latest/operate/oss_and_stack/management/sentinel/',
+    ),
+  },
+  'node-forgot': { phrase: 'a node forgot it', blame: forgetting },
+  evicted: {
+    phrase: 'a full server evicted it',
+    blame: deployment(
+      'A full server throws keys away by its maxmemory-policy, those of locks that are held among them: noeviction prevents it.',
+      'https://redis.io/docs/latest/develop/reference/eviction/',
+    ),
+  },
+  'clock-jumped': {
+    phrase: 'a clock jumped',
+    blame: deployment(
+      'A server ends a lease by its own wall clock: one that is slewed and never stepped prevents that; a majority of nodes outvotes a clock that is wrong, unless that node was needed for the majority, and so only makes it rarer.',
+      FENCING,
+    ),
+  },
+  'clock-ran-fast': {
+    phrase: 'a clock ran fast',
+    blame: deployment(
+      'A server ends a lease by its own wall clock: a client that stops well before its lease ends, by more than clocks drift in that time, prevents that; watching the clocks of servers only makes it rarer.',
+      FENCING,
+    ),
+  },
+  'released-by-other': { phrase: 'somebody else released it', blame: removing },
+  'shared-owner': {
+    phrase: 'both used the same owner value',
+    blame: lock(
+      'The owner value must be unlike that of any other grant: a script that compares two equal ones takes one client for the other.',
+      LOCKS,
+    ),
+  },
+  overwritten: {
+    phrase: 'it was overwritten',
+    blame: lock(
+      'A lock may be taken only where there is none: SET with NX, or a script that looks before it writes.',
+      LOCKS,
+    ),
+  },
+  'lease-too-short': {
+    phrase: 'the server was asked for a shorter lease',
+    blame: lock(
+      'The server must be asked for the lease that the client is given, in the unit of the command: EX takes seconds, PX milliseconds.',
+      'https://redis.io/docs/latest/commands/set/',
+    ),
+  },
+  'minority-granted': {
+    phrase: 'a minority granted it',
+    blame: lock(
+      'Of independent nodes more than half must have granted a lock, for only then any two grants share a node.',
+      LOCKS,
+    ),
+  },
+  'never-granted': {
+    phrase: 'no server had granted it',
+    blame: lock(
+      'A client holds what a server has stored for it: neither a refusal, nor an aborted transaction, nor the memory of an earlier grant is a grant.',
+      'https://redis.io/docs/latest/commands/set/',
+    ),
+  },
+  'adopted-stale-key': {
+    phrase: 'its own earlier key was taken for a grant',
+    blame: lock(
+      'A key that an earlier attempt left lasts for the rest of that attempt’s lease: each attempt needs a value of its own, or must set the expiry anew.',
+      LOCKS,
+    ),
+  },
+  'client-paused': { phrase: 'the client was paused', blame: SLEPT },
+  'client-cut-off': {
+    phrase: 'the client was cut off',
+    blame: (violation, input) => (wentOnAwake(violation, input) ? MUST_TELL : NOT_PROVEN),
+  },
+  'client-slow': {
+    phrase: 'the client took longer than its lease',
+    blame: lease(
+      'Work took longer than the lease: a longer lease or its renewal makes that rarer; only a resource that checks fencing tokens contains it.',
+    ),
+  },
+  'granted-late': { phrase: 'the acquire outlived its lease', blame: grantedWhenOver },
+  'key-never-expires': {
+    phrase: 'the key never expires',
+    blame: lock(
+      'A key without expiry outlives a client that dies: one command must store the key and its expiry.',
+      'https://redis.io/docs/latest/commands/setnx/',
+    ),
+  },
+  'outlives-its-lease': {
+    phrase: 'the key was stored for longer than the lease',
+    blame: lock(
+      'A key that lasts for longer than the lease keeps all others out when its client has died: what the server is asked for must be the lease.',
+      'https://redis.io/docs/latest/commands/set/',
+    ),
+  },
+  'prolonged-for-others': {
+    phrase: "others prolonged a gone client's key",
+    blame: lock('Only what its own client still holds may be prolonged, and only by that client.', LOCKS),
+  },
+  'prolonged-too-long': {
+    phrase: 'it was prolonged when its client had gone',
+    blame: lock('A renewal must end with the hold that it renews.', LOCKS),
+  },
+  'queue-head-gone': {
+    phrase: 'the head of the queue is gone',
+    blame: lock(
+      'A queue must not wait for those who died or gave up: a place is taken back, or ends by itself.',
+      'https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks',
+    ),
+  },
+  'went-on-trying': {
+    phrase: 'the lock went on trying',
+    blame: lock('A try must end when its wait is over, whatever it still means to send.', LOCKS),
+  },
+  unexplained: { phrase: 'unexplained', blame: NOT_PROVEN },
+};
+
+/** A few words for a cause, to follow a comma in a headline. */
+export function causePhrase(name: CauseName): string {
+  return descriptionOf(name)?.phrase ?? name.replaceAll('-', ' ');
+}
+
+/** Whom the violation's cause blames. */
+export function blameByCause(violation: Violation, input: CheckInput): Blame {
+  const { blame = NOT_PROVEN } = descriptionOf(violation.cause.name) ?? {};
+  return typeof blame === 'function' ? blame(violation, input) : blame;
+}
+
+/** Every cause that there is. */
+export const CAUSES: readonly CauseName[] = Object.keys(descriptions);
+
+function descriptionOf(name: CauseName): Description | undefined {
+  return Object.hasOwn(descriptions, name) ? descriptions[name] : undefined;
+}
+
+/** What prevents it depends on what was chosen: a log that was synced with every write does not help where the disk was lost. */
+function forgetting(_: Violation, { config, history }: CheckInput): Blame {
+  const theory =
+    config.topologyOptions.persistence === 'aof-always'
+      ? 'What is synced with every write (`aof-always`) survives a restart, but not the loss of the disk: that only a majority of nodes, most of which keep theirs, prevents.'
+      : majorityOf(history) === undefined
+        ? 'A server that restarts comes back with what it had saved: `aof-always` ends forgetting by restart, though not by the loss of a disk; any other persistence only makes it rarer.'
+        : 'A node that restarts without what it had granted votes a second time: `aof-always` ends forgetting by restart, though not by the loss of a disk; keeping a node that restarted away for as long as a lease prevents both.';
+  return deployment(theory, 'https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/');
+}
+
+/** What is no client of the lock's is none of its doing: the cause cites the command, and the record tells who sent it. */
+function removing({ cause }: Violation, { observations }: CheckInput): Blame {
+  const byStranger = cause.chain.some(({ observation }) => {
+    const seen = observation === undefined ? undefined : observations.line(observation);
+    return seen?.type === 'command' && seen.client === undefined && seen.source !== 'lua';
+  });
+  return byStranger
+    ? deployment(
+        'No client of this lock removed the key: whoever may delete keys can end any lock, and access rules (ACL) prevent that.',
+        'https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/',
+      )
+    : lock(ITS_OWN_ONLY, LOCKS);
+}
+
+/** A client may have been stopped just after its lock had looked at the clock. */
+function grantedWhenOver({ holds }: Violation, input: CheckInput): Blame {
+  const late = holds.filter(({ fromNs, leaseEndNs }) => fromNs > leaseEndNs);
+  const asleep = late.some(({ client, leaseEndNs }) => mayHaveSlept(client, leaseEndNs, leaseEndNs, input));
+  return asleep
+    ? SLEPT
+    : lock(
+        'What is left of a lease is counted from when the request left, by a clock that is never set: a grant that comes when it is over is none.',
+        LOCKS,
+      );
+}
+
+/** Whether the stale holder of an overlap acted on for long after its lease had ended, and was certainly not stopped meanwhile. */
+function wentOnAwake({ holds, fromNs }: Violation, input: CheckInput): boolean {
+  const stale = holds.filter(({ leaseEndNs }) => leaseEndNs <= fromNs);
+  return stale.some(
+    ({ client, leaseEndNs, untilNs }) =>
+      untilNs - leaseEndNs > AWAKE_NS && !mayHaveSlept(client, leaseEndNs - AWAKE_NS, untilNs, input),
+  );
+}
+
+function mayHaveSlept(client: string, fromNs: number, untilNs: number, { history }: CheckInput): boolean {
+  const effects = effectsOf(history);
+  return [...effects.on('stopped', client), ...effects.on('slowed', client)].some(
+    ({ earliestNs, latestNs }) => earliestNs <= untilNs && latestNs >= fromNs,
+  );
+}

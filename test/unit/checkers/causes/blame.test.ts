@@ -1,0 +1,270 @@
+/** Whose mistake a violation is: of every cause, and of kinds of findings that are the lock's own whatever befell its clients. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { blameFor } from '../../../../checkers/causes/blame.js';
+import { CAUSES, causePhrase } from '../../../../checkers/causes/descriptions.js';
+import { checkers } from '../../../../checkers/index.js';
+import type { FindingKind, OwnMistake, RunConfig } from '../../../../harness/vocabulary/run.js';
+import type { BlameName, CauseLink, Hold, Violation } from '../../../../harness/vocabulary/verdict.js';
+import { KEY, LEASE_MS, ns, Story } from '../build.js';
+
+const ROOT = resolve(import.meta.dirname, '../../../..');
+const OVERLAP: FindingKind = { headline: () => '', accusedIf: '' };
+
+function hold(client: string, fields: Partial<Hold> = {}): Hold {
+  return {
+    client,
+    key: KEY,
+    id: 1,
+    fromNs: ns(1),
+    untilNs: ns(8),
+    endedBy: 'release',
+    leaseEndNs: ns(6),
+    grantSentNs: ns(1),
+    leaseMs: LEASE_MS,
+    evidence: [],
+    ...fields,
+  };
+}
+
+function violation(cause: string, fields: Partial<Violation> = {}, chain: CauseLink[] = []): Violation {
+  return {
+    class: 'exclusion',
+    kind: 'overlap',
+    key: KEY,
+    fromNs: ns(7),
+    untilNs: ns(8),
+    holds: [],
+    evidence: [],
+    proof: '',
+    cause: { name: cause, sentence: '', chain },
+    ...fields,
+  };
+}
+
+/** A run in which one server was looked at and nothing befell it, unless the story tells. */
+const calm = () => new Story().up('c1').up('c2').watch(0.1, 'r1').sample(0.2, 'r1').sample(20, 'r1');
+const whose = (one: Violation, story: Story = calm(), kind = OVERLAP): BlameName =>
+  blameFor(one, kind, story.input()).on;
+
+const BY_CAUSE: Record<BlameName, readonly string[]> = {
+  lock: [
+    'released-by-other',
+    'shared-owner',
+    'overwritten',
+    'lease-too-short',
+    'minority-granted',
+    'never-granted',
+    'adopted-stale-key',
+    'granted-late',
+    'key-never-expires',
+    'outlives-its-lease',
+    'prolonged-for-others',
+    'prolonged-too-long',
+    'queue-head-gone',
+    'went-on-trying',
+  ],
+  deployment: ['failover-lost-write', 'split-brain', 'node-forgot', 'evicted', 'clock-jumped', 'clock-ran-fast'],
+  lease: ['client-paused', 'client-slow'],
+  // Whether the lock could have told its client depends on the holds.
+  unexplained: ['unexplained', 'client-cut-off'],
+};
+
+describe('every cause', () => {
+  const all = Object.entries(BY_CAUSE).flatMap(([on, causes]) =>
+    causes.map((cause) => [cause, on as BlameName] as const),
+  );
+
+  it.each(all)('%s blames: %s', (cause, on) => {
+    const blame = blameFor(violation(cause), OVERLAP, calm().input());
+    expect(blame.on).toBe(on);
+    expect(blame.theory).toMatch(/^[A-Z].*\.$/);
+    if (on !== 'unexplained') expect(blame.link).toMatch(/^https:\/\/[^ ]+$/);
+  });
+
+  it('is among these, and says what it is called', () => {
+    expect([...CAUSES].sort()).toEqual(all.map(([cause]) => cause).sort());
+    for (const cause of CAUSES) expect(causePhrase(cause)).toMatch(/^[a-z ']+$/);
+  });
+
+  it('that a checker names is described', () => {
+    const folder = join(ROOT, 'checkers');
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+      ({ name, parentPath }) => name.endsWith('.ts') && (parentPath.endsWith('causes') || name === 'overstayed.ts'),
+    );
+    const named = files.flatMap(({ name, parentPath }) => [
+      ...readFileSync(join(parentPath, name), 'utf8').matchAll(/(?:\bname: |explanation\(\s*)(?:\w+ \? )?'([a-z-]+)'/g),
+    ]);
+    const unknown = named.flatMap(([, cause = '']) =>
+      CAUSES.includes(cause) || cause === 'overstayed' ? [] : [cause],
+    );
+    expect(named.length).toBeGreaterThan(15);
+    expect(unknown).toEqual([]);
+  });
+
+  it('stands in docs/checking.md with whom it blames', () => {
+    const page = readFileSync(join(ROOT, 'docs/checking.md'), 'utf8');
+    const section = page.slice(page.indexOf('## Whose mistake'), page.indexOf('## Everything else'));
+    for (const cause of CAUSES) expect(section).toContain(`\`${cause}\``);
+  });
+
+  it('that is not known proves nothing', () => expect(whose(violation('of-a-later-version'))).toBe('unexplained'));
+});
+
+describe('what the deployment lost', () => {
+  const forgot = (persistence: RunConfig['topologyOptions']['persistence'], story = calm()) =>
+    blameFor(
+      violation('node-forgot'),
+      OVERLAP,
+      story.configured({ topologyOptions: { nodes: 1, persistence, minReplicasToWrite: 0, redisConf: [] } }).input(),
+    ).theory;
+
+  it('comes with what prevents it, and what only makes it rarer', () => {
+    expect(forgot('rdb')).toMatch(/`aof-always` ends forgetting by restart.*only makes it rarer/);
+    expect(forgot('aof-always')).toMatch(/survives a restart, but not the loss of the disk/);
+    expect(forgot('rdb', calm().independent())).toMatch(/votes a second time.*keeping a node that restarted away/);
+    const theory = (cause: string) => blameFor(violation(cause), OVERLAP, calm().input()).theory;
+    expect(theory('failover-lost-write')).toMatch(/WAIT and min-replicas-to-write only make that rarer/);
+    expect(theory('evicted')).toMatch(/noeviction prevents it/);
+  });
+});
+
+describe('a key that was removed', () => {
+  const removed = (by: string) => {
+    const story = calm().command(2, 'r1', by, ['DEL', KEY]);
+    const { observations } = story.input();
+    const at = [...observations.commands(0, ns(100))][0]![0];
+    return whose(violation('released-by-other', {}, [{ atNs: ns(2), text: '', observation: at }]), story);
+  };
+
+  it("by another client of the lock is its mistake, by a stranger's command the deployment's", () => {
+    expect(removed('c2')).toBe('lock');
+    expect(removed('lua')).toBe('lock');
+    expect(removed('stranger')).toBe('deployment');
+  });
+});
+
+/** c1 is stopped between two instants, in seconds. */
+const stopped = (from: number, until: number) =>
+  calm()
+    .fault(from, 0, 'pause', 'strike', { targets: ['c1'], effects: [{ kind: 'stopped', who: ['c1'] }] })
+    .fault(until, 0, 'pause', 'heal', { targets: ['c1'], beganNs: ns(until) });
+
+describe('a client that was cut off', () => {
+  const cut = (untilS: number, story = calm()) =>
+    whose(
+      violation('client-cut-off', { class: 'stale', fromNs: ns(6.1), holds: [hold('c1', { untilNs: ns(untilS) })] }),
+      story,
+    );
+
+  it('had the time all the same: that it was not told is the mistake of the lock', () => expect(cut(7)).toBe('lock'));
+
+  it('may have been told a little late by a busy machine', () => expect(cut(6.2)).toBe('unexplained'));
+
+  it('cannot have been told while it was stopped', () => {
+    expect(cut(8, stopped(6.5, 7.5))).toBe('unexplained');
+    expect(cut(8, stopped(5.9, 5.95))).toBe('unexplained');
+    expect(cut(8, stopped(3, 4))).toBe('lock');
+  });
+});
+
+describe('a grant that came when its lease was over', () => {
+  const late = (story = calm()) =>
+    whose(violation('granted-late', { class: 'stale', holds: [hold('c1', { fromNs: ns(6.5) })] }), story);
+
+  it('is the mistake of the lock', () => expect(late()).toBe('lock'));
+
+  it('may have been looked at in time by a client that was stopped then', () => {
+    expect(late(stopped(5, 6.4))).toBe('lease');
+    expect(late(stopped(1, 5))).toBe('lock');
+  });
+});
+
+describe('a kind of finding that is the mistake of the lock', () => {
+  const kind = (onlyIf?: OwnMistake['onlyIf']): FindingKind => ({
+    ...OVERLAP,
+    ownMistake: { theory: 'It must look.', link: 'https://example.org/', ...(onlyIf && { onlyIf }) },
+  });
+  const [always, kept, steady] = [kind(), kind('servers kept all'), kind('servers kept all, by steady clocks')];
+  const asked = (story: Story, of: FindingKind, cause = 'client-paused') => whose(violation(cause), story, of);
+
+  it('is so whatever befell its client, with its own theory', () => {
+    expect(blameFor(violation('client-paused'), always, calm().input())).toEqual({
+      on: 'lock',
+      theory: 'It must look.',
+      link: 'https://example.org/',
+    });
+    expect(asked(calm(), kept)).toBe('lock');
+    expect(asked(calm(), steady)).toBe('lock');
+    expect(blameFor(violation('shared-owner'), always, calm().input()).theory).toContain('owner value');
+  });
+
+  const loses: [string, Story][] = [
+    ['a server was killed', calm().fault(3, 0, 'kill', 'strike', { effects: [{ kind: 'killed', who: ['r1'] }] })],
+    ['a server evicted', calm().evicted(3, 'r1', 'another')],
+    ['a server ran as another process', calm().sample(3, 'r1', { runId: 'run-2' })],
+    ['a server was out of sight', calm().watch(3, 'r1', false)],
+    ['a server was a replica', calm().sample(3, 'r2', { role: 'replica' })],
+    ['a stranger sent a command', calm().command(3, 'r1', 'stranger', ['GET', KEY])],
+    ['no server was looked at', new Story().up('c1')],
+  ];
+  it.each(loses)('is not proven to be where %s', (_, story) => {
+    expect(asked(story, kept)).toBe('unexplained');
+    expect(asked(story, kept, 'evicted')).toBe('deployment');
+    expect(asked(story, always)).toBe('lock');
+  });
+
+  it('counts what befell servers by then, and not what befell clients', () => {
+    const later = calm().fault(9, 0, 'kill', 'strike', { effects: [{ kind: 'killed', who: ['r1'] }] });
+    expect(asked(later, kept)).toBe('lock');
+    const client = calm().fault(3, 0, 'kill', 'strike', { effects: [{ kind: 'killed', who: ['c2'] }] });
+    expect(asked(client, kept)).toBe('lock');
+    expect(asked(calm().command(3, 'r1', 'c1', ['GET', KEY]).command(3.1, 'r1', 'lua', ['GET', KEY]), kept)).toBe(
+      'lock',
+    );
+  });
+
+  it('asks for steady clocks of servers only where keys that end matter', () => {
+    const moved = calm().fault(3, 0, 'clock', 'strike', {
+      effects: [{ kind: 'clock-jumped', who: ['r1'], offsetMs: 9_000 }],
+    });
+    expect(asked(moved, kept)).toBe('lock');
+    expect(asked(moved, steady)).toBe('unexplained');
+  });
+
+  it('is said of these kinds', () => {
+    const own = checkers.flatMap(({ properties }) =>
+      properties.flatMap(({ kinds }) =>
+        Object.entries(kinds).flatMap(([name, { ownMistake }]) =>
+          ownMistake ? [`${name}: ${ownMistake.onlyIf ?? 'always'}`] : [],
+        ),
+      ),
+    );
+    expect(own.sort()).toEqual([
+      'fence-inversion: servers kept all, by steady clocks',
+      'fence-repeat: servers kept all, by steady clocks',
+      'fifo-inversion: servers kept all, by steady clocks',
+      'lawful-holder-refused: servers kept all, by steady clocks',
+      'left-behind: always',
+      'permit-leak: servers kept all, by steady clocks',
+      'revived: servers kept all',
+      'silent-release: servers kept all',
+      'slept: always',
+    ]);
+  });
+});
+
+describe('harm at a resource that checks tokens', () => {
+  const harm = (resource: RunConfig['resource'], cause = 'client-paused') =>
+    whose(
+      violation(cause, { class: 'harm', kind: 'stale-write' }),
+      calm().configured({ ...(resource && { resource }) }),
+    );
+
+  it("is not the lease's: it would have been refused", () => {
+    expect(harm('trusting')).toBe('lease');
+    expect(harm('checking')).toBe('unexplained');
+    expect(harm('checking', 'evicted')).toBe('deployment');
+  });
+});
