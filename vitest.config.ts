@@ -38,6 +38,16 @@ export default defineConfig({
       // Whole runs: some that show every main capability, which `npm test` has too, and the others.
       { test: { ...serial, name: 'smoke', include: ['test/runs/smoke/*.test.ts'], sequence: { groupOrder: 2 } } },
       { test: { ...serial, name: 'runs', include: ['test/runs/*.test.ts'], sequence: { groupOrder: 3 } } },
+      {
+        // Whole runs of which nothing is asked that a busy machine could change: no run must be HELD, nothing is timed.
+        test: {
+          ...real,
+          name: 'sharing',
+          include: ['test/runs/sharing/*.test.ts'],
+          maxWorkers: 3,
+          sequence: { groupOrder: 4 },
+        },
+      },
     ],
   },
 });

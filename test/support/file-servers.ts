@@ -27,11 +27,17 @@ export function fileServers(count: number): TestRedis[] {
   return servers;
 }
 
-export function startServers(count: number): Promise<TestRedis[]> {
+/** Of one test, which may pause, stop and kill them. */
+export async function ownServers(count: number): Promise<{ nodes: readonly TestRedis[] } & AsyncDisposable> {
+  const nodes = await startServers(count);
+  return { nodes, [Symbol.asyncDispose]: () => stopServers(nodes) };
+}
+
+function startServers(count: number): Promise<TestRedis[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => startRedis(`r${n + 1}`)));
 }
 
-export async function stopServers(servers: readonly TestRedis[]): Promise<void> {
+async function stopServers(servers: readonly TestRedis[]): Promise<void> {
   await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
 }
 

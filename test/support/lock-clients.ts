@@ -1,6 +1,8 @@
 /** What most tests of a lock begin with: some clients of it, each a process, and a key that no other test has. */
-import { freshKey } from './file-servers.js';
-import type { LockClientProcess } from './lock-client.js';
+import { expect } from 'vitest';
+import { freshKey, goneFrom, SHORT_LEASE_MS } from './file-servers.js';
+import type { Answer, LockClientProcess } from './lock-client.js';
+import type { TestRedis } from './redis-server.js';
 
 export interface LockClients {
   a: LockClientProcess;
@@ -25,4 +27,19 @@ export async function withClients(
   } finally {
     await Promise.all(started.map((client) => client[Symbol.asyncDispose]()));
   }
+}
+
+/** A lease of `a` that is over, and `b` as the next holder: both grants. `b` may be the same client. */
+export async function overtaken(
+  server: TestRedis,
+  a: LockClientProcess,
+  b: LockClientProcess,
+  key: string,
+): Promise<{ expired: Answer; next: Answer }> {
+  const expired = await a.acquire(key, SHORT_LEASE_MS);
+  expect(expired.type).toBe('ok');
+  await goneFrom(server, key);
+  const next = await b.acquire(key, 60_000);
+  expect(next.type).toBe('ok');
+  return { expired, next };
 }

@@ -20,6 +20,12 @@ export interface TestRedis extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
+/** A test that ran out of time disposes nothing. */
+const running = new Set<() => void>();
+process.on('exit', () => {
+  for (const kill of running) kill();
+});
+
 const binary = findRedis({ cacheFolder: cacheFolder(), say: (line) => process.stderr.write(`${line}\n`) });
 
 /** Starts a server with these arguments after its port; resolves when it answers. */
@@ -62,9 +68,8 @@ async function tryToStart(
       stdio: 'ignore',
     });
   let child = start();
-  // A test that ran out of time disposes nothing.
-  const atExit = () => child.kill('SIGKILL');
-  process.on('exit', atExit);
+  const atExit = () => void child.kill('SIGKILL');
+  running.add(atExit);
   const redis = new Redis({ host: '127.0.0.1', port, password, retryStrategy: () => 10, maxRetriesPerRequest: null });
   redis.on('error', () => {});
   const kill = async () => {
@@ -87,7 +92,7 @@ async function tryToStart(
     async [Symbol.asyncDispose]() {
       redis.disconnect();
       await kill();
-      process.off('exit', atExit);
+      running.delete(atExit);
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,4 +1,4 @@
-/** Every malformed flag, plan and lock file: one clear line, exit status 3, nothing started. What a run must start to find: test/runs/handshake.test.ts. */
+/** Every malformed flag, plan and lock file: one clear line, exit status 3, nothing started. What a run must start to find: test/runs/sharing/handshake.test.ts. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,23 +1,16 @@
 /**
  * Every canary goes wrong in the way that it names, and its twin in the same situation does not: against real servers, each
- * client a process of its own. The first four of them are in locks.test.ts, those that need no server in the unit tests.
+ * client a process of its own. Those that need no server are in the unit tests.
+ *
+ * They mostly wait for leases to end, so they do it side by side: each test has servers of its own.
  */
 import { describe, expect, test } from 'vitest';
 import type { LockMode, Notice } from '../../../harness/vocabulary/protocol.js';
-import {
-  fileServer,
-  fileServers,
-  goneFrom,
-  RENEWED_LEASE_MS,
-  redlockOf,
-  SHORT_LEASE_MS,
-} from '../../support/file-servers.js';
+import { goneFrom, ownServers, RENEWED_LEASE_MS, redlockOf, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
-import { type LockClients, withClients } from '../../support/lock-clients.js';
+import { type LockClients, overtaken, withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
 import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
-
-const server = fileServer();
 
 /** Longer than any test. */
 const LONG_MS = 60_000;
@@ -29,49 +22,77 @@ interface Expectations {
   broken: Expected[];
   mended: Expected[];
   clients?: 1 | 2 | 3;
-  connect?: (lock: string) => Promise<LockClientProcess>;
+  /** 5 are the nodes of a Redlock. */
+  servers?: 1 | 5;
+}
+
+interface Cage extends LockClients {
+  /** The first of `nodes`. */
+  server: TestRedis;
+  nodes: readonly TestRedis[];
 }
 
 /** Two tests, of the canary and of its mended twin. */
 function canary(
   name: string,
   title: string,
-  { broken, mended, clients = 2, connect = connectedHere }: Expectations,
-  body: (clients: LockClients, ...expected: Expected[]) => Promise<void>,
+  { broken, mended, clients = 2, servers = 1 }: Expectations,
+  body: (cage: Cage, ...expected: Expected[]) => Promise<void>,
 ): void {
   const rows: [lock: string, ...Expected[]][] = [
     [`broken/${name}`, ...broken],
     [`broken/${name}-mended`, ...mended],
   ];
-  test.each(rows)(`%s: ${title}`, (lock, ...expected) =>
-    withClients(
-      () => connect(lock),
-      (started) => body(started, ...expected),
-      clients,
-    ),
-  );
+  test.concurrent.each(rows)(`%s: ${title}`, async (lock, ...expected) => {
+    await using own = await ownServers(servers);
+    const { nodes } = own;
+    const server = nodes[0]!;
+    const connect = () =>
+      servers === 1
+        ? connectedClient(lock, single(server))
+        : connectedClient(lock, redlockOf(nodes), { commandTimeoutMs: 10_000 });
+    await withClients(connect, (started) => body({ ...started, server, nodes }, ...expected), clients);
+  });
 }
 
-function connectedHere(lock: string): Promise<LockClientProcess> {
-  return connectedClient(lock, single(server));
-}
+canary(
+  'blind-del',
+  'an expired holder releases, while the next one holds, and a third comes: %s',
+  { broken: ['ok'], mended: ['fail'], clients: 3 },
+  async ({ a, b, c, key, server }, third) => {
+    const { expired } = await overtaken(server, a, b, key);
+    await a.release(expired.id);
+    expect((await c.acquire(key, LONG_MS)).type).toBe(third);
+  },
+);
 
-/** A lease of `a` that is over, and `b` as the next holder. */
-async function overtaken(a: LockClientProcess, b: LockClientProcess, key: string) {
-  const expired = await a.acquire(key, SHORT_LEASE_MS);
-  expect(expired.type).toBe('ok');
-  await goneFrom(server, key);
-  const next = await b.acquire(key, LONG_MS);
-  expect(next.type).toBe('ok');
-  return { expired, next };
-}
+canary(
+  'lease-in-seconds',
+  'another client within 50 ms of a lease of 20 s: %s',
+  { broken: ['ok'], mended: ['fail'] },
+  async ({ a, b, key }, granted) => {
+    const { value } = await a.acquire(key, 20_000);
+    expect(value.validForMs).toBeGreaterThan(10_000);
+    expect((await b.acquire(key, 20_000, 50)).type).toBe(granted);
+  },
+);
+
+canary(
+  'shared-owner',
+  'another client while it is held: %s',
+  { broken: ['ok'], mended: ['fail'] },
+  async ({ a, b, key }, granted) => {
+    expect((await a.acquire(key)).type).toBe('ok');
+    expect((await b.acquire(key)).type).toBe(granted);
+  },
+);
 
 canary(
   'reused-owner',
   'an expired hold is released beside a later one of its client; then another: %s',
   { broken: ['ok'], mended: ['fail'] },
-  async ({ a, b, key }, outcome) => {
-    const { expired } = await overtaken(a, a, key);
+  async ({ a, b, key, server }, outcome) => {
+    const { expired } = await overtaken(server, a, a, key);
     expect((await a.release(expired.id)).type).toBe(outcome);
     expect((await b.acquire(key)).type).toBe(outcome);
   },
@@ -81,8 +102,8 @@ canary(
   'extend-expired',
   'an expired holder extends: %s; the next one releases: %s',
   { broken: ['ok', 'fail'], mended: ['fail', 'ok'] },
-  async ({ a, b, key }, extended, released) => {
-    const { expired, next } = await overtaken(a, b, key);
+  async ({ a, b, key, server }, extended, released) => {
+    const { expired, next } = await overtaken(server, a, b, key);
     expect((await a.extend(expired.id, LONG_MS)).type).toBe(extended);
     expect((await b.release(next.id)).type).toBe(released);
   },
@@ -92,8 +113,8 @@ canary(
   'silent-unlock',
   'an expired holder releases: %s; the next one still holds',
   { broken: ['ok'], mended: ['fail'] },
-  async ({ a, b, key }, released) => {
-    const { expired, next } = await overtaken(a, b, key);
+  async ({ a, b, key, server }, released) => {
+    const { expired, next } = await overtaken(server, a, b, key);
     expect((await a.release(expired.id)).type).toBe(released);
     expect(await server.redis.exists(key)).toBe(1);
     expect((await b.release(next.id)).type).toBe('ok');
@@ -104,7 +125,7 @@ canary(
   'adopted-key',
   'a successor of a holder that died finds its key, which has a whole lease then: %s',
   { broken: [false], mended: [true] },
-  async ({ a, b, key }, isWhole) => {
+  async ({ a, b, key, server }, isWhole) => {
     // Both run on the machine c1.
     expect((await a.acquire(key, LONG_MS)).type).toBe('ok');
     await a[Symbol.asyncDispose]();
@@ -114,7 +135,7 @@ canary(
   },
 );
 
-describe('renewed by its holder', () => {
+describe.concurrent('renewed by its holder', () => {
   const LEASE_MS = RENEWED_LEASE_MS;
 
   /** What `client` says of its lock first of all that happened after `ns`. */
@@ -128,7 +149,7 @@ describe('renewed by its holder', () => {
     'renewal-unchecked',
     'paused for a lease, while another holds: %s',
     { broken: ['renewed'], mended: ['lost'] },
-    async ({ a, b, key }, told) => {
+    async ({ a, b, key, server }, told) => {
       await a.acquire(key, LEASE_MS);
       a.process.kill('SIGSTOP');
       await goneFrom(server, key);
@@ -144,7 +165,7 @@ describe('renewed by its holder', () => {
     'renewal-recreates',
     'paused for a lease, while another held and released: %s; then another: %s',
     { broken: ['renewed', 'fail'], mended: ['lost', 'ok'] },
-    async ({ a, b, key }, told, granted) => {
+    async ({ a, b, key, server }, told, granted) => {
       await a.acquire(key, LEASE_MS);
       a.process.kill('SIGSTOP');
       await goneFrom(server, key);
@@ -160,8 +181,7 @@ describe('renewed by its holder', () => {
     'watchdog-dies',
     'one renewal fails; then another: %s',
     { broken: ['ok'], mended: ['fail'] },
-    async ({ a, b, key }, granted) => {
-      await server.redis.config('RESETSTAT');
+    async ({ a, b, key, server }, granted) => {
       await server.redis.call('ACL', 'SETUSER', 'default', '-eval');
       await a.acquire(key, 2 * LEASE_MS);
       await until('a renewal was refused', async () => /errorstat_NOPERM/.test(await server.redis.info('errorstats')));
@@ -174,7 +194,7 @@ describe('renewed by its holder', () => {
   );
 });
 
-describe('reentrant', () => {
+describe.concurrent('reentrant', () => {
   canary(
     'swapped-arguments',
     'released, and wanted by another: %s',
@@ -203,8 +223,8 @@ describe('reentrant', () => {
     'count-not-reset',
     'locked again after a lease that ran out, while another holds: %s',
     { broken: ['ok'], mended: ['fail'] },
-    async ({ a, b, key }, granted) => {
-      const { expired } = await overtaken(a, b, key);
+    async ({ a, b, key, server }, granted) => {
+      const { expired } = await overtaken(server, a, b, key);
       expect(await a.release(expired.id)).toMatchObject({ type: 'fail', reason: 'not-owner' });
       expect((await a.acquire(key)).type).toBe(granted);
     },
@@ -214,7 +234,7 @@ describe('reentrant', () => {
     'lost-wake-up',
     'the holder dies, and a waiter sleeps on beside a free lock: %s',
     { broken: [true], mended: [false], clients: 3 },
-    async ({ a, b, c, key }, sleepsOn) => {
+    async ({ a, b, c, key, server }, sleepsOn) => {
       await a.acquire(key, 2 * RENEWED_LEASE_MS);
       await a[Symbol.asyncDispose]();
       await server.redis.config('RESETSTAT');
@@ -291,7 +311,7 @@ canary(
   'permit-returned-twice',
   'released when its time is over: %s; a third holder: %s',
   { broken: ['ok', 'ok'], mended: ['fail', 'fail'] },
-  async ({ a, b, key }, released, third) => {
+  async ({ a, b, key, server }, released, third) => {
     const { id } = await a.acquire(key, SHORT_LEASE_MS);
     await until('the timer has returned it', async () => (await server.redis.get(key)) === '2');
     expect((await a.release(id)).type).toBe(released);
@@ -300,8 +320,18 @@ canary(
   },
 );
 
-describe('redlock', () => {
-  const nodes = fileServers(5);
+describe.concurrent('redlock', () => {
+  canary(
+    'half-quorum',
+    'two nodes of five are free: %s',
+    { broken: ['ok'], mended: ['fail'], servers: 5 },
+    async ({ a, b, key, nodes }, granted) => {
+      for (const node of nodes.slice(3)) await node.redis.set(key, 'somebody');
+      expect((await a.acquire(key, LONG_MS)).type).toBe('ok');
+      for (const node of nodes.slice(3)) await node.redis.del(key);
+      expect((await b.acquire(key, LONG_MS)).type).toBe(granted);
+    },
+  );
 
   canary(
     'no-validity-check',
@@ -310,9 +340,9 @@ describe('redlock', () => {
       broken: ['ok', undefined],
       mended: ['fail', 'granted-late'],
       clients: 1,
-      connect: (lock) => connectedClient(lock, redlockOf(nodes), { commandTimeoutMs: 10_000 }),
+      servers: 5,
     },
-    async ({ a, key }, type, reason) => {
+    async ({ a, key, nodes }, type, reason) => {
       const [first, second, third, ...others] = nodes as [TestRedis, TestRedis, TestRedis, TestRedis, TestRedis];
       for (const node of others) await node.redis.set(key, 'somebody');
       await third.redis.call('CLIENT', 'PAUSE', 60_000, 'WRITE');
@@ -329,7 +359,7 @@ describe('redlock', () => {
   );
 });
 
-test.each([
+test.concurrent.each([
   ['broken/one-acknowledgement', 'ok', undefined],
   ['broken/one-acknowledgement-mended', 'fail', 'not-replicated'],
 ])('%s: one of two replicas is cut off: %s; and then promoted', async (lock, type, reason) => {
@@ -340,7 +370,8 @@ test.each([
   await primary.redis.set('k:before', '1');
   await until('both replicate', async () => (await primary.redis.wait(2, 100)) === 2);
 
-  await using a = await connectedClient(lock, { kind: 'replica', node: primary.endpoint });
+  // It waits for half of that for acknowledgements.
+  await using a = await connectedClient(lock, { kind: 'replica', node: primary.endpoint }, { commandTimeoutMs: 6_000 });
   expect((await a.acquire('k')).type).toBe('ok');
   await cutOff.redis.replicaof('NO', 'ONE');
   const grant = await a.acquire('k:after', LONG_MS);

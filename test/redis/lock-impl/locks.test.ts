@@ -1,10 +1,10 @@
 /**
- * The locks themselves, each client a process of its own, against real Redis servers: what they promise, and that every
- * canary breaks it where its mended twin does not.
+ * The locks themselves, each client a process of its own, against real Redis servers: what they promise.
  */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,15 +15,15 @@ import {
   fileServers,
   freshKey,
   goneFrom,
+  ownServers,
   redlockOf,
   SHORT_LEASE_MS,
-  startServers,
 } from '../../support/file-servers.js';
 import { clientMain, connectedClient, LockClientProcess, nowNs, projectFolder } from '../../support/lock-client.js';
 import { withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
 import { havePython } from '../../support/needs.js';
-import { startRedis, until } from '../../support/redis-server.js';
+import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 const server = fileServer();
 const nodes = fileServers(5);
@@ -154,26 +154,23 @@ describe('redlock', () => {
   });
 
   test('works with a minority dead, also from the start; not with a majority', async () => {
-    const own = await startServers(3);
-    try {
-      await own[2]!.kill();
-      await using client = await connectedClient('redlock', redlockOf(own), { commandTimeoutMs: 3_000 });
-      // The dead one takes its whole time-out out of the lease.
-      const grant = await client.acquire('k', 60_000);
-      expect(grant).toMatchObject({ type: 'ok' });
-      expect((await client.release(grant.id)).type).toBe('ok');
-      await own[1]!.kill();
-      // The first try may have met the dying connection.
-      const refused = await until('both are known to be gone', async () => {
-        const answer = await client.acquire('k');
-        expect(answer.type).not.toBe('ok');
-        return answer.type === 'fail' && answer;
-      });
-      expect(refused.reason).toBe('unreachable');
-      expect(await own[0]!.redis.exists('k')).toBe(0);
-    } finally {
-      await Promise.all(own.map((node) => node[Symbol.asyncDispose]()));
-    }
+    await using own = await ownServers(3);
+    const [first, second, third] = own.nodes as [TestRedis, TestRedis, TestRedis];
+    await third.kill();
+    await using client = await connectedClient('redlock', redlockOf(own.nodes), { commandTimeoutMs: 3_000 });
+    // The dead one takes its whole time-out out of the lease.
+    const grant = await client.acquire('k', 60_000);
+    expect(grant).toMatchObject({ type: 'ok' });
+    expect((await client.release(grant.id)).type).toBe('ok');
+    await second.kill();
+    // The first try may have met the dying connection.
+    const refused = await until('both are known to be gone', async () => {
+      const answer = await client.acquire('k');
+      expect(answer.type).not.toBe('ok');
+      return answer.type === 'fail' && answer;
+    });
+    expect(refused.reason).toBe('unreachable');
+    expect(await first.redis.exists('k')).toBe(0);
   });
 
   test('a stopped minority costs a little time, not the lock', async () => {
@@ -181,7 +178,8 @@ describe('redlock', () => {
     const key = freshKey();
     nodes[4]!.process.kill('SIGSTOP');
     try {
-      const grant = await client.acquire(key, LEASE_MS);
+      // It waits for 200 ms for a node. A machine may be too busy for that, so that it tries again.
+      const grant = await client.acquire(key, LEASE_MS, 50_000);
       expect(grant.type).toBe('ok');
       // It did not wait for as long as a command may take.
       expect(grant.ended! - grant.began!).toBeLessThan(20_000e6);
@@ -190,68 +188,6 @@ describe('redlock', () => {
       nodes[4]!.process.kill('SIGCONT');
     }
   });
-});
-
-describe('canaries', () => {
-  test.each([
-    ['broken/blind-del', 'ok'],
-    ['broken/blind-del-mended', 'fail'],
-  ])('%s: an expired holder releases, while the next one holds, and a third comes: %s', (lock, outcome) =>
-    withClients(
-      () => connectedClient(lock, single(server)),
-      async ({ a, b, c, key }) => {
-        const expired = await a.acquire(key, SHORT_LEASE_MS);
-        await goneFrom(server, key);
-        expect((await b.acquire(key, 60_000)).type).toBe('ok');
-        await a.release(expired.id);
-        expect((await c.acquire(key, 60_000)).type).toBe(outcome);
-      },
-      3,
-    ),
-  );
-
-  test.each([
-    ['broken/lease-in-seconds', 'ok'],
-    ['broken/lease-in-seconds-mended', 'fail'],
-  ])('%s: somebody else within 50 ms of a lease of 20 s: %s', (lock, outcome) =>
-    withClients(
-      () => connectedClient(lock, single(server)),
-      async ({ a, b, key }) => {
-        const grant = await a.acquire(key, 20_000);
-        expect(grant.value.validForMs).toBeGreaterThan(10_000);
-        const answer = await b.acquire(key, 20_000, 50);
-        expect(answer.type).toBe(outcome);
-      },
-    ),
-  );
-
-  test.each([
-    ['broken/shared-owner', 'ok'],
-    ['broken/shared-owner-mended', 'fail'],
-  ])('%s: somebody else while it is held: %s', (lock, outcome) =>
-    withClients(
-      () => connectedClient(lock, single(server)),
-      async ({ a, b, key }) => {
-        expect((await a.acquire(key)).type).toBe('ok');
-        expect((await b.acquire(key)).type).toBe(outcome);
-      },
-    ),
-  );
-
-  test.each([
-    ['broken/half-quorum', 'ok'],
-    ['broken/half-quorum-mended', 'fail'],
-  ])('%s: two nodes of five are free: %s', (lock, outcome) =>
-    withClients(
-      () => connectedClient(lock, redlockOf(nodes)),
-      async ({ a, b, key }) => {
-        for (const node of nodes.slice(3)) await node.redis.set(key, 'somebody');
-        expect((await a.acquire(key, 60_000)).type).toBe('ok');
-        for (const node of nodes.slice(3)) await node.redis.del(key);
-        expect((await b.acquire(key, 60_000)).type).toBe(outcome);
-      },
-    ),
-  );
 });
 
 describe.runIf(havePython)('the Python client', () => {
@@ -457,4 +393,11 @@ describe('the conversation in docs/protocol.md', () => {
 test('the compiled files that the clients need are there', () => {
   const { status } = spawnSync(process.execPath, [clientMain], { input: '' });
   expect(status).toBe(2);
+});
+
+test('the client program is one file with everything that it imports', () => {
+  const imports = readFileSync(clientMain, 'utf8').matchAll(/^import .*? from ["']([^"']+)["'];/gm);
+  const names = [...imports].map(([, name]) => name!);
+  expect(names).toContain('node:module');
+  expect(names.filter((name) => !isBuiltin(name))).toEqual([]);
 });

@@ -4,14 +4,14 @@ import setNxPxGetDel from '../../../lock-impl/set-nx-px-get-del.js';
 import setnxExpire from '../../../lock-impl/setnx-expire.js';
 import { fileServer, freshKey, goneFrom, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient } from '../../support/lock-client.js';
-import { withClients } from '../../support/lock-clients.js';
+import { overtaken, withClients } from '../../support/lock-clients.js';
 import { clientHere, diesAt, now, single, stopsAt } from '../../support/locks-here.js';
 
 const server = fileServer();
 
 const connected = (lock: string) => connectedClient(lock, single(server));
 
-describe.each(['setnx', 'setnx-expire', 'set-nx-px-del', 'set-nx-px-get-del'])('%s', (lock) => {
+describe.concurrent.each(['setnx', 'setnx-expire', 'set-nx-px-del', 'set-nx-px-get-del'])('%s', (lock) => {
   test('excludes, waits, and can be acquired again after the release', () =>
     withClients(
       () => connected(lock),
@@ -28,7 +28,7 @@ describe.each(['setnx', 'setnx-expire', 'set-nx-px-del', 'set-nx-px-get-del'])('
     ));
 });
 
-test('setnx: a client that dies while holding holds for ever', () =>
+test.concurrent('setnx: a client that dies while holding holds for ever', () =>
   withClients(
     () => connected('setnx'),
     async ({ a, b, key }) => {
@@ -39,7 +39,7 @@ test('setnx: a client that dies while holding holds for ever', () =>
     },
   ));
 
-describe('setnx-expire', () => {
+describe.concurrent('setnx-expire', () => {
   test('a client that dies between SETNX and EXPIRE holds for ever', async () => {
     const death = diesAt('after-setnx');
     await using a = clientHere(server, death.at);
@@ -61,7 +61,7 @@ describe('setnx-expire', () => {
   });
 });
 
-test.each([
+test.concurrent.each([
   ['setnx-expire', 'ok'],
   ['set-nx-px-del', 'ok'],
   ['set-nx-px-get-del', 'fail'],
@@ -70,9 +70,7 @@ test.each([
   withClients(
     () => connected(lock),
     async ({ a, b, c, key }) => {
-      const expired = await a.acquire(key, SHORT_LEASE_MS);
-      await goneFrom(server, key);
-      expect((await b.acquire(key, 60_000)).type).toBe('ok');
+      const { expired } = await overtaken(server, a, b, key);
       expect((await a.release(expired.id)).type).toBe(outcome);
       expect((await c.acquire(key, 60_000)).type).toBe(outcome);
     },
@@ -80,7 +78,7 @@ test.each([
   ),
 );
 
-test('set-nx-px-get-del: a lock that changes hands between GET and DEL is deleted', async () => {
+test.concurrent('set-nx-px-get-del: a lock that changes hands between GET and DEL is deleted', async () => {
   const pause = stopsAt('before-del');
   await using a = clientHere(server, pause.at);
   await using b = await connected('set-nx-px-get-del');

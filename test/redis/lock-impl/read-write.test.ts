@@ -26,7 +26,7 @@ const listens = (key: string) =>
     return count === 1;
   });
 
-describe('two clients', () => {
+describe.concurrent('two clients', () => {
   test.each<[LockMode, LockMode, string]>([
     ['read', 'read', 'ok'],
     ['read', 'write', 'fail'],
@@ -84,7 +84,7 @@ describe('two clients', () => {
   });
 });
 
-describe('one client', () => {
+describe.concurrent('one client', () => {
   test('writes, then reads as well; reads on when it stops writing, and others with it', () =>
     withClients(connected, async ({ a, b, key }) => {
       const write = await acquire(a, 'write', key);
@@ -130,7 +130,7 @@ describe('one client', () => {
   );
 });
 
-describe('leases', () => {
+describe.concurrent('leases', () => {
   test('a reader that died holds for its own lease, however long others go on reading', async () => {
     await using dead = await connected();
     await using a = await connected();
@@ -170,7 +170,7 @@ describe('leases', () => {
     }));
 });
 
-describe('the forms of the API', () => {
+describe.concurrent('the forms of the API', () => {
   async function lockOf(key: string, mode: LockMode, owner: string): Promise<ReentrantLock> {
     const protocol = readWriteProtocol(here.access, await here.access.redis(), key, mode);
     return new ReentrantLock({ access: here.access, protocol, owner, watchdogMs: 5_000 });

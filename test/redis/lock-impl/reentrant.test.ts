@@ -9,7 +9,7 @@ import { fileServer, freshKey, goneFrom, RENEWED_LEASE_MS, SHORT_LEASE_MS } from
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
 import { withClients } from '../../support/lock-clients.js';
 import { type ClientHere, clientHere, single } from '../../support/locks-here.js';
-import { startRedis, until } from '../../support/redis-server.js';
+import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 const server = fileServer();
 let here: ClientHere;
@@ -18,10 +18,10 @@ beforeAll(() => {
 });
 afterAll(() => here[Symbol.asyncDispose]());
 
-const listeners = async (key: string) =>
-  Number(((await server.redis.call('PUBSUB', 'NUMSUB', companionKey(key, 'free'))) as [string, number])[1]);
+const listeners = async (key: string, on: TestRedis = server) =>
+  Number(((await on.redis.call('PUBSUB', 'NUMSUB', companionKey(key, 'free'))) as [string, number])[1]);
 
-describe('the forms of the API', () => {
+describe.concurrent('the forms of the API', () => {
   const WATCHDOG_MS = RENEWED_LEASE_MS;
   let callers = 0;
 
@@ -171,14 +171,16 @@ describe('the forms of the API', () => {
   });
 
   test('what a failed unlock left behind is not taken for held, and can still be unlocked', async () => {
+    await using own = await startRedis();
+    await using client = clientHere(own);
     const key = freshKey();
-    const a = await lockOf(key);
+    const a = await lockOf(key, client.access);
     const failToUnlock = async () => {
-      await server.redis.call('ACL', 'SETUSER', 'default', '-publish');
+      await own.redis.call('ACL', 'SETUSER', 'default', '-publish');
       await expect(a.unlock()).rejects.toThrow('refused: err');
-      await server.redis.call('ACL', 'SETUSER', 'default', '+publish');
+      await own.redis.call('ACL', 'SETUSER', 'default', '+publish');
       // What is left is to be there for as long as it is looked at.
-      expect(await server.redis.pexpire(key, 60_000)).toBe(1);
+      expect(await own.redis.pexpire(key, 60_000)).toBe(1);
     };
     await a.lock();
     await failToUnlock();
@@ -190,7 +192,7 @@ describe('the forms of the API', () => {
     await failToUnlock();
     // It is in our own way until its lease is over; and it is not renewed, or that would never be.
     expect(await a.tryLock()).toBe(false);
-    await server.redis.pexpire(key, WATCHDOG_MS);
+    await own.redis.pexpire(key, WATCHDOG_MS);
     expect(await a.tryLock(20_000)).toBe(true);
     expect(await a.holdCount()).toBe(1);
     await a.unlock();
@@ -209,7 +211,7 @@ describe('the forms of the API', () => {
   });
 });
 
-describe.each(['reentrant', 'spin'])('%s, as the harness drives it', (lock) => {
+describe.concurrent.each(['reentrant', 'spin'])('%s, as the harness drives it', (lock) => {
   const connected = () => connectedClient(lock, single(server));
   const renewedUntil = (client: LockClientProcess, ns: number) =>
     until('it was renewed', () => client.notices.some(({ type, at }) => type === 'renewed' && at > ns));
@@ -264,7 +266,7 @@ describe.each(['reentrant', 'spin'])('%s, as the harness drives it', (lock) => {
   });
 });
 
-describe('a client that waits for reentrant', () => {
+describe.concurrent('a client that waits for reentrant', () => {
   test('is woken by the unlock, long before the lease is over', () =>
     withClients(
       () => connectedClient('reentrant', single(server)),
@@ -307,19 +309,21 @@ describe('a client that waits for reentrant', () => {
       },
     ));
 
-  test('listens again after its connection was lost', () =>
-    withClients(
-      () => connectedClient('reentrant', single(server)),
+  test('listens again after its connection was lost', async () => {
+    await using own = await startRedis();
+    await withClients(
+      () => connectedClient('reentrant', single(own)),
       async ({ a, b, key }) => {
         const held = await a.acquire(key, 60_000);
         const waiting = b.acquire(key, 60_000, 50_000);
-        await until('it listens', async () => (await listeners(key)) === 1);
-        expect(await server.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')).toBeGreaterThan(0);
-        await until('it listens again', async () => (await listeners(key)) === 1);
+        await until('it listens', async () => (await listeners(key, own)) === 1);
+        expect(await own.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')).toBeGreaterThan(0);
+        await until('it listens again', async () => (await listeners(key, own)) === 1);
         await a.release(held.id);
         const granted = await waiting;
         expect(granted.type).toBe('ok');
         expect(granted.ended! - granted.began!).toBeLessThan(20_000e6);
       },
-    ));
+    );
+  });
 });

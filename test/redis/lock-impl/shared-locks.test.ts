@@ -8,7 +8,14 @@ import { CountDownLatch } from '../../../lock-impl/count-down-latch.js';
 import { MultiLock } from '../../../lock-impl/multi.js';
 import { ExpirablePermits } from '../../../lock-impl/permit-expirable.js';
 import { Semaphore } from '../../../lock-impl/semaphore.js';
-import { fileServer, fileServers, freshKey, redlockOf, SHORT_LEASE_MS } from '../../support/file-servers.js';
+import {
+  fileServer,
+  fileServers,
+  freshKey,
+  ownServers,
+  redlockOf,
+  SHORT_LEASE_MS,
+} from '../../support/file-servers.js';
 import { connectedClient } from '../../support/lock-client.js';
 import { withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
@@ -45,8 +52,11 @@ function partsOf(key: string): [string, string, string] {
   return [key, `${key}:b`, `${key}:c`];
 }
 
+/** `wait-replicated` waits for half of this for an acknowledgement. */
+const patient = { commandTimeoutMs: 6_000 };
+
 /** What every lock with a lease here does on one server. */
-describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
+describe.concurrent.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
   test('excludes, says for how long, and can be acquired again after the release', () =>
     withClients(
       () => connectedClient(lock, single(server)),
@@ -87,7 +97,7 @@ describe.each(['multi', 'fenced', 'wait-replicated'])('%s', (lock) => {
   });
 });
 
-describe('multi', () => {
+describe.concurrent('multi', () => {
   test('has all parts, with one owner, or none', async () => {
     await using client = await connectedClient('multi', single(server));
     const key = freshKey();
@@ -165,9 +175,7 @@ describe('multi', () => {
   });
 });
 
-describe('redlock-multi', () => {
-  const three = () => nodes.slice(0, 3);
-
+describe.concurrent('redlock-multi', () => {
   test('excludes, on all nodes; releases everywhere; extends', () =>
     withClients(
       () => connectedClient('redlock-multi', redlockOf(nodes)),
@@ -194,24 +202,24 @@ describe('redlock-multi', () => {
     expect(await takenOn(nodes, key)).toEqual([0, 0, 1, 1, 1]);
   });
 
-  /** The third node answers nothing that writes until `goOn`, and at the latest when the test is over. */
+  /** Three servers, the third of which answers nothing that writes until `goOn`. */
   async function slowThirdNode() {
-    const { redis } = nodes[2]!;
+    const own = await ownServers(3);
+    const { redis } = own.nodes[2]!;
     await redis.call('CLIENT', 'PAUSE', '600000', 'WRITE');
-    const goOn = async () => void (await redis.call('CLIENT', 'UNPAUSE'));
-    return { goOn, [Symbol.asyncDispose]: goOn };
+    return { ...own, goOn: () => redis.call('CLIENT', 'UNPAUSE') };
   }
 
   test('grants when the lease is over, while another client holds: both are told that they hold it', async () => {
-    await using a = await connectedClient('redlock-multi', redlockOf(three()), { commandTimeoutMs: 60_000 });
-    await using b = await connectedClient('redlock-multi', redlockOf(three()), { commandTimeoutMs: 60_000 });
     await using slow = await slowThirdNode();
-    const key = freshKey();
-    const haveFirstTwo = async (which: string) => (await takenOn(nodes.slice(0, 2), key)).join() === which;
-    const first = a.acquire(key, SHORT_LEASE_MS);
+    const { nodes } = slow;
+    await using a = await connectedClient('redlock-multi', redlockOf(nodes), { commandTimeoutMs: 60_000 });
+    await using b = await connectedClient('redlock-multi', redlockOf(nodes), { commandTimeoutMs: 60_000 });
+    const haveFirstTwo = async (which: string) => (await takenOn(nodes.slice(0, 2), 'k')).join() === which;
+    const first = a.acquire('k', SHORT_LEASE_MS);
     await until('it has the first two', () => haveFirstTwo('1,1'));
     await until('their lease is over', () => haveFirstTwo('0,0'));
-    const second = b.acquire(key, 60_000);
+    const second = b.acquire('k', 60_000);
     await until('the other has the first two', () => haveFirstTwo('1,1'));
     await slow.goOn();
     const { type, ended, value } = await first;
@@ -221,10 +229,10 @@ describe('redlock-multi', () => {
 
   test('redlock, by contrast, leaves the slow node aside and grants while the lease runs', async () => {
     const leaseMs = 60_000;
-    await using a = await connectedClient('redlock', redlockOf(three()), { commandTimeoutMs: 120_000 });
-    await using _slow = await slowThirdNode();
+    await using slow = await slowThirdNode();
+    await using a = await connectedClient('redlock', redlockOf(slow.nodes), { commandTimeoutMs: 120_000 });
     // It waits for 200 ms for a node. A machine may be too busy for that, so that it tries again.
-    const { type, ended, value } = await a.acquire(freshKey(), leaseMs, 50_000);
+    const { type, ended, value } = await a.acquire('k', leaseMs, 50_000);
     expect(type).toBe('ok');
     expect((ended! - value.grantSent) / 1e6).toBeLessThan(leaseMs);
   });
@@ -232,20 +240,18 @@ describe('redlock-multi', () => {
   /** Two of three nodes are stopped while it tries, and continued when it has given up. */
   async function stoppedMajority(lock: string) {
     // Started for this: their statistics show what reached them.
-    const own = await Promise.all(['r1', 'r2', 'r3'].map((name) => startRedis(name)));
-    await using _servers = {
-      [Symbol.asyncDispose]: async () => void (await Promise.all(own.map((one) => one[Symbol.asyncDispose]()))),
-    };
-    await using client = await connectedClient(lock, redlockOf(own), { commandTimeoutMs: 5_000 });
-    for (const node of own.slice(1)) node.process.kill('SIGSTOP');
+    await using own = await ownServers(3);
+    const [first, second, third] = own.nodes as [TestRedis, TestRedis, TestRedis];
+    await using client = await connectedClient(lock, redlockOf(own.nodes), { commandTimeoutMs: 5_000 });
+    for (const node of [second, third]) node.process.kill('SIGSTOP');
     const answer = await client.acquire('k', 10_000);
-    for (const node of own.slice(1)) node.process.kill('SIGCONT');
+    for (const node of [second, third]) node.process.kill('SIGCONT');
     const seen = async ({ redis }: TestRedis, name: string) =>
       (await redis.info('commandstats')).includes(`cmdstat_${name}:`);
-    await until('what was sent is carried out', () => seen(own[1]!, 'set'));
-    await until('the first has its part back', () => seen(own[0]!, 'eval'));
-    if (lock === 'redlock') await until('the second, too', () => seen(own[1]!, 'eval'));
-    return { answer, left: await takenOn(own, 'k') };
+    await until('what was sent is carried out', () => seen(second, 'set'));
+    await until('the first has its part back', () => seen(first, 'eval'));
+    if (lock === 'redlock') await until('the second, too', () => seen(second, 'eval'));
+    return { answer, left: await takenOn(own.nodes, 'k') };
   }
 
   test('gives back only what it got: a node whose answer did not come stays taken', async () => {
@@ -261,7 +267,7 @@ describe('redlock-multi', () => {
   });
 });
 
-describe('fenced', () => {
+describe.concurrent('fenced', () => {
   test('tokens rise with every grant, whichever client gets it and however the last one ended', () =>
     withClients(
       () => connectedClient('fenced', single(server)),
@@ -308,8 +314,6 @@ describe('wait-replicated', () => {
   afterAll(async () => {
     await Promise.all([primary, replica].map((one) => one[Symbol.asyncDispose]()));
   });
-  /** It waits for half of this for an acknowledgement. */
-  const patient = { commandTimeoutMs: 6_000 };
   const behindAddress = (): TopologyDescription => ({ kind: 'replica', node: primary.endpoint });
   async function whileStopped<T>(work: () => Promise<T>): Promise<T> {
     replica.process.kill('SIGSTOP');
@@ -361,7 +365,7 @@ describe('wait-replicated', () => {
   });
 });
 
-describe('semaphore', () => {
+describe.concurrent('semaphore', () => {
   test('two hold, and a third when one has returned its permit', async () => {
     const [a, b, c] = await Promise.all([1, 2, 3].map(() => connectedClient('semaphore', single(server))));
     await using _a = a!;
@@ -407,7 +411,7 @@ describe('semaphore', () => {
   });
 });
 
-describe('permit-expirable', () => {
+describe.concurrent('permit-expirable', () => {
   test('two hold, and a third when one has returned its permit', () =>
     withClients(
       () => connectedClient('permit-expirable', single(server)),
@@ -457,7 +461,7 @@ describe('permit-expirable', () => {
   });
 });
 
-describe('count-down latch', () => {
+describe.concurrent('count-down latch', () => {
   test('opens for all waiters when it was counted down to zero', async () => {
     const latch = new CountDownLatch(access, await access.redis(), freshKey());
     expect(await latch.opened(0)).toBe(true);
@@ -496,7 +500,7 @@ describe('on a Cluster', () => {
   test.each(['multi', 'fenced', 'wait-replicated', 'permit-expirable'])(
     '%s: grants, extends, releases, wherever the key lies',
     async (lock) => {
-      await using client = await connectedClient(lock, topology());
+      await using client = await connectedClient(lock, topology(), patient);
       for (const key of ['a', 'b', 'c', 'd', '{tag}:e']) {
         const grant = await client.acquire(key);
         expect(grant.type, key).toBe('ok');

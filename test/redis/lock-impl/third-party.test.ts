@@ -1,4 +1,9 @@
-/** Published libraries as they are, behind their adapters, against real Redis servers: what they do, and what they tell. */
+/**
+ * Published libraries as they are, behind their adapters, against real Redis servers: what they do, and what they tell.
+ *
+ * Most of them take two seconds to give up, or wait for a lease to end, so they do it side by side: a test that stops or
+ * kills servers has its own.
+ */
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { TopologyDescription } from '../../../harness/vocabulary/topology.js';
@@ -9,10 +14,9 @@ import {
   fileServers,
   freshKey,
   goneFrom,
+  ownServers,
   redlockOf,
   SHORT_LEASE_MS,
-  startServers,
-  stopServers,
 } from '../../support/file-servers.js';
 import { connectedClient, nowNs, startClient } from '../../support/lock-client.js';
 import { withClients } from '../../support/lock-clients.js';
@@ -50,7 +54,6 @@ const locksOnThree = [
   .map(named)
   .map(onThree);
 
-// Side by side, because most of these libraries take two seconds to give up.
 describe.concurrent('what any lock does', () => {
   test.each([...locksOnOne, ...locksOnThree])(
     '%s on %s excludes, and can be acquired again after the release',
@@ -100,7 +103,7 @@ describe.concurrent('what any lock does', () => {
   });
 });
 
-describe('validity, where the library reports it', () => {
+describe.concurrent('validity, where the library reports it', () => {
   test.each(['redlock-4', 'redlock-5', 'sesamecare-redlock'].map(named))(
     '%s: the lease less its drift',
     async (lock) => {
@@ -113,13 +116,14 @@ describe('validity, where the library reports it', () => {
 
   /** A majority answers when the lease is over. */
   async function slowMajority(lock: string) {
-    await using client = await connectedClient(lock, redlockOf(nodes), { commandTimeoutMs: 30_000 });
-    const key = freshKey();
-    for (const node of nodes.slice(1)) await node.redis.call('CLIENT', 'PAUSE', '60000', 'WRITE');
-    const voting = client.acquire(key, SHORT_LEASE_MS, 20_000);
-    await isOn(nodes[0]!, mutexKey(lock, key));
-    await goneFrom(nodes[0]!, mutexKey(lock, key));
-    for (const node of nodes.slice(1)) await node.redis.call('CLIENT', 'UNPAUSE');
+    await using own = await ownServers(3);
+    const [first, ...others] = own.nodes as [TestRedis, TestRedis, TestRedis];
+    await using client = await connectedClient(lock, redlockOf(own.nodes), { commandTimeoutMs: 30_000 });
+    for (const node of others) await node.redis.call('CLIENT', 'PAUSE', '60000', 'WRITE');
+    const voting = client.acquire('k', SHORT_LEASE_MS, 20_000);
+    await isOn(first, mutexKey(lock, 'k'));
+    await goneFrom(first, mutexKey(lock, 'k'));
+    for (const node of others) await node.redis.call('CLIENT', 'UNPAUSE');
     const answer = await voting;
     expect(answer.type).toBe('ok');
     return { validForMs: answer.value.validForMs, afterMs: (answer.ended! - answer.value.grantSent) / 1e6 };
@@ -147,7 +151,7 @@ describe('validity, where the library reports it', () => {
   );
 });
 
-// Side by side, because they mostly wait. The libraries renew late in a lease, so it is a long one.
+// The libraries renew late in a lease, so it is a long one.
 describe.concurrent('renewal', () => {
   test.each([
     ...[...renewing, 'redis-semaphore-mutex'].map(named).map(onOne),
@@ -192,7 +196,7 @@ describe.concurrent('renewal', () => {
   });
 });
 
-test('redlock-4 gives the lock back when an extension fails, and the loss is reported', async () => {
+test.concurrent('redlock-4 gives the lock back when an extension fails, and the loss is reported', async () => {
   await using client = await connectedClient('third-party/redlock-4', redlockOf(nodes));
   const key = freshKey();
   const grant = await client.acquire(key, 30_000);
@@ -202,7 +206,7 @@ test('redlock-4 gives the lock back when an extension fails, and the loss is rep
   expect((await client.notice('lost')).reason).toMatch(/^Exceeded 10 attempts to lock the resource/);
 });
 
-describe('redis-semaphore', () => {
+describe.concurrent('redis-semaphore', () => {
   test('a late release does not report that it is late, and leaves the next holder alone', async () => {
     await using client = await connectedClient('third-party/redis-semaphore-mutex', single(server));
     const key = freshKey();
@@ -249,28 +253,27 @@ describe('redis-semaphore', () => {
   });
 
   test('one node that hangs keeps the refresh of its RedlockMutex waiting: two clients hold, and the first is not told', async () => {
+    await using own = await ownServers(3);
+    const [first, second, third] = own.nodes as [TestRedis, TestRedis, TestRedis];
+    const topology = redlockOf(own.nodes);
     // The first has the clients that `new Redis(host)` gives; the second gives up on a node that does not answer.
-    await using a = await connectedClient('third-party/redis-semaphore-redlock-mutex-default-client', redlockOf(nodes));
-    await using b = await connectedClient('third-party/redis-semaphore-redlock-mutex', redlockOf(nodes), {
+    await using a = await connectedClient('third-party/redis-semaphore-redlock-mutex-default-client', topology);
+    await using b = await connectedClient('third-party/redis-semaphore-redlock-mutex', topology, {
       commandTimeoutMs: 3_000,
     });
-    const key = freshKey();
-    expect((await a.acquire(key, 6_000)).type).toBe('ok');
-    nodes[2]!.process.kill('SIGSTOP');
-    try {
-      await goneFrom(nodes[0]!, `mutex:${key}`);
-      await goneFrom(nodes[1]!, `mutex:${key}`);
-      expect((await b.acquire(key, 60_000)).type).toBe('ok');
-      // Its refresh waits for the third node's answer.
-      expect(a.notices).toEqual([]);
-    } finally {
-      nodes[2]!.process.kill('SIGCONT');
-    }
-    expect((await a.notice('lost')).reason).toBe(`Lost redlock-mutex for key mutex:${key}`);
+    expect((await a.acquire('k', 6_000)).type).toBe('ok');
+    third.process.kill('SIGSTOP');
+    await goneFrom(first, 'mutex:k');
+    await goneFrom(second, 'mutex:k');
+    expect((await b.acquire('k', 60_000)).type).toBe('ok');
+    // Its refresh waits for the third node's answer.
+    expect(a.notices).toEqual([]);
+    third.process.kill('SIGCONT');
+    expect((await a.notice('lost')).reason).toBe('Lost redlock-mutex for key mutex:k');
   });
 });
 
-describe('a lost majority', () => {
+describe.concurrent('a lost majority', () => {
   test.each(
     [
       'redlock-4',
@@ -280,77 +283,61 @@ describe('a lost majority', () => {
       ...(haveUniversal ? ['redlock-universal'] : []),
     ].map(named),
   )('%s does not grant', async (lock) => {
-    const own = await startServers(3);
-    try {
-      await using client = await connectedClient(lock, redlockOf(own));
-      for (const node of own.slice(1)) await node.kill();
-      // The first tries may have met the dying connections.
-      const refused = await until('both are known to be gone', async () => {
-        const answer = await client.acquire('k', 500);
-        expect(answer.type).not.toBe('ok');
-        return answer.type === 'fail' && answer;
-      });
-      expect(refused.reason).toMatch(/^(no-quorum|held)$/);
-      // Long before its lease is over, what the node that is left granted is given back: some libraries do that after
-      // they have answered.
-      expect((await client.acquire('given-back', 60_000)).type).toBe('fail');
-      await goneFrom(own[0]!, mutexKey(lock, 'given-back'));
-    } finally {
-      await stopServers(own);
-    }
+    await using own = await ownServers(3);
+    await using client = await connectedClient(lock, redlockOf(own.nodes));
+    for (const node of own.nodes.slice(1)) await node.kill();
+    // The first tries may have met the dying connections.
+    const refused = await until('both are known to be gone', async () => {
+      const answer = await client.acquire('k', 500);
+      expect(answer.type).not.toBe('ok');
+      return answer.type === 'fail' && answer;
+    });
+    expect(refused.reason).toMatch(/^(no-quorum|held)$/);
+    // Long before its lease is over, what the node that is left granted is given back: some libraries do that after
+    // they have answered.
+    expect((await client.acquire('given-back', 60_000)).type).toBe('fail');
+    await goneFrom(own.nodes[0]!, mutexKey(lock, 'given-back'));
   });
 
   test.each(['redlock-5-using', 'sesamecare-redlock-using'].map(named))(
     '%s tells its holder, when the lease is long over',
     async (lock) => {
-      const own = await startServers(3);
-      try {
-        await using client = await connectedClient(lock, redlockOf(own));
-        const leaseMs = SHORT_LEASE_MS;
-        const { value } = await client.acquire('k', leaseMs);
-        for (const node of own.slice(1)) await node.kill();
-        const { at } = await client.notice('lost');
-        expect((at - value.grantSent) / 1e6).toBeGreaterThan(leaseMs);
-      } finally {
-        await stopServers(own);
-      }
+      await using own = await ownServers(3);
+      await using client = await connectedClient(lock, redlockOf(own.nodes));
+      const leaseMs = SHORT_LEASE_MS;
+      const { value } = await client.acquire('k', leaseMs);
+      for (const node of own.nodes.slice(1)) await node.kill();
+      const { at } = await client.notice('lost');
+      expect((at - value.grantSent) / 1e6).toBeGreaterThan(leaseMs);
     },
   );
 
   test('redlock-5-using over clients with default settings does not tell while the nodes hang', async () => {
-    const own = await startServers(3);
-    try {
-      await using client = await connectedClient('third-party/redlock-5-using-default-client', redlockOf(own));
-      const leaseMs = SHORT_LEASE_MS;
-      await client.acquire('k', leaseMs);
-      for (const node of own.slice(1)) node.process.kill('SIGSTOP');
-      await goneFrom(own[0]!, 'k');
-      // For as long again as three leases.
-      await own[0]!.redis.set('three leases', '', 'PX', 3 * leaseMs);
-      await goneFrom(own[0]!, 'three leases');
-      expect(client.notices.filter(({ type }) => type === 'lost')).toEqual([]);
-      const continuedNs = nowNs();
-      for (const node of own.slice(1)) node.process.kill('SIGCONT');
-      expect((await client.notice('lost')).at).toBeGreaterThan(continuedNs);
-    } finally {
-      await stopServers(own);
-    }
+    await using own = await ownServers(3);
+    await using client = await connectedClient('third-party/redlock-5-using-default-client', redlockOf(own.nodes));
+    const leaseMs = SHORT_LEASE_MS;
+    await client.acquire('k', leaseMs);
+    for (const node of own.nodes.slice(1)) node.process.kill('SIGSTOP');
+    await goneFrom(own.nodes[0]!, 'k');
+    // For as long again as three leases.
+    await own.nodes[0]!.redis.set('three leases', '', 'PX', 3 * leaseMs);
+    await goneFrom(own.nodes[0]!, 'three leases');
+    expect(client.notices.filter(({ type }) => type === 'lost')).toEqual([]);
+    const continuedNs = nowNs();
+    for (const node of own.nodes.slice(1)) node.process.kill('SIGCONT');
+    expect((await client.notice('lost')).at).toBeGreaterThan(continuedNs);
   });
 
   test('redis-semaphore tells its holder', async () => {
-    const own = await startServers(3);
-    try {
-      await using client = await connectedClient('third-party/redis-semaphore-redlock-mutex', redlockOf(own));
-      await client.acquire('k', SHORT_LEASE_MS);
-      for (const node of own.slice(1)) await node.kill();
-      expect((await client.notice('lost')).reason).toBe('Lost redlock-mutex for key mutex:k');
-    } finally {
-      await stopServers(own);
-    }
+    await using own = await ownServers(3);
+    await using client = await connectedClient('third-party/redis-semaphore-redlock-mutex', redlockOf(own.nodes));
+    await client.acquire('k', SHORT_LEASE_MS);
+    for (const node of own.nodes.slice(1)) await node.kill();
+    expect((await client.notice('lost')).reason).toBe('Lost redlock-mutex for key mutex:k');
   });
 });
 
-test.each(Object.keys(publishedLocks).filter((name) => !name.endsWith('redlock-universal')))(
+test.concurrent.each(Object.keys(publishedLocks).filter((name) => !name.endsWith('redlock-universal')))(
   '%s says which version it is',
   async (lock) => {
     await using client = startClient(lock);

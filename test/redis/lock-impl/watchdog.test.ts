@@ -14,7 +14,7 @@ const renewals = (client: LockClientProcess) => client.notices.filter(({ type })
 const renewedUntil = (client: LockClientProcess, ns: number) =>
   until('it was renewed', () => renewals(client).some(({ at }) => at > ns));
 
-test('keeps the lock for longer than its lease, and says so', () =>
+test.concurrent('keeps the lock for longer than its lease, and says so', () =>
   withClients(connected, async ({ a, b, key }) => {
     const grant = await a.acquire(key, LEASE_MS);
     expect(grant.value.validForMs).toBeUndefined();
@@ -29,7 +29,7 @@ test('keeps the lock for longer than its lease, and says so', () =>
     expect((await b.acquire(key, LEASE_MS)).type).toBe('ok');
   }));
 
-test('renews nothing after the release, not even for the next holder', () =>
+test.concurrent('renews nothing after the release, not even for the next holder', () =>
   withClients(connected, async ({ a, b, key }) => {
     const first = await a.acquire(key, LEASE_MS);
     await a.notice('renewed');
@@ -41,7 +41,7 @@ test('renews nothing after the release, not even for the next holder', () =>
     expect(a.notices.some(({ type }) => type === 'lost')).toBe(false);
   }));
 
-test('a holder that dies frees it within one lease', () =>
+test.concurrent('a holder that dies frees it within one lease', () =>
   withClients(connected, async ({ a, b, key }) => {
     await a.acquire(key, LEASE_MS);
     await a.notice('renewed');
@@ -50,7 +50,7 @@ test('a holder that dies frees it within one lease', () =>
     expect((await b.acquire(key, LEASE_MS, 20_000)).type).toBe('ok');
   }));
 
-test('reports the loss of a lock that was taken from it, and leaves the thief alone', async () => {
+test.concurrent('reports the loss of a lock that was taken from it, and leaves the thief alone', async () => {
   await using a = await connected();
   const key = freshKey();
   const grant = await a.acquire(key, LEASE_MS);
@@ -61,7 +61,7 @@ test('reports the loss of a lock that was taken from it, and leaves the thief al
   expect(await server.redis.get(key)).toBe('somebody else');
 });
 
-test('reports the loss of a lock when nothing was confirmed for a whole lease', async () => {
+test.concurrent('reports the loss of a lock when nothing was confirmed for a whole lease', async () => {
   await using own = await startRedis();
   await using a = await connectedClient('watchdog', single(own));
   const grant = await a.acquire('k', LEASE_MS);
@@ -73,17 +73,17 @@ test('reports the loss of a lock when nothing was confirmed for a whole lease', 
   expect(lost.at - lastNs).toBeGreaterThan(0.9 * LEASE_MS * 1e6);
 });
 
-test('goes on renewing after a renewal that failed', async () => {
-  await using a = await connected();
-  const key = freshKey();
-  const grant = await a.acquire(key, 2 * LEASE_MS);
-  await server.redis.call('ACL', 'SETUSER', 'default', '-eval');
+test.concurrent('goes on renewing after a renewal that failed', async () => {
+  await using own = await startRedis();
+  await using a = await connectedClient('watchdog', single(own));
+  const grant = await a.acquire('k', 2 * LEASE_MS);
+  await own.redis.call('ACL', 'SETUSER', 'default', '-eval');
   const failedOnce = await until('a renewal was due', () => {
     const due = a.notices.find((notice) => notice.type === 'step' && notice.name === 'before-renewal');
     return due ?? false;
   });
-  await until('it was refused', async () => /errorstat_NOPERM/.test(await server.redis.info('errorstats')));
-  await server.redis.call('ACL', 'SETUSER', 'default', '+eval');
+  await until('it was refused', async () => /errorstat_NOPERM/.test(await own.redis.info('errorstats')));
+  await own.redis.call('ACL', 'SETUSER', 'default', '+eval');
   expect((await a.notice('renewed')).at).toBeGreaterThan(failedOnce.at);
   expect((await a.release(grant.id)).type).toBe('ok');
 });

@@ -1,50 +1,49 @@
 /** A run that holds, what it prints as JSON, and what becomes of its record when that is damaged. */
 import { appendFileSync, cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { freshFolder, QUIET, torture } from '../../support/torture.js';
+import { beforeAll, expect, test } from 'vitest';
+import { type Ended, freshFolder, QUIET, torture } from '../../support/torture.js';
 
-describe('--json', () => {
-  test('every line is an object, the last one the verdict', async () => {
-    const run = await torture(['--json', '--nemesis', 'none', '--time-limit', '4s', '--hold', '0.01x..0.05x']);
-    const lines = run.output
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(lines.at(-1)).toMatchObject({ verdict: run.results.verdict, exitStatus: run.status });
-    expect(lines.slice(0, -1).every((line) => line.type !== undefined)).toBe(true);
-  });
+let run: Ended;
+beforeAll(async () => {
+  run = await torture(['--json', ...QUIET, '--time-limit', '5s']);
 });
 
-describe('what was recorded can be checked', () => {
-  test('a torn last line is mentioned, other damage is reported with its line', async () => {
-    const run = await torture([...QUIET, '--time-limit', '5s']);
-    const folder = freshFolder();
-    cpSync(run.folder, folder, { recursive: true, dereference: true });
-    const history = join(folder, 'history.jsonl');
-    const whole = readFileSync(history, 'utf8');
+test('--json: every line is an object, the last one the verdict', () => {
+  const lines = run.output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.at(-1)).toMatchObject({ verdict: run.results.verdict, exitStatus: run.status });
+  expect(lines.slice(0, -1).every((line) => line.type !== undefined)).toBe(true);
+});
 
-    truncateSync(history, statSync(history).size - 20);
-    const torn = await torture([folder], { command: 'check' });
-    expect(torn.status).toBe(2);
-    expect(torn.output).toContain('torn');
+test('a torn last line of what was recorded is mentioned, other damage is reported with its line', async () => {
+  const folder = freshFolder();
+  cpSync(run.folder, folder, { recursive: true, dereference: true });
+  const history = join(folder, 'history.jsonl');
+  const whole = readFileSync(history, 'utf8');
 
-    const lines = whole.split('\n');
-    lines[10] = 'garbage';
-    writeFileSync(history, lines.join('\n'));
-    const damaged = await torture([folder], { command: 'check' });
-    expect(damaged.status).toBe(3);
-    expect(damaged.errors.trim().split('\n')).toHaveLength(1);
-    expect(damaged.errors).toMatch(/history\.jsonl.*line 11/);
+  truncateSync(history, statSync(history).size - 20);
+  const torn = await torture([folder], { command: 'check' });
+  expect(torn.status).toBe(2);
+  expect(torn.output).toContain('torn');
 
-    rmSync(history);
-    const nothing = await torture([folder], { command: 'check' });
-    expect(nothing.status).toBe(3);
-    expect(nothing.errors.trim().split('\n')).toHaveLength(1);
-    expect(nothing.errors).toContain('nothing was recorded');
+  const lines = whole.split('\n');
+  lines[10] = 'garbage';
+  writeFileSync(history, lines.join('\n'));
+  const damaged = await torture([folder], { command: 'check' });
+  expect(damaged.status).toBe(3);
+  expect(damaged.errors.trim().split('\n')).toHaveLength(1);
+  expect(damaged.errors).toMatch(/history\.jsonl.*line 11/);
 
-    writeFileSync(history, whole);
-    appendFileSync(history, '');
-    expect((await torture([folder], { command: 'check' })).status).toBe(0);
-  });
+  rmSync(history);
+  const nothing = await torture([folder], { command: 'check' });
+  expect(nothing.status).toBe(3);
+  expect(nothing.errors.trim().split('\n')).toHaveLength(1);
+  expect(nothing.errors).toContain('nothing was recorded');
+
+  writeFileSync(history, whole);
+  appendFileSync(history, '');
+  expect((await torture([folder], { command: 'check' })).status).toBe(0);
 });

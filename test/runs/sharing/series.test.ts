@@ -2,7 +2,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { RunConfig } from '../../../harness/vocabulary/run.js';
 import {
   endAll,
   freshFolder,
@@ -12,7 +12,7 @@ import {
   type Torture,
   torture,
   until,
-} from '../support/torture.js';
+} from '../../support/torture.js';
 
 const user = freshFolder();
 const LOCK_FILE = join(user, 'my-lock.ts');

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import xterm from '@xterm/headless';
 import { afterAll, expect, test } from 'vitest';
-import type { Results } from '../../harness/vocabulary/verdict.js';
-import { freshFolder, processesOf, ROOT, torture, until } from '../support/torture.js';
+import type { Results } from '../../../harness/vocabulary/verdict.js';
+import { freshFolder, processesOf, ROOT, torture, until } from '../../support/torture.js';
 
 const SHORT = ['--topology', 'single', '--clients', '3', '--keys', '2', '--nemesis', 'none', '--lease', '1s'];
 const MARK = 'LOCK_TORTURE_TEST_MARK';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { freshFolder, start } from '../support/torture.js';
+import { freshFolder, start } from '../../support/torture.js';
 
 async function selftest(...args: string[]) {
   const out = freshFolder();

@@ -2,7 +2,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { freshFolder, torture } from '../support/torture.js';
+import { freshFolder, torture } from '../../support/torture.js';
 
 const folder = freshFolder();
 const file = (name: string, text: string) => {

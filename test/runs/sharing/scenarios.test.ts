@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { unexpected } from '../../cli/batches/scenario-command.js';
-import type { Results } from '../../harness/vocabulary/verdict.js';
-import { scenarios } from '../../scenarios/index.js';
-import { freshFolder, torture } from '../support/torture.js';
+import { unexpected } from '../../../cli/batches/scenario-command.js';
+import type { Results } from '../../../harness/vocabulary/verdict.js';
+import { scenarios } from '../../../scenarios/index.js';
+import { freshFolder, torture } from '../../support/torture.js';
 
 const QUICK = ['negative-expiry', 'only-one-holds', 'pause-between-grant-and-write', 'pause-between-get-and-del'];
 
