@@ -112,6 +112,10 @@ export class DockerHost implements Host {
     await this.open.call({ do: 'overwrite', path: this.clockFile, data });
   }
 
+  startLinkShaper(): HostProcess {
+    throw new Error(this.options.unavailable.link);
+  }
+
   /** Ends everything on it; the engine then removes the container. */
   async close(): Promise<void> {
     this.isClosed = true;

@@ -23,6 +23,7 @@ const HOUR_MS = 3_600_000;
 /** An address reserved for documentation: no machine has it. */
 const UNUSED_ADDRESS = '192.0.2.1';
 const HOST = 'r1';
+const NO_LINKS = 'links cannot be degraded between containers: give --runtime netns';
 
 /** Rejects with a ContainerError where a run could not be made at all. `image` is the base, for messages. */
 export async function probe(
@@ -38,7 +39,7 @@ export async function probe(
   const [host] = await runtime.createHosts([HOST]);
   if (!(host instanceof DockerHost)) throw new Error('the docker runtime makes other hosts than its own');
   assertSameKernel(host);
-  const unavailable: Probed['unavailable'] = {};
+  const unavailable: Probed['unavailable'] = { link: NO_LINKS };
   const network = await networkTrouble(host);
   const clock = await clockTrouble(host, options.clock);
   if (network)

@@ -16,7 +16,7 @@ import { findUnhealed } from './unhealed.js';
 
 /** Starts carrying out the plan; its times count from now. */
 export function runNemesis(plan: Plan, context: FaultContext): NemesisRun {
-  const levers = createLevers(context.clock, context.topology, context.leaseMs);
+  const levers = createLevers(context.clock, context.topology, context.leaseMs, context.random);
   const stopping = new AbortController();
   const whole = { ...context, signal: AbortSignal.any([context.signal, stopping.signal]) };
   // Every step of a long plan waits on it: that is no leak.
@@ -67,7 +67,7 @@ const STRIKES_WITHIN_MS = 10_000;
 
 /** A nemesis that follows no plan. Times of its steps count from now. */
 export function nemesisByHand(context: FaultContext): NemesisByHand {
-  const levers = createLevers(context.clock, context.topology, context.leaseMs);
+  const levers = createLevers(context.clock, context.topology, context.leaseMs, context.random);
   const startNs = context.clock.nowNs();
   const elapsedMs = () => Math.round((context.clock.nowNs() - startNs) / 1e6);
   const steps: (PlanStep & { atMs: number })[] = [];

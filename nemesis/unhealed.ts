@@ -16,7 +16,10 @@ const CLOCK_ERROR_MS = 250;
 export async function findUnhealed(context: FaultContext, levers: Levers): Promise<string[]> {
   const { topology, hosts } = context;
   const checks: [name: string, check: () => Promise<string[]>][] = [
-    ...hosts.map((host): [string, () => Promise<string[]>] => [host.name, () => levers.network.trouble(host)]),
+    ...hosts.map((host): [string, () => Promise<string[]>] => [
+      host.name,
+      async () => [...(await levers.network.trouble(host)), ...(await levers.links.trouble(host))],
+    ]),
     ...[...topology.nodes, ...topology.sentinels].map((node): [string, () => Promise<string[]>] => [
       node.name,
       () => serverTrouble(node, context, levers),

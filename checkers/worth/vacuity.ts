@@ -24,7 +24,7 @@ const CLIENTS_THAT_COUNT = 10;
 function findWhatIsUntested(input: CheckInput): CheckerFindings {
   const holds = holdsOf(input.history);
   const faults = faultsInForce(input.history);
-  const struckHolds = countStruck(holds, faults, input.history.operations.clients);
+  const struckHolds = countStruck(holds, faults.filter(canBeSeen), input.history.operations.clients);
   const contended = contendedTries(holds, input.history);
   const reasons = [
     ...tooFew(holds, input),
@@ -164,6 +164,15 @@ class HeldByOthers {
     if (last < 0) return false;
     return (this.client[last] === client ? this.nextUntilNs[last]! : this.untilNs[last]!) > fromNs;
   }
+}
+
+/** TCP hides packets that come twice or out of order: a lock client sees no more of them than it sees without any fault. */
+function canBeSeen({ records }: FaultInForce): boolean {
+  const effects = records.flatMap((record) => record.effects);
+  const hidden = effects.every(
+    (effect) => effect.kind === 'degraded' && effect.delayMs + effect.jitterMs + effect.lossPpm + effect.rateKbps === 0,
+  );
+  return effects.length === 0 || !hidden;
 }
 
 /** Holds during which a fault that concerns them was in force: one on servers concerns all, one on clients only theirs. */

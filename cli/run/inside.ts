@@ -82,7 +82,8 @@ function liveFeed(
 
 async function runtimeOf(config: RunConfig, folder: string, clock: Clock): Promise<Runtime> {
   if (config.runtime !== 'docker') {
-    return netnsRuntime({ folder, clock, clockShim: config.clockShim, unavailable: config.unavailable });
+    const { clockShim, linkShaper, unavailable } = config;
+    return netnsRuntime({ folder, clock, clockShim, linkShaper, unavailable });
   }
   const { containerRuntime } = await import('./containers.js');
   return containerRuntime(config, folder, clock);

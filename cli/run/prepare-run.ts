@@ -19,7 +19,16 @@ import type { Machine } from './machine.js';
 /** What a run is to do: its config without what the machine brings and what names the run. */
 export type RunRequest = Omit<
   RunConfig,
-  'version' | 'runId' | 'startedAt' | 'clientArgv' | 'runtime' | 'redis' | 'clockShim' | 'unavailable' | 'containers'
+  | 'version'
+  | 'runId'
+  | 'startedAt'
+  | 'clientArgv'
+  | 'runtime'
+  | 'redis'
+  | 'clockShim'
+  | 'linkShaper'
+  | 'unavailable'
+  | 'containers'
 >;
 
 export interface PreparedRun {
@@ -29,8 +38,19 @@ export interface PreparedRun {
 
 /** What an earlier run was to do. */
 export function requestOf(config: RunConfig): RunRequest {
-  const { version, runId, startedAt, clientArgv, runtime, redis, clockShim, unavailable, containers, ...request } =
-    config;
+  const {
+    version,
+    runId,
+    startedAt,
+    clientArgv,
+    runtime,
+    redis,
+    clockShim,
+    linkShaper,
+    unavailable,
+    containers,
+    ...request
+  } = config;
   return request;
 }
 

@@ -1,5 +1,6 @@
 /** Finds or fetches what every run needs of this machine. */
 import { buildClockShim } from '../../harness/machine/clock-shim.js';
+import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import type { Say } from '../common/say.js';
 import type { AskedMachine, Machine } from './machine.js';
@@ -15,8 +16,13 @@ export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machi
   }
   const cache = cacheFolder();
   const redis = await findRedis({ explicit: asked.server, cacheFolder: cache, say });
-  const shim = await buildClockShim({ cacheFolder: cache, say });
-  if ('path' in shim) return { runtime: runtime.name, redis, clockShim: shim.path, unavailable: {} };
-  say(`no clock faults: ${shim.unavailable}`);
-  return { runtime: runtime.name, redis, unavailable: { clock: shim.unavailable } };
+  const machine: Machine = { runtime: runtime.name, redis, unavailable: {} };
+  const clock = await buildClockShim({ cacheFolder: cache, say });
+  const link = await buildLinkShaper({ cacheFolder: cache, say });
+  if ('path' in clock) machine.clockShim = clock.path;
+  else machine.unavailable.clock = clock.unavailable;
+  if ('path' in link) machine.linkShaper = link.path;
+  else machine.unavailable.link = link.unavailable;
+  for (const [what, why] of Object.entries(machine.unavailable)) say(`no ${what} faults: ${why}`);
+  return machine;
 }

@@ -3,76 +3,35 @@
  * reaches and what not) on first use, and encodes what its file must hold. The shim is only a preloaded library: a
  * program that reads its time without the C library is not reached, so a fault reads the skewed clock back.
  */
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ClockSkew } from '../vocabulary/host.js';
-import { findOnPath, runProgram } from './command.js';
-import { CacheFolderError, privateFolder } from './private-folder.js';
+import { runProgram } from './command.js';
+import { type BuildOptions, type BuiltPart, buildPart, type NativePart, unavailable } from './native-part.js';
 
-const COMPILERS = ['cc', 'gcc', 'clang'];
-const FLAGS = ['-O2', '-shared', '-fPIC'];
-const COMPILE_TIMEOUT_MS = 60_000;
-const REMEDY = 'install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev)';
+const part: NativePart = {
+  what: 'clock shim',
+  name: 'clock-shim',
+  extension: '.so',
+  flags: ['-O2', '-shared', '-fPIC'],
+  async trouble(path, scratchFolder) {
+    const problem = await tryClockShim(path, scratchFolder);
+    return problem === undefined
+      ? undefined
+      : { problem, remedy: 'set LOCK_TORTURE_CACHE to a folder from which programs may be run' };
+  },
+};
 
-/** `unavailable` is the whole sentence, what is wrong and what to do; `problem` and `remedy` are its halves. */
-export type ClockShim = { path: string } | { unavailable: string; problem: string; remedy: string };
-
-export interface BuildClockShimOptions {
-  cacheFolder: string;
-  say: (line: string) => void;
-}
-
-/**
- * The compiled shim, from the cache or made now; or why there is none and what to do about it. A shim that was compiled
- * now was also seen to work.
- */
-export async function buildClockShim({ cacheFolder, say }: BuildClockShimOptions): Promise<ClockShim> {
-  const source = sourcePath();
-  const recipe = [readFileSync(source, 'utf8'), ...FLAGS, process.platform, process.arch].join('\0');
-  const key = createHash('sha256').update(recipe).digest('hex').slice(0, 16);
-  const folder = join(cacheFolder, 'clock-shim');
-  const path = join(folder, `clock-shim-${key}.so`);
-  if (/[\s:]/.test(path)) {
+/** The compiled shim, or why there is none (see `buildPart`). */
+export async function buildClockShim(options: BuildOptions): Promise<BuiltPart> {
+  const folder = join(options.cacheFolder, part.name);
+  if (/[\s:]/.test(folder)) {
     return unavailable(
       `the loader cannot preload from ${folder}`,
       'set LOCK_TORTURE_CACHE to a folder without blanks and colons',
     );
   }
-  if (existsSync(path)) return { path };
-  const compiler = COMPILERS.find((name) => findOnPath(name));
-  if (!compiler) return unavailable(`the clock shim needs a C compiler, and there is none of ${COMPILERS.join(', ')}`);
-  say('compiling the clock shim (first run)…');
-  try {
-    return await compile(compiler, source, path);
-  } catch (error) {
-    const { syscall, message } = error as NodeJS.ErrnoException;
-    if (syscall === undefined && !(error instanceof CacheFolderError)) throw error;
-    return unavailable(
-      `the clock shim cannot be kept in ${folder}: ${message}`,
-      'set LOCK_TORTURE_CACHE to a folder of yours',
-    );
-  }
-}
-
-async function compile(compiler: string, source: string, path: string): Promise<ClockShim> {
-  using workshop = privateFolder(dirname(path));
-  const made = join(workshop.path, 'clock-shim.so');
-  const result = await runProgram([compiler, ...FLAGS, '-o', made, source], { timeoutMs: COMPILE_TIMEOUT_MS });
-  if (result.exitCode !== 0) {
-    const said = result.stderr.split('\n').find((line) => /error|not found|No such|took longer/i.test(line));
-    return unavailable(`the clock shim does not compile (${compiler}: ${said ?? `exit status ${result.exitCode}`})`);
-  }
-  const trouble = await tryClockShim(made, workshop.path);
-  if (trouble) return unavailable(trouble, 'set LOCK_TORTURE_CACHE to a folder from which programs may be run');
-  // A process that compiled it at the same time has made the same file.
-  renameSync(made, path);
-  return { path };
-}
-
-function unavailable(problem: string, remedy = REMEDY): ClockShim {
-  return { unavailable: `${problem}: ${remedy}`, problem, remedy };
+  return buildPart(part, options);
 }
 
 /** Moves the clock of a real process by an hour and reads it back; resolves with what is wrong, or undefined. */
@@ -107,14 +66,4 @@ export function encodeSkew(skew: ClockSkew, monotonicNowNs: number): Buffer {
 export function clockEnv(shimPath: string, clockFile: string): Record<string, string> {
   const others = process.env.LD_PRELOAD;
   return { LD_PRELOAD: others ? `${shimPath}:${others}` : shimPath, LOCK_TORTURE_CLOCK: clockFile };
-}
-
-/** The C source stays in the source tree: beside us in a test, two folders up when we run from dist/harness/. */
-function sourcePath(): string {
-  const places = ['../native/clock-shim.c', '../../../harness/native/clock-shim.c'].map((place) =>
-    fileURLToPath(new URL(place, import.meta.url)),
-  );
-  const found = places.find((place) => existsSync(place));
-  if (!found) throw new Error(`native/clock-shim.c is missing; looked at ${places.join(' and ')}`);
-  return found;
 }

@@ -12,6 +12,7 @@ import type { Capability } from '../vocabulary/host.js';
 import { buildClockShim, tryClockShim } from './clock-shim.js';
 import { findOnPath, runProgram } from './command.js';
 import { haveDebianPackages } from './debian-packages.js';
+import { buildLinkShaper, linkShaperTrouble } from './link-shaper.js';
 import { inNamespaces, isRoot, namespaceTrouble } from './namespaces.js';
 import { NETWORK_PROBE } from './network-probe.js';
 import { privateFolder } from './private-folder.js';
@@ -61,6 +62,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis[]> {
   findings.push(namespaces, await privateNetwork(namespaces));
   findings.push(
     await clockShim(options.cacheFolder),
+    await linkShaper(options.cacheFolder, namespaces),
     await python(),
     await diskSpace(options.runsFolder ?? process.cwd()),
   );
@@ -153,6 +155,19 @@ async function clockShim(cacheFolder: string): Promise<Diagnosis> {
   using scratch = privateFolder(tmpdir());
   const trouble = await tryClockShim(shim.path, scratch.path);
   return trouble ? { ...lacking, detail: trouble } : { what, ok: true, detail: 'a moved clock was read back' };
+}
+
+/** A datagram that is delayed, on a network of its own. */
+async function linkShaper(cacheFolder: string, namespaces: Diagnosis): Promise<Diagnosis> {
+  const what = 'link shaper';
+  const lacking = { what, ok: 'limited', capability: 'link' } as const;
+  if (namespaces.ok !== true) return { ...lacking, detail: 'not tried: it needs the namespaces' };
+  const built = await buildLinkShaper({ cacheFolder, say: () => {} });
+  if ('unavailable' in built) return { ...lacking, detail: built.problem, remedy: built.remedy };
+  const trouble = await linkShaperTrouble(built.path);
+  return trouble
+    ? { ...lacking, detail: trouble.problem, remedy: trouble.remedy }
+    : { what, ok: true, detail: 'what was to be late was late' };
 }
 
 async function python(): Promise<Diagnosis> {

@@ -31,10 +31,14 @@ export interface NetnsOptions {
   clock: Clock;
   /** The compiled clock shim; without it clocks cannot be skewed. */
   clockShim?: string;
+  /** The compiled link shaper; without it links cannot be degraded. */
+  linkShaper?: string;
   unavailable: Partial<Record<Capability, string>>;
 }
 
 const BRIDGE = 'torture0';
+/** Of each host. */
+const DEVICE = 'eth0';
 /** Any private range will do: the namespace has no route to anywhere else. */
 const address = (index: number) => `10.77.${index >> 8}.${index & 255}`;
 /** Far beyond what hosts are given. */
@@ -131,7 +135,7 @@ class NetnsHost implements Host {
   plugIn(): string[][] {
     const device = `veth${this.index}`;
     return [
-      ['link', 'add', device, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(this.holder.pid)],
+      ['link', 'add', device, 'type', 'veth', 'peer', 'name', DEVICE, 'netns', String(this.holder.pid)],
       ['link', 'set', device, 'master', BRIDGE, 'up'],
     ];
   }
@@ -139,14 +143,14 @@ class NetnsHost implements Host {
   async configureNetwork(): Promise<void> {
     // Many machines filter by reverse path, and a new namespace inherits that: a cut of one direction would drop both.
     // Where it cannot be switched off, that fault notices and refuses.
-    const filters = ['all', 'default', 'eth0'].map((device) => `/proc/sys/net/ipv4/conf/${device}/rp_filter`);
+    const filters = ['all', 'default', DEVICE].map((device) => `/proc/sys/net/ipv4/conf/${device}/rp_filter`);
     const [command, ...args] = [...this.inside(), 'tee', ...filters];
     const unfiltered = execa(command!, args, { input: '0', reject: false, stdout: 'ignore', timeout: EXEC_TIMEOUT_MS });
     await ip(
       [
         ['link', 'set', 'lo', 'up'],
-        ['addr', 'add', `${this.address}/16`, 'dev', 'eth0'],
-        ['link', 'set', 'eth0', 'up'],
+        ['addr', 'add', `${this.address}/16`, 'dev', DEVICE],
+        ['link', 'set', DEVICE, 'up'],
       ],
       this.inside(),
     );
@@ -197,6 +201,12 @@ class NetnsHost implements Host {
   async setClock(skew: ClockSkew): Promise<void> {
     if (this.options.unavailable.clock) throw new Error(this.options.unavailable.clock);
     writeSync(this.clockFd, encodeSkew(skew, monotonicNs()), 0, undefined, 0);
+  }
+
+  startLinkShaper(near: string, seed: number): HostProcess {
+    const { linkShaper, unavailable } = this.options;
+    if (unavailable.link || !linkShaper) throw new Error(unavailable.link ?? 'there is no link shaper');
+    return this.spawn([linkShaper, near, DEVICE, String(seed)]);
   }
 
   async writeFile(name: string, data: string): Promise<string> {

@@ -7,6 +7,7 @@ export const provides: Readonly<Record<string, Readonly<Record<Capability, strin
       "SIGKILL, SIGSTOP and SIGCONT to the host's process; its state is read back from `/proc/<pid>/stat`. Always there.",
     network:
       "each host is a network namespace with its own routing table: a cut A→B is `ip route add blackhole B` on A, off the network is `ip link set eth0 down`. What A's kernel then has is read back. Nothing outside the run's own namespaces is touched; `iptables` and `tc` are not needed.",
+    link: "a program of the project's own (`harness/native/link-shaper.c`) in the host's network namespace: a route to the peer leads packets to it through a veth pair, and it sends them on by a raw socket. Needs a C compiler once, and no device file. When it ends, the kernel takes pair and routes away and the connections live on.",
     clock:
       "a preloaded library of the project's own (`harness/native/clock-shim.c`) adds to `clock_gettime(CLOCK_REALTIME)`, `gettimeofday` and `time` what a file of the host says; CLOCK_MONOTONIC is left alone. Needs a C compiler once. It does not reach programs that ask the kernel without the C library (Go, static binaries): a fault on these is recorded as failed.",
   },
@@ -15,6 +16,7 @@ export const provides: Readonly<Record<string, Readonly<Record<Capability, strin
       "SIGKILL, SIGSTOP and SIGCONT to the process in its container, never to the container; its state is read back from that container's `/proc/<pid>/stat`. Always there.",
     network:
       'each host is a container with a routing table of its own, and the same commands in it: NET_ADMIN in its own network namespace is the only power that it has. Needs an engine that grants it.',
+    link: 'not there: `--runtime netns` has it.',
     clock:
       "the same library, compiled in the image against the image's own C library (Debian or Ubuntu), preloaded, and its file in the container. It does not reach programs that ask the kernel without the C library either.",
   },

@@ -143,6 +143,10 @@ export type EffectKind =
   | { kind: 'forgot'; who: string[] }
   /** Whatever `from` sends to `to` is dropped. Directed: both ways are two pairs. */
   | { kind: 'cut'; pairs: [from: string, to: string][] }
+  /** What `from` sends to `to` comes late, in part, twice, out of order or slowly. What is 0 is as it was. */
+  | ({ kind: 'degraded'; pairs: [from: string, to: string][] } & Degradation)
+  /** Connections between these were reset at that moment: both ends were told that the other had given up. */
+  | { kind: 'reset'; pairs: [from: string, to: string][] }
   /** The host's network link is down: it neither sends nor receives. */
   | { kind: 'off-network'; who: string[] }
   /** The wall clock of the host jumped by `offsetMs`. */
@@ -157,6 +161,19 @@ export type EffectKind =
   | { kind: 'evicted'; who: string[]; keys: string[] }
   /** The servers name another primary. `by` is absent where the record does not say which. */
   | { kind: 'replaced'; who: string[]; by?: string };
+
+/** How a link is degraded: each packet of one direction by itself. */
+export interface Degradation {
+  /** Drawn evenly between `delayMs - jitterMs` and `delayMs + jitterMs`; packets keep their order. */
+  delayMs: number;
+  jitterMs: number;
+  /** Parts per million of the packets. */
+  lossPpm: number;
+  duplicatePpm: number;
+  reorderPpm: number;
+  /** Kilobytes a second. */
+  rateKbps: number;
+}
 
 /** What befell a run without a plan: the record could not be written, a server ended by itself, something is not healed. */
 export type Mishap = 'disk' | 'server' | 'unhealed';

@@ -59,10 +59,15 @@ export interface Host {
   dial(socketPath: string): Promise<Duplex>;
   /** Sets the wall clock that processes of this host see. Rejects where `Runtime.unavailable.clock` is set. */
   setClock(skew: ClockSkew): Promise<void>;
+  /**
+   * Starts the program that shapes what this host sends over its device `near`, which the program makes (see
+   * `harness/native/link-shaper.c`). Throws where `Runtime.unavailable.link` is set.
+   */
+  startLinkShaper(near: string, seed: number): HostProcess;
 }
 
 /** What a fault may need of a runtime. */
-export type Capability = 'clock' | 'network' | 'process';
+export type Capability = 'clock' | 'link' | 'network' | 'process';
 
 /** Makes hosts; disposing it ends every process and removes every host. */
 export interface Runtime extends AsyncDisposable {

@@ -43,6 +43,8 @@ export interface RunConfig {
   redis: RedisBinary;
   /** The compiled clock shim; absent: clocks cannot be skewed (see `unavailable`). */
   clockShim?: string;
+  /** The compiled link shaper; absent: links cannot be degraded (see `unavailable`). */
+  linkShaper?: string;
   /** Of the docker runtime: the images that the user chose, and what was built from them for hosts. */
   containers?: { image: string; clientImage: string; built: { server: string; client: string } };
   /** argv that starts one lock client process; the handshake tells its name. */

@@ -2,16 +2,21 @@
 import type { NemesisFault } from '../striking/context.js';
 import { amnesia } from './amnesia.js';
 import { clock } from './clock.js';
+import { delay } from './delay.js';
 import { drift } from './drift.js';
+import { duplicate } from './duplicate.js';
 import { evict } from './evict.js';
 import { failover } from './failover.js';
 import { forgetGranted } from './forget-granted.js';
 import { kill } from './kill.js';
 import { lag } from './lag.js';
+import { loss } from './loss.js';
 import { lostReply } from './lost-reply.js';
 import { partition } from './partition.js';
 import { pause } from './pause.js';
+import { rate } from './rate.js';
 import { reload } from './reload.js';
+import { reorder } from './reorder.js';
 import { skewGranted } from './skew-granted.js';
 import { slow } from './slow.js';
 import { strobe } from './strobe.js';
@@ -24,6 +29,11 @@ export const faults: Readonly<Record<string, NemesisFault>> = {
   slow,
   partition,
   'lost-reply': lostReply,
+  delay,
+  loss,
+  rate,
+  duplicate,
+  reorder,
   clock,
   drift,
   strobe,

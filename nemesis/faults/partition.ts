@@ -16,7 +16,7 @@ import { minorityOf, Refusal, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import { bothWays, oneWay, type Pair } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
-import { choose, isNode, namesOf, resolveTarget, type Struck } from '../striking/targets.js';
+import { choose, namesOf, peersOf, resolveTarget, type Struck } from '../striking/targets.js';
 import { mustBeOneOf } from './args.js';
 import { requireOneWay } from './one-way.js';
 
@@ -120,15 +120,6 @@ function whatToCut(
       return { pairs: bothWays(side, rest), did: `cut ${words(side.map((host) => host.name))} from all the rest` };
     }
   }
-}
-
-/** Everybody whom the targets talk to: clients never talk to each other. */
-function peersOf(struck: readonly Struck[], context: NemesisContext): Host[] {
-  const targets = new Set(struck.map(({ host }) => host.name));
-  const onlyClients = !struck.some(isNode);
-  return context.hosts.filter(
-    (host) => !targets.has(host.name) && (!onlyClients || !context.clientHosts.includes(host)),
-  );
 }
 
 function linkOf(struck: readonly Struck[], context: NemesisContext): [Host, Host] {

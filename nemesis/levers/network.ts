@@ -38,10 +38,11 @@ export class NetworkLever {
   private readonly wanted = new Map<string, number>();
   private readonly offs = new Map<string, number>();
 
-  /** `homes`: hosts between which an address moves. */
+  /** `homes`: hosts between which an address moves. `dropWaiting`: has what waits on links that were cut never come. */
   constructor(
     private readonly clock: Clock,
     private readonly homes: readonly Host[] = [],
+    private readonly dropWaiting: (pairs: readonly Pair[]) => Promise<void> = async () => {},
   ) {}
 
   /** Cuts every pair and proves it; nothing is left cut by a rejection. */
@@ -50,6 +51,7 @@ export class NetworkLever {
     const done = await Promise.allSettled(walls.map((wall) => this.raise(wall)));
     const undo = walls.filter((_, at) => done[at]?.status === 'fulfilled');
     const failed = done.flatMap((result) => (result.status === 'rejected' ? [message(result.reason)] : []));
+    await this.dropWaiting(pairs).catch((error) => failed.push(message(error)));
     const left = new Map<Wall, readonly Host[]>();
     const lowered = healOnce(undo, async (wall) => {
       left.set(wall, await this.lower(wall));

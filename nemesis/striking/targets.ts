@@ -239,6 +239,15 @@ function sample(nodes: readonly RedisNode[], count: number, what: string, contex
   return nodes.filter((node) => chosen.includes(node));
 }
 
+/** Everybody whom the targets talk to: clients never talk to each other. */
+export function peersOf(struck: readonly Struck[], context: Pick<NemesisContext, 'hosts' | 'clientHosts'>): Host[] {
+  const targets = new Set(struck.map(({ host }) => host.name));
+  const onlyClients = !struck.some(isNode);
+  return context.hosts.filter(
+    (host) => !targets.has(host.name) && (!onlyClients || !context.clientHosts.includes(host)),
+  );
+}
+
 /** `count` different ones at random, fewer if there are not so many. */
 export function choose<T>(from: readonly T[], count: number, context: Pick<NemesisContext, 'random'>): T[] {
   const left = [...from];

@@ -64,7 +64,11 @@ function recordWords(record: FaultRecord): Markup {
 function effectWords(effect: FaultEffect): string | undefined {
   switch (effect.kind) {
     case 'cut':
-      return effect.untilNs === undefined ? `cut ${cutWords(effect.pairs)}` : undefined;
+      return effect.untilNs === undefined ? `cut ${pairWords(effect.pairs)}` : undefined;
+    case 'degraded':
+      return effect.untilNs === undefined ? `degraded ${pairWords(effect.pairs)}` : undefined;
+    case 'reset':
+      return `reset ${pairWords(effect.pairs)}`;
     case 'forgot':
       return `forgot ${effect.who.join(', ')}`;
     case 'clock-jumped':
@@ -76,9 +80,9 @@ function effectWords(effect: FaultEffect): string | undefined {
 }
 
 /** Both ways of a link as one. */
-function cutWords(cut: readonly [from: string, to: string][]): string {
-  const pairs = new Set(cut.map(([from, to]) => `${from} ${to}`));
-  const words = cut.flatMap(([from, to]) => {
+function pairWords(all: readonly [from: string, to: string][]): string {
+  const pairs = new Set(all.map(([from, to]) => `${from} ${to}`));
+  const words = all.flatMap(([from, to]) => {
     if (!pairs.delete(`${from} ${to}`)) return [];
     return pairs.delete(`${to} ${from}`) ? [`${from} ↔ ${to}`] : [`${from} → ${to}`];
   });

@@ -34,7 +34,7 @@ export interface Touch {
   untilNs: number;
 }
 
-export type TouchKind = 'stopped' | 'down' | 'cut off' | 'clock moved' | 'struck';
+export type TouchKind = 'stopped' | 'down' | 'cut off' | 'degraded' | 'clock moved' | 'struck';
 
 export interface FaultStory {
   step: number;
@@ -164,6 +164,7 @@ const KINDS: readonly (readonly [effect: FaultEffect['kind'], kind: TouchKind])[
   ['killed', 'down'],
   ['cut', 'cut off'],
   ['off-network', 'cut off'],
+  ['degraded', 'degraded'],
   ['clock-jumped', 'clock moved'],
   ['clock-drifts', 'clock moved'],
   ['clock-strobes', 'clock moved'],
@@ -172,7 +173,7 @@ const KINDS: readonly (readonly [effect: FaultEffect['kind'], kind: TouchKind])[
 /** By what the record says was done, not by the fault's name: a composite does several things one after the other. */
 function kindOf({ effects }: FaultRecord, target: string): TouchKind {
   const here = effects.filter(
-    (effect) => effect.untilNs === undefined && (effect.kind !== 'cut' || namesInEffect(effect).includes(target)),
+    (effect) => effect.untilNs === undefined && (!('pairs' in effect) || namesInEffect(effect).includes(target)),
   );
   return KINDS.find(([kind]) => here.some((effect) => effect.kind === kind))?.[1] ?? 'struck';
 }

@@ -12,8 +12,8 @@ const JUDGING = ['checkers', 'harness/record', 'reports'];
 const KNOWS_OLD_NAMES = 'harness/record/version-1.ts';
 /** Says what lock clients are told of the deployment; no verdict depends on it. */
 const SCHEMAS = 'harness/record/schemas/';
-/** Also the names of an operation of clients, of a role of servers, and of whom a plan may strike. */
-const OF_OTHERS = ['clock', 'replica', 'sentinel'];
+/** Also the names of an operation of clients, of a role of servers, of whom a plan may strike, and of a plot. */
+const OF_OTHERS = ['clock', 'rate', 'replica', 'sentinel'];
 
 const names = [...Object.keys(faults), ...Object.keys(topologies)].filter((name) => !OF_OTHERS.includes(name));
 

@@ -61,7 +61,7 @@ export function mishaps(history: History): FaultEvent[] {
 
 /** Every host and process that an effect is on. */
 export function namesInEffect(effect: FaultEffect): readonly string[] {
-  return effect.kind === 'cut' ? effect.pairs.flat() : effect.who;
+  return 'pairs' in effect ? effect.pairs.flat() : effect.who;
 }
 
 /** Every host and process that a record names, be it as a target or as what something was done to. */

@@ -101,6 +101,15 @@ export class FakeProcess implements HostProcess {
 export class FakeHost implements Host {
   readonly folder = '/nowhere';
   readonly routes = new Set<string>();
+  /** By address, the device over which a link shaper is reached. */
+  readonly led = new Map<string, string>();
+  /** By device, what shapers that run are asked for, by address; and every command they had. */
+  readonly shapers = new Map<string, Map<string, Record<string, number>>>();
+  readonly asked: string[] = [];
+  shaperProcess: FakeProcess | undefined;
+  /** What is wrong with it. */
+  shaperSays: string | undefined;
+  shaperIsDeaf = false;
   link = true;
   rpFilter = '0\n0';
   skew: ClockSkew = { offsetMs: 0, ratePpm: 0 };
@@ -130,6 +139,7 @@ export class FakeHost implements Host {
 
   async exec(argv: readonly string[]): Promise<ExecResult> {
     const [command, ...args] = argv;
+    if (argv[3] === 'links') return this.changeLed(argv.slice(4));
     if (command === 'sh' && argv.length > 3) return this.changeRoutes(argv[4] as 'add' | 'del', argv.slice(5));
     if (command === 'sh') return said(this.rpFilter);
     if (command === 'cat') return said(this.connections());
@@ -142,11 +152,44 @@ export class FakeHost implements Host {
     if (args[1] === 'link') return said(JSON.stringify([{ flags: this.link ? ['UP', 'LOWER_UP'] : [] }]));
     const blackholes = [...this.routes].map((dst) => ({ type: 'blackhole', dst, flags: [] }));
     const connected = this.link ? [{ dst: '10.77.0.0/16', dev: 'eth0' }] : [];
-    return said(JSON.stringify(args.includes('dev') ? connected : [...connected, ...blackholes]));
+    return said(JSON.stringify(args.includes('dev') ? connected : [...connected, ...blackholes, ...this.ledRoutes()]));
   }
 
   spawn(): HostProcess {
     return new FakeProcess();
+  }
+
+  startLinkShaper(near: string): HostProcess {
+    const process = new FakeProcess();
+    if (this.shaperSays !== undefined) process.stdout.write(`${JSON.stringify({ error: this.shaperSays })}\n`);
+    else process.stdout.write('{"ready":true}\n');
+    const shapes = new Map<string, Record<string, number>>();
+    this.shapers.set(near, shapes);
+    this.shaperProcess = process;
+    process.stdin.on('data', (chunk) => {
+      for (const line of String(chunk).trim().split('\n'))
+        process.stdout.write(`${this.shaped(shapes, line.split(' '))}\n`);
+    });
+    // As the kernel does it: what leads to a shaper goes with it.
+    const gone = () => {
+      this.shapers.delete(near);
+      for (const [address, over] of this.led) if (over === near) this.led.delete(address);
+    };
+    process.stdin.on('end', () => process.signal('SIGKILL'));
+    void process.exited.then(gone);
+    return process;
+  }
+
+  private shaped(shapes: Map<string, Record<string, number>>, [command, peer = '', ...rest]: string[]): string {
+    this.asked.push([command, peer, ...rest].join(' '));
+    const shape = shapes.get(peer) ?? {};
+    shapes.set(peer, shape);
+    if (command === 'shape')
+      for (let at = 0; at < rest.length; at += 2) shape[rest[at]!] = this.shaperIsDeaf ? 0 : Number(rest[at + 1]);
+    const { delay = 0, jitter = 0, loss = 0, duplicate = 0, reorder = 0, gap = 0, rate = 0 } = shape;
+    const told = { delay_us: delay, jitter_us: jitter, loss_ppm: loss, duplicate_ppm: duplicate, reorder_ppm: reorder };
+    const counts = { taken: 0, lost: 0, duplicated: 0, reordered: 0, overflowed: 0, errors: 0, latest_us: 0 };
+    return JSON.stringify({ ...told, gap_us: gap, rate_bytes: rate, ...counts });
   }
 
   async writeFile(name: string) {
@@ -171,6 +214,18 @@ export class FakeHost implements Host {
       return `${at}: 09004D0A:18EB ${hex}:${Number(port).toString(16).toUpperCase().padStart(4, '0')} 01 ${queue}:00000000 01:00000014`;
     });
     return ['  sl  local_address rem_address   st tx_queue rx_queue', ...lines].join('\n');
+  }
+
+  private ledRoutes() {
+    return [...this.led].map(([dst, dev]) => ({ dst, dev, flags: [] }));
+  }
+
+  private changeLed([op, near = '', , ...addresses]: readonly string[]): ExecResult {
+    for (const address of this.ignores.includes(op === 'del' ? 'del' : 'add') ? [] : addresses) {
+      if (op === 'del') this.led.delete(address);
+      else if (!this.refuses.includes(address)) this.led.set(address, near);
+    }
+    return said(JSON.stringify(this.ledRoutes()));
   }
 
   private changeRoutes(op: 'add' | 'del', addresses: readonly string[]): ExecResult {
@@ -376,6 +431,8 @@ export function world(
       );
       return [
         ...hosts.flatMap((one) => [...one.routes].map((to) => `${one.name} cut from ${to}`)),
+        ...hosts.flatMap((one) => [...one.led.keys()].map((to) => `${one.name} sends through a shaper to ${to}`)),
+        ...hosts.flatMap((one) => (one.shapers.size === 0 ? [] : [`${one.name} has a shaper`])),
         ...hosts.flatMap((one) => (one.link ? [] : [`${one.name} is off`])),
         ...hosts.flatMap((one) => (one.skew.offsetMs === 0 ? [] : [`${one.name} is ${one.skew.offsetMs} ms off`])),
         ...hosts.flatMap((one) => (one.skew.ratePpm === 0 ? [] : [`${one.name} drifts by ${one.skew.ratePpm} ppm`])),
@@ -426,7 +483,7 @@ export function world(
     note: (record) => notes.push(record),
     signal: interrupt.signal,
   };
-  made.levers = createLevers(clock, made.topology, leaseMs);
+  made.levers = createLevers(clock, made.topology, leaseMs, made.context.random);
   made.nemesis = {
     ...made.context,
     levers: made.levers,

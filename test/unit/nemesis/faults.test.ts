@@ -38,8 +38,10 @@ const cutIn = ({ effects }: Pick<FaultRecord, 'effects'>) =>
     .sort();
 
 /** Whom an effect of this kind is on. */
-const having = (kind: Exclude<FaultEffect['kind'], 'cut'>, { effects }: Pick<FaultRecord, 'effects'>) =>
-  effects.flatMap((one) => (one.kind === kind ? one.who : []));
+const having = (
+  kind: Exclude<FaultEffect['kind'], 'cut' | 'degraded' | 'reset'>,
+  { effects }: Pick<FaultRecord, 'effects'>,
+) => effects.flatMap((one) => (one.kind === kind ? one.who : []));
 
 describe('kill', () => {
   it('kills servers and starts them again', async () => {

@@ -92,7 +92,8 @@ describe('which hosts may have it', () => {
   const dropsOnArrival = async (kind: 'replica' | 'single') => {
     const node = { ...world('single').node('r1'), host: r1 };
     const describe = () => ({ kind, node: { name: 'primary', host: '10.0.9.9', port: 6379 } });
-    const levers = createLevers(world('single').clock, { nodes: [node as never], replicated: true, describe }, 5_000);
+    const { clock, context } = world('single');
+    const levers = createLevers(clock, { nodes: [node as never], replicated: true, describe }, 5_000, context.random);
     await levers.network.cut(bothWays([c1], [r1]));
     return r1.dropped.size > 0;
   };

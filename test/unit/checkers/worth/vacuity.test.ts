@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { strengthOf, vacuity } from '../../../../checkers/worth/vacuity.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import { Story, turns } from '../build.js';
 
 const judged = (story: Story) => vacuity.check(story.input());
@@ -55,6 +56,21 @@ describe('too little', () => {
 });
 
 describe('faults', () => {
+  it('packets that come twice or out of order strike nothing, as TCP hides them; late ones do', () => {
+    const degraded = (how: { delayMs?: number; duplicatePpm?: number; reorderPpm?: number }) => {
+      const none = { delayMs: 0, jitterMs: 0, lossPpm: 0, duplicatePpm: 0, reorderPpm: 0, rateKbps: 0 };
+      const effects: FaultEffect[] = [{ kind: 'degraded', pairs: [['r1', 'c1']], ...none, ...how }];
+      return turns()
+        .planned('links')
+        .fault(3.1, 0, 'links', 'strike', { targets: ['r1'], effects })
+        .fault(3.2, 0, 'links', 'heal', { targets: ['r1'] });
+    };
+    expect(notes(degraded({ duplicatePpm: 500_000, reorderPpm: 500_000 }))).toBe(
+      'no fault was in force while a lock that it concerns was held',
+    );
+    expect(judged(degraded({ duplicatePpm: 500_000, delayMs: 1 }))).toMatchObject({ verdict: 'valid', notes: [] });
+  });
+
   it('a server fault during a hold strikes it', () => {
     expect(judged(struck(turns().planned('kill'), 'kill', 3.1, 3.2, ['r1']))).toMatchObject({
       verdict: 'valid',

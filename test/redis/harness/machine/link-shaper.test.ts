@@ -1,0 +1,142 @@
+/**
+ * The link shaper between two hosts, as root and as an ordinary user: what it is asked for is measured by programs that know
+ * nothing of it, and a connection that is open all the time must survive everything but its reset.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildLinkShaper, linkShaperTrouble } from '../../../../harness/machine/link-shaper.js';
+import { inNamespaces, isRoot } from '../../../../harness/machine/namespaces.js';
+import type { Measured } from '../../../support/links/inside.js';
+import { haveCompiler } from '../../../support/needs.js';
+
+const NOBODY = 65_534;
+
+let folder: string;
+let linkShaper: string;
+beforeAll(async () => {
+  if (!haveCompiler) return;
+  folder = mkdtempSync(join(tmpdir(), 'link-shaper-test-'));
+  const built = await buildLinkShaper({ cacheFolder: join(folder, 'cache'), say: () => {} });
+  if ('unavailable' in built) throw new Error(built.unavailable);
+  linkShaper = join(folder, 'shaper');
+  cpSync(built.path, linkShaper);
+  await build({
+    entryPoints: [join(import.meta.dirname, '../../../support/links/inside.ts')],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    outfile: join(folder, 'inside.mjs'),
+    logLevel: 'error',
+  });
+  for (const path of [folder, linkShaper, join(folder, 'inside.mjs')]) chmodSync(path, 0o777);
+});
+afterAll(() => folder && rmSync(folder, { recursive: true, force: true }));
+
+/** As root, and as the ordinary user that anybody is. */
+const users = isRoot() ? ['root', 'an ordinary user'] : ['an ordinary user'];
+
+function measure(user: string): Measured {
+  const own = join(folder, `run as ${user}`.replaceAll(' ', '-'));
+  mkdirSync(own);
+  chmodSync(own, 0o777);
+  const drop = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'];
+  const unprivileged = [
+    'unshare',
+    '--user',
+    '--map-root-user',
+    ...inNamespaces()
+      .slice(1)
+      .filter((flag) => !/^--(user|map-root-user)$/.test(flag)),
+  ];
+  const argv = user === 'root' || !isRoot() ? inNamespaces() : [...drop, ...unprivileged];
+  const [command, ...rest] = [...argv, process.execPath, join(folder, 'inside.mjs')];
+  const { status, stdout, stderr } = spawnSync(command!, rest, {
+    encoding: 'utf8',
+    input: JSON.stringify({ folder: own, linkShaper }),
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
+  });
+  if (status !== 0) throw new Error(`as ${user}: ${stderr}`);
+  return JSON.parse(stdout) as Measured;
+}
+
+describe.runIf(haveCompiler).each(users)('a link shaper started as %s', (user) => {
+  let seen: Measured;
+  beforeAll(() => {
+    seen = measure(user);
+  });
+
+  it('lets everything through as it comes where nothing is asked', () => {
+    expect(seen.through.came).toBe(1);
+    expect(seen.through.overtaken).toBe(false);
+    // A machine with other work may need ten times as long for either: this is no figure, it only says that nothing waits.
+    expect(seen.through.leastMs).toBeLessThan(seen.plain.leastMs + 5);
+  });
+
+  it('delays by what it was asked for, never by less, and keeps the order', () => {
+    expect(seen.delayed.came).toBe(1);
+    expect(seen.delayed.leastMs).toBeGreaterThanOrEqual(50);
+    expect(seen.delayed.leastMs).toBeLessThan(60);
+    expect(seen.delayed.overtaken).toBe(false);
+    expect(seen.jittered.leastMs).toBeGreaterThanOrEqual(20);
+    expect(seen.jittered.leastMs).toBeLessThan(80);
+    expect(seen.jittered.overtaken).toBe(false);
+  });
+
+  it('loses the share that it was asked for, drawn anew each time', () => {
+    // 400 packets, 30 %: six standard deviations on either side.
+    for (const { came } of [seen.lossy, seen.again]) expect(Math.abs(came - 0.7)).toBeLessThan(0.14);
+  });
+
+  it('sends twice, and out of order, what it was asked for', () => {
+    expect(Math.abs(seen.twice.came - 1.3)).toBeLessThan(0.14);
+    expect(seen.reordered).toMatchObject({ came: 1, overtaken: true });
+  });
+
+  it('holds a link to its rate', () => {
+    expect(seen.slowMs).toBeGreaterThan(190);
+  });
+
+  it('drops what waits for a peer that is cut off', () => {
+    expect(seen.cutWhileWaiting.came).toBe(0);
+  });
+
+  it('leaves connections as they are, when it is killed, too', () => {
+    expect(seen.echoes).toHaveLength(8);
+    expect(seen.echoes.at(-1)).toBe('echo after the cut');
+    expect(seen.afterKill).toEqual({
+      healed: 'the link shaper of a had ended before: its links were whole from then on',
+      echoed: 'echo after the kill',
+      trouble: [],
+      ended: false,
+    });
+    expect(seen.troubleAfter).toEqual([]);
+  });
+
+  it('resets a connection on which nothing is sent, at both ends', () => {
+    expect(seen.reset).toEqual({ own: 'ECONNRESET', peer: 'ECONNRESET', idle: true });
+  });
+
+  it('loses an answer with its connection, when what was asked for has been done', () => {
+    expect(seen.lostReply).toEqual({ ran: ['got answered', 'got unanswered'], own: 'ECONNRESET' });
+  });
+});
+
+describe.runIf(haveCompiler)('linkShaperTrouble', () => {
+  it('finds a working shaper to be one', async () => {
+    expect(await linkShaperTrouble(linkShaper)).toBeUndefined();
+  });
+
+  it('says what is wrong with one that does not work', async () => {
+    expect(await linkShaperTrouble('/bin/true')).toMatchObject({
+      problem: 'the link shaper /bin/true does not work: it ended',
+      remedy: expect.stringContaining('veth'),
+    });
+  });
+});

@@ -1,0 +1,202 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PlanStep } from '../../../harness/vocabulary/faults.js';
+import { faults } from '../../../nemesis/faults/index.js';
+import { NOTHING_ASKED } from '../../../nemesis/levers/link-shaper.js';
+import { combined } from '../../../nemesis/levers/links.js';
+import { bothWays, oneWay } from '../../../nemesis/levers/network.js';
+import { type World, world } from './fakes.js';
+
+let w: World;
+beforeEach(() => {
+  w = world('sentinel');
+});
+
+const toAll = () => oneWay([w.host('r1')], [w.host('r2'), w.host('r3')]);
+/** What the shaper of r1 is asked for of what goes to the peer. */
+const asked = (peer: string) => [...w.host('r1').shapers.values()][0]?.get(w.host(peer).address);
+
+describe('degraded links', () => {
+  it('are led through a shaper that answers with what it was asked for, and healed', async () => {
+    const grip = await w.clock.run(w.levers.links.shape(bothWays([w.host('r1')], [w.host('r2')]), { delayMs: 50 }));
+    expect(grip.proof).toContain('r1 to r2; r2 to r1');
+    expect(grip.effects).toMatchObject([
+      {
+        kind: 'degraded',
+        pairs: [
+          ['r1', 'r2'],
+          ['r2', 'r1'],
+        ],
+        delayMs: 50,
+        lossPpm: 0,
+      },
+    ]);
+    expect(asked('r2')).toMatchObject({ delay: 50_000 });
+    expect([...w.host('r1').led.keys()]).toEqual([w.host('r2').address]);
+    expect(await w.levers.links.trouble(w.host('r1'))).toEqual([
+      `r1 still sends through a link shaper to ${w.host('r2').address}`,
+    ]);
+    expect(await w.clock.run(grip.heal())).toContain('r1 sent 0 packets');
+    expect(await w.inForce()).toEqual([]);
+    expect(await w.levers.links.trouble(w.host('r1'))).toEqual([]);
+  });
+
+  it('keep what another fault asks for, whoever is healed first', async () => {
+    for (const first of [0, 1]) {
+      const grips = [
+        await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 50, lossPpm: 500_000 })),
+        await w.clock.run(
+          w.levers.links.shape(oneWay([w.host('r1')], [w.host('r2')]), { delayMs: 20, lossPpm: 500_000 }),
+        ),
+      ];
+      expect(asked('r2')).toMatchObject({ delay: 70_000, loss: 750_000 });
+      expect(asked('r3')).toMatchObject({ delay: 50_000, loss: 500_000 });
+      expect(await w.clock.run(grips[first]!.heal())).toContain('kept degraded by another fault: to r2');
+      expect(asked('r2')).toMatchObject({ delay: first === 0 ? 20_000 : 50_000, loss: 500_000 });
+      expect([...w.host('r1').led.keys()]).toContain(w.host('r2').address);
+      await w.clock.run(grips[1 - first]!.heal());
+      expect(await w.inForce()).toEqual([]);
+    }
+  });
+
+  it('are healed once, however often that is asked', async () => {
+    const first = await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 50 }));
+    const second = await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 20 }));
+    await w.clock.run(Promise.all([first.heal(), first.heal()]));
+    expect(asked('r2')).toMatchObject({ delay: 20_000 });
+    await w.clock.run(second.heal());
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a shaper that does not start',
+      () => {
+        w.host('r2').shaperSays = 'a veth pair: Operation not permitted';
+      },
+      /r2's link shaper: a veth pair/,
+    ],
+    [
+      'a shaper that does not do what it is asked',
+      () => {
+        w.host('r2').shaperIsDeaf = true;
+      },
+      /r2's link shaper was asked for .* and shows 0/,
+    ],
+    [
+      'a routing table that does not show it',
+      () => {
+        w.host('r2').ignores = ['add'];
+      },
+      /r2 has no route over lt\d to r1/,
+    ],
+  ])('are refused with %s, and nothing is left', async (_, damage, message) => {
+    damage();
+    const strike = w.levers.links.shape(bothWays([w.host('r1')], [w.host('r2')]), { delayMs: 50 });
+    await expect(w.clock.run(strike)).rejects.toThrow(message);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('are not healed as long as the routing table shows them, and can be tried again', async () => {
+    const grip = await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 50 }));
+    w.host('r1').ignores = ['del'];
+    await expect(w.clock.run(grip.heal())).rejects.toThrow('r1 still has a route over lt0 to r2, r3');
+    w.host('r1').ignores = [];
+    await w.clock.run(grip.heal());
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('are whole from when their shaper ends by itself, and it is said since when', async () => {
+    const grip = await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 50 }));
+    expect(grip.meanwhile()).toEqual([]);
+    await w.clock.run(w.clock.sleep(1_000));
+    w.host('r1').shaperProcess!.signal('SIGKILL');
+    await w.clock.run(w.clock.sleep(1_000));
+    expect(grip.meanwhile()).toMatchObject([{ kind: 'degraded', untilNs: 1e9 }]);
+    expect(await w.clock.run(grip.heal())).toContain('the link shaper of r1 had ended before');
+    // The next one starts a shaper of its own.
+    const next = await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 20 }));
+    expect(asked('r2')).toMatchObject({ delay: 20_000 });
+    await w.clock.run(next.heal());
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('lose what waits on them when they are cut', async () => {
+    const grip = await w.clock.run(w.levers.links.shape(toAll(), { delayMs: 50 }));
+    const cut = await w.clock.run(w.levers.network.cut(bothWays([w.host('r1')], [w.host('r2')])));
+    expect(w.host('r1').asked.filter((line) => line.startsWith('drop'))).toEqual([`drop ${w.host('r2').address}`]);
+    await w.clock.run(grip.heal());
+    expect([...w.host('r1').routes]).toEqual([w.host('r2').address]);
+    await cut.heal();
+    expect(await w.inForce()).toEqual([]);
+  });
+});
+
+describe('several shapes of one link', () => {
+  it('add up their delays, lose each its share of what is left, and go as slowly as the slowest', () => {
+    const shapes = [
+      { ...NOTHING_ASKED, delayMs: 10, jitterMs: 5, lossPpm: 100_000, rateKbps: 20 },
+      { ...NOTHING_ASKED, delayMs: 20, lossPpm: 500_000, gapMs: 3, rateKbps: 5 },
+      NOTHING_ASKED,
+    ];
+    const one = { ...NOTHING_ASKED, delayMs: 30, jitterMs: 5, lossPpm: 550_000, gapMs: 3, rateKbps: 5 };
+    expect(combined(shapes)).toEqual(one);
+    expect(combined([])).toEqual(NOTHING_ASKED);
+  });
+});
+
+describe('faults that degrade links', () => {
+  const strike = (fault: string, target: PlanStep['target'], args?: PlanStep['args'], on: World = w) =>
+    on.clock.run(faults[fault]!.strike({ atMs: 0, fault, target, forMs: 1_000, ...(args && { args }) }, on.nemesis));
+  const pairsIn = (record: { effects: readonly object[] }) =>
+    record.effects
+      .flatMap((effect) => ('pairs' in effect ? (effect.pairs as string[][]) : []))
+      .map((pair) => pair.join('>'));
+
+  it.each([
+    ['delay', { delayMs: 50, jitterMs: 80 }, { delayMs: 50, jitterMs: 50 }, '50 ms later, 50 ms more or less'],
+    ['delay', {}, { delayMs: 50, jitterMs: 0 }, '50 ms later'],
+    ['loss', { lossPpm: 250_000 }, { lossPpm: 250_000 }, '25 % lost'],
+    ['rate', { rateKbps: 3 }, { rateKbps: 3 }, '3 kB/s at the most'],
+    ['duplicate', { duplicatePpm: 500_000 }, { duplicatePpm: 500_000 }, '50 % twice'],
+    ['reorder', { reorderPpm: 500_000, gapMs: 7 }, { reorderPpm: 500_000 }, '50 % overtaken, 7 ms late'],
+  ])('%s asks for what its arguments say: %j', async (fault, args, effect, words) => {
+    const active = await strike(fault, { names: ['c1'] }, args);
+    expect(active.record.did).toBe(`degraded what c1 sends and is sent: ${words}`);
+    expect(active.record.effects).toMatchObject([{ kind: 'degraded', ...effect }]);
+    expect(active.record.targets).toEqual(['c1']);
+    await w.clock.run(active.heal());
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it.each([
+    ['out', ['r1>c1', 'r1>c2', 'r1>c3']],
+    ['in', ['c1>r1', 'c2>r1', 'c3>r1']],
+    ['both', ['c1>r1', 'c2>r1', 'c3>r1', 'r1>c1', 'r1>c2', 'r1>c3']],
+  ])('degrade the packets of one direction or both: %s', async (direction, pairs) => {
+    const single = world('single');
+    const clients = single.clients.map(({ slot }) => slot);
+    const active = await strike('delay', 'primary', { direction }, single);
+    const expected = pairs.filter((pair) => pair.split('>').every((name) => name === 'r1' || clients.includes(name)));
+    expect(pairsIn(active.record).sort().slice(0, 99)).toEqual(expect.arrayContaining(expected));
+    expect(pairsIn(active.record)).toHaveLength(clients.length * (direction === 'both' ? 2 : 1));
+    await single.clock.run(active.heal());
+    expect(await single.inForce()).toEqual([]);
+  });
+
+  it('leave what clients send to an address that moves as it is, and do not say otherwise', async () => {
+    w.topology.describe = () => ({ kind: 'replica', node: { name: 'vip', host: '10.77.255.1', port: 6379 } });
+    const active = await strike('delay', { names: ['r1'] });
+    expect(pairsIn(active.record).filter((pair) => /^c\d>r/.test(pair))).toEqual([]);
+    expect(pairsIn(active.record)).toContain('r1>c1');
+    await w.clock.run(active.heal());
+  });
+
+  it('are refused where the kernel would drop what comes back, with the remedy', async () => {
+    w.host('c1').rpFilter = '1\n0';
+    await expect(strike('delay', { names: ['c1'] })).rejects.toMatchObject({
+      refused: true,
+      message: expect.stringMatching(/c1 filters by reverse path \(rp_filter 1, 0\); remedy: sysctl/),
+    });
+    expect(await w.inForce()).toEqual([]);
+  });
+});
