@@ -1,5 +1,6 @@
 /** What an explanation must not say: for each of its links a story that lacks only that one, beside one that has them all. */
 import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import { KEY, Story } from '../build.js';
 import { causeNames, FIRST_TAKE, grantedByR1, overwrites, SECOND_TAKE, twoGrants } from './two-grants.js';
@@ -128,6 +129,14 @@ describe('released-by-other', () => {
 });
 
 describe('overwritten', () => {
+  it('is told of the one whose key was there first, whoever had the answer first', () => {
+    const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 3, { grantSent: 0.89 });
+    story.release('c1', 4).release('c2', 4).watch(0, 'r1').sample(0.5, 'r1').take(0.9, 'r1', 'c2');
+    story.command(FIRST_TAKE, 'r1', 'c1', ['SET', KEY, 'value-of-c1', 'PX', '5000']);
+    const [violation] = mutualExclusion.check(story.input()).violations;
+    expect(violation!.cause.sentence).toContain("c1 overwrote c2's lock:0");
+  });
+
   it('is said of what another client of the run wrote', () => {
     const by = (client: string, value: string) =>
       causeNames(
@@ -295,5 +304,129 @@ describe('clock-ran-fast', () => {
     const story = grantedByR1().fault(1.1, 0, 'drift', 'strike', { effects: [drift] });
     const jumped = story.fault(1.5, 1, 'jump', 'strike', { effects: [jump] });
     expect(causeNames(jumped.take(SECOND_TAKE, 'r1', 'c2', 'value-of-c2', 63_800))).toEqual(['unexplained']);
+  });
+});
+
+describe('evicted', () => {
+  const retaken = (story: Story) => causeNames(story.take(SECOND_TAKE, 'r1', 'c2'));
+  /** r2 has the write by replication, and loses it at 2.01 s by `removed`. */
+  const copied = (removed: string, evictedAt: number, role: 'primary' | 'replica' = 'replica') => {
+    const story = grantedByR1()
+      .watch(0, 'r2')
+      .sample(0.5, 'r2', { role: 'replica' })
+      .command(1.001, 'r2', 'link', sent());
+    story
+      .sample(1.9, 'r2', { role, owner: 'value-of-c1' })
+      .command(2.01, 'r2', removed, ['DEL', KEY])
+      .sample(2.5, 'r2');
+    return causeNames(story.evicted(evictedAt, 'r1').take(SECOND_TAKE, 'r2', 'c2'));
+  };
+
+  it('is said although others asked in vain meanwhile, or the holder stored it again', () => {
+    expect(retaken(grantedByR1().take(1.5, 'r1', 'c3').evicted(2, 'r1'))).toEqual(['evicted']);
+    const again = ['SET', KEY, 'value-of-c1', 'PX', '5000'];
+    expect(retaken(grantedByR1().command(1.5, 'r1', 'c1', again).evicted(2, 'r1'))).toEqual(['evicted']);
+  });
+
+  it('needs the eviction to come before the key was taken', () => {
+    expect(causeNames(overwrites(grantedByR1()).evicted(3.1, 'r1'))).toEqual(['overwritten']);
+  });
+
+  it("needs the replica's removal to come from its primary, at about the same time", () => {
+    expect(copied('link', 2)).toEqual(['evicted']);
+    expect(copied('link', 3.2)).not.toContain('evicted');
+    expect(copied('c3', 2)).not.toContain('evicted');
+    expect(copied('link', 2, 'primary')).not.toContain('evicted');
+  });
+});
+
+describe('a removal counts', () => {
+  const removed = (between: (story: Story) => Story) =>
+    causeNames(between(grantedByR1()).command(2, 'r1', 'c3', ['DEL', KEY]).take(SECOND_TAKE, 'r1', 'c2'));
+
+  it('although something was done to the key before that left it where it was', () => {
+    expect(removed((story) => story.take(1.5, 'r1', 'c3'))).toEqual(['released-by-other']);
+    expect(removed((story) => story.command(1.5, 'r1', 'c1', ['PEXPIRE', KEY, '4000']))).toEqual(['released-by-other']);
+    expect(removed((story) => story.command(1.5, 'r1', 'c4', ['SET', KEY, 'value-of-c1', 'PX', '4000']))).toEqual([
+      'released-by-other',
+    ]);
+  });
+
+  it('on a replica, unless what came there may have been what another one stored', () => {
+    const copy = (others: (story: Story) => Story) =>
+      causeNames(
+        others(grantedByR1().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' }))
+          .command(1.001, 'r2', 'link', sent())
+          .sample(2, 'r2', { owner: 'value-of-c1' })
+          .command(2.2, 'r2', 'c3', ['DEL', KEY])
+          .sample(2.3, 'r2')
+          .take(SECOND_TAKE, 'r2', 'c2'),
+      );
+    expect(copy((story) => story)).toEqual(['released-by-other']);
+    expect(copy((story) => story.take(0.7, 'r1', 'c4', 'value-of-c1', 0, 100))).toEqual(['unexplained']);
+    // Another value, a request that was refused, and one of later.
+    expect(copy((story) => story.take(0.7, 'r1', 'c4', 'another', 0, 100))).toEqual(['released-by-other']);
+    expect(copy((story) => story.take(1.0005, 'r1', 'c4', 'value-of-c1'))).toEqual(['released-by-other']);
+    const later = ['SET', KEY, 'value-of-c1', 'PX', '100'];
+    expect(copy((story) => story.command(2.6, 'r1', 'c4', later))).toEqual(['released-by-other']);
+  });
+});
+
+describe('never-granted, of a request that was refused', () => {
+  const refused = (also: (story: Story) => Story) => causeNames(also(grantedByR1()).take(SECOND_TAKE, 'r1', 'c2'));
+  const otherwise = (story: Story, at: number, by: string) =>
+    story.command(at, 'r1', by, ['SETNX', KEY, `value-of-${by}`]);
+
+  it('does not mind what others asked, or the client itself in other attempts', () => {
+    expect(refused((story) => otherwise(story, 2.9985, 'c2'))).toEqual(['unexplained']);
+    expect(refused((story) => otherwise(story, 2.9985, 'c3'))).toEqual(['never-granted']);
+    expect(refused((story) => otherwise(story, 2.5, 'c2'))).toEqual(['never-granted']);
+    expect(refused((story) => otherwise(story, 3.2, 'c2'))).toEqual(['never-granted']);
+    expect(refused((story) => story.command(2.9985, 'r1', 'c2', ['PEXPIRE', KEY, '5000']))).toEqual(['never-granted']);
+  });
+
+  it('takes for its own what came so near to the attempt that stamps do not tell', () => {
+    const at = (seconds: number) => refused((story) => otherwise(story, seconds, 'c2'))[0];
+    expect([2.99, 2.996, 3.002, 3.008].map(at)).toEqual([
+      'never-granted',
+      'unexplained',
+      'unexplained',
+      'never-granted',
+    ]);
+  });
+
+  it('is said of either of the two', () => {
+    const first = twoGrants().watch(0, 'r1').sample(0.5, 'r1').take(0.6, 'r1', 'c9').take(FIRST_TAKE, 'r1', 'c1');
+    expect(causeNames(first.unlock(2, 'r1', 'c9').take(SECOND_TAKE, 'r1', 'c2'))).toEqual(['never-granted']);
+  });
+});
+
+describe('client-slow', () => {
+  const stale = () => {
+    const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 6.1).release('c2', 9);
+    return story.fault(0.3, 0, 'pause', 'strike', { effects: [{ kind: 'stopped', who: ['c1'] }] });
+  };
+
+  it('is said where a fault on the client was over before it was granted', () => {
+    const healed = (at: number) =>
+      causeNames(
+        stale()
+          .release('c1', 8)
+          .fault(at, 0, 'pause', 'heal', { targets: ['c1'] }),
+      );
+    expect(healed(0.5)).toEqual(['client-slow']);
+    expect(healed(1.5)).toEqual(['unexplained']);
+  });
+
+  it('is not said where the client ever asked for more time: it should have kept on', () => {
+    const extended = new Story().up('c1').up('c2').grant('c1', 1).extend('c1', 1.05).release('c1', 8).grant('c2', 6.2);
+    expect(causeNames(extended.release('c2', 9))).toEqual(['unexplained']);
+    const renewed = new Story().up('c1').up('c2').grant('c1', 1).renewed('c1', 1.05).release('c1', 8).grant('c2', 6.2);
+    expect(causeNames(renewed.release('c2', 9))).toEqual(['unexplained']);
+  });
+
+  it('is said of one that never released, too', () => {
+    const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 6.2).release('c2', 9);
+    expect(causeNames(story)).toEqual(['client-slow']);
   });
 });

@@ -1,5 +1,6 @@
 /** What servers had stored proves that no server granted a hold: what counts for it, what does not, and up to when. */
 import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { neverGrantedHolds } from '../../../../checkers/exclusion/never-granted.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import { KEY, Story } from '../build.js';
@@ -369,5 +370,23 @@ describe('of independent nodes', () => {
       SECOND_OF_C2,
     );
     expect(found(story.command(4.2, 'r5', 'c3', ['COPY', KEY, KEY, 'DB', '1']))).toEqual([]);
+  });
+});
+
+describe('an overlap is explained by it', () => {
+  const causes = (story: Story) =>
+    mutualExclusion.check(story.input()).violations.map(({ cause }) => `${cause.name}: ${cause.sentence}`);
+
+  it('whichever of the two had not been granted', () => {
+    const second = beside(run()).take(4.499, 'r1', 'c2', 'c2@4.5');
+    expect(causes(second)).toEqual([
+      expect.stringMatching(/^never-granted: c2 said .* all that the servers had stored meanwhile was c1's/),
+    ]);
+    const first = run()
+      .grant('c1', 5)
+      .take(5 - MS, 'r1', 'c1', 'c1@5')
+      .release('c1', 6.4)
+      .unlock(6.401, 'r1', 'c1', 'c1@5');
+    expect(causes(first)).toEqual([expect.stringMatching(/^never-granted: c2 said .* had stored anything/)]);
   });
 });

@@ -1,0 +1,154 @@
+/** Which of several independent nodes may have granted a hold, and so whether a minority did: told by what it must not say. */
+import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import { KEY, type Story } from '../build.js';
+import { causeNames, FIRST_TAKE, SECOND_TAKE, twoGrants } from './two-grants.js';
+
+const OTHERS = ['r4', 'r5'];
+
+/**
+ * c1 is granted by r1, r2 and r3, of which c3 removes that from r3; c2 is refused by r1 and r2, granted by r3, and asks no
+ * other. `looked`: nodes that were looked at before.
+ */
+function onlyR3(looked = ['r1', 'r2', 'r3', 'r4', 'r5']): Story {
+  const story = twoGrants().independent();
+  for (const node of ['r1', 'r2', 'r3', 'r4', 'r5']) story.watch(0, node);
+  for (const node of looked) story.sample(0.5, node);
+  for (const node of ['r1', 'r2', 'r3']) story.take(FIRST_TAKE, node, 'c1');
+  story.command(1.5, 'r3', 'c3', ['DEL', KEY]);
+  for (const node of ['r1', 'r2', 'r3']) story.take(SECOND_TAKE, node, 'c2');
+  return story;
+}
+
+/** Whether a minority is said to have granted it, with something done on the two nodes that c2 did not ask. */
+function isMinority(add: (story: Story, node: string) => void, story = onlyR3()): boolean {
+  for (const node of OTHERS) add(story, node);
+  return causeNames(story).includes('minority-granted');
+}
+
+it('is said of a node that granted, though it took the key from another owner', () => {
+  const story = twoGrants().independent();
+  for (const node of ['r1', 'r2', 'r3', 'r4', 'r5']) story.watch(0, node).sample(0.5, node);
+  for (const node of ['r1', 'r2', 'r3']) story.take(FIRST_TAKE, node, 'c1');
+  story.take(SECOND_TAKE, 'r4', 'c2');
+  const overwriting = (...nodes: string[]) => {
+    for (const node of nodes) story.command(SECOND_TAKE, node, 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000']);
+    return causeNames(story).includes('minority-granted');
+  };
+  expect(overwriting('r1')).toBe(true);
+  expect(overwriting('r2', 'r3')).toBe(false);
+});
+
+it('no minority is named of a client that no node had granted', () => {
+  const story = twoGrants().independent();
+  for (const node of ['r1', 'r2', 'r3', 'r4', 'r5'])
+    story.watch(0, node).sample(0.5, node).take(FIRST_TAKE, node, 'c1').take(SECOND_TAKE, node, 'c2');
+  expect(causeNames(story)).toEqual(['unexplained']);
+});
+
+it('it is told who granted and who can have', () => {
+  const sentence = (story: Story) => mutualExclusion.check(story.input()).violations[0]!.cause.sentence;
+  expect(sentence(onlyR3())).toContain('only r3 granted it');
+  expect(sentence(onlyR3().watch(2, 'r4', false))).toContain('only r3 and r4 can have granted it');
+});
+
+describe('what was not asked in the attempt did not grant', () => {
+  const asks =
+    (at: number, by = 'c2', aheadMs = 100) =>
+    (story: Story, node: string) =>
+      story
+        .command(at, node, by, ['EVALSHA', 'abc', '1', KEY, 'x'], aheadMs)
+        .command(at, node, 'lua', ['get', KEY], aheadMs);
+
+  it('by requests of others, of before it left, or of long after the answer, whatever the clock shows', () => {
+    expect(isMinority(asks(3.05))).toBe(false);
+    expect(isMinority(asks(3.05, 'c2', 0))).toBe(true);
+    expect(isMinority(asks(3.05, 'c3'))).toBe(true);
+    expect(isMinority(asks(2.5))).toBe(true);
+    expect(isMinority(asks(4.5))).toBe(true);
+  });
+
+  it('unless its clock moved by more than it can be read, between the looks before and after', () => {
+    const steady = (...skews: number[]) =>
+      isMinority((story, node) => {
+        asks(3.05)(story, node);
+        skews.forEach((skewMs, n) => {
+          story.sample(2.5 + n * 0.6, node, { skewMs });
+        });
+      });
+    expect(steady(100, 100)).toBe(true);
+    expect(steady(100, 105)).toBe(true);
+    expect(steady(100, 125)).toBe(false);
+    expect(steady(100, 0)).toBe(false);
+    expect(steady(100)).toBe(false);
+  });
+
+  it('unless there was no look before', () => {
+    const looked = (node: string) => {
+      const story = onlyR3(['r1', 'r2', 'r3']);
+      for (const one of OTHERS) asks(3.05)(story, one).sample(3.1, one, { skewMs: 100 });
+      return causeNames(
+        node === '' ? story : story.sample(0.5, node, { skewMs: 100 }).sample(0.5, 'r5', { skewMs: 100 }),
+      );
+    };
+    expect(looked('')).not.toContain('minority-granted');
+    expect(looked('r4')).toContain('minority-granted');
+  });
+
+  it('where watching broke off only when a second had passed', () => {
+    expect(isMinority((story, node) => story.watch(3.5, node, false))).toBe(false);
+    expect(isMinority((story, node) => story.watch(4.5, node, false))).toBe(true);
+  });
+});
+
+describe('what was kept from before may count', () => {
+  const stored = (by: string, ...argvs: string[][]) =>
+    isMinority((story, node) => {
+      for (const argv of argvs) story.command(2, node, by, argv);
+    });
+
+  it("where it was the client's own, in whatever kind of key", () => {
+    for (const argv of [
+      ['SET', KEY, 'x'],
+      ['HSET', KEY, 'x', '1'],
+      ['RPUSH', KEY, 'x'],
+      ['SADD', KEY, 'x'],
+    ]) {
+      expect(stored('c2', argv), argv[0]).toBe(false);
+      expect(stored('c3', argv), argv[0]).toBe(true);
+    }
+    expect(stored('c2', ['SADD', KEY, 'x'], ['SREM', KEY, 'x'], ['SADD', KEY, 'x'])).toBe(false);
+    expect(stored('c2', ['SADD', KEY, 'x'], ['SREM', KEY, 'x'])).toBe(true);
+  });
+
+  it('where it is not known who stored it, or all of it', () => {
+    const looked = (story: Story, node: string) =>
+      story.command(0.6, node, 'c3', ['GET', KEY]).sample(2, node, { owner: 'whose' });
+    expect(isMinority(looked)).toBe(false);
+    const unseen = (add: (story: Story, node: string) => void) =>
+      isMinority((story, node) => add(story.watch(1.8, node, false).watch(1.9, node), node));
+    expect(unseen((story, node) => story.command(2, node, 'c3', ['HSET', KEY, 'x', '1']))).toBe(false);
+    expect(unseen((story, node) => story.command(2, node, 'c3', ['RPUSH', KEY, 'x']))).toBe(false);
+    expect(unseen((story, node) => story.command(2, node, 'c3', ['DEL', KEY]))).toBe(true);
+  });
+
+  it('and not where nothing had been done to it yet, though it was never looked at', () => {
+    const story = onlyR3(['r1', 'r2', 'r3']);
+    expect(isMinority((told, node) => told.command(0.6, node, 'c3', ['GET', KEY]), story)).toBe(true);
+  });
+});
+
+it('one that had refused the first, and granted the second rightly, needs no explanation', () => {
+  const forgot = (others: (story: Story) => Story) => {
+    const story = twoGrants().independent();
+    for (const node of ['r1', 'r2', 'r3', 'r4', 'r5']) story.watch(0, node).sample(0.5, node);
+    others(story);
+    for (const node of ['r1', 'r2', 'r3']) story.take(FIRST_TAKE, node, 'c1');
+    story.watch(2, 'r3', false).watch(2.3, 'r3').sample(2.5, 'r3', { runId: 'run-2' });
+    for (const node of ['r3', 'r4', 'r5']) story.take(SECOND_TAKE, node, 'c2');
+    return causeNames(story);
+  };
+  expect(forgot((story) => story)).toEqual(['node-forgot']);
+  const refused = (story: Story) => story.take(0.6, 'r5', 'c9').take(FIRST_TAKE, 'r5', 'c1').unlock(2, 'r5', 'c9');
+  expect(forgot(refused)).toEqual(['node-forgot']);
+});
