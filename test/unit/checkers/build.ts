@@ -6,6 +6,10 @@
  *
  * Unless told otherwise a granted attempt leaves 2 ms and begins 3 ms before the client has its answer, the harness reads
  * a millisecond later, and leases are 5 s.
+ *
+ * Where nothing counts but when an operation was called and when it was answered, these two are told:
+ *
+ *     new Story().acquire('c1', [0, 2]).acquire('c2', [1, 4], { reason: 'held' }).release('c1', [5, 6])
  */
 
 import { historyOf } from '../../../harness/record/history-table.js';
@@ -50,10 +54,28 @@ export interface GrantOptions {
   token?: number;
 }
 
+/** When the harness sent an operation and when it read the answer, in seconds; without the second it was never answered. */
+export type CallTimes = readonly [sent: number, read?: number];
+
+export interface CallOptions {
+  /** Given: it failed, and this is why. */
+  reason?: string;
+  /** `info`: the answer leaves open what came of it. */
+  type?: 'ok' | 'fail' | 'info';
+  key?: string;
+  leaseMs?: number;
+  mode?: LockMode;
+  token?: number;
+}
+
 export interface EndOptions {
+  /** The id of the acquire: operations of a client count from 1. Absent: its last that did not fail. */
+  hold?: number;
   sent?: number;
   /** How it ended; `never`: no completion is recorded. */
   type?: 'ok' | 'fail' | 'info' | 'never';
+  /** Given: it failed, and this is why. */
+  reason?: string;
   stamps?: boolean;
   read?: number;
 }
@@ -93,6 +115,12 @@ export class Story {
   /** Events as `literal.ts` words them, where a test is about their ids, answers and stamps. */
   tell(told: readonly Told[]): this {
     for (const { at, body } of told) this.event(at, body);
+    return this;
+  }
+
+  /** The same `count` times; `n` counts from 0. */
+  times(count: number, tell: (story: this, n: number) => void): this {
+    for (let n = 0; n < count; n++) tell(this, n);
     return this;
   }
 
@@ -151,9 +179,24 @@ export class Story {
     });
   }
 
-  /** The client's last hold: its release begins at `at`. */
-  release(client: string, at: number, options: EndOptions = {}): this {
-    return this.operate('release', client, at, options, undefined);
+  /** An acquire that is known by its call and its answer alone: no stamps, and no lease unless told. */
+  acquire(client: string, [sent, read]: CallTimes, options: CallOptions = {}): this {
+    const { key = KEY, reason, type = reason === undefined ? 'ok' : 'fail', leaseMs, mode, token } = options;
+    const id = this.next(client);
+    if (type !== 'fail') this.current.set(client, { id, key });
+    const about = { client, id, op: 'acquire', key } as const;
+    this.event(sent, { type: 'invoke', ...about, ...(leaseMs !== undefined && { leaseMs }), ...(mode && { mode }) });
+    if (read === undefined) return this;
+    const answer = { ...(reason !== undefined && { reason }), ...(token !== undefined && { token }) };
+    return this.event(read, { type, ...about, ...answer });
+  }
+
+  /** The client's last hold: its release begins at `at`; or it is known by its call and its answer alone. */
+  release(client: string, at: number | CallTimes, options: EndOptions = {}): this {
+    if (typeof at === 'number') return this.operate('release', client, at, options, undefined);
+    const [sent, read] = at;
+    const bare = { sent, stamps: false, ...(read === undefined ? { type: 'never' as const } : { read }) };
+    return this.operate('release', client, sent, { ...bare, ...options }, undefined);
   }
 
   /** An extension that leaves at `at`. */
@@ -319,13 +362,14 @@ export class Story {
     options: EndOptions,
     leaseMs: number | undefined,
   ): this {
-    const { sent = at - MS, type = 'ok', stamps = true, read = at + 3 * MS } = options;
-    const { id: hold, key } = this.holdOf(client);
+    const { sent = at - MS, reason, type = reason === undefined ? 'ok' : 'fail', stamps = true } = options;
+    const { read = at + 3 * MS } = options;
+    const { id: hold, key } = options.hold === undefined ? this.holdOf(client) : { id: options.hold, key: KEY };
     const id = this.next(client);
     this.event(sent, { type: 'invoke', client, id, op, key, hold, ...(leaseMs !== undefined && { leaseMs }) });
     if (type === 'never') return this;
     const own: Completion = stamps ? { beganNs: ns(at), endedNs: ns(at + MS) } : {};
-    return this.event(read, { type, client, id, op, key, hold, ...own });
+    return this.event(read, { type, client, id, op, key, hold, ...own, ...(reason !== undefined && { reason }) });
   }
 
   private next(client: string): number {

@@ -8,21 +8,12 @@ import type { DecideOptions, Reading } from '../../../../checkers/linearizabilit
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { drawn, SEED } from '../../../support/drawn.js';
 import { isExplainable, type SmallOp } from './brute-force.js';
-import { keyHistory, only, smallHistories } from './small-histories.js';
+import { keyHistory, MODELS, only, smallHistories } from './small-histories.js';
 
 /** Histories a model. */
 const RUNS = 2_000;
 
 const OPTIONS: DecideOptions = { witnesses: 3, search: { configurations: 1e6, steps: 1e7 } };
-
-const MODELS: LockModel[] = [
-  { kind: 'mutex' },
-  { kind: 'fenced' },
-  { kind: 'fair' },
-  { kind: 'reentrant', depth: 2 },
-  { kind: 'read-write' },
-  { kind: 'semaphore', permits: 2 },
-];
 
 /** With leases there are more instants to try: the histories are shorter. */
 const LEASES = [

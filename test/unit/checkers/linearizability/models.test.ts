@@ -2,16 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { modelOf, models } from '../../../../checkers/linearizability/models/index.js';
 import type { Reading } from '../../../../checkers/linearizability/types.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
-import { acquire, literal, type Operation, release } from './literal.js';
+import { Story } from '../build.js';
+import { keyOf } from './key-of.js';
 
 const READING: Reading = { failedReleaseEnds: true, leases: false, triesInform: true };
 
 /** What the lock is like after each operation, one after another; `impossible` where it would not have answered so. */
-function steps(model: LockModel, list: readonly Operation[], reading: Partial<Reading> = {}): string[] {
-  const history = literal(list);
+function steps(model: LockModel, story: Story, reading: Partial<Reading> = {}): string[] {
+  const history = keyOf(story);
   const lock = modelOf(model);
   let state = lock.init(history);
-  return list.map((_, row) => {
+  return Array.from(history.rows, (row) => {
     const after = lock.step(state, row, history, { ...READING, ...reading });
     if (after === undefined) return 'impossible';
     state = after;
@@ -19,8 +20,6 @@ function steps(model: LockModel, list: readonly Operation[], reading: Partial<Re
   });
 }
 
-/** One instant for each, in order. */
-const at = (n: number) => [n, n] as const;
 const held = { reason: 'held' };
 
 it('there is a model for every kind of lock, which names itself', () => {
@@ -38,24 +37,22 @@ it('there is a model for every kind of lock, which names itself', () => {
 
 describe.each([{ kind: 'mutex' }, { kind: 'fair' }] satisfies LockModel[])('$kind', (model) => {
   it('is held by one client, once', () => {
-    const list = [
-      acquire('c1', ...at(0)),
-      acquire('c2', ...at(1)),
-      acquire('c1', ...at(2)),
-      release('c1', 0, ...at(3)),
-    ];
-    expect(steps(model, list)).toEqual(['held by c1 (acquire at line 0)', 'impossible', 'impossible', 'free']);
+    const story = new Story(false)
+      .acquire('c1', [0, 0])
+      .acquire('c2', [1, 1])
+      .acquire('c1', [2, 2])
+      .release('c1', [3, 3], { hold: 1 });
+    expect(steps(model, story)).toEqual(['held by c1 (acquire at line 0)', 'impossible', 'impossible', 'free']);
   });
 
   it('is released once, by a release of that very hold', () => {
-    const list = [
-      acquire('c1', ...at(0)),
-      release('c1', 0, ...at(1)),
-      acquire('c1', ...at(2)),
-      release('c1', 0, ...at(3)),
-      release('c1', 2, ...at(4)),
-    ];
-    expect(steps(model, list)).toEqual([
+    const story = new Story(false)
+      .acquire('c1', [0, 0])
+      .release('c1', [1, 1])
+      .acquire('c1', [2, 2])
+      .release('c1', [3, 3], { hold: 1 })
+      .release('c1', [4, 4]);
+    expect(steps(model, story)).toEqual([
       'held by c1 (acquire at line 0)',
       'free',
       'held by c1 (acquire at line 4)',
@@ -65,50 +62,47 @@ describe.each([{ kind: 'mutex' }, { kind: 'fair' }] satisfies LockModel[])('$kin
   });
 
   it('refuses every client while it is held, and only then', () => {
-    const list = [
-      acquire('c2', ...at(0), held),
-      acquire('c1', ...at(1)),
-      acquire('c2', ...at(2), held),
-      acquire('c1', ...at(3), held),
-    ];
+    const story = new Story(false)
+      .acquire('c2', [0, 0], held)
+      .acquire('c1', [1, 1])
+      .acquire('c2', [2, 2], held)
+      .acquire('c1', [3, 3], held);
     const hold = 'held by c1 (acquire at line 2)';
-    expect(steps(model, list)).toEqual(['impossible', hold, hold, hold]);
-    expect(steps(model, list, { triesInform: false })[0]).toBe('free');
+    expect(steps(model, story)).toEqual(['impossible', hold, hold, hold]);
+    expect(steps(model, story, { triesInform: false })[0]).toBe('free');
   });
 });
 
 it('a release that was answered "not yours" changes nothing or ends the hold, and is never impossible', () => {
-  const list = [
-    acquire('c1', ...at(0)),
-    release('c1', 0, ...at(1), 'unreachable'),
-    release('c1', 0, ...at(2), 'not-owner'),
-    release('c1', 0, ...at(3), 'not-owner'),
-  ];
+  const story = new Story(false)
+    .acquire('c1', [0, 0])
+    .release('c1', [1, 1], { reason: 'unreachable' })
+    .release('c1', [2, 2], { reason: 'not-owner' })
+    .release('c1', [3, 3], { reason: 'not-owner' });
   const hold = 'held by c1 (acquire at line 0)';
-  expect(steps({ kind: 'mutex' }, list)).toEqual([hold, hold, 'free', 'free']);
-  expect(steps({ kind: 'mutex' }, list, { failedReleaseEnds: false })).toEqual([hold, hold, hold, hold]);
+  expect(steps({ kind: 'mutex' }, story)).toEqual([hold, hold, 'free', 'free']);
+  expect(steps({ kind: 'mutex' }, story, { failedReleaseEnds: false })).toEqual([hold, hold, hold, hold]);
 });
 
 it('an operation of unknown outcome is stepped as one that succeeded', () => {
-  const list = [acquire('c1', 0), acquire('c2', 1), release('c1', 0, 2)];
-  expect(steps({ kind: 'mutex' }, list)).toEqual(['held by c1 (acquire at line 0)', 'impossible', 'free']);
+  const story = new Story(false).acquire('c1', [0]).acquire('c2', [1]).release('c1', [2]);
+  expect(steps({ kind: 'mutex' }, story)).toEqual(['held by c1 (acquire at line 0)', 'impossible', 'free']);
 });
 
 it('reentrant: its owner takes it again, up to its depth, and ends either hold first', () => {
-  const list = [
-    acquire('c1', ...at(0)),
-    acquire('c1', ...at(1)),
-    acquire('c1', ...at(2)),
-    acquire('c1', ...at(3), held),
-    release('c1', 0, ...at(4)),
-    acquire('c1', ...at(5), held),
-    acquire('c2', ...at(6)),
-    acquire('c2', ...at(7), held),
-    release('c1', 1, ...at(8)),
-    acquire('c2', ...at(9)),
-  ];
+  const story = new Story(false)
+    .acquire('c1', [0, 0])
+    .acquire('c1', [1, 1])
+    .acquire('c1', [2, 2])
+    .acquire('c1', [3, 3], held)
+    .release('c1', [4, 4], { hold: 1 })
+    .acquire('c1', [5, 5], held)
+    .acquire('c2', [6, 6])
+    .acquire('c2', [7, 7], held)
+    .release('c1', [8, 8], { hold: 2 })
+    .acquire('c2', [9, 9]);
   const [outer, inner] = ['c1 (acquire at line 0)', 'c1 (acquire at line 2)'];
-  expect(steps({ kind: 'reentrant', depth: 2 }, list)).toEqual([
+  expect(steps({ kind: 'reentrant', depth: 2 }, story)).toEqual([
     `held by ${outer}`,
     `held by ${outer} and ${inner}`,
     'impossible',
@@ -128,30 +122,28 @@ describe('read-write', () => {
   const model: LockModel = { kind: 'read-write' };
 
   it('readers share, and keep writers out', () => {
-    const list = [
-      acquire('c1', ...at(0), read),
-      acquire('c2', ...at(1), read),
-      acquire('c3', ...at(2), write),
-      acquire('c3', ...at(3), { ...write, ...held }),
-      acquire('c3', ...at(4), { ...read, ...held }),
-      acquire('c1', ...at(5), write),
-    ];
+    const story = new Story(false)
+      .acquire('c1', [0, 0], read)
+      .acquire('c2', [1, 1], read)
+      .acquire('c3', [2, 2], write)
+      .acquire('c3', [3, 3], { ...write, ...held })
+      .acquire('c3', [4, 4], { ...read, ...held })
+      .acquire('c1', [5, 5], write);
     const both = 'held by c1 (acquire at line 0) and c2 (acquire at line 2)';
-    expect(steps(model, list).slice(1)).toEqual([both, 'impossible', both, 'impossible', 'impossible']);
+    expect(steps(model, story).slice(1)).toEqual([both, 'impossible', both, 'impossible', 'impossible']);
   });
 
   it('a writer keeps others out, may read besides, and does not write twice', () => {
-    const list = [
-      acquire('c1', ...at(0)), // no mode: exclusive
-      acquire('c2', ...at(1), read),
-      acquire('c2', ...at(2), { ...read, ...held }),
-      acquire('c1', ...at(3), write),
-      acquire('c1', ...at(4), read),
-      release('c1', 0, ...at(5)),
-      acquire('c2', ...at(6), read),
-    ];
+    const story = new Story(false)
+      .acquire('c1', [0, 0]) // no mode: exclusive
+      .acquire('c2', [1, 1], read)
+      .acquire('c2', [2, 2], { ...read, ...held })
+      .acquire('c1', [3, 3], write)
+      .acquire('c1', [4, 4], read)
+      .release('c1', [5, 5], { hold: 1 })
+      .acquire('c2', [6, 6], read);
     const first = 'held by c1 (acquire at line 0)';
-    expect(steps(model, list)).toEqual([
+    expect(steps(model, story)).toEqual([
       first,
       'impossible',
       first,
@@ -164,17 +156,16 @@ describe('read-write', () => {
 });
 
 it('semaphore: as many holds as there are permits, by any clients', () => {
-  const list = [
-    acquire('c1', ...at(0)),
-    acquire('c2', ...at(1), held),
-    acquire('c1', ...at(2)),
-    acquire('c2', ...at(3)),
-    acquire('c2', ...at(4), held),
-    release('c1', 0, ...at(5)),
-    acquire('c2', ...at(6)),
-  ];
+  const story = new Story(false)
+    .acquire('c1', [0, 0])
+    .acquire('c2', [1, 1], held)
+    .acquire('c1', [2, 2])
+    .acquire('c2', [3, 3])
+    .acquire('c2', [4, 4], held)
+    .release('c1', [5, 5], { hold: 1 })
+    .acquire('c2', [6, 6]);
   const two = 'held by c1 (acquire at line 0) and c1 (acquire at line 4)';
-  expect(steps({ kind: 'semaphore', permits: 2 }, list)).toEqual([
+  expect(steps({ kind: 'semaphore', permits: 2 }, story)).toEqual([
     'held by c1 (acquire at line 0)',
     'impossible',
     two,
@@ -186,16 +177,15 @@ it('semaphore: as many holds as there are permits, by any clients', () => {
 });
 
 it('fenced: tokens rise with every grant that has one', () => {
-  const list = [
-    acquire('c1', ...at(0), { token: 7 }),
-    release('c1', 0, ...at(1)),
-    acquire('c2', ...at(2), { token: 7 }),
-    acquire('c2', ...at(3)),
-    release('c2', 3, ...at(4)),
-    acquire('c3', ...at(5), { token: 6 }),
-    acquire('c3', ...at(6), { token: 8 }),
-  ];
-  expect(steps({ kind: 'fenced' }, list)).toEqual([
+  const story = new Story(false)
+    .acquire('c1', [0, 0], { token: 7 })
+    .release('c1', [1, 1])
+    .acquire('c2', [2, 2], { token: 7 })
+    .acquire('c2', [3, 3])
+    .release('c2', [4, 4])
+    .acquire('c3', [5, 5], { token: 6 })
+    .acquire('c3', [6, 6], { token: 8 });
+  expect(steps({ kind: 'fenced' }, story)).toEqual([
     'held by c1 (acquire at line 0), last token 7',
     'free, last token 7',
     'impossible',

@@ -8,74 +8,75 @@ import type { KeyHistory, Reading, SearchBudget } from '../../../../checkers/lin
 import { OP, OUTCOME } from '../../../../harness/record/history-table.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { cases, drawn } from '../../../support/drawn.js';
-import { acquire, literal, MODELS, type Operation, operations, readings, release } from './literal.js';
+import { Story } from '../build.js';
+import { anyOperations, readings } from './any-operations.js';
+import { keyOf } from './key-of.js';
+import { keyHistory, MODELS } from './small-histories.js';
 
 const BUDGET: SearchBudget = { configurations: 1e6, steps: 1e8 };
 const STRICT: Reading = { failedReleaseEnds: false, leases: false, triesInform: false };
 const MUTEX: LockModel = { kind: 'mutex' };
 
-function searched(list: readonly Operation[], model: LockModel = MUTEX, reading: Partial<Reading> = {}) {
-  return search(modelOf(model), literal(list), { ...STRICT, ...reading }, BUDGET);
+function searched(story: Story, model: LockModel = MUTEX, reading: Partial<Reading> = {}) {
+  return search(modelOf(model), keyOf(story), { ...STRICT, ...reading }, BUDGET);
 }
 
 describe('a mutex', () => {
   it('is handed over, and the order says how', () => {
-    const { verdict, order } = searched([
-      acquire('c1', 0, 5),
-      acquire('c2', 1, 2),
-      release('c2', 1, 3, 4),
-      release('c1', 0, 6, 7),
-    ]);
+    const { verdict, order } = searched(
+      new Story().acquire('c1', [0, 5]).acquire('c2', [1, 2]).release('c2', [3, 4]).release('c1', [6, 7]),
+    );
     expect(verdict).toBe('valid');
     expect([...order!]).toEqual([1, 2, 0, 3]);
   });
 
   it('is not held by two', () => {
-    expect(searched([acquire('c1', 0, 1), acquire('c2', 2, 3), release('c1', 0, 4, 5)])).toMatchObject({
+    expect(searched(new Story().acquire('c1', [0, 1]).acquire('c2', [2, 3]).release('c1', [4, 5]))).toMatchObject({
       verdict: 'invalid',
       reached: 1,
     });
   });
 
   it('takes equal stamps as concurrent', () => {
-    const until = (ns: number) => [acquire('c1', 0, 1), release('c1', 0, 2, ns), acquire('c2', 1, 2)];
+    const until = (freed: number) => new Story().acquire('c1', [0, 1]).release('c1', [2, freed]).acquire('c2', [1, 2]);
     expect(searched(until(4)).verdict).toBe('valid');
-    expect(searched([acquire('c1', 0, 1), acquire('c2', 1, 2), release('c1', 0, 3, 4)]).verdict).toBe('invalid');
+    expect(searched(new Story().acquire('c1', [0, 1]).acquire('c2', [1, 2]).release('c1', [3, 4])).verdict).toBe(
+      'invalid',
+    );
   });
 
   it('may have been taken by an acquire of unknown outcome whose release succeeded', () => {
-    const list = (releaseNs: number) => [
-      acquire('c1', 0),
-      acquire('c2', 1, 2),
-      release('c1', 0, 3, releaseNs),
-      release('c2', 1, 5, 6),
-    ];
-    expect(searched(list(4)).verdict).toBe('invalid'); // c2 held all of [3, 4]
-    expect(searched(list(5)).verdict).toBe('valid');
+    const story = (released: number) =>
+      new Story().acquire('c1', [0]).acquire('c2', [1, 2]).release('c1', [3, released]).release('c2', [5, 6]);
+    expect(searched(story(4)).verdict).toBe('invalid'); // c2 held all of [3, 4]
+    expect(searched(story(5)).verdict).toBe('valid');
   });
 
   it('may have been freed by a release of unknown outcome, but not before its call', () => {
-    const list = (callNs: number) =>
-      [acquire('c1', 0, 1), release('c1', 0, callNs), acquire('c2', 3, 4)].sort((a, b) => a.callNs - b.callNs);
-    expect(searched(list(4)).verdict).toBe('valid');
-    expect(searched(list(5)).verdict).toBe('invalid');
+    const story = (called: number) => new Story().acquire('c1', [0, 1]).release('c1', [called]).acquire('c2', [3, 4]);
+    expect(searched(story(4)).verdict).toBe('valid');
+    expect(searched(story(5)).verdict).toBe('invalid');
   });
 });
 
 describe('a failed release', () => {
-  const list = (reason: string) => [acquire('c1', 0, 1), release('c1', 0, 2, 3, reason), acquire('c2', 4, 5)];
+  const story = (reason: string) =>
+    new Story().acquire('c1', [0, 1]).release('c1', [2, 3], { reason }).acquire('c2', [4, 5]);
 
   it('ends the hold or changes nothing, as it is read', () => {
-    expect(searched(list('not-owner'), MUTEX, { failedReleaseEnds: true }).verdict).toBe('valid');
-    expect(searched(list('not-owner')).verdict).toBe('invalid');
+    expect(searched(story('not-owner'), MUTEX, { failedReleaseEnds: true }).verdict).toBe('valid');
+    expect(searched(story('not-owner')).verdict).toBe('invalid');
   });
 
   it('ends nothing where it reached no server', () => {
-    expect(searched(list('unreachable'), MUTEX, { failedReleaseEnds: true }).verdict).toBe('invalid');
+    expect(searched(story('unreachable'), MUTEX, { failedReleaseEnds: true }).verdict).toBe('invalid');
   });
 
   it('does not take the hold from a release that succeeded meanwhile', () => {
-    const twice = [acquire('c1', 0, 1), release('c1', 0, 2, 5, 'not-owner'), release('c1', 0, 3, 4)];
+    const twice = new Story()
+      .acquire('c1', [0, 1])
+      .release('c1', [2, 5], { reason: 'not-owner' })
+      .release('c1', [3, 4]);
     expect(searched(twice, MUTEX, { failedReleaseEnds: true })).toMatchObject({
       verdict: 'valid',
       order: Int32Array.of(0, 2, 1),
@@ -84,21 +85,26 @@ describe('a failed release', () => {
 
   it('ends no hold before its grant, even within one instant', () => {
     // Ended at 5, c1's hold cannot be what c2 saw.
-    const early = [acquire('c1', 0, 5), release('c1', 0, 5, 5, 'not-owner'), acquire('c2', 6, 7, { reason: 'held' })];
+    const early = new Story()
+      .acquire('c1', [0, 5])
+      .release('c1', [5, 5], { reason: 'not-owner' })
+      .acquire('c2', [6, 7], { reason: 'held' });
     expect(searched(early, MUTEX, { failedReleaseEnds: true, triesInform: true }).verdict).toBe('invalid');
   });
 });
 
 describe('a refused try', () => {
-  const list = [acquire('c1', 0, 1), release('c1', 0, 2, 3), acquire('c2', 4, 5, { reason: 'held' })];
+  const freed = (story = new Story()) => story.acquire('c1', [0, 1]).release('c1', [2, 3]);
+  const story = freed().acquire('c2', [4, 5], { reason: 'held' });
 
   it('proves that a client held, if it is read so', () => {
-    expect(searched(list).verdict).toBe('valid');
-    expect(searched(list, MUTEX, { triesInform: true }).verdict).toBe('invalid');
+    expect(searched(story).verdict).toBe('valid');
+    expect(searched(story, MUTEX, { triesInform: true }).verdict).toBe('invalid');
   });
 
   it('is explained by an acquire of unknown outcome', () => {
-    expect(searched([acquire('c3', 0), ...moved(list, 1)], MUTEX, { triesInform: true })).toMatchObject({
+    const unknownFirst = freed(new Story().acquire('c3', [0])).acquire('c2', [4, 5], { reason: 'held' });
+    expect(searched(unknownFirst, MUTEX, { triesInform: true })).toMatchObject({
       verdict: 'valid',
       order: Int32Array.of(1, 2, 0, 3),
     });
@@ -106,36 +112,36 @@ describe('a refused try', () => {
 
   it('is explained by any of them that could hold, not just the first', () => {
     const fenced: LockModel = { kind: 'fenced' };
-    const after = [acquire('c1', 2, 3, { token: 7 }), release('c1', 2, 4, 5), acquire('c4', 6, 7, { reason: 'held' })];
-    const crashed = (token: number) => [acquire('c2', 0, undefined, { token }), acquire('c3', 1), ...after];
-    expect(searched(crashed(6), fenced, { triesInform: true }).verdict).toBe('valid'); // by c3's
-    const alone = [acquire('c2', 0, undefined, { token: 6 }), ...moved(after, -1)];
-    expect(searched(alone, fenced, { triesInform: true }).verdict).toBe('invalid');
+    const crashed = (token: number) => new Story().acquire('c2', [0, 100], { type: 'info', token });
+    const waited = (story: Story) =>
+      story.acquire('c1', [2, 3], { token: 7 }).release('c1', [4, 5]).acquire('c4', [6, 7], { reason: 'held' });
+    expect(searched(waited(crashed(6).acquire('c3', [1])), fenced, { triesInform: true }).verdict).toBe('valid'); // by c3's
+    expect(searched(waited(crashed(6)), fenced, { triesInform: true }).verdict).toBe('invalid');
   });
 
   it('is explained by one after another where leases end', () => {
-    const lease = { leaseNs: 2 };
+    const lease = { leaseMs: 2_000 };
     const refused = { reason: 'held' };
-    const list = [
-      acquire('c1', 0, undefined, lease),
-      acquire('c2', 0, undefined, lease),
-      acquire('c3', 1, 1, refused),
-      acquire('c3', 5, 6),
-      release('c3', 3, 7, 8),
-      acquire('c3', 9, 9, refused),
-    ];
-    expect(searched(list, MUTEX, { triesInform: true, leases: true }).verdict).toBe('valid');
-    expect(searched(list, MUTEX, { triesInform: true }).verdict).toBe('invalid');
+    const story = new Story()
+      .acquire('c1', [0], lease)
+      .acquire('c2', [0], lease)
+      .acquire('c3', [1, 1], refused)
+      .acquire('c3', [5, 6])
+      .release('c3', [7, 8])
+      .acquire('c3', [9, 9], refused);
+    expect(searched(story, MUTEX, { triesInform: true, leases: true }).verdict).toBe('valid');
+    expect(searched(story, MUTEX, { triesInform: true }).verdict).toBe('invalid');
   });
 
   it('says nothing where no client was said to hold', () => {
-    const split = [...list.slice(0, 2), acquire('c2', 4, 5, { reason: 'no-quorum' })];
+    const split = freed().acquire('c2', [4, 5], { reason: 'no-quorum' });
     expect(searched(split, MUTEX, { triesInform: true }).verdict).toBe('valid');
   });
 });
 
 describe('a lease', () => {
-  const crashed = (againNs: number) => [acquire('c1', 0, 2, { leaseNs: 10 }), acquire('c2', againNs, againNs)];
+  const crashed = (again: number) =>
+    new Story().acquire('c1', [0, 2], { leaseMs: 10_000 }).acquire('c2', [again, again]);
 
   it('may end a hold that was never released, as soon as its lease has run', () => {
     expect(searched(crashed(9), MUTEX, { leases: true }).verdict).toBe('invalid');
@@ -144,11 +150,11 @@ describe('a lease', () => {
   });
 
   it('runs from the instant of the grant: three grants in a row need two whole leases', () => {
-    const three = (last: number) => [
-      acquire('c1', 0, 1, { leaseNs: 10 }),
-      acquire('c2', 0, 11, { leaseNs: 10 }),
-      acquire('c3', 0, last, { leaseNs: 10 }),
-    ];
+    const three = (last: number) =>
+      new Story()
+        .acquire('c1', [0, 1], { leaseMs: 10_000 })
+        .acquire('c2', [0, 11], { leaseMs: 10_000 })
+        .acquire('c3', [0, last], { leaseMs: 10_000 });
     expect(searched(three(19), MUTEX, { leases: true }).verdict).toBe('invalid');
     expect(searched(three(20), MUTEX, { leases: true })).toMatchObject({
       verdict: 'valid',
@@ -157,15 +163,10 @@ describe('a lease', () => {
   });
 
   it('does not end a hold whose release succeeded later', () => {
-    const list = [acquire('c1', 0, 1, { leaseNs: 2 }), acquire('c2', 5, 6), release('c1', 0, 7, 8)];
-    expect(searched(list, MUTEX, { leases: true }).verdict).toBe('invalid');
+    const story = new Story().acquire('c1', [0, 1], { leaseMs: 2_000 }).acquire('c2', [5, 6]).release('c1', [7, 8]);
+    expect(searched(story, MUTEX, { leases: true }).verdict).toBe('invalid');
   });
 });
-
-/** The same operations, as they stand after `by` others. */
-function moved(list: readonly Operation[], by: number): Operation[] {
-  return list.map((one) => (one.hold === undefined ? one : { ...one, hold: one.hold + by }));
-}
 
 // ------------------------------------------------------------------------------------------------------ all orders
 
@@ -220,9 +221,9 @@ describe.each(MODELS)('$kind', (lock) => {
   it(`decides ${RUNS} random small histories as trying all orders does, and its orders explain them`, () => {
     const seen = { valid: 0, invalid: 0 };
     fc.assert(
-      fc.property(operations(6), readings, (list, read) => {
+      fc.property(anyOperations(6), readings, (ops, read) => {
         const reading = { ...read, leases: false };
-        const history = literal(list);
+        const history = keyHistory(ops);
         const { verdict, order } = search(modelOf(lock), history, reading, BUDGET);
         expect(verdict).toBe(someOrderExplains(history, lock, reading) ? 'valid' : 'invalid');
         if (order) {
@@ -247,16 +248,16 @@ function mustTakeEffect({ operations: ops, rows }: KeyHistory): number[] {
 
 describe('a budget', () => {
   /** Many who wait at once, for a lock that one of them never gives back. */
-  const crowd = (count: number) => [
-    ...Array.from({ length: count }, (_, n) => acquire(`c${n}`, n, 1_000)),
-    ...Array.from({ length: count - 2 }, (_, n) => release(`c${n}`, n, 1_001 + n, 2_000)),
-  ];
+  const crowd = (count: number) =>
+    new Story(false)
+      .times(count, (story, n) => story.acquire(`c${n}`, [n, 1_000]))
+      .times(count - 2, (story, n) => story.release(`c${n}`, [1_001 + n, 2_000]));
 
   it.each([
     ['configurations', { configurations: 20, steps: 1e9 }],
     ['steps', { configurations: 1e9, steps: 200 }],
   ])('of %s that is spent gives no verdict, and says how far it got', (_, budget) => {
-    const history = literal(crowd(12));
+    const history = keyOf(crowd(12));
     const result = search(modelOf({ kind: 'semaphore', permits: 10 }), history, STRICT, budget);
     expect(result.verdict).toBe('unknown');
     expect(result.order).toBeUndefined();
@@ -272,13 +273,12 @@ describe('a budget', () => {
 });
 
 it('refusals and releases are no alternatives: orders of them are not tried', () => {
-  const crowd = [
-    acquire('c0', 0, 1),
-    ...Array.from({ length: 20 }, (_, n) => acquire(`c${n + 1}`, 2, 1_000, { reason: 'held' })),
-    release('c0', 0, 3, 1_000),
-    acquire('c99', 2_000, 2_001),
-    acquire('c98', 2_002, 2_003),
-  ];
+  const crowd = new Story()
+    .acquire('c0', [0, 1])
+    .times(20, (story, n) => story.acquire(`c${n + 1}`, [2, 1_000], { reason: 'held' }))
+    .release('c0', [3, 1_000])
+    .acquire('c99', [2_000, 2_001])
+    .acquire('c98', [2_002, 2_003]);
   const { verdict, steps, reached } = searched(crowd, MUTEX, { triesInform: true });
   expect({ verdict, reached }).toEqual({ verdict: 'invalid', reached: 23 });
   expect(steps).toBeLessThan(100);

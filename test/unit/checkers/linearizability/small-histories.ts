@@ -11,6 +11,15 @@ import type { Operations } from '../../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import type { SmallOp } from './brute-force.js';
 
+export const MODELS: readonly LockModel[] = [
+  { kind: 'mutex' },
+  { kind: 'reentrant', depth: 2 },
+  { kind: 'read-write' },
+  { kind: 'semaphore', permits: 2 },
+  { kind: 'fenced' },
+  { kind: 'fair' },
+];
+
 export interface Drawing {
   /** Operations at most. */
   most: number;
@@ -235,7 +244,7 @@ function neighbours(ops: readonly SmallOp[], place: number): [before: number, af
   return [Math.max(0, ...before), Math.min(1_000, ...after)];
 }
 
-function inOrderOfCalls(ops: readonly SmallOp[]): SmallOp[] {
+export function inOrderOfCalls(ops: readonly SmallOp[]): SmallOp[] {
   const order = ops.map((op, at) => ({ op, at })).sort((a, b) => a.op.call - b.op.call || a.at - b.at);
   const placeOf = new Map(order.map(({ at }, place) => [at, place]));
   return order.map(({ op }) => (op.hold === undefined ? op : { ...op, hold: placeOf.get(op.hold) ?? -1 }));

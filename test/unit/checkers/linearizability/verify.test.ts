@@ -7,21 +7,25 @@ import type { KeyHistory, Reading } from '../../../../checkers/linearizability/t
 import { verify } from '../../../../checkers/linearizability/verify.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { drawn, SEED } from '../../../support/drawn.js';
-import { acquire, literal, MODELS, release } from './literal.js';
-import { keyHistory, smallHistories } from './small-histories.js';
+import { ns, Story } from '../build.js';
+import { keyOf } from './key-of.js';
+import { keyHistory, MODELS, smallHistories } from './small-histories.js';
 
 const STRICT: Reading = { failedReleaseEnds: false, leases: false, triesInform: false };
 const OPTIONS = { witnesses: 1, search: { configurations: 100_000, steps: 1e6 } };
 
+const secondsNs = (seconds: number[]) => Float64Array.from(seconds, ns);
+
 describe('verify', () => {
-  const history = literal([
-    acquire('c1', 0, 2, { token: 1 }),
-    acquire('c2', 1, 9, { token: 2 }),
-    release('c1', 0, 4, 6),
-    release('c2', 1, 10, 11),
-  ]);
+  const history = keyOf(
+    new Story()
+      .acquire('c1', [0, 2], { token: 1 })
+      .acquire('c2', [1, 9], { token: 2 })
+      .release('c1', [4, 6])
+      .release('c2', [10, 11]),
+  );
   const check = (order: number[], points: number[], model: LockModel = { kind: 'fenced' }, reading = STRICT) =>
-    verify(history, model, reading, { order: Int32Array.from(order), pointsNs: Float64Array.from(points) });
+    verify(history, model, reading, { order: Int32Array.from(order), pointsNs: secondsNs(points) });
 
   test('accepts what explains the history', () => {
     expect(check([0, 2, 1, 3], [2, 4, 9, 10])).toBeUndefined();
@@ -42,34 +46,31 @@ describe('verify', () => {
   });
 
   test('refuses a token that does not rise', () => {
-    const falling = literal([
-      acquire('c1', 0, 2, { token: 2 }),
-      release('c1', 0, 3, 4),
-      acquire('c2', 5, 9, { token: 1 }),
-    ]);
-    const order = { order: Int32Array.of(0, 1, 2), pointsNs: Float64Array.of(2, 3, 9) };
+    const falling = keyOf(
+      new Story().acquire('c1', [0, 2], { token: 2 }).release('c1', [3, 4]).acquire('c2', [5, 9], { token: 1 }),
+    );
+    const order = { order: Int32Array.of(0, 1, 2), pointsNs: secondsNs([2, 3, 9]) };
     expect(verify(falling, { kind: 'fenced' }, STRICT, order)).toBe('row 2 would have been answered otherwise');
     expect(verify(falling, { kind: 'mutex' }, STRICT, order)).toBeUndefined();
   });
 
   test('a lease may end a hold when it has run, not before, and not one that was released later', () => {
-    const leased = (more = [] as ReturnType<typeof release>[]) =>
-      literal([acquire('c1', 0, 2, { leaseNs: 5 }), acquire('c2', 4, 8), ...more]);
+    const leased = () => new Story().acquire('c1', [0, 2], { leaseMs: 5_000 }).acquire('c2', [4, 8]);
     const reading = { ...STRICT, leases: true };
-    const check = (rows: number[], points: number[], history: KeyHistory) =>
-      verify(history, { kind: 'mutex' }, reading, {
+    const check = (rows: number[], points: number[], story: Story) =>
+      verify(keyOf(story), { kind: 'mutex' }, reading, {
         order: Int32Array.from(rows),
-        pointsNs: Float64Array.from(points),
+        pointsNs: secondsNs(points),
       });
     expect(check([0, 1], [2, 7], leased())).toBeUndefined();
     expect(check([0, 1], [2, 6], leased())).toBe('row 1 would have been answered otherwise');
-    expect(check([0, 1, 2], [2, 7, 9], leased([release('c1', 0, 9, 10)]))).toBe(
+    expect(check([0, 1, 2], [2, 7, 9], leased().release('c1', [9, 10]))).toBe(
       'row 1 would have been answered otherwise',
     );
   });
 
   test('a refused try that informs must be placed at an instant when a client held', () => {
-    const tried = literal([acquire('c1', 0, 2), acquire('c2', 1, 5, { reason: 'held' })]);
+    const tried = keyOf(new Story().acquire('c1', [0, 2]).acquire('c2', [1, 5], { reason: 'held' }));
     const check = (order: number[], points: number[]) =>
       verify(
         tried,
@@ -77,7 +78,7 @@ describe('verify', () => {
         { ...STRICT, triesInform: true },
         {
           order: Int32Array.from(order),
-          pointsNs: Float64Array.from(points),
+          pointsNs: secondsNs(points),
         },
       );
     expect(check([0, 1], [2, 5])).toBeUndefined();
@@ -86,8 +87,10 @@ describe('verify', () => {
   });
 
   test('a denial that ends holds has ended the one it names', () => {
-    const denied = literal([acquire('c1', 0, 2), release('c1', 0, 3, 4, 'not-owner'), release('c1', 0, 6, 7)]);
-    const order = { order: Int32Array.of(0, 2), pointsNs: Float64Array.of(2, 6) };
+    const denied = keyOf(
+      new Story().acquire('c1', [0, 2]).release('c1', [3, 4], { reason: 'not-owner' }).release('c1', [6, 7]),
+    );
+    const order = { order: Int32Array.of(0, 2), pointsNs: secondsNs([2, 6]) };
     expect(verify(denied, { kind: 'mutex' }, STRICT, order)).toBeUndefined();
     expect(verify(denied, { kind: 'mutex' }, { ...STRICT, failedReleaseEnds: true }, order)).toBe(
       'row 1 must have ended its hold',
