@@ -43,6 +43,8 @@ import { strengthOf, vacuity } from './worth/vacuity.js';
 
 /** Every checker, in the order in which they judge. One that is listed here needs to be named nowhere else. */
 export const checkers: readonly Checker[] = [
+  // First: where answers are lost, that is why others cannot tell.
+  protocolBreaks,
   mutualExclusion,
   neverGrantedHolds,
   ownership,
@@ -107,16 +109,14 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
   );
   const failing = violations.filter((violation) => bearingOf(violation, config.failOn) === 'fails');
   const found = totals(results);
-  const breaks = protocolBreaks(input.history);
   const missing = missingObservations(input);
   const open = [
     ...incomplete(input, judges),
-    ...breaks.open,
     ...notBlamed(results, violations, config.failOn),
     ...results.flatMap((result) => leftOpen(result, config.failOn)),
   ];
   const verdict = failing.length > 0 ? 'violated' : open.length > 0 ? 'unknown' : 'held';
-  const stats = Object.assign({}, breaks.stats, ...results.map((result) => result.stats)) as Record<string, number>;
+  const stats = Object.assign({}, ...results.map((result) => result.stats)) as Record<string, number>;
   const exclusion = results.some(({ checker, verdict: told }) => checker === 'mutual-exclusion' && told === 'valid');
   const strength = verdict === 'held' && violations.length === 0 ? strengthOfRun(input, stats) : undefined;
   return {
@@ -135,7 +135,6 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
         ...open,
         ...results.flatMap(({ notes }) => notes.filter((note) => note !== PROCEDURE)),
         ...failedFaults(input),
-        ...breaks.notes,
         ...(missing === undefined ? [] : [missing]),
       ]),
     ],

@@ -8,30 +8,41 @@
  */
 import { type ClientBreak, protocolBreaksOf } from '../../harness/record/facts/protocol-breaks.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
-import type { History, OpName } from '../../harness/vocabulary/history.js';
+import type { OpName } from '../../harness/vocabulary/history.js';
+import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { CheckerFindings } from '../../harness/vocabulary/verdict.js';
 
 /** Operations that a hold begins with, or goes on by. */
 const HOLDING: readonly OpName[] = ['acquire', 'extend'];
 
-export interface BreaksJudged {
-  /** Why it cannot be determined. */
-  open: string[];
-  /** What is only said. */
-  notes: string[];
-  stats: Record<string, number>;
-}
-
-export function protocolBreaks(history: History): BreaksJudged {
+function findWhatIsHidden({ history }: CheckInput): CheckerFindings {
   const breaks = protocolBreaksOf(history);
-  if (breaks.length === 0) return { open: [], notes: [], stats: {} };
   const hiding = breaks.filter(({ lost }) => lost !== undefined && HOLDING.includes(lost.op));
   const harmless = breaks.filter((one) => !hiding.includes(one));
   return {
-    open: hiding.length > 0 ? [hidden(hiding)] : [],
-    notes: harmless.length > 0 ? [`${told(harmless)}; no hold is hidden by that`] : [],
-    stats: { protocolBreaks: breaks.length, answersLost: hiding.length },
+    verdict: hiding.length > 0 ? 'unknown' : 'valid',
+    notes: [
+      ...(hiding.length > 0 ? [hidden(hiding)] : []),
+      ...(harmless.length > 0 ? [`${told(harmless)}; no hold is hidden by that`] : []),
+    ],
+    violations: [],
+    stats: breaks.length > 0 ? { protocolBreaks: breaks.length, answersLost: hiding.length } : {},
   };
 }
+
+export const protocolBreaks: Checker = {
+  name: 'protocol',
+  summary: 'no hold is hidden by a client that broke the protocol',
+  properties: [
+    {
+      holds: 'No hold is hidden by a client that broke the protocol',
+      broken: 'Holds are hidden by clients that broke the protocol',
+      kinds: {},
+    },
+  ],
+  judges: { models: 'all', plays: true },
+  check: findWhatIsHidden,
+};
 
 function hidden(breaks: readonly ClientBreak[]): string {
   return `${told(breaks)}; so ${plural(breaks.length, 'answer')} to an acquire or an extension ${breaks.length === 1 ? 'is' : 'are'} lost, and what was held by that is not known. Mend the client: docs/protocol.md, "Stamps" and "When the protocol is broken"`;
