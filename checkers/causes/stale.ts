@@ -105,7 +105,7 @@ function pauseLinks(hold: Hold, evidence: Evidence): CauseLink[] {
   const span = evidence.effects.on('stopped', hold.client).find(isInForceAt(hold.leaseEndNs));
   if (!span) return [];
   const { record, end } = span;
-  // One of many stops is told by the heal, whose words are about something else.
+  // One of many stops is reported by the heal, whose words are about something else.
   const told = record.state === 'heal';
   return [
     {

@@ -4,7 +4,7 @@
  * Promises: a hold is accused (`never-granted`, exclusion) only if at no instant between the leaving of its attempt and its
  * answer any server can have had its grant stored; of independent nodes, only if fewer than a majority can. What servers had
  * stored meanwhile was all known, was other clients', and how this lock stores a grant is known from other grants of the run
- * (`causes/never-stored.ts`, where every link is told). No other holder is needed: a lock that believes what it was not told
+ * (`causes/never-stored.ts`, which names every link). No other holder is needed: a lock that believes what it was not told
  * breaks exclusion whenever there is one.
  *
  * Excludes permits and readers, nested holds, locks whose grants cannot all be found in the record or are not all stored in

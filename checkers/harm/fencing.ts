@@ -116,7 +116,7 @@ export const fencing: Checker = {
   check: findTokensNotRisen,
 };
 
-/** The holds whose tokens are not above all that were had before: whatever comes of that is told by this. */
+/** The holds whose tokens are not above all earlier ones: what follows from that is reported here. */
 export function tokensNotRisen(input: CheckInput): ReadonlySet<number> {
   const holds = holdsOf(input.history);
   const { token, sentNs, judged } = tokensOf(input, holds);

@@ -2,7 +2,7 @@
  * Did a protected resource refuse the one lawful holder, as if it were a stale one?
  *
  * A resource refuses a token that is lower than one which it has seen. That is how a holder is stopped whose lease has ended. A
- * holder whose lease still runs, and after whom nobody was granted the key, is refused only if its token is worth nothing: it
+ * holder whose lease still runs, and after whom no client was granted the key, is refused only if its token is worth nothing: it
  * does its work in vain, and all of them may.
  *
  * Promises: a hold is accused (`lawful-holder-refused`, harm) if the resource refused a read or write of its for its token, and
@@ -12,7 +12,7 @@
  * - nothing about the key whose outcome is not known had begun by then: an acquire may have been granted, a write been taken;
  * - no other hold read or wrote between its grant and the refusal: what it showed the resource may be the reason.
  *
- * Each hold is told once, by its first refusal; one whose token did not rise is told by `fencing` alone.
+ * Each hold is reported once, by its first refusal; one whose token did not rise is reported by `fencing` alone.
  *
  * Excludes readers, permits, and resources that ask for a token where the lock gives none. A cause is named only where the count
  * was certainly lost with the lock (`causes/counter-lost.ts`): then the deployment is to blame.
@@ -62,14 +62,14 @@ export const lawfulHolders: Checker = {
     {
       class: 'harm',
       holds:
-        'The protected resource refused no holder whose lease was running and after whom nobody was granted the lock',
+        'The protected resource refused no holder whose lease was running and after whom no client was granted the lock',
       broken:
-        'The protected resource refused a holder whose lease was running and after whom nobody was granted the lock',
+        'The protected resource refused a holder whose lease was running and after whom no client was granted the lock',
       kinds: {
         'lawful-holder-refused': {
           headline: (count) => `Fencing broken: ${plural(count, 'lawful holder')} refused by the protected resource`,
           accusedIf:
-            'the resource refused a holder for its token while its lease was running, and nobody else can have been granted the key or have used the resource since its grant',
+            'the resource refused a holder for its token while its lease was running, and no other client can have been granted the key or have used the resource since its grant',
           ownMistake: TOKENS_MUST_RISE,
         },
       },

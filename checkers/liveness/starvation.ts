@@ -109,7 +109,7 @@ function madeAnew({ how, atNs, before, after, applied }: Change, fromNs: number,
   return before.exists !== 'yes' && after.exists !== 'no' && applied !== 'no';
 }
 
-/** The same blocker of the same key is told once, however often it was in the way. */
+/** The same blocker of the same key is reported once, however often it was in the way. */
 function oneEach(starvations: readonly Starvation[]): Starvation[] {
   const all: Starvation[] = [];
   for (const one of starvations) {

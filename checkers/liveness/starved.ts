@@ -6,7 +6,7 @@
  * and no client was granted it. What counts as free, and which times are left out, `free-and-asked.ts` says; which requests
  * count, `starvation.ts`. The cause is who was in the way, where the servers' own record proves it.
  *
- * A key that the probe at the end could not have either is told as a deadlock, not as both.
+ * A key that the probe at the end could not acquire either is reported as a deadlock, not as both.
  *
  * Cannot tell where the lock has a queue or permits and does not declare when those of a silent client end.
  *

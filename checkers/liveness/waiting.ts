@@ -118,7 +118,7 @@ function whyNotJudged({ history, model }: CheckInput): string | undefined {
   return `no acquire was to wait for longer than its lease and ${GRACE_NS / 1e9} s`;
 }
 
-/** Whether it is told already that the key was asked for in vain at that time. */
+/** Whether it is reported already that the key was asked for in vain at that time. */
 function tells({ key, fromNs, untilNs }: Starvation, wait: Wait, { operations: ops }: History): boolean {
   return key === ops.keys[ops.key[wait.row]!] && fromNs <= wait.untilNs && untilNs >= wait.fromNs;
 }

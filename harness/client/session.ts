@@ -268,7 +268,7 @@ export class Session {
     if (holds.length === 1 && holds[0] !== undefined) notice.hold = holds[0];
     await this.#ports.write(notice);
     if (name !== this.#stopAt) return;
-    // Once: nobody expects it to stand there again when the lock comes by in its next try.
+    // Once: it is not expected to stand there again when the lock comes by in its next try.
     this.#stopAt = undefined;
     this.#ports.stopHere();
   }

@@ -79,7 +79,7 @@ export interface FaultContext {
   clients(): readonly ClientTarget[];
   /**
    * Has operations that are sent from now on stop their process (SIGSTOP, by itself) at a step, before its next command
-   * leaves; `slot`: those of one client only. Call the result to ask it of no more. Whoever asks must continue the processes.
+   * leaves; `slot`: those of one client only. Call the result to ask it of no more. The caller must continue the processes.
    */
   stopAtStep(step: string, slot?: string): () => void;
   /** Who holds which lock now, and grants as they come. */

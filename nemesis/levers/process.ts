@@ -35,7 +35,7 @@ export class PauseLever {
     return (this.counts.get(process) ?? 0) > (this.standing.has(process) ? 1 : 0);
   }
 
-  /** The process is about to stop itself: whoever continues it may find it stopped again. Call the result when that is over. */
+  /** The process is about to stop itself: a lever that continues it may find it stopped again. Call the result when that is over. */
   announce(process: HostProcess): () => void {
     this.announced.add(process);
     return () => this.announced.delete(process);

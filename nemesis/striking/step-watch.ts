@@ -4,7 +4,7 @@
  * A step that is only heard of is over. The client's next command leaves within a fraction of a millisecond, before any signal
  * from outside can reach it. So while a trigger is due, operations are sent with the step at which the process is to stop
  * itself. The strike begins when the kernel says that it stands, and the process goes on when the strike is in force. A client
- * that stopped and was not meant goes on at once. Whoever stood, how long is recorded.
+ * that stopped and was not meant goes on at once. How long any of them stood is recorded.
  *
  * An operation that was sent before its trigger was due does not stop: its steps are counted, and the trigger waits for the
  * next one. A program that cannot stop itself (no feature `stop-at`), or does not, is struck from outside: that is too late, and
@@ -34,7 +34,7 @@ export interface AtStep {
   checked(): Promise<string | undefined>;
   /** Lets the client go on as far as this strike is concerned. Does nothing the second time, and never rejects. */
   goOn(): Promise<void>;
-  /** Lets it go on, whoever else strikes: what this strike did to it can only be proved by itself. */
+  /** Lets it go on, even if another fault strikes it: what this strike did to it can only be proved by itself. */
   goOnNow(): Promise<void>;
 }
 

@@ -335,7 +335,7 @@ describe('a strike at a step of a lock', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
-  it('leaves nobody standing where the run ends while it strikes', async () => {
+  it('leaves no client stopped where the run ends while it strikes', async () => {
     const w = world('single');
     const run = start(w, [{ ...at(1), target: 'holder' }]);
     reach(w, 1);

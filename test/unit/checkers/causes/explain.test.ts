@@ -86,7 +86,7 @@ describe('failover-lost-write', () => {
     const back = () => failover().sample(1.6, 'r1', { role: 'replica' }).sample(2.5, 'r1').take(RETAKEN, 'r1', 'c2');
     const promoted = (story: Story) => story.sample(1.5, 'r2').sample(2.4, 'r2', { role: 'replica' });
     expect(only(promoted(back())).name).toBe('failover-lost-write');
-    // Its place was taken by nobody who is known not to have had the write, or by one that had it.
+    // No server took its place that is known not to have had the write; or one did that had it.
     expect(only(back()).name).toBe('unexplained');
     const unwatched = promoted(back()).watch(1.2, 'r2', false).watch(1.3, 'r2');
     expect(only(unwatched).name).toBe('unexplained');

@@ -129,7 +129,7 @@ it('a primary whose grant was read when it was a replica had not replaced anothe
   expect(names(story(1.4))).not.toContain('split-brain');
 });
 
-it('a value that came to a replica is not the grant of whoever stored the same', () => {
+it('a value that came to a replica is not the grant of a client that stored the same', () => {
   const story = (before: boolean) => {
     const told = broken().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' });
     if (before) told.take(0.7, 'r1', 'c3', 'same', 0, 100);

@@ -201,7 +201,7 @@ describe('nothing is said of a hold', () => {
       held(story, client, at, { value: 'locked' });
     story.grant('c2', 4.5).release('c2', 6);
     expect(found(story)).toEqual(SECOND_OF_C2);
-    // Set by nobody who is known, while c1 and c3 both store that.
+    // Set by no known client, while c1 and c3 both store that.
     story.command(4.2, 'r1', 'stranger', ['SET', KEY, 'locked', 'PX', '5000']);
     expect(found(story)).toEqual([]);
   });

@@ -56,7 +56,7 @@ it('tells each hold once', () => {
   });
 });
 
-it('a token that did not rise is told by fencing alone', () => {
+it('a token that did not rise is reported by fencing alone', () => {
   const known = [
     acquire('c1', 1, { at: 1, token: 6 }),
     write('c1', 2, { at: 1.5, hold: 1, value: 1, version: 1 }),

@@ -72,7 +72,7 @@ test.each<[Overtaken, string]>([
   // And before: from 1.4 s to 3.2 s.
   [{ shown: [1.2, 1.4, 3.2, 3.9, 5], place: 1_500 }, 'unknown'],
   [{ shown: [1.2, 1.4, 3.2, 3.9, 5], place: 2_000 }, 'invalid'],
-  // Silence before it was queued, at 1.5 s, is no matter: it had queued again.
+  // Silence before it was queued, at 1.5 s, does not count: it had queued again.
   [{ shown: [1.0, 1.45, 1.8, 2.2, 2.6, 3, 3.4, 3.8], place: 430 }, 'invalid'],
   [{ place: 'lease', shown: [1.2, 1.4, 3.2, 3.9, 5] }, 'invalid'],
   [{ place: 'lease', shown: [1.2, 1.4, 3.9, 5] }, 'unknown'],

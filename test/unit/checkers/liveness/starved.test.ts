@@ -281,7 +281,7 @@ describe('of independent nodes', () => {
   });
 });
 
-describe('the same is told once', () => {
+describe('the same is reported once', () => {
   const whole = (story: Story) => story.recovered(20.5).probe(24, false).event(24.1, { type: 'phase', phase: 'end' });
 
   it('as a deadlock, with its cause, where the key was granted to no client any more', () => {
