@@ -65,9 +65,11 @@ function accusation({ violations, failing, found }: Findings, judges: readonly C
   // Of what is counted only, nothing is known of its cause either.
   const counted = on === 'unexplained' ? untold[first.class] : 0;
   const what = happened(same.length + counted, first, judges);
-  const why = `${causePhrase(first.cause.name)}${AFTER_THE_CAUSE[on] ?? ''}`;
+  // What is the lock's own mistake by its kind is not unexplained, though no cause is named.
+  const isNamed = on !== 'lock' || first.cause.name !== 'unexplained';
+  const why = isNamed ? `, ${causePhrase(first.cause.name)}${AFTER_THE_CAUSE[on] ?? ''}` : '';
   const also = alsoBlamed(others, { ...untold, [first.class]: untold[first.class] - counted });
-  return `${on === 'lock' ? `The lock's mistake. ${what}` : what} (first at ${moment(first.fromNs)} on ${first.key}, ${why})${also === '' ? '' : `; also ${also}`}.`;
+  return `${on === 'lock' ? `The lock's mistake. ${what}` : what} (first at ${moment(first.fromNs)} on ${first.key}${why})${also === '' ? '' : `; also ${also}`}.`;
 }
 
 /** How many of each class are counted, and not among the violations. */

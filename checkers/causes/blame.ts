@@ -8,7 +8,7 @@
 import type { CheckInput, FindingKind, OwnMistake } from '../../harness/vocabulary/run.js';
 import type { Blame, Violation } from '../../harness/vocabulary/verdict.js';
 import { blameByCause, NOT_PROVEN } from './descriptions.js';
-import { serversKeptAll } from './kept.js';
+import { allLeasesHadEnded, serversKeptAll } from './kept.js';
 
 /** `kind`: what the checker says of such findings. */
 export function blameFor(violation: Violation, kind: FindingKind | undefined, input: CheckInput): Blame {
@@ -16,9 +16,14 @@ export function blameFor(violation: Violation, kind: FindingKind | undefined, in
   const own = kind?.ownMistake;
   if (own === undefined) return isFencedOff(violation, byCause, input) ? NOT_PROVEN : byCause;
   if (byCause.on === 'lock') return byCause;
-  const steady = own.onlyIf === 'servers kept all, by steady clocks';
-  if (own.onlyIf === undefined || serversKeptAll(input, violation.untilNs, steady)) return blameOnLock(own);
+  if (isShown(own, violation, input)) return blameOnLock(own);
   return byCause.on === 'lease' ? NOT_PROVEN : byCause;
+}
+
+function isShown({ onlyIf }: OwnMistake, violation: Violation, input: CheckInput): boolean {
+  if (onlyIf === undefined) return true;
+  if (onlyIf === 'all leases had ended') return allLeasesHadEnded(violation, input);
+  return serversKeptAll(input, violation.untilNs, onlyIf === 'servers kept all, by steady clocks');
 }
 
 function blameOnLock({ theory, link }: OwnMistake): Blame {

@@ -7,10 +7,12 @@
  *
  * Clocks of servers, by which a key may have ended early, count only where it is asked for.
  */
-import { effectsOf } from '../../harness/record/facts/effects.js';
+import { deadlineMs } from '../../harness/record/facts/deadlines.js';
+import { type EffectSpan, effectsOf } from '../../harness/record/facts/effects.js';
 import { namesInEffect } from '../../harness/record/facts/faults.js';
 import type { History, Observations } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Violation } from '../../harness/vocabulary/verdict.js';
 
 const LOSING: ReadonlySet<string> = new Set(['killed', 'forgot', 'short-of-memory', 'evicted', 'replaced']);
 const MOVING: ReadonlySet<string> = new Set(['clock-jumped', 'clock-drifts', 'clock-strobes']);
@@ -27,15 +29,39 @@ export function serversKeptAll(input: CheckInput, untilNs: number, steady: boole
   );
 }
 
+/**
+ * Whether a lock that was refused to a probe as held was so although all that any client had stored must have ended, if the lock
+ * had given it the lease that it was asked for and the deadline that it declares: the probe went on for longer than both, and
+ * a key that was stored by a clock that was ahead had ended before it began.
+ */
+export function allLeasesHadEnded({ untilNs, evidence }: Violation, { history }: CheckInput): boolean {
+  const probe = history.event(evidence.at(-1) ?? -1);
+  if (probe?.type !== 'probe' || (probe.reason !== 'held' && probe.reason !== 'queued-behind')) return false;
+  const { leaseMs, count } = history.operations;
+  let longestMs = 0;
+  for (let row = 0; row < count; row++) if (leaseMs[row]! > longestMs) longestMs = leaseMs[row]!;
+  const declared = (['place', 'permit'] as const).map((of) => deadlineMs(history, of, longestMs) ?? 0);
+  // What never ends by itself is the lock's own affair.
+  const lastNs = (longestMs + declared.reduce((sum, one) => sum + (Number.isFinite(one) ? one : 0), 0)) * 1e6;
+  const ahead = onServers(history, MOVING).map(({ effect, latestNs }) =>
+    effect.kind === 'clock-jumped' ? latestNs + Math.max(0, effect.offsetMs) * 1e6 : Number.POSITIVE_INFINITY,
+  );
+  const triedNs = probe.afterMs * 1e6;
+  return triedNs > lastNs && ahead.every((endNs) => endNs + lastNs < untilNs - triedNs);
+}
+
 /** When a server was first struck by one of these effects, ns since the epoch. */
 function firstEffectNs(history: History, kinds: ReadonlySet<string>): number {
+  return Math.min(...onServers(history, kinds).map(({ earliestNs }) => earliestNs));
+}
+
+function onServers(history: History, kinds: ReadonlySet<string>): EffectSpan[] {
   const clients = new Set(
     history.rare.flatMap((event) => (event.type === 'client-up' ? [event.client, event.slot, event.host] : [])),
   );
-  const struck = effectsOf(history).all.filter(
+  return effectsOf(history).all.filter(
     ({ effect }) => kinds.has(effect.kind) && namesInEffect(effect).some((name) => !clients.has(name)),
   );
-  return Math.min(...struck.map(({ earliestNs }) => earliestNs));
 }
 
 const seen = new WeakMap<Observations, number>();

@@ -84,6 +84,12 @@ export const liveness: Checker = {
             `Deadlock: ${plural(count, 'lock')} could not be acquired again after everything was healed`,
           accusedIf:
             'the deployment had recovered, and the probe at the end of the run was not granted the key within its lease and a grace',
+          ownMistake: {
+            theory:
+              'When every lease is over and the deployment is whole, a lock must be granted: what it keeps of clients that died, gave up or released must end by itself.',
+            link: 'https://redis.io/docs/latest/develop/use/patterns/distributed-locks/',
+            onlyIf: 'all leases had ended',
+          },
         },
       },
     },

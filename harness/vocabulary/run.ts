@@ -103,6 +103,9 @@ export interface FindingKind {
 
 /** Why nothing but the lock can have done it: the checker leaves out whatever else could, or the servers' record excludes it. */
 export interface OwnMistake extends Omit<Blame, 'on'> {
-  /** Only where the servers certainly kept all that they had stored, and (where it matters when keys end) none of their clocks moved (`checkers/causes/kept.ts`). */
-  readonly onlyIf?: 'servers kept all' | 'servers kept all, by steady clocks';
+  /**
+   * Only where the record shows that (`checkers/causes/kept.ts`): the servers kept all that they had stored, and (where it matters
+   * when keys end) none of their clocks moved; or whatever a lease or a declared deadline keeps had ended.
+   */
+  readonly onlyIf?: 'servers kept all' | 'servers kept all, by steady clocks' | 'all leases had ended';
 }

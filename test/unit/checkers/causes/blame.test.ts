@@ -242,6 +242,7 @@ describe('a kind of finding that is the mistake of the lock', () => {
       ),
     );
     expect(own.sort()).toEqual([
+      'deadlock: all leases had ended',
       'fence-inversion: servers kept all, by steady clocks',
       'fence-repeat: servers kept all, by steady clocks',
       'fifo-inversion: servers kept all, by steady clocks',
@@ -252,6 +253,48 @@ describe('a kind of finding that is the mistake of the lock', () => {
       'silent-release: servers kept all',
       'slept: always',
     ]);
+  });
+});
+
+describe('a deadlock', () => {
+  /** c1 holds for a lease of 5 s; a probe that began at 20 s is refused at 27 s. */
+  const whole = ({ afterMs = 7_000, reason = 'held' } = {}) =>
+    calm()
+      .grant('c1', 1)
+      .release('c1', 2)
+      .recovered(19)
+      .event(27, { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs, reason });
+  const deadlock = (story: Story) => {
+    const { history } = story.input();
+    const probe = history.rare.find(({ type }) => type === 'probe')!;
+    const fields = { class: 'liveness', kind: 'deadlock', fromNs: ns(19), untilNs: ns(27) } as const;
+    const kind = checkers.find(({ name }) => name === 'liveness')!.properties[0]!.kinds.deadlock!;
+    return whose(violation('unexplained', { ...fields, evidence: [probe.i] }), story, kind);
+  };
+  const jumped = (untilS: number, offsetMs: number) =>
+    whole()
+      .fault(3, 0, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: ['r1'], offsetMs }] })
+      .fault(untilS, 0, 'clock', 'heal', { beganNs: ns(untilS) });
+
+  it('is the mistake of the lock where all that a lease keeps had ended', () => {
+    expect(deadlock(whole())).toBe('lock');
+    expect(deadlock(whole({ reason: 'queued-behind' }))).toBe('lock');
+    expect(deadlock(whole({ afterMs: 4_900 }))).toBe('unexplained');
+  });
+
+  it('is not, where something else than a holder was in the way', () => {
+    expect(deadlock(whole({ reason: 'connection lost' }))).toBe('unexplained');
+  });
+
+  it('is not, where a key may have been stored by a clock that was ahead', () => {
+    expect(deadlock(jumped(10, 4_900))).toBe('lock');
+    expect(deadlock(jumped(10, 5_100))).toBe('unexplained');
+    expect(deadlock(jumped(15.5, -9_000))).toBe('unexplained');
+    expect(deadlock(jumped(14, -9_000))).toBe('lock');
+    const drifting = whole().fault(3, 0, 'drift', 'strike', {
+      effects: [{ kind: 'clock-drifts', who: ['r1'], ratePpm: 5, gainedMs: 0 }],
+    });
+    expect(deadlock(drifting)).toBe('unexplained');
   });
 });
 
