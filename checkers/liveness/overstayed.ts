@@ -19,6 +19,7 @@
 import { othersThan } from '../../harness/record/facts/clients.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
 import { effectsOf } from '../../harness/record/facts/effects.js';
+import { OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { mishaps } from '../../harness/record/facts/faults.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
@@ -48,7 +49,13 @@ interface Overstay {
   dueNs: number;
 }
 
-type Sent = readonly [line: number, command: CommandObservation];
+/** A command of the acquire's client on its key, and when it ran, ns since the epoch. */
+interface Sent {
+  line: number;
+  command: CommandObservation;
+  ranFromNs: number;
+  ranByNs: number;
+}
 
 function findOverstays(input: CheckInput): CheckerFindings {
   const { history } = input;
@@ -140,13 +147,42 @@ function overstayOf({ history, observations }: CheckInput, row: number): Oversta
   const [client, key] = [ops.clients[ops.client[row]!]!, ops.keys[ops.key[row]!]!];
   const callNs = intervalsOf(history).callNs[row]!;
   const untilNs = answeredNs(history, row);
-  const commands = [...observations.commands(callNs, untilNs)].filter(
-    ([, { client: sender, argv }]) => sender === client && argv.includes(key),
-  );
+  const commands = sentSince(
+    callNs,
+    [...observations.commands(callNs, untilNs + OBSERVED_WITHIN_NS)].filter(
+      ([, { client: sender, argv }]) => sender === client && argv.includes(key),
+    ),
+  ).filter(({ ranFromNs }) => ranFromNs <= untilNs);
   if (commands.length === 0) return undefined;
   const allowedMs = (ops.waitMs[row] || 0) + (commands.length + UNSEEN_COMMANDS) * COMMAND_TIMEOUT_MS + STALL_MS;
   const dueNs = callNs + allowedMs * 1e6;
   return untilNs > dueNs ? { row, commands, dueNs } : undefined;
+}
+
+/**
+ * Bounds of when commands ran: by the server's own clock, from the first one on that it ran for this client. They are read a
+ * little later, and so the last one of an acquire often when that has been answered.
+ */
+function sentSince(callNs: number, commands: Iterable<readonly [number, CommandObservation]>): Sent[] {
+  const firsts = new Map<string, CommandObservation>();
+  return Array.from(commands, ([line, command]) => {
+    const first = firsts.get(command.node) ?? command;
+    firsts.set(command.node, first);
+    const laterNs = (command.serverWallMs - first.serverWallMs) * 1e6;
+    const [ranFromNs, ranByNs] = [callNs, first.atNs].map((ns) => Math.min(command.atNs, ns + laterNs)) as [
+      number,
+      number,
+    ];
+    return { line, command, ranFromNs, ranByNs };
+  });
+}
+
+/** When the client began its next operation; infinity: never. */
+function nextCallNs(history: History, row: number): number {
+  const { client, count } = history.operations;
+  for (let next = row + 1; next < count; next++)
+    if (client[next] === client[row]) return intervalsOf(history).callNs[next]!;
+  return Number.POSITIVE_INFINITY;
 }
 
 function violation(overstay: Overstay, history: History): Violation {
@@ -193,12 +229,15 @@ function causeOf({ row, commands, dueNs }: Overstay, history: History): Cause {
     text: `${client}'s acquire ended`,
     history: ops.completionLine[row]!,
   };
-  const [line, last] = commands.at(-1)!;
-  if (last.atNs <= dueNs) return unexplained([told, answered]);
-  const sent = { atNs: last.atNs, text: `${client} sent ${last.argv[0]?.toUpperCase()} again`, observation: line };
+  // What may have run when the client had gone on to something else may be that's.
+  const nextNs = nextCallNs(history, row);
+  const last = commands.findLast(({ ranByNs }) => ranByNs <= nextNs);
+  if (!last || last.ranFromNs <= dueNs) return unexplained([told, answered]);
+  const name = last.command.argv[0]?.toUpperCase();
+  const sent = { atNs: last.ranByNs, text: `${client} sent ${name} again`, observation: last.line };
   return {
     name: 'went-on-trying',
-    sentence: `${client}'s lock went on trying: it sent another ${last.argv[0]?.toUpperCase()} ${duration(last.atNs - (told.atNs + waitMs * 1e6))} after its wait was over.`,
+    sentence: `${client}'s lock went on trying: it sent another ${name} ${duration(last.ranByNs - (told.atNs + waitMs * 1e6))} after its wait was over.`,
     chain: [told, sent, answered],
   };
 }

@@ -104,4 +104,26 @@ describe('the cause', () => {
   it('is unknown where it sent nothing that late', () => {
     expect(found(tried({ commandsAt: [20, 22.2] }))).toMatchObject([{ cause: { name: 'unexplained' } }]);
   });
+
+  /** Beside the SET of 20 s one that ran at 23.999 s and was read 6 ms later, when c1 had its answer. */
+  const readLate = (then: (story: Story) => Story = (story) => story, ranAt = 23.999) =>
+    found(
+      then(tried({ commandsAt: [20] }).command(24.005, 'r1', 'c1', ['SET', KEY, 'x', 'NX'], (ranAt - 24.005) * 1_000)),
+    );
+
+  it('is known by a command that was read after the answer, and ran before', () => {
+    const [violation] = readLate();
+    expect(violation!.proof).toContain('2 commands of its own');
+    expect(violation!.cause).toMatchObject({ name: 'went-on-trying', chain: [{}, { observation: 2 }, {}] });
+    // Also where its client has gone on meanwhile.
+    const goesOn = (at: number) => (story: Story) => story.grant('c1', at + 1, { sent: at, began: at, grantSent: at });
+    expect(readLate(goesOn(24.0005))).toMatchObject([{ cause: { name: 'went-on-trying' } }]);
+    expect(readLate(goesOn(23.998))).toMatchObject([{ cause: { name: 'unexplained' } }]);
+  });
+
+  it("is not known by the next operation's command", () => {
+    const [violation] = readLate((story) => story.grant('c1', 24.1, { sent: 24.001, began: 24.001 }), 24.003);
+    expect(violation!.proof).toContain('1 command of its own');
+    expect(violation!.cause.name).toBe('unexplained');
+  });
 });
