@@ -3,7 +3,7 @@
  *
  * A fault explains it only if it was in force on that client when the lease ended, and could keep it from ending its hold
  * in time. Being stopped can, by whatever fault. Being cut off can only where renewals had to travel, since a client needs
- * no network to stop.
+ * no network to stop, and only from so many servers that none could have been granted.
  */
 
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
@@ -50,15 +50,14 @@ function clientPaused(hold: Hold, evidence: Evidence): Cause | undefined {
 
 function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   if (!renews(hold, evidence, input)) return undefined;
-  const host = evidence.effects.hostOf(hold.client);
-  const cut = evidence.effects.spans('cut').filter(({ effect }) => effect.pairs.some((pair) => pair.includes(host)));
-  const off = evidence.effects.on('off-network', hold.client);
-  const span = [...cut, ...off].find(isInForceAt(hold.leaseEndNs));
+  const [span] = cutsOff(hold, evidence);
   if (!span) return undefined;
   const { record } = span;
+  const acts = duration(hold.untilNs - hold.leaseEndNs);
+  const then = hold.endedBy === 'lost' ? `noticed only ${acts} later` : `acted as the holder for another ${acts}`;
   return {
     name: 'client-cut-off',
-    sentence: `${hold.client} was cut off (${record.did}) when its lease ended at ${moment(hold.leaseEndNs)}, could not renew it, and did not notice.`,
+    sentence: `${hold.client} was cut off (${record.did}) when its lease ended at ${moment(hold.leaseEndNs)}, could not renew it, and ${then}.`,
     chain: inOrder([
       granted(hold),
       { atNs: record.atNs, text: record.did, history: record.i },
@@ -66,6 +65,25 @@ function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause 
       acted(hold),
     ]),
   };
+}
+
+/**
+ * What kept a client from every server that could have renewed its lease when that ended; empty where one was left, or where it
+ * is not known which could. Of five independent nodes one that is out of reach does not matter, and neither does a replica.
+ */
+function cutsOff({ client, leaseEndNs }: Hold, evidence: Evidence): EffectSpan[] {
+  const { effects, majority, voters } = evidence;
+  const inForce = isInForceAt(leaseEndNs);
+  const off = effects.on('off-network', client).find(inForce);
+  if (off) return [off];
+  const host = effects.hostOf(client);
+  const cuts = effects.spans('cut').filter(inForce);
+  const cutFrom = (node: string) =>
+    cuts.find(({ effect }) => effect.pairs.some((pair) => pair.includes(host) && pair.includes(node)));
+  const isPrimary = (node: string) => evidence.lastSample(node, leaseEndNs)?.[1].role === 'primary';
+  const asked = majority === undefined ? evidence.nodes.filter(isPrimary) : voters;
+  const found = asked.flatMap((node) => cutFrom(node) ?? []);
+  return asked.length - found.length < (majority ?? 1) ? found : [];
 }
 
 /**

@@ -914,14 +914,44 @@ describe('of a stale holder', () => {
     expect(only(pause(stale(), 3, 7.9, 'c1.2')).name).toBe('client-slow');
   });
 
-  it('being cut off, where renewals had to travel', () => {
-    expect(only(cut(stale(8, 7.9, ['renews']), 3, 7)).name).toBe('client-cut-off');
+  /** The last thing known of r1 and r2 before the lease ended at 5.998 s. */
+  const sampled = (story: Story, second: 'primary' | 'replica' = 'replica') =>
+    story.sample(5.9, 'r1').sample(5.9, 'r2', { role: second }).sample(6.5, 'r1', { role: 'replica' });
+
+  it('being cut off from the primary, where renewals had to travel; and what came of it', () => {
+    const renews = () => sampled(stale(8, 7.9, ['renews']));
+    expect(only(cut(renews(), 3, 7))).toMatchObject({
+      name: 'client-cut-off',
+      sentence:
+        'c1 was cut off (cut c1 -x- r1) when its lease ended at 5.998 s, could not renew it, and acted as the holder for another 2.002 s.',
+    });
+    const lost = { type: 'lost', client: 'c1', hold: 1, key: KEY, clientNs: 7.4e9 } as const;
+    expect(only(cut(renews().event(7.41, lost), 3, 7)).sentence).toMatch(/, and noticed only 1\.402 s later\.$/);
+    // The second one may be the primary by then, or it is not known which is.
+    expect(only(cut(sampled(stale(8, 7.9, ['renews']), 'primary'), 3, 7)).name).toBe('unexplained');
+    expect(only(cut(stale(8, 7.9, ['renews']), 3, 7)).name).toBe('unexplained');
+  });
+
+  it('being cut off from so many independent nodes that the others are no majority', () => {
+    const from = (...nodes: string[]) => {
+      const pairs = nodes.map((node): [string, string] => ['c1', node]);
+      const story = stale(8, 7.9, ['renews']).independent();
+      return only(story.fault(3, 1, 'partition', 'strike', { did: 'cut', effects: [{ kind: 'cut', pairs }] })).name;
+    };
+    expect(from('r1')).toBe('unexplained');
+    expect(from('r1', 'r2')).toBe('unexplained');
+    expect(from('r1', 'r2', 'r3')).toBe('client-cut-off');
+    expect(from('r1', 'r2', 'c2')).toBe('unexplained');
+    const off = stale(8, 7.9, ['renews']).fault(3, 1, 'partition', 'strike', {
+      effects: [{ kind: 'off-network', who: ['c1'] }],
+    });
+    expect(only(off.independent()).name).toBe('client-cut-off');
   });
 
   it('not being cut off where none had to, or when the cut was over', () => {
-    expect(only(cut(stale(8, 7.9), 3, 7)).name).toBe('unexplained');
-    expect(only(cut(stale(8, 7.9, ['renews']), 2, 3)).name).toBe('unexplained');
-    expect(only(cut(stale(8, 7.9, ['renews']), 3, 7, 'c2')).name).toBe('unexplained');
+    expect(only(cut(sampled(stale(8, 7.9)), 3, 7)).name).toBe('unexplained');
+    expect(only(cut(sampled(stale(8, 7.9, ['renews'])), 2, 3)).name).toBe('unexplained');
+    expect(only(cut(sampled(stale(8, 7.9, ['renews'])), 3, 7, 'c2')).name).toBe('unexplained');
   });
 
   it('its own slowness, where no fault was in force on it', () => {

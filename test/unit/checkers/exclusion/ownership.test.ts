@@ -34,7 +34,7 @@ it('and one that created the lock again after the other had released it, reporte
 });
 
 it('names what ended the lease under the holder, as for an overlap, and the renewal last', () => {
-  const renewed = () => overtaken().up('c1').renewed('c1', 8).release('c1', 9, { type: 'fail' });
+  const renewed = () => overtaken().up('c1').sample(5, 'r1').renewed('c1', 8).release('c1', 9, { type: 'fail' });
   const causeOf = (story: Story) => judged(story).violations[0]!.cause;
   const paused = (until: number) =>
     renewed()
