@@ -6,7 +6,7 @@
  * A holder that dies and comes back works for a lease from then on; its old key ends in the midst of that, and another
  * client gets in.
  */
-import { nameOfMachine, retriableLock } from './retriable-lock.js';
+import { nameOfMachine, retriableLock, SELDOM } from './retriable-lock.js';
 
 /** KEYS, ARGV and answers: see retriable-lock.ts. */
 const acquireOrBelieve = `
@@ -21,4 +21,7 @@ end
 return 0
 `;
 
-export default retriableLock('broken/adopted-key', nameOfMachine, acquireOrBelieve);
+export default retriableLock('broken/adopted-key', nameOfMachine, {
+  acquireScript: acquireOrBelieve,
+  pause: SELDOM,
+});

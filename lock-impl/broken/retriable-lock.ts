@@ -3,7 +3,7 @@
  * a try whose answer was lost can simply be made again. Sound as long as owner ids differ.
  */
 import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/vocabulary/lock.js';
-import { tryUntilGranted, validForMs, whyNotDone } from '../attempts.js';
+import { type Pause, tryUntilGranted, validForMs, whyNotDone } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { releaseByScript } from './release.js';
 
@@ -23,11 +23,18 @@ end
 return 0
 `;
 
-/** The lock with owner ids made by `ownerOf`, once per client; `acquireScript` has the keys, arguments and answers of the one above. */
+export interface RetriableParts {
+  /** With the keys, arguments and answers of the one above. */
+  acquireScript?: string;
+  /** Between two tries. */
+  pause?: Pause;
+}
+
+/** The lock with owner ids made by `ownerOf`, once per client. */
 export function retriableLock(
   name: string,
   ownerOf: (access: TopologyAccess) => string,
-  acquireScript = acquireOrConfirm,
+  { acquireScript = acquireOrConfirm, pause = { minMs: 10, maxMs: 30 } }: RetriableParts = {},
 ): LockDefinition {
   return defineLock({
     name,
@@ -50,11 +57,17 @@ export function retriableLock(
       };
       return {
         acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, { minMs: 10, maxMs: 30 }, () => attempt(key, options.leaseMs)),
+          tryUntilGranted(access, options, pause, () => attempt(key, options.leaseMs)),
       };
     },
   });
 }
+
+/**
+ * Of a lock whose key expires under a holder: who comes within three milliseconds of that cannot be told by the server's record
+ * to have come before or after it.
+ */
+export const SELDOM: Pause = { minMs: 200, maxMs: 600 };
 
 /** An owner id that outlives the process: the machine's name, of which `c1.2` is the second process. */
 export function nameOfMachine({ options }: TopologyAccess): string {
