@@ -125,6 +125,13 @@ const descriptions: Record<string, Description> = {
       LOCKS,
     ),
   },
+  'token-drawn-early': {
+    phrase: 'the token was drawn before the lock was waited for',
+    blame: lock(
+      'Tokens must rise from grant to grant: one that is drawn before the lock is waited for tells when its client asked, and not when it was granted.',
+      FENCING,
+    ),
+  },
   'client-paused': { phrase: 'the client was paused', blame: SLEPT },
   'client-cut-off': {
     phrase: 'the client was cut off',

@@ -8,8 +8,9 @@
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
-import type { Cause } from '../../harness/vocabulary/verdict.js';
+import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { adoptedStaleKey } from './adopted-stale-key.js';
+import { causeBetween } from './broken-hold.js';
 import { type Contest, contestsOf, type Explanation, type Reason } from './contest.js';
 import { counterLost } from './counter-lost.js';
 import { evicted } from './evicted.js';
@@ -22,6 +23,7 @@ import { nodeForgot } from './node-forgot.js';
 import { overwritten } from './overwritten.js';
 import { releasedByOther } from './released-by-other.js';
 import { staleReasons } from './stale.js';
+import { tokenDrawnEarly } from './token-drawn-early.js';
 import { unexplained } from './unexplained.js';
 
 /** Why a node that had granted one client granted another, in the order in which the explanations are tried. */
@@ -46,13 +48,14 @@ export function explainerOf(input: CheckInput): (overlap: Overlap) => Cause {
   return (overlap) => causeOf(overlap, windows.around(overlap), input);
 }
 
-/** As `explainerOf`, of holds whose fencing tokens did not rise: why they did not; undefined where that is not known. */
-export function tokenExplainerOf(input: CheckInput): (overlap: Overlap) => Cause | undefined {
+/** Why the fencing token of the second hold, that was granted later, did not rise; the chain is what is known where no other is. */
+export function tokenExplainerOf(input: CheckInput): (first: Hold, second: Hold, chain: () => CauseLink[]) => Cause {
   const windows = new EvidenceWindows(input);
-  return (overlap) => {
+  const lost = (overlap: Overlap) => {
     const evidence = windows.around(overlap);
     return counterLost(overlap, causeOf(overlap, evidence, input), evidence);
   };
+  return (first, second, chain) => tokenDrawnEarly(first, second, input) ?? causeBetween(first, second, lost, chain);
 }
 
 export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause {

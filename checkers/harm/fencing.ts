@@ -19,7 +19,8 @@
  * read-write lock (they may share one) and permits of a semaphore; and what a resource made of a token (`stale-writes`).
  * A token above 2^53 is not known exactly, so it is not judged.
  *
- * A cause is named only where the count was certainly lost with the lock (`causes/counter-lost.ts`).
+ * A cause is named only where the count was certainly lost with the lock (`causes/counter-lost.ts`), or the token was certainly
+ * drawn before the lock was waited for (`causes/token-drawn-early.ts`).
  */
 
 import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
@@ -28,11 +29,9 @@ import { nestedHolds } from '../../harness/record/facts/hold-order.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { countInversions } from '../../harness/record/facts/inversions.js';
-import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
 import type { Checker, CheckInput, OwnMistake } from '../../harness/vocabulary/run.js';
-import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
-import { causeBetween } from '../causes/broken-hold.js';
+import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { tokenExplainerOf } from '../causes/explain.js';
 
 /** Where no server lost a count, and none ended by a clock that moved. */
@@ -192,7 +191,7 @@ function violation(
   { grant, before, ordered }: Accused,
   holds: Holds,
   { token, sentNs }: Pick<Grants, 'token' | 'sentNs'>,
-  explain: (overlap: Overlap) => Cause | undefined,
+  explain: ReturnType<typeof tokenExplainerOf>,
 ): Violation {
   const [first, second] = [holds.hold(before), holds.hold(grant)];
   const repeat = token[before] === token[grant];
@@ -208,7 +207,7 @@ function violation(
     proof: ordered
       ? `${first.client} had token ${first.token} of ${first.key} at ${moment(first.fromNs)}; the attempt that was granted to ${second.client} left after that, at ${moment(sentNs[grant]!)}, and was given token ${second.token}, which is ${repeat ? 'the same' : 'lower'}.`
       : `${first.client} and ${second.client} were both given token ${second.token} of ${first.key}, at ${moment(first.fromNs)} and ${moment(second.fromNs)}: no resource can tell them apart.`,
-    cause: causeBetween(first, second, explain, () =>
+    cause: explain(first, second, () =>
       [first, second].map((hold) => ({
         atNs: hold.fromNs,
         text: `${hold.client} was granted ${hold.key} with token ${hold.token}`,

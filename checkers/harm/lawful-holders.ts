@@ -28,7 +28,6 @@ import { duration, moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CauseLink, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
-import { causeBetween } from '../causes/broken-hold.js';
 import { tokenExplainerOf } from '../causes/explain.js';
 import { unexplained } from '../causes/unexplained.js';
 import { TOKENS_MUST_RISE, tokensNotRisen } from './fencing.js';
@@ -176,9 +175,7 @@ function explainerOf(input: CheckInput): Explain {
   const explain = tokenExplainerOf(input);
   return (k, links) => {
     const before = highestBefore(k, holds, input);
-    return before === undefined
-      ? unexplained(links)
-      : causeBetween(holds.hold(before), holds.hold(k), explain, () => links);
+    return before === undefined ? unexplained(links) : explain(holds.hold(before), holds.hold(k), () => links);
   };
 }
 

@@ -16,7 +16,7 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
-import { blockerFinder } from './starvation.js';
+import { blockerBetween } from './starvation.js';
 
 type Probe = Extract<HistoryEvent, { type: 'probe' }>;
 type Recovered = Extract<HistoryEvent, { type: 'recovered' }>;
@@ -55,8 +55,7 @@ export function deadlocksOf(input: CheckInput): Violation[] {
   const { stuck, recovered } = probesOf(input);
   const deployed = recovered !== undefined && recovered.missing.length === 0 && unhealed(history).length === 0;
   const sure = deployed && stuck.length > 0 && doubtAbout(stuck, input) === undefined;
-  const blocker = blockerFinder(input);
-  const deadlocks = sure ? stuck.map((probe) => deadlock(probe, recovered, input, blocker)) : [];
+  const deadlocks = sure ? stuck.map((probe) => deadlock(probe, recovered, input)) : [];
   known.set(history, deadlocks);
   return deadlocks;
 }
@@ -146,12 +145,7 @@ function reasonsForDoubt(
   return reasons;
 }
 
-function deadlock(
-  probe: Probe,
-  recovered: Recovered,
-  input: CheckInput,
-  blocker: ReturnType<typeof blockerFinder>,
-): Violation {
+function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violation {
   const why = probe.reason ? `: ${probe.reason}` : '';
   return {
     class: 'liveness',
@@ -163,7 +157,7 @@ function deadlock(
     evidence: [recovered.i, probe.i],
     proof: `Everything was healed and recovered at ${moment(recovered.atNs)}, but ${probe.client} could not have ${probe.key} by ${moment(probe.atNs)} (${durationOfMs(probe.afterMs)} of trying${why}).`,
     cause:
-      blocker(probe.key, recovered.atNs, probe.atNs) ??
+      blockerBetween(input, probe.key, recovered.atNs, probe.atNs) ??
       neverExpires(probe, input) ??
       unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be acquired${why}`, history: probe.i }]),
   };

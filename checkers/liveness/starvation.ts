@@ -11,13 +11,13 @@
  */
 
 import type { Change } from '../../harness/record/facts/commands/changes.js';
-import { Evidence } from '../../harness/record/facts/evidence.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause } from '../../harness/vocabulary/verdict.js';
 import { type Ask, asksOf, runKeyOf } from '../causes/asks.js';
 import { blockerOf } from '../causes/blocker.js';
+import { wholeEvidenceOf } from '../causes/whole-evidence.js';
 import { longWishes, mostNs, type Wish } from './free-and-asked.js';
 
 export interface Starvation {
@@ -33,9 +33,6 @@ export interface Starvation {
   readonly cause: Cause | undefined;
 }
 
-/** With more commands than these, what servers stored is not worked out from the beginning of the run. */
-const MOST_COMMANDS = 1_000_000;
-
 const known = new WeakMap<History, Starvation[]>();
 
 /** All starvations of a run, by time; made once for each history. */
@@ -43,8 +40,7 @@ export function starvationsOf(input: CheckInput): readonly Starvation[] {
   const { history } = input;
   const made = known.get(history);
   if (made) return made;
-  const evidence = lazily(() => wholeEvidence(input));
-  const starvations = longWishes(history).flatMap((wish) => starvation(wish, input, evidence) ?? []);
+  const starvations = longWishes(history).flatMap((wish) => starvation(wish, input) ?? []);
   const all = oneEach(starvations);
   known.set(history, all);
   return all;
@@ -52,18 +48,14 @@ export function starvationsOf(input: CheckInput): readonly Starvation[] {
 
 /**
  * Who was in the way of those who asked for a key between two instants (ns); undefined where the record does not prove it.
- * What servers stored is worked out once, when it is first asked for.
  */
-export function blockerFinder(input: CheckInput): (key: string, fromNs: number, untilNs: number) => Cause | undefined {
-  const evidence = lazily(() => wholeEvidence(input));
-  return (key, fromNs, untilNs) => {
-    const asks = asksOf(input, key, fromNs, untilNs);
-    return asks.length === 0 ? undefined : blocker(asks, input, evidence);
-  };
+export function blockerBetween(input: CheckInput, key: string, fromNs: number, untilNs: number): Cause | undefined {
+  const asks = asksOf(input, key, fromNs, untilNs);
+  return asks.length === 0 ? undefined : blocker(asks, input);
 }
 
-function blocker(asks: readonly Ask[], input: CheckInput, evidence: () => Evidence | undefined): Cause | undefined {
-  const seen = evidence();
+function blocker(asks: readonly Ask[], input: CheckInput): Cause | undefined {
+  const seen = wholeEvidenceOf(input);
   return seen && blockerOf({ key: keyOf(asks[0]!, input), asks }, seen, input, majorityOf(input.history));
 }
 
@@ -71,7 +63,7 @@ function keyOf({ row }: Ask, { history: { operations: ops } }: CheckInput): stri
   return ops.keys[ops.key[row]!]!;
 }
 
-function starvation(wish: Wish, input: CheckInput, evidence: () => Evidence | undefined): Starvation | undefined {
+function starvation(wish: Wish, input: CheckInput): Starvation | undefined {
   const { history } = input;
   const key = history.operations.keys[wish.key]!;
   const asks = asksOf(input, key, wish.fromNs, wish.untilNs);
@@ -79,17 +71,19 @@ function starvation(wish: Wish, input: CheckInput, evidence: () => Evidence | un
   if (!first || !last || last.atNs - first.atNs <= mostNs(history)) return undefined;
   // So many of them are too many already; the others may tell more than can be followed.
   const enough = asks.slice(0, asks.findIndex(({ atNs }) => atNs - first.atNs > mostNs(history)) + 1);
-  const cause = blocker(enough, input, evidence);
-  if (!cause && !(evidence() && isPlain(enough, input, evidence()!))) return undefined;
+  const cause = blocker(enough, input);
+  if (!cause && !isPlain(enough, input)) return undefined;
   const clients = new Set(asks.map(({ client }) => client)).size;
   return { key, fromNs: first.atNs, untilNs: last.atNs, first, last, asks: asks.length, clients, cause };
 }
 
 /** Whether nothing that was observed could have kept a sound lock from being granted. */
-function isPlain(asks: readonly Ask[], input: CheckInput, evidence: Evidence): boolean {
+function isPlain(asks: readonly Ask[], input: CheckInput): boolean {
   const { history, config } = input;
   const nodes = new Set(asks.map(({ node }) => node));
-  if (majorityOf(history) || nodes.size !== 1 || config.topologyOptions.minReplicasToWrite > 0) return false;
+  const evidence = wholeEvidenceOf(input);
+  if (!evidence || majorityOf(history) || nodes.size !== 1 || config.topologyOptions.minReplicasToWrite > 0)
+    return false;
   const [fromNs, untilNs] = [asks[0]!.atNs, asks.at(-1)!.atNs];
   const node = asks[0]!.node;
   const samples = evidence.samples(node, fromNs, untilNs).map(([, sample]) => sample);
@@ -128,21 +122,4 @@ function oneEach(starvations: readonly Starvation[]): Starvation[] {
     }
   }
   return all;
-}
-
-/** What servers stored, from the beginning of the run, when they had nothing: a run starts servers of its own. */
-function wholeEvidence(input: CheckInput): Evidence | undefined {
-  const { history, observations } = input;
-  if (observations.commandCount > MOST_COMMANDS) return undefined;
-  const deployed = history.rare.some((event) => event.type === 'deployment');
-  const beganNs = deployed ? (history.operations.sentNs[0] ?? Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY;
-  return new Evidence(input, undefined, beganNs);
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

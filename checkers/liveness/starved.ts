@@ -23,6 +23,7 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
+import { tooManyCommands } from '../causes/whole-evidence.js';
 import { longestLeaseMs, longWishes, patienceOf } from './free-and-asked.js';
 import { deadlocksOf } from './liveness.js';
 import { type Starvation, starvationsOf } from './starvation.js';
@@ -33,8 +34,11 @@ function findStarved(input: CheckInput): CheckerFindings {
   const { history, observations } = input;
   const notJudged = whyNotJudged(input);
   if (notJudged !== undefined) return { verdict: 'valid', notes: [], violations: [], notJudged, stats: { starved: 0 } };
-  const missing = longWishes(history).length > 0 ? missingObservations({ history, observations }) : undefined;
-  if (missing !== undefined) return unknown(`whether clients starved beside a free lock cannot be told: ${missing}`);
+  const untold =
+    longWishes(history).length > 0
+      ? (missingObservations({ history, observations }) ?? tooManyCommands(input))
+      : undefined;
+  if (untold !== undefined) return unknown(`whether clients starved beside a free lock cannot be told: ${untold}`);
   const deadlocks = deadlocksOf(input);
   const found = starvationsOf(input).filter((one) => !deadlocks.some((deadlock) => isSame(deadlock, one, history)));
   const undeclared = found.length > 0 ? undeclaredOf(input) : undefined;

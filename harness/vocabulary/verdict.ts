@@ -84,6 +84,7 @@ export type CauseName =
   | 'client-slow'
   | 'granted-late'
   | 'adopted-stale-key'
+  | 'token-drawn-early'
   | 'unexplained'
   | (string & {});
 

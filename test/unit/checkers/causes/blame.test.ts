@@ -57,6 +57,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'minority-granted',
     'never-granted',
     'adopted-stale-key',
+    'token-drawn-early',
     'granted-late',
     'key-never-expires',
     'outlives-its-lease',

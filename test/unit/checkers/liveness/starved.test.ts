@@ -312,3 +312,17 @@ describe('the same is reported once', () => {
     expect(causes(story)).toEqual(['queue-head-gone']);
   });
 });
+
+it('cannot tell, and says so, where there are more commands than are followed from the beginning', () => {
+  const told = (commandCount: number, story = wants(abandoned())) => {
+    const input = story.input();
+    const { verdict, notes } = starved.check({ ...input, observations: { ...input.observations, commandCount } });
+    return [verdict, ...notes];
+  };
+  expect(told(1_000_000)).toEqual(['invalid']);
+  expect(told(1_000_001)).toEqual([
+    'unknown',
+    'whether clients starved beside a free lock cannot be told: 1000001 commands of clients were observed, and of more than 1000000 it is not worked out what servers stored',
+  ]);
+  expect(told(1_000_001, begun())).toEqual(['valid']);
+});
