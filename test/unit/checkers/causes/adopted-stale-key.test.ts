@@ -128,6 +128,22 @@ describe('not named', () => {
     );
   });
 
+  it('where it changed its time shortly before that was over', () => {
+    expect(named(told({ between: (s) => s.command(5.5, 'r1', 'c1.2', ['PEXPIRE', KEY, '200']) }))).not.toBe(
+      'adopted-stale-key',
+    );
+  });
+
+  it('where not all keys of the resource are followed on some server', () => {
+    const keys = (count: number) => (s: Story) => {
+      for (let n = 0; n < count; n++) s.command(0.6, 'r2', 'c3', ['DEL', `${KEY}:try-${n}`]);
+      return s;
+    };
+    const two = (count: number) => named(told({ nodes: ['r1', 'r2'], between: keys(count) }));
+    expect(two(31)).toBe('adopted-stale-key');
+    expect(two(33)).not.toBe('adopted-stale-key');
+  });
+
   it('where another client had stored it', () => {
     expect(named(told({ by: 'c3' }))).not.toBe('adopted-stale-key');
     expect(named(told({ by: 'stranger' }))).not.toBe('adopted-stale-key');

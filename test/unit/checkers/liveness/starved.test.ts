@@ -4,69 +4,14 @@ import { liveness } from '../../../../checkers/liveness/liveness.js';
 import { starved } from '../../../../checkers/liveness/starved.js';
 import { waiting } from '../../../../checkers/liveness/waiting.js';
 import type { Deadlines, LockModel } from '../../../../harness/vocabulary/protocol.js';
-import { KEY, LEASE_MS, ns, Story } from '../build.js';
+import { KEY, LEASE_MS, ns, type Story } from '../build.js';
+import { abandoned, asksInQueue, asksSet, begun, QUEUE, wants } from './starving.js';
 
-const QUEUE = `{${KEY}}:tickets`;
 /** With a lease of 5 s, what c1 held until 2 s is free from 7 s on at the latest; from there it takes 7 s more. */
 const FREE = 7.01;
 
 const found = (story: Story) => starved.check(story.input());
 const causes = (story: Story) => found(story).violations.map(({ cause }) => cause.name);
-
-/** What samples of some nodes show from `from` on. */
-interface Stored {
-  from: number;
-  owner?: string;
-  pttlMs?: number;
-  on?: string[];
-}
-
-/** Servers of the run's own, watched from the beginning; c1 holds from 1 s to 2 s. */
-function begun(nodes = ['r1'], deadlines?: Deadlines, stored: Stored = { from: 99 }): Story {
-  const story = new Story();
-  const deployed = { topology: 'single', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
-  if (nodes.length === 1) story.event(0, { type: 'deployment', ...deployed });
-  else story.independent(nodes.length);
-  for (const client of ['c1', 'c2', 'c3'])
-    story.event(0.1, {
-      type: 'client-up',
-      client,
-      slot: client,
-      host: client,
-      address: '10.77.0.9',
-      lock: 'any',
-      features: [],
-      ...(deadlines && { deadlines }),
-    });
-  for (const node of nodes) story.watch(0.2, node);
-  const { from, owner = '', pttlMs = -1, on = nodes } = stored;
-  for (let at = 0.5; at < 25; at += 0.5)
-    for (const node of nodes) story.sample(at, node, at > from && on.includes(node) ? { owner, pttlMs } : {});
-  return story.grant('c1', 1).release('c1', 2);
-}
-
-/** One request of a lock with a queue of tickets: what it looks at. */
-function asksInQueue(story: Story, at: number, client: string, ticket: string, isNew = false): Story {
-  story.command(at, 'r1', client, ['EVAL', 'script', '2', KEY, QUEUE, ticket, String(LEASE_MS)]);
-  story.command(at, 'r1', 'lua', ['lpos', QUEUE, ticket]);
-  if (isNew) story.command(at, 'r1', 'lua', ['rpush', QUEUE, ticket]);
-  story.command(at, 'r1', 'lua', ['exists', KEY]);
-  return story.command(at, 'r1', 'lua', ['lindex', QUEUE, '0']);
-}
-
-/** c2 is to have it from `from` on, is refused at `until`, and asks twice a second. */
-function wants(story: Story, until = 20, from = 6, ask = asksInQueue): Story {
-  story.refused('c2', from, until);
-  for (let at = from + 0.01; at < until; at += 0.5) ask(story, at, 'c2', 'ticket-of-c2', at < from + 0.1);
-  return story;
-}
-
-/** c3 queued at 3 s, and gave up at 4 s. */
-const abandoned = (story = begun()) => asksInQueue(story, 3.1, 'c3', 'ticket-of-c3', true).refused('c3', 3, 4);
-
-/** What asks for a lock that is one string. */
-const asksSet = (story: Story, at: number, client: string) =>
-  story.command(at, 'r1', client, ['SET', KEY, `of-${client}`, 'PX', String(LEASE_MS), 'NX']);
 
 it('accuses a free key that was asked for in vain, with the queue whose head is gone', () => {
   const { verdict, violations, stats } = found(wants(abandoned()));
@@ -310,6 +255,22 @@ describe('the same is reported once', () => {
     for (let at = 6.01; at < 20; at += 0.5) asksInQueue(story, at, 'c2', 'ticket-of-c2', at < 6.1);
     expect(waiting.check(story.input()).violations).toEqual([]);
     expect(causes(story)).toEqual(['queue-head-gone']);
+  });
+
+  it('as both where a client slept beside another key, or at another time', () => {
+    const kinds = (key: string, from: number, until: number) => {
+      const story = wants(abandoned());
+      const about = { client: 'c1', id: 90, op: 'acquire', key } as const;
+      story
+        .event(from, { type: 'invoke', ...about, leaseMs: LEASE_MS, waitMs: 20_000 })
+        .event(until, { type: 'fail', ...about, beganNs: ns(from), endedNs: ns(until), reason: 'held' });
+      for (let at = 25; at < 46; at += 0.5) story.sample(at, 'r1');
+      expect(causes(story)).toEqual(['queue-head-gone']);
+      return waiting.check(story.input()).violations.map(({ kind }) => kind);
+    };
+    expect(kinds(KEY, 6, 20)).toEqual([]);
+    expect(kinds('lock:1', 6, 20)).toEqual(['slept']);
+    expect(kinds(KEY, 21, 33)).toEqual(['slept']);
   });
 });
 

@@ -1,0 +1,191 @@
+/** Who stood in the way of those who ask in vain is said where the record proves it; each link of that is taken away once. */
+import { describe, expect, it } from 'vitest';
+import { starved } from '../../../../checkers/liveness/starved.js';
+import { KEY, LEASE_MS, type Story } from '../build.js';
+import { abandoned, asksSet, begun, QUEUE, wants } from './starving.js';
+
+const OTHER = 'lock:1';
+const causes = (story: Story) => starved.check(story.input()).violations.map(({ cause }) => cause.name);
+
+/** c3 stores a key without expiry at `at`, and others ask for it in vain from 12 s on. */
+const standing = (at: number, story = begun(['r1'], undefined, { from: at, owner: 'of-c3' })) =>
+  wants(story.command(at, 'r1', 'c3', ['SET', KEY, 'of-c3']), 25, 12, asksSet);
+
+describe('its client was gone', () => {
+  it('where the acquire that stored it came to nothing, and not where another one did, or another client died', () => {
+    expect(causes(standing(3.1).refused('c3', 3, 4))).toEqual(['key-never-expires']);
+    expect(causes(standing(3.1).refused('c3', 3, 4, 'fail', OTHER))).toEqual(['unexplained']);
+    expect(causes(standing(3.1).down('c1', 4))).toEqual(['unexplained']);
+    expect(causes(standing(3.1).refused('c3', 2, 2.5).grant('c1', 2.6, { key: OTHER }).down('c1', 4))).toEqual([
+      'key-never-expires',
+    ]);
+  });
+
+  it('not where it stored it by its release, though that failed', () => {
+    const story = standing(2.501).grant('c3', 2.2).release('c3', 2.5, { type: 'fail' });
+    expect(causes(story)).toEqual(['unexplained']);
+  });
+
+  it('where it released what it held by it, not where it only lost that, extended it, or released another', () => {
+    const held = () => standing(2.199).grant('c3', 2.2);
+    expect(causes(held().release('c3', 2.6))).toEqual(['key-never-expires']);
+    expect(causes(held().lost('c3', 2.6))).toEqual(['unexplained']);
+    expect(causes(held().extend('c3', 2.4).lost('c3', 2.6))).toEqual(['unexplained']);
+    const another = held().lost('c3', 2.6).grant('c3', 2.8, { key: OTHER }).release('c3', 2.9);
+    expect(causes(another)).toEqual(['unexplained']);
+  });
+
+  it('where it named its value late, but asked no more; others may name it for other keys', () => {
+    const named = (by: string, ...argv: string[]) => causes(wants(abandoned()).command(6.5, 'r1', by, argv));
+    expect(named('c3', 'LPOS', QUEUE, 'ticket-of-c3')).toEqual(['queue-head-gone']);
+    expect(named('c1', 'LPOS', QUEUE, 'ticket-of-c3')).toEqual(['unexplained']);
+    expect(named('stranger', 'LPOS', QUEUE, 'ticket-of-c3')).toEqual(['queue-head-gone']);
+    const elsewhere = wants(abandoned()).refused('c1', 5, 5.1, 'fail', OTHER);
+    expect(causes(elsewhere.command(6.5, 'r1', 'c1', ['SADD', `${OTHER}:set`, 'ticket-of-c3']))).toEqual([
+      'queue-head-gone',
+    ]);
+  });
+});
+
+describe('a key that stands', () => {
+  it('was stored by one command', () => {
+    const again = ['SET', KEY, 'of-c3'];
+    expect(causes(standing(3.1).refused('c3', 3, 4).command(15, 'r1', 'stranger', again))).toEqual(['unexplained']);
+  });
+
+  it('is no permit of a semaphore', () => {
+    const story = begun(['r1'], { permit: 1_000 }, { from: 3.1, owner: 'of-c3' }).refused('c3', 3, 4);
+    expect(causes(standing(3.1, story).promised({ kind: 'semaphore', permits: 1 }))).toEqual(['unexplained']);
+  });
+
+  it('names no client that may still be there', () => {
+    const asksHash = (story: Story, at: number, client: string) =>
+      story
+        .command(at, 'r1', client, ['EVAL', 'script', '1', KEY, `of-${client}`])
+        .command(at, 'r1', 'lua', ['hexists', KEY, `of-${client}`]);
+    const hash = (...owners: string[]) => {
+      const owner = JSON.stringify(Object.fromEntries(owners.map((by) => [`of-${by}`, '1'])));
+      const story = begun(['r1'], undefined, { from: 3.3, owner }).refused('c3', 3, 4);
+      owners.forEach((by, n) => {
+        story.command(3.1 + n / 10, 'r1', by, ['HSET', KEY, `of-${by}`, '1']);
+      });
+      return causes(wants(story, 25, 12, asksHash));
+    };
+    expect(hash('c3')).toEqual(['key-never-expires']);
+    expect(hash('c3', 'c1')).toEqual(['unexplained']);
+  });
+
+  it('is what says who holds: the key itself, or one in which grants came and went', () => {
+    const MODE = `${KEY}:mode`;
+    const asksBoth = (story: Story, at: number, client: string) =>
+      story
+        .command(at, 'r1', client, ['EVAL', 'script', '1', KEY, `of-${client}`])
+        .command(at, 'r1', 'lua', ['get', MODE])
+        .command(at, 'r1', 'lua', ['exists', KEY]);
+    const kept = (before: (story: Story) => Story) =>
+      causes(
+        wants(before(begun()).refused('c3', 3, 4).command(3.1, 'r1', 'c3', ['SET', MODE, 'of-c3']), 25, 12, asksBoth),
+      );
+    const came = (by: string) => (story: Story) =>
+      story.command(1.1, 'r1', 'c1', ['SET', MODE, 'of-c1']).command(1.9, 'r1', by, ['DEL', MODE]);
+    expect(kept(came('c1'))).toEqual(['key-never-expires']);
+    const prolongs = (story: Story) => story.command(1.5, 'r1', 'c1', ['PEXPIRE', MODE, '5000']);
+    expect(kept((story) => prolongs(came('c2')(story)))).toEqual(['unexplained']);
+    expect(kept(came('c2'))).toEqual(['unexplained']);
+    expect(kept((story) => story)).toEqual(['unexplained']);
+  });
+
+  describe('that was stored for long', () => {
+    const LONG_MS = 5_000_000;
+    const long = () =>
+      begun(['r1'], undefined, { from: 0.99, owner: 'of-c1', pttlMs: LONG_MS })
+        .command(0.999, 'r1', 'c1', ['SET', KEY, 'of-c1', 'PX', String(LONG_MS), 'NX'])
+        .command(2, 'r1', 'c1', ['EVALSHA', 'release', '1', KEY, 'of-somebody'])
+        .command(2, 'r1', 'lua', ['get', KEY]);
+    const prolonged = (at: number, by: string, ms: number) =>
+      causes(wants(long(), 20, 6, asksSet).command(at, 'r1', by, ['PEXPIRE', KEY, String(ms)]));
+
+    it('outlives its lease by that, unless it was prolonged while they asked', () => {
+      expect(causes(wants(long(), 20, 6, asksSet))).toEqual(['outlives-its-lease']);
+      expect(prolonged(9, 'c3', 2 * LONG_MS)).toEqual(['prolonged-for-others']);
+      expect(prolonged(1.5, 'c1', 2 * LONG_MS)).toEqual(['outlives-its-lease']);
+      expect(prolonged(23, 'c3', 2 * LONG_MS)).toEqual(['outlives-its-lease']);
+      expect(prolonged(9, 'c3', LONG_MS / 2)).toEqual(['outlives-its-lease']);
+    });
+  });
+});
+
+describe('the head of a queue', () => {
+  /** A lock whose requests look at a queue by these commands; c3 left its place, and c2's came after it. */
+  const looking = (join: (ticket: string, score: number) => string[], ...looks: string[][]) => {
+    const ask = (story: Story, at: number, client: string, ticket: string, isNew: boolean, score: number) => {
+      story.command(at, 'r1', client, ['EVAL', 'script', '2', KEY, QUEUE, ticket, String(LEASE_MS)]);
+      if (isNew) story.command(at, 'r1', 'lua', join(ticket, score));
+      for (const look of looks) story.command(at, 'r1', 'lua', look);
+      return story;
+    };
+    const story = ask(begun(), 3.1, 'c3', 'ticket-of-c3', true, 1).refused('c3', 3, 4);
+    return causes(
+      wants(story, 20, 6, (told, at, client, ticket, isNew = false) => ask(told, at, client, ticket, isNew, 2)),
+    );
+  };
+  const pushed = (command: string) => (ticket: string) => [command, QUEUE, ticket];
+  const added = (ticket: string, score: number) => ['zadd', QUEUE, String(score), ticket];
+
+  it.each([
+    ['LINDEX 0', pushed('rpush'), ['lindex', QUEUE, '0']],
+    ['LINDEX -1', pushed('lpush'), ['lindex', QUEUE, '-1']],
+    ['LRANGE 0 0', pushed('rpush'), ['lrange', QUEUE, '0', '0']],
+    ['LRANGE -1 -1', pushed('lpush'), ['lrange', QUEUE, '-1', '-1']],
+    ['ZRANGE 0 0', added, ['zrange', QUEUE, '0', '0']],
+    ['ZRANK', added, ['zrank', QUEUE, 'ticket-of-c2']],
+  ] as const)('is what they look at by %s', (_, join, look) => {
+    expect(looking(join, [...look])).toEqual(['queue-head-gone']);
+  });
+
+  it('is not known where they look at both ends, at another place, or at the other end', () => {
+    const first = ['lindex', QUEUE, '0'];
+    const last = ['lindex', QUEUE, '-1'];
+    expect(looking(pushed('rpush'), first, last)).toEqual(['unexplained']);
+    expect(looking(pushed('rpush'), ['lindex', QUEUE, '1'])).toEqual(['unexplained']);
+    expect(looking(pushed('rpush'), last)).toEqual(['unexplained']);
+    expect(looking(added, ['zrange', QUEUE, '-1', '-1'])).toEqual(['unexplained']);
+    const more = ['lindex', `${KEY}:more`, '0'];
+    expect(looking(pushed('rpush'), ['llen', QUEUE], more)).toEqual(['unexplained']);
+    expect(looking(pushed('lpush'), ['lindex', QUEUE, '5'])).toEqual(['unexplained']);
+    expect(looking(pushed('lpush'), ['lrange', QUEUE, '1', '5'])).toEqual(['unexplained']);
+    expect(looking(pushed('lpush'), ['lrange', QUEUE, '-1', '5'])).toEqual(['unexplained']);
+    expect(looking(added, ['zscore', QUEUE, 'ticket-of-c2'])).toEqual(['unexplained']);
+  });
+
+  it('is, of places of the same score, that whose name comes first', () => {
+    const same = (ticket: string) => added(ticket, 1);
+    expect(looking(same, ['zrange', QUEUE, '0', '0'])).toEqual(['unexplained']);
+    expect(
+      looking((ticket) => added(ticket === 'ticket-of-c3' ? 'first-ticket' : ticket, 1), ['zrange', QUEUE, '0', '0']),
+    ).toEqual(['queue-head-gone']);
+  });
+});
+
+describe('who asked for a key', () => {
+  const free = (ask: typeof asksSet, ...others: [client: string, key: string][]) => {
+    const asked = begun(['r1'], undefined, { from: 3.1, owner: 'of-c3' }).refused('c3', 3, 4);
+    asked.command(3.1, 'r1', 'c3', ['SET', KEY, 'of-c3']).refused('c1', 12, 25);
+    for (const [client, key] of others) asked.refused(client, 12, 25, 'fail', key);
+    for (let at = 12.01; at < 25; at += 0.5) ask(asked, at, others.length > 0 ? 'c2' : 'c1');
+    return causes(asked);
+  };
+
+  it('did so in an acquire of that very key, by its name', () => {
+    const asking =
+      (...argv: string[]) =>
+      (told: Story, at: number, client: string) =>
+        told.command(at, 'r1', client, argv);
+    expect(free(asksSet)).toEqual(['key-never-expires']);
+    expect(free(asksSet, ['c2', OTHER])).toEqual([]);
+    expect(free(asking('PING', 'somebody'))).toEqual([]);
+    // A longer name is another key's.
+    expect(free(asking('GET', `${KEY}0`), ['c3', `${KEY}0`], ['c2', KEY])).toEqual([]);
+    expect(free(asking('GET', `${KEY}:own`), ['c3', `${KEY}0`], ['c2', KEY])).toEqual(['unexplained']);
+  });
+});
