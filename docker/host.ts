@@ -93,6 +93,7 @@ export class DockerHost implements Host {
       cwd: options.cwd ?? this.folder,
       env: { ...clock, ...options.env },
       logStdout: options.logStdout ?? false,
+      alone: options.alone ?? false,
     });
   }
 

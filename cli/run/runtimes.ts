@@ -9,6 +9,9 @@ import type { Say } from '../common/say.js';
 import type { ContainerMachine } from './containers.js';
 import type { AskedMachine } from './machine.js';
 
+/** Programs that make hosts, and the packages that have them. */
+const NETNS_TOOLS = { unshare: 'util-linux', nsenter: 'util-linux', hostname: 'hostname' } as const;
+
 export const runtimeNames = ['auto', 'netns', 'docker'] as const;
 
 /** The runtime to use and, in words, why. */
@@ -73,8 +76,8 @@ async function whyNoIp(say: Say): Promise<string | undefined> {
 
 async function whyNoNetns(): Promise<string | undefined> {
   if (process.platform !== 'linux') return `it needs Linux, this is ${process.platform}`;
-  for (const tool of ['unshare', 'nsenter']) {
-    if (!findOnPath(tool)) return `${tool} is missing; install it (apt-get install util-linux)`;
+  for (const [tool, debianPackage] of Object.entries(NETNS_TOOLS)) {
+    if (!findOnPath(tool)) return `${tool} is missing; install it (apt-get install ${debianPackage})`;
   }
   const trouble = await namespaceTrouble();
   return trouble && `${trouble.detail}; ${trouble.remedy}`;

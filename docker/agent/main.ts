@@ -13,6 +13,7 @@ import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
 import { FrameReader, frame, KIND, type Kind } from './frames.js';
 import type { AgentReply, Call, Prepared, ProcessState, Spawned } from './messages.js';
+import { leadUpToRoundNumber } from './numbers.js';
 
 /** How long what a dead process had printed may take to arrive: its children may keep the pipe open for ever. */
 const LAST_WORDS_MS = 50;
@@ -131,7 +132,8 @@ function exec({ argv, cwd, timeoutMs }: Extract<Call, { do: 'exec' }>): Promise<
   });
 }
 
-function start(id: number, { argv, cwd, env, logStdout }: Extract<Call, { do: 'spawn' }>): Promise<Spawned> {
+function start(id: number, { argv, cwd, env, logStdout, alone }: Extract<Call, { do: 'spawn' }>): Promise<Spawned> {
+  if (alone) leadUpToRoundNumber();
   const child = spawn(argv[0]!, argv.slice(1), { cwd, env: { ...process.env, ...env }, stdio: 'pipe' });
   children.set(id, child);
   // A write to a dead process's pipe is no news: its exit is.

@@ -14,6 +14,8 @@ export type Call =
       env: Record<string, string>;
       /** Standard output goes to the host's log, as standard error does. */
       logStdout: boolean;
+      /** Its number in the container is the same in others. */
+      alone: boolean;
     }
   | { do: 'signal'; process: number; signal: NodeJS.Signals }
   /** Read from the kernel. */

@@ -55,6 +55,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis[]> {
     await redisServer(options),
     await tool('unshare', INSTALL_UTIL_LINUX),
     await tool('nsenter', INSTALL_UTIL_LINUX),
+    await tool('hostname', 'install hostname (Debian, Ubuntu: apt-get install hostname)'),
     await setpriv(),
     await tool('ip', INSTALL_IPROUTE, '-V'),
   ];

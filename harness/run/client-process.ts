@@ -93,7 +93,7 @@ export class ClientProcess {
   constructor(private readonly options: ClientProcessOptions) {
     this.name = options.name;
     this.host = options.host;
-    this.process = options.host.spawn(options.argv);
+    this.process = options.host.spawn(options.argv, { alone: true });
     this.process.stdout.on('data', (chunk: Buffer) => this.read(chunk));
     void this.process.exited.then((exit) => {
       this.gone = true;

@@ -1,12 +1,13 @@
 /**
- * The `netns` runtime: each host is a network namespace of its own on a bridge that only this run can see.
+ * The `netns` runtime: each host is a network namespace of its own on a bridge that only this run can see, and a UTS namespace,
+ * so that it has a name of its own.
  *
  * It must run inside the run's private network and process namespaces (see `cli/enter-namespaces.ts`): then nothing
  * that it does can reach the machine's network, and the kernel ends every process and removes every namespace when the
  * run's first process dies, whatever the reason. Needs util-linux and iproute2 only; no iptables, tc or nft.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -18,11 +19,11 @@ import type {
   ExecResult,
   Host,
   HostProcess,
-  ProcessExit,
   Runtime,
   SpawnOptions,
 } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
+import { ALONE, NetnsProcess } from './netns-process.js';
 import { monotonicNs } from './real-clock.js';
 
 export interface NetnsOptions {
@@ -75,7 +76,7 @@ class NetnsRuntime implements Runtime {
     const first = this.hosts.length + 2;
     const created = names.map((name, n) => new NetnsHost(name, first + n, this.options));
     this.hosts.push(...created);
-    await Promise.all(created.map((host) => host.namespaceReady(this.clock)));
+    await Promise.all(created.map((host) => host.namespacesReady(this.clock)));
     await ip(created.flatMap((host) => host.plugIn()));
     await Promise.all(created.map((host) => host.configureNetwork()));
     return created;
@@ -114,21 +115,25 @@ class NetnsHost implements Host {
     this.clockFile = join(this.folder, 'clock');
     this.clockFd = openSync(this.clockFile, 'w+');
     writeSync(this.clockFd, encodeSkew({ offsetMs: 0, ratePpm: 0 }, monotonicNs()), 0, undefined, 0);
-    // The holder keeps the namespace alive while processes in it come and go.
-    this.holder = spawn('unshare', ['--net', '--', 'sleep', 'infinity'], { stdio: ['ignore', 'ignore', this.logFd] });
+    // The holder keeps the namespaces alive while processes in it come and go.
+    const holding = ['--net', '--uts', '--', 'sleep', 'infinity'];
+    this.holder = spawn('unshare', holding, { stdio: ['ignore', 'ignore', this.logFd] });
   }
 
-  /** Resolves once the holder has left our network namespace: until then `netns <pid>` would move devices to ourselves. */
-  async namespaceReady(clock: Clock): Promise<void> {
-    const own = readlinkSync('/proc/self/ns/net');
+  /**
+   * Resolves once the holder has left our namespaces and the host has its name. Until then `netns <pid>` would move devices to
+   * ourselves, and we be named.
+   */
+  async namespacesReady(clock: Clock): Promise<void> {
     const giveUpNs = clock.nowNs() + HOLDER_TIMEOUT_MS * 1e6;
-    while (networkNamespaceOf(this.holder.pid) === own || networkNamespaceOf(this.holder.pid) === undefined) {
+    while (!['net', 'uts'].every((kind) => isOutside(this.holder.pid, kind))) {
       if (this.holder.exitCode !== null)
-        throw new Error(`host ${this.name}: unshare --net exited with ${this.holder.exitCode}`);
-      if (clock.nowNs() > giveUpNs)
-        throw new Error(`host ${this.name}: no network namespace after ${HOLDER_TIMEOUT_MS} ms`);
+        throw new Error(`host ${this.name}: unshare --net --uts exited with ${this.holder.exitCode}`);
+      if (clock.nowNs() > giveUpNs) throw new Error(`host ${this.name}: no namespaces after ${HOLDER_TIMEOUT_MS} ms`);
       await clock.sleep(2);
     }
+    const { exitCode, stderr } = await this.exec(['hostname', this.name]);
+    if (exitCode !== 0) throw new Error(`host ${this.name} cannot be given its name: ${stderr}`);
   }
 
   /** Commands for the run's own namespace that connect this host to the bridge. */
@@ -172,15 +177,17 @@ class NetnsHost implements Host {
   spawn(argv: readonly string[], options: SpawnOptions = {}): HostProcess {
     const shim = this.options.clockShim ? clockEnv(this.options.clockShim, this.clockFile) : {};
     const env = { ...shim, ...options.env };
-    // `env` sets the variables only after nsenter, so that a preloaded clock or library path never reaches nsenter itself.
+    // `env` sets the variables last, so that a preloaded clock or library path never reaches what leads the command in. Each of
+    // these replaces itself with the next, so the child's number is the command's own, where it is not alone.
     const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    const [command, ...args] = [...this.inside(), 'env', ...assignments, ...argv];
+    const alone = options.alone ? ALONE : [];
+    const [command, ...args] = [...this.inside(), ...alone, 'env', ...assignments, ...argv];
     const child = spawn(command!, args, {
       cwd: options.cwd ?? this.folder,
       stdio: ['pipe', ...(options.logStdout ? [this.logFd, this.logFd] : ['pipe' as const, 'pipe' as const])],
     });
     child.stderr?.on('data', (chunk: Buffer) => this.log(chunk));
-    const started = new NetnsProcess(child);
+    const started = new NetnsProcess(child, options.alone === true, this.options.clock);
     this.children.add(started);
     void started.exited.then(() => this.children.delete(started));
     return started;
@@ -239,60 +246,7 @@ class NetnsHost implements Host {
   }
 
   private inside(): string[] {
-    return ['nsenter', '--target', String(this.holder.pid), '--net', '--'];
-  }
-}
-
-/** nsenter and env replace themselves with the command, so the child's pid is the command's own. */
-class NetnsProcess implements HostProcess {
-  readonly pid: number;
-  readonly exited: Promise<ProcessExit>;
-
-  constructor(private readonly child: ChildProcess) {
-    this.pid = child.pid ?? -1;
-    this.exited = new Promise((resolve) => {
-      child.once('exit', (code, signal) => resolve({ code, signal }));
-      child.once('error', () => resolve({ code: 127, signal: null }));
-    });
-    // A write to a dead client's pipe is no news: its exit is.
-    child.stdin?.on('error', () => {});
-  }
-
-  get stdin() {
-    return this.child.stdin!;
-  }
-
-  get stdout() {
-    return this.child.stdout!;
-  }
-
-  signal(signal: NodeJS.Signals): void {
-    this.child.kill(signal);
-  }
-
-  async state(): Promise<'running' | 'stopped' | 'dead'> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return 'dead';
-    let stat: string;
-    try {
-      stat = readFileSync(`/proc/${this.pid}/stat`, 'utf8');
-    } catch {
-      return 'dead'; // no such process any more
-    }
-    // "pid (comm) S ...": comm may hold anything, so read after the last parenthesis.
-    const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
-    // The first thread of a killed process may be gone while others still have its sockets: who is started again at once
-    // would find its port taken.
-    if (state === 'Z' || state === 'X') return othersOf(this.pid) > 0 ? 'running' : 'dead';
-    return state === 'T' || state === 't' ? 'stopped' : 'running';
-  }
-}
-
-/** How many threads a process has beside its first. */
-function othersOf(pid: number): number {
-  try {
-    return readdirSync(`/proc/${pid}/task`).length - 1;
-  } catch {
-    return 0; // gone
+    return ['nsenter', '--target', String(this.holder.pid), '--net', '--uts', '--'];
   }
 }
 
@@ -307,11 +261,12 @@ async function ip(commands: readonly (readonly string[])[], inside: readonly str
   if (result.exitCode !== 0) throw new Error(`ip: ${result.stderr || result.shortMessage}`);
 }
 
-function networkNamespaceOf(pid: number | undefined): string | undefined {
+/** Whether a process has left our own namespace of a kind. */
+function isOutside(pid: number | undefined, kind: string): boolean {
   try {
-    return readlinkSync(`/proc/${pid}/ns/net`);
+    return readlinkSync(`/proc/${pid}/ns/${kind}`) !== readlinkSync(`/proc/self/ns/${kind}`);
   } catch {
-    return undefined; // not started yet, or gone
+    return false; // not started yet, or gone
   }
 }
 

@@ -15,6 +15,7 @@ export interface ProcessExit {
 
 /** A process on a host. */
 export interface HostProcess {
+  /** As the machine counts, not as the process itself may; -1 until it is known. */
   readonly pid: number;
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -30,6 +31,11 @@ export interface SpawnOptions {
   cwd?: string;
   /** Standard error goes to `logs/<host>.log` of the run; with this, standard output too. */
   logStdout?: boolean;
+  /**
+   * As the program of a container of its own: the number that it has for itself (`process.pid`) is that of its like on the
+   * other hosts, and is not 1.
+   */
+  alone?: boolean;
 }
 
 /** A clock's distance from the machine's: offset now, and how much it gains each second (drift). */
@@ -40,7 +46,7 @@ export interface ClockSkew {
 }
 
 /**
- * A place with its own network identity in which commands run. A Redis node, a Sentinel and a lock client are
+ * A place with its own network identity and host name in which commands run. A Redis node, a Sentinel and a lock client are
  * processes on hosts; a fault is a command on a host.
  */
 export interface Host {

@@ -45,6 +45,26 @@ describe('kill -9', () => {
   });
 });
 
+describe('kill -9 of what a client lives in', () => {
+  test.each([
+    ['the shell that is first of its process namespace', /^sh -c .*client\/main\.js/],
+    ['unshare, its parent', /^unshare .*client\/main\.js/],
+  ])('%s: the client dies with it, and another takes its place', async (_, matches) => {
+    run = await inFullSwing();
+    process.kill(find(run, (command) => matches.test(command)).pid, 'SIGKILL');
+    const down = await until('the death of a client', () =>
+      historyOf(run).find((event) => event.type === 'client-down' && event.reason.includes('SIGKILL')),
+    );
+    const name = down.type === 'client-down' ? down.client : '';
+    await until('its successor', () =>
+      historyOf(run).some((event) => event.type === 'client-up' && event.client.startsWith(`${name}.`)),
+    );
+    // Six clients, each in a shell under unshare: none of those that died is left.
+    const living = () => processesOf(run.mark).filter(({ command }) => command.includes('client/main.js'));
+    await until('three processes a client', () => living().length === 18);
+  });
+});
+
 /** When the inner process dies, the outer one (and npm above it) stays a moment to judge what was recorded. */
 function stillOfTheRun({ command }: Found): boolean {
   return !command.startsWith('npm') && !command.startsWith('sh ') && !command.includes('bin/torture.mjs');

@@ -3,12 +3,15 @@ import { afterEach, expect, test } from 'vitest';
 import { find, inFullSwing, isOuter, LEFT_LIMIT_MS } from '../../support/killed.js';
 import { endAll, historyOf, namespacesOf, processesOf, type Torture, until } from '../../support/torture.js';
 
+/** The client itself, and not what leads it into its namespaces. */
+const CLIENT = /^\S*node \S*client\/main\.js/;
+
 let run: Torture;
 afterEach(() => endAll(run));
 
 test('a killed client is replaced by another; a killed outer CLI takes everything with it', async () => {
   run = await inFullSwing();
-  const client = find(run, (command) => command.includes('client/main.js'));
+  const client = find(run, (command) => CLIENT.test(command));
   process.kill(client.pid, 'SIGKILL');
   const down = await until('its death in the history', () =>
     historyOf(run).find((event) => event.type === 'client-down' && event.reason.includes('SIGKILL')),

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import type { Host, HostProcess, Runtime } from '../../../harness/vocabulary/host.js';
+import type { Host, HostProcess, Runtime, SpawnOptions } from '../../../harness/vocabulary/host.js';
 
 export interface Stage {
   runtime: Runtime;
@@ -71,6 +71,72 @@ export const properties: Readonly<Record<string, (stage: Stage) => Promise<void>
     assert.equal((await a!.exec(['echo', 'here'])).stdout, 'here');
     for (const process of [stopped, other]) process.signal('SIGKILL');
     await Promise.all([stopped.exited, other.exited]);
+  },
+
+  async 'has a host name of its own'({ hosts, node }) {
+    for (const host of hosts) {
+      const { stdout } = await host.exec([node, '-p', "require('os').hostname()"]);
+      assert.equal(stdout, host.name);
+    }
+  },
+
+  async 'a process that is alone has the same number on every host, is not the first, and sees itself in /proc'({
+    hosts,
+    node,
+  }) {
+    const script = "console.log(process.pid, require('fs').readlinkSync('/proc/self'))";
+    const numbers = [];
+    for (const host of hosts) {
+      const process = host.spawn([node, '-e', script], { alone: true });
+      const [number, inProc] = (await readerOf(process.stdout)()).split(' ');
+      assert.deepEqual(await process.exited, { code: 0, signal: null });
+      assert.equal(inProc, number);
+      numbers.push(number);
+    }
+    assert.notEqual(numbers[0], '1');
+    assert.equal(numbers[1], numbers[0]);
+  },
+
+  async 'a process that is alone stops itself, and goes on'({ hosts: [a], node, runtime }) {
+    const script = "process.kill(process.pid, 'SIGSTOP'); process.stdin.pipe(process.stdout)";
+    const process = a!.spawn([node, '-e', script], { alone: true });
+    await becomes(process, 'stopped', runtime);
+    process.signal('SIGCONT');
+    await becomes(process, 'running', runtime);
+    const lines = readerOf(process.stdout);
+    process.stdin.write('awake\n');
+    assert.equal(await lines(), 'awake');
+    process.stdin.end();
+    assert.deepEqual(await process.exited, { code: 0, signal: null });
+  },
+
+  async 'tells how a process that is alone ends, and starts another in its place'({ hosts: [a], node, runtime }) {
+    const ends = async (script: string) => a!.spawn([node, '-e', script], { alone: true }).exited;
+    assert.deepEqual(await ends('process.exit(7)'), { code: 7, signal: null });
+    assert.deepEqual(await ends("process.kill(process.pid, 'SIGTERM')"), { code: null, signal: 'SIGTERM' });
+    // Struck before it can have been found: the signal waits for it.
+    const early = a!.spawn(['cat'], { alone: true });
+    early.signal('SIGKILL');
+    assert.deepEqual(await early.exited, { code: null, signal: 'SIGKILL' });
+    const stopped = a!.spawn(['cat'], { alone: true });
+    stopped.signal('SIGSTOP');
+    await becomes(stopped, 'stopped', runtime);
+    assert.ok(stopped.pid > 0);
+    stopped.signal('SIGKILL');
+    await becomes(stopped, 'dead', runtime);
+    assert.deepEqual(await stopped.exited, { code: null, signal: 'SIGKILL' });
+    const next = a!.spawn(['cat'], { alone: true });
+    const lines = readerOf(next.stdout);
+    next.stdin.write('up\n');
+    assert.equal(await lines(), 'up');
+    next.signal('SIGKILL');
+    await next.exited;
+  },
+
+  async 'moves the wall clock of a process that is alone'({ hosts: [a], node, runtime }) {
+    await a!.setClock({ offsetMs: 3_600_000, ratePpm: 0 });
+    assert.equal(await hoursAhead(a!, node, runtime, { alone: true }), 1);
+    await a!.setClock({ offsetMs: 0, ratePpm: 0 });
   },
 
   async 'has files and a folder of its own, in which processes start'({ hosts: [a, b] }) {
@@ -283,8 +349,8 @@ async function end(process: HostProcess): Promise<void> {
   await process.exited;
 }
 
-async function hoursAhead(host: Host, node: string, { clock }: Runtime): Promise<number> {
-  const process = host.spawn([node, '-e', 'console.log(Date.now())']);
+async function hoursAhead(host: Host, node: string, { clock }: Runtime, options: SpawnOptions = {}): Promise<number> {
+  const process = host.spawn([node, '-e', 'console.log(Date.now())'], options);
   const told = await readerOf(process.stdout)();
   await process.exited;
   return hours(Number(told) - clock.wallMs());

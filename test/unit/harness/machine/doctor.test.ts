@@ -60,6 +60,10 @@ describe('diagnose', () => {
         remedy: expect.stringContaining('util-linux'),
       });
     }
+    expect(finding('hostname')).toMatchObject({
+      ok: false,
+      remedy: expect.stringContaining('apt-get install hostname'),
+    });
     expect(finding('setpriv')).toMatchObject({ ok: 'limited', remedy: expect.stringContaining('util-linux') });
     expect(finding('ip')).toMatchObject({
       ok: false,
