@@ -54,6 +54,14 @@ const pairs: Record<string, Pair> = {
     mended: 'the same, with an owner id for each client',
     mendedClaims: 'exclusion',
   },
+  'pid-owner': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'the process id as owner',
+    claims: 'in containers, where process ids are alike, each client takes the lock for its own',
+    mended: 'the same, with an owner id that was drawn',
+    mendedClaims: 'exclusion',
+  },
   'no-validity-check': {
     topologies: independent,
     forms: ONE_TRY,

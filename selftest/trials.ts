@@ -78,6 +78,14 @@ export const trials: readonly Trial[] = [
     story: 'everybody finds their own owner id in the lock',
   },
   {
+    canary: 'pid-owner',
+    flags: calm,
+    limitMs: 20_000,
+    quickMs: 8_000,
+    caught: { ...overlap, cause: 'shared-owner' },
+    story: 'clients on different hosts have the same process id, and find it in the lock',
+  },
+  {
     canary: 'no-validity-check',
     flags: ['--topology', 'redlock', '--keys', '2', '--lease', '300ms', ...plan('slow-node')],
     limitMs: 25_000,
