@@ -5,6 +5,8 @@
  * Example: a lock names its owner after the machine. c1 is killed while it holds; c1.2, in its place, finds "its own" value,
  * and calls that a grant of 5 s, of which 2 s are left.
  *
+ * A lock that asks under another name, and takes the refusal for a yes, has adopted nothing.
+ *
  * Named where the server that granted the other one was watched from the earlier request until then, and by its own reading:
  * the client, or its predecessor in the same place, had stored the value before the acquire began; the value was there when
  * the client had its answer; no request that the client sent since the acquire began, on any server, stored or prolonged
@@ -24,6 +26,7 @@ import {
 import type { Origin } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isNested } from '../../harness/record/facts/hold-order.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
@@ -33,6 +36,7 @@ import { type OwnStore, ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-s
 
 /** What a client had stored before its acquire began, and what became of it. */
 interface Kept {
+  readonly owner: string;
   readonly by: Origin;
   readonly loss: Change;
 }
@@ -51,6 +55,7 @@ export function adoptedStaleKey({ first, second }: Overlap, evidence: Evidence, 
     if (!kept || !grant || !isBelieved(granted.node, kept.by.atNs, grant.atNs, evidence, 0)) continue;
     const others = evidence.nodes.filter((node) => node !== granted.node);
     if (!others.every((node) => isBelieved(node, invokedNs, first.fromNs, evidence))) continue;
+    if (evidence.nodes.some((node) => asksAsAnother(node, invokedNs, first, kept.owner, evidence))) continue;
     const untilNs = Math.max(kept.loss.atNs, first.fromNs + READ_WITHIN_NS);
     if (mayHaveStored(first, { fromNs: invokedNs, untilNs }, evidence, related, isOwn)) continue;
     return adoption(first, second, granted, kept, grant);
@@ -72,9 +77,21 @@ function keptBefore(
     if (changes.storedAt(owner, fromNs).truth !== 'yes') continue;
     const loss = changes.lossOf(owner, by.line);
     if (loss?.how !== 'expired' || stores(loss.after, owner) !== 'no' || loss.line > granted.line) continue;
-    return { by, loss };
+    return { owner, by, loss };
   }
   return undefined;
+}
+
+/** Whether a request of the acquire was to store another owner: what it found was not its own, then, by its own word. */
+function asksAsAnother(
+  node: string,
+  fromNs: number,
+  { client, key, fromNs: untilNs }: Hold,
+  owner: string,
+  evidence: Evidence,
+): boolean {
+  const own = evidence.writes(node, key).filter((write) => write.client === client && write.effect === 'take');
+  return own.some(({ atNs, ranNs, value }) => value !== owner && atNs >= fromNs && ranNs <= untilNs + RECKONING_NS);
 }
 
 /** Whether the client may have stored, prolonged or removed anything of the resource's, on any server, between two instants. */

@@ -6,17 +6,13 @@
 import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Grant } from '../../harness/record/facts/grants.js';
-import { type KeyWrite, keeps, removes } from '../../harness/record/facts/key-writes.js';
+import { type KeyWrite, keeps } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink, CauseName, Hold } from '../../harness/vocabulary/verdict.js';
+import { isReplicated, type Party } from './meanwhile.js';
+import { NO_TENURE, requestLine, type Tenure, tenureOf } from './tenure.js';
 import { mayHaveGranted } from './votes.js';
-
-export interface Party {
-  hold: Hold;
-  /** Where and how it was granted. */
-  write: KeyWrite;
-}
 
 export interface Contest {
   key: string;
@@ -24,12 +20,17 @@ export interface Contest {
   earlier: Party;
   /** Who was granted all the same. */
   later: Party;
-  /** The earlier grant as the later one's node saw it: itself on the same node, or its replica; undefined if it never came. */
+  /**
+   * The earlier grant as the node saw it on which it was lost: itself on the same node, or its replica; undefined if it never
+   * came to the later one's.
+   */
   reached: KeyWrite | undefined;
-  /** The first write that took the key from the earlier grant on the later one's node: mostly the later grant itself. */
+  /** The first write that took the key from the earlier grant: mostly the later grant itself. */
   gone: KeyWrite;
-  /** What removed the earlier holder's key from that node before `gone`, if anything was seen to. */
-  removal: KeyWrite | undefined;
+  /** What first may have taken the earlier holder's value from the node that had it. */
+  tenure: Tenure;
+  /** What the later one's node did after its primary, if that is how it lost it; all else is then told of the primary. */
+  followed?: KeyWrite;
 }
 
 /** Why an earlier grant did not stand in the way of a later one on one node. */
@@ -99,42 +100,58 @@ function contest(one: Party, other: Party, evidence: Evidence): Contest {
   const [earlier, later] = oneFirst ? [one, other] : [other, one];
   const key = later.hold.key;
   const { node, value } = earlier.write;
-  const reached =
-    node === later.write.node
-      ? earlier.write
-      : evidence.replicated(later.write.node, key, value, earlier.hold.grantSentNs, later.write);
-  return {
-    key,
-    earlier,
-    later,
-    reached,
-    ...(reached ? fate(reached, later.write, key, evidence) : { gone: later.write, removal: undefined }),
-  };
+  const contested = { key, earlier, later };
+  if (node === later.write.node) return { ...contested, ...fate(earlier.write, earlier, later.write, evidence) };
+  const copy = evidence.replicated(later.write.node, key, value, earlier.hold.grantSentNs, later.write);
+  if (!copy) return { ...contested, reached: undefined, gone: later.write, tenure: NO_TENURE };
+  return { ...contested, ...fateOfCopy(copy, contested, evidence) };
 }
+
+type Fate = Pick<Contest, 'reached' | 'gone' | 'tenure' | 'followed'>;
 
 /**
  * What became of a key. Say c1's was forgotten in a restart, c2 took it and released it again, and c3 took it: c1 lost it to
- * c2, and c2's release removed c2's own key. So a removal counts only where it may have removed c1's value, and only if no
- * other client may have taken the key before it.
+ * c2, and c2's release removed c2's own key.
  */
-function fate(
-  reached: KeyWrite,
-  later: KeyWrite,
-  key: string,
+function fate(reached: KeyWrite, earlier: Party, later: KeyWrite, evidence: Evidence): Fate {
+  const gone = takenAnew(reached, evidence.writesBetween(reached, later, earlier.hold.key)) ?? later;
+  return { reached, gone, tenure: tenureOf(reached, earlier, evidence, gone) };
+}
+
+/**
+ * A replica does what its primary did. So where it lost the key by what came over the link, the question is how the primary
+ * lost it, which has granted it: to that write or that removal, by an eviction, or because it had expired there.
+ */
+function fateOfCopy(
+  copy: KeyWrite,
+  { earlier, later, key }: Pick<Contest, 'key' | 'earlier' | 'later'>,
   evidence: Evidence,
-): { gone: KeyWrite; removal: KeyWrite | undefined } {
-  let removal: KeyWrite | undefined;
-  let mayBeTaken = false;
-  for (const write of evidence.writesBetween(reached, later, key)) {
-    // While the node was not watched, any client may have taken it.
-    mayBeTaken ||= !evidence.watchedThroughout(later.node, reached.atNs, write.atNs);
-    if (write.effect === 'remove' && !mayBeTaken && removes(write, reached.value) !== 'no') removal ??= write;
-    const anew = write.effect === 'take' && !(write.client === reached.client && write.value === reached.value);
-    if (!anew || write.took === false || leaves(write, reached.value)) continue;
-    if (write.took) return { gone: write, removal };
-    mayBeTaken = true;
-  }
-  return { gone: later, removal };
+): Fate {
+  const here = fate(copy, earlier, later.write, evidence);
+  const [loss] = here.tenure.losses;
+  const line = loss?.by && requestLine(loss.by);
+  const followed = loss ? evidence.writes(copy.node, key).find(({ observation }) => observation === line) : here.gone;
+  if (!here.tenure.held || !followed || followed === later.write || !isReplicated(followed, evidence)) return here;
+  const { write } = earlier;
+  const after = evidence.writes(write.node, key).filter(({ observation }) => observation > write.observation);
+  const taken = takenAnew(write, after);
+  const tenure = tenureOf(write, earlier, evidence, taken);
+  const there = { reached: write, followed };
+  const isSoon = (fromNs: number | undefined) => fromNs !== undefined && fromNs <= followed.atNs;
+  // What removed it there came here as that removal; who took it there came here as the next one.
+  const [lost] = tenure.losses;
+  if (lost && lost.how !== 'expired' && isSoon(lost.ranFromNs)) return { ...there, gone: later.write, tenure };
+  if (taken && taken.value === here.gone.value && isSoon(ranFrom(taken)) && here.gone !== later.write)
+    return { ...there, gone: taken, tenure };
+  return { ...there, gone: later.write, tenure: NO_TENURE };
+}
+
+/** The first write by which somebody got the key who did not have it. */
+function takenAnew(reached: KeyWrite, writes: readonly KeyWrite[]): KeyWrite | undefined {
+  return writes.find((write) => {
+    const isAgain = write.client !== undefined && write.client === reached.client && write.value === reached.value;
+    return write.effect === 'take' && write.took === true && !isAgain && !leaves(write, reached.value);
+  });
 }
 
 /** Whether a write stored the owner's value again where it was: one that found it gone is a grant of its own. */
@@ -146,6 +163,11 @@ function leaves(write: KeyWrite, owner: string | undefined): boolean {
 /** A grant ran by then: its line may have been read later, but its client had the answer. */
 export function ranBy({ hold, write }: Party): number {
   return Math.min(write.ranNs, write.atNs, Math.max(hold.fromNs, hold.grantSentNs));
+}
+
+/** A write ran no earlier than this, as far as its server's clock tells. */
+export function ranFrom({ ranNs, atNs }: KeyWrite): number {
+  return Math.min(ranNs, atNs);
 }
 
 /** The link that shows a grant. */

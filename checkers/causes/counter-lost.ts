@@ -13,7 +13,8 @@
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import type { Cause, CauseLink, CauseName } from '../../harness/vocabulary/verdict.js';
-import { contestsOf, type Party } from './contest.js';
+import { contestsOf } from './contest.js';
+import type { Party } from './meanwhile.js';
 
 /** Each shows a node that was without everything that another, or its own earlier process, had written last. */
 const lost: ReadonlySet<CauseName> = new Set(['failover-lost-write', 'split-brain', 'node-forgot']);

@@ -7,50 +7,55 @@
  * node granted the next client. How much that clock moved between the two grants tells one from the other.
  */
 
-import type { ClockGain } from '../../harness/record/facts/clock-moves.js';
+import { type ClockGain, clockMovesOf } from '../../harness/record/facts/clock-moves.js';
+import { type Change, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
-import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
-import {
-  BLUR_MS,
-  foundNone,
-  lastProlonged,
-  mayHaveBeenReplaced,
-  mayHaveRemoved,
-  overMeanwhile,
-  READING_MS,
-  wasThere,
-} from './meanwhile.js';
+import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason, ranFrom } from './contest.js';
+import { BLUR_MS, foundNone, lastProlonged, mayHaveBeenReplaced, overMeanwhile, READING_MS } from './meanwhile.js';
+import { requestLine } from './tenure.js';
 
 /** A command is read so long after it ran at the most. */
 const READ_LATE_NS = 1e9;
 
 export const expiredEarly: Reason = (contest, evidence) => {
-  const { earlier, reached, gone, removal, key } = contest;
-  if (!reached || removal || mayHaveRemoved(reached, gone, key, evidence)) return undefined;
-  if (wasThere(contest, evidence)) return undefined;
+  const { earlier, reached, gone } = contest;
+  if (!reached?.value || reached.node !== gone.node || !hasRunOut(contest)) return undefined;
+  // That it had gone must be certain.
+  const wasGone = gone.before !== undefined && stores(gone.before, reached.value) === 'no';
+  if (!wasGone && !foundNone(contest)) return undefined;
   // What was not seen may have removed it before.
   if (!evidence.watchedThroughout(gone.node, reached.atNs, gone.atNs)) return undefined;
   if (mayHaveBeenReplaced(gone.node, reached.atNs, gone.atNs, evidence)) return undefined;
-  const last = lastProlonged(reached, contest, evidence);
-  const origin = last.client === undefined ? earlier.write : last;
+  const { last, origin } = lastProlonged(reached, contest, evidence);
+  if (!origin) return undefined;
   // Then the clock was set back before any client asked for the key. A server removes expired keys by itself, in a while.
   const isSetBack = gone.serverWallMs < last.expiresWallMs - BLUR_MS;
   const ahead = isSetBack ? overMeanwhile(last, gone.node, gone.atNs, evidence) : undefined;
   if (isSetBack && !(ahead && foundNone(contest))) return undefined;
   const movedMs = ahead?.aheadMs ?? movedBetween(origin, gone);
-  const leftMs = origin.expiresWallMs - origin.serverWallMs - (gone.atNs - Math.min(origin.ranNs, origin.atNs)) / 1e6;
+  const leftMs = origin.expiresWallMs - origin.serverWallMs - (gone.atNs - ranFrom(origin)) / 1e6;
   // By the machine's own clock there was time left.
   if (leftMs > 0)
     return movedMs > Math.max(READING_MS, leftMs - READING_MS)
       ? clockMoved(contest, moveNamed(contest, origin, movedMs, leftMs, evidence), movedMs, evidence)
       : undefined;
-  const isOver = leftMs < -READING_MS || Math.abs(movedMs) < READING_MS;
+  // When the next one asked it was over by any clock.
+  const ranByNs = evidence.isPlaced(origin) ? origin.ranNs : origin.atNs;
+  const overMs = (ranFrom(gone) - ranByNs) / 1e6 - (origin.expiresWallMs - origin.serverWallMs);
+  const isOver = overMs > BLUR_MS && (leftMs < -READING_MS || Math.abs(movedMs) < READING_MS);
   if (isOver && origin.ttlMs !== undefined && origin.ttlMs < earlier.hold.leaseMs * 0.9)
     return tooShort(contest, origin, origin.ttlMs);
   return undefined;
 };
+
+/** Whether time took the key, and nothing else can have; a time that is over when it is set removes what was just stored. */
+function hasRunOut({ tenure: { losses }, reached }: Contest): boolean {
+  const isOwn = ({ by }: Change) =>
+    by !== undefined && requestLine(by) === reached?.observation && by.name.includes('EXPIRE');
+  return losses.length > 0 && losses.every((loss) => loss.how === 'expired' || isOwn(loss));
+}
 
 /** How much a node's clock gained on the machine's between two commands. */
 function movedBetween(first: KeyWrite, second: KeyWrite): number {
@@ -68,7 +73,8 @@ function moveNamed(
   leftMs: number,
   evidence: Evidence,
 ): 'clock-jumped' | 'clock-ran-fast' | undefined {
-  const ranNs = Math.min(origin.ranNs, origin.atNs);
+  const ranNs = ranFrom(origin);
+  if (origin.node !== gone.node) return moveOfTwo(origin, gone, evidence);
   // While a clock drifts, a line that was read late is not put in its place.
   const earliestNs = origin === earlier.write ? Math.min(ranNs, earlier.hold.grantSentNs) : ranNs - READ_LATE_NS;
   const gains = evidence.clockGains(gone.node, earliestNs, gone.atNs);
@@ -85,6 +91,19 @@ function moveNamed(
   const drifted = sum(evidence.clockGains(gone.node, ranNs, aloneUntilNs));
   const sufficed = drifted > leftThenMs + (jumps.length > 0 ? READING_MS : -READING_MS);
   return sufficed ? 'clock-ran-fast' : undefined;
+}
+
+/** The time was reckoned by the clock of the primary, and was over by its replica's: if all that moved either is of one kind. */
+function moveOfTwo(
+  origin: KeyWrite,
+  gone: KeyWrite,
+  { effects }: Evidence,
+): 'clock-jumped' | 'clock-ran-fast' | undefined {
+  const moves = [origin, gone].flatMap(({ node, atNs }) =>
+    clockMovesOf(effects, node).filter(({ span }) => span.earliestNs < atNs),
+  );
+  if (moves.every(({ ratePpm }) => ratePpm === 0)) return 'clock-jumped';
+  return moves.every(({ ratePpm }) => ratePpm !== 0) ? 'clock-ran-fast' : undefined;
 }
 
 function clockMoved(

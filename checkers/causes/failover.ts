@@ -9,11 +9,12 @@
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { isHidden, ownerIs } from '../../harness/record/facts/key-writes.js';
+import { isHidden, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, grantLink, leaseLink, type Reason, ranBy } from './contest.js';
-import { hadTimeLeft, mayHaveRemoved, ranAnew } from './meanwhile.js';
+import { ANSWERED_WITHIN_NS, hadTimeLeft, type Party, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
+import { lostBy } from './tenure.js';
 
 export const failoverLostWrite: Reason = (contest, evidence) => {
   const { earlier, later, key } = contest;
@@ -24,14 +25,13 @@ export const failoverLostWrite: Reason = (contest, evidence) => {
   // The same node may have granted both, if in between it was made a replica of one that did not have the write.
   if (!asReplica || (returned && asReplica[1].atNs <= earlier.write.atNs)) return undefined;
   // If the first one was itself a replica more lately, it was the one that did the replacing: see split-brain.
-  const wasReplica = evidence.lastAsReplica(from, earlier.write.atNs);
-  if (!returned && wasReplica && wasReplica[1].atNs >= asReplica[1].atNs) return undefined;
+  if (!returned && !isNewer(asReplica[1], from, earlier, evidence)) return undefined;
   const promoted = evidence
     .samples(to, asReplica[1].atNs, later.write.atNs)
     .find(([, sample]) => sample.role === 'primary');
-  // It may have come back without the write, and its replica have taken that over from it.
+  // It may have come back without the write, and another have taken that over from it.
   const byNs = promoted?.[1].atNs ?? later.write.atNs;
-  if (!returned && ranAnew(from, earlier.write.atNs, byNs, evidence)) return undefined;
+  if (ranAnew(from, earlier.write.atNs, byNs, evidence)) return undefined;
   const without = withoutWrite(contest, evidence, asReplica[1].atNs);
   if (!without) return undefined;
   const replaced = returned ? `${from} was made a replica and primary again` : `${to} replaced ${from} as primary`;
@@ -58,8 +58,7 @@ export const splitBrain: Reason = (contest, evidence) => {
   if (fresh === old || contest.reached) return undefined;
   const asReplica = evidence.lastAsReplica(fresh, ranBy(earlier));
   if (!asReplica) return undefined;
-  const oldAsReplica = evidence.lastAsReplica(old, later.write.atNs);
-  if (oldAsReplica && oldAsReplica[1].atNs >= asReplica[1].atNs) return undefined;
+  if (!isNewer(asReplica[1], old, later, evidence)) return undefined;
   const believed = evidence.lastSample(old, ranBy(later));
   // It still took itself for primary after the other had been its replica for the last time.
   if (believed?.[1].role !== 'primary' || believed[1].atNs < asReplica[1].atNs) return undefined;
@@ -79,6 +78,16 @@ export const splitBrain: Reason = (contest, evidence) => {
     ].sort((a, b) => a.atNs - b.atNs),
   };
 };
+
+/**
+ * Whether a node that was a replica at a look, and primary later, was made primary after the one that granted this: that was
+ * before the look, or that one had been primary from the look on.
+ */
+function isNewer(look: SampleObservation, other: string, grant: Party, evidence: Evidence): boolean {
+  const lookedNs = look.atNs - ANSWERED_WITHIN_NS;
+  const grantedNs = ranBy(grant);
+  return grantedNs < lookedNs || wasPrimaryThroughout(other, grant.hold.key, lookedNs, grantedNs, evidence);
+}
 
 /**
  * What shows that the later grant's node did not have the earlier write: a sample of it as primary without the value, while
@@ -122,9 +131,9 @@ function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): Ca
  * Whether the node that a primary was made a replica of never got the write: it was primary meanwhile and watched since before
  * that was granted. Until then nothing removed the key from the one that had it, and its time was not over.
  */
-function neverCame({ earlier, later, key }: Contest, evidence: Evidence, asReplicaNs: number): boolean {
+function neverCame({ earlier, later, key, tenure }: Contest, evidence: Evidence, asReplicaNs: number): boolean {
   const { node, value } = earlier.write;
-  if (value === undefined || mayHaveRemoved(earlier.write, later.write, key, evidence)) return false;
+  if (value === undefined || !lostBy(tenure, 'gap')) return false;
   const asReplica = evidence.samples(node, earlier.write.atNs, asReplicaNs).find(([, { role }]) => role === 'replica');
   if (!asReplica || !hadTimeLeft(earlier.write, asReplica[1], evidence)) return false;
   return evidence.nodes.some(

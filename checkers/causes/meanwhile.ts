@@ -2,34 +2,36 @@
  * What must not have happened between two writes on a node, for a cause to be the only one that is left: each is a way in which
  * a key may go without a line that says so.
  */
-import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import {
-  type ClockReading,
-  type KeyWrite,
-  removes,
-  type SampleObservation,
-} from '../../harness/record/facts/key-writes.js';
-import type { Contest } from './contest.js';
+import type { ClockReading, KeyWrite, SampleObservation } from '../../harness/record/facts/key-writes.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
+
+/** A client that was granted the lock. */
+export interface Party {
+  hold: Hold;
+  /** Where and how it was granted. */
+  write: KeyWrite;
+}
 
 /** Redis reckons in whole milliseconds. */
 export const BLUR_MS = 2;
 /** A command is read within this time of running, so a clock that moved by less looks like one that did not. */
 export const READING_MS = 50;
+/** A look at a server was answered at most so long before it was recorded. */
+export const ANSWERED_WITHIN_NS = 20e6;
+/** A server that is made a replica is not made primary again within this: others have to find that out, and agree on it. */
+const UNSEEN_NS = 150e6;
 /** A server that starts again is looked at within this time. */
 const LOOKED_AT_WITHIN_NS = 100e6;
 
-/** Whether a request between the two may have removed what the first one stored. */
-export function mayHaveRemoved(
-  reached: KeyWrite,
-  before: KeyWrite,
-  key: string,
-  evidence: Evidence,
-  untilNs = before.atNs,
-): boolean {
-  return evidence
-    .writesBetween(reached, before, key)
-    .some((write) => write.effect === 'remove' && write.atNs <= untilNs && removes(write, reached.value) !== 'no');
+/** Whether a write came over the replication link, or may have: between two samples its node may have been made a replica. */
+export function isReplicated(write: KeyWrite, evidence: Evidence): boolean {
+  if (write.client !== undefined) return false;
+  const around = [
+    evidence.lastSample(write.node, write.atNs),
+    evidence.firstSample(write.node, write.atNs, () => true),
+  ];
+  return around.some((sample) => sample?.[1].role !== 'primary');
 }
 
 /**
@@ -52,6 +54,72 @@ export function mayHaveBeenReplaced(node: string, fromNs: number, untilNs: numbe
   });
 }
 
+/** What a look or a client's write showed of a node; a replica turns its clients' writes away. */
+interface Sight {
+  atNs: number;
+  role: string;
+  linkUp?: boolean | undefined;
+}
+
+/**
+ * What was seen of a node between the two instants, from the last sight up to the first on; undefined where it was not seen for
+ * so long that it may have become something else, and what it was again.
+ */
+function sightsOf(node: string, key: string, fromNs: number, untilNs: number, evidence: Evidence): Sight[] | undefined {
+  const seen: Sight[] = [
+    ...evidence.samples(node, Number.NEGATIVE_INFINITY, untilNs).map(([, sample]) => sample),
+    ...evidence
+      .writes(node, key)
+      .filter(({ client, effect, atNs }) => client !== undefined && effect !== 'none' && atNs <= untilNs)
+      .map(({ atNs }) => ({ atNs, role: 'primary' })),
+  ].sort((a, b) => a.atNs - b.atNs);
+  const first = seen.findLastIndex(({ atNs }) => atNs <= fromNs);
+  if (first < 0) return undefined;
+  const since = seen.slice(first);
+  const times = [...since.map(({ atNs }) => atNs), untilNs];
+  return times.every((atNs, n) => n === 0 || atNs - times[n - 1]! <= UNSEEN_NS) ? since : undefined;
+}
+
+/** Whether a node was primary all the time between the two instants. */
+export function wasPrimaryThroughout(
+  node: string,
+  key: string,
+  fromNs: number,
+  untilNs: number,
+  evidence: Evidence,
+): boolean {
+  return sightsOf(node, key, fromNs, untilNs, evidence)?.every(({ role }) => role === 'primary') ?? false;
+}
+
+/**
+ * Whether a node took over no other's data between a write and an instant, not included: none but `from`, which it has that
+ * write of, was primary meanwhile; or it was seen all the time, and never to be made a replica or loaded anew.
+ */
+export function keptItsData(
+  { node, atNs }: KeyWrite,
+  from: string,
+  key: string,
+  untilNs: number,
+  evidence: Evidence,
+): boolean {
+  if (mayHaveBeenReplaced(node, atNs, untilNs - 1, evidence)) return false;
+  const others = evidence.nodes.filter((other) => other !== node && other !== from);
+  const [since, until] = [atNs - UNSEEN_NS, untilNs + UNSEEN_NS];
+  const wasPrimary = (other: string) =>
+    evidence.samples(other, since, until).some(([, { role }]) => role === 'primary') ||
+    evidence
+      .writes(other, key)
+      .some((write) => write.client !== undefined && write.atNs >= since && write.atNs <= until);
+  if (!others.some(wasPrimary)) return true;
+  const sights = sightsOf(node, key, atNs, untilNs - 1, evidence);
+  return (
+    sights?.every(({ role, linkUp }, n) => {
+      const last = sights[n - 1];
+      return !last || ((role === 'primary' || last.role !== 'primary') && !(linkUp === true && last.linkUp === false));
+    }) ?? false
+  );
+}
+
 /** Whether the node was seen to run as another process than before, between the two instants. */
 export function ranAnew(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
   const before = evidence.lastSample(node, fromNs)?.[1].runId;
@@ -64,23 +132,30 @@ export function ranAnew(node: string, fromNs: number, untilNs: number, evidence:
  * Whether the write that took the key shows that nothing was there: it asked, and it is not the holder's own value, for which
  * a script may let it pass.
  */
-export function foundNone({ reached, gone }: Contest): boolean {
+export function foundNone({ reached, gone }: { reached: KeyWrite | undefined; gone: KeyWrite }): boolean {
   return gone.conditional === true && gone.value !== reached?.value;
 }
 
-/** Whether the earlier holder's key was certainly on the node until the very write that took it. */
-export function wasThere({ reached, gone }: Contest, evidence: Evidence): boolean {
-  if (reached?.value === undefined || !gone.before || stores(gone.before, reached.value) !== 'yes') return false;
-  return !mayHaveBeenReplaced(gone.node, reached.atNs, gone.atNs, evidence);
-}
-
-/** The write from which the key's time on its node was reckoned last. */
-export function lastProlonged(reached: KeyWrite, { earlier, gone, key }: Contest, evidence: Evidence): KeyWrite {
-  const ownOrReplicated = (write: KeyWrite) => write.client === undefined || write.client === earlier.hold.client;
-  const prolonged = evidence
-    .writesBetween(reached, gone, key)
-    .findLast((write) => write.effect === 'prolong' && ownOrReplicated(write));
-  return prolonged ?? reached;
+/**
+ * The write from which the key's time on its node was reckoned last, as the client gave it that asked for it; undefined if that
+ * cannot be told, or another client than the holder asked.
+ */
+export function lastProlonged(
+  reached: KeyWrite,
+  { earlier, gone, key }: { earlier: Party; gone: KeyWrite; key: string },
+  evidence: Evidence,
+): { last: KeyWrite; origin: KeyWrite | undefined } {
+  const prolongs = ({ effect, took, value }: KeyWrite) =>
+    effect === 'prolong' || (effect === 'take' && took !== false && value === reached.value);
+  const last = evidence.writesBetween(reached, gone, key).findLast(prolongs);
+  if (!last) return { last: reached, origin: earlier.write };
+  const asked =
+    last.client !== undefined
+      ? last
+      : evidence
+          .writes(earlier.write.node, key)
+          .find((write) => prolongs(write) && Math.abs(write.expiresWallMs - last.expiresWallMs) <= BLUR_MS);
+  return { last, origin: asked?.client === earlier.hold.client ? asked : undefined };
 }
 
 /** A moment after a write and up to an instant at which, by the node's own clock, the time that it set was over. */

@@ -9,23 +9,23 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isOthersToo } from '../../harness/record/facts/grants.js';
 import { isHidden, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
-import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
-import { hadTimeLeft, lastProlonged, mayHaveRemoved } from './meanwhile.js';
+import { type Contest, goneLink, grantLink, type Reason, ranFrom } from './contest.js';
+import { hadTimeLeft, lastProlonged } from './meanwhile.js';
+import { lostBy } from './tenure.js';
 
 export const nodeForgot: Reason = (contest, evidence) => {
-  const { earlier, later, reached, gone, removal, key } = contest;
-  if (!reached || removal) return undefined;
+  const { earlier, later, reached, gone, tenure, key } = contest;
   const { node } = gone;
-  const restart = restartBetween(node, reached.atNs, gone.atNs, evidence);
+  if (!reached || reached.node !== node || !lostBy(tenure, 'gap')) return undefined;
+  // What was read after the restart may have run before it.
+  const restart = restartBetween(node, reached.atNs, ranFrom(gone), evidence);
   if (!restart || evidence.seenStored(node, key, reached.value, restart.backNs, gone.atNs)) return undefined;
-  if (!restart.isTold && mayHaveGoneBefore(contest, evidence)) return undefined;
+  if (mayHaveGoneBefore(contest, evidence)) return undefined;
   const samples = evidence.samples(node, restart.backNs, gone.atNs);
   // It may have kept what a sample does not show.
   if (samples.some(([, { keys }]) => isHidden(keys[key]?.owner ?? ''))) return undefined;
   const [empty] = samples;
-  const untilNs = empty && empty[1].keys[key] === undefined ? empty[1].atNs : gone.atNs;
-  if (mayHaveRemoved(reached, gone, key, evidence, untilNs)) return undefined;
-  const last = lastProlonged(reached, contest, evidence);
+  const { last } = lastProlonged(reached, contest, evidence);
   // What had run out by then, or was seen there as another's, was not forgotten.
   if (empty && (!hadTimeLeft(last, empty[1], evidence) || isAnothers(empty[1], restart.downNs, contest, evidence)))
     return undefined;
@@ -53,8 +53,8 @@ export const nodeForgot: Reason = (contest, evidence) => {
 };
 
 /**
- * Whether others may have removed it unseen: of what a server runs just before it is killed not all is printed. Some of this
- * lock's clients store what others do, or remove what is there whosever it is.
+ * Whether others may have removed it unseen: of what a server runs just before it is killed not all is printed, nor what it runs
+ * before it is watched again, with what it had saved. Some of this lock's clients store what others do, or remove what is there whosever it is.
  */
 function mayHaveGoneBefore({ earlier, gone, key }: Contest, evidence: Evidence): boolean {
   const { write, hold } = earlier;
@@ -83,8 +83,6 @@ interface Restart {
   downNs: number;
   /** From when on samples are the new process's. */
   backNs: number;
-  /** A fault says that it forgot what it had. */
-  isTold: boolean;
   links: CauseLink[];
 }
 
@@ -120,7 +118,6 @@ function restartBetween(node: string, fromNs: number, untilNs: number, evidence:
   if (fault) links.push({ atNs: fault.atNs, text: fault.did, history: fault.i });
   return {
     backNs,
-    isTold: fault !== undefined,
     downNs: lost?.[1].atNs ?? fault?.atNs ?? backNs,
     links: links.sort((a, b) => a.atNs - b.atNs),
   };

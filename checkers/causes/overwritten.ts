@@ -5,12 +5,11 @@
  * Excludes a key that was not certainly there when that write ran: it may have gone by other means.
  */
 import { type Contest, type Explanation, goneLink, grantLink, type Reason } from './contest.js';
-import { wasThere } from './meanwhile.js';
 
-export const overwritten: Reason = (contest, evidence) => {
-  const { earlier, reached, gone, key } = contest;
-  if (gone.client === undefined || gone.client === earlier.hold.client || !wasThere(contest, evidence))
-    return undefined;
+export const overwritten: Reason = (contest) => {
+  const { earlier, reached, gone, tenure, key } = contest;
+  if (gone.client === undefined || gone.client === earlier.hold.client) return undefined;
+  if (!reached || !tenure.held || tenure.losses.length > 0 || gone.node !== reached.node) return undefined;
   if (gone.conditional === false) {
     return explanation(
       'overwritten',
@@ -18,7 +17,7 @@ export const overwritten: Reason = (contest, evidence) => {
       contest,
     );
   }
-  if (!gone.script || gone.value !== reached?.value) return undefined;
+  if (!gone.script || gone.value !== reached.value) return undefined;
   const sentence = `${gone.client} and ${earlier.hold.client} store the same value as owner, so the script took one for the other.`;
   return explanation('shared-owner', sentence, contest);
 };

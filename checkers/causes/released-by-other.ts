@@ -6,15 +6,18 @@
  * gone by it (the client may have removed what was its own, or nothing), and one that came over the replication link unless the
  * client's command that caused it is seen where the key was granted: a server also replicates the removal of a key that expired.
  */
+
+import { stores } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
+import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import { type Contest, goneLink, grantLink, type Reason } from './contest.js';
+import { isReplicated } from './meanwhile.js';
+import { requestLine } from './tenure.js';
 
 export const releasedByOther: Reason = (contest, evidence) => {
-  const removal = atItsOrigin(contest, evidence);
+  const removal = removalOf(contest, evidence);
   const { earlier, later, key } = contest;
-  if (!removal || removal.client === earlier.hold.client) return undefined;
-  if (removes(removal, earlier.write.value) !== 'yes') return undefined;
+  if (!removal || removal.client === earlier.hold.client || isReplicated(removal, evidence)) return undefined;
   const who = removal.client ?? `somebody at ${removal.source}`;
   const shared = removal.script ? sharedValue(contest, removal, evidence) : undefined;
   return {
@@ -44,22 +47,14 @@ export const releasedByOther: Reason = (contest, evidence) => {
   };
 };
 
-/** The command that removed the key, where a client (or a stranger) gave it. */
-function atItsOrigin({ earlier, later, removal, key }: Contest, evidence: Evidence): KeyWrite | undefined {
-  if (!removal || !isReplicated(removal, evidence)) return removal;
-  if (removal.node === earlier.write.node) return undefined;
-  const origin = evidence.firstRemoval(earlier.write, key);
-  return origin && origin.atNs < later.write.atNs && !isReplicated(origin, evidence) ? origin : undefined;
-}
-
-function isReplicated(write: KeyWrite, evidence: Evidence): boolean {
-  if (write.client !== undefined) return false;
-  // Between two samples it may have been made a replica.
-  const around = [
-    evidence.lastSample(write.node, write.atNs),
-    evidence.firstSample(write.node, write.atNs, () => true),
-  ];
-  return around.some((sample) => sample?.[1].role !== 'primary');
+/** The command that certainly removed the holder's own value, where one did. */
+function removalOf({ reached, tenure, key }: Contest, evidence: Evidence): KeyWrite | undefined {
+  const [loss] = tenure.losses;
+  if (!reached?.value || loss?.how !== 'command' || stores(loss.after, reached.value) !== 'no') return undefined;
+  const line = requestLine(loss.by!);
+  return evidence
+    .writes(reached.node, key)
+    .find(({ observation, effect }) => observation === line && effect === 'remove');
 }
 
 /** The remover's own take, if it had stored the holder's value. */

@@ -147,19 +147,6 @@ export class Evidence {
       .findLast((one) => one.effect === 'take');
   }
 
-  /** The first removal of `key` that the granting node ran after `grant`. */
-  firstRemoval(grant: KeyWrite, key: string): KeyWrite | undefined {
-    const writes = this.writes(grant.node, key);
-    const at = firstIndex(writes.length, (of) => writes[of]!.observation > grant.observation);
-    return writes.slice(at).find(({ effect }) => effect === 'remove');
-  }
-
-  /** The first time that the granting node evicted `key` after `grant`. */
-  firstEviction(grant: KeyWrite, key: string): At<EvictedObservation> | undefined {
-    const evictions = this.byNode.get(grant.node)?.evictions.get(key) ?? [];
-    return evictions[firstIndex(evictions.length, (at) => evictions[at]![0] > grant.observation)];
-  }
-
   /** A node's samples that were read within the bounds, both included. */
   samples(node: string, fromNs: number, untilNs: number): readonly At<SampleObservation>[] {
     const samples = this.byNode.get(node)?.samples ?? [];
@@ -215,6 +202,11 @@ export class Evidence {
       if (watch.atNs <= fromNs) watching = watch.watching;
     }
     return watching;
+  }
+
+  /** Whether its nodes are one logical server, of which one replicates from another. */
+  get isReplicated(): boolean {
+    return this.majority === undefined && this.nodes.length > 1;
   }
 
   /** Whether MONITOR on `node` was recorded at all. */

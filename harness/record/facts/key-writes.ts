@@ -140,11 +140,14 @@ export class NodeWrites {
   /** Each key's requests, once no command comes any more. */
   finish(): Map<string, KeyWrite[]> {
     this.reading.end();
-    for (const [key, requests] of this.byLine)
-      for (const change of this.reading.changes(key).list) {
+    for (const [key, requests] of this.byLine) {
+      const { list } = this.reading.changes(key);
+      const isCommon = commonOwners(list);
+      for (const change of list) {
         const write = requests.get(change.by?.script?.line ?? change.by?.line ?? -1);
-        if (change.how === 'command' && write) ran(write, change);
+        if (change.how === 'command' && write) ran(write, change, isCommon);
       }
+    }
     return this.byKey;
   }
 
@@ -217,15 +220,30 @@ function isConditional(name: string, argv: readonly string[]): boolean {
   return name === 'SETNX' || name === 'HSETNX' || name === 'MSETNX';
 }
 
+/** Which of what clients stored under a key several of them did: where a request stores more, that names no owner (`mode`). */
+function commonOwners(list: readonly Change[]): (owner: string) => boolean {
+  const clients = new Map<string, string>();
+  const common = new Set<string>();
+  for (const { by, after, wanted, line } of list)
+    if (by?.client !== undefined)
+      for (const owner of ownersBy(wanted ?? after, line)) {
+        if ((clients.get(owner) ?? by.client) !== by.client) common.add(owner);
+        clients.set(owner, by.client);
+      }
+  return (owner) => common.has(owner);
+}
+
 /** Adds what one command did to the request that it is (part of). */
-function ran(write: KeyWrite, change: Change): void {
+function ran(write: KeyWrite, change: Change, isCommon: (owner: string) => boolean): void {
   const { applied, before, after, by } = change;
   write.before ??= before;
   write.after = after;
   const meant = applied === 'yes' ? after : (change.wanted ?? after);
   const [owner] = ownersBy(meant, change.line);
   if (owner !== undefined) {
+    const isOwner = write.effect !== 'take' || write.value === undefined || !isCommon(owner);
     write.effect = 'take';
+    if (!isOwner) return;
     write.value = owner;
     write.took = applied === 'unknown' ? undefined : applied === 'yes';
     lasts(write, meant, by!.serverWallMs);
@@ -257,9 +275,7 @@ function lasts(write: KeyWrite, { expires }: StoredState, wallMs: number): void 
 
 /** Whether what a sample shows as stored is this owner: the string itself, or a hash (as JSON) that has it as a field. */
 export function ownerIs(stored: string, value: string | undefined): boolean {
-  return (
-    value !== undefined && (stored === value || (stored.startsWith('{') && stored.includes(JSON.stringify(value))))
-  );
+  return value !== undefined && (stored === value || (/^[{[]/.test(stored) && stored.includes(JSON.stringify(value))));
 }
 
 /** Whether a sample tells nothing of who owns what is stored: a set, a sorted set or a list. */

@@ -18,6 +18,7 @@ import {
   type Times,
   UNKNOWN,
 } from './state.js';
+import { pairs } from './strings.js';
 
 export interface SampleLine {
   readonly line: number;
@@ -81,18 +82,19 @@ function heldIn({ owner, type }: StoredSample, fieldsLast: Times): Held | undefi
   if (type === 'other') return undefined;
   const fields = fieldsIn(owner, fieldsLast);
   if (fields) return { type: 'hash', parts: fields, complete: true };
-  // Older records call a set or a list so, in quotes.
+  // Older records call a set or a list so, in quotes, and tell the fields of a hash with their values in one list.
   return type === 'hash' || owner.startsWith('"(') ? undefined : { type: 'string', value: owner, by: undefined };
 }
 
 function fieldsIn(json: string, fieldsLast: Times): Map<string, Part> | undefined {
-  if (!json.startsWith('{')) return undefined;
+  if (!json.startsWith('{') && !json.startsWith('[')) return undefined;
   try {
-    const fields = Object.entries(JSON.parse(json) as Record<string, unknown>);
+    const told = JSON.parse(json) as Record<string, unknown> | unknown[];
+    const fields = Array.isArray(told) ? pairs(told.map(String)) : Object.entries(told);
     if (!fields.every(([, value]) => typeof value === 'string')) return undefined;
     return new Map(fields.map(([name, value]) => [name, part(value as string, undefined, fieldsLast)]));
   } catch {
-    return undefined; // a string that begins with a brace
+    return undefined; // a string that begins with a bracket
   }
 }
 

@@ -73,6 +73,8 @@ export class ServerReading {
   /** Whether fields of hashes were given times to live. */
   private fieldsExpire = false;
   private last: SampleLine | undefined;
+  /** When an eviction was read last. */
+  private evictedNs = Number.NEGATIVE_INFINITY;
   /** Samples that are newer than the last command. */
   private samples: SampleLine[] = [];
 
@@ -144,8 +146,9 @@ export class ServerReading {
 
   /** The server threw a key away, after what was read before. */
   evicted(place: RecordPlace, key: string): void {
-    // Whether samples are older or newer is unknown: an eviction has no stamp.
+    // Whether samples are older or newer is unknown, also of those that were answered before: an eviction has no stamp.
     this.samples = [];
+    this.evictedNs = place.atNs;
     if (this.server.follows(key)) this.server.put(key, 0, ABSENT, { how: 'evicted', ...place, applied: 'yes' });
   }
 
@@ -181,7 +184,7 @@ export class ServerReading {
     this.server.isReplica = sample.role === 'replica';
     if (replaced) this.gap(sample);
     this.clock.add(sample.wall.untilMs, sample.ranFromNs, sample.atNs);
-    this.samples.push(sample);
+    if (sample.ranFromNs > this.evictedNs) this.samples.push(sample);
   }
 
   /** No line comes any more. */

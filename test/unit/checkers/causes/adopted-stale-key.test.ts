@@ -60,6 +60,12 @@ function cause(story: Story) {
   return overlap?.cause;
 }
 
+it('is not said of a client that asked under another name, and took the refusal for a yes', () => {
+  expect(cause(told())?.name).toBe('adopted-stale-key');
+  const another = told({ attempt: (story) => story.take(3.9992, 'r1', 'c1.2', 'machine-1 again') });
+  expect(cause(another)?.name).not.toBe('adopted-stale-key');
+});
+
 const named = (story: Story) => cause(story)?.name;
 
 describe('named', () => {
@@ -77,11 +83,11 @@ describe('named', () => {
     });
   });
 
-  it('where a client takes its own for one, with other values for its requests, too', () => {
+  it('not where a client asks under another name: it may have taken the refusal for a yes', () => {
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
     story.grant('c1', 1).take(0.999, 'r1', 'c1', 'first').release('c1', 2);
     story.grant('c1', 4).take(3.999, 'r1', 'c1', 'second').release('c1', 8.5);
-    expect(named(story.grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 7.5))).toBe('adopted-stale-key');
+    expect(named(story.grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 7.5))).toBe('never-granted');
   });
 
   it("where the run ends soon after the other one's grant: a server prints what it does in order", () => {

@@ -143,3 +143,151 @@ it('a value that came to a replica is not the grant of a client that stored the 
   expect(names(story(false))).toEqual(['released-by-other']);
   expect(names(story(true))).toEqual(['unexplained']);
 });
+
+const SAME = 'the-owner';
+
+/** r2 replicates from r1, and takes over at 2.5 s. */
+function replicated(): Story {
+  return broken().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' }).sample(2.5, 'r2');
+}
+
+const link = (story: Story, at: number, ...argv: string[]) => story.command(at, 'r2', 'link', argv);
+
+it('the same value that another stored anew is not what the holder had', () => {
+  const story = (anew: boolean) => {
+    const told = replicated().up('c3').take(0.999, 'r1', 'c1', SAME, 0, 500);
+    link(told, 1, 'SET', KEY, SAME, 'PXAT', '1700000001499');
+    if (anew) {
+      link(told.take(1.6, 'r1', 'c3', SAME), 1.601, 'DEL', KEY);
+      link(told, 1.602, 'SET', KEY, SAME, 'PXAT', '1700000006600');
+    }
+    return told;
+  };
+  const release = (told: Story) => link(told.unlock(2, 'r1', 'c3', SAME), 2.001, 'DEL', KEY).take(2.999, 'r2', 'c2');
+  expect(names(release(story(true)))).toEqual(['lease-too-short']);
+  const ran = story(true).command(2.998, 'r2', 'c2', ['EVALSHA', 'take', '1', KEY, SAME]);
+  ran.command(2.998, 'r2', 'lua', ['get', KEY]).command(2.998, 'r2', 'lua', ['set', KEY, SAME, 'PX', '5000']);
+  expect(names(ran)).not.toContain('shared-owner');
+});
+
+it('how a replica lost a key is how its primary did', () => {
+  // c3 had taken it on r1. If r1's clock is behind, the key was over by r2's when it came there: that took nothing.
+  const story = (skewMs: number) => {
+    const told = replicated().up('c3').sample(0.6, 'r1', { skewMs }).take(0.999, 'r1', 'c1', 'value-of-c1', skewMs);
+    link(told, 1, 'SET', KEY, 'value-of-c1', 'PXAT', String(1_700_000_005_999 + skewMs));
+    told.command(1.5, 'r1', 'c3', ['SET', KEY, 'value-of-c3', 'PX', '900'], skewMs);
+    return link(told, 1.501, 'SET', KEY, 'value-of-c3', 'PXAT', String(1_700_000_002_400 + skewMs));
+  };
+  expect(names(story(0).take(2.999, 'r2', 'c2'))).toEqual(['overwritten']);
+  expect(names(story(-8_000).take(2.999, 'r2', 'c2'))).not.toContain('clock-jumped');
+});
+
+it('a key that a write without a condition found over to the millisecond had not certainly run out', () => {
+  const story = (ttlMs: number) => overwrites(broken().take(0.999, 'r1', 'c1', 'value-of-c1', 0, ttlMs));
+  expect(names(story(1_900))).toEqual(['lease-too-short']);
+  expect(names(story(1_999))).toEqual(['unexplained']);
+});
+
+it('a clock that had jumped and was right again may have ended a short time early', () => {
+  const jumps: Partial<FaultRecord> = { effects: [{ kind: 'clock-jumped', who: ['r1'], offsetMs: 3_000 }] };
+  const story = (ttlMs: number) =>
+    broken()
+      .take(0.999, 'r1', 'c1', 'value-of-c1', 0, ttlMs)
+      .fault(1.2, 0, 'jump', 'strike', jumps)
+      .fault(1.5, 0, 'jump', 'heal')
+      .sample(2, 'r1')
+      .take(2.999, 'r1', 'c2');
+  expect(names(story(1_900))).toEqual(['lease-too-short']);
+  expect(names(story(2_000))).not.toContain('lease-too-short');
+});
+
+it('a look that was recorded after an eviction may have been taken before it', () => {
+  const story = broken()
+    .take(0.999, 'r1', 'c1')
+    .evicted(2, 'r1')
+    .sample(2.001, 'r1', { owner: 'value-of-c1', wallMs: [1_700_000_001_998, 1_700_000_002_000] })
+    .take(2.999, 'r1', 'c2')
+    .sample(4.5, 'r1');
+  expect(names(story)).toEqual(['evicted']);
+});
+
+it('a grant that was read after a restart and ran before it did not follow from that', () => {
+  const story = (skewMs: number) =>
+    broken()
+      .take(0.999, 'r1', 'c1')
+      .sample(1.2, 'r1', { owner: 'value-of-c1' })
+      .sample(3.0005, 'r1', { runId: 'run-2' })
+      .watch(3.001, 'r1', false)
+      .watch(3.001, 'r1')
+      .take(3.002, 'r1', 'c2', 'value-of-c2', skewMs);
+  expect(names(story(-4))).not.toContain('node-forgot');
+});
+
+it('a server that came back from a restart and was a replica after it had lost the write before', () => {
+  const story = (runId: string) => {
+    const told = broken().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' }).take(0.999, 'r1', 'c1');
+    for (let at = 1.05; at < 1.6; at += 0.1) told.sample(at, 'r1', { owner: 'value-of-c1' });
+    told.sample(1.6, 'r1', { role: 'replica', runId }).sample(2.5, 'r1', { runId }).sample(1.5, 'r2');
+    return told.sample(2.4, 'r2', { role: 'replica' }).take(2.999, 'r1', 'c2');
+  };
+  expect(names(story('run-1'))).toEqual(['failover-lost-write']);
+  expect(names(story('run-2'))).not.toContain('failover-lost-write');
+});
+
+it('a primary that may have been replaced and primary again unseen had not certainly been it before the other', () => {
+  const story = (looked: boolean) => {
+    const told = new Story().up('c1').up('c2').grant('c1', 1.5).grant('c2', 3).release('c1', 4).release('c2', 4);
+    told.watch(0, 'r1').watch(0, 'r2').sample(0.5, 'r1').sample(0.5, 'r2', { role: 'replica' });
+    if (looked) for (let at = 0.45; at < 1.5; at += 0.1) told.sample(at, 'r1');
+    return told.take(1.499, 'r1', 'c1').sample(2, 'r2').take(2.999, 'r2', 'c2');
+  };
+  expect(names(story(true))).toEqual(['failover-lost-write']);
+  expect(names(story(false))).toEqual(['unexplained']);
+});
+
+it('a server that may have taken over the data of another one unseen had not certainly what it had stored', () => {
+  const story = (looked: boolean) => {
+    const told = broken()
+      .watch(0, 'r2')
+      .sample(0.5, 'r2', { role: 'replica' })
+      .take(0.999, 'r1', 'c1')
+      .sample(1.4, 'r2');
+    if (looked) for (let at = 1.05; at < 2; at += 0.1) told.sample(at, 'r1', { owner: 'value-of-c1' });
+    return told.command(2, 'r1', 'c2', ['DEL', KEY]).take(2.999, 'r1', 'c2');
+  };
+  expect(names(story(true))).toEqual(['released-by-other']);
+  expect(names(story(false))).toEqual(['unexplained']);
+});
+
+it('a lock that anybody removes may have been removed before or after a restart unseen', () => {
+  const story = (by: 'plain' | 'compared') => {
+    const told = broken().take(0.6, 'r1', 'c2', 'value-of-c2');
+    if (by === 'plain') told.command(0.7, 'r1', 'c2', ['DEL', KEY]);
+    else told.unlock(0.7, 'r1', 'c2');
+    told.take(0.999, 'r1', 'c1').fault(2, 0, 'kill', 'strike', {
+      effects: [
+        { kind: 'killed', who: ['r1'] },
+        { kind: 'forgot', who: ['r1'] },
+      ],
+    });
+    return told.watch(2, 'r1', false).watch(2.3, 'r1').sample(2.4, 'r1', { runId: 'run-2' }).take(2.999, 'r1', 'c2');
+  };
+  expect(names(story('compared'))).toEqual(['node-forgot']);
+  expect(names(story('plain'))).toEqual(['unexplained']);
+});
+
+it('a field that several clients store beside their own names no owner', () => {
+  const story = broken();
+  for (const [at, client] of [
+    [0.999, 'c1'],
+    [2.999, 'c2'],
+  ] as const) {
+    story
+      .command(at, 'r1', client, ['EVALSHA', 'take', '1', KEY, `value-of-${client}`])
+      .command(at, 'r1', 'lua', ['hget', KEY, 'mode']);
+    story
+      .command(at, 'r1', 'lua', ['hset', KEY, `value-of-${client}`, '1'])
+      .command(at, 'r1', 'lua', ['hset', KEY, 'mode', 'write']);
+  }
+  expect(names(story)).not.toContain('shared-owner');
+});

@@ -5,13 +5,10 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
-import { fencing } from '../../../../checkers/harm/fencing.js';
-import type { Hold, Violation } from '../../../../harness/vocabulary/verdict.js';
 import { cases, SEED } from '../../../support/drawn.js';
 import { setups } from './oracle/drawing.js';
-import { play, type Run } from './oracle/run.js';
-import { trueCauses, trueStaleCauses, trueTokenCauses } from './oracle/truth.js';
+import { type Judged, judged } from './oracle/judged.js';
+import { play } from './oracle/run.js';
 
 const isDeep = process.env.LOCK_TORTURE_DEEP === '1';
 /** The deep layer draws other runs each time, and prints what it drew. */
@@ -38,27 +35,6 @@ const EVERY = [
   'shared-owner',
   'split-brain',
 ];
-
-interface Judged {
-  finding: Violation;
-  name: string;
-  truth: ReadonlySet<string>;
-}
-
-function judged(run: Run): Judged[] {
-  const { input, lived } = run;
-  const lives = (hold: Hold) => run.hold(hold.client, hold.id);
-  const truthOf = ({ class: name, holds: [one, other] }: Violation): Set<string> => {
-    if (name === 'harm') return trueTokenCauses(lives(one!), lives(other!), lived);
-    if (name === 'exclusion') return trueCauses(lives(one!), lives(other!), lived);
-    const stale = one!.leaseEndNs <= other!.leaseEndNs ? one! : other!;
-    return trueStaleCauses(lives(stale), stale.leaseEndNs, lived);
-  };
-  const checkers = input.model.kind === 'fenced' ? [mutualExclusion, fencing] : [mutualExclusion];
-  return checkers
-    .flatMap((checker) => checker.check(input).violations)
-    .map((finding) => ({ finding, name: finding.cause.name, truth: truthOf(finding) }));
-}
 
 /** How often each cause was true, and named where it was the only one. */
 class Counts {

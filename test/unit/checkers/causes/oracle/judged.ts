@@ -1,0 +1,28 @@
+/** What the checkers find in a run, and which causes of it were true. */
+import { mutualExclusion } from '../../../../../checkers/exclusion/mutual-exclusion.js';
+import { fencing } from '../../../../../checkers/harm/fencing.js';
+import type { Hold, Violation } from '../../../../../harness/vocabulary/verdict.js';
+import type { Run } from './run.js';
+import { trueCauses, trueStaleCauses, trueTokenCauses } from './truth.js';
+
+export interface Judged {
+  finding: Violation;
+  name: string;
+  truth: ReadonlySet<string>;
+}
+
+/** All that is found, each finding with the causes that were true. */
+export function judged(run: Run): Judged[] {
+  const { input, lived } = run;
+  const lives = (hold: Hold) => run.hold(hold.client, hold.id);
+  const truthOf = ({ class: name, holds: [one, other] }: Violation): Set<string> => {
+    if (name === 'harm') return trueTokenCauses(lives(one!), lives(other!), lived);
+    if (name === 'exclusion') return trueCauses(lives(one!), lives(other!), lived);
+    const stale = one!.leaseEndNs <= other!.leaseEndNs ? one! : other!;
+    return trueStaleCauses(lives(stale), stale.leaseEndNs, lived);
+  };
+  const checkers = input.model.kind === 'fenced' ? [mutualExclusion, fencing] : [mutualExclusion];
+  return checkers
+    .flatMap((checker) => checker.check(input).violations)
+    .map((finding) => ({ finding, name: finding.cause.name, truth: truthOf(finding) }));
+}
