@@ -193,7 +193,7 @@ const effectFields: Record<FaultEffect['kind'], Fields> = {
     reorderPpm: whole,
     rateKbps: number,
   },
-  reset: { pairs },
+  'connections-reset': { pairs },
   'off-network': { who: names },
   'clock-jumped': { who: names, offsetMs: number },
   'clock-drifts': { who: names, ratePpm: number, gainedMs: number },

@@ -146,7 +146,7 @@ export type EffectKind =
   /** What `from` sends to `to` comes late, in part, twice, out of order or slowly. What is 0 is as it was. */
   | ({ kind: 'degraded'; pairs: [from: string, to: string][] } & Degradation)
   /** Connections between these were reset at that moment: both ends were told that the other had given up. */
-  | { kind: 'reset'; pairs: [from: string, to: string][] }
+  | { kind: 'connections-reset'; pairs: [from: string, to: string][] }
   /** The host's network link is down: it neither sends nor receives. */
   | { kind: 'off-network'; who: string[] }
   /** The wall clock of the host jumped by `offsetMs`. */

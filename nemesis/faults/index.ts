@@ -17,6 +17,8 @@ import { pause } from './pause.js';
 import { rate } from './rate.js';
 import { reload } from './reload.js';
 import { reorder } from './reorder.js';
+import { reset } from './reset.js';
+import { resetOnReply } from './reset-on-reply.js';
 import { skewGranted } from './skew-granted.js';
 import { slow } from './slow.js';
 import { strobe } from './strobe.js';
@@ -34,6 +36,8 @@ export const faults: Readonly<Record<string, NemesisFault>> = {
   rate,
   duplicate,
   reorder,
+  reset,
+  'reset-on-reply': resetOnReply,
   clock,
   drift,
   strobe,

@@ -7,13 +7,13 @@
  * So it must strike while commands flow, and proves that it did: a command that ran after the cut, and its answer, still
  * unacknowledged in the node's kernel.
  */
-import { endianness } from 'node:os';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
 import { Refusal, waitFor, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import { oneWay } from '../levers/network.js';
+import { connectionsOf, endName } from '../striking/connections.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
 import { isNode, namesOf, resolveTarget, type StruckNode } from '../striking/targets.js';
 import { requireOneWay } from './one-way.js';
@@ -152,9 +152,9 @@ class Unanswered {
   private async unacknowledged(): Promise<string | undefined> {
     if (this.lost.length === 0) return undefined;
     const { name, host } = this.struck;
-    const queues = await sendQueues(host);
+    const connections = await connectionsOf(host);
     for (const { source, client, command } of this.lost) {
-      const bytes = queues.get(source) ?? 0;
+      const bytes = connections.find(({ peer }) => endName(peer) === source)?.unacknowledged ?? 0;
       if (bytes > 0) {
         return `${name} ran ${command} of ${client.name} after the cut, and ${bytes} bytes for ${source} lie unacknowledged in its kernel`;
       }
@@ -191,26 +191,4 @@ class Endings {
 
 function counted(commands: number): string {
   return commands === 1 ? 'one command' : `${commands} commands`;
-}
-
-/** Bytes sent and not acknowledged, by the other end of each connection of the host (`address:port`). */
-async function sendQueues(host: Host): Promise<Map<string, number>> {
-  const result = await host.exec(['cat', '/proc/net/tcp']);
-  if (result.exitCode !== 0) throw new Error(`${host.name}: its connections cannot be read: ${result.stderr}`);
-  return parseSendQueues(result.stdout);
-}
-
-/** Of `/proc/net/tcp`: `sl local_address rem_address st tx_queue:rx_queue ...`, numbers in hexadecimal. */
-export function parseSendQueues(text: string, littleEndian = endianness() === 'LE'): Map<string, number> {
-  const lines = text.trim().split('\n').slice(1);
-  return new Map(
-    lines.flatMap((line): [string, number][] => {
-      const [, , remote = '', , queues = ''] = line.trim().split(/\s+/);
-      const [, hex, port] = /^([0-9A-F]{8}):([0-9A-F]{4})$/i.exec(remote) ?? [];
-      if (hex === undefined || port === undefined) return [];
-      const bytes = [0, 2, 4, 6].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
-      const address = (littleEndian ? bytes.reverse() : bytes).join('.');
-      return [[`${address}:${Number.parseInt(port, 16)}`, Number.parseInt(queues.split(':')[0]!, 16)]];
-    }),
-  );
 }

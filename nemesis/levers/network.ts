@@ -82,6 +82,13 @@ export class NetworkLever {
     };
   }
 
+  /** Whether a fault keeps packets between the two from passing, one way or the other. */
+  isCut([one, other]: Pair): boolean {
+    const cut = (from: Host, to: Host) => (this.wanted.get(`${toPeer.name} ${from.name} ${to.name}`) ?? 0) > 0;
+    const off = ({ name }: Host) => (this.offs.get(name) ?? 0) > 0;
+    return cut(one, other) || cut(other, one) || off(one) || off(other);
+  }
+
   /** Takes the host off the network: its link is down. */
   async off(host: Host): Promise<Grip> {
     await this.serial.run(host.name, async () => {

@@ -67,7 +67,7 @@ function effectWords(effect: FaultEffect): string | undefined {
       return effect.untilNs === undefined ? `cut ${pairWords(effect.pairs)}` : undefined;
     case 'degraded':
       return effect.untilNs === undefined ? `degraded ${pairWords(effect.pairs)}` : undefined;
-    case 'reset':
+    case 'connections-reset':
       return `reset ${pairWords(effect.pairs)}`;
     case 'forgot':
       return `forgot ${effect.who.join(', ')}`;

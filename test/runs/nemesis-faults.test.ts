@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildClockShim } from '../../harness/machine/clock-shim.js';
+import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import { faults } from '../../nemesis/index.js';
@@ -264,6 +265,48 @@ const rollingRestart: Case = {
   proof: 'became pid',
 };
 
+/** What one link is put through; the way back and all other links are as they were. */
+const onLinks: Case[] = (
+  [
+    ['delay', { delayMs: 100 }, '100 %, late'],
+    ['loss', { lossPpm: 400_000 }, '60 %'],
+    ['rate', { rateKbps: 20 }, '100 %, late'],
+    ['duplicate', { duplicatePpm: 400_000 }, '140 %'],
+    ['reorder', { reorderPpm: 200_000, gapMs: 20 }, '100 %, overtaken'],
+  ] as const
+).map(([fault, args, out]) => ({
+  name: fault,
+  step: { fault, target: names('c1'), forMs: LONG_MS, args: { ...args, direction: 'out' } },
+  expected: [
+    [['come', 'c1', 'r1'], out],
+    [['come', 'r1', 'c1'], '100 %'],
+    [['come', 'c2', 'r1'], '100 %'],
+  ],
+  targets: ['c1'],
+  proof: 'c1 to r1, r2, r3, r4, r5',
+  healed: 'c1 sent',
+}));
+
+const onConnections: Case[] = [
+  {
+    name: 'connections reset',
+    step: { fault: 'reset', target: names('r2'), forMs: LONG_MS },
+    expected: [
+      [['reach', 'c1', 'r2'], PONG],
+      [['come', 'r2', 'c1'], '100 %'],
+    ],
+    targets: ['r2'],
+    proof: 'listed by the kernels of both ends before, by neither after',
+  },
+  {
+    name: 'answers lost with their connections',
+    step: { fault: 'reset-on-reply', target: names('c2'), forMs: LONG_MS },
+    expected: [[['reach', 'c2', 'r1'], PONG]],
+    targets: ['c2'],
+    proof: 'its link shaper swallowed the answer',
+  },
+];
+
 /** In this order: each finds the Cluster as the one before left it, whole, but with another primary for r1's slots. */
 const onCluster: Case[] = [
   {
@@ -333,12 +376,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function strikeAll(topology: string, lock: string, cases: readonly Case[], leaseMs: number): Promise<Seen[]> {
   const shim = await buildClockShim({ cacheFolder: cacheFolder(), say });
+  const shaper = await buildLinkShaper({ cacheFolder: cacheFolder(), say });
   const job: Job = {
     topology,
     lock,
     folder: mkdtempSync(join(folder, 'run-')),
     redis: await findRedis({ cacheFolder: cacheFolder(), say }),
     ...('path' in shim && { clockShim: shim.path }),
+    ...('path' in shaper && { linkShaper: shaper.path }),
     clientArgv: [process.execPath, join(folder, 'harness/client/main.mjs'), join(folder, `lock-impl/${lock}.mjs`)],
     leaseMs,
     cases: cases.map(({ name, step, expected }) => ({
@@ -395,6 +440,12 @@ describe('faults on real servers', () => {
     const cases = onSentinel.filter(possible);
     const seen = await strikeAll('sentinel', 'set-nx-px', cases, 1_500);
     expect(seen.map(({ name }) => name)).toEqual(cases.map(({ name }) => name));
+    for (const [at, one] of cases.entries()) check(one, seen[at]!);
+  });
+
+  it.runIf(haveCompiler)('redlock: links degrade in one direction, and connections are reset', async () => {
+    const cases = [...onLinks, ...onConnections];
+    const seen = await strikeAll('redlock', 'redlock', cases, 1_500);
     for (const [at, one] of cases.entries()) check(one, seen[at]!);
   });
 

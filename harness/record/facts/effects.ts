@@ -83,7 +83,7 @@ export class Effects {
    * All effects of one kind on a server or a client process, be it on the process itself or on its host. The first process in
    * a client's place has the name of the host, so what stopped or killed that one is not taken for the next one's.
    */
-  on<Name extends Exclude<EffectName, 'cut' | 'degraded' | 'reset'>>(
+  on<Name extends Exclude<EffectName, 'cut' | 'degraded' | 'connections-reset'>>(
     kind: Name,
     name: string,
   ): readonly SpanOf<Name>[] {

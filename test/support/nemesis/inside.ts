@@ -6,6 +6,7 @@
  * Reads one JSON line (`Job`) on standard input, prints one JSON line (`Seen`) per case.
  */
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { Ledger } from '../../../harness/record/facts/ledger.js';
 import { Recorder } from '../../../harness/record/recorder.js';
 import { Scheduler } from '../../../harness/run/scheduler.js';
@@ -26,6 +27,7 @@ export interface Job {
   folder: string;
   redis: RedisBinary;
   clockShim?: string;
+  linkShaper?: string;
   clientArgv: string[];
   leaseMs: number;
   /** `whole`: looked at when the step has been healed by itself, not while it is in force. */
@@ -37,11 +39,11 @@ export interface Job {
  * of a server's or client's process; `skew`: TIME over TCP against the machine's clock, in whole seconds; `marker`: whether
  * a key that was set before the fault is still there; `master`: whom the first Sentinel names; `gains`: seconds that a
  * server's clock gains in one; `ends`: every time, in whole seconds against the machine's, that it told within a second;
- * `late`: whether a PING over TCP took half a second, within two; `run`: the run id of its process.
+ * `come`: how many datagrams of a hundred arrive, in steps of 20, whether late and overtaken; `late`: whether a PING over TCP took half a second, within two; `run`: the run id of its process.
  */
 export type Probe =
   | ['reach', from: string, to: string]
-  | ['hear', from: string, to: string]
+  | ['hear' | 'come', from: string, to: string]
   | ['state' | 'skew' | 'marker' | 'gains' | 'ends' | 'late' | 'run', who: string]
   | ['master'];
 
@@ -65,7 +67,13 @@ const random = createRandom(1);
 const kind = topologies[job.topology]!;
 const options = { nodes: 5, persistence: 'aof-always' as const, minReplicasToWrite: 0, redisConf: [] };
 const unavailable = job.clockShim ? {} : { clock: 'no shim' };
-await using runtime = await netnsRuntime({ folder: job.folder, clock, clockShim: job.clockShim, unavailable });
+await using runtime = await netnsRuntime({
+  folder: job.folder,
+  clock,
+  clockShim: job.clockShim,
+  linkShaper: job.linkShaper,
+  unavailable,
+});
 const names = kind.hosts(options);
 const servers = await runtime.createHosts(Object.values(names).flat());
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -164,6 +172,8 @@ function answer(probe: Probe): Promise<unknown> {
       return ask(host(probe[1]), server(probe[2]), ['PING']);
     case 'hear':
       return hears(host(probe[1]), host(probe[2]));
+    case 'come':
+      return come(host(probe[1]), host(probe[2]));
     case 'state':
       return Promise.resolve(stateOf(probe[1]));
     case 'skew':
@@ -230,6 +240,39 @@ async function hears(from: Host, to: Host): Promise<boolean> {
   listener.signal('SIGKILL');
   await listener.exited;
   return said.includes('heard');
+}
+
+/** 400 datagrams, one each millisecond: 30 % lost of them are 30 %, give or take 7, three standard deviations. */
+async function come(from: Host, to: Host): Promise<string> {
+  const listen = `
+    const s = require('dgram').createSocket('udp4'); let last = -1, overtaken = false; const took = [];
+    s.on('message', (m) => {
+      const n = m.readUInt32LE(); took.push(Number(process.hrtime.bigint() - m.readBigUInt64LE(4)) / 1e6);
+      if (n < last) overtaken = true; last = Math.max(n, last);
+    });
+    const tell = () => { took.sort((a, b) => a - b); console.log(JSON.stringify({ came: took.length, overtaken, ms: took[took.length >> 1] })); };
+    process.stdin.on('data', tell); s.bind(0, () => console.log(s.address().port));`;
+  const listener = to.spawn([process.execPath, '-e', listen]);
+  const lines = createInterface(listener.stdout)[Symbol.asyncIterator]();
+  const port = Number((await lines.next()).value);
+  const talk = `
+    const s = require('dgram').createSocket('udp4'); let n = 0;
+    const say = () => {
+      const m = Buffer.alloc(12); m.writeUInt32LE(n++); m.writeBigUInt64LE(process.hrtime.bigint(), 4);
+      s.send(m, ${port}, '${to.address}', () => {});
+      if (n < 400) setTimeout(say, 1); else setTimeout(() => process.exit(), 1500);
+    };
+    say();`;
+  await from.exec([process.execPath, '-e', talk]);
+  listener.stdin.write('tell\n');
+  const { came, overtaken, ms } = JSON.parse((await lines.next()).value) as Record<'came' | 'ms', number> & {
+    overtaken: boolean;
+  };
+  listener.signal('SIGKILL');
+  await listener.exited;
+  return [`${20 * Math.round(came / 80)} %`, ...(ms > 50 ? ['late'] : []), ...(overtaken ? ['overtaken'] : [])].join(
+    ', ',
+  );
 }
 
 function stateOf(who: string): string {

@@ -110,6 +110,9 @@ export class FakeHost implements Host {
   /** What is wrong with it. */
   shaperSays: string | undefined;
   shaperIsDeaf = false;
+  /** By address: how many answers to it are to be lost, and of which of its ports connections were reset. */
+  private readonly replies = new Map<string, number>();
+  private readonly resets = new Map<string, number[]>();
   link = true;
   rpFilter = '0\n0';
   skew: ClockSkew = { offsetMs: 0, ratePpm: 0 };
@@ -188,8 +191,34 @@ export class FakeHost implements Host {
       for (let at = 0; at < rest.length; at += 2) shape[rest[at]!] = this.shaperIsDeaf ? 0 : Number(rest[at + 1]);
     const { delay = 0, jitter = 0, loss = 0, duplicate = 0, reorder = 0, gap = 0, rate = 0 } = shape;
     const told = { delay_us: delay, jitter_us: jitter, loss_ppm: loss, duplicate_ppm: duplicate, reorder_ppm: reorder };
-    const counts = { taken: 0, lost: 0, duplicated: 0, reordered: 0, overflowed: 0, errors: 0, latest_us: 0 };
+    if (command === 'reset-on-reply') this.replies.set(peer, Number(rest[1]));
+    if (command === 'reset' && !this.shaperIsDeaf) this.endConnection(peer, Number(rest[2]));
+    const ports = this.resets.get(peer) ?? [];
+    const answers = { replies: this.replies.get(peer) ?? 0, resets: ports.length, reset_ports: ports };
+    const counts = {
+      ...answers,
+      taken: 0,
+      lost: 0,
+      duplicated: 0,
+      reordered: 0,
+      overflowed: 0,
+      errors: 0,
+      latest_us: 0,
+    };
     return JSON.stringify({ ...told, gap_us: gap, rate_bytes: rate, ...counts });
+  }
+
+  /** An answer is on its way to that port of the peer: lost with its connection if its link shaper was asked to. */
+  answer(peer: string, port: number): void {
+    const left = this.replies.get(peer) ?? 0;
+    if (left === 0) return;
+    this.replies.set(peer, left - 1);
+    this.endConnection(peer, port);
+  }
+
+  private endConnection(peer: string, port: number): void {
+    this.queues.delete(`${peer}:${port}`);
+    this.resets.set(peer, [...(this.resets.get(peer) ?? []), port]);
   }
 
   async writeFile(name: string) {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { PlanStep, Target } from '../../../harness/vocabulary/faults.js';
 import type { FaultEffect, FaultRecord } from '../../../harness/vocabulary/history.js';
 import { faults } from '../../../nemesis/faults/index.js';
-import { parseSendQueues } from '../../../nemesis/faults/lost-reply.js';
+import { endName, parseConnections } from '../../../nemesis/striking/connections.js';
 import type { ActiveNemesis } from '../../../nemesis/striking/context.js';
 import { range, type World, world } from './fakes.js';
 
@@ -39,7 +39,7 @@ const cutIn = ({ effects }: Pick<FaultRecord, 'effects'>) =>
 
 /** Whom an effect of this kind is on. */
 const having = (
-  kind: Exclude<FaultEffect['kind'], 'cut' | 'degraded' | 'reset'>,
+  kind: Exclude<FaultEffect['kind'], 'cut' | 'degraded' | 'connections-reset'>,
   { effects }: Pick<FaultRecord, 'effects'>,
 ) => effects.flatMap((one) => (one.kind === kind ? one.who : []));
 
@@ -548,9 +548,11 @@ describe('lost-reply', () => {
     const text = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0200 4D0A:18EB 00000000:0000 0A 00000000:00000000
    1: 02004D0A:18EB 08004D0A:9474 01 0000001A:00000003 01:00000014 00000000     0        0 624 1 0`;
-    expect(parseSendQueues(text, true).get('10.77.0.8:38004')).toBe(26);
+    const bytes = (told: string, littleEndian: boolean) =>
+      parseConnections(told, littleEndian).find(({ peer }) => endName(peer) === '10.77.0.8:38004')?.unacknowledged;
+    expect(bytes(text, true)).toBe(26);
     const other = text.replace('08004D0A', '0A4D0008');
-    expect(parseSendQueues(other, false).get('10.77.0.8:38004')).toBe(26);
+    expect(bytes(other, false)).toBe(26);
   });
 });
 

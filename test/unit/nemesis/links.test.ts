@@ -200,3 +200,114 @@ describe('faults that degrade links', () => {
     expect(await w.inForce()).toEqual([]);
   });
 });
+
+describe('reset', () => {
+  const strike = (target: PlanStep['target'] = 'primary', forMs = 1_000) =>
+    w.clock.run(faults.reset!.strike({ atMs: 0, fault: 'reset', target, forMs }, w.nemesis));
+  const connected = (client: string, port: number) => w.host('r1').queues.set(`${w.host(client).address}:${port}`, 0);
+  beforeEach(() => {
+    w = world('single');
+  });
+
+  it('resets every connection, says which, and leaves nothing in force', async () => {
+    connected('c1', 4_001);
+    connected('c2', 4_002);
+    const active = await strike();
+    expect(active.record.did).toBe('reset 2 connections of r1 with c1, c2');
+    expect(active.record.effects).toMatchObject([
+      {
+        kind: 'connections-reset',
+        pairs: [
+          ['r1', 'c1'],
+          ['r1', 'c2'],
+        ],
+      },
+    ]);
+    const [effect] = active.record.effects;
+    expect(effect!.untilNs).toBe(effect!.sinceNs);
+    expect(w.host('r1').queues.size).toBe(0);
+    expect(await w.inForce()).toEqual([]);
+    await w.clock.run(active.heal());
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('fails where a kernel still lists one, and leaves nothing in force', async () => {
+    connected('c1', 4_001);
+    // The shaper says that it sent both RST, and the connection is still there.
+    const { queues } = w.host('r1');
+    queues.delete = () => false;
+    await expect(strike()).rejects.toThrow(/still there after 3000 ms: .* – 10\.77\.0\.\d+:4001/);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('is refused where there is no connection, and leaves links alone that are cut', async () => {
+    await expect(strike()).rejects.toMatchObject({
+      refused: true,
+      message: 'r1 had no connection that could be reset',
+    });
+    connected('c1', 4_001);
+    const cut = await w.clock.run(w.levers.network.cut(oneWay([w.host('c1')], [w.host('r1')])));
+    await expect(strike()).rejects.toMatchObject({ refused: true });
+    expect(w.host('r1').asked.filter((line) => line.startsWith('reset '))).toEqual([]);
+    await cut.heal();
+    await w.clock.run((await strike()).heal());
+    expect(await w.inForce()).toEqual([]);
+  });
+});
+
+describe('reset-on-reply', () => {
+  const strike = (forMs = 1_000) =>
+    w.clock.run(
+      faults['reset-on-reply']!.strike(
+        { atMs: 0, fault: 'reset-on-reply', target: { names: ['c1'] }, forMs },
+        w.nemesis,
+      ),
+    );
+  /** The node runs it; its answer leaves the node. */
+  function ran(port: number, argv: string[]) {
+    const { address } = w.host('c1');
+    for (const follow of w.host('r1').watchers) follow({ serverWallMs: 0, source: `${address}:${port}`, argv });
+    w.host('r1').queues.set(`${address}:${port}`, 0);
+    w.host('r1').answer(address, port);
+  }
+  beforeEach(() => {
+    w = world('single');
+  });
+
+  it('loses the answer to a command on a lock with its connection, and says to which', async () => {
+    void w.clock.sleep(200).then(() => ran(4_001, ['del', 'lock:0']));
+    const active = await strike();
+    expect(active.record.targets).toEqual(['c1']);
+    expect(active.record.did).toBe('lost what r1 answered to DEL lock:0 of c1, and reset the connection');
+    expect(active.record.effects).toMatchObject([{ kind: 'connections-reset', pairs: [['r1', 'c1']] }]);
+    await w.clock.run(active.heal());
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('does not take the answer to something else for it, and goes on', async () => {
+    void w.clock.sleep(100).then(() => ran(4_001, ['info']));
+    void w.clock.sleep(300).then(() => ran(4_002, ['set', 'lock:1', 'value', 'NX']));
+    const active = await strike();
+    expect(active.record.did).toContain('SET lock:1 of c1');
+    await w.clock.run(active.heal());
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it.each([
+    ['nothing is answered', () => {}],
+    ['only something else is answered', () => ran(4_001, ['info'])],
+  ])('fails when %s while the step lasts, and leaves nothing in force', async (_, happens) => {
+    void w.clock.sleep(200).then(happens);
+    await expect(strike()).rejects.toThrow('no answer to a command on lock:0, lock:1 came to c1');
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('fails where the connection is still there', async () => {
+    void w.clock.sleep(200).then(() => {
+      w.host('r1').queues.delete = () => false;
+      ran(4_001, ['del', 'lock:0']);
+    });
+    await expect(strike()).rejects.toThrow(/the connection of c1 \(10\.77\.0\.\d+:4001\) is still there/);
+    expect(await w.inForce()).toEqual([]);
+  });
+});
