@@ -1,0 +1,86 @@
+/** Canaries whose mistake lies with how a lock is taken, and whose it then is. */
+import { ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
+import type { CanaryPair } from './pair.js';
+
+export const takingPairs: Record<string, CanaryPair> = {
+  'lease-in-seconds': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'gives PX seconds instead of milliseconds',
+    claims: 'the lock ends a thousand times too early',
+    mended: 'the same, with milliseconds',
+    mendedClaims: 'exclusion',
+  },
+  'shared-owner': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'one owner id for all clients',
+    claims: 'everybody takes the lock for its own',
+    mended: 'the same, with an owner id for each client',
+    mendedClaims: 'exclusion',
+  },
+  'pid-owner': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'the process id as owner',
+    claims: 'in containers, where process ids are alike, each client takes the lock for its own',
+    mended: 'the same, with an owner id that was drawn',
+    mendedClaims: 'exclusion',
+  },
+  'negative-expiry': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'converts "no lease given", which is -1, as if it were a lease',
+    claims: 'the key is deleted by its own expiry; everybody is granted',
+    mended: 'the same, comparing before it converts',
+    mendedClaims: 'exclusion',
+  },
+  'count-not-reset': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'a reentrant lock whose count is kept in the memory of its client',
+    claims: 'after a lease that ran out the next lock of that client is granted as nested, beside any holder',
+    mended: 'the same, with the count on the server, where it expires with the lock',
+    mendedClaims: 'exclusion; a holder that outlives its lease is stale',
+  },
+  'refusal-ignored': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'takes whatever SET NX answers for a yes',
+    claims: 'every client takes itself for the holder, and only the first one was ever stored',
+    mended: 'the same, looking at the answer',
+    mendedClaims: 'exclusion',
+  },
+  'aborted-exec': {
+    topologies: ['single', 'replica', 'sentinel'],
+    forms: WITH_EXTEND,
+    summary: 'takes the lock by WATCH, MULTI and EXEC, and does not look at what EXEC answers',
+    claims: 'of two clients that ask at once both take themselves for the holder, and only one was ever stored',
+    mended: 'the same, looking at the answer',
+    mendedClaims: 'exclusion',
+  },
+  'granted-from-memory': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'remembers which locks it has, and forgets none',
+    claims: 'after its first grant of a key a client takes itself for the holder without asking',
+    mended: 'the same, asking each time',
+    mendedClaims: 'exclusion',
+  },
+  'adopted-key': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'takes a key that it stored before it died for a new grant',
+    claims: 'the key ends in the midst of the lease that is claimed, and another client is granted it',
+    mended: 'the same, giving that key a whole lease',
+    mendedClaims: 'exclusion; who comes back soon enough goes on',
+  },
+  'wall-clock-stamps': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'a sound lock that says by the wall clock when its attempt left',
+    claims: 'its answers contradict themselves, so that they prove nothing',
+    mended: 'the same, by the monotonic clock',
+    mendedClaims: 'exclusion',
+  },
+};
