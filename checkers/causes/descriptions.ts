@@ -173,6 +173,13 @@ const descriptions: Record<string, Description> = {
       'https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks',
     ),
   },
+  'granted-past-queue': {
+    phrase: 'it was granted past the queue',
+    blame: lock(
+      'A fair lock grants in the order of its queue: a newcomer may not take it while another’s place stands there.',
+      'https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks',
+    ),
+  },
   'went-on-trying': {
     phrase: 'the lock went on trying',
     blame: lock('A try must end when its wait is over, whatever it still means to send.', LOCKS),

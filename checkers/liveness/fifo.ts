@@ -29,7 +29,8 @@ import { moment, plural } from '../../harness/record/facts/words.js';
 import { NOTICE } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
-import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
+import type { CheckerFindings, Hold, Violation } from '../../harness/vocabulary/verdict.js';
+import { grantedPastQueue } from '../causes/granted-past-queue.js';
 import { unexplained } from '../causes/unexplained.js';
 import { type LostPlace, lostPlaces } from './lost-place.js';
 
@@ -83,7 +84,7 @@ function findOvertaken(input: CheckInput): CheckerFindings {
   stats.fifoOvertaken = overtaken.count;
   stats.fifoInDoubt = doubted.count;
 
-  const violations = overtaken.list().map((one) => violation(one, holds, grants));
+  const violations = overtaken.list().map((one) => explained(violation(one, holds, grants), one, grants, input));
   const notes = doubted.list().map((one) => {
     const what = `an overtaking in the queue that need not be the lock's doing: ${proofOf(one, holds, grants)}`;
     return `${what} But ${one.doubt}`;
@@ -220,6 +221,14 @@ function lostPlaceOf(input: CheckInput, holds: Holds, grants: Grants): (overtake
 function proofOf({ waiter, by }: Overtaken, holds: Holds, grants: Grants): string {
   const [late, early] = [holds.hold(waiter), holds.hold(by)];
   return `${late.client} was queued for ${late.key} at ${moment(grants.queuedNs[waiter]!)}; ${early.client} asked for it only at ${moment(grants.callNs[by]!)} and had it at ${moment(early.fromNs)}, before the attempt by which ${late.client} was granted it left (at ${moment(late.grantSentNs)}).`;
+}
+
+/** With its cause, where the servers' record shows one. */
+function explained(found: Violation, { waiter, by }: Overtaken, { callNs }: Grants, input: CheckInput): Violation {
+  const [early, late] = found.holds as [Hold, Hold];
+  const passed = { waiter: late, waiterAskedNs: callNs[waiter]!, by: early, askedNs: callNs[by]! };
+  const cause = grantedPastQueue(passed, input);
+  return cause ? { ...found, cause } : found;
 }
 
 function violation(one: Overtaken, holds: Holds, grants: Grants): Violation {

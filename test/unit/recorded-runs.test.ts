@@ -142,6 +142,26 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'mutual-exclusion: exclusion (overlap) of lock:0, 675091269–677806777 ns, lines 12 14 23 25 26 27 28 29: unexplained → node-forgot',
     ],
   },
+  'canary-queue-jumper': {
+    why: "the place of the one that was overtaken was in the server's queue when the newcomer was granted the lock",
+    differences: [
+      'fifo: liveness (fifo-inversion) of lock:0, 3277681025–3504065501 ns, lines 51 52 62 65 119: unexplained → granted-past-queue',
+      'fifo: liveness (fifo-inversion) of lock:0, 3661211742–3953113104 ns, lines 157 158 165 168 225: unexplained → granted-past-queue',
+      'fifo: liveness (fifo-inversion) of lock:0, 3661211742–3964309367 ns, lines 156 159 165 168 231: unexplained → granted-past-queue',
+      'fifo: liveness (fifo-inversion) of lock:0, 3940490639–4120723047 ns, lines 203 204 216 219 267: unexplained → granted-past-queue',
+      'fifo: liveness (fifo-inversion) of lock:0, 3940490639–4129403077 ns, lines 205 206 216 219 273: unexplained → granted-past-queue',
+    ],
+  },
+  'stood-still-queue-jumper': {
+    why: 'as canary-queue-jumper: the server had the place all the time',
+    differences: [
+      'fifo: liveness (fifo-inversion) of lock:0, 8683313520–8903221064 ns, lines 28 32 34 36 61: unexplained → granted-past-queue',
+      'fifo: liveness (fifo-inversion) of lock:0, 9658591767–9818887332 ns, lines 156 158 169 173 186: unexplained → granted-past-queue',
+      'fifo: liveness (fifo-inversion) of lock:0, 13751281865–13763579892 ns, lines 280 283 293 296 300: unexplained → granted-past-queue',
+      'fifo: liveness (fifo-inversion) of lock:0, 13751281865–13776263614 ns, lines 282 285 293 296 305: unexplained → granted-past-queue',
+      'fifo: liveness (fifo-inversion) of lock:0, 13751281865–13785268926 ns, lines 286 288 293 296 310: unexplained → granted-past-queue',
+    ],
+  },
 };
 
 /** The facts of a `results.json`: no wording, for that may change. */

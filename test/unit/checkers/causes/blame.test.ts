@@ -64,6 +64,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'prolonged-for-others',
     'prolonged-too-long',
     'queue-head-gone',
+    'granted-past-queue',
     'went-on-trying',
   ],
   deployment: ['failover-lost-write', 'split-brain', 'node-forgot', 'evicted', 'clock-jumped', 'clock-ran-fast'],

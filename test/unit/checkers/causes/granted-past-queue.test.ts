@@ -1,0 +1,143 @@
+/** That a client was granted past the server's queue is said where it is proven, and each link of that is taken away once. */
+import { describe, expect, it } from 'vitest';
+import { fifo } from '../../../../checkers/liveness/fifo.js';
+import type { Quorum } from '../../../../harness/vocabulary/topology.js';
+import { KEY, ns, Story } from '../build.js';
+
+const QUEUE = `{${KEY}}:queue`;
+const DEADLINES = `{${KEY}}:deadlines`;
+/** The connection of whoever was in the client's place before. */
+const OTHER_CONNECTION = '10.77.0.9:39999';
+
+interface Telling {
+  /** What became of the queue before the grant that jumps it. */
+  before?: (story: Story) => Story;
+  /** How c2 queues up, at 1.2 s. */
+  queues?: (story: Story) => Story;
+  /** How c1 is granted, at 2.5 s. */
+  granted?: (story: Story) => Story;
+  watchedFrom?: number;
+  quorum?: Quorum;
+}
+
+const pushed = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
+const taken = (s: Story) => s.take(2.499, 'r1', 'c1', 'c1@2');
+
+/** c2 asks at 1 s and is queued; c1 asks at 2 s and is granted at 2.5 s; c2 is granted at 4 s. */
+function told({
+  before = (s) => s,
+  queues = pushed,
+  granted = taken,
+  watchedFrom = 0.1,
+  quorum = { kind: 'primary' },
+}: Telling = {}) {
+  const story = new Story().promised({ kind: 'fair' }).up('c1').up('c2');
+  const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
+  story
+    .event(0, { type: 'deployment', ...deployed, quorum })
+    .watch(watchedFrom, 'r1')
+    .sample(0.5, 'r1');
+  queues(story).event(1.5, { type: 'step', client: 'c2', name: 'queued', clientNs: ns(1.5), hold: 1 });
+  story.grant('c2', 4, { sent: 1, began: 1.001 });
+  story.grant('c1', 2.5, { sent: 2, began: 2.001 }).release('c1', 3);
+  granted(before(story)).sample(3.2, 'r1').command(3.5, 'r1', 'c1', ['DEL', KEY]).take(3.999, 'r1', 'c2', 'c2@1');
+  const { violations } = fifo.check(story.sample(6, 'r1').input());
+  expect(violations).toMatchObject([{ kind: 'fifo-inversion' }]);
+  return violations[0]!.cause;
+}
+
+const name = (telling: Telling) => told(telling).name;
+
+describe('named', () => {
+  it('where the place of the one who waited stood in the queue when the other was granted', () => {
+    expect(told()).toMatchObject({
+      name: 'granted-past-queue',
+      sentence:
+        "r1 granted lock:0 to c1, which asked for it at 2.001 s, while c2's place c2@1 in {lock:0}:queue had stood there since 1.200 s.",
+      chain: [
+        { text: "r1 stored c2's place c2@1 in {lock:0}:queue" },
+        { text: 'c1 asked for lock:0' },
+        { text: "r1 stored c1's grant under lock:0, and c2's place c2@1 in {lock:0}:queue was still there" },
+        { text: 'c2 was granted lock:0' },
+      ],
+    });
+  });
+
+  it('where it was granted by a script, beside another one that waits, and one that another process left there', () => {
+    const script = (s: Story) =>
+      s
+        .command(2.498, 'r1', 'c1', ['EVAL', 'take', '1', KEY, 'c1@2'])
+        .command(2.498, 'r1', 'lua', ['hset', KEY, 'c1@2', '1']);
+    expect(name({ granted: script })).toBe('granted-past-queue');
+    const third = (s: Story) => s.command(1.1, 'r1', 'c3', ['RPUSH', QUEUE, 'c3@1']);
+    expect(name({ queues: (s) => pushed(third(s)) })).toBe('granted-past-queue');
+    const late = (s: Story) => s.command(1.1, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@0'], 0, OTHER_CONNECTION);
+    expect(name({ queues: (s) => pushed(late(s)) })).toBe('granted-past-queue');
+  });
+});
+
+describe('not named', () => {
+  it('where its place was gone, wherever it stood', () => {
+    expect(name({ before: (s) => s.command(2.2, 'r1', 'c3', ['LREM', QUEUE, '0', 'c2@1']) })).toBe('unexplained');
+    const popped = (s: Story) =>
+      s
+        .command(2.498, 'r1', 'c1', ['EVAL', 'take', '2', KEY, QUEUE, 'c1@2'])
+        .command(2.498, 'r1', 'lua', ['lpop', QUEUE])
+        .command(2.498, 'r1', 'lua', ['set', KEY, 'c1@2']);
+    expect(name({ granted: popped })).toBe('unexplained');
+    const both = (s: Story) => pushed(s).command(1.21, 'r1', 'c2', ['ZADD', DEADLINES, '5', 'c2@1']);
+    expect(name({ queues: both })).toBe('granted-past-queue');
+    expect(name({ queues: both, before: (s) => s.command(2.2, 'r1', 'c3', ['ZREM', DEADLINES, 'c2@1']) })).toBe(
+      'unexplained',
+    );
+    // It came back later, to the end.
+    const again = (s: Story) =>
+      s.command(2.2, 'r1', 'c3', ['DEL', QUEUE]).command(2.3, 'r1', 'c3', ['RPUSH', QUEUE, 'c2@1']);
+    expect(name({ before: again })).toBe('unexplained');
+  });
+
+  it('where it was queued only when the other one asked, or before it asked itself', () => {
+    const at = (s: number) => (story: Story) => story.command(s, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
+    expect(name({ queues: at(2.1) })).toBe('unexplained');
+    expect(name({ queues: at(0.9) })).toBe('unexplained');
+  });
+
+  it('where what it stored is no queue', () => {
+    expect(name({ queues: (s) => s.command(1.2, 'r1', 'c2', ['SET', QUEUE, 'c2@1']) })).toBe('unexplained');
+  });
+
+  it('where another stored the place, or an earlier process over its own connection', () => {
+    expect(name({ queues: (s) => s.command(1.2, 'r1', 'c3', ['RPUSH', QUEUE, 'c2@1']) })).toBe('unexplained');
+    const late = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1'], 0, OTHER_CONNECTION);
+    expect(name({ queues: late })).toBe('unexplained');
+  });
+
+  it('where the other one had a place there before it asked, or may have had one', () => {
+    const own = (place: string) => (s: Story) => pushed(s.command(1.1, 'r1', 'c1', ['RPUSH', QUEUE, place]));
+    expect(name({ queues: own('c1@2') })).toBe('unexplained');
+    expect(name({ queues: own('c1@0') })).toBe('unexplained');
+    const named = (s: Story) => pushed(s.command(1.1, 'r1', 'c3', ['RPUSH', QUEUE, 'c1@2']));
+    expect(name({ queues: named })).toBe('unexplained');
+    const stranger = (s: Story) => pushed(s.command(1.1, 'r1', 'stranger', ['RPUSH', QUEUE, 'x']));
+    expect(name({ queues: stranger })).toBe('unexplained');
+    // Its own place of this acquire is behind.
+    const behind = (s: Story) => s.command(2.1, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@2']);
+    expect(name({ before: behind })).toBe('granted-past-queue');
+  });
+
+  it('where the server was not seen all the time, ran as another process, or its clock was moved', () => {
+    for (const at of [1.3, 2.4])
+      expect(name({ before: (s) => s.watch(at, 'r1', false).watch(at + 0.01, 'r1') }), `${at}`).toBe('unexplained');
+    expect(name({ watchedFrom: 1.3 })).toBe('unexplained');
+    expect(name({ before: (s) => s.sample(2, 'r1', { runId: 'run-2' }) })).toBe('unexplained');
+    const jumped = { effects: [{ kind: 'clock-jumped' as const, who: ['r1'], offsetMs: 60_000 }] };
+    expect(name({ before: (s) => s.fault(2, 0, 'clock', 'strike', jumped) })).toBe('unexplained');
+  });
+
+  it('where the grant was stored in the queue itself, or not seen, or on independent nodes', () => {
+    const first = (s: Story) => s.command(2.499, 'r1', 'c1', ['LPUSH', QUEUE, 'c1@2']);
+    expect(name({ granted: first })).toBe('unexplained');
+    expect(name({ granted: (s) => s })).toBe('unexplained');
+    expect(name({ quorum: { kind: 'majority', nodes: ['r1'], majority: 1 } })).toBe('unexplained');
+  });
+});
