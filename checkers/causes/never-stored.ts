@@ -24,12 +24,14 @@
  * harness stood still.
  */
 import { clockMovesOf } from '../../harness/record/facts/clock-moves.js';
-import type { StateSpan } from '../../harness/record/facts/commands/changes.js';
+import type { Change, KeyChanges, StateSpan } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
 import { ALL_TIME, type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { nestedHolds } from '../../harness/record/facts/hold-order.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { appendTo } from '../../harness/record/facts/listed-by-name.js';
 import { trustedClients } from '../../harness/record/facts/operations.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
@@ -98,6 +100,7 @@ class Search {
   private readonly firstAskedNs: number;
   /** Of other keys no command is in the record. */
   private readonly observed: ReadonlySet<string>;
+  private readonly bySlot = new WeakMap<KeyChanges, Map<string, Change[]>>();
 
   constructor(private readonly input: CheckInput) {
     const { history } = input;
@@ -194,24 +197,38 @@ class Search {
     if (!keys) return 'unclear';
     const all: StoredInstead[] = [];
     let own: Look | undefined;
-    for (const key of keys)
-      for (const span of reading.changes(key).spans(hold.grantSentNs - RECKONING_NS, hold.fromNs + READ_WITHIN_NS)) {
-        if (this.mayBeOwn(span, hold)) own = 'own';
-        if (span.beganNs.from > hold.fromNs + RECKONING_NS) continue;
+    for (const key of keys) {
+      const changes = reading.changes(key);
+      if (this.mayBeOwn(changes, hold)) own = 'own';
+      for (const span of changes.spans(hold.grantSentNs - RECKONING_NS, hold.fromNs + RECKONING_NS)) {
         if (!span.change && this.isSeenFromTheStart(node, hold, evidence)) continue;
         const look = this.lookAtState(node, key, span, hold);
         if (look === 'unclear' || look === 'foreign') return look;
         if (look === 'own') own = look;
         else all.push(...look);
       }
+    }
     return own ?? all;
   }
 
-  /** Whether it began with a command of the client that may belong to the attempt. */
-  private mayBeOwn({ change }: StateSpan, { client, grantSentNs }: Hold): boolean {
-    if (change?.by?.client === undefined || change.applied === 'no') return false;
-    const isOf = this.owners.slotOf(change.by.client) === this.owners.slotOf(client);
-    return isOf && change.atNs >= grantSentNs - RECKONING_NS;
+  /** Whether a command of the client did something, or may have, that may belong to the attempt. */
+  private mayBeOwn(changes: KeyChanges, { client, grantSentNs, fromNs }: Hold): boolean {
+    const own = this.changesOfSlots(changes).get(this.owners.slotOf(client)) ?? [];
+    const first = own[firstIndex(own.length, (at) => own[at]!.atNs >= grantSentNs - RECKONING_NS)];
+    return first !== undefined && first.ranFromNs <= fromNs + READ_WITHIN_NS;
+  }
+
+  /** By the places of clients, what their commands did to a key, or may have done. */
+  private changesOfSlots(changes: KeyChanges): ReadonlyMap<string, readonly Change[]> {
+    let known = this.bySlot.get(changes);
+    if (!known) {
+      known = new Map();
+      for (const change of changes.list)
+        if (change.by?.client !== undefined && change.applied !== 'no')
+          appendTo(known, this.owners.slotOf(change.by.client), change);
+      this.bySlot.set(changes, known);
+    }
+    return known;
   }
 
   private lookAtState(node: string, key: string, span: StateSpan, hold: Hold): Look {

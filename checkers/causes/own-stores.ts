@@ -5,10 +5,12 @@
  * Example: each of 40 grants stored a value of its own under `app:lock:0` by a SET that its client sent between the leaving of
  * the attempt and the answer. Then `app:lock:0` is where this lock keeps a grant, and the value that c1 stored there is c1's.
  */
-import { ownersBy, stores } from '../../harness/record/facts/commands/changes.js';
+import { type Change, type KeyChanges, ownersBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { ServerReading } from '../../harness/record/facts/commands/server-reading.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { appendTo } from '../../harness/record/facts/listed-by-name.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 
 /** An owner that a client stored itself, in the attempt that was granted. */
@@ -44,18 +46,51 @@ export function ownStoresOf(hold: Hold, evidence: Evidence, related: RelatedKeys
 }
 
 function storedUnder(key: string, node: string, reading: ServerReading, hold: Hold): OwnStore[] {
-  const fromNs = hold.grantSentNs - RECKONING_NS;
-  const spans = reading.changes(key).spans(fromNs, hold.fromNs + READ_WITHIN_NS);
-  return spans.flatMap(({ change }, at): OwnStore[] => {
-    if (change?.how !== 'command' || change.by?.client !== hold.client) return [];
-    if (change.applied !== 'yes' || change.atNs < fromNs) return [];
-    const later = spans.slice(at + 1).filter((span) => span.beganNs.until <= hold.fromNs);
-    const { atNs, ranFromNs, line } = change;
-    const inTime = ranFromNs <= hold.fromNs && Math.min(atNs, ranFromNs + PARTED_NS) <= hold.untilNs;
-    return ownersBy(change.after, line)
-      .filter((owner) => later.every(({ state }) => stores(state, owner) !== 'no'))
-      .map((owner) => ({ node, key, form: key.split(hold.key).join('*'), owner, line, inTime }));
-  });
+  const { client, fromNs, untilNs, grantSentNs } = hold;
+  const changes = reading.changes(key);
+  const own = storesByClient(changes).get(client) ?? [];
+  const stored: OwnStore[] = [];
+  for (let n = firstIndex(own.length, (of) => own[of]!.change.atNs >= grantSentNs - RECKONING_NS); own[n]; n++) {
+    const { at, change } = own[n]!;
+    const { atNs, ranFromNs, line, after } = change;
+    // What ran after the answer says only in which key the client stores, and one of these says it.
+    if (ranFromNs > (stored.length > 0 ? fromNs : fromNs + READ_WITHIN_NS)) break;
+    const inTime = ranFromNs <= fromNs && Math.min(atNs, ranFromNs + PARTED_NS) <= untilNs;
+    for (const owner of ownersBy(after, line))
+      if (staysUntil(fromNs, owner, changes.list, at + 1))
+        stored.push({ node, key, form: key.split(hold.key).join('*'), owner, line, inTime });
+  }
+  return stored;
+}
+
+/** Whether nothing from that place in the list on had certainly removed the owner by then. */
+function staysUntil(untilNs: number, owner: string, list: readonly Change[], from: number): boolean {
+  for (let at = from; at < list.length && list[at]!.ranFromNs <= untilNs; at++)
+    if (list[at]!.atNs <= untilNs && stores(list[at]!.after, owner) === 'no') return false;
+  return true;
+}
+
+/** A change, and its place among all that became of its key. */
+interface Placed {
+  readonly at: number;
+  readonly change: Change;
+}
+
+const byClient = new WeakMap<KeyChanges, Map<string, Placed[]>>();
+
+/** By client, what its own commands certainly stored under a key. */
+function storesByClient(changes: KeyChanges): ReadonlyMap<string, readonly Placed[]> {
+  let known = byClient.get(changes);
+  if (!known) {
+    known = new Map();
+    for (const [at, change] of changes.list.entries()) {
+      const { how, by, applied, after, line } = change;
+      if (how !== 'command' || applied !== 'yes' || by?.client === undefined) continue;
+      if (ownersBy(after, line).length > 0) appendTo(known, by.client, { at, change });
+    }
+    byClient.set(changes, known);
+  }
+  return known;
 }
 
 /** The keys of servers by the resource that they are named after. */

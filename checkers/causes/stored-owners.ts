@@ -30,14 +30,20 @@ interface Asked {
   readonly returnNs: number;
 }
 
+/** Which holds an owner was stored for, in order, and the places of their clients. */
+interface Stored {
+  readonly holds: number[];
+  readonly slots: Set<string>;
+}
+
 /** Of holds that stored the same owner, so many of the latest are looked at. */
 const MOST_HOLDS = 16;
 
 export class StoredOwners {
   private readonly slots = new Map<string, string>();
   private readonly holdOfLine = new Map<string, number>();
-  /** By key and owner: the holds that it was stored for, in order. */
-  private readonly holdsOfOwner = new Map<string, number[]>();
+  /** By key and owner. */
+  private readonly holdsOfOwner = new Map<string, Stored>();
   /** Owners that were found and could not be told. */
   private readonly unknown = new Set<string>();
   private named: ReadonlyMap<string, ReadonlySet<string>> = new Map();
@@ -59,8 +65,9 @@ export class StoredOwners {
   add(k: number, { node, key, owner, line }: OwnStore): void {
     this.holdOfLine.set(`${node} ${line}`, k);
     const place = `${key}\n${owner}`;
-    const ofOwner = this.holdsOfOwner.get(place) ?? [];
-    ofOwner.push(k);
+    const ofOwner = this.holdsOfOwner.get(place) ?? { holds: [], slots: new Set() };
+    ofOwner.holds.push(k);
+    ofOwner.slots.add(this.slotOf(this.clientOf(k)));
     this.holdsOfOwner.set(place, ofOwner);
   }
 
@@ -70,15 +77,14 @@ export class StoredOwners {
     const slot = this.slotOf(client);
     if (by?.client !== undefined && this.slotOf(by.client) === slot) return 'own';
     const ofLine = by && this.holdOfLine.get(`${node} ${by.line}`);
-    const ofOwner = this.holdsOfOwner.get(`${key}\n${owner}`) ?? [];
-    const [first] = ofOwner;
+    const ofOwner = this.holdsOfOwner.get(`${key}\n${owner}`);
+    const first = ofOwner?.holds[0];
     if (ofLine === undefined && first === undefined) return this.leftBehind(found, slot);
     const other = this.clientOf(ofLine ?? first!);
     // Several clients store the same, and no line says which of them did.
-    if (ofLine === undefined && !ofOwner.every((k) => this.slotOf(this.clientOf(k)) === this.slotOf(other)))
-      return 'unclear';
+    if (ofLine === undefined && ofOwner!.slots.size > 1) return 'unclear';
     if (this.slotOf(other) === slot) return 'unclear';
-    const holding = ofOwner
+    const holding = (ofOwner?.holds ?? [])
       .slice(-MOST_HOLDS)
       .concat(ofLine ?? [])
       .some((k) => this.slotOf(this.clientOf(k)) === this.slotOf(other) && this.mayHold(k, answeredNs));

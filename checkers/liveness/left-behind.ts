@@ -18,84 +18,39 @@
  * from their beginning.
  */
 
-import { type Change, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
-import { ServerReading } from '../../harness/record/facts/commands/server-reading.js';
-import type { StoredState } from '../../harness/record/facts/commands/state.js';
-import { firstIndex } from '../../harness/record/facts/first-index.js';
-import { holdsOf } from '../../harness/record/facts/holds.js';
 import { ownerIs } from '../../harness/record/facts/key-writes.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
-import { OUTCOME } from '../../harness/record/history-table.js';
-import type { CommandObservation, History, Observation } from '../../harness/vocabulary/history.js';
+import type { Observation, Observations } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
-import { acquiresOf } from '../causes/asks.js';
 import { unexplained } from '../causes/unexplained.js';
-import { releasesAnsweredNs } from './free-and-asked.js';
+import { tooManyCommands } from '../causes/whole-evidence.js';
+import { type Candidate, LeftTries, placeOf, SETTLED_NS, type Seen, type Try } from './left-tries.js';
 
-/** What is still on its way after a try has ended has come by then. */
-const SETTLED_NS = 250e6;
 /** Tries that are reported with evidence and proof; all are counted. */
 const MOST_REPORTED = 200;
-/** With more commands than these, they are not all read. */
-const MOST_COMMANDS = 1_000_000;
-
-/** A value that a client stored, or was to store, in one of its tries. */
-interface Try {
-  node: string;
-  client: string;
-  /** Its connection. */
-  source: string;
-  key: string;
-  value: string;
-  atNs: number;
-  /** Line of observations.jsonl. */
-  line: number;
-  /** The row of the acquire that it was a part of. */
-  row: number;
-  /** What it was stored as; undefined: by a command that stores nothing but owners. */
-  form: string | undefined;
-}
-
-interface Candidate {
-  left: Try;
-  /** What the client asked next, over the same connection. */
-  next: { atNs: number; line: number };
-  /** When the value was named to the node after all. */
-  namedNs: number;
-  /** The first command that found the value there when all had settled. */
-  found?: Seen;
-}
-
-interface Seen {
-  atNs: number;
-  line: number;
-}
 
 type Sample = Extract<Observation, { type: 'sample' }>;
 
 function findLeftBehind(input: CheckInput): CheckerFindings {
-  const missing = missingObservations(input);
-  if (missing !== undefined) {
-    const notes = [`whether tries left something behind cannot be told: ${missing}`];
+  const untold = missingObservations(input) ?? tooManyCommands(input);
+  if (untold !== undefined) {
+    const notes = [`whether tries left something behind cannot be told: ${untold}`];
     return { verdict: 'unknown', notes, violations: [], stats: {} };
   }
-  const tooLong = input.observations.commandCount > MOST_COMMANDS;
-  const { candidates, tries } = tooLong ? { candidates: [], tries: 0 } : new Tries(input).read();
+  const { candidates, tries } = new LeftTries(input).read();
+  const seenOf = seenAfter(input.observations, candidates);
   const found = candidates.flatMap((candidate) => {
-    const seen = seenAfter(input, candidate);
+    const seen = seenOf.get(candidate);
     return seen ? [{ ...candidate, seen }] : [];
   });
-  const why = tooLong
-    ? 'there are more commands than are read for it'
-    : 'no server was seen to store what names an owner';
   return {
     verdict: found.length > 0 ? 'invalid' : 'valid',
     notes: [],
     violations: found.slice(0, MOST_REPORTED).map(violationOf),
     ...(found.length > MOST_REPORTED && { found: { liveness: found.length } }),
-    ...(tries === 0 && { notJudged: why }),
+    ...(tries === 0 && { notJudged: 'no server was seen to store what names an owner' }),
     stats: { leftBehind: found.length },
   };
 }
@@ -127,189 +82,40 @@ export const leftBehind: Checker = {
   check: findLeftBehind,
 };
 
-/** Reads all commands once, and finds tries that were followed by another one without having been named in between. */
-class Tries {
-  private readonly readings = new Map<string, ServerReading>();
-  /** By node, connection and key: tries whose value was not named since. */
-  private readonly open = new Map<string, Try>();
-  /** By node and value. */
-  private readonly candidates = new Map<string, Candidate>();
-  /** Keys and types in which clients were seen to take their own values away. */
-  private readonly forms = new Set<string>();
-  private readonly acquireAt = new Map<string, ReturnType<typeof acquiresOf>>();
-  private readonly over: ReturnType<typeof endOfTries>;
-  /** By node, what it carries out: commands of a script come after it. */
-  private readonly requests = new Map<string, CommandObservation>();
-  /** By key and value, the client that stored it; undefined: several did. */
-  private readonly owners = new Map<string, string | undefined>();
-  /** By node: which process it was when it was looked at last. */
-  private readonly processes = new Map<string, string>();
-  private nextRare = 0;
-  private count = 0;
-
-  constructor(private readonly input: CheckInput) {
-    for (const key of input.config.keys) this.acquireAt.set(key, acquiresOf(input.history, key));
-    this.over = endOfTries(input.history);
-  }
-
-  read(): { candidates: Candidate[]; tries: number } {
-    const { observations, config } = this.input;
-    const keys = new Set(config.keys);
-    for (const [line, command] of observations.commands(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)) {
-      this.breaksUntil(line);
-      const { node, argv } = command;
-      const reading = this.readings.get(node) ?? new ServerReading({ follows: (key) => keys.has(key) });
-      this.readings.set(node, reading);
-      reading.command({ ...command, line });
-      if (command.source !== 'lua') this.requests.set(node, command);
-      const named = config.keys.filter((key) => argv.includes(key));
-      const tries = config.keys.flatMap((key) => this.changed(reading.takeChanges(key), node, key));
-      if (command.client !== undefined) {
-        if (tries.length === 0) this.named(command);
-        for (const key of named) this.asked(command, line, key);
-      }
-      for (const one of tries) this.tried(one);
-    }
-    const proven = ({ left: { form, client, key, value } }: Candidate) =>
-      (form === undefined || this.forms.has(form)) && this.owners.get(placeOf('', key, value)) === client;
-    return { candidates: [...this.candidates.values()].filter(proven), tries: this.count };
-  }
-
-  /** From where a server was not watched, was another process, or may have loaded another's data, nothing is known. */
-  private breaksUntil(line: number): void {
-    const { rare } = this.input.observations;
-    for (let next = rare[this.nextRare]; next && next[0] < line; next = rare[++this.nextRare]) {
-      const [at, one] = next;
-      const reading = this.readings.get(one.node);
-      const place = { line: at, atNs: one.atNs };
-      if (one.type === 'watch') reading?.gap(place);
-      else if (one.type === 'evicted') reading?.evicted(place, one.key);
-      else {
-        const process = `${one.runId} ${one.role}`;
-        if ((this.processes.get(one.node) ?? process) !== process) reading?.gap(place);
-        this.processes.set(one.node, process);
-      }
-    }
-  }
-
-  /** What became of a key: what it says of candidates, and which tries stored something. */
-  private changed(changes: readonly Change[], node: string, key: string): Try[] {
-    return changes.flatMap((change): Try[] => {
-      this.foundBy(change, node, key);
-      const { by, applied, before, after, wanted, onlyNew, line, atNs } = change;
-      const client = by?.client;
-      if (client === undefined) return [];
-      for (const owner of ownersOf(before))
-        if (storedBy(before, owner)?.client === client && stores(after, owner) === 'no')
-          this.forms.add(formOf(before, key));
-      const meant = applied === 'yes' ? after : (wanted ?? after);
-      const row = this.acquireAt.get(key)?.(client, atNs);
-      const type = meant.held?.type;
-      if (row === undefined || type === undefined || type === 'list' || type === 'zset' || this.isCount(type))
-        return [];
-      // What it did not name itself was composed or counted by a script, and is not named when it is given back.
-      const named = ownersBy(meant, line).filter((value) => this.requests.get(node)?.argv.includes(value));
-      return named.map((value) => {
-        const place = placeOf('', key, value);
-        this.owners.set(place, this.owners.has(place) && this.owners.get(place) !== client ? undefined : client);
-        const form = onlyNew && type === 'string' ? undefined : formOf(meant, key);
-        return { node, client, source: by!.source, key, value, atNs, line, row, form };
-      });
-    });
-  }
-
-  /** A semaphore's number of permits is no owner. */
-  private isCount(type: string): boolean {
-    return this.input.model.kind === 'semaphore' && type === 'string';
-  }
-
-  private foundBy({ how, before, atNs, line }: Change, node: string, key: string): void {
-    if (how !== 'command') return;
-    for (const owner of ownersOf(before)) {
-      const candidate = this.candidates.get(placeOf(node, key, owner));
-      if (!candidate || candidate.found || atNs < candidate.next.atNs + SETTLED_NS) continue;
-      if (stores(before, owner) === 'yes' && storedBy(before, owner)?.line === candidate.left.line)
-        candidate.found = { atNs, line };
-    }
-  }
-
-  private named({ node, source, atNs, argv }: CommandObservation): void {
-    for (const key of this.input.config.keys) {
-      for (const argument of argv) {
-        const candidate = this.candidates.get(placeOf(node, key, argument));
-        if (candidate) candidate.namedNs = Math.min(candidate.namedNs, atNs);
-      }
-      const place = `${node} ${source} ${key}`;
-      if (argv.includes(this.open.get(place)?.value ?? '\0')) this.open.delete(place);
-    }
-  }
-
-  /** A client asks again, which need not store anything. */
-  private asked({ node, source, client, atNs, argv }: CommandObservation, line: number, key: string): void {
-    const left = this.open.get(`${node} ${source} ${key}`);
-    if (!left || argv.includes(left.value)) return;
-    const row = this.acquireAt.get(key)?.(client!, atNs);
-    if (row !== undefined && row > left.row) this.wentOn(left, { atNs, line });
-  }
-
-  private tried(now: Try): void {
-    this.count++;
-    const place = `${now.node} ${now.source} ${now.key}`;
-    const before = this.open.get(place);
-    if (before && before.value !== now.value) this.wentOn(before, now);
-    this.open.set(place, now);
-  }
-
-  private wentOn(left: Try, next: { atNs: number; line: number; row?: number }): void {
-    const place = placeOf(left.node, left.key, left.value);
-    if (this.candidates.has(place) || !(next.row === left.row || this.over(left.row, next.atNs))) return;
-    this.candidates.set(place, { left, next, namedNs: Number.POSITIVE_INFINITY });
-  }
-}
-
 /**
- * Whether an acquire had come to nothing by then: it had failed, or what it was granted had been released, and that was
- * answered; and its client held the key by no other grant.
+ * By candidate, what shows its value still there when all had settled, and not named meanwhile: a look at the node, or a
+ * command that found it.
  */
-function endOfTries(history: History): (row: number, atNs: number) => boolean {
-  const { operations: ops } = history;
-  const holds = holdsOf(history);
-  const answeredNs = releasesAnsweredNs(history);
-  const overNs = (k: number) =>
-    answeredNs[k]! > Number.NEGATIVE_INFINITY ? Math.max(holds.untilNs[k]!, answeredNs[k]!) : Number.POSITIVE_INFINITY;
-  const ofClient = new Map<string, { k: number; latestNs: number }[]>();
-  const nameOf = (client: number, key: number) => `${client} ${key}`;
-  for (const k of [...holds.row.keys()].sort((a, b) => holds.fromNs[a]! - holds.fromNs[b]!)) {
-    const name = nameOf(holds.client[k]!, holds.key[k]!);
-    const known = ofClient.get(name) ?? [];
-    ofClient.set(name, known);
-    known.push({ k, latestNs: Math.max(overNs(k), known.at(-1)?.latestNs ?? Number.NEGATIVE_INFINITY) });
+function seenAfter(observations: Observations, candidates: readonly Candidate[]): ReadonlyMap<Candidate, Seen> {
+  const seen = new Map<Candidate, Seen>();
+  const byPlace = new Map(candidates.map((one) => [placeOf(one.left.node, one.left.key, one.left.value), one]));
+  for (const [line, look] of observations.rare) {
+    if (look.type !== 'sample') continue;
+    const { node, atNs } = look;
+    for (const [key, { owner }] of Object.entries(look.keys))
+      for (const value of valuesIn(owner)) {
+        const candidate = byPlace.get(placeOf(node, key, value));
+        if (!candidate || seen.has(candidate) || !shows(look, candidate.left)) continue;
+        if (atNs >= candidate.next.atNs + SETTLED_NS && atNs < candidate.namedNs) seen.set(candidate, { atNs, line });
+      }
   }
-  return (row, atNs) => {
-    const k = holds.ofRow[row]!;
-    if (k < 0 ? ops.outcome[row] !== OUTCOME.fail : overNs(k) > atNs) return false;
-    const own = ofClient.get(nameOf(ops.client[row]!, ops.key[row]!)) ?? [];
-    const last = own[firstIndex(own.length, (at) => holds.fromNs[own[at]!.k]! > atNs) - 1];
-    return last === undefined || last.latestNs <= atNs;
-  };
+  for (const one of candidates)
+    if (!seen.has(one) && one.found && one.found.atNs < one.namedNs) seen.set(one, one.found);
+  return seen;
 }
 
-function placeOf(node: string, key: string, value: string): string {
-  return `${node} ${key} ${value}`;
+/** All that may be an owner in what a sample shows of a key: the string itself, or what stands in the JSON of a hash. */
+function valuesIn(stored: string): string[] {
+  const words = /^[{[]/.test(stored) ? (stored.match(/"(?:[^"\\]|\\.)*"/g) ?? []) : [];
+  return [stored, ...words.flatMap(parsed)];
 }
 
-function formOf({ held }: StoredState, key: string): string {
-  return `${held?.type} ${key}`;
-}
-
-/** What shows the value still there, and not named meanwhile: a command that found it, or a look at the node. */
-function seenAfter({ observations }: CheckInput, { left, next, namedNs, found }: Candidate): Seen | undefined {
-  for (const [line, seen] of observations.rare) {
-    if (seen.type !== 'sample' || seen.node !== left.node || seen.atNs < next.atNs + SETTLED_NS) continue;
-    if (seen.atNs >= namedNs) break;
-    if (shows(seen, left)) return { atNs: seen.atNs, line };
+function parsed(word: string): string[] {
+  try {
+    return [JSON.parse(word) as string];
+  } catch {
+    return []; // a string that looks like a hash
   }
-  return found && found.atNs < namedNs ? found : undefined;
 }
 
 function shows({ keys }: Sample, { key, value, form }: Try): boolean {

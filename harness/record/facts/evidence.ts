@@ -157,7 +157,8 @@ export class Evidence {
   }
 
   lastSample(node: string, untilNs: number): At<SampleObservation> | undefined {
-    return this.samples(node, Number.NEGATIVE_INFINITY, untilNs).at(-1);
+    const samples = this.byNode.get(node)?.samples ?? [];
+    return samples[firstIndex(samples.length, (of) => samples[of]![1].atNs > untilNs) - 1];
   }
 
   /** The first sample from then on of which `wanted` holds. */
@@ -166,12 +167,18 @@ export class Evidence {
     fromNs: number,
     wanted: (sample: SampleObservation) => boolean,
   ): At<SampleObservation> | undefined {
-    return this.samples(node, fromNs, Number.POSITIVE_INFINITY).find(([, sample]) => wanted(sample));
+    const samples = this.byNode.get(node)?.samples ?? [];
+    for (let at = firstIndex(samples.length, (of) => samples[of]![1].atNs >= fromNs); at < samples.length; at++)
+      if (wanted(samples[at]![1])) return samples[at];
+    return undefined;
   }
 
   /** The last sample up to then in which the node was a replica. */
   lastAsReplica(node: string, untilNs: number): At<SampleObservation> | undefined {
-    return this.samples(node, Number.NEGATIVE_INFINITY, untilNs).findLast(([, { role }]) => role === 'replica');
+    const samples = this.byNode.get(node)?.samples ?? [];
+    for (let at = firstIndex(samples.length, (of) => samples[of]![1].atNs > untilNs) - 1; at >= 0; at--)
+      if (samples[at]![1].role === 'replica') return samples[at];
+    return undefined;
   }
 
   /** How far the node's clock was ahead of the machine's when a write ran, milliseconds, as its own stamp shows. */

@@ -61,6 +61,18 @@ it('cannot tell where observations are missing: the line that named the value ma
   expect(closed(3)).toMatchObject({ verdict: 'invalid' });
 });
 
+it('cannot tell of more commands than are read', () => {
+  const input = tried().sample(2.5, 'r1', { owner: 'one' }).input();
+  const told = (commandCount: number) =>
+    leftBehind.check({ ...input, observations: { ...input.observations, commandCount } });
+  expect(told(1_000_000).verdict).toBe('invalid');
+  expect(told(1_000_001)).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: [expect.stringMatching(/^whether tries left something behind cannot be told: 1000001 commands/)],
+  });
+});
+
 it('understands a script that stores where there is nothing, and one that gives back', () => {
   const asks = (story: Story, at: number, value: string) =>
     story
