@@ -162,7 +162,9 @@ class AtNode {
     if (held?.type !== 'string' && held?.type !== 'hash') return undefined;
     const { type } = held;
     if (type === 'hash' && !partsOf(first!)?.complete) return undefined;
-    const owners = ownersOf(first!).map((owner) => ({ owner, whose: this.goneOwner(name, changes, owner) }));
+    const owners = ownersOf(first!)
+      .filter((owner) => !isUsedUp(owner, states, changes))
+      .map((owner) => ({ owner, whose: this.goneOwner(name, changes, owner) }));
     if (owners.length === 0 || owners.some(({ whose }) => !whose || isCount(whose.by, type))) return undefined;
     if (!this.names(name, changes, this.input)) return undefined;
     const [{ owner, whose }] = owners as [{ owner: string; whose: { by: Origin; gone: Gone } }];
@@ -276,6 +278,16 @@ class AtNode {
 /** A number that was counted says nothing of who holds. The fields of a hash are its owners, whatever is counted in them. */
 function isCount({ name }: Origin, type: 'string' | 'hash'): boolean {
   return type === 'string' && /^(INCR|DECR|APPEND|SETBIT|SETRANGE)/.test(name);
+}
+
+/** Whether a field is a count that came to nothing, or below: nobody holds by it. Some lock counts down a field of another name, say. */
+function isUsedUp(field: string, states: readonly StoredState[], changes: KeyChanges): boolean {
+  const valueIn = (state: StoredState) => partsOf(state)?.parts.get(field)?.value;
+  const isCounted = changes.list.some(
+    ({ by, applied, before, after }) =>
+      by?.name === 'HINCRBY' && applied === 'yes' && valueIn(before) !== valueIn(after) && valueIn(after) !== undefined,
+  );
+  return isCounted && states.every((state) => Number(valueIn(state) ?? 1) <= 0);
 }
 
 function endOf(argv: readonly string[], name: string): 'first' | 'last' | undefined {

@@ -27,7 +27,7 @@ import {
   withParts,
 } from './state.js';
 import { added, pairs } from './strings.js';
-import { and, not, type Truth, truth } from './truth.js';
+import { and, either, not, type Truth, truth } from './truth.js';
 
 export const hashes: Record<string, CommandReading> = {
   HSET: hset,
@@ -44,11 +44,10 @@ export const hashes: Record<string, CommandReading> = {
     const by = integer(amount);
     if (by === undefined) return;
     editFields(x, [field], (before) => {
-      const known = before.there === 'no' ? '0' : before.there === 'yes' ? before.value : undefined;
-      const sum = known === undefined ? undefined : added(known, by);
-      const applies = known === undefined ? 'unknown' : truth(sum !== undefined);
-      // Who counts down takes nothing: it gives back a part of what another command stored.
-      const taker = by < 0n && before.there !== 'no' ? before.by : x.by;
+      const { sum, applies } = summed(before, by);
+      // Who counts down takes nothing: it gives back a part of what another command stored, if that is there.
+      const giver = before.there === 'yes' ? before.by : undefined;
+      const taker = by < 0n && before.there !== 'no' ? giver : x.by;
       // The field keeps its time to live. An error means that it is there.
       return put(applies, { ...part(sum, taker), expires: keptOf(before) }, { ...before, there: 'yes' });
     });
@@ -85,6 +84,17 @@ interface Edited {
 function put(applies: Truth, to: Part, otherwise: Part): Edited {
   if (applies === 'unknown') return { part: joinPart(to, otherwise), applies, wanted: to };
   return { part: applies === 'yes' ? to : otherwise, applies, wanted: to };
+}
+
+/** What counting a field comes to: one that is not there counts from 0. */
+function summed({ there, value }: Part, by: bigint): { sum: string | undefined; applies: Truth } {
+  const before = [...(there === 'yes' ? [] : ['0']), ...(there === 'no' ? [] : [value])];
+  const sums = before.map((one) => (one === undefined ? undefined : added(one, by)));
+  const errs = before.map((one, n) => (one === undefined ? 'unknown' : truth(sums[n] === undefined)));
+  return {
+    sum: sums.every((sum) => sum === sums[0]) ? sums[0] : undefined,
+    applies: not(errs.reduce(either)),
+  };
 }
 
 function remove(before: Part): Edited {

@@ -75,6 +75,25 @@ describe('a key that stands', () => {
     expect(hash('c3', 'c1')).toEqual(['unexplained']);
   });
 
+  it('names nobody by a count that came to nothing, or below', () => {
+    const asksHash = (story: Story, at: number, client: string) =>
+      story
+        .command(at, 'r1', client, ['EVAL', 'script', '1', KEY, `of-${client}`])
+        .command(at, 'r1', 'lua', ['hexists', KEY, `of-${client}`]);
+    const beside = (value: string, ...counts: string[][]) => {
+      const owner = JSON.stringify(['of-c3', '1', 'other', value]);
+      const story = begun(['r1'], undefined, { from: 3.4, owner }).refused('c3', 3, 4);
+      story.command(3.1, 'r1', 'c3', ['HSET', KEY, 'of-c3', '1']);
+      for (const argv of counts) story.command(3.2, 'r1', 'c1', argv);
+      return causes(wants(story, 25, 12, asksHash));
+    };
+    const by = (amount: number) => ['HINCRBY', KEY, 'other', String(amount)];
+    expect(beside('-1', by(-1))).toEqual(['key-never-expires']);
+    expect(beside('0', by(2), by(-2))).toEqual(['key-never-expires']);
+    expect(beside('1', by(2), by(-1))).toEqual(['unexplained']);
+    expect(beside('-1', ['HSET', KEY, 'other', '-1'])).toEqual(['unexplained']);
+  });
+
   it('is what says who holds: the key itself, or one in which grants came and went', () => {
     const MODE = `${KEY}:mode`;
     const asksBoth = (story: Story, at: number, client: string) =>

@@ -123,6 +123,28 @@ describe('a clock that is set back', () => {
       .cmd(2, 'c2', `SET ${KEY} v2 NX PX 5000`);
     expect(lines.applied('c2')).toEqual(['unknown']);
   });
+
+  it('leaves a count of whoever counts up, and of nobody known where one counts down', () => {
+    const counts = (by: string, first = '1') =>
+      free()
+        .cmd(1, 'c1', `HSET ${KEY} o1 ${first}`)
+        .cmd(1, 'c1', `PEXPIRE ${KEY} 5000`)
+        .cmd(9, 'c1', 'PING')
+        .cmd(2, 'c2', `HINCRBY ${KEY} o1 ${by}`);
+    const count = (lines: Lines) => [stores(lines.state, 'o1'), storedBy(lines.state, 'o1')?.client];
+    expect(count(counts('1'))).toEqual(['yes', 'c2']);
+    expect(counts('1').applied('c2')).toEqual(['yes']);
+    expect(count(counts('-1'))).toEqual(['yes', undefined]);
+    // That would have been an error, had it been there.
+    expect(count(counts('1', 'text'))).toEqual(['yes', undefined]);
+    expect(counts('1', 'text').applied('c2')).toEqual(['unknown']);
+    expect(counts('1', '0').state.held).toMatchObject({
+      parts: new Map([['o1', expect.objectContaining({ value: '1' })]]),
+    });
+    expect(counts('1').state.held).toMatchObject({
+      parts: new Map([['o1', expect.objectContaining({ value: undefined })]]),
+    });
+  });
 });
 
 describe('a client that waits for a list', () => {
