@@ -132,6 +132,20 @@ const descriptions: Record<string, Description> = {
       FENCING,
     ),
   },
+  'counter-expired': {
+    phrase: 'the counter of tokens expired',
+    blame: lock(
+      'Tokens must rise for as long as the resource remembers them: what counts them may not expire, however short the lease is.',
+      FENCING,
+    ),
+  },
+  'counter-removed': {
+    phrase: 'the counter of tokens was removed',
+    blame: lock(
+      'Tokens must rise for as long as the resource remembers them: no release and no try may remove what counts them.',
+      FENCING,
+    ),
+  },
   'client-paused': { phrase: 'the client was paused', blame: SLEPT },
   'client-cut-off': {
     phrase: 'the client was cut off',

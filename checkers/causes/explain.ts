@@ -13,6 +13,7 @@ import { adoptedStaleKey } from './adopted-stale-key.js';
 import { causeBetween } from './broken-hold.js';
 import { type Contest, contestsOf, type Explanation, type Reason } from './contest.js';
 import { counterLost } from './counter-lost.js';
+import { counterWentBack } from './counter-went-back.js';
 import { evicted } from './evicted.js';
 import { EvidenceWindows } from './evidence-windows.js';
 import { expiredEarly } from './expired-early.js';
@@ -55,7 +56,10 @@ export function tokenExplainerOf(input: CheckInput): (first: Hold, second: Hold,
     const evidence = windows.around(overlap);
     return counterLost(overlap, causeOf(overlap, evidence, input), evidence);
   };
-  return (first, second, chain) => tokenDrawnEarly(first, second, input) ?? causeBetween(first, second, lost, chain);
+  return (first, second, chain) =>
+    tokenDrawnEarly(first, second, input) ??
+    counterWentBack(first, second, input) ??
+    causeBetween(first, second, lost, chain);
 }
 
 export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause {

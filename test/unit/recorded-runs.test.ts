@@ -104,10 +104,13 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
     ],
   },
   'canary-swapped-arguments': {
-    why: 'a key that a watchdog renewed after its release was asked for in vain, and its client took it again: it starved',
+    why: 'a key that a watchdog renewed after its release was asked for in vain, and its client took it again: it starved; the other field of the hash is a count below nothing, and names nobody',
     differences: [
       'found: liveness: 3 → 4',
-      'starved: liveness (starved) of lock:1, 2527031053–5677484907 ns, lines 42 60 117 155: nothing → unexplained',
+      'liveness: liveness (deadlock) of lock:1, 7191213604–11713690385 ns, lines 174 252: unexplained → prolonged-too-long',
+      'liveness: liveness (deadlock) of lock:2, 7191213604–11713814625 ns, lines 174 253: unexplained → prolonged-too-long',
+      'liveness: liveness (deadlock) of lock:0, 7191213604–11713843366 ns, lines 174 254: unexplained → prolonged-too-long',
+      'starved: liveness (starved) of lock:1, 2527031053–5677484907 ns, lines 42 60 117 155: nothing → prolonged-too-long',
     ],
   },
   'canary-fence-per-client': {
@@ -160,6 +163,12 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'fifo: liveness (fifo-inversion) of lock:0, 13751281865–13763579892 ns, lines 280 283 293 296 300: unexplained → granted-past-queue',
       'fifo: liveness (fifo-inversion) of lock:0, 13751281865–13776263614 ns, lines 282 285 293 296 305: unexplained → granted-past-queue',
       'fifo: liveness (fifo-inversion) of lock:0, 13751281865–13785268926 ns, lines 286 288 293 296 310: unexplained → granted-past-queue',
+    ],
+  },
+  'scenario-swapped-arguments': {
+    why: 'as canary-swapped-arguments: the other field of the hash is a count below nothing, and names nobody',
+    differences: [
+      'liveness: liveness (deadlock) of lock:1, 4510184371–8051661035 ns, lines 20 50: unexplained → prolonged-too-long',
     ],
   },
 };

@@ -65,6 +65,8 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'prolonged-too-long',
     'queue-head-gone',
     'granted-past-queue',
+    'counter-expired',
+    'counter-removed',
     'went-on-trying',
   ],
   deployment: ['failover-lost-write', 'split-brain', 'node-forgot', 'evicted', 'clock-jumped', 'clock-ran-fast'],

@@ -60,7 +60,7 @@ describe('named', () => {
 describe('not named', () => {
   const name = (telling: Telling) => told(telling).name;
 
-  it('where it was drawn within the attempt that was granted: the count was lost', () => {
+  it('where it was drawn within the attempt that was granted: the count had been removed', () => {
     const lost = (s: Story) =>
       s.command(2, 'r1', 'c3', ['DEL', COUNTER]).command(2.9985, 'r1', 'c2', ['INCR', COUNTER]);
     expect(
@@ -71,7 +71,7 @@ describe('not named', () => {
         ],
         between: lost,
       }),
-    ).toBe('unexplained');
+    ).toBe('counter-removed');
   });
 
   it('where its client came to that number another time, or may have', () => {

@@ -1,0 +1,53 @@
+/** Where servers were seen to count up to a hold's fencing token, for its own client. */
+import type { Change } from '../../harness/record/facts/commands/changes.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import type { RelatedKeys } from './own-stores.js';
+
+const COUNTS_UP: ReadonlySet<string> = new Set(['INCR', 'INCRBY']);
+
+/** A count that came to a hold's token. */
+export interface Draw {
+  readonly node: string;
+  readonly key: string;
+  readonly change: Change;
+}
+
+/** All that came to the hold's token for its client; undefined: not all keys can be looked at. */
+export function drawsOf(
+  { key: resource, client, token }: Hold,
+  evidence: Evidence,
+  related: RelatedKeys,
+): Draw[] | undefined {
+  const draws: Draw[] = [];
+  for (const node of evidence.nodes) {
+    const reading = evidence.readingOf(node);
+    const keys = reading ? related.of(resource, reading) : [];
+    if (!reading || !keys) return undefined;
+    for (const key of keys)
+      for (const change of reading.changes(key).list)
+        if (change.by?.client === client && countsUp(change) && countIn(change.after) === String(token))
+          draws.push({ node, key, change });
+  }
+  return draws;
+}
+
+/** Whether a command certainly counted up. */
+export function countsUp({ by, applied }: Change): boolean {
+  return by !== undefined && COUNTS_UP.has(by.name) && applied === 'yes';
+}
+
+/** What a counter stands at; undefined: not known, or it is none. */
+export function countIn({ held }: Change['after']): string | undefined {
+  return held?.type === 'string' ? held.value : undefined;
+}
+
+/** The link that shows a count. */
+export function drawLink({ node, key, change: { atNs, line } }: Draw, { client, token }: Hold): CauseLink {
+  return { atNs, text: `${node} counted ${key} up to ${token} for ${client}`, observation: line };
+}
+
+/** The link that shows a grant with its token. */
+export function tokenLink({ client, key, token, fromNs, evidence }: Hold): CauseLink {
+  return { atNs: fromNs, text: `${client} was granted ${key} with token ${token}`, history: evidence[1]! };
+}

@@ -1,0 +1,132 @@
+/** That the counter of tokens was lost is said where it is proven, and each link of that is taken away once. */
+import { describe, expect, it } from 'vitest';
+import { fencing } from '../../../../checkers/harm/fencing.js';
+import type { Quorum } from '../../../../harness/vocabulary/topology.js';
+import { KEY, Story } from '../build.js';
+
+const COUNTER = `{${KEY}}:fence`;
+
+interface Telling {
+  tokens?: readonly [number, number];
+  /** Counts to the first token, for c1 at 0.999 s and others before. */
+  first?: (story: Story) => Story;
+  /** What becomes of the counter between 1 s and 3 s. */
+  between?: (story: Story) => Story;
+  /** Counts to the second token. */
+  second?: (story: Story) => Story;
+  quorum?: Quorum;
+}
+
+const count = (s: Story, at: number, client: string) => s.command(at, 'r1', client, ['INCR', COUNTER]);
+const removed = (s: Story) => s.command(2, 'r1', 'c3', ['DEL', COUNTER]);
+
+/** c1 counts up to 2 and is granted at 1 s; c2 counts up to 1 and is granted at 3 s. */
+function told({
+  tokens: [higher, lower] = [2, 1],
+  first = (s) => count(count(s, 0.9, 'c3'), 0.9995, 'c1'),
+  between = removed,
+  second = (s) => count(s, 2.9995, 'c2'),
+  quorum = { kind: 'primary' },
+}: Telling = {}) {
+  const story = new Story().promised({ kind: 'fenced' }).up('c1').up('c2');
+  const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
+  story
+    .event(0, { type: 'deployment', ...deployed, quorum })
+    .watch(0.1, 'r1')
+    .sample(0.5, 'r1');
+  first(story.grant('c1', 1, { token: higher }).release('c1', 1.5));
+  second(between(story.grant('c2', 3, { token: lower }).release('c2', 4))).sample(5, 'r1');
+  const { violations } = fencing.check(story.input());
+  expect(violations).toHaveLength(1);
+  return violations[0]!.cause;
+}
+
+const name = (telling: Telling) => told(telling).name;
+const lasting = (ms: number) => (s: Story) =>
+  count(count(s, 0.9, 'c3'), 0.9995, 'c1').command(0.9996, 'r1', 'c1', ['PEXPIRE', COUNTER, String(ms)]);
+
+describe('named', () => {
+  it('where a client removed it', () => {
+    expect(told()).toMatchObject({
+      name: 'counter-removed',
+      sentence:
+        'r1 had counted {lock:0}:fence up to 2 for c1; then c3 removed {lock:0}:fence (DEL), and it was counted up to 1 for c2.',
+      chain: [
+        { text: 'r1 counted {lock:0}:fence up to 2 for c1' },
+        { text: 'c1 was granted lock:0 with token 2' },
+        { text: 'c3 removed {lock:0}:fence (DEL)' },
+        { text: 'r1 counted {lock:0}:fence up to 1 for c2' },
+        { text: 'c2 was granted lock:0 with token 1' },
+      ],
+    });
+    expect(name({ between: (s) => s.command(2, 'r1', 'c1', ['DEL', COUNTER]) })).toBe('counter-removed');
+  });
+
+  it('where it expired, or was evicted', () => {
+    expect(told({ first: lasting(1_000), between: (s) => s })).toMatchObject({
+      name: 'counter-expired',
+      sentence:
+        'r1 had counted {lock:0}:fence up to 2 for c1; then {lock:0}:fence expired on r1, and it was counted up to 1 for c2.',
+    });
+    expect(name({ between: (s) => s.evicted(2, 'r1', COUNTER) })).toBe('evicted');
+  });
+
+  it('where it was counted on, before and after, and its token came again', () => {
+    const on = (s: Story) => count(removed(count(s, 1.2, 'c3')), 2.2, 'c3');
+    expect(name({ between: on, tokens: [2, 2] })).toBe('counter-removed');
+    expect(name({ between: (s) => on(s).command(2.3, 'r1', 'c3', ['PEXPIRE', COUNTER, '9000']), tokens: [2, 2] })).toBe(
+      'counter-removed',
+    );
+    expect(
+      name({ between: (s) => count(removed(removed(s)), 2.2, 'c3').command(2.3, 'r1', 'c3', ['DEL', COUNTER]) }),
+    ).toBe('counter-removed');
+  });
+});
+
+describe('not named', () => {
+  it('where it was lost in several ways', () => {
+    const both = (s: Story) => count(removed(s), 2.2, 'c3').evicted(2.3, 'r1', COUNTER);
+    expect(name({ between: both })).toBe('unexplained');
+  });
+
+  it('where a stranger removed it, or something else was done to it', () => {
+    expect(name({ between: (s) => s.command(2, 'r1', 'stranger', ['DEL', COUNTER]) })).toBe('unexplained');
+    for (const argv of [
+      ['SET', COUNTER, '0'],
+      ['DECR', COUNTER],
+    ])
+      expect(name({ between: (s) => s.command(2, 'r1', 'c3', argv), tokens: [2, argv.length > 2 ? 1 : 2] })).toBe(
+        'unexplained',
+      );
+    expect(name({ between: (s) => removed(s.command(1.8, 'r1', 'c3', ['SET', COUNTER, '0'])) })).toBe('unexplained');
+  });
+
+  it('where something may have happened unseen', () => {
+    for (const at of [1.5, 2.5])
+      expect(name({ between: (s) => removed(s.watch(at, 'r1', false).watch(at + 0.01, 'r1')) }), `${at}`).toBe(
+        'unexplained',
+      );
+  });
+
+  it('where another counted to the token, or it was counted before the attempt left, or twice within it', () => {
+    expect(name({ second: (s) => count(s, 2.9995, 'c3') })).toBe('unexplained');
+    expect(name({ first: (s) => count(count(s, 0.9, 'c3'), 0.9995, 'c3') })).toBe('unexplained');
+    expect(name({ second: (s) => count(s, 2.9, 'c2') })).toBe('unexplained');
+    expect(name({ second: (s) => count(s, 3.01, 'c2') })).toBe('unexplained');
+    const twice = (s: Story) =>
+      count(count(s, 2.9985, 'c2').command(2.999, 'r1', 'c2', ['DEL', COUNTER]), 2.9995, 'c2');
+    expect(name({ second: twice })).toBe('unexplained');
+  });
+
+  it('where they were counted in different keys, or to other numbers', () => {
+    const other = (s: Story) => s.command(2.9995, 'r1', 'c2', ['INCR', `${COUNTER}:other`]);
+    expect(name({ second: other })).toBe('unexplained');
+    expect(name({ between: (s) => count(removed(s), 2.2, 'c3'), second: other })).toBe('unexplained');
+    expect(name({ tokens: [3, 1] })).toBe('unexplained');
+    expect(name({ tokens: [2, 0] })).toBe('unexplained');
+  });
+
+  it('of independent nodes', () => {
+    expect(name({ quorum: { kind: 'majority', nodes: ['r1'], majority: 1 } })).toBe('unexplained');
+  });
+});
