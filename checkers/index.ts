@@ -38,6 +38,7 @@ import { waiting } from './liveness/waiting.js';
 import { availability } from './measures/availability.js';
 import { latency } from './measures/latency.js';
 import { lossToNotice } from './measures/loss-to-notice.js';
+import { turnover } from './measures/turnover.js';
 import { protocolBreaks } from './worth/protocol-breaks.js';
 import { strengthOf, vacuity } from './worth/vacuity.js';
 
@@ -63,6 +64,7 @@ export const checkers: readonly Checker[] = [
   availability,
   latency,
   lossToNotice,
+  turnover,
 ];
 
 /** What is known of a run before it is looked at. */

@@ -207,7 +207,7 @@ Exit status: 0 it can be explained, 1 it cannot, 2 cannot tell, 3 it could not b
 
 const EXAMPLES = `
 Examples:
-  npm run torture -- --topology sentinel                 six clients, failovers: does set-nx-px survive?
+  npm run torture -- --topology sentinel                 eight clients, failovers: does set-nx-px survive?
   npm run torture -- --topology redlock --nemesis kill --persistence aof-always
   npm run torture -- --lock ./my-lock.ts --nemesis pause:client --time-limit 30s
   npm run torture -- --lock 'cmd:python3 my_lock.py'     any program that speaks docs/protocol.md

@@ -1,6 +1,6 @@
 /** A counter under the lock: read it, work, write back one more. What two do at once, one of them loses. */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { holdMs, release, turns, work } from './turns.js';
+import { release, turns, work } from './turns.js';
 
 export const counter: Workload = {
   name: 'counter',
@@ -9,10 +9,10 @@ export const counter: Workload = {
   model: { kind: 'mutex' },
   resource: true,
   script: (options, random) =>
-    turns(options, random, function* (granted) {
+    turns(options, random, function* (granted, workMs) {
       const read = yield { do: 'read', hold: granted.id };
       // Who does not know any more that it holds writes nothing.
-      if (read.type === 'ok' && (yield* work(options, granted, holdMs(options, random))))
+      if (read.type === 'ok' && (yield* work(options, granted, workMs())))
         yield { do: 'write', hold: granted.id, value: read.value! + 1 };
       yield* release(granted);
     }),

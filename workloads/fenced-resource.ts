@@ -3,7 +3,7 @@
  * are stopped in between: one that sleeps through its lease writes when it wakes.
  */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { holdMs, release, turns, work } from './turns.js';
+import { release, turns, work } from './turns.js';
 
 export const fencedResource: Workload = {
   name: 'fenced-resource',
@@ -15,12 +15,12 @@ export const fencedResource: Workload = {
   resource: true,
   defaults: { lock: 'fenced', nemesis: 'pause:holder', resource: 'checking' },
   script: (options, random) =>
-    turns(options, random, function* (granted) {
+    turns(options, random, function* (granted, workMs) {
       const { id } = granted;
       const read = yield { do: 'read', hold: id };
       if (read.type === 'ok') {
         const first = yield { do: 'write', hold: id, value: read.value! + 1 };
-        const held = yield* work(options, granted, holdMs(options, random));
+        const held = yield* work(options, granted, workMs());
         if (held && first.type === 'ok') yield { do: 'write', hold: id, value: read.value! + 2 };
       }
       yield* release(granted);

@@ -15,9 +15,9 @@ export const lateRelease: Workload = {
   name: 'late-release',
   summary: 'clients release a hold that ran out when they hold the lock again for their next task',
   model: { kind: 'mutex' },
-  defaults: { nemesis: 'none', clients: 4, leaseMs: 500, keys: 2, waitMs: 1_000 },
+  defaults: { nemesis: 'none', clients: 4, leaseMs: 500, keys: 2, waitMs: 1_000, hold: { min: TASK, max: TASK } },
   script: (options, random) =>
-    turns(options, random, function* (first, { key }) {
+    turns(options, random, function* (first, _, { key }) {
       const { leaseMs, waitMs } = options;
       yield* work(options, first, leaseMs * TASK);
       if (random.int(1, 10) > LATE_IN_TEN) return yield* release(first);

@@ -1,7 +1,7 @@
 /** Contended mutual exclusion: every client takes one of a few keys, works under it for a while, lets it go, and again. */
 import type { Random } from '../harness/vocabulary/time.js';
 import type { ClientScript, Workload, WorkloadOptions } from '../harness/vocabulary/workload.js';
-import { holdMs, release, turns, work } from './turns.js';
+import { release, turns, work } from './turns.js';
 
 export const mutex: Workload = {
   name: 'mutex',
@@ -12,8 +12,8 @@ export const mutex: Workload = {
 
 /** Also what other workloads do with another lock, or under other faults. */
 export function contend(options: WorkloadOptions, random: Random): ClientScript {
-  return turns(options, random, function* (granted) {
-    yield* work(options, granted, holdMs(options, random));
+  return turns(options, random, function* (granted, workMs) {
+    yield* work(options, granted, workMs());
     yield* release(granted);
   });
 }

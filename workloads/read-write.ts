@@ -4,7 +4,7 @@
  */
 import type { LockMode } from '../harness/vocabulary/protocol.js';
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { holdMs, release, type Turn, turns, work } from './turns.js';
+import { release, type Turn, turns, work } from './turns.js';
 
 /** How many of ten turns read; the others write. */
 const READERS_IN_TEN = 6;
@@ -21,14 +21,14 @@ export const readWrite: Workload = {
     turns(
       options,
       random,
-      function* (granted, { key, mode }) {
-        const workMs = holdMs(options, random) / 2;
-        const held = yield* work(options, granted, workMs);
+      function* (granted, workMs, { key, mode }) {
+        const halfMs = workMs() / 2;
+        const held = yield* work(options, granted, halfMs);
         if (held && random.int(1, 10) <= NESTED_IN_TEN) {
           const other: LockMode = mode === 'read' ? 'write' : 'read';
           const inner = yield { do: 'acquire', key, leaseMs: options.leaseMs, waitMs: 0, mode: other };
           if (inner.type === 'ok') {
-            yield* work(options, inner, workMs);
+            yield* work(options, inner, halfMs);
             yield* release(inner);
           }
         }

@@ -1,6 +1,6 @@
 /** The owner takes its lock again, under the work that it does with it, up to a depth. */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { type Granted, holdMs, release, type ScriptPart, turns, work } from './turns.js';
+import { type Granted, release, type ScriptPart, turns, work } from './turns.js';
 
 const DEPTH = 3;
 
@@ -11,13 +11,13 @@ export const reentrant: Workload = {
   needs: ['reentrant'],
   defaults: { lock: 'reentrant' },
   script: (options, random) =>
-    turns(options, random, function* (granted, { key }) {
-      const workMs = holdMs(options, random);
+    turns(options, random, function* (granted, workMs, { key }) {
+      const wholeMs = workMs();
       const depth = random.int(1, DEPTH);
       const { leaseMs } = options;
 
       function* nested(outer: Granted, level: number): ScriptPart<void> {
-        const held = yield* work(options, outer, workMs / depth);
+        const held = yield* work(options, outer, wholeMs / depth);
         if (held && level < depth) {
           const inner = yield { do: 'acquire', key, leaseMs, waitMs: 0 };
           if (inner.type === 'ok') yield* nested(inner, level + 1);

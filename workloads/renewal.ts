@@ -1,6 +1,7 @@
 /** Work that is longer than the lease: the lock is extended meanwhile, by its own watchdog or by the client. */
 import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
 import type { Workload, WorkloadOptions } from '../harness/vocabulary/workload.js';
+import { longHolds } from './hold-times.js';
 import { type Granted, release, type ScriptPart, turns } from './turns.js';
 
 /** When a client extends, in parts of the lease: what is not answered can be tried once more. */
@@ -14,7 +15,8 @@ export const renewal: Workload = {
   defaults: { lock: 'watchdog', nemesis: 'pause:holder,partition:client', leaseMs: 2_000, hold: { min: 0.5, max: 3 } },
   script: (options, random, lock) =>
     turns(options, random, function* (granted) {
-      const workMs = options.leaseMs * (options.hold.min + random.float() * (options.hold.max - options.hold.min));
+      const { min, max } = longHolds(options.hold);
+      const workMs = options.leaseMs * (min + random.float() * (max - min));
       yield* workOn(options, granted, workMs, lock);
       yield* release(granted);
     }),

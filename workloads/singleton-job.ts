@@ -3,6 +3,7 @@
  * now and then. The others look again and again whether the place is free.
  */
 import type { Workload } from '../harness/vocabulary/workload.js';
+import { longHolds } from './hold-times.js';
 import { workOn } from './renewal.js';
 import { type Granted, release, type ScriptPart, turns } from './turns.js';
 
@@ -26,8 +27,9 @@ export const singletonJob: Workload = {
   },
   script: (options, random, lock) =>
     turns(options, random, function* (granted) {
-      const { hold, leaseMs } = options;
-      let leftMs = leaseMs * (hold.min + random.float() * (hold.max - hold.min));
+      const { leaseMs } = options;
+      const { min, max } = longHolds(options.hold);
+      let leftMs = leaseMs * (min + random.float() * (max - min));
       for (let leader = true; leader && leftMs > 0; leftMs -= leaseMs * WRITES_EVERY) {
         leader = yield* workOn(options, granted, leaseMs * WRITES_EVERY, lock);
         if (leader) leader = yield* writeProgress(granted);

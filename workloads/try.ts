@@ -1,6 +1,6 @@
 /** Many clients try for one key with time-outs of every length, none of them long: most are refused. */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { holdMs, release, turns, work } from './turns.js';
+import { release, turns, work } from './turns.js';
 
 const LONGEST_WAIT_MS = 300;
 
@@ -13,8 +13,8 @@ export const tries: Workload = {
     turns(
       options,
       random,
-      function* (granted) {
-        yield* work(options, granted, holdMs(options, random));
+      function* (granted, workMs) {
+        yield* work(options, granted, workMs());
         yield* release(granted);
       },
       () => ({ key: random.pick(options.keys), waitMs: random.pick([0, random.int(1, LONGEST_WAIT_MS)]) }),

@@ -2,6 +2,7 @@
 import type { LockMode } from '../harness/vocabulary/protocol.js';
 import type { Random } from '../harness/vocabulary/time.js';
 import type { ClientScript, Instruction, Outcome, WorkloadOptions } from '../harness/vocabulary/workload.js';
+import { turnTimes } from './hold-times.js';
 
 /** An acquire that was granted. */
 export type Granted = Extract<Outcome, { id: number }>;
@@ -11,8 +12,6 @@ export type ScriptPart<Result> = Generator<Instruction, Result, Outcome>;
 
 /** A careful client ends its work when this much of what the lock promised is left: the way back takes time too. */
 const VALIDITY_LEFT = 0.2;
-/** After a refusal or a release, so that others get their turn. */
-const PAUSE_MS = { min: 1, max: 40 };
 
 export interface Turn {
   key: string;
@@ -20,19 +19,23 @@ export interface Turn {
   waitMs?: number;
 }
 
-/** For ever: takes what `next` says and, where it is granted, does `under`, which lets it go. */
+/**
+ * For ever: takes what `next` says and, where it is granted, does `under`, which lets it go. `workMs` draws how long the work
+ * of this turn takes.
+ */
 export function* turns(
   options: WorkloadOptions,
   random: Random,
-  under: (granted: Granted, turn: Turn) => ScriptPart<void>,
+  under: (granted: Granted, workMs: () => number, turn: Turn) => ScriptPart<void>,
   next: () => Turn = () => ({ key: random.pick(options.keys) }),
 ): ClientScript {
+  const times = turnTimes(options, random);
+  const { leaseMs } = options;
   for (;;) {
     const turn = next();
-    const { leaseMs, waitMs } = options;
-    const granted = yield { do: 'acquire', leaseMs, waitMs, ...turn };
-    if (granted.type === 'ok') yield* under(granted, turn);
-    yield* pauseBetweenTurns(random);
+    const granted = yield { do: 'acquire', leaseMs, waitMs: times.waitMs(), ...turn };
+    if (granted.type === 'ok') yield* under(granted, () => times.workMs(), turn);
+    yield { do: 'idle', ms: times.pauseMs() };
   }
 }
 
@@ -50,18 +53,4 @@ export function* work(options: WorkloadOptions, granted: Granted, ms: number): S
 
 export function* release({ id }: Granted): ScriptPart<void> {
   yield { do: 'release', hold: id };
-}
-
-export function* pauseBetweenTurns(random: Random): ScriptPart<void> {
-  yield { do: 'idle', ms: random.int(PAUSE_MS.min, PAUSE_MS.max) };
-}
-
-/**
- * How long to work. Half of the holds are short, so that the lock changes hands often; the other half may be as long as
- * `hold` allows, so that there is something to lose when a primary dies.
- */
-export function holdMs({ hold, leaseMs }: WorkloadOptions, random: Random): number {
-  const short = random.float() < 0.5;
-  const span = (hold.max - hold.min) * (short ? 0.1 : 1);
-  return leaseMs * (hold.min + random.float() * span);
 }

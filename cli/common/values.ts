@@ -3,7 +3,7 @@
 import { InvalidArgumentError } from 'commander';
 import { FAIL_ON } from '../../harness/record/schemas/blame.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
-import type { ResourceMode } from '../../harness/vocabulary/workload.js';
+import type { HoldTimes, ResourceMode } from '../../harness/vocabulary/workload.js';
 
 const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -33,7 +33,7 @@ export function wholeNumberIn(min: number, max: number): (text: string) => numbe
 }
 
 /** `0.1x..0.7x` or `0.5x`: parts of the lease. */
-export function holdRange(text: string): { min: number; max: number } {
+export function holdRange(text: string): HoldTimes {
   const match = /^(\d+(?:\.\d+)?)x(?:\.\.(\d+(?:\.\d+)?)x)?$/.exec(text);
   const min = Number(match?.[1]);
   const max = match?.[2] === undefined ? min : Number(match[2]);

@@ -10,7 +10,8 @@ import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Persistence, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
-import type { ResourceMode } from '../../harness/vocabulary/workload.js';
+import type { HoldTimes, ResourceMode } from '../../harness/vocabulary/workload.js';
+import { MIXED_HOLDS } from '../../workloads/hold-times.js';
 import {
   durationMs,
   failOn,
@@ -60,7 +61,7 @@ export interface RunFlags extends SeriesFlags, MachineFlags {
   keys: number;
   lease: number;
   wait: number;
-  hold: { min: number; max: number };
+  hold: HoldTimes;
   careless: boolean;
   resource?: ResourceMode;
   timeLimit: number;
@@ -106,16 +107,22 @@ export function addRunFlags(command: Command): Command {
       'what the clients do (see `list workloads`); each has its own defaults for other flags',
     ).default('mutex'),
     ...machineOptions(),
-    value('--clients <n>', 'lock clients, one process each', wholeNumberIn(1, 200), 6),
-    value('--keys <n>', 'locks they contend for', wholeNumberIn(1, 1000), 3),
+    value('--clients <n>', 'lock clients, one process each', wholeNumberIn(1, 200), 6, '6; 8 without --hold'),
+    value('--keys <n>', 'locks they contend for', wholeNumberIn(1, 1000), 3, '3; 8 without --hold'),
     value('--lease <duration>', 'lease of every lock', positiveDurationMs, DEFAULT_LEASE_MS, '4.7s: not whole seconds'),
-    value('--wait <duration>', 'how long an acquire waits for a lock that is held', durationMs, 1_000, '1s'),
+    value(
+      '--wait <duration>',
+      'how long an acquire waits for a lock that is held',
+      durationMs,
+      1_000,
+      '1s; without --hold 1 to 50 ms before brief work',
+    ),
     value(
       '--hold <range>',
       'work under the lock, in parts of the lease',
       holdRange,
-      { min: 0.02, max: 0.7 },
-      '0.02x..0.7x',
+      MIXED_HOLDS,
+      'nearly always 1 to 30 ms; now and then a third of the lease to 0.9x of it',
     ),
     new Option('--careless', 'clients ignore how long the lock says it is valid, and `lost`').default(false, 'careful'),
     value(

@@ -1,5 +1,6 @@
 /** What a workload brings along for flags that were not given: its lock, its faults, its times. */
 import type { Workload, WorkloadDefaults } from '../../harness/vocabulary/workload.js';
+import { isMixed } from '../../workloads/hold-times.js';
 import { workloads } from '../../workloads/index.js';
 import { UsageError } from '../common/errors.js';
 import type { RunFlags } from './flags.js';
@@ -38,7 +39,22 @@ export function withWorkload(
     if (flag !== 'lock' || fits(value as string)) changed[flag] = value;
   }
   if (workload.resource && flags.resource === undefined) changed.resource ??= 'trusting';
-  return { ...flags, ...(changed as Partial<RunFlags>) };
+  return withContenders({ ...flags, ...(changed as Partial<RunFlags>) }, (flag) => given(flag) || flag in changed);
+}
+
+/** What suits a mixture of holds: a client and a key stand still under each long one, and there must be enough beside them. */
+const BESIDE_LONG_HOLDS = { clients: 8, keys: 8 };
+
+/** Where holds are mixed: what goes with them, as far as nobody has `decided` otherwise. */
+function withContenders(flags: RunFlags, decided: (flag: keyof RunFlags) => boolean): RunFlags {
+  if (!isMixed(flags.hold)) return flags;
+  const { briefWaitMs, ...hold } = flags.hold;
+  return {
+    ...flags,
+    ...(!decided('clients') && { clients: BESIDE_LONG_HOLDS.clients }),
+    ...(!decided('keys') && { keys: BESIDE_LONG_HOLDS.keys }),
+    hold: decided('wait') || !briefWaitMs ? hold : { ...hold, briefWaitMs },
+  };
 }
 
 function workloadOf({ workload }: RunFlags): Workload {

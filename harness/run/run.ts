@@ -213,6 +213,7 @@ function createScheduler(
   hosts: readonly Host[],
   resource: Endpoint | undefined,
 ): Scheduler {
+  const nowMs = () => parts.runtime.clock.nowNs() / 1e6;
   return new Scheduler(hosts, {
     clock: parts.runtime.clock,
     recorder,
@@ -226,7 +227,7 @@ function createScheduler(
     leaseMs: config.leaseMs,
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     operationGraceMs: OPERATION_GRACE_MS,
-    script: (random, lock) => parts.workload.script(config, random, lock),
+    script: (random, lock) => parts.workload.script({ ...config, nowMs }, random, lock),
     ...(parts.workload.needs && { needs: parts.workload.needs }),
     ...(resource && { resource }),
     say: parts.say,

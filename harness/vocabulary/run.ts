@@ -5,7 +5,7 @@ import type { Capability } from './host.js';
 import type { LockModel } from './protocol.js';
 import type { RedisBinary, TopologyOptions } from './topology.js';
 import type { Blame, CheckerFindings, FailOn, PropertyWords, Violation } from './verdict.js';
-import type { ClientHabit, ResourceMode } from './workload.js';
+import type { ClientHabit, HoldTimes, ResourceMode } from './workload.js';
 
 /** Everything that decides what a run does: `config.json`. */
 export interface RunConfig {
@@ -27,7 +27,7 @@ export interface RunConfig {
   keys: string[];
   leaseMs: number;
   waitMs: number;
-  hold: { min: number; max: number };
+  hold: HoldTimes;
   careless: boolean;
   /** Of a workload that has one. */
   resource?: ResourceMode;

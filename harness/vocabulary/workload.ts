@@ -7,13 +7,38 @@ import type { Persistence, Topology } from './topology.js';
 import type { CauseName, ViolationClass } from './verdict.js';
 
 export interface WorkloadOptions {
+  /** How many of them there are. */
+  clients: number;
   keys: readonly string[];
   leaseMs: number;
   waitMs: number;
-  /** Bounds of how long a client works under the lock, in parts of the lease. */
-  hold: { min: number; max: number };
+  hold: HoldTimes;
   /** Careless clients ignore the validity that the lock told them, and `lost`. */
   careless: boolean;
+  /** Milliseconds, from whenever: what a budget of time is counted by. */
+  nowMs(): number;
+}
+
+/** How long clients work under the lock: bounds in parts of the lease, or a mixture. */
+export type HoldTimes = MinMax | MixedHolds;
+
+export interface MinMax {
+  min: number;
+  max: number;
+}
+
+/** Nearly all holds are brief, so that the lock changes hands often; now and then one is long, so that there is something to lose. */
+export interface MixedHolds {
+  /** Of a brief hold, milliseconds: from 1 to 2 is as likely as from 10 to 20. */
+  briefMs: MinMax;
+  /** Of a long one, in parts of the lease. */
+  long: MinMax;
+  /** The budget: which part of all keys' time long holds are to take. It decides how many there are. */
+  longShare: number;
+  /** How long an acquire for a brief hold waits, milliseconds, drawn like the hold; absent: as long as one for a long hold. */
+  briefWaitMs?: MinMax;
+  /** Of a client between two turns, milliseconds. */
+  pauseMs: MinMax;
 }
 
 /** What a client is to do next. `idle` ends early when `until` names a hold and that hold is reported lost. */
@@ -69,7 +94,7 @@ export interface WorkloadDefaults {
   keys?: number;
   leaseMs?: number;
   waitMs?: number;
-  hold?: { min: number; max: number };
+  hold?: MinMax;
   careless?: boolean;
   resource?: ResourceMode;
 }

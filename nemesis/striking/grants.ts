@@ -9,6 +9,11 @@ const SETTLED_PARTS = 0.1;
 const SECOND_PARTS = 0.06;
 const POLL_MS = 25;
 
+/** Whether it has been held long enough to be one of those that last. */
+export function isSettled({ grantedNs, releaseSentNs, lostNs }: OpenHold, nowNs: number, leaseMs: number): boolean {
+  return releaseSentNs === undefined && lostNs === undefined && nowNs - grantedNs >= SETTLED_PARTS * leaseMs * 1e6;
+}
+
 export class GrantWatch implements Disposable {
   private readonly waiting = new Set<(grant: OpenHold) => void>();
   private readonly unsubscribe: () => void;
@@ -64,7 +69,7 @@ export class GrantWatch implements Disposable {
       const fitting = await Promise.all(held.map(fits));
       const now = clock.nowNs();
       const found = held.filter((grant, at) => fitting[at] && this.held().includes(grant));
-      const settled = found.filter((grant) => now - grant.grantedNs >= SETTLED_PARTS * leaseMs * 1e6);
+      const settled = found.filter((grant) => isSettled(grant, now, leaseMs));
       if (settled.length > 0) firstNs ??= now;
       const waitedEnough = atOnce || (firstNs !== undefined && now - firstNs >= SECOND_PARTS * leaseMs * 1e6);
       if (settled.length > 1 || (settled.length > 0 && waitedEnough)) return settled;

@@ -10,7 +10,7 @@ export const roles: Readonly<Record<TargetRole, string>> = {
   minority:
     'as many nodes as can be missing while a majority is left; of several shards one node in a minority of them',
   majority: 'one node more than half of them',
-  holder: 'a client that holds a lock at that moment; waits up to one lease for one',
+  holder: 'a client that holds a lock at that moment, rather one that has for a while; waits up to one lease for one',
   client: 'a client that no other fault has stopped',
   sentinel: 'a minority of the Sentinels, never a quorum',
   all: 'every running data node',

@@ -7,6 +7,7 @@ import type { Host, HostProcess } from '../../harness/vocabulary/host.js';
 import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
 import { minorityOf, Refusal, waitFor, words } from '../levers/basics.js';
 import type { NemesisContext, PlanTopology } from './context.js';
+import { isSettled } from './grants.js';
 
 export type Struck = StruckNode | StruckClient;
 
@@ -178,11 +179,20 @@ async function minority(nodes: readonly RedisNode[], context: NemesisContext): P
   return struck.map((ofShard) => context.random.pick(ofShard));
 }
 
-/** A client that holds a lock now; waits up to one lease for one. */
+/**
+ * A client that holds a lock now, rather one that has for a while: where most holds last for milliseconds, who has just got
+ * one has released it before it is struck. Waits up to one lease for one.
+ */
 async function findHolder(context: NemesisContext): Promise<ClientTarget> {
+  const settled = () => {
+    const nowNs = context.clock.nowNs();
+    const holds = context.holds.open().filter((hold) => isSettled(hold, nowNs, context.leaseMs));
+    return new Set(holds.map(({ client }) => client));
+  };
   const read = async () => {
     const holders = await unstruck(context, (client) => client.holding.length > 0);
-    return holders.length > 0 ? pickClient(holders, context) : undefined;
+    const lasting = holders.filter(({ name }) => settled().has(name));
+    return holders.length > 0 ? pickClient(holders, context, lasting) : undefined;
   };
   const waitMs = context.leaseMs;
   const holder = await waitFor(read, {
@@ -211,9 +221,14 @@ async function findClient(context: NemesisContext): Promise<ClientTarget> {
   return client;
 }
 
-/** The one that is at the step at which the fault strikes, if it is one of them; otherwise any. */
-function pickClient(clients: readonly ClientTarget[], { at, random }: NemesisContext): ClientTarget {
-  return at && clients.includes(at.client) ? at.client : random.pick(clients);
+/** The one that is at the step at which the fault strikes, if it is one of them; otherwise any, of the `best` if there are any. */
+function pickClient(
+  clients: readonly ClientTarget[],
+  { at, random }: NemesisContext,
+  best: readonly ClientTarget[] = [],
+): ClientTarget {
+  if (at && clients.includes(at.client)) return at.client;
+  return random.pick(best.length > 0 ? best : clients);
 }
 
 async function unstruck(context: NemesisContext, fits: (client: ClientTarget) => boolean): Promise<ClientTarget[]> {

@@ -3,6 +3,7 @@
 import { count, durationOfMs, moment } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
+import type { HoldTimes } from '../../harness/vocabulary/workload.js';
 import type { ReportInput } from '../input.js';
 import { type Markup, markup } from '../markup.js';
 import { type FaultStory, faultNumber, plannedWords, whenWords } from '../story/faults.js';
@@ -153,7 +154,7 @@ export function factsSection({ config, settings, serverVersion, history }: Repor
     ['keys', `${config.keys.length}: ${config.keys.join(', ')}`],
     ['lease', durationOfMs(config.leaseMs)],
     ['wait for the lock', durationOfMs(config.waitMs)],
-    ['work under the lock', `${config.hold.min} to ${config.hold.max} leases`],
+    ['work under the lock', holdWords(config.hold)],
     ['time limit', durationOfMs(config.timeLimitMs)],
     ['seed', String(config.seed)],
     [
@@ -170,4 +171,11 @@ export function factsSection({ config, settings, serverVersion, history }: Repor
 <table class="facts"><tbody>${facts.map(([name, value]) => markup`<tr><th>${name}</th><td>${clipped(value, 1_000)}</td></tr>`)}</tbody></table>
 <h3>Settings that differ from the servers’ defaults</h3>
 ${settings.length === 0 ? markup`<p>None.</p>` : markup`<div class="scroll"><table><thead><tr><th>where</th><th>setting</th><th>value</th><th>why</th></tr></thead><tbody>${settings.map((one) => markup`<tr><td>${one.where}</td><td class="mono">${one.name}</td><td class="mono">${clipped(one.value, 300)}</td><td>${clipped(one.why, 600)}</td></tr>`)}</tbody></table></div>`}`;
+}
+
+function holdWords(hold: HoldTimes): string {
+  if (!('briefMs' in hold)) return `${hold.min} to ${hold.max} leases`;
+  const { briefMs, long, longShare } = hold;
+  const leases = `${long.min.toPrecision(2)} to ${long.max} leases`;
+  return `nearly always ${briefMs.min} to ${briefMs.max} ms; ${leases} for ${longShare * 100} % of the keys' time`;
 }

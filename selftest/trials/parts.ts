@@ -2,6 +2,8 @@
 
 export const planFile = (name: string) => ['--plan', `selftest/plans/${name}.json`];
 export const calm = ['--nemesis', 'none'];
+/** Work long enough for a slow answer, or a death, to come while somebody holds. */
+export const atWork = ['--hold', '0.02x..0.7x'];
 /** Work that outlives the lease now and then. */
 export const overrun = ['--careless', '--hold', '0.5x..1.5x', '--lease', '1s'];
 

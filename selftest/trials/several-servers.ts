@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with independent nodes, and replicas. */
 import type { Trial } from '../trial.js';
-import { calm, grantedLate, overlap, planFile } from './parts.js';
+import { atWork, calm, grantedLate, overlap, planFile } from './parts.js';
 
 export const severalServersTrials: readonly Trial[] = [
   {
@@ -25,7 +25,7 @@ export const severalServersTrials: readonly Trial[] = [
   },
   {
     canary: 'no-validity-check',
-    flags: ['--topology', 'redlock', '--keys', '2', '--lease', '300ms', ...planFile('slow-node')],
+    flags: ['--topology', 'redlock', '--keys', '2', '--lease', '300ms', ...atWork, ...planFile('slow-node')],
     limitMs: 25_000,
     quickMs: 10_000,
     caught: grantedLate,
@@ -33,7 +33,16 @@ export const severalServersTrials: readonly Trial[] = [
   },
   {
     canary: 'wall-clock-validity',
-    flags: ['--topology', 'redlock', '--keys', '1', '--lease', '300ms', ...planFile('slow-node-clocks-back')],
+    flags: [
+      '--topology',
+      'redlock',
+      '--keys',
+      '1',
+      '--lease',
+      '300ms',
+      ...atWork,
+      ...planFile('slow-node-clocks-back'),
+    ],
     limitMs: 25_000,
     quickMs: 10_000,
     caught: grantedLate,

@@ -1,11 +1,11 @@
 /** Trials of canaries whose mistake lies with those who wait. */
 import type { Trial } from '../trial.js';
-import { calm, planFile } from './parts.js';
+import { atWork, calm, planFile } from './parts.js';
 
 export const waitingTrials: readonly Trial[] = [
   {
     canary: 'lost-wake-up',
-    flags: ['--keys', '1', '--lease', '1s', '--wait', '10s', ...planFile('a-holder-dies')],
+    flags: ['--keys', '1', '--lease', '1s', '--wait', '10s', ...atWork, ...planFile('a-holder-dies')],
     limitMs: 15_000,
     quickMs: 15_000,
     caught: { checker: 'waiting', class: 'liveness', kind: 'slept' },

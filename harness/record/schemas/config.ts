@@ -20,6 +20,16 @@ const topologyOptions = z.object({
   redisConf: z.array(z.tuple([z.string(), z.string()])),
 });
 
+const bounds = z.object({ min: duration, max: duration });
+
+const mixedHolds = z.object({
+  briefMs: z.object({ min: positive, max: positive }),
+  long: bounds,
+  longShare: positive.max(1),
+  briefWaitMs: z.object({ min: positive, max: positive }).optional(),
+  pauseMs: bounds,
+});
+
 export const runConfigSchema = describes<RunConfig>()(
   z.object({
     version: z.literal(2),
@@ -38,7 +48,7 @@ export const runConfigSchema = describes<RunConfig>()(
     keys: z.array(text).min(1).max(1_000),
     leaseMs: positive,
     waitMs: duration,
-    hold: z.object({ min: duration, max: duration }),
+    hold: z.union([bounds, mixedHolds]),
     careless: z.boolean(),
     resource: z.enum(['trusting', 'checking']).optional(),
     timeLimitMs: duration,

@@ -18,6 +18,7 @@ import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import type { FaultRecord } from '../../../harness/vocabulary/history.js';
 import type { Host } from '../../../harness/vocabulary/host.js';
 import type { RedisBinary, RedisNode, Topology } from '../../../harness/vocabulary/topology.js';
+import type { WorkloadOptions } from '../../../harness/vocabulary/workload.js';
 import { runNemesis } from '../../../nemesis/index.js';
 import { workloads } from '../../../workloads/index.js';
 
@@ -90,7 +91,15 @@ const recorder = new Recorder(job.folder, clock);
 const ledger = new Ledger();
 recorder.subscribe((event) => ledger.event(event));
 const keys = ['lock:0', 'lock:1'];
-const work = { keys, leaseMs: job.leaseMs, waitMs: 300, hold: { min: 0.02, max: 0.7 }, careless: false };
+const work: WorkloadOptions = {
+  clients: places.length,
+  keys,
+  leaseMs: job.leaseMs,
+  waitMs: 300,
+  hold: { min: 0.02, max: 0.7 },
+  careless: false,
+  nowMs: () => clock.nowNs() / 1e6,
+};
 await using scheduler = new Scheduler(places, {
   clock,
   recorder,

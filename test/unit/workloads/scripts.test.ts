@@ -8,11 +8,13 @@ import { locks } from '../../../lock-impl/index.js';
 import { workloads } from '../../../workloads/index.js';
 
 const OPTIONS: WorkloadOptions = {
+  clients: 3,
   keys: ['lock:0', 'lock:1', 'lock:2'],
   leaseMs: 1_000,
   waitMs: 100,
   hold: { min: 0.1, max: 0.6 },
   careless: false,
+  nowMs: () => 0,
 };
 const LOCK: HandshakeValue = { lock: 'some', features: ['extend', 'shared', 'reentrant', 'fencing', 'resource'] };
 const STEPS = 2_000;

@@ -4,6 +4,7 @@ import { configProblem } from '../../../../cli/replay/original.js';
 import { runConfigSchema } from '../../../../harness/record/schemas/config.js';
 import { conformWhole } from '../../../../harness/record/schemas/conform.js';
 import type { RunConfig } from '../../../../harness/vocabulary/run.js';
+import { MIXED_HOLDS } from '../../../../workloads/hold-times.js';
 
 const config: RunConfig = {
   version: 2,
@@ -42,6 +43,8 @@ describe('a recorded config', () => {
   test('as it is written, with and without what may be missing', () => {
     const full = { ...config, replayOf: 'another', clockShim: '/cache/shim.so', unavailable: { clock: 'no compiler' } };
     const containers = { image: 'redis:8', clientImage: 'node:20', built: { server: 'a:1', client: 'b:2' } };
+    const { briefWaitMs, ...patient } = MIXED_HOLDS;
+    for (const hold of [MIXED_HOLDS, patient]) expect(problemWith({ ...config, hold })).toBeUndefined();
     for (const one of [config, full, { ...config, runtime: 'docker', containers }])
       expect(problemWith(one)).toBeUndefined();
   });
@@ -59,6 +62,8 @@ describe('a recorded config', () => {
     ['workload', 'sleep'],
     ['keys', []],
     ['hold', { min: 0 }],
+    ['hold', { ...MIXED_HOLDS, briefMs: { min: 0, max: 30 } }],
+    ['hold', { ...MIXED_HOLDS, longShare: 2 }],
     ['failOn', ['everything']],
     ['timeLimitMs', 10],
     ['runtime', 'cloud'],

@@ -6,6 +6,7 @@ import { askSeries, parseRunFlags } from '../../../../cli/run/flags.js';
 import { askMachine } from '../../../../cli/run/machine-flags.js';
 import { requestOf } from '../../../../cli/run/prepare-run.js';
 import type { RunConfig } from '../../../../harness/vocabulary/run.js';
+import { MIXED_HOLDS } from '../../../../workloads/hold-times.js';
 
 const CWD = '/home/someone';
 
@@ -23,6 +24,32 @@ describe('what is asked for', () => {
   test('a lease that is not asked for is not whole seconds, so that one in the wrong unit shows', () => {
     expect(asked().settings.leaseMs % 1_000).not.toBe(0);
     expect(asked('--lease', '5s').settings.leaseMs).toBe(5_000);
+  });
+
+  test('without --hold holds are mixed, with more clients and keys beside the long ones', () => {
+    const { hold, clients, keys } = asked().settings;
+    expect({ hold, clients, keys: keys.length }).toEqual({ hold: MIXED_HOLDS, clients: 8, keys: 8 });
+    expect(asked('--clients', '3', '--keys', '2').settings).toMatchObject({ clients: 3, keys: ['lock:0', 'lock:1'] });
+  });
+
+  test('--hold means what it says, and so does what a workload says itself', () => {
+    const { hold, clients, keys, waitMs } = asked('--hold', '0.02x..0.7x').settings;
+    expect({ hold, clients, keys: keys.length, waitMs }).toEqual({
+      hold: { min: 0.02, max: 0.7 },
+      clients: 6,
+      keys: 3,
+      waitMs: 1_000,
+    });
+    for (const workload of ['renewal', 'singleton-job', 'late-release', 'try', 'multi', 'fair'])
+      expect(asked('--workload', workload).settings.hold).toMatchObject({ min: expect.any(Number) });
+    expect(asked('--workload', 'read-write').settings).toMatchObject({ hold: MIXED_HOLDS, keys: ['lock:0', 'lock:1'] });
+  });
+
+  test('--wait is what every acquire waits', () => {
+    const { hold, waitMs } = asked('--wait', '50ms').settings;
+    expect(waitMs).toBe(50);
+    expect(hold).not.toHaveProperty('briefWaitMs');
+    expect(hold).toHaveProperty('briefMs');
   });
 
   test('paths are absolute, and a plan takes the place of a nemesis', () => {

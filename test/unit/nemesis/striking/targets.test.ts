@@ -68,6 +68,22 @@ describe('resolving a target', () => {
     expect(await resolve(w, 'holder')).toEqual(['c5']);
   });
 
+  it('of several holders strikes one that has held for a while, and of those any; else any that holds', async () => {
+    const struck = async (seed: number, ...aWhile: string[]) => {
+      const w = world('single', { seed });
+      for (const client of w.clients) client.holding = ['lock:0'];
+      for (const client of aWhile) w.grant(client, 1, `lock:${client}`);
+      await w.clock.run(w.clock.sleep(0.1 * w.nemesis.leaseMs));
+      for (const { name } of w.clients) if (!aWhile.includes(name)) w.grant(name, 1, `lock:${name}`);
+      return (await resolve(w, 'holder'))[0]!;
+    };
+    const picks = async (...aWhile: string[]) =>
+      new Set(await Promise.all(range(30).map((seed) => struck(seed, ...aWhile))));
+    expect(await picks('c3')).toEqual(new Set(['c3']));
+    expect(await picks('c2', 'c5')).toEqual(new Set(['c2', 'c5']));
+    expect((await picks()).size).toBeGreaterThan(3);
+  });
+
   it('refuses when no client holds for a whole lease', async () => {
     const w = world('single');
     await expect(resolve(w, 'holder')).rejects.toMatchObject({

@@ -1,0 +1,116 @@
+/**
+ * How long a client works under the lock, how long it waits for it, and how long it pauses between turns: from a run's
+ * `HoldTimes`, drawn from the seed.
+ *
+ * A mixture needs a budget. A race of milliseconds takes thousands of tries, so nearly all holds must be brief; a failover or
+ * a sleep harms only who holds for long, so some must be long. Were a fixed part of the holds long, a quick lock would stand
+ * still under them and a slow one would have next to none. So what is fixed is the part of the keys' time that they take:
+ * each client takes its next long hold when the time for it has come, however often it was granted the lock meanwhile.
+ */
+import type { Random } from '../harness/vocabulary/time.js';
+import type { HoldTimes, MinMax, MixedHolds, WorkloadOptions } from '../harness/vocabulary/workload.js';
+
+/** What workloads do that say nothing else. */
+export const MIXED_HOLDS: MixedHolds = {
+  briefMs: { min: 1, max: 30 },
+  long: { min: 1 / 3, max: 0.9 },
+  longShare: 0.3,
+  briefWaitMs: { min: 1, max: 50 },
+  pauseMs: { min: 0, max: 5 },
+};
+
+/** After a refusal or a release, so that others get their turn. */
+const PAUSE_MS: MinMax = { min: 1, max: 40 };
+
+/** Of one client, turn by turn. */
+export interface TurnTimes {
+  /** How long to wait for the lock; asked when the turn begins. */
+  waitMs(): number;
+  /** How long to work under it; asked once it is granted. */
+  workMs(): number;
+  /** How long to leave it to others, when the turn is over. */
+  pauseMs(): number;
+}
+
+export function turnTimes(options: WorkloadOptions, random: Random): TurnTimes {
+  const { hold } = options;
+  return isMixed(hold) ? new MixedTimes(hold, options, random) : boundedTimes(hold, options, random);
+}
+
+/** Whether most holds are brief and a few are long. */
+export function isMixed(hold: HoldTimes): hold is MixedHolds {
+  return 'briefMs' in hold;
+}
+
+/** How long work is where all of it is long, in parts of the lease. */
+export function longHolds(hold: HoldTimes): MinMax {
+  return isMixed(hold) ? hold.long : hold;
+}
+
+/**
+ * Half of the holds are short, so that the lock changes hands often; the other half may be as long as `hold` allows, so that
+ * there is something to lose when a primary dies.
+ */
+function boundedTimes(hold: MinMax, { leaseMs, waitMs }: WorkloadOptions, random: Random): TurnTimes {
+  return {
+    waitMs: () => waitMs,
+    workMs() {
+      const short = random.float() < 0.5;
+      const span = (hold.max - hold.min) * (short ? 0.1 : 1);
+      return leaseMs * (hold.min + random.float() * span);
+    },
+    pauseMs: () => random.int(PAUSE_MS.min, PAUSE_MS.max),
+  };
+}
+
+class MixedTimes implements TurnTimes {
+  /** From the end of one long hold to when the next is due. */
+  private readonly gapMs: number;
+  private dueMs: number;
+  /** Whether this turn is for a long hold. */
+  private isLong = false;
+
+  constructor(
+    private readonly mixed: MixedHolds,
+    private readonly options: WorkloadOptions,
+    private readonly random: Random,
+  ) {
+    const { clients, keys, leaseMs, nowMs } = options;
+    const { long, longShare } = mixed;
+    const longMs = (leaseMs * (long.min + long.max)) / 2;
+    const everyMs = (clients * longMs) / (keys.length * longShare);
+    this.gapMs = Math.max(0, everyMs - longMs);
+    this.dueMs = nowMs() + this.gapMs * random.float();
+  }
+
+  /** Who wants the lock for a moment gives up soon: else all would stand before what is held for long. */
+  waitMs(): number {
+    const { briefWaitMs } = this.mixed;
+    this.isLong = this.options.nowMs() >= this.dueMs;
+    return this.isLong || !briefWaitMs ? this.options.waitMs : logUniform(briefWaitMs, this.random);
+  }
+
+  workMs(): number {
+    const { mixed, random } = this;
+    const { leaseMs, nowMs } = this.options;
+    const shortestLongMs = leaseMs * mixed.long.min;
+    // Of a lease of milliseconds, brief is what is not long.
+    if (!this.isLong) return Math.min(logUniform(mixed.briefMs, random), shortestLongMs);
+    const workMs = leaseMs * between(mixed.long, random);
+    this.dueMs = nowMs() + workMs + this.gapMs * (0.5 + random.float());
+    return workMs;
+  }
+
+  pauseMs(): number {
+    return Math.round(between(this.mixed.pauseMs, this.random));
+  }
+}
+
+function between({ min, max }: MinMax, random: Random): number {
+  return min + random.float() * (max - min);
+}
+
+/** As likely from 1 to 2 as from 10 to 20. */
+function logUniform({ min, max }: MinMax, random: Random): number {
+  return min * (max / min) ** random.float();
+}
