@@ -11,7 +11,7 @@ import type { Hold } from '../../vocabulary/verdict.js';
 import { MODE, NOTICE, OP, OUTCOME } from '../history-table.js';
 import { once } from './once.js';
 import { attemptSentNs, ownStamp, trustedClients } from './operations.js';
-import { leaseEndAfter, type Renewal, toldRenewals } from './renewals.js';
+import { type LeaseTerm, leaseEndAfter, type Renewal, saidOf, toldRenewals } from './renewals.js';
 
 const ENDED_BY = ['history-end', 'release', 'client-down', 'lost'] as const satisfies Hold['endedBy'][];
 const RELEASED = ['ok', 'fail', 'info'] as const;
@@ -145,7 +145,13 @@ class Drawing {
     holds.fromNs[k] = fromNs;
     holds.untilNs[k] = Math.max(fromNs, endNs);
     holds.grantSentNs[k] = grantSentNs;
-    holds.leaseEndNs[k] = grantSentNs + holds.leaseMs[k]! * 1e6;
+    holds.leaseEndNs[k] = leaseEndAfter(this.leased(k), holds.untilNs[k]!, []);
+  }
+
+  /** What was asked for, and what the lock said of it. */
+  private leased(k: number): LeaseTerm {
+    const leased = { sentNs: this.holds.grantSentNs[k]!, leaseMs: this.holds.leaseMs[k]! };
+    return { ...leased, saidNs: saidOf(this.history, this.trusted, this.holds.row[k]!, leased) };
   }
 
   /**
@@ -209,7 +215,7 @@ class Drawing {
     for (let from = 0, to = 0; from < renewals.length; from = to) {
       const { k } = renewals[from]!;
       while (to < renewals.length && renewals[to]!.k === k) to++;
-      holds.leaseEndNs[k] = leaseEndAfter(holds.leaseEndNs[k]!, holds.untilNs[k]!, renewals.slice(from, to));
+      holds.leaseEndNs[k] = leaseEndAfter(this.leased(k), holds.untilNs[k]!, renewals.slice(from, to));
     }
   }
 
@@ -221,9 +227,8 @@ class Drawing {
     for (let k = 0; k < holds.count; k++) {
       const place = holds.client[k]! * this.history.operations.keys.length + holds.key[k]!;
       const outer = (open.get(place) ?? []).filter((one) => holds.untilNs[one]! > holds.fromNs[k]!);
-      const sentNs = holds.grantSentNs[k]!;
       const line = this.history.operations.completionLine[holds.row[k]!]!;
-      for (const one of outer) renewals.push({ k: one, sentNs, leaseMs: holds.leaseMs[k]!, known: true, line });
+      for (const one of outer) renewals.push({ k: one, ...this.leased(k), known: true, line });
       outer.push(k);
       open.set(place, outer);
     }

@@ -12,7 +12,7 @@
 import type { HistoryEvent } from '../../vocabulary/history.js';
 import type { LockMode } from '../../vocabulary/protocol.js';
 import type { Hold, HoldLedger, OpenHold } from '../../vocabulary/verdict.js';
-import { leaseEndAfter } from './renewals.js';
+import { type LeaseTerm, leaseEndAfter, saidToEndNs } from './renewals.js';
 
 type Invoke = Extract<HistoryEvent, { type: 'invoke' }>;
 type Completion = Extract<HistoryEvent, { type: 'ok' | 'fail' | 'info' }>;
@@ -145,6 +145,7 @@ export class Ledger implements HoldLedger {
 interface LedgerRenewal {
   sentNs: number;
   leaseMs: number;
+  saidNs?: number;
   /** Of renewals sent at the same instant, in which order `holds.ts` takes them. */
   rank: number;
   known?: false;
@@ -169,6 +170,7 @@ class Entry implements OpenHold {
   releaseSentNs?: number;
   lostNs?: number;
   private readonly told: Pick<Hold, 'token' | 'validForMs'>;
+  private readonly saidNs: number;
   private readonly evidence: number[];
   private readonly renewals: LedgerRenewal[] = [];
   private readonly extensions = new Map<number, LedgerRenewal>();
@@ -193,6 +195,7 @@ class Entry implements OpenHold {
     this.leaseMs = leaseMs;
     const { token, validForMs } = ok;
     this.told = { ...(token !== undefined && { token }), ...(validForMs !== undefined && { validForMs }) };
+    this.saidNs = saidToEndNs({ sentNs: this.grantSentNs, leaseMs }, ok.endedNs ?? this.grantSentNs, validForMs);
     this.evidence = [invoke.i, ok.i];
   }
 
@@ -217,15 +220,16 @@ class Entry implements OpenHold {
     this.extensions.set(id, { sentNs: atNs, leaseMs, rank: EXTENDED, known: false });
   }
 
-  extended({ id, atNs, leaseMs = 0 }: Invoke, { type, sentNs, beganNs }: Completion): void {
+  extended({ id, atNs, leaseMs = 0 }: Invoke, { type, sentNs, beganNs, endedNs, validForMs }: Completion): void {
     this.extensions.delete(id);
     if (type === 'fail') return;
-    const renewal = { sentNs: sentNs ?? beganNs ?? atNs, leaseMs, rank: EXTENDED };
+    const leased = { sentNs: sentNs ?? beganNs ?? atNs, leaseMs };
+    const renewal = { ...leased, saidNs: saidToEndNs(leased, endedNs ?? leased.sentNs, validForMs), rank: EXTENDED };
     this.renew(type === 'ok' ? renewal : { ...renewal, known: false });
   }
 
-  takenAgain({ grantSentNs, leaseMs, fromNs }: Entry): void {
-    this.renew({ sentNs: grantSentNs, leaseMs, rank: NESTED, withinNs: fromNs });
+  takenAgain({ grantSentNs, leaseMs, saidNs, fromNs }: Entry): void {
+    this.renew({ sentNs: grantSentNs, leaseMs, saidNs, rank: NESTED, withinNs: fromNs });
   }
 
   /** Keeps them in the order in which they were sent, which need not be that in which they are heard of. */
@@ -242,7 +246,7 @@ class Entry implements OpenHold {
     const { untilNs, endedBy } = this.end(nowNs);
     const renewals = [...this.renewals, ...this.extensions.values()]
       .filter(({ withinNs }) => withinNs === undefined || untilNs > withinNs)
-      .map(({ sentNs, leaseMs, known = true }) => ({ sentNs, leaseMs, known }));
+      .map((renewal): LeaseTerm & { known: boolean } => ({ ...renewal, known: renewal.known ?? true }));
     return {
       client,
       key,
@@ -250,7 +254,7 @@ class Entry implements OpenHold {
       fromNs,
       untilNs,
       endedBy,
-      leaseEndNs: leaseEndAfter(grantSentNs + leaseMs * 1e6, untilNs, renewals),
+      leaseEndNs: leaseEndAfter({ sentNs: grantSentNs, leaseMs, saidNs: this.saidNs }, untilNs, renewals),
       grantSentNs,
       leaseMs,
       ...(this.mode && { mode: this.mode }),

@@ -47,6 +47,13 @@ describe('rejects', () => {
     expect(result.violations[0]!.proof).toContain('c1 acted on for 1.99 s after its lease had ended, beside c2.');
   });
 
+  it('a holder that acts on when the lock had said that it would be over, as stale', () => {
+    const story = (validForMs: number) =>
+      new Story().grant('c1', 1, { grantSent: 1, validForMs }).grant('c2', 5.1).release('c2', 5.2).release('c1', 5.5);
+    expect(classes(story(4_000))).toEqual(['stale']);
+    expect(classes(story(4_948))).toEqual(['exclusion']);
+  });
+
   it('a grant that came after its own lease had ended, as stale', () => {
     const result = judged(
       new Story()

@@ -139,6 +139,30 @@ describe('the lease', () => {
     expect(only(new Story().grant('c1', 1).extend('c1', 2, 1_000).release('c1', 12)).leaseEndNs).toBe(ns(3));
   });
 
+  it('ends by the word of a lock that says that it is good for less than was asked for', () => {
+    const granted = (validForMs: number) => new Story().grant('c1', 1, { grantSent: 0.9, validForMs }).release('c1', 9);
+    expect(only(granted(3_000)).leaseEndNs).toBe(ns(4));
+    expect(only(granted(0)).leaseEndNs).toBe(ns(1));
+    expect(only(granted(9_000)).leaseEndNs).toBe(ns(5.9));
+  });
+
+  it('does not end when a lock begins to be careful, for clocks that differ', () => {
+    const granted = (validForMs: number) => new Story().grant('c1', 1, { grantSent: 0.9, validForMs }).release('c1', 9);
+    // A hundredth of the lease and 2 ms; a little more than a fiftieth.
+    expect(only(granted(4_848)).leaseEndNs).toBe(ns(5.9));
+    expect(only(granted(4_794)).leaseEndNs).toBe(ns(5.794));
+  });
+
+  it('runs on from a renewal that came after what the lock had said of the one before', () => {
+    const story = new Story().grant('c1', 1, { grantSent: 1, began: 1, validForMs: 1_000 }).extend('c1', 3);
+    expect(only(story.release('c1', 12)).leaseEndNs).toBe(ns(8));
+  });
+
+  it('is counted from when it was sent where the answer has no stamp that can be trusted', () => {
+    const story = new Story().grant('c1', 3, { sent: 1, stamps: false, validForMs: 3_000 }).release('c1', 12);
+    expect(only(story).leaseEndNs).toBe(ns(4));
+  });
+
   it('ended where it first ran out, although it was renewed later', () => {
     expect(only(new Story().grant('c1', 1, { grantSent: 1 }).renewed('c1', 7).release('c1', 12)).leaseEndNs).toBe(
       ns(6),

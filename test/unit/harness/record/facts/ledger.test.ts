@@ -63,6 +63,7 @@ function played(all: readonly Step[]): HistoryEvent[] {
       }
       if (type !== 'ok') completion.reason = 'x';
       if (type === 'ok' && op === 'acquire' && draws[4]! % 3 === 0) completion.token = draws[4]!;
+      if (type === 'ok' && (op === 'acquire' || op === 'extend') && pick % 3 === 0) completion.validForMs = pick % 300;
       record({ type, client, id, op, key, ...(hold !== undefined && { hold }), ...completion });
       actor.running = undefined;
       if (op === 'acquire' && type === 'ok') holds.push({ id, key, invokedNs: sentNs });
