@@ -1,6 +1,7 @@
 /** Claims about locks, each with the play that proves or refutes it. */
 import type { Scenario } from '../harness/vocabulary/workload.js';
 import { bareSetnxOutlivesItsHolder } from './bare-setnx-outlives-its-holder.js';
+import { clusterHandoverKeepsTheLock } from './cluster-handover-keeps-the-lock.js';
 import { clusterLosesTheLock } from './cluster-loses-the-lock.js';
 import { crashBetweenSetnxAndExpire } from './crash-between-setnx-and-expire.js';
 import { crashedHolderFreesIt } from './crashed-holder-frees-it.js';
@@ -11,6 +12,7 @@ import { fastReplicaIsPromoted } from './fast-replica-is-promoted.js';
 import { fencingRefusesTheLateWrite } from './fencing-refuses-the-late-write.js';
 import { fencingTokenRepeats } from './fencing-token-repeats.js';
 import { forgottenUnlockWithAWatchdog } from './forgotten-unlock-with-a-watchdog.js';
+import { handoverKeepsTheLock } from './handover-keeps-the-lock.js';
 import { isolatedPrimary } from './isolated-primary.js';
 import { lateGrantIsRefused } from './late-grant-is-refused.js';
 import { lateGrantWithoutACheck } from './late-grant-without-a-check.js';
@@ -27,6 +29,7 @@ import { onlyTheOwnerReleases } from './only-the-owner-releases.js';
 import { pauseBetweenGetAndDel } from './pause-between-get-and-del.js';
 import { pauseBetweenGrantAndWrite } from './pause-between-grant-and-write.js';
 import { plainDelFreesAnothersLock } from './plain-del-frees-anothers-lock.js';
+import { plannedFailoverMakesTwoHolders } from './planned-failover-makes-two-holders.js';
 import { redlockClockJumps } from './redlock-clock-jumps.js';
 import { redlockClocksGoBack } from './redlock-clocks-go-back.js';
 import { redlockCrashedHolderFreesIt } from './redlock-crashed-holder-frees-it.js';
@@ -54,6 +57,7 @@ import { watchdogWhoseRenewalsFail } from './watchdog-whose-renewals-fail.js';
 
 const all: readonly Scenario[] = [
   bareSetnxOutlivesItsHolder,
+  clusterHandoverKeepsTheLock,
   clusterLosesTheLock,
   crashBetweenSetnxAndExpire,
   crashedHolderFreesIt,
@@ -64,6 +68,7 @@ const all: readonly Scenario[] = [
   fencingRefusesTheLateWrite,
   fencingTokenRepeats,
   forgottenUnlockWithAWatchdog,
+  handoverKeepsTheLock,
   isolatedPrimary,
   lateGrantIsRefused,
   lateGrantWithoutACheck,
@@ -80,6 +85,7 @@ const all: readonly Scenario[] = [
   pauseBetweenGetAndDel,
   pauseBetweenGrantAndWrite,
   plainDelFreesAnothersLock,
+  plannedFailoverMakesTwoHolders,
   redlockClockJumps,
   redlockClocksGoBack,
   redlockCrashedHolderFreesIt,

@@ -16,6 +16,7 @@ import {
   parseNemesis,
   roles,
 } from '../../nemesis/index.js';
+import { planTopology } from '../run/deployment.js';
 import { DEFAULT_LEASE_MS } from '../run/flags.js';
 
 /** Any policy will do where a fault asks whether there is one. */
@@ -108,7 +109,7 @@ function targets(): string {
 
 function defaults(): string {
   const rows = Object.values(topologies).map((kind) => {
-    const requests = defaultFaults(planTopology(kind));
+    const requests = defaultFaults(usual(kind));
     return [
       `\`${kind.name}\``,
       requests
@@ -180,7 +181,7 @@ function whereOf(fault: NemesisFault): string {
     ];
   });
   const not = Object.values(topologies)
-    .map(planTopology)
+    .map(usual)
     .filter((topology) => !places.some((place) => place.topology.name === topology.name))
     .map((topology) => `Not on \`${topology.name}\`: ${whyNot(fault, topology)}.`);
   const heads = [
@@ -200,11 +201,16 @@ interface Place {
 
 function placesOf(fault: NemesisFault): Place[] {
   return Object.values(topologies).flatMap((kind): Place[] => {
-    const topology = planTopology(kind);
+    const topology = usual(kind);
     if (whyNot(fault, topology) === undefined) return [{ topology, condition: '' }];
     const limited = { ...topology, maxmemoryPolicy: POLICY };
     return whyNot(fault, limited) === undefined ? [{ topology: limited, condition: ' with `--maxmemory-policy`' }] : [];
   });
+}
+
+/** A topology as a run without options has it. */
+function usual(kind: TopologyKind): PlanTopology {
+  return planTopology(kind, { nodes: 5, persistence: 'rdb', minReplicasToWrite: 0, redisConf: [] }, 6);
 }
 
 /** As `--nemesis` answers it. */
@@ -215,13 +221,6 @@ function whyNot(fault: NemesisFault, topology: PlanTopology): string | undefined
   } catch (error) {
     return (error as Error).message.replace(/^--nemesis: \S+ (makes no sense here: )?/, '');
   }
-}
-
-function planTopology(kind: TopologyKind): PlanTopology {
-  const options = { nodes: 5, persistence: 'rdb', minReplicasToWrite: 0, redisConf: [] } as const;
-  const { nodes, sentinels } = kind.hosts(options);
-  const clients = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
-  return { name: kind.name, replicated: kind.replicated, quorum: kind.quorum, nodes, sentinels, clients };
 }
 
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {

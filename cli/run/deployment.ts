@@ -24,6 +24,7 @@ export function planTopology(kind: TopologyKind, options: TopologyOptions, clien
     name: kind.name,
     replicated: kind.replicated,
     quorum: kind.quorum,
+    plannedFailover: kind.plannedFailover,
     maxmemoryPolicy: options.maxmemoryPolicy,
     nodes,
     sentinels,

@@ -41,6 +41,7 @@ export const cluster: TopologyKind = {
   defaultLock: 'set-nx-px',
   replicated: true,
   quorum: 'primary',
+  plannedFailover: 'replica',
   expectedFailoverMs: EXPECTED_FAILOVER_MS,
   hosts: () => ({ nodes: NODES, sentinels: [], managers: [] }),
   async start(hosts, options, context) {

@@ -38,6 +38,7 @@ export const replica: TopologyKind = {
   defaultLock: 'set-nx-px',
   replicated: true,
   quorum: 'primary',
+  plannedFailover: 'primary',
   expectedFailoverMs: EXPECTED_FAILOVER_MS,
   hosts: () => ({ nodes: DATA_NODES, sentinels: [], managers: [MANAGER] }),
   async start(hosts, options, context) {

@@ -37,6 +37,7 @@ export const sentinel: TopologyKind = {
   defaultLock: 'set-nx-px',
   replicated: true,
   quorum: 'primary',
+  plannedFailover: 'sentinel',
   expectedFailoverMs: EXPECTED_FAILOVER_MS,
   hosts: () => ({ nodes: DATA_NODES, sentinels: SENTINELS, managers: [] }),
   async start(hosts, options, context) {

@@ -2,7 +2,7 @@
 import type { FaultRecord, HistoryEvent } from './history.js';
 import type { Capability, Host, HostProcess, Runtime } from './host.js';
 import type { Clock, Random } from './time.js';
-import type { Persistence, Quorum, Topology } from './topology.js';
+import type { Persistence, PlannedFailover, Quorum, Topology } from './topology.js';
 import type { HoldLedger } from './verdict.js';
 
 export type TargetRole =
@@ -115,6 +115,15 @@ export interface FaultRefusal extends Error {
   readonly refused: true;
 }
 
+/** What is known of a deployment before it is started. */
+export interface TopologyFacts {
+  readonly name: string;
+  readonly replicated: boolean;
+  readonly quorum: Quorum['kind'];
+  readonly plannedFailover?: PlannedFailover | undefined;
+  readonly maxmemoryPolicy?: string | undefined;
+}
+
 export interface Fault {
   readonly name: string;
   /** One line for `list` and `--help`. */
@@ -132,12 +141,7 @@ export interface Fault {
   readonly targets: readonly TargetRole[];
   readonly needs: readonly Capability[];
   /** Why it makes no sense on this topology, or undefined. */
-  unfit(topology: {
-    name: string;
-    replicated: boolean;
-    quorum: Quorum['kind'];
-    maxmemoryPolicy?: string;
-  }): string | undefined;
+  unfit(topology: TopologyFacts): string | undefined;
   /**
    * Strikes: resolves once the fault is in force *and read back*. Rejects with a FaultRefusal, or with an Error where
    * it was tried and the read-back does not show it (recorded as `failed`). Nothing is left in force by a rejection.

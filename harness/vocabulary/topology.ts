@@ -72,6 +72,9 @@ export type Quorum =
   /** Nodes that know nothing of each other: a lock is held by a client that `majority` of `nodes` granted it. */
   | { kind: 'majority'; nodes: string[]; majority: number };
 
+/** The primary itself (`FAILOVER TO`), a Sentinel (`SENTINEL FAILOVER`), or the replica (`CLUSTER FAILOVER`). */
+export type PlannedFailover = 'primary' | 'sentinel' | 'replica';
+
 /** Nodes that hold the same data: one that takes writes, and those that replicate from it. */
 export interface Shard {
   readonly primary: RedisNode;
@@ -115,6 +118,8 @@ export interface TopologyKind {
   readonly replicated: boolean;
   /** Which kind of quorum its deployments have. */
   readonly quorum: Quorum['kind'];
+  /** Whom an operator asks to let another node take the primary's place; absent: nothing can. */
+  readonly plannedFailover?: PlannedFailover;
   /** The usual time from a primary's death to its replacement, where there is failover; milliseconds. */
   readonly expectedFailoverMs?: number;
   /** Names of the hosts that `start` needs. */

@@ -21,30 +21,26 @@ import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
 import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
 import type { OpenHold } from '../../harness/vocabulary/verdict.js';
-import { message, Refusal, waitFor, words } from '../levers/basics.js';
+import { message, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import { bothWays, type Grip } from '../levers/network.js';
 import { killForgets, type NemesisContext, type NemesisFault, type Shape } from '../striking/context.js';
 import { GrantWatch } from '../striking/grants.js';
-import { findShard, isNode, resolveTarget, struckNode, successorOf } from '../striking/targets.js';
+import { running, type Succession, shardOf, succeeded, wholeAgain } from '../striking/succession.js';
+import { struckNode } from '../striking/targets.js';
 import { mustBeOneOf } from './args.js';
 import { killDown } from './take-down.js';
 
 /** How long to wait for a first grant after the cut; a lock that waits for replicas never gives one. */
 const GRANT_TIMEOUT_MS = 2_000;
-/** An election, and another one if it was lost. */
-const PROMOTION_TIMEOUT_MS = 8_000;
 /** Time left at the end of `forMs` in which the primary is really missing. */
 const DOWN_AT_LEAST_MS = 1_000;
 /** A failover takes about as long, by a failover manager or within a Cluster. */
 const USUAL_FAILOVER_MS = 1_700;
 /** A hold that is to be lost should be younger than this part of its lease when somebody else can have the key. */
 const YOUNG_PARTS = 0.48;
-/** How long a strike waits for the servers to be whole. */
-const WHOLE_TIMEOUT_MS = 6_000;
 /** Time left at the end of `forMs` when a primary is struck whatever is held; the promotion may take longer than that. */
 const DECIDED_BEFORE_MS = 500;
-const POLL_MS = 20;
 const ASK_AGAIN_MS = 100;
 
 export const failover: NemesisFault = {
@@ -193,36 +189,9 @@ async function lagFirst(strike: Strike) {
   };
 }
 
-async function shardOf(step: PlanStep, context: NemesisContext): Promise<Shard> {
-  if (step.target === 'primary') return findShard(context);
-  const struck = await resolveTarget(step, context);
-  const shards = await context.topology.shards();
-  const shard = shards.find(({ primary }) => struck.length === 1 && isNode(struck[0]!) && struck[0].node === primary);
-  if (shard) return shard;
-  const primaries = words(shards.map(({ primary }) => primary.name));
-  throw new Refusal(`only a primary can be failed over, and that is ${primaries} now`);
-}
-
-/** Waits for what an earlier fault left: a replica that has not caught up yet could not replace anybody. */
-async function wholeAgain(context: NemesisContext): Promise<void> {
-  let missing: string[] = [];
-  const whole = async () => {
-    missing = await context.topology.missing();
-    return missing.length === 0 || undefined;
-  };
-  const wait = { timeoutMs: WHOLE_TIMEOUT_MS, pollMs: ASK_AGAIN_MS, doing: 'before the servers were whole', context };
-  if (!(await waitFor(whole, wait))) throw new Refusal(`the servers were not whole: ${missing.join('; ')}`);
-}
-
 /** Everybody who decides on a failover. */
 function others(old: RedisNode, { topology }: NemesisContext): Host[] {
   return [...topology.nodes.filter((node) => node !== old).map((node) => node.host), ...topology.watchers];
-}
-
-function running(shard: Shard, context: NemesisContext): RedisNode[] {
-  const replicas = shard.replicas.filter((node) => !context.levers.kill.isDown(node));
-  if (replicas.length === 0) throw new Refusal(`${shard.primary.name} could not be replaced: no replica runs`);
-  return replicas;
 }
 
 /** Cuts the primary from these, both ways; clients still reach it. */
@@ -241,37 +210,13 @@ async function cutFrom(hosts: readonly Host[], { shard, inForce, context }: Stri
   return cut;
 }
 
+/** Recorded as a phase: the cut counts from the strike's beginning. */
+function promoted({ shard, sinceNs, context }: Strike): Promise<Succession> {
+  return succeeded(shard, { what: 'the cut', befell: 'was cut off', sinceNs }, context);
+}
+
 function killOld({ shard, inForce, context }: Strike): Promise<Grip> {
   return inForce.add(killDown([struckNode(shard.primary)], killForgets(context.persistence), context));
-}
-
-interface Promotion {
-  primary: RedisNode;
-  proof: string;
-  effects: FaultEffect[];
-}
-
-/** Another node is primary, as the deployment and that node itself say; the old one's own belief is read, too. */
-async function promoted({ shard, sinceNs, context }: Strike): Promise<Promotion> {
-  const { clock } = context;
-  const old = shard.primary;
-  const fromNs = clock.nowNs();
-  const primary = await waitFor(() => successorOf(shard, context), {
-    timeoutMs: PROMOTION_TIMEOUT_MS,
-    pollMs: POLL_MS,
-    doing: `before anybody replaced ${old.name}`,
-    context,
-  });
-  if (!primary) {
-    const waitedMs = Math.round((clock.nowNs() - fromNs) / 1e6);
-    throw new Error(`${old.name} had not been replaced ${waitedMs} ms after it was cut off`);
-  }
-  const afterMs = Math.round((clock.nowNs() - sinceNs) / 1e6);
-  const [oldRole, newRole] = await Promise.all([roleOf(old), roleOf(primary)]);
-  const proof = `${primary.name} was read back as primary ${afterMs} ms after the cut (ROLE of ${primary.name}: ${newRole}; of ${old.name}: ${oldRole})`;
-  const effects: FaultEffect[] = [{ kind: 'replaced', who: [old.name], by: primary.name, sinceNs: clock.nowNs() }];
-  context.note({ state: 'phase', targets: [old.name], did: `${primary.name} replaced ${old.name}`, proof, effects });
-  return { primary, proof, effects };
 }
 
 interface Moment {
@@ -328,14 +273,5 @@ async function lifetimeMs(node: RedisNode, key: string): Promise<number> {
     // A part of the slots has no primary for the moment.
     if (message(error).startsWith('CLUSTERDOWN')) return Number.POSITIVE_INFINITY;
     throw error;
-  }
-}
-
-async function roleOf(node: RedisNode): Promise<string> {
-  try {
-    const role = await node.command('ROLE');
-    return Array.isArray(role) ? String(role[0]) : String(role);
-  } catch (error) {
-    return `cannot be read (${message(error)})`;
   }
 }

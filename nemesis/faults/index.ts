@@ -2,11 +2,13 @@
 import type { NemesisFault } from '../striking/context.js';
 import { amnesia } from './amnesia.js';
 import { clock } from './clock.js';
+import { clusterFailover } from './cluster-failover.js';
 import { delay } from './delay.js';
 import { drift } from './drift.js';
 import { duplicate } from './duplicate.js';
 import { evict } from './evict.js';
 import { failover } from './failover.js';
+import { failoverTo } from './failover-to.js';
 import { forgetGranted } from './forget-granted.js';
 import { kill } from './kill.js';
 import { lag } from './lag.js';
@@ -19,6 +21,7 @@ import { reload } from './reload.js';
 import { reorder } from './reorder.js';
 import { reset } from './reset.js';
 import { resetOnReply } from './reset-on-reply.js';
+import { sentinelFailover } from './sentinel-failover.js';
 import { skewGranted } from './skew-granted.js';
 import { slow } from './slow.js';
 import { strobe } from './strobe.js';
@@ -43,6 +46,9 @@ export const faults: Readonly<Record<string, NemesisFault>> = {
   strobe,
   lag,
   failover,
+  'failover-to': failoverTo,
+  'sentinel-failover': sentinelFailover,
+  'cluster-failover': clusterFailover,
   'forget-granted': forgetGranted,
   'skew-granted': skewGranted,
   evict,

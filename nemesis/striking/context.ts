@@ -2,9 +2,16 @@
  * What every fault works with, beyond `FaultContext`: the run's levers, all of its hosts, and what decides whether a
  * strike would make too many nodes forget.
  */
-import type { ActiveFault, Fault, FaultContext, PlanStep, TargetRole } from '../../harness/vocabulary/faults.js';
+import type {
+  ActiveFault,
+  Fault,
+  FaultContext,
+  PlanStep,
+  TargetRole,
+  TopologyFacts,
+} from '../../harness/vocabulary/faults.js';
 import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
-import type { Persistence, Quorum } from '../../harness/vocabulary/topology.js';
+import type { Persistence } from '../../harness/vocabulary/topology.js';
 import type { Levers } from '../levers/index.js';
 import type { AtStep } from './step-watch.js';
 
@@ -27,11 +34,7 @@ export interface ActiveNemesis extends ActiveFault {
 }
 
 /** The facts about a deployment that planning needs: known before anything runs. */
-export interface PlanTopology {
-  name: string;
-  replicated: boolean;
-  quorum: Quorum['kind'];
-  maxmemoryPolicy?: string;
+export interface PlanTopology extends TopologyFacts {
   /** Host names. */
   nodes: readonly string[];
   sentinels: readonly string[];

@@ -3,7 +3,8 @@
  *
  * They promise that no server is promoted that never had any of the primary's data; that none is promoted because the manager
  * itself was cut off or asleep; and that there is one primary in its eyes at any time: a server that comes back and takes
- * itself for one is made to follow. They exclude a second opinion: as with keepalived, one observer who has lost the
+ * itself for one is made to follow. Where a primary has handed over to a replica (`FAILOVER TO`), the manager follows
+ * suit. They exclude a second opinion: as with keepalived, one observer who has lost the
  * primary replaces it, though clients may still reach it.
  */
 
@@ -15,6 +16,10 @@ export interface ServerView {
   readonly answers: boolean;
   /** When the last PONG came; absent: there never was one. */
   readonly answeredNs?: number;
+  /** When the check that it answered last was sent. */
+  readonly askedNs?: number;
+  /** When it first said that it has the role that it has now. */
+  readonly roleSinceNs?: number;
   /** What it last said of itself; absent: it never said anything. */
   readonly said?: Saying;
 }
@@ -29,6 +34,8 @@ export interface Saying {
   readonly stream: string;
   /** The stream that it was a part of before it was promoted. */
   readonly formerStream?: string;
+  /** It was told to let a replica take its place (`FAILOVER`), and is about it. */
+  readonly handsOver?: true;
 }
 
 export interface Memory {
@@ -50,6 +57,8 @@ export interface Survey {
 export type Action =
   /** Becomes the primary. */
   | { do: 'promote'; server: string; why: string }
+  /** Is the primary already, in agreement with the one before it: an operator let it take over. */
+  | { do: 'adopt'; server: string; why: string }
   /** Becomes a replica of the primary, whatever it was. */
   | { do: 'follow'; server: string; was: 'primary' | 'replica' }
   /** There is something to do, and no server with which it can be done. */
@@ -74,7 +83,7 @@ export function remember(memory: Memory, look: Survey, downAfterMs: number): Mem
 export function actionsFor(memory: Memory, look: Survey, downAfterMs: number): Action[] {
   const primary = primaryOf(memory, look);
   const others = look.servers.filter((server) => server !== primary);
-  if (primary.answers) return keepTogether(primary, others);
+  if (primary.answers) return keepTogether(memory, primary, others);
   const silentMs = (look.atNs - Math.max(primary.answeredNs ?? 0, memory.attentiveNs)) / 1e6;
   if (silentMs < downAfterMs) return [];
   const successor = bestOf(memory, others);
@@ -97,14 +106,29 @@ function streamsNow({ streams }: Memory, { answers, said }: ServerView): readonl
   return [...known, ...former, stream];
 }
 
-function keepTogether(primary: ServerView, others: readonly ServerView[]): Action[] {
+function keepTogether(memory: Memory, primary: ServerView, others: readonly ServerView[]): Action[] {
+  if (primary.said?.handsOver) return [];
   if (primary.said?.role !== 'primary') {
+    const heir = others.find(({ answers, address }) => answers && address === primary.said?.follows);
+    // What it last said may be older than what happened to the primary.
+    if (heir && !wasAskedSince(heir, primary)) return [];
+    if (heir?.said?.role === 'primary' && rankOf(heir, memory) >= 0) {
+      return [{ do: 'adopt', server: heir.name, why: `${primary.name} has handed over to it` }];
+    }
     return [{ do: 'promote', server: primary.name, why: 'the primary itself says that it is a replica' }];
   }
-  return others.flatMap(({ answers, said, name }): Action[] => {
+  return others.flatMap((other): Action[] => {
+    const { answers, said, name } = other;
     if (!answers || !said || (said.role === 'replica' && said.follows === primary.address)) return [];
+    // The primary may be about to say that it has handed over to this one.
+    if (said.role === 'primary' && !wasAskedSince(primary, other)) return [];
     return [{ do: 'follow', server: name, was: said.role }];
   });
+}
+
+/** Whether what `one` last said is not older than the present role of the other. */
+function wasAskedSince(one: ServerView, other: ServerView): boolean {
+  return one.askedNs! > other.roleSinceNs!;
 }
 
 /** Who answers and has most of the latest stream. A promotion that was done but not confirmed leaves a primary: also fine. */

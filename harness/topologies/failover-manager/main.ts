@@ -82,8 +82,8 @@ class Manager {
     if (action.do === 'wait') return action.why;
     const server = this.serverOf(action.server);
     try {
-      if (action.do === 'promote') {
-        await server.promote();
+      if (action.do === 'promote' || action.do === 'adopt') {
+        if (action.do === 'promote') await server.promote();
         const instead = this.memory.primary;
         this.memory = { ...this.memory, primary: action.server };
         tell({ news: 'promoted', server: action.server, instead, why: action.why });
@@ -93,7 +93,7 @@ class Manager {
         tell({ news: action.was === 'primary' ? 'demoted' : 'repointed', server: action.server, primary });
       }
     } catch (error) {
-      return `cannot make ${action.server} ${action.do === 'promote' ? 'the primary' : 'follow'}: ${(error as Error).message}`;
+      return `cannot make ${action.server} ${action.do === 'follow' ? 'follow' : 'the primary'}: ${(error as Error).message}`;
     }
     return server.keepRole().then(
       () => undefined,

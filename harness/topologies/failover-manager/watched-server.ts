@@ -14,6 +14,8 @@ export class WatchedServer {
   private redis: Promise<Redis> | undefined;
   private answers = false;
   private answeredNs: number | undefined;
+  private askedNs: number | undefined;
+  private roleSinceNs: number | undefined;
   private said: Saying | undefined;
 
   constructor(
@@ -23,18 +25,21 @@ export class WatchedServer {
 
   view(): ServerView {
     const { name, host } = this.endpoint;
-    const { answers, answeredNs, said } = this;
-    return { name, address: host, answers, ...(answeredNs !== undefined && { answeredNs }), ...(said && { said }) };
+    const { answers, answeredNs, askedNs, roleSinceNs, said } = this;
+    const heard = said && { answeredNs: answeredNs!, askedNs: askedNs!, roleSinceNs: roleSinceNs!, said };
+    return { name, address: host, answers, ...heard };
   }
 
   /** PING, because a server that is loading answers INFO, too; and what it says of itself. Never rejects. */
   async check(): Promise<void> {
+    const askedNs = nowNs();
     try {
       const [pong, info] = await this.commands(['PING'], ['INFO', 'replication']);
       if (pong !== 'PONG') throw new Error(`PING was answered with ${String(pong)}`);
-      this.said = sayingOf(String(info));
-      this.answers = true;
-      this.answeredNs = nowNs();
+      const said = sayingOf(String(info));
+      const answeredNs = nowNs();
+      if (said.role !== this.said?.role) this.roleSinceNs = answeredNs;
+      Object.assign(this, { said, answers: true, answeredNs, askedNs });
     } catch {
       this.answers = false;
     }
@@ -110,6 +115,7 @@ export function sayingOf(info: string): Saying {
   const stream = facts.get('master_replid');
   if ((role !== 'master' && role !== 'slave') || !stream) throw new Error('no role in what it says of itself');
   const former = facts.get('master_replid2');
+  const handsOver = facts.get('master_failover_state');
   // ROLE would tell an offset of -1 as soon as the link is down: just when it matters.
   const offset = Number(facts.get(role === 'slave' ? 'slave_repl_offset' : 'master_repl_offset') ?? -1);
   return {
@@ -117,6 +123,7 @@ export function sayingOf(info: string): Saying {
     ...(role === 'slave' && { follows: facts.get('master_host') ?? '' }),
     offset,
     stream,
+    ...(handsOver !== undefined && handsOver !== 'no-failover' && { handsOver: true }),
     ...(former !== undefined && !/^0*$/.test(former) && { formerStream: former }),
   };
 }

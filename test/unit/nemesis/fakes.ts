@@ -437,6 +437,7 @@ export function world(
       name,
       replicated: name === 'sentinel',
       quorum: name === 'redlock' ? 'majority' : 'primary',
+      ...(name === 'sentinel' && { plannedFailover: 'sentinel' as const }),
       nodes: nodes.map((node) => node.name),
       sentinels: sentinels.map((node) => node.name),
       clients: clients.map((client) => client.slot),

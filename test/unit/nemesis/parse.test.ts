@@ -57,6 +57,16 @@ describe('--nemesis', () => {
     ],
     ['amnesia:s1', sentinel, '--nemesis: amnesia: amnesia does not strike sentinels (s1)'],
     ['failover', redlock, '--nemesis: failover makes no sense here: redlock has nothing that could replace a node'],
+    [
+      'failover-to',
+      redlock,
+      '--nemesis: failover-to makes no sense here: redlock has nothing that could replace a node',
+    ],
+    [
+      'cluster-failover',
+      sentinel,
+      '--nemesis: cluster-failover makes no sense here: on sentinel a failover is planned by sentinel-failover',
+    ],
     ['lag', single, '--nemesis: lag makes no sense here: nothing replicates on single'],
     [
       'forget-granted',

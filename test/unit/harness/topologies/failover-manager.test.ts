@@ -32,6 +32,8 @@ const answering = (name: Name, said: Saying, answeredNs = ms(10_000)): ServerVie
   address: ADDRESS[name],
   answers: true,
   answeredNs,
+  askedNs: answeredNs - ms(1),
+  roleSinceNs: ms(5_000),
   said,
 });
 /** Heard of for the last time `forMs` before the look at 10 s. */
@@ -70,6 +72,42 @@ describe('a primary that answers', () => {
   it('is made a primary again when it came back as a replica', () => {
     const all = [answering('r1', replicaOf('r3', 'A')), answering('r2', replicaOf('r1', 'A'))];
     expect(promoted(all)).toEqual(['r1']);
+  });
+});
+
+describe('a primary that hands over to a replica, as an operator told it to', () => {
+  const heir = { ...answering('r2', primary('B', 100, 'A')), roleSinceNs: ms(9_999.5) };
+  const third = answering('r3', replicaOf('r1', 'A'));
+
+  it('is adopted as the one that follows its successor', () => {
+    expect(actions([answering('r1', replicaOf('r2', 'B')), heir, third])).toEqual([
+      { do: 'adopt', server: 'r2', why: 'r1 has handed over to it' },
+    ]);
+  });
+
+  it('is not adopted where the other has nothing of its data', () => {
+    const stranger = answering('r2', primary('B', 100, 'C'));
+    expect(promoted([answering('r1', replicaOf('r2', 'B')), stranger, third])).toEqual(['r1']);
+  });
+
+  it('is let alone while it is about it', () => {
+    expect(actions([answering('r1', { ...primary('A'), handsOver: true }), heir, third])).toEqual([]);
+    const almost = { ...replicaOf('r2', 'A'), handsOver: true as const };
+    expect(actions([answering('r1', almost), answering('r2', replicaOf('r1', 'A')), third])).toEqual([]);
+  });
+
+  it('is let be where its heir was not asked since: it may be a primary by now', () => {
+    const handedOver = { ...answering('r1', replicaOf('r2', 'B')), roleSinceNs: ms(9_999.5) };
+    const before = answering('r2', replicaOf('r1', 'A'));
+    expect(actions([handedOver, before, third])).toEqual([]);
+    expect(promoted([handedOver, answering('r2', replicaOf('r1', 'A'), ms(10_001)), third])).toEqual(['r1']);
+  });
+
+  it('is asked again before its heir is made to follow: what it said may be older', () => {
+    expect(actions([answering('r1', primary('A')), heir, third])).toEqual([]);
+    expect(actions([answering('r1', primary('A'), ms(10_001)), heir, third])).toEqual([
+      { do: 'follow', server: 'r2', was: 'primary' },
+    ]);
   });
 });
 

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildClockShim } from '../../harness/machine/clock-shim.js';
-import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
-import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
-import type { PlanStep } from '../../harness/vocabulary/faults.js';
-import { faults } from '../../nemesis/index.js';
-import { haveCompiler } from '../support/needs.js';
-import type { Job, Probe, Seen } from '../support/nemesis/inside.js';
+import { buildClockShim } from '../../../harness/machine/clock-shim.js';
+import { buildLinkShaper } from '../../../harness/machine/link-shaper.js';
+import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
+import type { PlanStep } from '../../../harness/vocabulary/faults.js';
+import { faults } from '../../../nemesis/index.js';
+import { haveCompiler } from '../../support/needs.js';
+import type { Job, Probe, Seen } from '../../support/nemesis/inside.js';
 
-const support = fileURLToPath(new URL('../support', import.meta.url));
+const support = fileURLToPath(new URL('../../support', import.meta.url));
 const root = join(support, '../..');
 const LONG_MS = 60_000;
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -31,6 +31,8 @@ interface Case {
   healed?: string;
 }
 
+/** Faults that are looked at when they have done all that they do. */
+const ENDS_BY_ITSELF = new Set(['reload', 'failover-to', 'sentinel-failover', 'cluster-failover']);
 const PONG = '+PONG';
 const CUT = 'unreachable';
 const names = (...who: string[]) => ({ names: who });
@@ -307,6 +309,20 @@ const onConnections: Case[] = [
   },
 ];
 
+/** A failover is over when the old primary follows; nothing is undone. The markers are there still: no write was lost. */
+const plannedOn = (fault: string, before: string, after: string): Case => ({
+  name: `${fault} of ${before}`,
+  step: { fault, target: names(before), forMs: LONG_MS },
+  expected: [
+    [['marker', before], true],
+    [['marker', after], true],
+    [['reach', 'c1', after], PONG],
+  ],
+  targets: [before],
+  proof: 'was read back as primary',
+  healed: `${before} follows `,
+});
+
 /** In this order: each finds the Cluster as the one before left it, whole, but with another primary for r1's slots. */
 const onCluster: Case[] = [
   {
@@ -389,7 +405,7 @@ async function strikeAll(topology: string, lock: string, cases: readonly Case[],
     cases: cases.map(({ name, step, expected }) => ({
       name,
       step: { atMs: 0, ...step },
-      ...(step.fault === 'reload' && { whole: true }),
+      ...(ENDS_BY_ITSELF.has(step.fault) && { whole: true }),
       probes: expected.map(([probe]) => probe),
     })),
   };
@@ -464,6 +480,18 @@ describe('faults on real servers', () => {
       const { proof } = one.notes.find((note) => note.state === 'strike')!;
       expect(proof).toMatch(/c\d\S* holds lock:\d, .*granted after the cut and unknown to r[14]/);
     }
+  });
+
+  it.each([
+    ['replica', plannedOn('failover-to', 'r1', 'r2')],
+    ['cluster', plannedOn('cluster-failover', 'r1', 'r4')],
+    ['sentinel', plannedOn('sentinel-failover', 'r1', 'r2')],
+  ] as const)('%s: a planned failover comes about, and the old primary follows', async (topology, one) => {
+    const [seen] = await strikeAll(topology, 'set-nx-px', [one], 3_000);
+    check(one, seen!);
+    expect(seen!.notes.flatMap(({ effects }) => effects)).toContainEqual(
+      expect.objectContaining({ kind: 'replaced', who: ['r1'] }),
+    );
   });
 
   it('redlock: nodes forget, clocks jump and drift, answers come late or never, and all are restarted', async () => {

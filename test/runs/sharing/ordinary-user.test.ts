@@ -9,8 +9,8 @@ import { chmodSync, cpSync, existsSync, mkdtempSync, readlinkSync, rmSync, write
 import { homedir, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readHistory } from '../../harness/record/history.js';
-import { ROOT, until } from '../support/torture.js';
+import { readHistory } from '../../../harness/record/history.js';
+import { ROOT, until } from '../../support/torture.js';
 
 /** Unassigned: no machine gives it to a user. */
 const UID = 54_321;

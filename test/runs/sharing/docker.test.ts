@@ -3,10 +3,10 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findEngine, removeLeftovers } from '../../docker/index.js';
-import { labelsOf } from '../../docker/owner.js';
-import { FIRST_RUN_MS, inFullSwing, leftOf } from '../support/containers.js';
-import { inContainers, noDocker } from '../support/needs-docker.js';
+import { findEngine, removeLeftovers } from '../../../docker/index.js';
+import { labelsOf } from '../../../docker/owner.js';
+import { FIRST_RUN_MS, inFullSwing, leftOf } from '../../support/containers.js';
+import { inContainers, noDocker } from '../../support/needs-docker.js';
 import {
   endAll,
   freshFolder,
@@ -16,7 +16,7 @@ import {
   type Torture,
   torture,
   until,
-} from '../support/torture.js';
+} from '../../support/torture.js';
 
 const OWNER_LABEL = 'lock-torture.owner';
 const SOCKET = '/var/run/docker.sock';

@@ -9,15 +9,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
-import { topologies } from '../../harness/topologies/index.js';
-import type { LockDefinition } from '../../harness/vocabulary/lock.js';
-import { locks } from '../../lock-impl/index.js';
-import type { Finding, Job } from '../support/conformance/inside.js';
-import { properties } from '../support/conformance/properties.js';
-import { clientMain, projectFolder } from '../support/lock-client.js';
+import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
+import { topologies } from '../../../harness/topologies/index.js';
+import type { LockDefinition } from '../../../harness/vocabulary/lock.js';
+import { locks } from '../../../lock-impl/index.js';
+import type { Finding, Job } from '../../support/conformance/inside.js';
+import { properties } from '../../support/conformance/properties.js';
+import { clientMain, projectFolder } from '../../support/lock-client.js';
 
-const support = fileURLToPath(new URL('../support', import.meta.url));
+const support = fileURLToPath(new URL('../../support', import.meta.url));
 
 const tested = await Promise.all(
   Object.entries(locks)

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readHistory } from '../../harness/record/history.js';
-import { freshFolder, torture } from '../support/torture.js';
+import { readHistory } from '../../../harness/record/history.js';
+import { freshFolder, torture } from '../../support/torture.js';
 
 /** A lock that first makes sure that no client gets in without a password. */
 const SUSPICIOUS = `
