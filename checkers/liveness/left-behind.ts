@@ -7,7 +7,7 @@
  * for the same key *over the same connection* without having named that value to the node again; and the node still has the
  * value some time after. Over one connection what is sent first comes first: so a client that gave back and was not heard is
  * not accused (its connection is gone, and the next try comes over another), nor is one that could not reach the node, nor
- * one that died.
+ * one that died; nor one whose node was a replica in between, for what a replica turns away, MONITOR does not show.
  *
  * A value names an owner if its client gave it with the request and no other client ever stored it; and, unless it was stored by
  * `SET … NX` or its kin, if clients were seen to take such values of their own away.
@@ -18,6 +18,7 @@
  * from their beginning.
  */
 
+import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { ownerIs } from '../../harness/record/facts/key-writes.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
@@ -40,7 +41,7 @@ function findLeftBehind(input: CheckInput): CheckerFindings {
     return { verdict: 'unknown', notes, violations: [], stats: {} };
   }
   const { candidates, tries } = new LeftTries(input).read();
-  const seenOf = seenAfter(input.observations, candidates);
+  const seenOf = seenAfter(input.observations, heardThroughout(input.observations, candidates));
   const found = candidates.flatMap((candidate) => {
     const seen = seenOf.get(candidate);
     return seen ? [{ ...candidate, seen }] : [];
@@ -81,6 +82,22 @@ export const leftBehind: Checker = {
   judges: { models: 'all', plays: false },
   check: findLeftBehind,
 };
+
+/** Those whose node was not seen to be a replica between the two tries: it may have been told to give the value back, in vain. */
+function heardThroughout({ rare }: Observations, candidates: readonly Candidate[]): Candidate[] {
+  const asReplica = new Map<string, number[]>();
+  for (const [, look] of rare) {
+    if (look.type !== 'sample' || look.role === 'primary') continue;
+    const looks = asReplica.get(look.node) ?? [];
+    asReplica.set(look.node, looks);
+    looks.push(look.atNs);
+  }
+  return candidates.filter(({ left, next }) => {
+    const looks = asReplica.get(left.node) ?? [];
+    const after = looks[firstIndex(looks.length, (nth) => looks[nth]! > left.atNs)];
+    return after === undefined || after >= next.atNs;
+  });
+}
 
 /**
  * By candidate, what shows its value still there when all had settled, and not named meanwhile: a look at the node, or a

@@ -54,6 +54,14 @@ it('accepts where the next try came over another connection: what was sent on th
   expect(found(story.sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('valid');
 });
 
+it('accepts where the node was a replica in between: it turned away whoever gave back, and MONITOR shows nothing of that', () => {
+  const seenAs = (role: 'primary' | 'replica', at: number) =>
+    found(tried().sample(at, 'r1', { role, owner: 'one' }).sample(2.5, 'r1', { owner: 'one' })).verdict;
+  expect(seenAs('replica', 1.7)).toBe('valid');
+  expect(seenAs('primary', 1.7)).toBe('invalid');
+  expect(seenAs('replica', 0.9)).toBe('invalid');
+});
+
 it('cannot tell where observations are missing: the line that named the value may be among them', () => {
   const story = () => tried().sample(2.5, 'r1', { owner: 'one' });
   const closed = (observations: number) => found(story().event(3, { type: 'closed', observations }));
