@@ -12,6 +12,8 @@ export type What = 'read' | 'check';
 
 export interface MeasuredReading {
   ms: number;
+  /** Of the processor, in all threads: what a busy machine does not change. */
+  cpuMs: number;
   maxRssBytes: number;
   violations: number;
 }
@@ -20,7 +22,9 @@ const [folder, what] = process.argv.slice(2) as [string, What];
 const beganMs = performance.now();
 const violations = await run();
 const ms = performance.now() - beganMs;
-const measured: MeasuredReading = { ms, maxRssBytes: process.resourceUsage().maxRSS * 1_024, violations };
+const { user, system } = process.cpuUsage();
+const cpuMs = (user + system) / 1e3;
+const measured: MeasuredReading = { ms, cpuMs, maxRssBytes: process.resourceUsage().maxRSS * 1_024, violations };
 process.stdout.write(`${JSON.stringify(measured)}\n`);
 
 async function run(): Promise<number> {

@@ -11,54 +11,76 @@ import { execa } from 'execa';
 import { readRun } from '../cli/judge/judge.js';
 import type { MeasuredReading } from './history-case.js';
 
-const HOLDS: readonly (readonly [name: string, flags: readonly string[]])[] = [
-  ['mixed', []],
-  ['0.02x..0.7x', ['--hold', '0.02x..0.7x']],
-];
-const FAULTS: readonly (readonly [name: string, flags: readonly string[]])[] = [
-  ['none', ['--nemesis', 'none']],
-  ['default', []],
-];
+const HOLDS: Record<string, readonly string[]> = { '0.02x..0.7x': ['--hold', '0.02x..0.7x'], mixed: [] };
+const FAULTS: Record<string, readonly string[]> = { none: ['--nemesis', 'none'], default: [] };
+const FILES = ['history.jsonl', 'observations.jsonl', 'report.html', 'results.json'];
+
+interface PlainRun extends Pick<MeasuredReading, 'cpuMs' | 'maxRssBytes'> {
+  grants: number;
+  /** Holds that lasted for more than a third of the lease. */
+  long: number;
+  /** Of `FILES`, bytes. */
+  sizes: readonly number[];
+}
 
 export async function benchPlain(argv: string[]): Promise<void> {
   const { values } = parseArgs({
     args: argv,
     options: { topology: { type: 'string', default: 'single' }, seed: { type: 'string', default: '1' } },
   });
-  print(columns('holds', 'faults', 'grants', 'long', 'history', 'observed', 'report', 'results', 'check', 'memory'));
-  for (const [holds, ofHolds] of HOLDS)
-    for (const [faults, ofFaults] of FAULTS) {
-      const base = mkdtempSync(join(tmpdir(), 'lock-torture-bench-plain-'));
-      try {
-        const flags = ['--topology', values.topology, '--seed', values.seed, ...ofHolds, ...ofFaults];
-        print(columns(holds, faults, ...(await rowOf(await run(flags, base)))));
-      } finally {
-        rmSync(base, { recursive: true, force: true });
-      }
+  print('check: reading, judging and reporting, in seconds of the processor');
+  print(columns('faults', 'holds', 'grants', 'long', 'history', 'observed', 'report', 'results', 'check', 'memory'));
+  for (const [faults, ofFaults] of Object.entries(FAULTS)) {
+    const runs: PlainRun[] = [];
+    for (const [holds, ofHolds] of Object.entries(HOLDS)) {
+      const one = await measured(['--topology', values.topology, '--seed', values.seed, ...ofHolds, ...ofFaults]);
+      print(columns(faults, holds, ...cellsOf(one)));
+      runs.push(one);
     }
+    const [before, mixed] = runs as [PlainRun, PlainRun];
+    const times = (of: (one: PlainRun) => number) => `${(of(mixed) / of(before)).toFixed(1)} x`;
+    const ratios = FILES.map((_, n) => times(({ sizes }) => sizes[n]!));
+    const counted = [times(({ grants }) => grants), times(({ long }) => long)];
+    print(
+      columns(
+        '',
+        '',
+        ...counted,
+        ...ratios,
+        times(({ cpuMs }) => cpuMs),
+        times((one) => one.maxRssBytes),
+      ),
+    );
+  }
 }
 
-/** Resolves with the run's folder, whatever its verdict. */
-async function run(flags: readonly string[], base: string): Promise<string> {
-  const torture = fileURLToPath(new URL('../../bin/torture.mjs', import.meta.url));
-  const { stderr } = await execa(process.execPath, [torture, ...flags, '--out', base], { reject: false });
-  const [id] = readdirSync(base).filter((name) => name !== 'latest');
-  if (id === undefined) throw new Error(`there was no run: ${stderr}`);
-  return join(base, id);
+/** Makes a run, whatever comes of it, and checks its folder in a fresh process. */
+async function measured(flags: readonly string[]): Promise<PlainRun> {
+  const base = mkdtempSync(join(tmpdir(), 'lock-torture-bench-plain-'));
+  try {
+    const torture = fileURLToPath(new URL('../../bin/torture.mjs', import.meta.url));
+    const { stderr } = await execa(process.execPath, [torture, ...flags, '--out', base], { reject: false });
+    const id = readdirSync(base).find((name) => name !== 'latest');
+    if (id === undefined) throw new Error(`there was no run: ${stderr}`);
+    const folder = join(base, id);
+    const { stats } = (await readRun(folder)).results;
+    const sizes = FILES.map((name) => statSync(join(folder, name)).size);
+    const script = fileURLToPath(new URL('./history-case.js', import.meta.url));
+    const { stdout } = await execa(process.execPath, [script, folder, 'check']);
+    const { cpuMs, maxRssBytes } = JSON.parse(stdout) as MeasuredReading;
+    return { grants: stats.acquiresOk!, long: stats.longHolds!, sizes, cpuMs, maxRssBytes };
+  } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
 }
 
-async function rowOf(folder: string): Promise<string[]> {
-  const { results } = await readRun(folder);
-  const script = fileURLToPath(new URL('./history-case.js', import.meta.url));
-  const { stdout } = await execa(process.execPath, [script, folder, 'check']);
-  const check = JSON.parse(stdout) as MeasuredReading;
-  const files = ['history.jsonl', 'observations.jsonl', 'report.html', 'results.json'];
+function cellsOf({ grants, long, sizes, cpuMs, maxRssBytes }: PlainRun): string[] {
   return [
-    String(results.stats.acquiresOk),
-    String(results.stats.longHolds),
-    ...files.map((name) => `${(statSync(join(folder, name)).size / 1e6).toFixed(1)} MB`),
-    `${(check.ms / 1_000).toFixed(2)} s`,
-    `${Math.round(check.maxRssBytes / 1e6)} MB`,
+    String(grants),
+    String(long),
+    ...sizes.map((size) => `${(size / 1e6).toFixed(2)} MB`),
+    `${(cpuMs / 1_000).toFixed(2)} s`,
+    `${Math.round(maxRssBytes / 1e6)} MB`,
   ];
 }
 

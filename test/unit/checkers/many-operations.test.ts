@@ -13,6 +13,7 @@ import { waiting } from '../../../checkers/liveness/waiting.js';
 import { availability } from '../../../checkers/measures/availability.js';
 import { latency } from '../../../checkers/measures/latency.js';
 import { lossToNotice } from '../../../checkers/measures/loss-to-notice.js';
+import { turnover } from '../../../checkers/measures/turnover.js';
 import { historyOf } from '../../../harness/record/history-table.js';
 import type { History, HistoryBody, HistoryEvent } from '../../../harness/vocabulary/history.js';
 import type { LockModel } from '../../../harness/vocabulary/protocol.js';
@@ -29,6 +30,7 @@ const checkers: Record<string, [check: Checker, model: LockModel]> = {
   availability: [availability, { kind: 'mutex' }],
   latency: [latency, { kind: 'mutex' }],
   'loss-to-notice': [lossToNotice, { kind: 'mutex' }],
+  turnover: [turnover, { kind: 'mutex' }],
   ownership: [ownership, { kind: 'mutex' }],
   waiting: [waiting, { kind: 'mutex' }],
 };
