@@ -11,8 +11,10 @@ import { defineLock } from './define-lock.js';
 import { PAUSE_BETWEEN_TRIES } from './set-nx-px.js';
 
 export interface Parts {
-  /** What PX is given for a lease. */
-  px(leaseMs: number): number;
+  /** What PX is given for a lease, `waitedMs` after the acquire began. */
+  px(leaseMs: number, waitedMs: number): number;
+  /** What is stored for an owner; absent: its value as it is. */
+  stored?(owner: string): string;
   /** True if the lock was ours until now. */
   release(redis: Redis, key: string, owner: string, access: TopologyAccess): Promise<boolean>;
 }
@@ -23,11 +25,13 @@ export function expiringLock(name: string, parts: Parts): LockDefinition {
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
     async connect(access) {
       const redis = await access.redis();
-      const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
+      const { stored = (owner: string) => owner } = parts;
+      const attempt = async (key: string, leaseMs: number, beganNs: number): Promise<Attempt> => {
         const owner = access.randomValue();
         const sentNs = access.nowNs();
         try {
-          const reply = await redis.set(key, owner, 'PX', parts.px(leaseMs), 'NX');
+          const px = parts.px(leaseMs, (sentNs - beganNs) / 1e6);
+          const reply = await redis.set(key, stored(owner), 'PX', px, 'NX');
           if (reply === null) return { refusedBecause: 'held' };
         } catch (error) {
           const reason = whyNotDone(error);
@@ -42,8 +46,10 @@ export function expiringLock(name: string, parts: Parts): LockDefinition {
         return { hold };
       };
       return {
-        acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs)),
+        acquire(key: string, options: AcquireOptions) {
+          const beganNs = access.nowNs();
+          return tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs, beganNs));
+        },
       };
     },
   });

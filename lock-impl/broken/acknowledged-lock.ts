@@ -8,8 +8,12 @@ import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey } from '../owned-key.js';
 import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
-/** `replicas`: how many must have acknowledged. */
-export function acknowledgedLock(name: string, replicas: number): LockDefinition {
+/** `replicas`: how many must have acknowledged. `enough`: what is made of how many have, when those were waited for. */
+export function acknowledgedLock(
+  name: string,
+  replicas: number,
+  enough: (acknowledged: number) => boolean = (acknowledged) => acknowledged >= replicas,
+): LockDefinition {
   return defineLock({
     name,
     topologies: ['replica', 'sentinel'],
@@ -24,7 +28,7 @@ export function acknowledgedLock(name: string, replicas: number): LockDefinition
         if (result.answer === 'held') return { refusedBecause: 'held' };
 
         const { release, validForMs, grantSentNs } = heldKey(access, mine, sentNs, leaseMs);
-        const replicated = result.answer >= replicas;
+        const replicated = enough(result.answer);
         if (replicated && validForMs > 0) return { hold: { release, validForMs, grantSentNs } };
         await answerOf(giveBack(mine));
         return { refusedBecause: replicated ? 'granted-late' : 'not-replicated' };

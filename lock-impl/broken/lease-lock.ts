@@ -12,7 +12,7 @@ export interface LeaseParts {
   /** Called once per client; the result is called once per try, for the value that says whose the lock is. */
   owners?(access: TopologyAccess): () => string;
   /** True if the lock is ours for `leaseMs` from now. */
-  take?(mine: OwnedKey, leaseMs: number): Promise<boolean>;
+  take?(mine: OwnedKey, leaseMs: number, access: TopologyAccess): Promise<boolean>;
   /** When the granted attempt left, as the lock says it; `sentNs` is when it did. */
   stamp?(access: TopologyAccess, sentNs: number): number;
   /** True if the lock is ours for another `leaseMs` from now. */
@@ -36,7 +36,7 @@ export function leaseLock(name: string, parts: LeaseParts): LockDefinition {
       const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
         const mine = { redis, key, owner: nextOwner() };
         const sentNs = access.nowNs();
-        const result = await answerOrRefusal(takeIt(mine, leaseMs));
+        const result = await answerOrRefusal(takeIt(mine, leaseMs, access));
         if ('refusedBecause' in result) return result;
         if (!result.answer) return { refusedBecause: 'held' };
 

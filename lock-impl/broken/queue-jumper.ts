@@ -9,6 +9,7 @@ import { takenFrom } from '../reentrant-protocol.js';
 import { reentrantTake } from '../scripts/reentrant-take.js';
 import { queueLock } from './queue-lock.js';
 
-export default queueLock('broken/queue-jumper', async (redis, key, owner, leaseMs) =>
-  takenFrom((await redis.eval(reentrantTake, 1, key, owner, leaseMs)) as [number, number]),
-);
+export default queueLock('broken/queue-jumper', {
+  firstTry: async (redis, key, owner, leaseMs) =>
+    takenFrom((await redis.eval(reentrantTake, 1, key, owner, leaseMs)) as [number, number]),
+});

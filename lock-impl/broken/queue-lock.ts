@@ -1,4 +1,4 @@
-/** `fair`, with whatever is done before a newcomer queues up. */
+/** `fair`, from the parts that canaries get wrong; a part that is left out is right. */
 import type { Redis } from 'ioredis';
 import type { LockDefinition } from '../../harness/vocabulary/lock.js';
 import { defineLock } from '../define-lock.js';
@@ -9,7 +9,13 @@ import type { Protocol, TakeResult } from '../reentrant-lock.js';
 /** What a client tries that is not in the queue; undefined: nothing, it is to go the way of all. */
 export type FirstTry = (redis: Redis, key: string, owner: string, leaseMs: number) => Promise<TakeResult | undefined>;
 
-export function queueLock(name: string, firstTry: FirstTry): LockDefinition {
+export interface QueueParts {
+  firstTry?: FirstTry;
+  /** For how long a waiter counts as alive that says nothing, milliseconds, of the `leaseMs` within a third of which it comes back. */
+  aliveForMs?(leaseMs: number): number;
+}
+
+export function queueLock(name: string, { firstTry, aliveForMs = (leaseMs) => leaseMs }: QueueParts): LockDefinition {
   return defineLock({
     name,
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
@@ -24,9 +30,9 @@ export function queueLock(name: string, firstTry: FirstTry): LockDefinition {
         return {
           ...protocol,
           async take(owner, leaseMs, waitsMs) {
-            const first = inQueue ? undefined : await firstTry(redis, key, owner, leaseMs);
+            const first = inQueue ? undefined : await firstTry?.(redis, key, owner, leaseMs);
             if (first?.granted) return first;
-            const taken = await protocol.take(owner, leaseMs, waitsMs);
+            const taken = await protocol.take(owner, leaseMs, waitsMs > 0 ? aliveForMs(waitsMs) : 0);
             inQueue = !taken.granted && waitsMs > 0;
             return taken;
           },

@@ -6,7 +6,7 @@
  * Step points: `asked`, when all nodes have answered (or did not) and nothing is decided yet.
  */
 import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harness/vocabulary/lock.js';
-import { type Attempt, tryUntilGranted } from '../attempts.js';
+import { type Attempt, tryUntilGranted, validForMs } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, giveBack, type OwnedKey, type ServerAnswer, take } from '../owned-key.js';
 import { majority } from '../redlock.js';
@@ -18,6 +18,8 @@ export interface RedlockParts {
   stopwatch?(access: TopologyAccess): () => number;
   /** How long a node's vote is waited for, milliseconds; absent: as long as a command may take. */
   patienceMs?: number;
+  /** True if the lock is ours for another `leaseMs` from now; absent: it cannot be extended. */
+  extend?(asked: readonly OwnedKey[], quorum: number, leaseMs: number): Promise<boolean>;
   /** The keys to give back after a failed try. */
   toGiveBack?(asked: readonly OwnedKey[], granted: readonly OwnedKey[]): readonly OwnedKey[];
 }
@@ -35,11 +37,12 @@ export function everywhere(asked: readonly OwnedKey[]): readonly OwnedKey[] {
 
 export function redlockFromParts(
   name: string,
-  { stopwatch = monotonic, toGiveBack = everywhere, patienceMs }: RedlockParts,
+  { stopwatch = monotonic, toGiveBack = everywhere, patienceMs, extend }: RedlockParts,
 ): LockDefinition {
   return defineLock({
     name,
     topologies: ['redlock'],
+    ...(extend && { features: ['extend'] }),
     async connect(access) {
       const nodes = await access.nodes();
       const quorum = majority(nodes.length);
@@ -53,10 +56,16 @@ export function redlockFromParts(
           asked.map((part) => (patienceMs === undefined ? vote(part) : inTime(access, vote(part), patienceMs))),
         );
         await access.step('asked');
-        const validForMs = leaseMs - elapsedMs() - (leaseMs * 0.01 + 2);
+        const leftMs = leaseMs - elapsedMs() - (leaseMs * 0.01 + 2);
         const granted = asked.filter((_, nth) => answers[nth]!.is === 'yes');
-        if (granted.length >= quorum && validForMs > 0) {
-          return { hold: { grantSentNs, validForMs, release: () => releaseAll(asked, quorum) } };
+        if (granted.length >= quorum && leftMs > 0) {
+          const extendIt = async (newLeaseMs: number) => {
+            const sentNs = access.nowNs();
+            const extended = await extend!(asked, quorum, newLeaseMs);
+            return extended ? { validForMs: validForMs(access, sentNs, newLeaseMs) } : null;
+          };
+          const release = () => releaseAll(asked, quorum);
+          return { hold: { grantSentNs, validForMs: leftMs, release, ...(extend && { extend: extendIt }) } };
         }
         await Promise.all(toGiveBack(asked, granted).map((part) => answerOf(giveBack(part))));
         return { refusedBecause: whyRefused(answers, quorum) };

@@ -1,5 +1,5 @@
 /** Canaries whose mistake lies with independent nodes, and replicas. */
-import { ONE_TRY } from '../builtin-lock.js';
+import { ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
 import { type CanaryPair, independent, replicated } from './pair.js';
 
 export const severalServersPairs: Record<string, CanaryPair> = {
@@ -41,6 +41,22 @@ export const severalServersPairs: Record<string, CanaryPair> = {
     summary: 'SET NX PX, then WAIT for one of two replicas',
     claims: 'the replica that did not acknowledge is promoted, and gives the lock to the next client',
     mended: 'the same, waiting for both',
+    mendedClaims: 'a failover to either of two replicas keeps the grant; while one is away nothing is granted',
+  },
+  'extend-error-releases': {
+    topologies: independent,
+    forms: WITH_EXTEND,
+    summary: 'Redlock that releases everywhere when one node did not extend',
+    claims: 'with one node down the lock is given away while its lease runs',
+    mended: 'the same, to which a majority is enough',
+    mendedClaims: 'exclusion; an extension needs a majority of the nodes',
+  },
+  'wait-unchecked': {
+    topologies: replicated,
+    forms: ONE_TRY,
+    summary: 'SET NX PX, then WAIT for two replicas, whatever it answers',
+    claims: 'is granted what no replica has, and loses it with the primary',
+    mended: 'the same, looking at the answer',
     mendedClaims: 'a failover to either of two replicas keeps the grant; while one is away nothing is granted',
   },
 };

@@ -35,4 +35,20 @@ export const waitingPairs: Record<string, CanaryPair> = {
     mended: 'the same, taking the ticket back',
     mendedClaims: 'exclusion; everyone is granted in turn as long as no client dies',
   },
+  'first-try-clock': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'reckons its lease from the first of its tries',
+    claims: 'who has waited for a lease does not ask any more, and sleeps beside a free lock',
+    mended: 'the same, from each try',
+    mendedClaims: 'exclusion',
+  },
+  'waiter-dropped': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'a fair lock that takes its waiters for dead before they are due',
+    claims: 'who sleeps until it is its turn loses its place to those who came later',
+    mended: 'the same, giving them a lease',
+    mendedClaims: 'first come first served',
+  },
 };

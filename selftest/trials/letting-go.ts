@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with how a lock is let go. */
 import type { Trial } from '../trial.js';
-import { calm, overlap, overrun } from './parts.js';
+import { calm, overlap, overrun, planFile } from './parts.js';
 
 export const lettingGoTrials: readonly Trial[] = [
   {
@@ -34,5 +34,52 @@ export const lettingGoTrials: readonly Trial[] = [
     quickMs: 8_000,
     caught: { checker: 'ownership', class: 'stale', kind: 'silent-release' },
     story: 'the release of a client that worked for longer than its lease answers that it worked',
+  },
+  {
+    canary: 'deleted-until-gone',
+    flags: ['--clients', '12', '--keys', '1', '--hold', '0.001x..0.01x', ...calm],
+    limitMs: 20000,
+    quickMs: 10000,
+    caught: { ...overlap, cause: 'released-by-other' },
+    story: 'a client that has released deletes the lock of the next',
+  },
+  {
+    canary: 'serialised-owner',
+    flags: ['--lease', '2s', ...calm],
+    limitMs: 15000,
+    quickMs: 6000,
+    caught: { checker: 'left-behind', class: 'liveness', kind: 'left-behind' },
+    story: 'what was released is still there',
+  },
+  {
+    canary: 'token-cleared-first',
+    flags: [
+      '--persistence',
+      'aof-always',
+      '--lease',
+      '2s',
+      '--hold',
+      '0.1x..0.3x',
+      ...planFile('the-server-restarts-again-and-again'),
+    ],
+    limitMs: 10000,
+    caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
+    story: 'a release fails while the server restarts, and the lock is renewed for ever',
+  },
+  {
+    canary: 'janitor',
+    flags: ['--keys', '1', ...calm],
+    limitMs: 15000,
+    quickMs: 6000,
+    caught: { ...overlap, cause: 'released-by-other' },
+    story: 'a client that waits removes the lock of the holder',
+  },
+  {
+    canary: 'part-kept',
+    flags: calm,
+    limitMs: 15_000,
+    quickMs: 6_000,
+    caught: { checker: 'left-behind', class: 'liveness', kind: 'left-behind' },
+    story: 'a try that got one of two keys keeps it',
   },
 ];

@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with how a lease is renewed or extended. */
 import type { Trial } from '../trial.js';
-import { planFile, revived, stale } from './parts.js';
+import { calm, overlap, planFile, revived, stale } from './parts.js';
 
 /** Holders sleep for longer than their lease in the midst of long work, and renew when they wake. */
 const renewedLate = {
@@ -75,5 +75,49 @@ export const renewingTrials: readonly Trial[] = [
     canary: 'extend-expired',
     ...renewedLate,
     story: 'a client that slept for longer than its lease extends it over the next holder',
+  },
+  {
+    canary: 'renewal-entry-left',
+    flags: [
+      '--workload',
+      'renewal',
+      '--clients',
+      '2',
+      '--keys',
+      '1',
+      '--lease',
+      '2s',
+      '--hold',
+      '0.5x..2x',
+      '--wait',
+      '5s',
+      ...planFile('the-holder-is-cut-off-for-a-moment'),
+    ],
+    limitMs: 35_000,
+    caught: stale,
+    story: 'the next lock after one that was lost is not renewed',
+  },
+  {
+    canary: 'evicted-while-held',
+    flags: ['--workload', 'multi', '--careless', '--lease', '2s', '--hold', '1.5x..3x', '--wait', '500ms', ...calm],
+    limitMs: 20000,
+    quickMs: 10000,
+    caught: stale,
+    story: 'a client that holds two locks renews one of them',
+  },
+  {
+    canary: 'renewed-after-giving-up',
+    flags: ['--lease', '1s', ...planFile('the-server-is-slow-at-first')],
+    limitMs: 6000,
+    caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
+    story: 'a grant that came too late is renewed for ever',
+  },
+  {
+    canary: 'extend-by-zero',
+    flags: ['--workload', 'renewal', '--lease', '1s', '--hold', '1.2x..2x', ...calm],
+    limitMs: 15000,
+    quickMs: 6000,
+    caught: overlap,
+    story: 'an extension deletes the lock',
   },
 ];

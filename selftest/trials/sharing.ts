@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with read-write locks, permits and fencing tokens. */
 import type { Trial } from '../trial.js';
-import { calm, overlap } from './parts.js';
+import { calm, overlap, planFile } from './parts.js';
 
 export const sharingTrials: readonly Trial[] = [
   {
@@ -34,5 +34,43 @@ export const sharingTrials: readonly Trial[] = [
     quickMs: 8_000,
     caught: overlap,
     story: 'a permit comes back from its holder and once more from a timer',
+  },
+  {
+    canary: 'renews-dead-readers',
+    flags: ['--workload', 'read-write', '--keys', '1', '--lease', '2s', ...planFile('a-holder-dies')],
+    limitMs: 6000,
+    caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
+    story: 'a holder dies, and the others renew its hold for ever',
+  },
+  {
+    canary: 'short-reader-shortens',
+    flags: ['--workload', 'read-write', '--lease', '2s', '--hold', '0.3x..0.7x', ...calm],
+    limitMs: 20000,
+    quickMs: 8000,
+    caught: overlap,
+    story: 'a reader with a short lease ends that of all readers',
+  },
+  {
+    canary: 'first-reader-expires',
+    flags: ['--workload', 'read-write', '--lease', '2s', '--hold', '0.3x..0.7x', ...calm],
+    limitMs: 20000,
+    quickMs: 8000,
+    caught: overlap,
+    story: 'the number of readers expires with the lease of the first',
+  },
+  {
+    canary: 'return-sent-again',
+    flags: ['--workload', 'semaphore', ...planFile('answers-are-reset')],
+    limitMs: 15000,
+    caught: overlap,
+    story: 'a permit is returned, the answer is lost, and it is returned again',
+  },
+  {
+    canary: 'permits-expire-together',
+    flags: ['--workload', 'semaphore', '--lease', '1s', '--hold', '0.3x..0.7x', ...calm],
+    limitMs: 15000,
+    quickMs: 6000,
+    caught: overlap,
+    story: 'the number of permits that are out expires while some are',
   },
 ];

@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with how a lock is taken, and whose it then is. */
 import type { Trial } from '../trial.js';
-import { calm, neverGrantedHold, overlap, overrun } from './parts.js';
+import { calm, neverGrantedHold, overlap, overrun, planFile } from './parts.js';
 
 export const takingTrials: readonly Trial[] = [
   {
@@ -96,5 +96,35 @@ export const takingTrials: readonly Trial[] = [
     quickMs: 4_000,
     caught: { verdict: 'unknown', counted: 'answersLost' },
     story: 'every grant is said to have left decades from now, so that what its client held is unknown',
+  },
+  {
+    canary: 'fail-open',
+    flags: ['--keys', '1', '--persistence', 'aof-always', ...planFile('the-server-restarts-again-and-again')],
+    limitMs: 10_000,
+    caught: overlap,
+    story: 'the server is down, and all who ask take themselves for the holder',
+  },
+  {
+    canary: 'expiry-before-wait',
+    flags: ['--keys', '1', '--lease', '2s', '--wait', '2s', '--hold', '0.5x..0.7x', ...calm],
+    limitMs: 15000,
+    quickMs: 8000,
+    caught: { ...overlap, cause: 'lease-too-short' },
+    story: 'a client that has waited is granted what is left of the lease that it asked for',
+  },
+  {
+    canary: 'evalsha-only',
+    flags: ['--persistence', 'aof-always', ...planFile('the-server-restarts')],
+    limitMs: 5_000,
+    caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
+    story: 'a server that was restarted does not know the script',
+  },
+  {
+    canary: 'taken-over-by-clock',
+    flags: ['--keys', '1', ...planFile('half-of-the-clocks-are-fast')],
+    limitMs: 15000,
+    quickMs: 8000,
+    caught: overlap,
+    story: 'clients whose clocks are fast take over what is held',
   },
 ];

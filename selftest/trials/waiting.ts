@@ -35,4 +35,19 @@ export const waitingTrials: readonly Trial[] = [
     caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock', cause: 'queue-head-gone' },
     story: 'a client gives up, and its ticket comes to the head of the queue',
   },
+  {
+    canary: 'first-try-clock',
+    flags: ['--keys', '1', '--lease', '1s', '--wait', '10s', ...planFile('a-holder-dies')],
+    limitMs: 15000,
+    caught: { checker: 'waiting', class: 'liveness', kind: 'slept' },
+    story: 'a holder dies, its lease ends, and who had waited for it asks no more',
+  },
+  {
+    canary: 'waiter-dropped',
+    flags: ['--workload', 'fair', ...calm],
+    limitMs: 20000,
+    quickMs: 8000,
+    caught: { checker: 'fifo', class: 'liveness' },
+    story: 'a client that waits for its turn is taken for dead, and overtaken',
+  },
 ];

@@ -6,54 +6,14 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { LockMode, Notice } from '../../../harness/vocabulary/protocol.js';
-import { goneFrom, ownServers, RENEWED_LEASE_MS, redlockOf, SHORT_LEASE_MS } from '../../support/file-servers.js';
+import { canary } from '../../support/canary-pairs.js';
+import { goneFrom, RENEWED_LEASE_MS, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
-import { type LockClients, overtaken, withClients } from '../../support/lock-clients.js';
-import { single } from '../../support/locks-here.js';
+import { overtaken } from '../../support/lock-clients.js';
 import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
 /** Longer than any test. */
 const LONG_MS = 60_000;
-
-type Expected = string | boolean | undefined;
-
-interface Expectations {
-  /** What the canary shows, and its mended twin in the same situation; the title prints them. */
-  broken: Expected[];
-  mended: Expected[];
-  clients?: 1 | 2 | 3;
-  /** 5 are the nodes of a Redlock. */
-  servers?: 1 | 5;
-}
-
-interface Cage extends LockClients {
-  /** The first of `nodes`. */
-  server: TestRedis;
-  nodes: readonly TestRedis[];
-}
-
-/** Two tests, of the canary and of its mended twin. */
-function canary(
-  name: string,
-  title: string,
-  { broken, mended, clients = 2, servers = 1 }: Expectations,
-  body: (cage: Cage, ...expected: Expected[]) => Promise<void>,
-): void {
-  const rows: [lock: string, ...Expected[]][] = [
-    [`broken/${name}`, ...broken],
-    [`broken/${name}-mended`, ...mended],
-  ];
-  test.concurrent.each(rows)(`%s: ${title}`, async (lock, ...expected) => {
-    await using own = await ownServers(servers);
-    const { nodes } = own;
-    const server = nodes[0]!;
-    const connect = () =>
-      servers === 1
-        ? connectedClient(lock, single(server))
-        : connectedClient(lock, redlockOf(nodes), { commandTimeoutMs: 10_000 });
-    await withClients(connect, (started) => body({ ...started, server, nodes }, ...expected), clients);
-  });
-}
 
 canary(
   'blind-del',
@@ -362,6 +322,8 @@ describe.concurrent('redlock', () => {
 test.concurrent.each([
   ['broken/one-acknowledgement', 'ok', undefined],
   ['broken/one-acknowledgement-mended', 'fail', 'not-replicated'],
+  ['broken/wait-unchecked', 'ok', undefined],
+  ['broken/wait-unchecked-mended', 'fail', 'not-replicated'],
 ])('%s: one of two replicas is cut off: %s; and then promoted', async (lock, type, reason) => {
   await using primary = await startRedis('r1', ['--repl-diskless-sync-delay', '0']);
   const replicaOf = ['--replicaof', `127.0.0.1 ${primary.endpoint.port}`];

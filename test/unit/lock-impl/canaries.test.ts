@@ -1,6 +1,8 @@
 /** Canaries and their twins whose difference shows in what they make of answers and clocks. The others: test/redis/lock-impl/canaries.test.ts. */
 import { describe, expect, test } from 'vitest';
 import type { LockDefinition, LockHold } from '../../../harness/vocabulary/lock.js';
+import deletedUntilGone from '../../../lock-impl/broken/deleted-until-gone.js';
+import deletedUntilGoneMended from '../../../lock-impl/broken/deleted-until-gone-mended.js';
 import noValidityCheck from '../../../lock-impl/broken/no-validity-check.js';
 import noValidityCheckMended from '../../../lock-impl/broken/no-validity-check-mended.js';
 import releaseWhereAcquired from '../../../lock-impl/broken/release-where-acquired.js';
@@ -72,4 +74,20 @@ test.each([
   await expect(fake.run(client.acquire('k', options(LEASE_MS)))).rejects.toThrow('refused: no-quorum');
   expect(granted.commands.map(([name]) => name)).toEqual(['set', 'eval']);
   expect(held).toBe(left);
+});
+
+test.each([
+  [deletedUntilGone, ['eval', 'exists', 'del', 'exists']],
+  [deletedUntilGoneMended, ['eval']],
+])('$0.name releases, the next one takes the lock at once, and it sends $1', async (lock, sent) => {
+  let isTaken = true;
+  const server = node((name) => {
+    if (name === 'set') return { reply: 'OK' };
+    if (name === 'del') isTaken = false;
+    return { reply: name === 'exists' ? Number(isTaken) : 1 };
+  });
+  const fake = new FakeAccess([server]);
+  const hold = await fake.run((await lock.connect(fake.access)).acquire('k', options(LEASE_MS)));
+  expect(await fake.run(hold!.release() as Promise<boolean>)).toBe(true);
+  expect(server.commands.slice(1).map(([name]) => name)).toEqual(sent);
 });

@@ -95,7 +95,7 @@ export class FakeAccess {
         if (answer.afterMs) await this.sleep(answer.afterMs);
         return answer.reply;
       };
-    return { set: send('set'), eval: send('eval'), del: send('del') } as unknown as Redis;
+    return { set: send('set'), eval: send('eval'), del: send('del'), exists: send('exists') } as unknown as Redis;
   }
 }
 

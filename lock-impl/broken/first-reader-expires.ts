@@ -1,0 +1,13 @@
+/**
+ * Sets the expiry of the number of readers with the first of them, as one does for a counter of requests within a time.
+ *
+ * The number is gone when the lease of the first reader is over, and a writer gets in beside those who came later.
+ */
+import { countedReaders } from './counted-readers.js';
+
+export default countedReaders(
+  'broken/first-reader-expires',
+  `if readers == 1 then
+  redis.call('pexpire', KEYS[2], ARGV[1])
+end`,
+);

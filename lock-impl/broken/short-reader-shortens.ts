@@ -1,0 +1,9 @@
+/**
+ * Each reader sets the expiry of what all readers share to its own lease, also where that is shorter than what is left. The
+ * idea is from redisson/redisson#2144.
+ *
+ * A reader with a short lease comes and goes, and a writer gets in beside one that asked for longer.
+ */
+import { countedReaders } from './counted-readers.js';
+
+export default countedReaders('broken/short-reader-shortens', "redis.call('pexpire', KEYS[2], ARGV[1])");
