@@ -83,6 +83,20 @@ const descriptions: Record<string, Description> = {
     ),
   },
   'released-by-other': { phrase: 'somebody else released it', blame: removing },
+  'released-by-itself': {
+    phrase: 'another release of its own client removed it',
+    blame: lock(
+      'A release may remove only the hold that it ends: the owner value must be unlike that of any other grant, of the same client too.',
+      LOCKS,
+    ),
+  },
+  'shortened-by-other': {
+    phrase: 'another client shortened it',
+    blame: lock(
+      'Nobody may give what another holds less time than it has: a key of several holders lasts as long as the longest of them.',
+      LOCKS,
+    ),
+  },
   'shared-owner': {
     phrase: 'both used the same owner value',
     blame: lock(

@@ -22,7 +22,9 @@ import { minorityGranted } from './minority-granted.js';
 import { neverGranted } from './never-granted.js';
 import { nodeForgot } from './node-forgot.js';
 import { overwritten } from './overwritten.js';
+import { releasedByItself } from './released-by-itself.js';
 import { releasedByOther } from './released-by-other.js';
+import { shortenedByOther } from './shortened-by-other.js';
 import { staleReasons } from './stale.js';
 import { tokenDrawnEarly } from './token-drawn-early.js';
 import { unexplained } from './unexplained.js';
@@ -34,13 +36,15 @@ const reasons: readonly Reason[] = [
   nodeForgot,
   failoverLostWrite,
   splitBrain,
+  shortenedByOther,
   expiredEarly,
   overwritten,
 ];
 
 /** What a semaphore stores is no owner: two clients that write the same number of free permits have nothing in common. */
-function reasonsFor({ model }: CheckInput): readonly Reason[] {
-  return model.kind === 'semaphore' ? reasons.filter((reason) => reason !== overwritten) : reasons;
+function reasonsFor(input: CheckInput): readonly Reason[] {
+  const all = [...reasons, releasedByItself(input)];
+  return input.model.kind === 'semaphore' ? all.filter((reason) => reason !== overwritten) : all;
 }
 
 /** Explains overlaps, best given earliest first: what they were made of is read again for each that lies far from the last. */

@@ -48,7 +48,7 @@ export const releasedByOther: Reason = (contest, evidence) => {
 };
 
 /** The command that certainly removed the holder's own value, where one did. */
-function removalOf({ reached, tenure, key }: Contest, evidence: Evidence): KeyWrite | undefined {
+export function removalOf({ reached, tenure, key }: Contest, evidence: Evidence): KeyWrite | undefined {
   const [loss] = tenure.losses;
   if (!reached?.value || loss?.how !== 'command' || stores(loss.after, reached.value) !== 'no') return undefined;
   const line = requestLine(loss.by!);

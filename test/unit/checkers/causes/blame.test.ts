@@ -51,6 +51,8 @@ const whose = (one: Violation, story: Story = calm(), kind = OVERLAP): BlameName
 const BY_CAUSE: Record<BlameName, readonly string[]> = {
   lock: [
     'released-by-other',
+    'released-by-itself',
+    'shortened-by-other',
     'shared-owner',
     'overwritten',
     'lease-too-short',

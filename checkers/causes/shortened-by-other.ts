@@ -1,0 +1,55 @@
+/**
+ * Another client of the lock gave the holder's key a shorter time to live than it had, and the key expired by that.
+ *
+ * Example: readers share one hash. c1 reads for 30 s; c3 comes in for 1 s, and its script gives the whole hash 1 s to live. A
+ * writer gets in while c1 reads.
+ *
+ * Named where the server that had the key was watched all the time, and the last command that changed the key's time to live,
+ * with the holder's value kept, was another client's. By the server's own clock the time that it set was over when the next one
+ * was granted the key, and the time before it was not, wherever clocks had been moved to.
+ *
+ * Excludes commands of strangers and of the replication link, and keys that anything but their time may have taken.
+ */
+
+import { type Change, stores } from '../../harness/record/facts/commands/changes.js';
+import type { Times } from '../../harness/record/facts/commands/state.js';
+import { durationOfMs } from '../../harness/record/facts/words.js';
+import { goneLink, grantLink, leaseLink, type Reason } from './contest.js';
+import { BLUR_MS, foundNone, mayHaveBeenReplaced } from './meanwhile.js';
+import { lostBy } from './tenure.js';
+
+export const shortenedByOther: Reason = (contest, evidence) => {
+  const { earlier, later, key, reached, gone, tenure } = contest;
+  if (!reached?.value || reached.node !== gone.node || !lostBy(tenure, 'expired')) return undefined;
+  const { value } = reached;
+  const [loss] = tenure.losses;
+  if (stores(loss!.after, value) !== 'no' && !foundNone(contest)) return undefined;
+  if (!evidence.watchedThroughout(gone.node, reached.atNs, gone.atNs)) return undefined;
+  if (mayHaveBeenReplaced(gone.node, reached.atNs, gone.atNs, evidence)) return undefined;
+  const { list } = evidence.readingOf(gone.node)!.changes(key);
+  const since = list.slice(0, list.indexOf(loss!)).filter(({ line }) => line > reached.observation);
+  const last = since.findLast(({ before, after }) => before.expires !== after.expires);
+  const by = last?.by;
+  if (!last || by?.client === undefined || by.client === earlier.hold.client || !keeps(last, value)) return undefined;
+  if (last.before.expires.fromMs <= gone.serverWallMs + BLUR_MS) return undefined;
+  if (last.after.expires.untilMs > gone.serverWallMs) return undefined;
+  const left = ({ fromMs, untilMs }: Times) =>
+    Number.isFinite(fromMs) ? durationOfMs(Math.round((fromMs + untilMs) / 2 - by.serverWallMs)) : 'no end';
+  const shortened = `${by.client} gave ${key}, which had ${left(last.before.expires)} left, ${left(last.after.expires)} to live (${by.name})`;
+  return {
+    name: 'shortened-by-other',
+    sentence: `${shortened}, while ${earlier.hold.client} held it; it had expired on ${gone.node} when ${later.hold.client} was granted it.`,
+    chain: [
+      grantLink(earlier),
+      { atNs: last.atNs, text: shortened, observation: last.line },
+      ...goneLink(contest),
+      grantLink(later),
+      leaseLink(earlier),
+    ],
+  };
+};
+
+/** Whether the holder's value was certainly there before and after. */
+function keeps({ how, applied, before, after }: Change, value: string): boolean {
+  return how === 'command' && applied === 'yes' && stores(before, value) === 'yes' && stores(after, value) === 'yes';
+}
