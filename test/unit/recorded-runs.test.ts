@@ -171,6 +171,14 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'liveness: liveness (deadlock) of lock:1, 4510184371–8051661035 ns, lines 20 50: unexplained → prolonged-too-long',
     ],
   },
+  'canary-reused-owner': {
+    why: 'the key was removed by its own client, within the release of the hold before',
+    differences: [
+      'mutual-exclusion: exclusion (overlap) of lock:0, 3010907309–3139459549 ns, lines 34 40 46 49 58 59 60 62: unexplained → released-by-itself',
+      'mutual-exclusion: exclusion (overlap) of lock:0, 3013804165–3139459549 ns, lines 40 46 52 53 58 59 61 63: unexplained → released-by-itself',
+      'mutual-exclusion: exclusion (overlap) of lock:0, 3013804165–3164214505 ns, lines 34 49 52 53 60 61 62 63: unexplained → released-by-itself',
+    ],
+  },
 };
 
 /** The facts of a `results.json`: no wording, for that may change. */

@@ -251,7 +251,7 @@ describe('lease-too-short', () => {
   });
 
   it("is not said of another's doing", () => {
-    expect(retaken(prolonged(asked(4_600), 1.2, 'c3', 600))).toEqual(['unexplained']);
+    expect(retaken(prolonged(asked(4_600), 1.2, 'c3', 600))).toEqual(['shortened-by-other']);
   });
 
   it('is said although somebody removed the key when it had expired', () => {

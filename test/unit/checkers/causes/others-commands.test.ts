@@ -62,6 +62,7 @@ describe('shortened-by-other', () => {
 
   it('is not where something else took it, or may have', () => {
     expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c3', ['DEL', KEY]))).toEqual(['released-by-other']);
+    expect(name((s) => pexpire(500)(s).command(2.2, 'r1', 'c1', ['DEL', KEY]))).toEqual(['unexplained']);
     expect(name((s) => pexpire(500)(s).watch(2.1, 'r1', false).watch(2.11, 'r1'))).not.toContain('shortened-by-other');
     expect(
       name((s) => s.watch(1.5, 'r1', false).watch(1.51, 'r1').sample(1.6, 'r1', { owner: 'value-of-c1' })),
