@@ -26,7 +26,7 @@ import {
 import type { Origin } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isNested } from '../../harness/record/facts/hold-order.js';
-import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { asksFor, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
@@ -55,7 +55,7 @@ export function adoptedStaleKey({ first, second }: Overlap, evidence: Evidence, 
     if (!kept || !grant || !isBelieved(granted.node, kept.by.atNs, grant.atNs, evidence, 0)) continue;
     const others = evidence.nodes.filter((node) => node !== granted.node);
     if (!others.every((node) => isBelieved(node, invokedNs, first.fromNs, evidence))) continue;
-    if (evidence.nodes.some((node) => asksAsAnother(node, invokedNs, first, kept.owner, evidence))) continue;
+    if (evidence.nodes.some((node) => asksAsAnother(node, invokedNs, first, kept.owner, evidence, input))) continue;
     const untilNs = Math.max(kept.loss.atNs, first.fromNs + READ_WITHIN_NS);
     if (mayHaveStored(first, { fromNs: invokedNs, untilNs }, evidence, related, isOwn)) continue;
     return adoption(first, second, granted, kept, grant);
@@ -82,16 +82,26 @@ function keptBefore(
   return undefined;
 }
 
-/** Whether a request of the acquire was to store another owner: what it found was not its own, then, by its own word. */
+/**
+ * Whether a request of the acquire was to store another owner: what it found was not its own, then, by its own word. A script
+ * that is refused stores nothing, but names whom it asks for.
+ */
 function asksAsAnother(
   node: string,
   fromNs: number,
   { client, key, fromNs: untilNs }: Hold,
   owner: string,
   evidence: Evidence,
+  { observations }: CheckInput,
 ): boolean {
-  const own = evidence.writes(node, key).filter((write) => write.client === client && write.effect === 'take');
-  return own.some(({ atNs, ranNs, value }) => value !== owner && atNs >= fromNs && ranNs <= untilNs + RECKONING_NS);
+  const names = (line: number) => {
+    const request = observations.line(line);
+    return request?.type === 'command' && request.argv.includes(owner);
+  };
+  return evidence
+    .writes(node, key)
+    .filter((write) => write.client === client && write.atNs >= fromNs && write.ranNs <= untilNs + RECKONING_NS)
+    .some((write) => asksFor(write) && (write.value === undefined ? !names(write.observation) : write.value !== owner));
 }
 
 /** Whether the client may have stored, prolonged or removed anything of the resource's, on any server, between two instants. */

@@ -244,7 +244,7 @@ function forgetting(_: Violation, { config, history }: CheckInput): Blame {
   return deployment(theory, 'https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/');
 }
 
-/** What is no client of the lock's is none of its doing: the cause cites the command, and the record tells who sent it. */
+/** A command from outside the lock's clients is not the lock's doing: the cause cites it, and the record tells who sent it. */
 function removing({ cause }: Violation, { observations }: CheckInput): Blame {
   const byStranger = cause.chain.some(({ observation }) => {
     const seen = observation === undefined ? undefined : observations.line(observation);

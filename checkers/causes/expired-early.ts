@@ -45,7 +45,8 @@ export const expiredEarly: Reason = (contest, evidence) => {
   const ranByNs = evidence.isPlaced(origin) ? origin.ranNs : origin.atNs;
   const overMs = (ranFrom(gone) - ranByNs) / 1e6 - (origin.expiresWallMs - origin.serverWallMs);
   const isOver = overMs > BLUR_MS && (leftMs < -READING_MS || Math.abs(movedMs) < READING_MS);
-  if (isOver && origin.ttlMs !== undefined && origin.ttlMs < earlier.hold.leaseMs * 0.9)
+  const isSteady = Math.abs(movedMs) < READING_MS && foundNone(contest) && wasSteady(origin, gone, evidence);
+  if ((isOver || isSteady) && origin.ttlMs !== undefined && origin.ttlMs < earlier.hold.leaseMs * 0.9)
     return tooShort(contest, origin, origin.ttlMs);
   return undefined;
 };
@@ -55,6 +56,19 @@ function hasRunOut({ tenure: { losses }, reached }: Contest): boolean {
   const isOwn = ({ by }: Change) =>
     by !== undefined && requestLine(by) === reached?.observation && by.name.includes('EXPIRE');
   return losses.length > 0 && losses.every((loss) => loss.how === 'expired' || isOwn(loss));
+}
+
+/**
+ * Whether nothing moved the clock between two commands: then a key that was gone as soon as its time was over, to the
+ * millisecond, would have been there for the whole lease.
+ */
+function wasSteady({ ranNs, atNs, node }: KeyWrite, gone: KeyWrite, evidence: Evidence): boolean {
+  const skews = evidence.samples(node, atNs, gone.atNs).map(([, { skewMs }]) => skewMs);
+  return (
+    node === gone.node &&
+    evidence.clockGains(node, ranNs, gone.atNs).length === 0 &&
+    (skews.length === 0 || Math.max(...skews) - Math.min(...skews) < READING_MS)
+  );
 }
 
 /** How much a node's clock gained on the machine's between two commands. */

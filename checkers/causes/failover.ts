@@ -12,6 +12,7 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isHidden, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
+import { mayHaveCome } from './came.js';
 import { type Contest, grantLink, leaseLink, type Reason, ranBy } from './contest.js';
 import { ANSWERED_WITHIN_NS, hadTimeLeft, type Party, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
 import { lostBy } from './tenure.js';
@@ -101,10 +102,7 @@ function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): Ca
   const untilNs = Math.min(ranBy(later), earlier.hold.leaseEndNs);
   const returned = node === earlier.write.node;
   if (evidence.seenStored(node, key, value, returned ? fromNs : earlier.write.atNs, untilNs)) return undefined;
-  // Servers that are promoted may break off with whom they serve: by then the write had not come.
-  const came = returned
-    ? !neverCame(contest, evidence, fromNs)
-    : !evidence.watchedThroughout(node, earlier.hold.grantSentNs, Math.max(sinceNs, earlier.write.atNs));
+  const came = returned ? !neverCame(contest, evidence, fromNs) : mayHaveCome(contest, evidence, fromNs);
   if (came) return undefined;
   const sample = evidence
     .samples(node, fromNs, untilNs)

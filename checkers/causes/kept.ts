@@ -2,8 +2,8 @@
  * Whether the servers certainly kept all that they had stored until some instant, so that what a lock got wrong by then can be
  * nothing but its own mistake.
  *
- * Promises: true only where the record has looks at every server, and each ran as one process and as nobody's replica; none was
- * killed, emptied, made to forget or short of memory; none was out of the observer's sight; and no stranger sent a command about the run's keys.
+ * Promises: true only where every server was sampled, stayed one process and was never a replica; none was killed, emptied,
+ * made to forget or short of memory; none was out of the observer's sight; and no stranger sent a command about the run's keys.
  *
  * Clocks of servers, by which a key may have ended early, count only where it is asked for.
  */

@@ -3,6 +3,7 @@
  * a key may go without a line that says so.
  */
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { ClockReading, KeyWrite, SampleObservation } from '../../harness/record/facts/key-writes.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 
@@ -19,8 +20,8 @@ export const BLUR_MS = 2;
 export const READING_MS = 50;
 /** A look at a server was answered at most so long before it was recorded. */
 export const ANSWERED_WITHIN_NS = 20e6;
-/** A server that is made a replica is not made primary again within this: others have to find that out, and agree on it. */
-const UNSEEN_NS = 150e6;
+/** A server that is made a replica is not made primary again within this: others have to miss the new one, and agree on it. */
+const UNSEEN_NS = 500e6;
 /** A server that starts again is looked at within this time. */
 const LOOKED_AT_WITHIN_NS = 100e6;
 
@@ -66,16 +67,19 @@ interface Sight {
  * so long that it may have become something else, and what it was again.
  */
 function sightsOf(node: string, key: string, fromNs: number, untilNs: number, evidence: Evidence): Sight[] | undefined {
-  const seen: Sight[] = [
-    ...evidence.samples(node, Number.NEGATIVE_INFINITY, untilNs).map(([, sample]) => sample),
-    ...evidence
-      .writes(node, key)
-      .filter(({ client, effect, atNs }) => client !== undefined && effect !== 'none' && atNs <= untilNs)
-      .map(({ atNs }) => ({ atNs, role: 'primary' })),
-  ].sort((a, b) => a.atNs - b.atNs);
-  const first = seen.findLastIndex(({ atNs }) => atNs <= fromNs);
-  if (first < 0) return undefined;
-  const since = seen.slice(first);
+  // One that was seen longer ago was not seen for too long.
+  const sinceNs = fromNs - UNSEEN_NS;
+  const writes = evidence.writes(node, key);
+  const first = firstIndex(writes.length, (at) => writes[at]!.atNs >= sinceNs);
+  const seen: Sight[] = evidence.samples(node, sinceNs, untilNs).map(([, sample]) => sample);
+  for (let at = first; at < writes.length && writes[at]!.atNs <= untilNs; at++) {
+    const { client, effect, atNs } = writes[at]!;
+    if (client !== undefined && effect !== 'none') seen.push({ atNs, role: 'primary' });
+  }
+  seen.sort((a, b) => a.atNs - b.atNs);
+  const last = seen.findLastIndex(({ atNs }) => atNs <= fromNs);
+  if (last < 0) return undefined;
+  const since = seen.slice(last);
   const times = [...since.map(({ atNs }) => atNs), untilNs];
   return times.every((atNs, n) => n === 0 || atNs - times[n - 1]! <= UNSEEN_NS) ? since : undefined;
 }
@@ -92,26 +96,12 @@ export function wasPrimaryThroughout(
 }
 
 /**
- * Whether a node took over no other's data between a write and an instant, not included: none but `from`, which it has that
- * write of, was primary meanwhile; or it was seen all the time, and never to be made a replica or loaded anew.
+ * Whether a node took over no other's data as a whole between the two instants: it was seen all the time, and never to be made
+ * a replica or to have found its primary again; nor did any that it may have followed start again, or take over.
  */
-export function keptItsData(
-  { node, atNs }: KeyWrite,
-  from: string,
-  key: string,
-  untilNs: number,
-  evidence: Evidence,
-): boolean {
-  if (mayHaveBeenReplaced(node, atNs, untilNs - 1, evidence)) return false;
-  const others = evidence.nodes.filter((other) => other !== node && other !== from);
-  const [since, until] = [atNs - UNSEEN_NS, untilNs + UNSEEN_NS];
-  const wasPrimary = (other: string) =>
-    evidence.samples(other, since, until).some(([, { role }]) => role === 'primary') ||
-    evidence
-      .writes(other, key)
-      .some((write) => write.client !== undefined && write.atNs >= since && write.atNs <= until);
-  if (!others.some(wasPrimary)) return true;
-  const sights = sightsOf(node, key, atNs, untilNs - 1, evidence);
+export function keptItsData(node: string, key: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
+  if (mayHaveBeenReplaced(node, fromNs, untilNs, evidence)) return false;
+  const sights = sightsOf(node, key, fromNs, untilNs, evidence);
   return (
     sights?.every(({ role, linkUp }, n) => {
       const last = sights[n - 1];
@@ -181,5 +171,14 @@ export function hadTimeLeft(last: KeyWrite, sample: SampleObservation, evidence:
   const skewMs = evidence.lastSample(last.node, last.atNs)?.[1].skewMs ?? 0;
   const reckonedMs = last.serverWallMs + (sample.atNs - last.atNs) / 1e6 + sample.skewMs - skewMs;
   const wallMs = sample.wallMs?.[1] ?? reckonedMs;
-  return wallMs < last.expiresWallMs - BLUR_MS && !overMeanwhile(last, last.node, sample.atNs, evidence);
+  return wallMs < last.expiresWallMs - BLUR_MS && !mayHaveBeenOver(last, last.node, sample.atNs, evidence);
+}
+
+/** Whether the time that a write set was seen to be over on a node by then, or may have been between two looks, while its clock ran fast. */
+export function mayHaveBeenOver(last: KeyWrite, node: string, untilNs: number, evidence: Evidence): boolean {
+  const gains = evidence.clockGains(node, last.ranNs, untilNs);
+  const gainedMs = gains.reduce((sumMs, gain) => sumMs + gain.gainedMs, 0);
+  const mostMs = last.serverWallMs + (untilNs - last.atNs) / 1e6 + gainedMs;
+  if (gains.length > 0 && mostMs >= last.expiresWallMs - BLUR_MS) return true;
+  return overMeanwhile(last, node, untilNs, evidence) !== undefined;
 }

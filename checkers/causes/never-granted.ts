@@ -19,6 +19,7 @@ import { listed, moment } from '../../harness/record/facts/words.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+import { keptItsData } from './meanwhile.js';
 import { neverStoredIn, type Refuted, refutedName } from './never-stored.js';
 import { watchedForAttempt } from './votes.js';
 
@@ -75,6 +76,7 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
   const [first] = asked;
   if (!first || !asked.every((write) => write.took === false && foundAnother(write))) return undefined;
   if (!asked.every((write) => write.command === granted.write.command)) return undefined;
+  if (evidence.isReplicated && !asked.every((write) => wasThere(write, hold.key, evidence))) return undefined;
   return {
     name: 'never-granted',
     sentence: `${hold.client} said that it holds ${hold.key}, but ${first.node} had refused its ${first.command}: another owner's value was there.`,
@@ -96,6 +98,13 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
       },
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/** Whether what a request found was its node's until then: no other's data can have taken its place unseen. */
+function wasThere({ node, observation, atNs }: KeyWrite, key: string, evidence: Evidence): boolean {
+  const list = evidence.readingOf(node)?.changes(key).list ?? [];
+  const last = list.findLast(({ line, after }) => line < observation && after.exists === 'yes');
+  return last !== undefined && keptItsData(node, key, last.atNs, atNs - 1, evidence);
 }
 
 /** Whether it may be a request of the attempt that was answered with this hold. */

@@ -26,7 +26,7 @@
 import { clockMovesOf } from '../../harness/record/facts/clock-moves.js';
 import type { Change, KeyChanges, StateSpan } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
-import { ALL_TIME, type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
+import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { nestedHolds } from '../../harness/record/facts/hold-order.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
@@ -38,9 +38,10 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { EvidenceWindows } from './evidence-windows.js';
+import { keptItsData } from './meanwhile.js';
 import { ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 import { StoredOwners } from './stored-owners.js';
-import { whyNoVote } from './votes.js';
+import { isSeenFromTheStart, whyNoVote } from './votes.js';
 
 export interface NeverStored {
   /** By client and id of the acquire, `c1 7`, in the order of the grants. */
@@ -97,7 +98,6 @@ class Search {
   private readonly owners: StoredOwners;
   private readonly related: RelatedKeys;
   private readonly majority: number | undefined;
-  private readonly firstAskedNs: number;
   /** Of other keys no command is in the record. */
   private readonly observed: ReadonlySet<string>;
   private readonly bySlot = new WeakMap<KeyChanges, Map<string, Change[]>>();
@@ -110,8 +110,6 @@ class Search {
     this.related = new RelatedKeys(history.operations.keys);
     this.majority = majorityOf(history)?.majority;
     this.observed = new Set(input.config.keys);
-    // Operations are in the order of their invokes.
-    this.firstAskedNs = history.operations.count > 0 ? history.operations.sentNs[0]! : Number.POSITIVE_INFINITY;
   }
 
   found(): NeverStored {
@@ -192,7 +190,7 @@ class Search {
     if (this.majority !== undefined && whyNoVote(node, hold, evidence)) return [];
     if (!isBelieved(node, hold.grantSentNs, hold.fromNs, evidence)) return 'unclear';
     const reading = evidence.readingOf(node);
-    if (!reading) return this.isSeenFromTheStart(node, hold, evidence) ? [] : 'unclear';
+    if (!reading) return isSeenFromTheStart(node, hold.fromNs, evidence) ? [] : 'unclear';
     const keys = this.related.of(hold.key, reading);
     if (!keys) return 'unclear';
     const all: StoredInstead[] = [];
@@ -201,7 +199,8 @@ class Search {
       const changes = reading.changes(key);
       if (this.mayBeOwn(changes, hold)) own = 'own';
       for (const span of changes.spans(hold.grantSentNs - RECKONING_NS, hold.fromNs + RECKONING_NS)) {
-        if (!span.change && this.isSeenFromTheStart(node, hold, evidence)) continue;
+        if (!span.change && isSeenFromTheStart(node, hold.fromNs, evidence)) continue;
+        if (!keepsIts(span, node, key, hold, evidence)) return 'unclear';
         const look = this.lookAtState(node, key, span, hold);
         if (look === 'unclear' || look === 'foreign') return look;
         if (look === 'own') own = look;
@@ -248,16 +247,18 @@ class Search {
     }
     return look;
   }
+}
 
-  /** Whether everything that was ever done on a node by clients of this run was seen, until a hold's answer. */
-  private isSeenFromTheStart(node: string, hold: Hold, evidence: Evidence): boolean {
-    const fromNs = this.firstAskedNs;
-    return (
-      evidence.window.fromNs === ALL_TIME.fromNs &&
-      evidence.watchedThroughout(node, fromNs, hold.fromNs) &&
-      new Set(evidence.samples(node, fromNs, hold.fromNs).map(([, { runId }]) => runId)).size <= 1
-    );
-  }
+/** Whether what was stored then was the node's own until the answer: it cannot have loaded another's data unseen. */
+function keepsIts(
+  { beganNs, change }: StateSpan,
+  node: string,
+  key: string,
+  { fromNs }: Hold,
+  evidence: Evidence,
+): boolean {
+  if (!evidence.isReplicated || !change || beganNs.until >= fromNs) return true;
+  return keptItsData(node, key, beganNs.until, fromNs, evidence);
 }
 
 /** By which its refutation is found. */

@@ -34,13 +34,8 @@ export function lostBy({ losses }: Tenure, how: Change['how']): boolean {
 }
 
 /** From a write that stored a grant's owner, be it by replication, until another write ran; without one, until the end of the record. */
-export function tenureOf(
-  write: KeyWrite,
-  { hold, write: granted }: Party,
-  evidence: Evidence,
-  until?: KeyWrite,
-): Tenure {
-  const { node, value, observation } = write;
+export function tenureOf(write: KeyWrite, { hold }: Party, evidence: Evidence, until?: KeyWrite): Tenure {
+  const { node, value, observation, atNs } = write;
   const changes = evidence.readingOf(node)?.changes(hold.key);
   if (!changes || value === undefined) return NO_TENURE;
   const isOnly = !evidence.nodes.some((one) => isOthersToo(value, hold, clientsWrites(one, hold.key, evidence)));
@@ -66,7 +61,7 @@ export function tenureOf(
   }
   // A server that was made a replica unseen, and primary again, has what another one had.
   const endNs = losses[0]?.atNs ?? until?.atNs ?? hold.untilNs;
-  const isItsOwn = !evidence.isReplicated || keptItsData(write, granted.node, hold.key, endNs, evidence);
+  const isItsOwn = !evidence.isReplicated || keptItsData(node, hold.key, atNs, endNs - 1, evidence);
   return held && isItsOwn ? { held, losses } : NO_TENURE;
 }
 

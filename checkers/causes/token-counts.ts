@@ -13,7 +13,10 @@ export interface Draw {
   readonly change: Change;
 }
 
-/** All that came to the hold's token for its client; undefined: not all keys can be looked at. */
+/**
+ * All that came to the hold's token for its client; undefined: not all keys can be looked at, or it is not known what one of
+ * its counts came to, on a server that was promoted, say.
+ */
 export function drawsOf(
   { key: resource, client, token }: Hold,
   evidence: Evidence,
@@ -25,9 +28,12 @@ export function drawsOf(
     const keys = reading ? related.of(resource, reading) : [];
     if (!reading || !keys) return undefined;
     for (const key of keys)
-      for (const change of reading.changes(key).list)
-        if (change.by?.client === client && countsUp(change) && countIn(change.after) === String(token))
-          draws.push({ node, key, change });
+      for (const change of reading.changes(key).list) {
+        if (change.by?.client !== client || !COUNTS_UP.has(change.by.name) || change.applied === 'no') continue;
+        const count = countsUp(change) ? countIn(change.after) : undefined;
+        if (count === undefined) return undefined;
+        if (count === String(token)) draws.push({ node, key, change });
+      }
   }
   return draws;
 }

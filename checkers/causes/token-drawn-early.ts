@@ -5,8 +5,8 @@
  * again, and is granted with its 5.
  *
  * Named where the one server was seen to count both up (`INCR`, `INCRBY`), each for its own client: the lower one first, and
- * before the attempt that was granted with it had left. Neither client was seen to come to that number another time, and every
- * server was watched from the first count until the second client had its grant.
+ * before the attempt that was granted with it had left. Neither client can have come to that number another time (a server that
+ * was promoted may count from where nobody saw it begin), and every server was watched from the first count until the second client had its grant.
  *
  * Excludes tokens that are counted anywhere else, and independent nodes.
  */
@@ -32,7 +32,7 @@ export function tokenDrawnEarly(first: Hold, second: Hold, input: CheckInput): C
   return causeOf(first, second, early, late);
 }
 
-/** The only time that any node counted up to its token for the client; undefined: there is none, or there are several. */
+/** The only time that any node counted up to its token for the client; undefined: there is none, or there may be several. */
 function drawOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Draw | undefined {
   const [draw, ...others] = drawsOf(hold, evidence, related) ?? [];
   return others.length === 0 ? draw : undefined;

@@ -6,10 +6,9 @@
  * it is killed is not always printed), and had nothing that the client had stored before; or where it was dead, stopped or
  * out of the client's reach for the whole attempt. In every other case it may have.
  */
-import type { StateSpan } from '../../harness/record/facts/commands/changes.js';
 import type { StoredState } from '../../harness/record/facts/commands/state.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
-import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
+import { ALL_TIME, type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { foundAnother, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 
@@ -65,15 +64,28 @@ export function whyNoVote(node: string, hold: Hold, { effects }: Evidence): read
 }
 
 /** Whether a node may have had what the client had stored there before the attempt. */
-function mayKeepFor(node: string, hold: Hold, evidence: Evidence): boolean {
-  const changes = evidence.readingOf(node)?.changes(hold.key);
-  const spans = changes?.spans(hold.grantSentNs - RECKONING_NS, hold.fromNs) ?? [];
-  return spans.some((span) => !isBeforeAnything(span) && mayBeOf(span.state, hold.client));
+function mayKeepFor(node: string, { key, client, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
+  // Before anything was done to it, no client of this run had stored anything.
+  const beganEmpty = isSeenFromTheStart(node, fromNs, evidence);
+  const reading = evidence.readingOf(node);
+  if (!reading) {
+    const samples = evidence.samples(node, Number.NEGATIVE_INFINITY, fromNs);
+    return !beganEmpty || samples.some(([, { keys }]) => keys[key] !== undefined);
+  }
+  return reading
+    .changes(key)
+    .spans(grantSentNs - RECKONING_NS, fromNs)
+    .some(({ change, state }) => !(change === undefined && beganEmpty) && mayBeOf(state, client));
 }
 
-/** So it was before anything was done to it: a client of this run had not stored anything. */
-function isBeforeAnything({ change }: StateSpan): boolean {
-  return change === undefined;
+/** Whether everything that clients of this run ever did on a node was seen, until an instant. */
+export function isSeenFromTheStart(node: string, untilNs: number, evidence: Evidence): boolean {
+  const { firstAskedNs } = evidence;
+  return (
+    evidence.window.fromNs === ALL_TIME.fromNs &&
+    evidence.watchedThroughout(node, firstAskedNs, untilNs) &&
+    new Set(evidence.samples(node, firstAskedNs, untilNs).map(([, { runId }]) => runId)).size <= 1
+  );
 }
 
 function mayBeOf({ exists, held }: StoredState, client: string): boolean {

@@ -55,6 +55,8 @@ export class Evidence {
   readonly majority: number | undefined;
   /** Those nodes, also where nothing of them was observed; empty where there are none. */
   readonly voters: readonly string[];
+  /** When the harness first asked a client for anything, ns since the epoch; Infinity: never. */
+  readonly firstAskedNs: number;
   private readonly epochWallMs: number | undefined;
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly features = new Map<string, readonly string[]>();
@@ -67,6 +69,7 @@ export class Evidence {
     private readonly emptyBeforeNs = Number.NEGATIVE_INFINITY,
   ) {
     this.effects = effectsOf(history);
+    this.firstAskedNs = history.operations.count > 0 ? history.operations.sentNs[0]! : Number.POSITIVE_INFINITY;
     for (const event of history.rare) {
       if (event.type === 'run') this.epochWallMs = event.epochWallMs;
       if (event.type !== 'client-up') continue;

@@ -321,6 +321,12 @@ export class Story {
     });
   }
 
+  /** Samples so near to each other, from an instant up to another, that nothing can have become of the node unseen. */
+  looks(from: number, until: number, node: string, fields: Parameters<Story['sample']>[2] = {}): this {
+    const count = Math.ceil((until - from) / 0.1 - 1e-6);
+    return this.times(count, (story, n) => story.sample(from + n / 10, node, fields));
+  }
+
   watch(at: number, node: string, watching = true): this {
     return this.observe(at, node, { type: 'watch', watching });
   }

@@ -66,6 +66,18 @@ it('is not said of a client that asked under another name, and took the refusal 
   expect(cause(another)?.name).not.toBe('adopted-stale-key');
 });
 
+it('is not said of a client whose script asked under another name and was refused', () => {
+  const asking = (name: string) =>
+    told({
+      attempt: (story) =>
+        story
+          .command(3.9992, 'r1', 'c1.2', ['EVALSHA', 'take', '1', KEY, name])
+          .command(3.9992, 'r1', 'lua', ['get', KEY]),
+    });
+  expect(cause(asking(OWN))?.name).toBe('adopted-stale-key');
+  expect(cause(asking('machine-1 again'))?.name).not.toBe('adopted-stale-key');
+});
+
 const named = (story: Story) => cause(story)?.name;
 
 describe('named', () => {

@@ -112,7 +112,11 @@ describe('released-by-other', () => {
       const story = grantedByR1()
         .watch(0, 'r2')
         .sample(0.5, 'r2', { role: 'replica' })
-        .command(1, 'r2', 'link', sent());
+        .command(1, 'r2', 'link', sent())
+        .looks(1.1, 1.5, 'r1', { owner: 'value-of-c1' })
+        .sample(1.9, 'r1', { owner: 'value-of-c1' })
+        .sample(0.9, 'r2', { role: 'replica' })
+        .looks(1.1, 2, 'r2', { role: 'replica', owner: 'value-of-c1' });
       return causeNames(
         removed(story).command(2.001, 'r2', 'link', ['DEL', KEY]).sample(2.5, 'r2').take(SECOND_TAKE, 'r2', 'c2'),
       );
@@ -278,7 +282,11 @@ describe('lease-too-short', () => {
 
   it("is not said where the node's data may have become another's", () => {
     const beside = (story: Story, other: (story: Story) => Story) =>
-      retaken(asked(500, other(story.watch(0, 'r1').sample(0.5, 'r1').sample(0.5, 'r2', { role: 'replica' }))));
+      retaken(
+        asked(500, other(story.watch(0, 'r1').sample(0.5, 'r1').sample(0.5, 'r2', { role: 'replica' })))
+          .sample(1.1, 'r1', { owner: 'value-of-c1', pttlMs: 400 })
+          .looks(1.55, 2.9, 'r1'),
+      );
     const restarted = (story: Story) => story.sample(1.4, 'r2', { role: 'replica', runId: 'run-9' });
     const promoted = (story: Story) => story.sample(1.4, 'r2');
     const asReplica = (at: number) => twoGrants().sample(at, 'r1', { role: 'replica' });
@@ -321,6 +329,9 @@ describe('evicted', () => {
       .sample(0.5, 'r2', { role: 'replica' })
       .command(1.001, 'r2', 'link', sent());
     story
+      .looks(1.1, 2, 'r1', { owner: 'value-of-c1' })
+      .sample(0.9, 'r2', { role: 'replica' })
+      .looks(1.1, 1.9, 'r2', { role: 'replica', owner: 'value-of-c1' })
       .sample(1.9, 'r2', { role, owner: 'value-of-c1' })
       .command(2.01, 'r2', removed, ['DEL', KEY])
       .sample(2.5, 'r2');
@@ -362,6 +373,8 @@ describe('a removal counts', () => {
       causeNames(
         others(grantedByR1().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' }))
           .command(1.001, 'r2', 'link', sent())
+          .sample(0.9, 'r2', { role: 'replica' })
+          .looks(1.1, 2, 'r2', { role: 'replica', owner: 'value-of-c1' })
           .sample(2, 'r2', { owner: 'value-of-c1' })
           .command(2.2, 'r2', 'c3', ['DEL', KEY])
           .sample(2.3, 'r2')

@@ -53,11 +53,13 @@ describe('on one node', () => {
     expect(only(pressed(granted()).sample(2.5, 'r1').take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
   });
 
+  const looked = (story: Story) => story.looks(1.1, 3, 'r1', { owner: 'value-of-c1' });
+
   it.each([
     ['before the first grant', (story: Story) => story.evicted(0.9, 'r1')],
     ['after the second grant', (story: Story) => story.evicted(3.1, 'r1')],
     ['of another key', (story: Story) => story.evicted(2, 'r1', 'lock:01')],
-    ['on another node', (story: Story) => story.watch(0, 'r2').evicted(2, 'r2')],
+    ['on another node', (story: Story) => looked(story.watch(0, 'r2').evicted(2, 'r2'))],
   ])('is not named for an eviction %s', (_what, add) => {
     expect(only(add(granted()).take(RETAKEN, 'r1', 'c2')).name).toBe('never-granted');
   });
@@ -110,6 +112,9 @@ describe('on a replicated deployment', () => {
       .sample(0.5, 'r2', { role: 'replica' })
       .take(TAKEN, 'r1', 'c1')
       .command(1.001, 'r2', 'link', ['SET', KEY, 'value-of-c1', 'PXAT', '1700000005999'])
+      .looks(1.1, 2, 'r1', { owner: 'value-of-c1' })
+      .sample(0.9, 'r2', { role: 'replica' })
+      .looks(1.1, 1.9, 'r2', { role: 'replica', owner: 'value-of-c1' })
       .sample(1.9, 'r2', { role: 'replica', owner: 'value-of-c1' })
       .command(2.01, 'r2', 'link', ['DEL', KEY])
       .sample(2.5, 'r2')

@@ -128,6 +128,7 @@ describe('failover-lost-write', () => {
   it('is not named for a failover elsewhere: both were granted by the same primary', () => {
     const story = failover()
       .sample(2.5, 'r2')
+      .looks(1.1, 3, 'r1', { owner: 'value-of-c1' })
       .take(RETAKEN, 'r1', 'c2')
       .fault(0.8, 0, 'failover', 'strike', { targets: ['r1'] });
     expect(only(story).name).toBe('never-granted');
@@ -305,6 +306,7 @@ describe('clock-jumped', () => {
       .watch(0, 'r2')
       .sample(0.5, 'r2', { role: 'replica', skewMs: 6_000 })
       .command(1, 'r2', 'link', ['SET', KEY, 'value-of-c1', 'PXAT', '1700000005999'], 6_000)
+      .looks(0.6, 2.4, 'r2', { role: 'replica', skewMs: 6_000 })
       .sample(2.5, 'r2', { skewMs: 6_000 })
       .take(RETAKEN, 'r2', 'c2', 'value-of-c2', 6_000);
     expect(only(story).name).toBe('clock-jumped');
@@ -455,6 +457,9 @@ describe('released-by-other', () => {
       .command(1, 'r2', 'link', ['SET', KEY, 'value-of-c1', 'PXAT', '1700000005999'])
       .command(2, 'r1', 'c3', ['DEL', KEY])
       .command(2.001, 'r2', 'link', ['DEL', KEY])
+      .looks(1.1, 2, 'r1', { owner: 'value-of-c1' })
+      .sample(0.9, 'r2', { role: 'replica' })
+      .looks(1.1, 2, 'r2', { role: 'replica', owner: 'value-of-c1' })
       .sample(2.5, 'r2')
       .take(RETAKEN, 'r2', 'c2');
     expect(only(story).name).toBe('released-by-other');

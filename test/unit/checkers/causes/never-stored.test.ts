@@ -8,6 +8,8 @@ import { beside, found, held, run, SECOND_OF_C2 } from '../exclusion/never-grant
 
 const MS = 0.001;
 const QUEUE = `${KEY}:queue`;
+/** Of a look that tells of the server's role only: the key ran out while it was asked for. */
+const OF_ITS_ROLE = { owner: 'of-somebody', pttlMs: -2 };
 const FIVE = ['r1', 'r2', 'r3', 'r4', 'r5'];
 
 /** One server of which nothing is stored at first; c2 claims at 4.5 s what these grants do or do not show. */
@@ -128,8 +130,18 @@ describe('a claim is not refuted', () => {
   });
 
   it('where a server was not looked at before', () => {
-    expect(found(run().watch(0.2, 'r2').sample(7, 'r2'))).toEqual([]);
-    expect(found(run().watch(0.2, 'r2').sample(4.4, 'r2').sample(7, 'r2'))).toEqual(SECOND_OF_C2);
+    const beside = () => run().looks(3, 4.6, 'r1', OF_ITS_ROLE).watch(0.2, 'r2').sample(7, 'r2');
+    expect(found(beside())).toEqual([]);
+    expect(found(beside().sample(4.4, 'r2'))).toEqual(SECOND_OF_C2);
+  });
+
+  it('where a server may have been made a replica and primary again unseen', () => {
+    const beside = (looked: boolean) => {
+      const story = run().watch(0.2, 'r2').looks(3, 4.6, 'r2', OF_ITS_ROLE).sample(7, 'r2');
+      return found(looked ? story.looks(3, 4.6, 'r1', OF_ITS_ROLE) : story);
+    };
+    expect(beside(false)).toEqual([]);
+    expect(beside(true)).toEqual(SECOND_OF_C2);
   });
 
   it('where its own earlier key, or that of its predecessor in the same place, was there; others are', () => {
@@ -194,10 +206,13 @@ describe('whose it is that was stored', () => {
   const replicated = (value: string, story = new Story()) => {
     story.watch(0, 'r2');
     for (const at of [0.5, 7, 8]) story.sample(at, 'r2', { role: 'replica' });
+    looked(story);
     run(['r1'], story).grant('c1', 4).release('c1', 6.4);
     story.take(4 - MS, 'r1', 'c1', value).unlock(6.401, 'r1', 'c1', value);
     return copied(story, value, 4, 6.402);
   };
+  const looked = (story: Story) =>
+    story.looks(3, 4.6, 'r1', OF_ITS_ROLE).looks(3, 4.6, 'r2', { role: 'replica', ...OF_ITS_ROLE });
   const copied = (story: Story, value: string, from: number, until: number) =>
     story
       .command(from, 'r2', 'link', ['SET', KEY, value, 'PXAT', String(1_700_000_000_000 + from * 1e3 + 4_999)])
@@ -229,7 +244,7 @@ describe('whose it is that was stored', () => {
       expect(found(story)).toEqual(SECOND_OF_C2);
     });
 
-    it('is not when that one was done, whoever else holds by it, or it itself later', () => {
+    it('is not known once that client was done, even if another one holds under the same value, or it does so itself later', () => {
       const other = storing(storing(run(), 'c3', 3.9, 6.4), 'c1', 4, 4.4).unlock(6.401, 'r1', 'c3', SAME);
       expect(found(other)).toEqual([]);
       const later = storing(run(), 'c1', 4, 4.1).unlock(6.5, 'r1', 'c1', SAME);
@@ -241,7 +256,7 @@ describe('whose it is that was stored', () => {
     const own = (client: string) => {
       const story = run().watch(0, 'r2');
       for (const at of [0.5, 7, 8]) story.sample(at, 'r2', { role: 'replica' });
-      story
+      looked(story)
         .grant(client, 3.8)
         .take(3.8 - MS, 'r1', client, 'first')
         .release(client, 4.1)

@@ -82,6 +82,18 @@ describe('not named', () => {
     expect(name({ between: (s) => s.watch(3.5, 'r1', false) })).toBe('unexplained');
   });
 
+  it('where a server that had replicated counted for its client to nobody knows what', () => {
+    const promoted = (by: string) => (s: Story) =>
+      s
+        .watch(0.1, 'r2')
+        .sample(0.3, 'r2')
+        .sample(0.5, 'r2', { role: 'replica' })
+        .sample(2.5, 'r2')
+        .command(2.9985, 'r2', by, ['INCR', COUNTER]);
+    expect(name({ between: promoted('c3') })).toBe('token-drawn-early');
+    expect(name({ between: promoted('c2') })).toBe('unexplained');
+  });
+
   it('where the other one had drawn first, or the counts are of other numbers', () => {
     expect(
       name({

@@ -132,6 +132,39 @@ describe('what was kept from before may count', () => {
     expect(unseen((story, node) => story.command(2, node, 'c3', ['DEL', KEY]))).toBe(true);
   });
 
+  it('where it was not watched from the beginning, or may have been another process then', () => {
+    const late = (others: (story: Story) => void) => {
+      const story = twoGrants().independent();
+      for (const node of ['r1', 'r2', 'r3']) story.watch(0, node).sample(0.5, node).take(FIRST_TAKE, node, 'c1');
+      others(story);
+      story.command(1.5, 'r3', 'c3', ['DEL', KEY]);
+      for (const node of ['r1', 'r2', 'r3']) story.take(SECOND_TAKE, node, 'c2');
+      return causeNames(story).includes('minority-granted');
+    };
+    const watched =
+      (at: number, ...runIds: string[]) =>
+      (story: Story) => {
+        for (const node of OTHERS) {
+          story.watch(at, node);
+          runIds.forEach((runId, n) => {
+            story.sample(at + 0.1 + n / 10, node, { runId });
+          });
+        }
+      };
+    expect(late(watched(0, 'run-1'))).toBe(true);
+    // What c2 had stored on r4 and r5 before was not seen.
+    expect(late(watched(1.5, 'run-1'))).toBe(false);
+    expect(late(watched(0.6, 'run-1', 'run-2'))).toBe(true);
+    expect(late(watched(0.6, 'run-1', 'run-1', 'run-1', 'run-1', 'run-2'))).toBe(false);
+  });
+
+  it('where a look found an owner of whom no command tells', () => {
+    const found = (owner?: string) =>
+      isMinority((story, node) => story.sample(2, node, owner === undefined ? {} : { owner }));
+    expect(found()).toBe(true);
+    expect(found('value-of-c2')).toBe(false);
+  });
+
   it('and not where nothing had been done to it yet, though it was never looked at', () => {
     const story = onlyR3(['r1', 'r2', 'r3']);
     expect(isMinority((told, node) => told.command(0.6, node, 'c3', ['GET', KEY]), story)).toBe(true);

@@ -63,6 +63,9 @@ describe('accused is', () => {
           String(1_700_000_000_000 + at * 1e3 + 4_999),
         ])
         .command(at + 0.502, 'r2', 'link', ['DEL', KEY]);
+    // A look that tells of the servers' roles only: the key ran out while it was asked for.
+    const ofItsRole = { owner: 'of-somebody', pttlMs: -2 };
+    story.looks(3.2, 4.6, 'r1', ofItsRole).looks(3.2, 4.6, 'r2', { role: 'replica', ...ofItsRole });
     story.grant('c2', 4.5).release('c2', 6).command(4.499, 'r2', 'c2', ['GET', KEY]);
     expect(nodes).toHaveLength(2);
     expect(found(story)).toEqual(SECOND_OF_C2);
@@ -318,7 +321,12 @@ describe('nothing is said of a hold', () => {
   });
 
   it('where a server was watched only from some time on: the client may have stored its own there before', () => {
-    const another = (at: number) => run().watch(at, 'r2').sample(3.75, 'r2').sample(7, 'r2');
+    const another = (at: number) =>
+      run()
+        .looks(3.2, 4.6, 'r1', { owner: 'of-somebody', pttlMs: -2 })
+        .watch(at, 'r2')
+        .sample(3.75, 'r2')
+        .sample(7, 'r2');
     expect(found(another(0.2))).toEqual(SECOND_OF_C2);
     expect(found(another(1.2))).toEqual([]);
     expect(found(another(0.2).sample(2, 'r2', { runId: 'run-0' }))).toEqual([]);

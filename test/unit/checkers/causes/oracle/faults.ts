@@ -54,6 +54,8 @@ export interface Stage {
   views: Map<LockClient, Node>;
 }
 
+const DOWN_AFTER_MS = 500;
+
 /** Lets it strike when its hold has begun, and after the delay. */
 export function strikeAfter(fault: Fault, hold: LivedHold, stage: Stage): void {
   const early = fault.lags && fault.kind.startsWith('failover');
@@ -202,8 +204,8 @@ function failover(fault: Fault, stage: Stage): void {
       };
       if (fault.kind === 'failover-killed') old.start(follow);
       else follow();
-      // Whatever watches over a deployment leaves it alone for a while.
-      sim.after(150, () => {
+      // Whatever watches over a deployment has to miss the new primary before it can replace it.
+      sim.after(DOWN_AFTER_MS, () => {
         stage.isFailingOver = false;
       });
     });

@@ -1,0 +1,83 @@
+/**
+ * Whether a write that one node of a replicated deployment had made may have come to another one unseen: by a command over
+ * the link, or with all that its primary had, which is loaded as a whole and shows in no command.
+ *
+ * Example: c1's key is overwritten on r2, the new primary, and r1, the old one, is made its replica after that. r1 never
+ * runs c1's write, and yet what r1 lacks was lost by the overwriting.
+ *
+ * So it had not come where the node was watched, and was seen to load nothing; or where no other node had lost the key, which
+ * the node would have loaded with the rest.
+ */
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
+import { type Contest, ranBy } from './contest.js';
+import { BLUR_MS, keptItsData, mayHaveBeenOver, wasPrimaryThroughout } from './meanwhile.js';
+
+/** Whether the earlier grant's write may have come to the later one's node by then, and gone again before the later grant. */
+export function mayHaveCome(contest: Contest, evidence: Evidence, byNs: number): boolean {
+  const { earlier, later, key } = contest;
+  const { node } = later.write;
+  // Servers that are promoted may break off with whom they serve: by then the write had not come.
+  if (!evidence.watchedThroughout(node, earlier.hold.grantSentNs, byNs)) return true;
+  if (keptItsData(node, key, earlier.write.atNs, ranBy(later), evidence)) return false;
+  const untilNs = lastToLoad(contest, evidence, byNs);
+  return evidence.nodes.some((other) => other !== node && mayHaveLost(other, contest, evidence, untilNs));
+}
+
+/** By when the later grant's node was primary for certain and until that grant: it loaded nothing after that. */
+function lastToLoad({ later, key }: Contest, evidence: Evidence, byNs: number): number {
+  const { node } = later.write;
+  const ranNs = ranBy(later);
+  const promoted = evidence.firstSample(node, byNs, ({ role }) => role === 'primary')?.[1].atNs ?? ranNs;
+  return promoted < ranNs && wasPrimaryThroughout(node, key, promoted, ranNs, evidence) ? promoted : ranNs;
+}
+
+/** Whether the key may have gone from a node after the earlier grant: by a request, an eviction, its time, or what was not seen. */
+function mayHaveLost(node: string, contest: Contest, evidence: Evidence, untilNs: number): boolean {
+  const { earlier, key } = contest;
+  const { grantSentNs } = earlier.hold;
+  if (!isAllSeen(node, grantSentNs, untilNs, evidence)) return true;
+  const writes = evidence.writes(node, key).filter(({ atNs }) => atNs >= grantSentNs && atNs <= untilNs);
+  // A script that was seen to change nothing has no state before it.
+  const isTaken = (write: KeyWrite) =>
+    write !== earlier.write &&
+    (write.effect !== 'none' || write.before !== undefined) &&
+    removes(write, earlier.write.value) !== 'no' &&
+    !isOfPrimary(write, evidence);
+  const list = evidence.readingOf(node)?.changes(key).list ?? [];
+  return (
+    writes.some(isTaken) ||
+    list.some(({ how, atNs }) => how === 'evicted' && atNs >= grantSentNs && atNs <= untilNs) ||
+    wasOver(node, contest, evidence, untilNs)
+  );
+}
+
+/** Whether it came over the replication link: its node was a replica in the looks before and after. */
+function isOfPrimary({ node, client, atNs }: KeyWrite, evidence: Evidence): boolean {
+  const around = [evidence.lastSample(node, atNs), evidence.firstSample(node, atNs, () => true)];
+  return client === undefined && around.every((sample) => sample?.[1].role === 'replica');
+}
+
+/** Whether a node was watched all the time, or until it was gone: it was not looked at any more after that. */
+function isAllSeen(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
+  const lost = evidence.watchLost(node, fromNs, untilNs)?.[1].atNs;
+  const seenNs = lost === undefined ? untilNs : lost - 1;
+  return (
+    evidence.watchedThroughout(node, fromNs, seenNs) &&
+    (lost === undefined || evidence.samples(node, lost, untilNs).length === 0)
+  );
+}
+
+/** Whether the time that the earlier grant or its client's last renewal had asked for may have been over on a node. */
+function wasOver(node: string, { earlier, key }: Contest, evidence: Evidence, untilNs: number): boolean {
+  const { write, hold } = earlier;
+  const renewal = evidence
+    .writes(write.node, key)
+    .findLast(
+      ({ observation, client, effect, atNs }) =>
+        observation > write.observation && client === hold.client && effect === 'prolong' && atNs <= untilNs,
+    );
+  const last = renewal ?? write;
+  const wallMs = last.serverWallMs + (untilNs - last.atNs) / 1e6;
+  return wallMs >= last.expiresWallMs - BLUR_MS || mayHaveBeenOver(last, node, untilNs, evidence);
+}
