@@ -8,6 +8,7 @@
 
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { renewalPace } from '../../harness/record/facts/renewal-pace.js';
 import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
@@ -50,8 +51,10 @@ function clientPaused(hold: Hold, evidence: Evidence): Cause | undefined {
 
 function clientCutOff(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   if (!renews(hold, evidence, input)) return undefined;
-  const [span] = cutsOff(hold, evidence);
-  if (!span) return undefined;
+  const spans = cutsOff(hold, evidence);
+  const [span] = spans;
+  // One that should have renewed before it was cut off did not lose its lease by the cut.
+  if (!span || !spans.every(({ fromNs }) => fromNs <= renewalDueNs(hold, input))) return undefined;
   const { record } = span;
   const acts = duration(hold.untilNs - hold.leaseEndNs);
   const then = hold.endedBy === 'lost' ? `noticed only ${acts} later` : `acted as the holder for another ${acts}`;
@@ -146,6 +149,11 @@ function renews(hold: Hold, evidence: Evidence, { history }: CheckInput): boolea
     const event = history.event(at);
     return event?.type === 'renewed' || (event?.type === 'invoke' && event.op === 'extend');
   });
+}
+
+/** When a lock that renews as usual would have sent the renewal that never came; where none was seen, within the lease. */
+function renewalDueNs({ leaseEndNs, leaseMs }: Hold, { history }: CheckInput): number {
+  return leaseEndNs - (1 - Math.min(1, renewalPace(history) ?? 1)) * leaseMs * 1e6;
 }
 
 function releaseInvoke(hold: Hold, { history }: CheckInput) {

@@ -946,6 +946,17 @@ describe('of a stale holder', () => {
     expect(only(cut(stale(8, 7.9, ['renews']), 3, 7)).name).toBe('unexplained');
   });
 
+  it('not being cut off only when it should have renewed long since', () => {
+    // A third of the lease after its grant, as another hold of the run is.
+    const renews = () =>
+      sampled(stale(8, 7.9, ['renews']))
+        .grant('c3', 10, { key: 'another' })
+        .renewed('c3', 11.67)
+        .release('c3', 12);
+    expect(only(cut(renews(), 2, 7)).name).toBe('client-cut-off');
+    expect(only(cut(renews(), 3, 7)).name).toBe('unexplained');
+  });
+
   it('being cut off from so many independent nodes that the others are no majority', () => {
     const from = (...nodes: string[]) => {
       const pairs = nodes.map((node): [string, string] => ['c1', node]);
