@@ -6,8 +6,8 @@
  *
  * Named where the one server was watched from the storing of that place until the grant, ran as one process, and nothing moved
  * its clock. The place was stored by the waiting client itself, in its acquire and over the connection that it was granted over,
- * and before the other one's acquire began; every list and sorted set in which the client stored it still had it when the grant
- * was stored, under another key and by a command of the one who was granted.
+ * and before the other one's acquire began; every list and sorted set in which the client stored it still had it, and had time
+ * left, when the grant was stored, under another key and by a command of the one who was granted.
  *
  * Excludes a client that had a place of its own there before (it gave up, and came back to it) or may have had one, clients that
  * are queued elsewhere than on the server, and independent nodes. Whose a place is follows from the connection that stored it:
@@ -57,7 +57,10 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
     const isOwn = ({ by, name }: { by: Origin; name: string }) =>
       by.atNs < passed.askedNs && (isSameConnection(by, grant.by) || name === granted.owner);
     const stood = places.every(({ key, name, line }) => {
-      const states = statesBetween(evidence.readingOf(granted.node)!.changes(key), line, granted.line);
+      const changes = evidence.readingOf(granted.node)!.changes(key);
+      // What ends by its time ends without a command that would show it.
+      if (changes.storedAt(name, grant.atNs).truth !== 'yes') return false;
+      const states = statesBetween(changes, line, granted.line);
       return states.every((state) => stores(state, name) === 'yes' && !mayHavePlace(state, isOwn));
     });
     if (stood) return causeOf(passed, granted, first, grant.atNs);

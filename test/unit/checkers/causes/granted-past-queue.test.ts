@@ -77,6 +77,12 @@ describe('named', () => {
 });
 
 describe('not named', () => {
+  it('where the time of its place was over', () => {
+    const lasting = (ms: number) => (s: Story) => pushed(s).command(1.201, 'r1', 'c2', ['PEXPIRE', QUEUE, String(ms)]);
+    expect(name({ queues: lasting(1_000) })).toBe('unexplained');
+    expect(name({ queues: lasting(3_000) })).toBe('granted-past-queue');
+  });
+
   it('where its place was gone, wherever it stood', () => {
     expect(name({ before: (s) => s.command(2.2, 'r1', 'c3', ['LREM', QUEUE, '0', 'c2@1']) })).toBe('unexplained');
     const popped = (s: Story) =>
