@@ -18,7 +18,7 @@ const STEADY_WITHIN_MS = 10;
 export function mayHaveGranted(node: string, hold: Hold, evidence: Evidence): boolean {
   if (whyNoVote(node, hold, evidence)) return false;
   const grant = evidence.grantsOf(hold).find((one) => one.node === node);
-  if (grant) return grant.took !== false || !foundAnother(grant.write);
+  if (grant) return grant.took !== false || !foundAnother(grant.write) || mayHaveBeenAsked(node, hold, evidence);
   return (
     !watchedForAttempt(node, hold, evidence) ||
     mayHaveBeenAsked(node, hold, evidence) ||

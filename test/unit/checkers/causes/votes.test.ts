@@ -68,6 +68,16 @@ describe('what was not asked in the attempt did not grant', () => {
     expect(isMinority(asks(4.5))).toBe(true);
   });
 
+  it('nor where a refusal was read that may be of an earlier try, and another request that may be of this one', () => {
+    const askedTwice = (aheadMs: number) => {
+      const story = onlyR3();
+      for (const node of ['r1', 'r2']) asks(3.05, 'c2', aheadMs)(story, node);
+      return causeNames(story).includes('minority-granted');
+    };
+    expect(askedTwice(100)).toBe(false);
+    expect(askedTwice(0)).toBe(true);
+  });
+
   it('unless its clock moved by more than it can be read, between the looks before and after', () => {
     const steady = (...skews: number[]) =>
       isMinority((story, node) => {
