@@ -39,7 +39,8 @@ export default defineConfig({
       { test: { ...serial, name: 'smoke', include: ['test/runs/smoke/*.test.ts'], sequence: { groupOrder: 2 } } },
       { test: { ...serial, name: 'runs', include: ['test/runs/*.test.ts'], sequence: { groupOrder: 3 } } },
       {
-        // Whole runs of which nothing is asked that a busy machine could change: no run must be HELD, nothing is timed.
+        // Runs and deployments of which nothing is asked that a busy machine could change: no run must be HELD, nothing is
+        // timed.
         test: {
           ...real,
           name: 'sharing',
