@@ -11,7 +11,7 @@
  * nodes of which some, but too few, granted it (`minority-granted`).
  */
 
-import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { isNested } from '../../harness/record/facts/hold-order.js';
 import { asksFor, foundAnother, type KeyWrite, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
@@ -72,7 +72,7 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
   const granted = evidence.grantsOf(other).find(({ took }) => took === true);
   if (!granted || hold.client === other.client || isNested(history, hold)) return undefined;
   if (!evidence.nodes.every((node) => watchedForAttempt(node, hold, evidence))) return undefined;
-  const asked = evidence.nodes.flatMap((node) => evidence.writes(node, hold.key).filter((write) => isOf(write, hold)));
+  const asked = evidence.nodes.flatMap((node) => evidence.writes(node, hold.key).filter((write) => isOf(write, hold, evidence)));
   const [first] = asked;
   if (!first || !asked.every((write) => write.took === false && foundAnother(write))) return undefined;
   if (!asked.every((write) => write.command === granted.write.command)) return undefined;
@@ -107,12 +107,13 @@ function wasThere({ node, observation, atNs }: KeyWrite, key: string, evidence: 
   return last !== undefined && keptItsData(node, key, last.atNs, atNs - 1, evidence);
 }
 
-/** Whether it may be a request of the attempt that was answered with this hold. */
-function isOf(write: KeyWrite, { client, grantSentNs, fromNs }: Hold): boolean {
+/** Whether it may be a request of the attempt that was answered with this hold; a clock that is off does not say when it ran. */
+function isOf(write: KeyWrite, { client, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
+  const lateNs = evidence.isPlaced(write) ? RECKONING_NS : OBSERVED_WITHIN_NS;
   return (
     write.client === client &&
     asksFor(write) &&
     write.ranNs >= grantSentNs - RECKONING_NS &&
-    write.ranNs <= fromNs + RECKONING_NS
+    write.ranNs <= fromNs + lateNs
   );
 }
