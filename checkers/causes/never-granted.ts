@@ -72,7 +72,9 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
   const granted = evidence.grantsOf(other).find(({ took }) => took === true);
   if (!granted || hold.client === other.client || isNested(history, hold)) return undefined;
   if (!evidence.nodes.every((node) => watchedForAttempt(node, hold, evidence))) return undefined;
-  const asked = evidence.nodes.flatMap((node) => evidence.writes(node, hold.key).filter((write) => isOf(write, hold, evidence)));
+  const asked = evidence.nodes.flatMap((node) =>
+    evidence.writes(node, hold.key).filter((write) => isOf(write, hold, evidence)),
+  );
   const [first] = asked;
   if (!first || !asked.every((write) => write.took === false && foundAnother(write))) return undefined;
   if (!asked.every((write) => write.command === granted.write.command)) return undefined;

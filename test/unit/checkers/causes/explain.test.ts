@@ -105,6 +105,15 @@ describe('failover-lost-write', () => {
     expect(only(promoted(fast).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 6_000)).name).toBe('unexplained');
   });
 
+  it('is not named where the new primary ran anew meanwhile: it may have had the write, and forgotten it', () => {
+    const restarted = (runId: string) =>
+      only(
+        failover().sample(2.1, 'r2', { role: 'replica', runId }).sample(2.5, 'r2', { runId }).take(RETAKEN, 'r2', 'c2'),
+      );
+    expect(restarted('run-2').name).toBe('unexplained');
+    expect(restarted('run-1').name).toBe('failover-lost-write');
+  });
+
   it('is not named where the new primary was not watched and no sample shows that it had nothing', () => {
     const story = failover().watch(2.2, 'r2', false).watch(2.6, 'r2').take(RETAKEN, 'r2', 'c2');
     expect(only(story).name).toBe('unexplained');
@@ -1030,6 +1039,14 @@ describe('never-granted', () => {
     expect(only(watched().take(2.9985, 'r1', 'c2').command(RETAKEN, 'r1', 'c2', storing)).name).not.toBe(
       'never-granted',
     );
+  });
+
+  it('is not named where a request that was read after the answer may be of the attempt: its clock does not say when', () => {
+    const storing = ['SET', KEY, 'value-of-c2', 'PX', '5000'];
+    const late = (aheadMs: number) =>
+      only(watched().take(RETAKEN, 'r1', 'c2').command(3.2, 'r1', 'c2', storing, aheadMs)).name;
+    expect(late(100)).toBe('unexplained');
+    expect(late(0)).toBe('never-granted');
   });
 
   it("is not named where the client's own value was there already: that was stored", () => {
