@@ -6,7 +6,7 @@ import { type Found, historyOf, namespacesOf, processesOf, start, type Torture, 
 export const LEFT_LIMIT_MS = 2_000;
 
 export async function inFullSwing(): Promise<Torture> {
-  const run = start(['--topology', 'sentinel', '--time-limit', '60s'], { viaNpm: true });
+  const run = start(['--topology', 'sentinel', '--clients', '6', '--time-limit', '60s'], { viaNpm: true });
   await until(`torture phase; output so far: ${run.output()} ${run.errors()}`, () =>
     historyOf(run).some((event) => event.type === 'phase' && event.phase === 'torture'),
   );
