@@ -10,7 +10,10 @@ const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise
   ready: { summary: 'how fast a deployment is ready, and what recording costs', run: benchReady },
   history: { summary: 'time and memory to read a long run back, and to judge and report it', run: benchHistory },
   plain: { summary: 'what a plain run comes to, and what it costs to keep, judge and report it', run: benchPlain },
-  accept: { summary: 'how many plain runs say what they must, by area: accept blame', run: benchAccept },
+  accept: {
+    summary: 'how many plain runs say what they must, by area: accept blame, plain or faults',
+    run: benchAccept,
+  },
   checkers: { summary: 'time and memory to decide histories of locks, also those that are hard', run: benchCheckers },
 };
 

@@ -42,6 +42,8 @@ import { turnover } from './measures/turnover.js';
 import { protocolBreaks } from './worth/protocol-breaks.js';
 import { strengthOf, vacuity } from './worth/vacuity.js';
 
+export { strengthOf };
+
 /** Every checker, in the order in which they judge. One that is listed here needs to be named nowhere else. */
 export const checkers: readonly Checker[] = [
   // First: where answers are lost, that is why others cannot tell.

@@ -7,6 +7,8 @@ import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches
 import { drained, surviveClosedOutput } from './common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
 import { runDoctor, runList } from './docs/about-commands.js';
+import { addHuntFlags, type HuntFlags } from './hunt/flags.js';
+import { huntCommand } from './hunt/hunt-command.js';
 import { addImportFlags, type ImportFlags } from './judge/check-import.js';
 import { checkCommand, reportCommand } from './judge/judge-commands.js';
 import { replayCommand } from './replay/replay-command.js';
@@ -76,6 +78,18 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .argument('[run]', 'a run folder, its id, or latest', 'latest')
     .action(async (run: string) => {
       status = await reportCommand(run, { cwd, base: PROJECT_RUNS });
+    });
+  addHuntFlags(
+    program
+      .command('hunt')
+      .description(
+        'search in virtual time: thousands of schedules against real Redis, exact replay, the smallest that finds each thing',
+      ),
+  )
+    .addHelpText('after', HUNT)
+    .action(async (flags: HuntFlags, command: Command) => {
+      const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
+      status = await huntCommand(flags, { argv, cwd, given });
     });
   addSelftestFlags(
     program
@@ -147,6 +161,25 @@ Examples:
 
 Exit status: that of the replays themselves; 0 if all of them held, 1 if one was violated, 2 cannot tell,
 3 could not run. Reproduced or not does not change it.
+`;
+
+const HUNT = `
+redis-server runs unmodified, in virtual time: every clock, message and random number comes from one seed, so a schedule of some
+virtual seconds takes a fraction of one, and is the same whenever it is played again. Your lock runs with its own imports, in
+JavaScript or TypeScript; what the simulated world does not have (files, threads, programs, fetch) is refused in one line.
+
+A finding is shrunk to the fewest faults that still find it, kept in hunts/<time>-<topology>-<id>/<n>/ with its report, and told
+once. What breaks every lock on this topology is told once too, and then left out. docs/simulation.md says how it works and what it
+cannot find; a finding is a finding in simulation until a run on real servers has shown it.
+
+Examples:
+  npm run torture -- hunt --lock ./my-lock.ts                          a minute on a single server
+  npm run torture -- hunt --lock ./my-lock.ts --topology redlock --for 5m
+  npm run torture -- hunt --lock ./my-lock.ts --runs 500 --seed 7      the same 500 schedules again
+  npm run torture -- hunt --faults pause,delay --lease 1s
+  npm run torture -- replay hunts/2026-.../1                           exactly what was found, once more
+
+Exit status: 1 found, 0 nothing was found and the search was strong enough, 2 nothing was found in too little, 3 could not run.
 `;
 
 const MATRIX = `

@@ -2,7 +2,16 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
-import type { ClockSkew, ExecResult, Host, HostProcess, SpawnOptions } from '../harness/vocabulary/host.js';
+import { diskRecordEnv } from '../harness/runtimes/power-cut.js';
+import type {
+  ClockSkew,
+  ExecResult,
+  FileAfterPowerCut,
+  Host,
+  HostProcess,
+  PowerCut,
+  SpawnOptions,
+} from '../harness/vocabulary/host.js';
 import type { Prepared } from './agent/messages.js';
 import type { Docker } from './engine.js';
 import { INSIDE } from './images.js';
@@ -84,14 +93,11 @@ export class DockerHost implements Host {
   }
 
   spawn(argv: readonly string[], options: SpawnOptions = {}): HostProcess {
-    const clock: Record<string, string> = this.options.unavailable.clock
-      ? {}
-      : { LD_PRELOAD: INSIDE.clockShim, LOCK_TORTURE_CLOCK: this.clockFile };
     return this.open.spawn({
       do: 'spawn',
       argv: this.inside(argv),
       cwd: options.cwd ?? this.folder,
-      env: { ...clock, ...options.env },
+      env: { ...this.shims(options), ...options.env },
       logStdout: options.logStdout ?? false,
       alone: options.alone ?? false,
     });
@@ -113,6 +119,14 @@ export class DockerHost implements Host {
     await this.open.call({ do: 'overwrite', path: this.clockFile, data });
   }
 
+  async diskTrouble(pid: number): Promise<string | undefined> {
+    return (await this.open.call<string | null>({ do: 'disk-trouble', folder: this.folder, pid })) ?? undefined;
+  }
+
+  losePower(cut: PowerCut): Promise<FileAfterPowerCut[]> {
+    return this.open.call({ do: 'lose-power', folder: this.folder, cut });
+  }
+
   startLinkShaper(): HostProcess {
     throw new Error(this.options.unavailable.link);
   }
@@ -122,6 +136,17 @@ export class DockerHost implements Host {
     this.isClosed = true;
     this.link?.close();
     closeSync(this.logFd);
+  }
+
+  private shims({ disk }: SpawnOptions): Record<string, string> {
+    const { unavailable, recordsDisk } = this.options;
+    const records = disk === true && recordsDisk;
+    const libraries = [...(unavailable.clock ? [] : [INSIDE.clockShim]), ...(records ? [INSIDE.durableShim] : [])];
+    return {
+      ...(libraries.length > 0 && { LD_PRELOAD: libraries.join(':') }),
+      ...(!unavailable.clock && { LOCK_TORTURE_CLOCK: this.clockFile }),
+      ...(records && diskRecordEnv(this.folder)),
+    };
   }
 
   private get open(): Link {

@@ -17,6 +17,7 @@ export const INSIDE = {
   node: '/opt/lock-torture/node',
   server: '/opt/lock-torture/server',
   clockShim: '/opt/lock-torture/clock-shim.so',
+  durableShim: '/opt/lock-torture/durable-shim.so',
 } as const;
 
 export interface Images {
@@ -41,6 +42,7 @@ export async function provideImages(
   const [base, clientBase] = [await provideBase(engine, image, say), await provideBase(engine, clientImage, say)];
   const agent = filesBelow(project, 'dist/docker/agent');
   const common = ['package.json', 'harness/native/clock-shim.c'];
+  const ofAgent = ['dist/harness/runtimes/power-cut.js'];
   const packages = clientPackages(project);
   const client = await provide({
     engine,
@@ -61,7 +63,7 @@ export async function provideImages(
     name: 'lock-torture/server',
     dockerfile: 'docker/server.Dockerfile',
     from: image,
-    files: [...common, ...agent],
+    files: [...common, 'harness/native/durable-shim.c', ...agent, ...ofAgent],
     folders: [],
     parts: [base, clientBase],
     args: { BASE: image, CLIENT: client },

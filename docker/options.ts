@@ -12,6 +12,8 @@ export interface DockerOptions {
   /** What the hosts' clock file must hold from now on. */
   encodeSkew(skew: ClockSkew): Buffer;
   unavailable: Partial<Record<Capability, string>>;
+  /** Whether it is recorded what servers sync. */
+  recordsDisk: boolean;
   images: Images;
   /** Whether a host of this name runs a server; all others are lock clients' and managers'. */
   isServer(host: string): boolean;

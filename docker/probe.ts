@@ -33,6 +33,7 @@ export async function probe(
   await using runtime = await dockerRuntime({
     ...options,
     unavailable: {},
+    recordsDisk: true,
     isServer: (name) => name === HOST,
     files: new Map(),
   });
@@ -42,10 +43,12 @@ export async function probe(
   const unavailable: Probed['unavailable'] = { link: NO_LINKS };
   const network = await networkTrouble(host);
   const clock = await clockTrouble(host, options.clock);
+  const disk = await diskTrouble(host);
   if (network)
     unavailable.network = `routes cannot be changed in a container (${network}): the engine must grant NET_ADMIN`;
   if (clock)
     unavailable.clock = `the clock shim does not work in ${image} (${clock}): use an image with the C library of Debian`;
+  if (disk) unavailable.disk = `hosts cannot lose power with ${image}: ${disk}`;
   return { version: await serverVersion(host, image), unavailable };
 }
 
@@ -82,6 +85,12 @@ async function clockTrouble(host: Host, clock: Clock): Promise<string | undefine
   return Math.abs(offMs) < HOUR_MS / 2
     ? undefined
     : `set forward by an hour, a process said ${told.trim() || 'nothing'}`;
+}
+
+async function diskTrouble(host: Host): Promise<string | undefined> {
+  const server = host.spawn([INSIDE.server, '--version'], { disk: true, logStdout: true });
+  await server.exited;
+  return host.diskTrouble(server.pid);
 }
 
 async function serverVersion(host: Host, image: string): Promise<string> {

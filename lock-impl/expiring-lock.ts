@@ -7,10 +7,14 @@
 import type { Redis } from 'ioredis';
 import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs, whyNotDone } from './attempts.js';
+import { ONE_SERVER } from './builtin-lock.js';
 import { defineLock } from './define-lock.js';
 import { PAUSE_BETWEEN_TRIES } from './set-nx-px.js';
+import { type ClientSettings, clientsOf } from './third-party/clients.js';
 
 export interface Parts {
+  /** Whose settings its client has; absent: the harness's. On a Cluster there are no others. */
+  clients?: ClientSettings;
   /** What PX is given for a lease, `waitedMs` after the acquire began. */
   px(leaseMs: number, waitedMs: number): number;
   /** What is stored for an owner; absent: its value as it is. */
@@ -22,9 +26,9 @@ export interface Parts {
 export function expiringLock(name: string, parts: Parts): LockDefinition {
   return defineLock({
     name,
-    topologies: ['single', 'replica', 'sentinel', 'cluster'],
+    topologies: parts.clients === 'defaults' ? ['single', 'replica', 'sentinel'] : ONE_SERVER,
     async connect(access) {
-      const redis = await access.redis();
+      const redis = parts.clients ? (await clientsOf(access, parts.clients))[0]! : await access.redis();
       const { stored = (owner: string) => owner } = parts;
       const attempt = async (key: string, leaseMs: number, beganNs: number): Promise<Attempt> => {
         const owner = access.randomValue();

@@ -261,7 +261,9 @@ export class ReentrantLock {
 
   /** All holds of the owner share one expiry. `grant`: the one that did it, which knows already. */
   #renewed(sentNs: number, leaseMs: number, grant?: OwnerHold): void {
-    const others = this.#grants.filter((other) => other !== grant && other.leaseMs <= leaseMs);
+    // What was asked for later has a later lease already: a nested lock may be granted before the answer to a renewal is told.
+    const earlier = (other: OwnerHold) => other.sentNs <= sentNs && other.leaseMs <= leaseMs;
+    const others = this.#grants.filter((other) => other !== grant && earlier(other));
     if (others.some(({ watched }) => watched)) this.#watchdog?.confirmed(sentNs);
     if (others.length > 0) this.#options.onRenewed?.(others, sentNs, leaseMs);
   }

@@ -72,4 +72,32 @@ export const replicaRows: readonly Cell[] = [
     ],
     [elsewhere([fencedMutex], 'sentinel'), 'harm', 'both count on from the same token'],
   ]),
+  ...row('planned-failover-by-the-primary', play('handover-keeps-the-lock'), [
+    [
+      elsewhere([plainMutex, reentrantMutex, fencedMutex], 'replica'),
+      'safe',
+      'FAILOVER TO waits until the replica has every write',
+    ],
+  ]),
+  ...row('planned-failover-in-a-cluster', play('cluster-handover-keeps-the-lock'), [
+    [
+      elsewhere([plainMutex, reentrantMutex, fencedMutex], 'cluster'),
+      'safe',
+      'CLUSTER FAILOVER waits until the replica has every write',
+    ],
+  ]),
+  ...row('planned-failover-by-sentinel', play('planned-failover-makes-two-holders'), [
+    [
+      elsewhere([plainMutex, reentrantMutex], 'sentinel'),
+      'exclusion',
+      'the old primary goes on granting until the Sentinels make it follow, seconds later',
+    ],
+  ]),
+  ...row('slot-moved-while-held', play('moved-slot-keeps-the-lock'), [
+    [
+      elsewhere([plainMutex, reentrantMutex, fencedMutex], 'cluster'),
+      'safe',
+      'MIGRATE takes the key along, with the time that it has left',
+    ],
+  ]),
 ];

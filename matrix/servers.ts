@@ -16,6 +16,9 @@ import {
   waitReplicated,
 } from './columns.js';
 
+/** Few locks, held for long: one that is lost is asked for at once, and still held. */
+const afterAPowerCut = (persistence: string) =>
+  flags('--nemesis', 'power-cut', '--persistence', persistence, '--keys', '2', '--hold', '0.4x..0.7x');
 const noServerForgets = 'no server forgets a grant, and careful clients stop in time';
 const lateButSound = 'a lease ends later than it should, which delays the next holder and breaks nothing';
 
@@ -77,6 +80,12 @@ export const serverRows: readonly Cell[] = [
       'safe',
       noServerForgets,
     ],
+  ]),
+  ...row('power-cut-with-a-log-synced-each-second', afterAPowerCut('aof-everysec'), [
+    [[plainMutex, reentrantMutex], 'exclusion', 'the server comes back without the grants of its last second'],
+  ]),
+  ...row('power-cut-with-every-write-synced', afterAPowerCut('aof-always'), [
+    [[plainMutex, reentrantMutex, onRedlock], 'safe', 'a grant was synced before it was answered'],
   ]),
   ...row('node-hangs', flags('--workload', 'renewal', ...plan('a-node-hangs'), '--lease', '1500ms'), [
     [[onRedlock, ...published], 'safe', 'a command to a node that hangs fails in time, and the others are a majority'],

@@ -8,10 +8,12 @@ export {
   defaultFaults,
   defaultRole,
   type FaultRequest,
+  needsOf,
   type ParsedRequests,
   PlanError,
   parseNemesis,
 } from './requests.js';
 export { type NemesisByHand, nemesisByHand, runNemesis } from './runner.js';
+export { SEARCHED, SEARCHED_BY_DEFAULT, type SearchOptions, searchArbitrary } from './search-plan.js';
 export type { NemesisFault, PlanTopology } from './striking/context.js';
 export { roles } from './striking/roles.js';

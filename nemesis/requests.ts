@@ -1,5 +1,5 @@
 /** What a user asks for with `--nemesis`, and what each topology is given when nothing is asked for. */
-import type { Target, TargetRole } from '../harness/vocabulary/faults.js';
+import type { Plan, Target, TargetRole } from '../harness/vocabulary/faults.js';
 import type { Capability } from '../harness/vocabulary/host.js';
 import { faults } from './faults/index.js';
 import { words } from './levers/basics.js';
@@ -107,6 +107,11 @@ export function unknownFault(name: string): string {
 /** Why a fault is not possible on this machine, with the remedy; undefined if it can. */
 export function incapable(fault: NemesisFault, unavailable: Unavailable): string | undefined {
   return fault.needs.map((need) => unavailable[need]).find((reason) => reason !== undefined);
+}
+
+/** What the faults of a plan need of the runtime. */
+export function needsOf(plan: Plan): Set<Capability> {
+  return new Set(plan.steps.flatMap((step) => faults[step.fault]?.needs ?? []));
 }
 
 function parseItem(item: string, topology: PlanTopology, unavailable: Unavailable): FaultRequest {

@@ -16,7 +16,7 @@ import { findUnhealed } from './unhealed.js';
 
 /** Starts carrying out the plan; its times count from now. */
 export function runNemesis(plan: Plan, context: FaultContext): NemesisRun {
-  const levers = createLevers(context.clock, context.topology, context.leaseMs, context.random);
+  const levers = leversFor(context);
   const stopping = new AbortController();
   const whole = { ...context, signal: AbortSignal.any([context.signal, stopping.signal]) };
   // Every step of a long plan waits on it: that is no leak.
@@ -48,6 +48,10 @@ export function runNemesis(plan: Plan, context: FaultContext): NemesisRun {
   };
 }
 
+function leversFor({ clock, topology, leaseMs, random, runtime }: FaultContext): Levers {
+  return createLevers(clock, topology, leaseMs, random, runtime.ownNetwork);
+}
+
 /** Faults that strike on command, and stay until they are healed on command. */
 export interface NemesisByHand {
   /** What was struck so far, as a plan would say it. */
@@ -67,7 +71,7 @@ const STRIKES_WITHIN_MS = 10_000;
 
 /** A nemesis that follows no plan. Times of its steps count from now. */
 export function nemesisByHand(context: FaultContext): NemesisByHand {
-  const levers = createLevers(context.clock, context.topology, context.leaseMs, context.random);
+  const levers = leversFor(context);
   const startNs = context.clock.nowNs();
   const elapsedMs = () => Math.round((context.clock.nowNs() - startNs) / 1e6);
   const steps: (PlanStep & { atMs: number })[] = [];

@@ -28,10 +28,21 @@ export async function findUnhealed(context: FaultContext, levers: Levers): Promi
       .clients()
       .map((client): [string, () => Promise<string[]>] => [client.name, () => clientTrouble(client, context, levers)]),
   ];
-  const found = checks.map(([name, check]) =>
-    check().catch((error) => [`${name} cannot be checked: ${message(error)}`]),
-  );
+  const found = checks.map(([name, check]) => answered(name, check, context));
   return (await Promise.all(found)).flat();
+}
+
+/** A machine that is busy for seconds lets questions time out: they are asked again for as long as an answer may take. */
+async function answered(name: string, check: () => Promise<string[]>, { clock }: FaultContext): Promise<string[]> {
+  let why = '';
+  const ask = () =>
+    check().catch((error) => {
+      why = message(error);
+      return undefined;
+    });
+  const healing = { clock, signal: new AbortController().signal };
+  const wait = { timeoutMs: ANSWER_TIMEOUT_MS, pollMs: POLL_MS, doing: '', context: healing };
+  return (await waitFor(ask, wait)) ?? [`${name} cannot be checked: ${why}`];
 }
 
 async function clientTrouble(client: ClientTarget, { clock }: FaultContext, levers: Levers): Promise<string[]> {

@@ -1,5 +1,6 @@
 /** Claims about locks, each with the play that proves or refutes it. */
 import type { Scenario } from '../harness/vocabulary/workload.js';
+import { askingUnaskedTakesAHeldLock } from './asking-unasked-takes-a-held-lock.js';
 import { bareSetnxOutlivesItsHolder } from './bare-setnx-outlives-its-holder.js';
 import { clusterHandoverKeepsTheLock } from './cluster-handover-keeps-the-lock.js';
 import { clusterLosesTheLock } from './cluster-loses-the-lock.js';
@@ -21,6 +22,7 @@ import { lostReplyLeavesAnOrphan } from './lost-reply-leaves-an-orphan.js';
 import { lostWakeUpCostsOneLease } from './lost-wake-up-costs-one-lease.js';
 import { lostWakeUpIsSleptThrough } from './lost-wake-up-is-slept-through.js';
 import { minReplicasBoundsTheWindow } from './min-replicas-bounds-the-window.js';
+import { movedSlotKeepsTheLock } from './moved-slot-keeps-the-lock.js';
 import { negativeExpiry } from './negative-expiry.js';
 import { oneFailedRenewalCostsNothing } from './one-failed-renewal-costs-nothing.js';
 import { oneFailedRenewalEndsTheWatchdog } from './one-failed-renewal-ends-the-watchdog.js';
@@ -30,12 +32,15 @@ import { pauseBetweenGetAndDel } from './pause-between-get-and-del.js';
 import { pauseBetweenGrantAndWrite } from './pause-between-grant-and-write.js';
 import { plainDelFreesAnothersLock } from './plain-del-frees-anothers-lock.js';
 import { plannedFailoverMakesTwoHolders } from './planned-failover-makes-two-holders.js';
+import { powerCutLosesTheLastSecond } from './power-cut-loses-the-last-second.js';
+import { powerCutWithASyncedLog } from './power-cut-with-a-synced-log.js';
 import { redlockClockJumps } from './redlock-clock-jumps.js';
 import { redlockClocksGoBack } from './redlock-clocks-go-back.js';
 import { redlockCrashedHolderFreesIt } from './redlock-crashed-holder-frees-it.js';
 import { redlockMajorityIsEnough } from './redlock-majority-is-enough.js';
 import { redlockNodeEvicts } from './redlock-node-evicts.js';
 import { redlockNodeRestartsEmpty } from './redlock-node-restarts-empty.js';
+import { redlockNodeRestartsLateAfterAPowerCut } from './redlock-node-restarts-late-after-a-power-cut.js';
 import { redlockNodeStaysAway } from './redlock-node-stays-away.js';
 import { redlockOnlyOneHolds } from './redlock-only-one-holds.js';
 import { redlockOnlyTheOwnerReleases } from './redlock-only-the-owner-releases.js';
@@ -56,6 +61,7 @@ import { watchdogUnderAPause } from './watchdog-under-a-pause.js';
 import { watchdogWhoseRenewalsFail } from './watchdog-whose-renewals-fail.js';
 
 const all: readonly Scenario[] = [
+  askingUnaskedTakesAHeldLock,
   bareSetnxOutlivesItsHolder,
   clusterHandoverKeepsTheLock,
   clusterLosesTheLock,
@@ -77,6 +83,7 @@ const all: readonly Scenario[] = [
   lostWakeUpCostsOneLease,
   lostWakeUpIsSleptThrough,
   minReplicasBoundsTheWindow,
+  movedSlotKeepsTheLock,
   negativeExpiry,
   oneFailedRenewalCostsNothing,
   oneFailedRenewalEndsTheWatchdog,
@@ -86,12 +93,15 @@ const all: readonly Scenario[] = [
   pauseBetweenGrantAndWrite,
   plainDelFreesAnothersLock,
   plannedFailoverMakesTwoHolders,
+  powerCutLosesTheLastSecond,
+  powerCutWithASyncedLog,
   redlockClockJumps,
   redlockClocksGoBack,
   redlockCrashedHolderFreesIt,
   redlockMajorityIsEnough,
   redlockNodeEvicts,
   redlockNodeRestartsEmpty,
+  redlockNodeRestartsLateAfterAPowerCut,
   redlockNodeStaysAway,
   redlockOnlyOneHolds,
   redlockOnlyTheOwnerReleases,

@@ -208,6 +208,13 @@ const descriptions: Record<string, Description> = {
       'https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks',
     ),
   },
+  'place-removed': {
+    phrase: 'another client took its place out of the queue',
+    blame: lock(
+      'A place in a queue lasts until its client leaves, or its declared time is over: nobody else may take it away before.',
+      'https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks',
+    ),
+  },
   'went-on-trying': {
     phrase: 'the lock went on trying',
     blame: lock('A try must end when its wait is over, whatever it still means to send.', LOCKS),

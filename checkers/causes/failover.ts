@@ -21,7 +21,7 @@ export const failoverLostWrite: Reason = (contest, evidence) => {
   const { earlier, later, key } = contest;
   const [from, to] = [earlier.write.node, later.write.node];
   const returned = from === to;
-  if (!returned && contest.reached) return undefined;
+  if (!returned && (contest.reached || mayHaveMoved(contest, evidence))) return undefined;
   const asReplica = evidence.lastAsReplica(to, ranBy(later));
   // The same node may have granted both, if in between it was made a replica of one that did not have the write.
   if (!asReplica || (returned && asReplica[1].atNs <= earlier.write.atNs)) return undefined;
@@ -56,7 +56,7 @@ export const failoverLostWrite: Reason = (contest, evidence) => {
 export const splitBrain: Reason = (contest, evidence) => {
   const { earlier, later, key } = contest;
   const [fresh, old] = [earlier.write.node, later.write.node];
-  if (fresh === old || contest.reached) return undefined;
+  if (fresh === old || contest.reached || mayHaveMoved(contest, evidence)) return undefined;
   const asReplica = evidence.lastAsReplica(fresh, ranBy(earlier));
   if (!asReplica) return undefined;
   if (!isNewer(asReplica[1], old, later, evidence)) return undefined;
@@ -79,6 +79,15 @@ export const splitBrain: Reason = (contest, evidence) => {
     ].sort((a, b) => a.atNs - b.atNs),
   };
 };
+
+/**
+ * Whether the two may be of different shards: then neither ever took the other's place. A slot that was moved says that its
+ * keys were granted by nodes of both.
+ */
+function mayHaveMoved({ earlier, later }: Contest, { effects }: Evidence): boolean {
+  const untilNs = Math.max(ranBy(earlier), ranBy(later));
+  return effects.spans('slot-moves').some(({ earliestNs }) => earliestNs <= untilNs);
+}
 
 /**
  * Whether a node that was a replica at a look, and primary later, was made primary after the one that granted this: that was
@@ -107,8 +116,9 @@ function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): Ca
   const sample = evidence
     .samples(node, fromNs, untilNs)
     .find(
-      ([, { role, keys }]) =>
+      ([, { role, keys, unseen }]) =>
         role === 'primary' &&
+        !unseen?.includes(key) &&
         (keys[key] === undefined ||
           (value !== undefined && !isHidden(keys[key].owner) && !ownerIs(keys[key].owner, value))),
     );

@@ -5,44 +5,26 @@
  * c2's place where it was.
  *
  * Named where the one server was watched from the storing of that place until the grant, ran as one process, and nothing moved
- * its clock. The place was stored by the waiting client itself, in its acquire and over the connection that it was granted over,
- * and before the other one's acquire began; every list and sorted set in which the client stored it still had it, and had time
- * left, when the grant was stored, under another key and by a command of the one who was granted.
+ * its clock meanwhile, be it off all the time. The place was stored by the waiting client itself, in its acquire and over the
+ * connection that it was granted over, and before the other one's acquire began; every list and sorted set in which the client
+ * stored it still had it, and had time left, when the grant was stored, under another key and by a command of the one who was
+ * granted.
  *
- * Excludes a client that had a place of its own there before (it gave up, and came back to it) or may have had one, clients that
- * are queued elsewhere than on the server, and independent nodes. Whose a place is follows from the connection that stored it:
+ * Excludes a client that had a place of its own there when it asked (it gave up, and came back to it) or may have had one,
+ * clients that are queued elsewhere than on the server, and independent nodes. Whose a place is follows from the connection that stored it:
  * what a process sent that has died since may come late, when another is in its place.
  */
 
-import { type KeyChanges, ownersBy, ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
+import { ownersOf, storedBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
-import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
 import { shown } from '../../harness/record/schemas/foreign-text.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
-import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+import type { Cause } from '../../harness/vocabulary/verdict.js';
 import { isBelieved } from './never-stored.js';
 import { type OwnStore, ownStoresOf, RelatedKeys } from './own-stores.js';
+import { changesBetween, isQueue, type Passed, placesOf, type QueuePlace } from './queue-places.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
-
-/** Who waited, and who was granted the lock first. */
-export interface Passed {
-  readonly waiter: Hold;
-  /** When the waiter's acquire began. */
-  readonly waiterAskedNs: number;
-  readonly by: Hold;
-  /** When the other one's acquire began. */
-  readonly askedNs: number;
-}
-
-/** What a client stored in a queue. */
-interface Place {
-  readonly key: string;
-  readonly name: string;
-  readonly line: number;
-  readonly atNs: number;
-}
 
 export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | undefined {
   const evidence = wholeEvidenceOf(input);
@@ -51,61 +33,30 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
   for (const granted of ownStoresOf(passed.by, evidence, related)) {
     const grant = evidence.readingOf(granted.node)!.changes(granted.key).ofLine(granted.line);
     if (!grant || !granted.inTime || isQueue(grant.after)) continue;
-    const places = placesOf(passed, granted, evidence, related);
+    const places = placesOf(passed, granted.node, evidence, related);
     const [first] = places;
-    if (!first || !isBelieved(granted.node, first.atNs, grant.atNs, evidence, 0)) continue;
+    if (!first || !isBelieved(granted.node, first.atNs, grant.atNs, evidence, 0, 'still')) continue;
     const isOwn = ({ by, name }: { by: Origin; name: string }) =>
       by.atNs < passed.askedNs && (isSameConnection(by, grant.by) || name === granted.owner);
     const stood = places.every(({ key, name, line }) => {
       const changes = evidence.readingOf(granted.node)!.changes(key);
       // What ends by its time ends without a command that would show it.
       if (changes.storedAt(name, grant.atNs).truth !== 'yes') return false;
-      const states = statesBetween(changes, line, granted.line);
-      return states.every((state) => stores(state, name) === 'yes' && !mayHavePlace(state, isOwn));
+      const stood = changesBetween(changes, line, granted.line);
+      // A place that the other one had lost before it asked is none that it came back to.
+      const fromAsked = stood.filter((_, n) => !(stood[n + 1] && stood[n + 1]!.atNs < passed.askedNs));
+      return (
+        stood.every(({ after }) => stores(after, name) === 'yes') &&
+        !fromAsked.some(({ after }) => mayHavePlace(after, isOwn))
+      );
     });
     if (stood) return causeOf(passed, granted, first, grant.atNs);
   }
   return undefined;
 }
 
-/** The last place that the waiter stored before the other one asked, under all keys that it stored it under. */
-function placesOf(
-  { waiter, waiterAskedNs, askedNs }: Passed,
-  { node }: OwnStore,
-  evidence: Evidence,
-  related: RelatedKeys,
-): Place[] {
-  const reading = evidence.readingOf(node)!;
-  const connection = sourceOf(waiter, node, evidence, related);
-  const places = (related.of(waiter.key, reading) ?? []).flatMap((key) =>
-    reading.changes(key).list.flatMap(({ by, after, line, atNs, ranFromNs }): Place[] => {
-      if (by?.client !== waiter.client || by.source !== connection || !isQueue(after)) return [];
-      if (ranFromNs < waiterAskedNs - RECKONING_NS || atNs >= askedNs) return [];
-      return ownersBy(after, line).map((name) => ({ key, name, line, atNs }));
-    }),
-  );
-  places.sort((a, b) => a.line - b.line);
-  const name = places.at(-1)?.name;
-  return places.filter((place) => place.name === name);
-}
-
-/** The connection over which a client was granted the lock. */
-function sourceOf(hold: Hold, node: string, evidence: Evidence, related: RelatedKeys): string | undefined {
-  const own = ownStoresOf(hold, evidence, related).find((store) => store.node === node);
-  return own && evidence.readingOf(node)!.changes(own.key).ofLine(own.line)?.by?.source;
-}
-
 function isSameConnection(one: Origin, other: Origin | undefined): boolean {
   return one.client === other?.client && one.source === other?.source;
-}
-
-function isQueue({ held }: StoredState): boolean {
-  return held?.type === 'list' || held?.type === 'zset';
-}
-
-/** What was there from one line on until another had run. */
-function statesBetween({ list }: KeyChanges, fromLine: number, untilLine: number): StoredState[] {
-  return list.filter(({ line }) => line >= fromLine && line <= untilLine).map(({ after }) => after);
 }
 
 /** Whether a place of the client's own may have been in a queue. */
@@ -119,7 +70,7 @@ function mayHavePlace(state: StoredState, isOwn: (place: { by: Origin; name: str
 function causeOf(
   { waiter, by, askedNs }: Passed,
   { node, key, line }: OwnStore,
-  place: Place,
+  place: QueuePlace,
   grantedNs: number,
 ): Cause {
   const stood = `${waiter.client}'s place ${shown(place.name, 60)} in ${place.key}`;

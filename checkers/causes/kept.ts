@@ -14,7 +14,15 @@ import type { History, Observations } from '../../harness/vocabulary/history.js'
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Violation } from '../../harness/vocabulary/verdict.js';
 
-const LOSING: ReadonlySet<string> = new Set(['killed', 'forgot', 'short-of-memory', 'evicted', 'replaced']);
+const LOSING: ReadonlySet<string> = new Set([
+  'killed',
+  'lost-power',
+  'forgot',
+  'short-of-memory',
+  'evicted',
+  'replaced',
+  'slot-moves',
+]);
 const MOVING: ReadonlySet<string> = new Set(['clock-jumped', 'clock-drifts', 'clock-strobes']);
 /** With more commands than these, they are not all read. */
 const MOST_COMMANDS = 1_000_000;

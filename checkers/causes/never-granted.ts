@@ -11,9 +11,9 @@
  * nodes of which some, but too few, granted it (`minority-granted`).
  */
 
-import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isNested } from '../../harness/record/facts/hold-order.js';
-import { asksFor, foundAnother, type KeyWrite, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { foundAnother, type KeyWrite } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { listed, moment } from '../../harness/record/facts/words.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
@@ -21,7 +21,7 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { keptItsData } from './meanwhile.js';
 import { neverStoredIn, type Refuted, refutedName } from './never-stored.js';
-import { watchedForAttempt } from './votes.js';
+import { mayBeOfAttempt, watchedForAttempt } from './votes.js';
 
 const ONE_GRANT_ONE_WRITE: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'fenced', 'fair']);
 
@@ -73,7 +73,7 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
   if (!granted || hold.client === other.client || isNested(history, hold)) return undefined;
   if (!evidence.nodes.every((node) => watchedForAttempt(node, hold, evidence))) return undefined;
   const asked = evidence.nodes.flatMap((node) =>
-    evidence.writes(node, hold.key).filter((write) => isOf(write, hold, evidence)),
+    evidence.writes(node, hold.key).filter((write) => mayBeOfAttempt(write, hold, evidence)),
   );
   const [first] = asked;
   if (!first || !asked.every((write) => write.took === false && foundAnother(write))) return undefined;
@@ -107,15 +107,4 @@ function wasThere({ node, observation, atNs }: KeyWrite, key: string, evidence: 
   const list = evidence.readingOf(node)?.changes(key).list ?? [];
   const last = list.findLast(({ line, after }) => line < observation && after.exists === 'yes');
   return last !== undefined && keptItsData(node, key, last.atNs, atNs - 1, evidence);
-}
-
-/** Whether it may be a request of the attempt that was answered with this hold; a clock that is off does not say when it ran. */
-function isOf(write: KeyWrite, { client, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
-  const lateNs = evidence.isPlaced(write) ? RECKONING_NS : OBSERVED_WITHIN_NS;
-  return (
-    write.client === client &&
-    asksFor(write) &&
-    write.ranNs >= grantSentNs - RECKONING_NS &&
-    write.ranNs <= fromNs + lateNs
-  );
 }

@@ -23,7 +23,7 @@
  * keys that are not named after the resource, clients whose stamps contradict each other, and what happened while machine or
  * harness stood still.
  */
-import { clockMovesOf } from '../../harness/record/facts/clock-moves.js';
+import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { Change, KeyChanges, StateSpan } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
 import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
@@ -38,7 +38,7 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { EvidenceWindows } from './evidence-windows.js';
-import { keptItsData } from './meanwhile.js';
+import { keptItsData, READING_MS } from './meanwhile.js';
 import { ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 import { StoredOwners } from './stored-owners.js';
 import { isSeenFromTheStart, whyNoVote } from './votes.js';
@@ -269,7 +269,7 @@ export function refutedName({ client, id }: Hold): string {
 /**
  * Whether what a node was seen to do between the two instants is all that it did, and its stamps say when. `readWithinNs`: so
  * long after its end a command may have been read; 0 where that is when a line of the node's own was read, for it prints them
- * in order.
+ * in order. `clock`: of one that stands still while it is off, stamps say only how far apart two commands ran.
  */
 export function isBelieved(
   node: string,
@@ -277,19 +277,22 @@ export function isBelieved(
   endedNs: number,
   evidence: Evidence,
   readWithinNs = OBSERVED_WITHIN_NS,
+  clock: 'right' | 'still' = 'right',
 ): boolean {
   const [fromNs, untilNs] = [beganNs - RECKONING_NS, endedNs + readWithinNs];
   if (!evidence.watchedThroughout(node, fromNs, untilNs)) return false;
   const [before, after] = [evidence.lastSample(node, fromNs), evidence.firstSample(node, untilNs, () => true)];
   if (!before || !after) return false;
-  const moved = clockMovesOf(evidence.effects, node).some(
-    ({ span }) => span.earliestNs <= after[1].atNs && span.latestNs >= before[1].atNs,
+  const moved = clockMovesOf(evidence.effects, node).some((move) =>
+    clock === 'still'
+      ? mayMoveBetween(move, before[1].atNs, after[1].atNs)
+      : move.span.earliestNs <= after[1].atNs && move.span.latestNs >= before[1].atNs,
   );
   const samples = evidence.samples(node, before[1].atNs, after[1].atNs).map(([, sample]) => sample);
   const skews = samples.map(({ skewMs }) => skewMs);
   return (
     !moved &&
-    Math.max(...skews) - Math.min(...skews) <= MOVED_MS &&
+    Math.max(...skews) - Math.min(...skews) <= (clock === 'still' ? READING_MS : MOVED_MS) &&
     samples.every(({ runId }) => runId === before[1].runId)
   );
 }

@@ -23,7 +23,8 @@ export const nodeForgot: Reason = (contest, evidence) => {
   if (mayHaveGoneBefore(contest, evidence)) return undefined;
   const samples = evidence.samples(node, restart.backNs, gone.atNs);
   // It may have kept what a sample does not show.
-  if (samples.some(([, { keys }]) => isHidden(keys[key]?.owner ?? ''))) return undefined;
+  if (samples.some(([, { keys, unseen }]) => isHidden(keys[key]?.owner ?? '') || unseen?.includes(key)))
+    return undefined;
   const [empty] = samples;
   const { last } = lastProlonged(reached, contest, evidence);
   // What had run out by then, or was seen there as another's, was not forgotten.

@@ -6,10 +6,11 @@
  * it is killed is not always printed), and had nothing that the client had stored before; or where it was dead, stopped or
  * out of the client's reach for the whole attempt. In every other case it may have.
  */
+import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { StoredState } from '../../harness/record/facts/commands/state.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import { ALL_TIME, type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
-import { foundAnother, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { asksFor, foundAnother, type KeyWrite, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 
 /** How far a clock is off is known to some milliseconds. */
@@ -48,14 +49,35 @@ function mayHaveBeenAsked(node: string, { key, client, grantSentNs, fromNs }: Ho
     );
 }
 
+/**
+ * Whether a request may have been sent in the attempt that was answered with this hold. Where its server's clock does not say
+ * when it ran, that is any which was read from when the attempt left until a second after the answer.
+ */
+export function mayBeOfAttempt(write: KeyWrite, { client, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
+  const { node, ranNs, atNs } = write;
+  if (write.client !== client || !asksFor(write) || atNs < grantSentNs - RECKONING_NS) return false;
+  if (!evidence.isPlaced(write) || hasMoved(node, grantSentNs, atNs, evidence))
+    return atNs <= fromNs + OBSERVED_WITHIN_NS;
+  return ranNs >= grantSentNs - RECKONING_NS && ranNs <= fromNs + RECKONING_NS;
+}
+
 /** Whether a node's clock was as far off all the time: then what it showed says when. */
 function isSteady(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
+  const before = evidence.lastSample(node, fromNs);
+  const after = evidence.firstSample(node, untilNs, () => true);
+  return before !== undefined && after !== undefined && !hasMoved(node, fromNs, untilNs, evidence);
+}
+
+/** Whether two looks about then saw a node's clock differently far off, or a fault may have moved it, to and back too. */
+function hasMoved(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
   const before = evidence.lastSample(node, fromNs)?.[1];
   const after = evidence.firstSample(node, untilNs, () => true)?.[1];
-  if (!before || !after) return false;
+  if (!before) return false;
+  const byNs = after?.atNs ?? untilNs;
+  if (clockMovesOf(evidence.effects, node).some((move) => mayMoveBetween(move, before.atNs, byNs))) return true;
   return evidence
-    .samples(node, fromNs, after.atNs)
-    .every(([, { skewMs }]) => Math.abs(skewMs - before.skewMs) <= STEADY_WITHIN_MS);
+    .samples(node, fromNs, byNs)
+    .some(([, { skewMs }]) => Math.abs(skewMs - before.skewMs) > STEADY_WITHIN_MS);
 }
 
 /** What kept the node from carrying out anything of the attempt before it was answered, where something certainly did. */

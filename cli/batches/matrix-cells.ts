@@ -30,7 +30,7 @@ export function decideCell(
   return ({ cell }, seed) =>
     'flags' in cell.by
       ? byFlags({ argv: argvOf(cell, cell.by, timeLimitMs) }, seed)
-      : decidePlay(castWith(scenarioNamed(cell.by.scenario), cell), seed, project);
+      : decidePlay(castWith(scenarioNamed(cell.by.scenario), cell), options, seed, project);
 }
 
 function argvOf({ lock, topology, expect }: Cell, { flags }: Flags, timeLimitMs: number): string[] {

@@ -14,7 +14,7 @@ import { nameAmong } from '../common/values.js';
 import type { DecidedRun } from '../run/decide-run.js';
 import { checkPair, fitsTopology } from '../run/deployment.js';
 import type { RunRequest } from '../run/prepare-run.js';
-import { type BatchRun, runBatch } from './batch.js';
+import { type BatchOptions, type BatchRun, runBatch } from './batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
 import { batchHeadline, recordBatch } from './batch-record.js';
 
@@ -73,7 +73,7 @@ export async function scenarioCommand(
   const beganMs = performance.now();
   const summarise = () => summaryOf(rows, chosen.length, (performance.now() - beganMs) / 1e3);
   const record = recordBatch({ base: options.base, name: 'scenarios', json: flags.json }, summarise, sheetOf);
-  const decide = (scenario: Cast, seed: number) => decidePlay(scenario, seed, cwd);
+  const decide = (scenario: Cast, seed: number) => decidePlay(scenario, options, seed, cwd);
   await runBatch(chosen, options, decide, (scenario, run) => {
     const row = rowOf(scenario, run);
     rows.push(row);
@@ -136,8 +136,18 @@ export function scenarioNamed(name: string): Scenario {
   return scenario;
 }
 
-/** What a play's run is to do, as far as it is not the play's own doing. Throws where the lock makes no sense there. */
-export function decidePlay(scenario: Cast, seed: number, cwd: string): Pick<DecidedRun, 'request' | 'plan'> {
+/**
+ * What a play's run is to do, as far as it is not the play's own doing. Throws where the lock makes no sense there, and where
+ * this machine lacks what the play needs.
+ */
+export function decidePlay(
+  scenario: Cast,
+  { machine }: Pick<BatchOptions, 'machine'>,
+  seed: number,
+  cwd: string,
+): Pick<DecidedRun, 'request' | 'plan'> {
+  const lacking = scenario.needs?.map((need) => machine.unavailable[need]).find((reason) => reason !== undefined);
+  if (lacking !== undefined) throw new UsageError(`scenario ${scenario.name} is not possible here: ${lacking}`);
   return { request: requestOf(scenario, seed, cwd), plan: { version: 1, seed, steps: [] } };
 }
 

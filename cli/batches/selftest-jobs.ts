@@ -28,6 +28,8 @@ export type TrialResult =
 /** One run of a self-test, told. */
 export interface SelftestRow {
   lock: string;
+  /** Whether something was to be found. */
+  canary: boolean;
   shown: TrialResult;
   /** By which checker and as what, or what there was instead. */
   why: string;
@@ -82,6 +84,7 @@ export function judgeJob(job: Job, run: BatchRun): SelftestRow {
   const { lock, story } = job;
   const row = {
     lock,
+    canary: job.must !== undefined,
     story,
     seed: run.seed,
     ...(run.runId && { run: run.runId }),
@@ -89,14 +92,15 @@ export function judgeJob(job: Job, run: BatchRun): SelftestRow {
   };
   const { results } = run;
   if (!results) return { ...row, shown: 'could-not-run', why: run.error ?? 'it could not run' };
-  if (job.must && 'counted' in job.must) {
-    const { verdict, counted } = job.must;
-    const caught = results.verdict === verdict && (results.stats[counted] ?? 0) > 0;
-    return { ...row, shown: caught ? 'caught' : 'missed', why: results.headline };
-  }
+  if (job.must && 'counted' in job.must)
+    return { ...row, shown: isCaught(results, job.must) ? 'caught' : 'missed', why: results.headline };
   if (job.must) {
     const first = firstFound(results, job.must);
-    if (!first) return { ...row, shown: 'missed', why: `${nameOf(job.must)} was to be found; ${results.headline}` };
+    if (!first) {
+      // A run that could not be judged, on a busy machine say, has not let the mistake pass.
+      const shown = results.verdict === 'unknown' ? 'cannot-tell' : 'missed';
+      return { ...row, shown, why: `${nameOf(job.must)} was to be found; ${results.headline}` };
+    }
     return { ...row, shown: 'caught', why: nameOf(job.must), afterSeconds: Number((first.untilNs / 1e9).toFixed(1)) };
   }
   const { mustNot } = job;
@@ -105,6 +109,12 @@ export function judgeJob(job: Job, run: BatchRun): SelftestRow {
     return { ...row, shown: 'accused', why: `${accusation.class} (${accusation.kind}): ${accusation.proof}` };
   if (results.verdict === 'unknown') return { ...row, shown: 'cannot-tell', why: results.headline };
   return { ...row, shown: 'not-accused', why: results.headline };
+}
+
+/** Whether a run ended as its trial says that a canary is caught. */
+export function isCaught(results: Results, must: Detection | Untold): boolean {
+  if ('counted' in must) return results.verdict === must.verdict && (results.stats[must.counted] ?? 0) > 0;
+  return firstFound(results, must) !== undefined;
 }
 
 function firstFound(results: Results, finding: Detection): Violation | undefined {

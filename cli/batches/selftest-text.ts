@@ -36,8 +36,8 @@ function after({ afterSeconds }: SelftestRow): string {
 
 export function headline(rows: readonly SelftestRow[], planned: number): string {
   const count = (shown: TrialResult) => rows.filter((row) => row.shown === shown).length;
-  const canaries = count('caught') + count('missed');
-  const sound = count('not-accused') + count('accused');
+  const canaries = rows.filter(({ canary }) => canary).length;
+  const sound = rows.length - canaries;
   const parts = [
     `${count('caught')} of ${canaries} canaries caught`,
     `${count('accused')} of ${sound} sound runs accused`,
@@ -59,8 +59,8 @@ export function troublesOf(rows: readonly SelftestRow[]): string[] {
 
 /** The same for `selftest.html` and `selftest.md`. */
 export function selftestSheet(summary: SelftestSummary, id: string): Sheet {
-  const canaries = summary.rows.filter(({ shown }) => shown === 'caught' || shown === 'missed');
-  const others = summary.rows.filter((row) => !canaries.includes(row));
+  const canaries = summary.rows.filter(({ canary }) => canary);
+  const others = summary.rows.filter(({ canary }) => !canary);
   const common = (row: SelftestRow): SheetCell[] => [
     row.why,
     row.run === undefined ? String(row.seed) : { text: String(row.seed), run: row.run },

@@ -10,6 +10,8 @@ import { topologies } from '../../harness/topologies/index.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { commandLine } from '../common/reproduce.js';
 import { saying } from '../common/say.js';
+import { isFinding } from '../hunt/finding.js';
+import { replayFinding } from '../hunt/replay-finding.js';
 import type { Where } from '../judge/judge-commands.js';
 import { checkPair, planTopology } from '../run/deployment.js';
 import { askSeries, type ReplayFlags } from '../run/flags.js';
@@ -23,8 +25,10 @@ import { type OriginalRun, readOriginal } from './original.js';
 
 /** Resolves with the exit status. Rejects with an error for the user when nothing could be replayed. */
 export async function replayCommand(run: string, flags: ReplayFlags, where: Where): Promise<number> {
+  const named = findRun(run, where.base, where.cwd);
+  if (isFinding(named)) return replayFinding(named, flags, where.cwd);
   const say = saying(flags);
-  const original = await readOriginal(findRun(run, where.base, where.cwd));
+  const original = await readOriginal(named);
   const { config, folder } = original;
   const kind = topologies[config.topology]!;
   checkPair(config.lock, kind);

@@ -59,6 +59,7 @@ export async function containerMachine(
         runtime: 'docker',
         redis: { path: INSIDE.server, env: {}, version, origin: `image ${bases.image}` },
         ...(unavailable.clock === undefined && { clockShim: INSIDE.clockShim }),
+        ...(unavailable.disk === undefined && { durableShim: INSIDE.durableShim }),
         unavailable,
         containers: { ...bases, built },
       },
@@ -92,7 +93,12 @@ export async function removeLeftOvers(): Promise<void> {
 }
 
 /** The runtime of a run whose config was prepared with `containerMachine`. */
-export async function containerRuntime(config: RunConfig, folder: string, clock: Clock): Promise<Runtime> {
+export async function containerRuntime(
+  config: RunConfig,
+  folder: string,
+  clock: Clock,
+  recordsDisk: boolean,
+): Promise<Runtime> {
   if (!config.containers) throw new UsageError('this run was not prepared for containers');
   const { nodes, sentinels } = topologies[config.topology]!.hosts(config.topologyOptions);
   const servers = new Set([...nodes, ...sentinels]);
@@ -104,6 +110,7 @@ export async function containerRuntime(config: RunConfig, folder: string, clock:
     clock,
     encodeSkew: encode,
     unavailable: config.unavailable,
+    recordsDisk,
     images: config.containers.built,
     isServer: (host) => servers.has(host),
     project: PROJECT,

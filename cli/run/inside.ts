@@ -17,7 +17,7 @@ import { topologies } from '../../harness/topologies/index.js';
 import type { Runtime } from '../../harness/vocabulary/host.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
-import { runNemesis } from '../../nemesis/index.js';
+import { needsOf, runNemesis } from '../../nemesis/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { EXIT_COULD_NOT_RUN } from '../common/errors.js';
 import { watchForFindings } from '../judge/early-end.js';
@@ -44,14 +44,16 @@ export async function runInside(folder: string, options: InsideOptions): Promise
   const ledger = new Ledger();
   await using feed = options.live ? liveFeed(config, folder, ledger, clock, write, channel) : undefined;
   const progress: Progress = feed ?? createProgress(options.json, write);
-  const runtime = await runtimeOf(config, folder, clock);
+  const scenario = config.scenario === undefined ? undefined : scenarios[config.scenario]!;
+  const plan = readPlan(folder);
+  const needs = new Set([...needsOf(plan), ...(scenario?.needs ?? [])]);
+  const runtime = await runtimeOf(config, folder, clock, needs.has('disk'));
   await using _hosts = takenDown('after the run, its hosts', runtime, (line) => {
     process.stderr.write(`lock-torture: ${line}\n`);
   });
   onOrphaned = async () => runtime[Symbol.asyncDispose]();
-  const scenario = config.scenario === undefined ? undefined : scenarios[config.scenario]!;
   await using early = config.stopAtFirst ? watchForFindings(folder, progress.say) : undefined;
-  await torture(config, readPlan(folder), folder, {
+  await torture(config, plan, folder, {
     runtime,
     kind: topologies[config.topology]!,
     workload: workloadOf(config)!,
@@ -80,13 +82,21 @@ function liveFeed(
   return startFeed({ ...config, plan: readPlan(folder), exclusive }, ledger, clock, write, channel);
 }
 
-async function runtimeOf(config: RunConfig, folder: string, clock: Clock): Promise<Runtime> {
+/** `recordsDisk`: what servers sync is recorded only where a host may lose power. */
+async function runtimeOf(config: RunConfig, folder: string, clock: Clock, recordsDisk: boolean): Promise<Runtime> {
   if (config.runtime !== 'docker') {
-    const { clockShim, linkShaper, unavailable } = config;
-    return netnsRuntime({ folder, clock, clockShim, linkShaper, unavailable });
+    const { clockShim, durableShim, linkShaper, unavailable } = config;
+    return netnsRuntime({
+      folder,
+      clock,
+      clockShim,
+      linkShaper,
+      unavailable,
+      ...(recordsDisk && { durableShim }),
+    });
   }
   const { containerRuntime } = await import('./containers.js');
-  return containerRuntime(config, folder, clock);
+  return containerRuntime(config, folder, clock, recordsDisk);
 }
 
 /** What the kernel does not remove with this process. */

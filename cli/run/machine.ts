@@ -8,6 +8,7 @@ export interface Machine {
   runtime: string;
   redis: RedisBinary;
   clockShim?: string;
+  durableShim?: string;
   linkShaper?: string;
   unavailable: Partial<Record<Capability, string>>;
   containers?: RunConfig['containers'];

@@ -26,6 +26,7 @@ export type RunRequest = Omit<
   | 'runtime'
   | 'redis'
   | 'clockShim'
+  | 'durableShim'
   | 'linkShaper'
   | 'unavailable'
   | 'containers'
@@ -46,6 +47,7 @@ export function requestOf(config: RunConfig): RunRequest {
     runtime,
     redis,
     clockShim,
+    durableShim,
     linkShaper,
     unavailable,
     containers,

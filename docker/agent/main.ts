@@ -4,13 +4,14 @@
  * a process costs no round through the engine.
  *
  * It ends with its standard input, and everything in the container with it: a harness that was killed leaves no container.
- * It runs in the image of any server, so it uses nothing but Node.
+ * It runs in the image of any server, so it uses nothing but Node, and what the images are given beside it (`images.ts`).
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
+import { diskRecordTrouble, losePower } from '../../harness/runtimes/power-cut.js';
 import { FrameReader, frame, KIND, type Kind } from './frames.js';
 import type { AgentReply, Call, Prepared, ProcessState, Spawned } from './messages.js';
 import { leadUpToRoundNumber } from './numbers.js';
@@ -67,6 +68,10 @@ function carryOut(id: number, call: Call): unknown {
       return stateOf(children.get(call.process));
     case 'dial':
       return dial(id, call);
+    case 'disk-trouble':
+      return diskRecordTrouble(call.folder, call.pid);
+    case 'lose-power':
+      return losePower(call.folder, call.cut);
   }
 }
 

@@ -1,4 +1,5 @@
 /** What the harness asks of the agent of a host. Every call has an answer; a process or socket goes on under its id. */
+import type { PowerCut } from '../../harness/vocabulary/host.js';
 
 export type Call =
   /** Makes the host's folders and its clock file (`clock`: base64), and tells where we are. */
@@ -21,7 +22,10 @@ export type Call =
   /** Read from the kernel. */
   | { do: 'state'; process: number }
   /** `path` is relative to the host's folder. */
-  | { do: 'dial'; path: string };
+  | { do: 'dial'; path: string }
+  /** Of the host's folder, see `Host`. */
+  | { do: 'disk-trouble'; folder: string; pid: number }
+  | { do: 'lose-power'; folder: string; cut: PowerCut };
 
 export type AgentReply = { value: unknown } | { error: string };
 

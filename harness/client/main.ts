@@ -37,7 +37,9 @@ const session = new Session({
   loadLock: () => loading,
   access: (topology, options, notices) => topologyAccess(topology, options, log, notices),
   resource: (at, timeoutMs) => new ResourceConnection(at, timeoutMs),
-  stopHere: () => process.kill(process.pid, 'SIGSTOP'),
+  stopHere: () => {
+    process.kill(process.pid, 'SIGSTOP');
+  },
   write: (line) => writeProtocol(`${JSON.stringify(line)}\n`),
 });
 

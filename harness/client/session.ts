@@ -28,8 +28,8 @@ export interface SessionPorts {
   wallMs(): number;
   /** Calls `then` after `ms` unless the result was called first. */
   after(ms: number, then: () => void): () => void;
-  /** Stops this process until somebody continues it. */
-  stopHere(): void;
+  /** Stops this process until somebody continues it; where it is not one of the kernel's, resolves then. */
+  stopHere(): void | Promise<void>;
   /** Resolves once the line is in the pipe. */
   write(line: Response | Notice): Promise<void>;
   log: CommandLog;
@@ -270,7 +270,7 @@ export class Session {
     if (name !== this.#stopAt) return;
     // Once: it is not expected to stand there again when the lock comes by in its next try.
     this.#stopAt = undefined;
-    this.#ports.stopHere();
+    await this.#ports.stopHere();
   }
 
   #notify(notice: Notice): void {

@@ -7,31 +7,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClockSkew } from '../vocabulary/host.js';
 import { runProgram } from './command.js';
-import { type BuildOptions, type BuiltPart, buildPart, type NativePart, unavailable } from './native-part.js';
+import { type BuildOptions, type BuiltPart, buildLibrary, libraryPart, preloadEnv } from './native-part.js';
 
-const part: NativePart = {
-  what: 'clock shim',
-  name: 'clock-shim',
-  extension: '.so',
-  flags: ['-O2', '-shared', '-fPIC'],
-  async trouble(path, scratchFolder) {
-    const problem = await tryClockShim(path, scratchFolder);
-    return problem === undefined
-      ? undefined
-      : { problem, remedy: 'set LOCK_TORTURE_CACHE to a folder from which programs may be run' };
-  },
-};
+const part = libraryPart({ what: 'clock shim', name: 'clock-shim' }, tryClockShim);
 
 /** The compiled shim, or why there is none (see `buildPart`). */
-export async function buildClockShim(options: BuildOptions): Promise<BuiltPart> {
-  const folder = join(options.cacheFolder, part.name);
-  if (/[\s:]/.test(folder)) {
-    return unavailable(
-      `the loader cannot preload from ${folder}`,
-      'set LOCK_TORTURE_CACHE to a folder without blanks and colons',
-    );
-  }
-  return buildPart(part, options);
+export function buildClockShim(options: BuildOptions): Promise<BuiltPart> {
+  return buildLibrary(part, options);
 }
 
 /** Moves the clock of a real process by an hour and reads it back; resolves with what is wrong, or undefined. */
@@ -64,6 +46,5 @@ export function encodeSkew(skew: ClockSkew, monotonicNowNs: number): Buffer {
 
 /** The environment of a process whose clock follows `clockFile`, which must exist before the process starts. */
 export function clockEnv(shimPath: string, clockFile: string): Record<string, string> {
-  const others = process.env.LD_PRELOAD;
-  return { LD_PRELOAD: others ? `${shimPath}:${others}` : shimPath, LOCK_TORTURE_CLOCK: clockFile };
+  return { ...preloadEnv(shimPath), LOCK_TORTURE_CLOCK: clockFile };
 }

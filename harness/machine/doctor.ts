@@ -12,11 +12,13 @@ import type { Capability } from '../vocabulary/host.js';
 import { buildClockShim, tryClockShim } from './clock-shim.js';
 import { findOnPath, runProgram } from './command.js';
 import { haveDebianPackages } from './debian-packages.js';
+import { buildDurableShim, preloadTrouble, tryDurableShim } from './durable-shim.js';
 import { buildLinkShaper, linkShaperTrouble } from './link-shaper.js';
 import { inNamespaces, isRoot, namespaceTrouble } from './namespaces.js';
 import { NETWORK_PROBE } from './network-probe.js';
 import { privateFolder } from './private-folder.js';
 import { findRedis, findRedisHere, RedisNotFoundError } from './redis-binary.js';
+import { buildSimShim, trySimShim } from './sim-shim.js';
 
 export interface Diagnosis {
   what: string;
@@ -63,7 +65,9 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis[]> {
   findings.push(namespaces, await privateNetwork(namespaces));
   findings.push(
     await clockShim(options.cacheFolder),
+    await durableShim(options),
     await linkShaper(options.cacheFolder, namespaces),
+    await simulation(options.cacheFolder),
     await python(),
     await diskSpace(options.runsFolder ?? process.cwd()),
   );
@@ -158,6 +162,21 @@ async function clockShim(cacheFolder: string): Promise<Diagnosis> {
   return trouble ? { ...lacking, detail: trouble } : { what, ok: true, detail: 'a moved clock was read back' };
 }
 
+/** What a process synced, and whether the server that runs would be given would be seen to. */
+async function durableShim({ cacheFolder, server }: DiagnoseOptions): Promise<Diagnosis> {
+  const what = 'durable shim';
+  const lacking = { what, ok: 'limited', capability: 'disk' } as const;
+  const shim = await buildDurableShim({ cacheFolder, say: () => {} });
+  if ('unavailable' in shim) return { ...lacking, detail: shim.problem, remedy: shim.remedy };
+  using scratch = privateFolder(tmpdir());
+  const trouble = await tryDurableShim(shim.path, scratch.path);
+  if (trouble) return { ...lacking, detail: trouble };
+  // What is wrong with the server itself has a line of its own.
+  const redis = await findRedisHere({ explicit: server, cacheFolder }).catch(() => undefined);
+  const refused = redis && (await preloadTrouble(redis, shim.path, scratch.path));
+  return refused ? { ...lacking, detail: refused } : { what, ok: true, detail: 'what was synced was recorded' };
+}
+
 /** A datagram that is delayed, on a network of its own. */
 async function linkShaper(cacheFolder: string, namespaces: Diagnosis): Promise<Diagnosis> {
   const what = 'link shaper';
@@ -169,6 +188,19 @@ async function linkShaper(cacheFolder: string, namespaces: Diagnosis): Promise<D
   return trouble
     ? { ...lacking, detail: trouble.problem, remedy: trouble.remedy }
     : { what, ok: true, detail: 'what was to be late was late' };
+}
+
+/** Only `hunt` needs it. */
+async function simulation(cacheFolder: string): Promise<Diagnosis> {
+  const what = 'simulation';
+  const lacking = { what, ok: 'limited' } as const;
+  const shim = await buildSimShim({ cacheFolder, say: () => {} });
+  if ('unavailable' in shim) return { ...lacking, detail: `no hunts: ${shim.problem}`, remedy: shim.remedy };
+  const trouble = await trySimShim(shim.path);
+  if (trouble !== undefined) return { ...lacking, detail: `no hunts: ${trouble}` };
+  if (!findOnPath('mkfifo'))
+    return { ...lacking, detail: 'no hunts: mkfifo is not on PATH', remedy: 'install coreutils' };
+  return { what, ok: true, detail: 'a program was seen to live in virtual time (hunt)' };
 }
 
 async function python(): Promise<Diagnosis> {

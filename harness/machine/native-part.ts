@@ -30,6 +30,23 @@ export interface NativePart {
   trouble(path: string, scratchFolder: string): Promise<{ problem: string; remedy: string } | undefined>;
 }
 
+/** A library that is preloaded. `tried` does the thing for real with it; it resolves with what is wrong, or undefined. */
+export function libraryPart(
+  named: Pick<NativePart, 'what' | 'name'>,
+  tried: (path: string, scratchFolder: string) => Promise<string | undefined>,
+  remedy = 'set LOCK_TORTURE_CACHE to a folder from which programs may be run',
+): NativePart {
+  return {
+    ...named,
+    extension: '.so',
+    flags: ['-O2', '-shared', '-fPIC'],
+    async trouble(path, scratchFolder) {
+      const problem = await tried(path, scratchFolder);
+      return problem === undefined ? undefined : { problem, remedy };
+    },
+  };
+}
+
 /**
  * The compiled part, from the cache or made now; or why there is none and what to do about it. A part that was compiled
  * now was also seen to work.
@@ -55,6 +72,24 @@ export async function buildPart(part: NativePart, { cacheFolder, say }: BuildOpt
       'set LOCK_TORTURE_CACHE to a folder of yours',
     );
   }
+}
+
+/** As `buildPart`, for what is preloaded: the loader takes a list of paths, which blanks and colons divide. */
+export async function buildLibrary(part: NativePart, options: BuildOptions): Promise<BuiltPart> {
+  const folder = join(options.cacheFolder, part.name);
+  if (/[\s:]/.test(folder)) {
+    return unavailable(
+      `the loader cannot preload from ${folder}`,
+      'set LOCK_TORTURE_CACHE to a folder without blanks and colons',
+    );
+  }
+  return buildPart(part, options);
+}
+
+/** The environment of a process that is to load these libraries before all others, and those that we were given. */
+export function preloadEnv(...libraries: string[]): Record<string, string> {
+  const others = process.env.LD_PRELOAD;
+  return { LD_PRELOAD: [...libraries, ...(others ? [others] : [])].join(':') };
 }
 
 export function unavailable(problem: string, remedy = REMEDY): BuiltPart {

@@ -22,9 +22,10 @@
  *   reset PEER LOCAL LOCAL-PORT PEER-PORT
  *       RST to both ends of the connection. Its numbers are those of the next segment that LOCAL sends; to make an idle
  *       one send, it is sent a SYN that no peer would send, which it must answer by an ACK (RFC 5961, 4.2).
- *   reset-on-reply PEER LOCAL-PORT COUNT
+ *   reset-on-reply PEER LOCAL-PORT COUNT [numbers]
  *       the next COUNT segments with data from the port to the peer go nowhere, and both ends of their connections get a
- *       RST: what was asked for was carried out, and the answer is lost with the connection.
+ *       RST: what was asked for was carried out, and the answer is lost with the connection. numbers: only of answers that
+ *       are one (":1"), as that to DEL is.
  *   show PEER
  *       what is asked of it and what it did; "reset_ports": the peer's ports of the last connections that were reset.
  */
@@ -68,7 +69,7 @@ struct peer {
   int waiting;
   int64_t last_due_ns, rate_free_ns, latest_ns;
   uint16_t reply_port; /* network order */
-  int replies;
+  int replies, only_numbers;
   uint64_t taken, sent, lost, duplicated, reordered, overflowed, dropped, resets, errors;
   uint16_t ports[PORTS_MAX]; /* of the last resets, a ring */
 };
@@ -154,6 +155,7 @@ struct segment {
   struct iphdr *ip;
   struct tcphdr *tcp;
   int payload;
+  const unsigned char *data; /* where there is some */
 };
 
 /* False where it is no whole segment of TCP. */
@@ -163,6 +165,7 @@ static int segment_of(unsigned char *data, int len, struct segment *s) {
   if (s->ip->protocol != IPPROTO_TCP || len < head + 20 || (ntohs(s->ip->frag_off) & (IP_MF | IP_OFFMASK))) return 0;
   s->tcp = (struct tcphdr *)(data + head);
   s->payload = len - head - s->tcp->doff * 4;
+  s->data = data + len - s->payload;
   return s->payload >= 0;
 }
 
@@ -253,7 +256,7 @@ static void arrive(unsigned char *data, int len) {
   if (!p) return;
   p->taken++;
   if ((p->replies || pending_count) && segment_of(data, len, &s) && s.tcp->ack && !s.tcp->rst) {
-    int isReply = p->replies && s.payload > 0 && s.tcp->source == p->reply_port;
+    int isReply = p->replies && s.payload > 0 && s.tcp->source == p->reply_port && (!p->only_numbers || *s.data == ':');
     if (isReply || is_pending(&s)) {
       if (isReply) p->replies--;
       reset(p, &s);
@@ -388,8 +391,10 @@ static const char *ask_reset(struct peer *p, char **save) {
 
 static const char *ask_on_reply(struct peer *p, char **save) {
   int lport = number(save, 65535), count = number(save, MILLION);
+  char *which = strtok_r(NULL, " ", save);
   if (lport < 0 || count < 0) return "reset-on-reply: not a port and a number";
-  p->reply_port = htons(lport), p->replies = count;
+  if (which && strcmp(which, "numbers")) return "reset-on-reply: not a kind of answer";
+  p->reply_port = htons(lport), p->replies = count, p->only_numbers = which != NULL;
   return NULL;
 }
 

@@ -9,6 +9,7 @@
  * is the checkers' business, and no reason to lose the run.
  */
 import type { FaultEffect, History, HistoryBody, HistoryEvent } from '../vocabulary/history.js';
+import type { FileAfterPowerCut } from '../vocabulary/host.js';
 import { HistoryTable } from './history-table.js';
 import { forEachLine, piecesOf } from './line-pieces.js';
 import { shownAsJson } from './schemas/foreign-text.js';
@@ -177,11 +178,23 @@ const pair: Check = (value) =>
 const pairs = listOf(pair);
 const names = listOf(text);
 
+const fileAfterPowerCut: Check = (value) =>
+  object(value) ??
+  fieldProblem(value as JsonObject, {
+    name: text,
+    writtenBytes: whole,
+    durableBytes: whole,
+    leftBytes: whole,
+    zeroedBytes: optional(whole),
+    became: optional(oneOf('gone', 'back')),
+  } satisfies Record<keyof FileAfterPowerCut, Check>);
+
 /** Of each kind of effect, what it has beside its bounds. */
 const effectFields: Record<FaultEffect['kind'], Fields> = {
   stopped: { who: names },
   slowed: { who: names, stopMs: number, everyMs: number },
   killed: { who: names },
+  'lost-power': { who: names, mode: oneOf('exact', 'torn', 'zeros'), files: listOf(fileAfterPowerCut) },
   forgot: { who: names },
   cut: { pairs },
   degraded: {
@@ -201,6 +214,7 @@ const effectFields: Record<FaultEffect['kind'], Fields> = {
   'short-of-memory': { who: names },
   evicted: { who: names, keys: names },
   replaced: { who: names, by: optional(text) },
+  'slot-moves': { who: names, slot: whole },
 };
 
 const bounds: Fields = { sinceNs: optional(stamp), untilNs: optional(stamp) };

@@ -172,7 +172,7 @@ export function readResults(folder: string): Results | undefined {
   return readJson(folder, 'results.json', (data) => conform(resultsSchema, inVersion2(data)));
 }
 
-function readJson<Value>(folder: string, name: string, conformed: (data: unknown) => Conformed<Value>): Value {
+export function readJson<Value>(folder: string, name: string, conformed: (data: unknown) => Conformed<Value>): Value {
   const path = join(folder, name);
   const { value, problem } = conformText(readText(path), conformed);
   if (problem !== undefined) throw new StoreError(`${path}: ${problem}`);

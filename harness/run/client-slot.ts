@@ -8,6 +8,7 @@ import type { Random } from '../vocabulary/time.js';
 import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
 import type { ClientScript, Instruction, Outcome } from '../vocabulary/workload.js';
 import { HandshakeError, LineAllowance } from './client-process.js';
+import type { HostsClient } from './command-senders.js';
 import { type ClientRun, SlotProcess } from './slot-process.js';
 
 export interface SlotOptions extends ClientRun {
@@ -46,6 +47,8 @@ const GOODBYE_MS = 500;
 export class ClientSlot {
   target: SlotProcess | undefined;
   private newest: SlotProcess | undefined;
+  /** The newest process, dead or alive. */
+  hostsClient: HostsClient | undefined;
   private generation = 0;
   /** A lock that cannot reach its Redis for ten seconds is news once, not fifty times. */
   private saidStuck = false;
@@ -71,7 +74,9 @@ export class ClientSlot {
 
   async bringUp(): Promise<HandshakeValue> {
     const name = this.generation === 0 ? this.host.name : `${this.host.name}.${this.generation + 1}`;
+    const succeededNs = this.generation === 0 ? undefined : this.options.clock.nowNs();
     this.generation++;
+    this.hostsClient = { name, ...(succeededNs !== undefined && { succeededNs }) };
     const target = new SlotProcess(name, this.host, this.options, this.allowance, {
       killed: () => this.hold(),
       resumed: () => this.resume(),

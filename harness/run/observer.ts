@@ -7,16 +7,18 @@
  * seen of it, and that too is recorded.
  */
 import { setMaxListeners } from 'node:events';
+import calculateSlot from 'cluster-key-slot';
 import { EVICTION } from '../topologies/monitor.js';
 import type { Observation, ObservationBody } from '../vocabulary/history.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { MonitoredCommand, RedisNode } from '../vocabulary/topology.js';
+import { CommandSenders, type HostsClient } from './command-senders.js';
 
 export interface ObserverOptions {
   clock: Clock;
   keys: readonly string[];
   record(observation: Observation): void;
-  clientByAddress(address: string): string | undefined;
+  clientAt(address: string): HostsClient | undefined;
 }
 
 const SAMPLE_EVERY_MS = 100;
@@ -53,12 +55,18 @@ class NodeWatch {
   private readonly stopped: Promise<undefined>;
   /** What may be the script that calls the next commands, where it was not recorded. */
   private script: MonitoredCommand | undefined;
+  /** How often its commands began to be followed. */
+  private watched = 0;
+  private readonly senders: CommandSenders;
+  /** What was run last is not recorded. */
+  private isMissing = false;
 
   constructor(
     private readonly node: RedisNode,
     private readonly options: ObserverOptions,
     private readonly stop: AbortSignal,
   ) {
+    this.senders = new CommandSenders((address) => options.clientAt(address));
     this.looked = new Promise((resolve) => {
       this.nowLooked = resolve;
     });
@@ -81,6 +89,8 @@ class NodeWatch {
           );
           return;
         }
+        this.watched++;
+        this.isMissing = false;
         this.record({ type: 'watch', watching: true });
         known = true;
         this.stop.addEventListener('abort', monitoring.close, { once: true });
@@ -110,7 +120,9 @@ class NodeWatch {
 
   private async trySample(): Promise<void> {
     try {
+      const askedNs = this.options.clock.nowNs();
       this.record(await this.sample());
+      this.senders.answered(askedNs);
     } catch {
       // Dead or stopped: `commands` says so, and a sample that could not be taken is simply absent.
     }
@@ -122,9 +134,14 @@ class NodeWatch {
       if (this.concernsRun(argv[0]!)) this.record({ type: 'evicted', key: argv[0]! });
       return;
     }
-    if (source !== 'lua') this.script = undefined;
-    // The observer's own commands come through the unix socket.
-    if (source.startsWith('unix:')) return;
+    if (source !== 'lua') {
+      this.script = undefined;
+      this.seesAgain();
+    } else if (this.isMissing) return;
+    // The observer's own commands come through the unix socket; with them the faults', of which one takes keys away.
+    if (source.startsWith('unix:') && argv[0]!.toUpperCase() !== 'MIGRATE') return;
+    // Whose a connection is shows best in the first that comes over it, be it about anything.
+    if (source !== 'lua') this.senders.of(source);
     const concerns = WHOLE_DATABASES.has(argv[0]!.toUpperCase()) || argv.some((argument) => this.concernsRun(argument));
     if (source !== 'lua' && !concerns) this.script = command;
     if (!concerns) return;
@@ -135,7 +152,12 @@ class NodeWatch {
   }
 
   private recordCommand({ serverWallMs, source, db, argv }: MonitoredCommand): void {
-    const client = this.options.clientByAddress(source.slice(0, source.lastIndexOf(':')));
+    const sender = this.senders.of(source);
+    if (sender && 'doubt' in sender) {
+      this.missed(`whether ${sender.doubt} or its predecessor sent ${argv[0]} cannot be told`);
+      return;
+    }
+    const client = sender?.client;
     this.record({
       type: 'command',
       serverWallMs,
@@ -146,21 +168,37 @@ class NodeWatch {
     });
   }
 
+  /** A command is left out, and what it calls if it is a script: as if nobody had watched just then. */
+  private missed(reason: string): void {
+    this.isMissing = true;
+    this.record({ type: 'watch', watching: false, reason });
+    // It comes after the command, for a server carries out one after the other, and so ends this.
+    void this.trySample();
+  }
+
+  private seesAgain(): void {
+    if (this.isMissing) this.record({ type: 'watch', watching: true });
+    this.isMissing = false;
+  }
+
   private concernsRun(argument: string): boolean {
     return this.options.keys.some((key) => argument.includes(key));
   }
 
   private async sample(): Promise<ObservationBody> {
     const { clock, keys } = this.options;
+    const { watched } = this;
     const askedWallMs = clock.wallMs();
-    const [time, server, replication, ...values] = await Promise.all([
+    const [time, server, replication, count, ...values] = await Promise.all([
       this.node.command('TIME'),
       this.node.command('INFO', 'server'),
       this.node.command('INFO', 'replication'),
+      this.node.command('DBSIZE'),
       ...keys.flatMap((key) => [this.owner(key), this.ofKey('PTTL', key)]),
     ]);
     const answeredWallMs = clock.wallMs();
     const serverMs = millisecondsOf(time);
+    const unseen = await this.mayHave(keys.filter((_, n) => values[2 * n] === ELSEWHERE));
     const untilMs = millisecondsOf(await this.node.command('TIME'));
     const facts = infoFields(`${server}\n${replication}`);
     const role = facts.get('role');
@@ -174,18 +212,26 @@ class NodeWatch {
       wallMs: [Math.floor(serverMs), Math.ceil(untilMs)],
       keys: {},
     };
+    // Whatever a lock keeps beside its keys, a queue or a count: then it is known that there is none.
+    // What was stored before its commands were followed is not in the record.
+    if (Number(count) === 0 && watched > 0 && watched === this.watched) sample.isEmpty = true;
     if (role === 'slave') sample.linkUp = facts.get('master_link_status') === 'up';
     keys.forEach((key, n) => {
-      const stored = values[2 * n] as Stored | undefined;
-      if (stored !== undefined) sample.keys[key] = { ...stored, pttlMs: Number(values[2 * n + 1]) };
+      const stored = values[2 * n] as Stored | typeof ELSEWHERE | undefined;
+      // It was moved between the two questions.
+      if (stored !== undefined && values[2 * n + 1] === null) unseen.push(key);
+      else if (stored !== undefined && stored !== ELSEWHERE)
+        sample.keys[key] = { ...stored, pttlMs: Number(values[2 * n + 1]) };
     });
+    if (unseen.length > 0) sample.unseen = unseen;
     return sample;
   }
 
   /** What is stored under a key: a string as it is, a hash as JSON, anything else in words. */
-  private async owner(key: string): Promise<Stored | undefined> {
+  private async owner(key: string): Promise<Stored | typeof ELSEWHERE | undefined> {
     try {
       const value = await this.ofKey('GET', key);
+      if (value === ELSEWHERE) return ELSEWHERE;
       return value === null ? undefined : { owner: String(value), type: 'string' };
     } catch (error) {
       if (!(error as Error).message.startsWith('WRONGTYPE')) throw error;
@@ -196,20 +242,34 @@ class NodeWatch {
     }
   }
 
-  /** Null for a key of another shard: a Cluster node says where that is (MOVED), and so that it does not have it. */
+  /**
+   * ELSEWHERE for a key of another shard: a Cluster node says where that is (MOVED), and may have it all the same, if its slot
+   * comes to it. Null for one that it gives away and has no more (ASK).
+   */
   private async ofKey(command: 'GET' | 'PTTL', key: string): Promise<unknown> {
     try {
       return await this.node.command(command, key);
     } catch (error) {
-      if ((error as Error).message.startsWith('MOVED ')) return null;
+      if ((error as Error).message.startsWith('MOVED ')) return ELSEWHERE;
+      if ((error as Error).message.startsWith('ASK ')) return null;
       throw error;
     }
+  }
+
+  /** Which of these keys, that it says are another shard's, the node may have: all of a slot of which it has any. */
+  private async mayHave(keys: readonly string[]): Promise<string[]> {
+    const counts = await Promise.all(
+      keys.map((key) => this.node.command('CLUSTER', 'COUNTKEYSINSLOT', calculateSlot(key))),
+    );
+    return keys.filter((_, n) => Number(counts[n]) > 0);
   }
 
   private record(body: ObservationBody): void {
     this.options.record({ atNs: this.options.clock.nowNs(), node: this.node.name, ...body });
   }
 }
+
+const ELSEWHERE = Symbol('another shard');
 
 type Stored = { owner: string; type: 'string' | 'hash' | 'other' };
 

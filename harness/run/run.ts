@@ -109,7 +109,7 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
       clock,
       keys: config.keys,
       record: (observation) => recorder.observe(observation),
-      clientByAddress: (address) => scheduler.clientByAddress(address),
+      clientAt: (address) => scheduler.clientAt(address),
     });
     await using _observer = takenDown('the observer', observer, say);
 

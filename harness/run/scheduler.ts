@@ -8,6 +8,7 @@ import type { Host } from '../vocabulary/host.js';
 import type { HandshakeValue, LockModel } from '../vocabulary/protocol.js';
 import type { Instruction, Outcome } from '../vocabulary/workload.js';
 import { ClientSlot, type Probe, type ProbeResult, type SlotOptions } from './client-slot.js';
+import type { HostsClient } from './command-senders.js';
 import { StepStops } from './step-stops.js';
 
 export interface SchedulerOptions extends Omit<SlotOptions, 'stops'> {
@@ -109,8 +110,8 @@ export class Scheduler {
     return this.slots.flatMap((slot) => (slot.target ? [slot.target] : []));
   }
 
-  clientByAddress(address: string): string | undefined {
-    return this.slots.find((slot) => slot.host.address === address)?.target?.name;
+  clientAt(address: string): HostsClient | undefined {
+    return this.slots.find((slot) => slot.host.address === address)?.hostsClient;
   }
 
   /**

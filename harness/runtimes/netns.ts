@@ -13,17 +13,21 @@ import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { clockEnv, encodeSkew } from '../machine/clock-shim.js';
+import { preloadEnv } from '../machine/native-part.js';
 import type {
   Capability,
   ClockSkew,
   ExecResult,
+  FileAfterPowerCut,
   Host,
   HostProcess,
+  PowerCut,
   Runtime,
   SpawnOptions,
 } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
 import { ALONE, NetnsProcess } from './netns-process.js';
+import { diskRecordEnv, diskRecordTrouble, losePower } from './power-cut.js';
 import { monotonicNs } from './real-clock.js';
 
 export interface NetnsOptions {
@@ -32,6 +36,8 @@ export interface NetnsOptions {
   clock: Clock;
   /** The compiled clock shim; without it clocks cannot be skewed. */
   clockShim?: string;
+  /** The compiled durable shim, where the run needs to know what its servers have synced. */
+  durableShim?: string;
   /** The compiled link shaper; without it links cannot be degraded. */
   linkShaper?: string;
   unavailable: Partial<Record<Capability, string>>;
@@ -175,8 +181,7 @@ class NetnsHost implements Host {
   }
 
   spawn(argv: readonly string[], options: SpawnOptions = {}): HostProcess {
-    const shim = this.options.clockShim ? clockEnv(this.options.clockShim, this.clockFile) : {};
-    const env = { ...shim, ...options.env };
+    const env = { ...this.shims(options), ...options.env };
     // `env` sets the variables last, so that a preloaded clock or library path never reaches what leads the command in. Each of
     // these replaces itself with the next, so the child's number is the command's own, where it is not alone.
     const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`);
@@ -216,6 +221,14 @@ class NetnsHost implements Host {
     return this.spawn([linkShaper, near, DEVICE, String(seed)]);
   }
 
+  async diskTrouble(pid: number): Promise<string | undefined> {
+    return diskRecordTrouble(this.folder, pid);
+  }
+
+  losePower(cut: PowerCut): Promise<FileAfterPowerCut[]> {
+    return losePower(this.folder, cut);
+  }
+
   async writeFile(name: string, data: string): Promise<string> {
     const path = join(this.folder, name);
     await writeFile(path, data);
@@ -243,6 +256,14 @@ class NetnsHost implements Host {
     } catch {
       // The disk is full; the history says so.
     }
+  }
+
+  private shims({ disk }: SpawnOptions): Record<string, string> {
+    const { clockShim, durableShim } = this.options;
+    const clock = clockShim ? clockEnv(clockShim, this.clockFile) : {};
+    if (!disk || !durableShim) return clock;
+    const libraries = clockShim ? [clockShim, durableShim] : [durableShim];
+    return { ...clock, ...preloadEnv(...libraries), ...diskRecordEnv(this.folder) };
   }
 
   private inside(): string[] {

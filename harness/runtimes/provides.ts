@@ -10,6 +10,7 @@ export const provides: Readonly<Record<string, Readonly<Record<Capability, strin
     link: "a program of the project's own (`harness/native/link-shaper.c`) in the host's network namespace: a route to the peer leads packets to it through a veth pair, and it sends them on by a raw socket. Needs a C compiler once, and no device file. When it ends, the kernel takes pair and routes away and the connections live on.",
     clock:
       "a preloaded library of the project's own (`harness/native/clock-shim.c`) adds to `clock_gettime(CLOCK_REALTIME)`, `gettimeofday` and `time` what a file of the host says; CLOCK_MONOTONIC is left alone. Needs a C compiler once. It does not reach programs that ask the kernel without the C library (Go, static binaries): a fault on these is recorded as failed.",
+    disk: "a preloaded library of the project's own (`harness/native/durable-shim.c`) records what each server has synced: sizes, names, and every file under a second name. After a kill the host's folder is rebuilt from that. Needs a C compiler once, a file system with hard links, and a server that is dynamically linked and not setuid; servers are given it only in runs whose faults need it.",
   },
   docker: {
     process:
@@ -19,5 +20,6 @@ export const provides: Readonly<Record<string, Readonly<Record<Capability, strin
     link: 'not there: `--runtime netns` has it.',
     clock:
       "the same library, compiled in the image against the image's own C library (Debian or Ubuntu), preloaded, and its file in the container. It does not reach programs that ask the kernel without the C library either.",
+    disk: "the same library, compiled in the servers' image; the agent rebuilds the folder in the container.",
   },
 };

@@ -1,4 +1,5 @@
 /** What one node of a Cluster believes of all of them: its answer to CLUSTER NODES. Pure. */
+import type { MovingSlot } from '../vocabulary/topology.js';
 
 export interface ClusterMember {
   id: string;
@@ -11,6 +12,8 @@ export interface ClusterMember {
   /** Whether the two are connected; true of the member itself. */
   linked: boolean;
   slots: readonly SlotRange[];
+  /** Slots on their way: nodes tell so only of themselves. */
+  moving: readonly MovingSlot[];
 }
 
 /** Both included. */
@@ -28,11 +31,14 @@ export function parseClusterNodes(reply: string): ClusterMember[] {
     .map(parseMember);
 }
 
-/** The member that serves all of these slots, in this view. */
-export function ownerOf(wanted: readonly SlotRange[], members: readonly ClusterMember[]): ClusterMember | undefined {
-  return members.find(({ slots }) =>
-    wanted.every((part) => slots.some(({ from, to }) => from <= part.from && to >= part.to)),
-  );
+/** The member that serves a slot, in this view. */
+export function ownerOf(slot: number, members: readonly ClusterMember[]): ClusterMember | undefined {
+  return members.find(({ slots }) => includesSlot(slots, slot));
+}
+
+/** How many slots these are. */
+export function countOf(slots: readonly SlotRange[]): number {
+  return slots.reduce((sum, { from, to }) => sum + to - from + 1, 0);
 }
 
 /** Whether a slot is among these. */
@@ -53,6 +59,7 @@ function parseMember(line: string): ClusterMember {
     primaryId: primary === '-' ? undefined : primary,
     linked: link === 'connected',
     slots: slots.flatMap(parseSlots),
+    moving: slots.flatMap(parseMoving),
   };
 }
 
@@ -60,4 +67,10 @@ function parseMember(line: string): ClusterMember {
 function parseSlots(text: string): SlotRange[] {
   const range = /^(\d+)(?:-(\d+))?$/.exec(text);
   return range ? [{ from: Number(range[1]), to: Number(range[2] ?? range[1]) }] : [];
+}
+
+function parseMoving(text: string): MovingSlot[] {
+  const [, slot, way, id] = /^\[(\d+)-([<>])-(\w+)\]$/.exec(text) ?? [];
+  if (slot === undefined || id === undefined) return [];
+  return [way === '>' ? { slot: Number(slot), to: id } : { slot: Number(slot), from: id }];
 }

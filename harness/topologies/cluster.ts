@@ -6,11 +6,20 @@
  * third of the slots has no primary the whole Cluster refuses (`cluster-require-full-coverage yes`), and a primary that
  * is cut off from the majority refuses, too. None of it changes what a failover can lose.
  */
+import { isDeepStrictEqual } from 'node:util';
 import calculateSlot from 'cluster-key-slot';
 import type { Host } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
-import type { RedisNode, Setting, Shard, Topology, TopologyKind, TopologyOptions } from '../vocabulary/topology.js';
-import { type ClusterMember, includesSlot, ownerOf, parseClusterNodes, type SlotRange } from './cluster-nodes.js';
+import type {
+  RedisNode,
+  Setting,
+  Shard,
+  SlotView,
+  Topology,
+  TopologyKind,
+  TopologyOptions,
+} from '../vocabulary/topology.js';
+import { type ClusterMember, countOf, ownerOf, parseClusterNodes, type SlotRange } from './cluster-nodes.js';
 import { endpoint, killAll } from './independent.js';
 import { DeploymentError, notAnswering, startedOrThrow } from './ready.js';
 import { dataNode, dataSettings, passwordOf, type RedisServer } from './redis-server.js';
@@ -67,6 +76,7 @@ function clusterTopology(nodes: RedisServer[], options: TopologyOptions): Topolo
     replicated: true,
     quorum: { kind: 'primary' },
     replacedPrimary: 'leave',
+    slots: { of: calculateSlot, view: slotView },
     describe: () => ({ kind: 'cluster', nodes: nodes.map(endpoint), ...passwordOf(options) }),
     shards: () => agreedShards(nodes),
     missing: () => whatIsMissing(nodes),
@@ -128,8 +138,13 @@ function each({ from, to }: SlotRange): number[] {
   return Array.from({ length: to - from + 1 }, (_, n) => from + n);
 }
 
+interface View {
+  node: RedisNode;
+  members: ClusterMember[];
+}
+
 /** What every node that could be asked believes. */
-async function askAll(nodes: readonly RedisNode[]): Promise<{ node: RedisNode; members: ClusterMember[] }[]> {
+async function askAll(nodes: readonly RedisNode[]): Promise<View[]> {
   const answers = await Promise.all(
     nodes.map(async (node) => {
       const reply = await node.command('CLUSTER', 'NODES').catch(() => undefined);
@@ -140,25 +155,46 @@ async function askAll(nodes: readonly RedisNode[]): Promise<{ node: RedisNode; m
 }
 
 /**
- * A shard counts when a majority of those who could be asked name the same owner of its slots, which itself says that it
- * is a primary: one that was cut off and replaced still names itself, and is outvoted.
+ * A shard is a pair of nodes, whatever slots it has by now. It counts when a majority of those who could be asked name the
+ * same one of the two as owner of slots, which itself says that it is a primary: one that was cut off and replaced still
+ * names itself, and is outvoted.
  */
 async function agreedShards(nodes: readonly RedisNode[]): Promise<Shard[]> {
   const views = await askAll(nodes);
+  const most = (agree: (members: readonly ClusterMember[]) => boolean) =>
+    views.filter(({ members }) => agree(members)).length > views.length / 2;
   const found = await Promise.all(
-    SHARDS.map(async ({ slots, nodes: names }): Promise<Shard[]> => {
-      const owners = views.map(({ members }) => ownerOf(slots, members)?.address);
-      const primary = nodes.find(
-        ({ host }) => owners.filter((owner) => owner === host.address).length > views.length / 2,
-      );
-      if (!primary || !names.includes(primary.name)) return [];
+    SHARDS.map(async ({ nodes: names }): Promise<Shard[]> => {
+      const pair = nodes.filter(({ name }) => names.includes(name));
+      const primary = pair.find((node) => most((members) => ownerAmong(pair, members) === node.host.address));
+      if (!primary) return [];
       const role = await primary.command('ROLE').catch(() => undefined);
       if (!Array.isArray(role) || role[0] !== 'master') return [];
-      const replicas = nodes.filter((node) => node !== primary && names.includes(node.name));
-      return [{ primary, replicas, serves: (key) => includesSlot(slots, calculateSlot(key)) }];
+      const { address } = primary.host;
+      return [
+        {
+          primary,
+          replicas: pair.filter((node) => node !== primary),
+          serves: (key) => most((members) => ownerOf(calculateSlot(key), members)?.address === address),
+        },
+      ];
     }),
   );
   return found.flat();
+}
+
+async function slotView(node: RedisNode): Promise<SlotView> {
+  const members = parseClusterNodes(String(await node.command('CLUSTER', 'NODES')));
+  const { id, moving } = members.find(({ flags }) => flags.has('myself'))!;
+  return { id, moving, ownerOf: (slot) => ownerOf(slot, members)?.address };
+}
+
+/** The address of the one of these that has most slots, in this view. */
+function ownerAmong(nodes: readonly RedisNode[], members: readonly ClusterMember[]): string | undefined {
+  const owners = members.filter(
+    ({ address, slots }) => slots.length > 0 && nodes.some(({ host }) => host.address === address),
+  );
+  return owners.toSorted((a, b) => countOf(b.slots) - countOf(a.slots))[0]?.address;
 }
 
 async function whatIsMissing(nodes: readonly RedisNode[]): Promise<string[]> {
@@ -169,7 +205,22 @@ async function whatIsMissing(nodes: readonly RedisNode[]): Promise<string[]> {
     return [`${SHARDS.length - shards.length} of ${SHARDS.length} shards without a primary on which the nodes agree`];
   const perNode = nodes.map((node) => viewTrouble(node, nodes, shards));
   const perReplica = shards.flatMap(({ primary, replicas }) => replicas.map((node) => replicaTrouble(node, primary)));
-  return (await Promise.all([...perNode, ...perReplica])).filter((trouble) => trouble !== undefined);
+  const views = await askAll(nodes);
+  const troubles = [
+    ...(await Promise.all([...perNode, ...perReplica])),
+    ...views.map((view) => slotTrouble(view, views[0]!)),
+  ];
+  return troubles.filter((trouble) => trouble !== undefined);
+}
+
+/** A slot that has moved is not known to everybody at once. */
+function slotTrouble({ node, members }: View, first: View): string | undefined {
+  const owned = members.reduce((sum, { slots }) => sum + countOf(slots), 0);
+  if (owned !== SLOTS) return `${node.name} knows the owners of ${owned} slots, of ${SLOTS}`;
+  const isSame = members.every(({ id, slots }) =>
+    isDeepStrictEqual(slots, first.members.find((other) => other.id === id)?.slots),
+  );
+  return isSame ? undefined : `${node.name} and ${first.node.name} name different owners of some slots`;
 }
 
 /** In what a node's own view differs from what all should see. */
@@ -196,6 +247,8 @@ async function viewTrouble(
     const wanted = shard?.primary === other ? 'master' : 'slave';
     if (!member.flags.has(wanted)) return `${node.name} does not see ${other.name} as a ${wanted} yet`;
   }
+  const open = members.flatMap(({ moving }) => moving.map(({ slot }) => slot));
+  if (open.length > 0) return `${node.name} has slots on their way: ${open.join(', ')}`;
   if (members.length !== nodes.length) return `${node.name} knows ${members.length} nodes, of ${nodes.length}`;
   const state = /cluster_state:(\w+)/.exec(info)?.[1];
   return state === 'ok' ? undefined : `${node.name} says cluster_state:${state}`;

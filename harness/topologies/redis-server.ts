@@ -6,7 +6,8 @@
  */
 import type { Duplex } from 'node:stream';
 import { Redis, type RedisOptions } from 'ioredis';
-import type { Host, ProcessExit } from '../vocabulary/host.js';
+import { DISK_RECORD } from '../runtimes/power-cut.js';
+import type { FileAfterPowerCut, Host, PowerCut, ProcessExit } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
 import type {
   MonitoredCommand,
@@ -18,6 +19,8 @@ import type {
   TopologyContext,
   TopologyOptions,
 } from '../vocabulary/topology.js';
+import { lastWords } from './last-words.js';
+import { mendLog } from './mend-log.js';
 import { monitor } from './monitor.js';
 import { DeploymentError } from './ready.js';
 import { ServerProcess } from './server-process.js';
@@ -42,6 +45,7 @@ export interface RedisServerOptions {
 }
 
 const SOCKET = 'redis.sock';
+const DATA = ['dump.rdb', 'appendonlydir', 'appendonly.aof'];
 const COMMAND_TIMEOUT_MS = 1_000;
 const START_TIMEOUT_MS = 10_000;
 
@@ -59,6 +63,9 @@ export class RedisServer implements RedisNode {
   /** The promise, not the client: commands that are given together share one connection. */
   private admin: Promise<Redis> | undefined;
   private configured: Promise<unknown> | undefined;
+  private disk: Promise<unknown> = Promise.resolve();
+  /** The process that wrote nothing that could still be lost: its disk has lost power, or was wiped, since it died. */
+  private settled: ServerProcess | undefined;
 
   constructor(private readonly options: RedisServerOptions) {
     this.name = options.host.name;
@@ -82,6 +89,7 @@ export class RedisServer implements RedisNode {
       this.host.spawn([...(this.options.redis.loader ?? []), this.options.redis.path, 'redis.conf', ...mode], {
         env: this.options.redis.env,
         logStdout: true,
+        disk: true,
       }),
     );
     this.current = started;
@@ -105,10 +113,30 @@ export class RedisServer implements RedisNode {
     return `${how}; ${words ? `last words: ${words} (` : '('}all of them in logs/${this.host.name}.log)`;
   }
 
-  async forget(): Promise<void> {
-    if ((await this.process.state()) !== 'dead') throw new Error(`${this.name} must be dead before it can forget`);
-    const result = await this.host.exec(['rm', '-rf', 'dump.rdb', 'appendonlydir', 'appendonly.aof']);
-    if (result.exitCode !== 0) throw new Error(`${this.name}: ${result.stderr}`);
+  forget(): Promise<void> {
+    return this.onDisk(async () => {
+      if ((await this.process.state()) !== 'dead') throw new Error(`${this.name} must be dead before it can forget`);
+      const result = await this.host.exec(['rm', '-rf', ...DATA, DISK_RECORD]);
+      if (result.exitCode !== 0) throw new Error(`${this.name}: ${result.stderr}`);
+      this.settled = this.process;
+    });
+  }
+
+  async diskTrouble(): Promise<string | undefined> {
+    return this.settled === this.process ? undefined : this.host.diskTrouble(this.process.pid);
+  }
+
+  losePower(cut: PowerCut): Promise<FileAfterPowerCut[]> {
+    return this.onDisk(async () => {
+      if (this.settled === this.process) return [];
+      const files = await this.host.losePower(cut);
+      this.settled = this.process;
+      return files;
+    });
+  }
+
+  mendLog(): Promise<string> {
+    return this.onDisk(() => mendLog(this.host, this.options.redis));
   }
 
   /** Kills the server for good, and removes its socket: a copy of a run's folder would stumble over it. */
@@ -116,7 +144,7 @@ export class RedisServer implements RedisNode {
     this.dropAdmin();
     this.current?.signal('SIGKILL');
     await this.current?.exited;
-    await this.host.exec(['rm', '-f', SOCKET]);
+    await this.host.exec(['rm', '-rf', SOCKET, DISK_RECORD]);
   }
 
   async command(...argv: (string | number)[]): Promise<unknown> {
@@ -148,6 +176,13 @@ export class RedisServer implements RedisNode {
       throw error;
     }
     return { closed, close: () => redis.disconnect() };
+  }
+
+  /** What two faults do to its disk is done one after the other. */
+  private onDisk<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.disk.then(task);
+    this.disk = done.catch(() => {});
+    return done;
   }
 
   private async connect(): Promise<Redis> {
@@ -206,16 +241,6 @@ export class RedisServer implements RedisNode {
     this.admin?.then((redis) => redis.disconnect()).catch(() => {});
     this.admin = undefined;
   }
-}
-
-const LAST_WORDS = 3;
-const LONGEST_LAST_WORDS = 300;
-
-/** The last lines of a server's log, without process ids and dates, in one. */
-export function lastWords(log: string): string {
-  const lines = log.split('\n').map((line) => line.replace(/^\d+:[A-Z] .{20,24}? [.*#-] /, '').trim());
-  const words = lines.filter((line) => /[a-z]/i.test(line)).slice(-LAST_WORDS);
-  return words.join(' | ').slice(-LONGEST_LAST_WORDS);
 }
 
 /** What ioredis sets on every stream, and only those of a network have. */

@@ -1,4 +1,5 @@
 /** A run as data: what the clients did and saw, what the nemesis did, what the servers believed. */
+import type { FileAfterPowerCut, PowerCut } from './host.js';
 import type { Deadlines, LockMode, LockModel } from './protocol.js';
 import type { Quorum, Setting } from './topology.js';
 
@@ -139,6 +140,8 @@ export type EffectKind =
   | { kind: 'slowed'; who: string[]; stopMs: number; everyMs: number }
   /** SIGKILL: the process is dead. A server is started again when this is undone, a client is replaced by another process. */
   | { kind: 'killed'; who: string[] }
+  /** The host lost power: what was left of the files that its server had written. A server that was down then had none to lose. */
+  | { kind: 'lost-power'; who: string[]; mode: PowerCut['mode']; files: FileAfterPowerCut[] }
   /** The server lost its data, or what its persistence had not saved. */
   | { kind: 'forgot'; who: string[] }
   /** Whatever `from` sends to `to` is dropped. Directed: both ways are two pairs. */
@@ -160,7 +163,9 @@ export type EffectKind =
   /** The server evicted these keys of the run while they were held. */
   | { kind: 'evicted'; who: string[]; keys: string[] }
   /** The servers name another primary. `by` is absent where the record does not say which. */
-  | { kind: 'replaced'; who: string[]; by?: string };
+  | { kind: 'replaced'; who: string[]; by?: string }
+  /** A slot of a Cluster is on its way from the first of these to the second: either may have keys of it. */
+  | { kind: 'slot-moves'; who: string[]; slot: number };
 
 /** How a link is degraded: each packet of one direction by itself. */
 export interface Degradation {
@@ -299,8 +304,12 @@ export type ObservationBody =
       skewMs: number;
       /** The server's own clock before it was asked for the keys, and after; absent in records of version 1. */
       wallMs?: [from: number, until: number];
+      /** It had nothing at all in its first database; absent: it had, or was not asked. */
+      isEmpty?: true;
       /** Each workload key that exists: what is stored (a string, or a hash as JSON) and its PTTL (-1: no expiry). */
       keys: Record<string, { owner: string; pttlMs: number; type?: 'string' | 'hash' | 'other' }>;
+      /** Keys that it may have and does not show: their slot is coming to it, or has not gone yet. Absent: none. */
+      unseen?: string[];
     }
   /** The server threw a key of the run away because its memory was full (a keyspace event). */
   | { type: 'evicted'; key: string }

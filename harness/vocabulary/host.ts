@@ -36,6 +36,8 @@ export interface SpawnOptions {
    * other hosts, and is not 1.
    */
   alone?: boolean;
+  /** What it syncs to its host's folder is recorded, where the run needs that, so that the host can lose power. */
+  disk?: boolean;
 }
 
 /** A clock's distance from the machine's: offset now, and how much it gains each second (drift). */
@@ -43,6 +45,32 @@ export interface ClockSkew {
   offsetMs: number;
   /** Parts per million gained against the machine's clock; 0 for a jump. */
   ratePpm: number;
+}
+
+/** What becomes of what was written and not synced when a host loses power. */
+export interface PowerCut {
+  /**
+   * `exact`: all of it is gone. `torn`: each file keeps some of it. `zeros`: files have their sizes already, and some of the
+   * pages are zeros.
+   */
+  mode: 'exact' | 'torn' | 'zeros';
+  /** Decides what is kept where that is a matter of chance. */
+  seed: number;
+}
+
+/** A file after a power cut. */
+export interface FileAfterPowerCut {
+  /** Below the host's folder. */
+  name: string;
+  /** The size of what had this name. */
+  writtenBytes: number;
+  /** How much of what has this name now had been synced, and how much of it is there. */
+  durableBytes: number;
+  leftBytes: number;
+  /** Of `zeros`: how much of what is there is zeros. */
+  zeroedBytes?: number;
+  /** Its name was not durable: `gone`, or the older file that had it before is `back`. */
+  became?: 'gone' | 'back';
 }
 
 /**
@@ -70,10 +98,33 @@ export interface Host {
    * `harness/native/link-shaper.c`). Throws where `Runtime.unavailable.link` is set.
    */
   startLinkShaper(near: string, seed: number): HostProcess;
+  /** Why nothing is known of what process `pid` has synced, in words; undefined if it is. */
+  diskTrouble(pid: number): Promise<string | undefined>;
+  /**
+   * Makes the host's folder what it is after a power cut; resolves with the files of the processes that were started with
+   * `disk`. They must have been killed: rejects if one lives on.
+   */
+  losePower(cut: PowerCut): Promise<FileAfterPowerCut[]>;
+}
+
+/**
+ * The network of a runtime whose links are its own, where there is no kernel to ask: what faults do to it, it does at once. Hosts
+ * by their names; one direction each.
+ */
+export interface OwnNetwork {
+  cut(from: string, to: string): void;
+  /** What met the cut goes on its way then, as when TCP sends it again. */
+  heal(from: string, to: string): void;
+  isCut(from: string, to: string): boolean;
+  /** What is sent comes so much later, more or less by the jitter; undefined: as usual. */
+  delay(from: string, to: string, by: { delayMs: number; jitterMs: number } | undefined): void;
+  isDelayed(from: string, to: string): boolean;
+  /** Tells both ends of a connection that the other has given up; `ownPort` is that of the first host. */
+  reset(one: string, other: string, ownPort: number, otherPort: number): void;
 }
 
 /** What a fault may need of a runtime. */
-export type Capability = 'clock' | 'link' | 'network' | 'process';
+export type Capability = 'clock' | 'disk' | 'link' | 'network' | 'process';
 
 /** Makes hosts; disposing it ends every process and removes every host. */
 export interface Runtime extends AsyncDisposable {
@@ -84,4 +135,6 @@ export interface Runtime extends AsyncDisposable {
   /** An address of the private network that no host has: for a virtual IP. */
   readonly spareAddress: string;
   createHosts(names: readonly string[]): Promise<Host[]>;
+  /** Absent: the kernel's. */
+  readonly ownNetwork?: OwnNetwork;
 }

@@ -43,6 +43,8 @@ export interface RunConfig {
   redis: RedisBinary;
   /** The compiled clock shim; absent: clocks cannot be skewed (see `unavailable`). */
   clockShim?: string;
+  /** The compiled durable shim; absent: a host cannot lose power (see `unavailable`). */
+  durableShim?: string;
   /** The compiled link shaper; absent: links cannot be degraded (see `unavailable`). */
   linkShaper?: string;
   /** Of the docker runtime: the images that the user chose, and what was built from them for hosts. */

@@ -1,5 +1,5 @@
 /** Redis deployments: what they are made of, and what they answer about themselves. */
-import type { Host, HostProcess } from './host.js';
+import type { FileAfterPowerCut, Host, HostProcess, PowerCut } from './host.js';
 import type { Clock } from './time.js';
 
 export type Persistence = 'none' | 'rdb' | 'aof-everysec' | 'aof-always';
@@ -29,6 +29,12 @@ export interface RedisNode {
   start(): Promise<void>;
   /** Removes everything the server has on its disk. The server must be dead. */
   forget(): Promise<void>;
+  /** Why nothing is known of what the server that runs, or ran last, has synced; undefined if it is. */
+  diskTrouble(): Promise<string | undefined>;
+  /** Makes of its disk what is there after a power cut; resolves with its files. The server must be dead. */
+  losePower(cut: PowerCut): Promise<FileAfterPowerCut[]>;
+  /** Cuts off what it cannot read at the end of its log (`redis-check-aof --fix`); resolves with the program's own words. */
+  mendLog(): Promise<string>;
   /** One command through the channel that no fault cuts; bounded in time. Rejects when the server is dead or stopped. */
   command(...argv: (string | number)[]): Promise<unknown>;
   /** Follows every command that the server runs, in its order (MONITOR), through that channel. */
@@ -84,6 +90,26 @@ export interface Shard {
   serves(key: string): boolean;
 }
 
+/** A slot on its way. `to`: it is given away (MIGRATING), `from`: it comes (IMPORTING); ids of nodes. */
+export type MovingSlot = { slot: number; to: string } | { slot: number; from: string };
+
+/** What one node of a Cluster says of slots (`CLUSTER NODES`). */
+export interface SlotView {
+  /** Its own id. */
+  id: string;
+  /** Slots on their way; nodes tell so only of themselves. */
+  moving: readonly MovingSlot[];
+  /** The address of who serves a slot; undefined: nobody. */
+  ownerOf(slot: number): string | undefined;
+}
+
+/** Of a Cluster: which slot a key is in, and what its nodes say of slots. */
+export interface HashSlots {
+  of(key: string): number;
+  /** Rejects where the node does not answer. */
+  view(node: RedisNode): Promise<SlotView>;
+}
+
 /** A running deployment. Disposing stops every server of it. */
 export interface Topology extends AsyncDisposable {
   readonly name: string;
@@ -101,6 +127,8 @@ export interface Topology extends AsyncDisposable {
    * successor, or they `leave` it at once (a virtual IP moved away; a Cluster node that is cut off stops writing).
    */
   readonly replacedPrimary: 'keeps' | 'leave';
+  /** Absent: it has no slots. */
+  readonly slots?: HashSlots;
   describe(): TopologyDescription;
   /**
    * Asked of the servers, never remembered: the shards on whose primary the deployment agrees. One for a replicated

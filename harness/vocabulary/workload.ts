@@ -1,6 +1,7 @@
 /** What the clients of a run do: scripts drawn from a seed, or a play that leads them step by step. */
 import type { Target } from './faults.js';
 import type { Completion, HistoryEvent } from './history.js';
+import type { Capability } from './host.js';
 import type { HandshakeValue, LockMode, LockModel, Stoppable } from './protocol.js';
 import type { Random } from './time.js';
 import type { Persistence, Topology } from './topology.js';
@@ -123,6 +124,8 @@ export interface Scenario {
     maxmemoryPolicy?: string;
     redisConf?: readonly (readonly [key: string, value: string])[];
   };
+  /** What its faults need that must be known before servers are started. */
+  readonly needs?: readonly Capability[];
   /** What the checkers must find, all of it and of no other class. Empty: the lock must have held. */
   readonly expect: readonly ExpectedFinding[];
   play(stage: Stage): Promise<void>;

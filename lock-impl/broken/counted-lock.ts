@@ -150,9 +150,10 @@ class CountedLock {
       if (!renewing.signal.aborted) await access.step('before-renewal');
       if (renewing.signal.aborted) return;
       const sentNs = access.nowNs();
+      const renewed = [...this.#holds]; // not what is granted meanwhile
       const answer = await answerOf(redis.eval(renewIfOwner, 1, key, owner, leaseMs).then((done) => done === 1));
       if (renewing.signal.aborted) return;
-      if (answer.is === 'yes') for (const hold of this.#holds) access.renewed(hold, sentNs, leaseMs);
+      if (answer.is === 'yes') for (const hold of renewed) access.renewed(hold, sentNs, leaseMs);
       if (answer.is === 'no') return this.#lose();
     }
   }

@@ -33,8 +33,9 @@ export function readersLock(name: string, renew: RenewReaders): LockDefinition {
         for (let goesOn = true; goesOn; ) {
           await access.sleep(leaseMs / 3);
           const sentNs = access.nowNs();
+          const renewed = [...(held.get(key) ?? [])]; // not what is granted meanwhile
           const answer = await answerOf(renew(redis, keys, owner, leaseMs));
-          if (answer.is === 'yes') for (const hold of held.get(key) ?? []) access.renewed(hold, sentNs, leaseMs);
+          if (answer.is === 'yes') for (const hold of renewed) access.renewed(hold, sentNs, leaseMs);
           goesOn = answer.is !== 'no';
         }
         watched.delete(key);

@@ -11,6 +11,14 @@ export const lettingGoPairs: Record<string, CanaryPair> = {
     mended: 'the same, releasing only what is its own',
     mendedClaims: 'exclusion; a holder that outlives its lease is stale',
   },
+  'resent-del': {
+    topologies: ['single', 'replica', 'sentinel'],
+    forms: ONE_TRY,
+    summary: 'a plain DEL over ioredis as it comes, which sends it again when its answer was lost',
+    claims: 'the second DEL deletes the lock of the next one',
+    mended: 'the same, releasing only what is its own',
+    mendedClaims: 'exclusion; a release may be sent twice',
+  },
   'reused-owner': {
     topologies: ONE_SERVER,
     forms: WITH_EXTEND,

@@ -115,4 +115,12 @@ export const takingPairs: Record<string, CanaryPair> = {
     mended: 'the same, by the clock of the server',
     mendedClaims: 'exclusion, whatever the clocks of clients say',
   },
+  'asking-always': {
+    topologies: ['cluster'],
+    forms: ONE_TRY,
+    summary: 'asks every node of a Cluster with ASKING, to be spared a second try',
+    claims: 'a lock whose slot is moved is granted a second time by its new owner',
+    mended: 'the same, with ASKING only where it was sent by ASK',
+    mendedClaims: 'exclusion; a lock goes along with its slot',
+  },
 };

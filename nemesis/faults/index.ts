@@ -14,8 +14,10 @@ import { kill } from './kill.js';
 import { lag } from './lag.js';
 import { loss } from './loss.js';
 import { lostReply } from './lost-reply.js';
+import { moveSlot } from './move-slot.js';
 import { partition } from './partition.js';
 import { pause } from './pause.js';
+import { powerCut } from './power-cut.js';
 import { rate } from './rate.js';
 import { reload } from './reload.js';
 import { reorder } from './reorder.js';
@@ -30,6 +32,7 @@ export const faults: Readonly<Record<string, NemesisFault>> = {
   kill,
   reload,
   amnesia,
+  'power-cut': powerCut,
   pause,
   slow,
   partition,
@@ -49,6 +52,7 @@ export const faults: Readonly<Record<string, NemesisFault>> = {
   'failover-to': failoverTo,
   'sentinel-failover': sentinelFailover,
   'cluster-failover': clusterFailover,
+  'move-slot': moveSlot,
   'forget-granted': forgetGranted,
   'skew-granted': skewGranted,
   evict,

@@ -1,4 +1,5 @@
 /** The few powers that all faults are made of, one set per run. */
+import type { OwnNetwork } from '../../harness/vocabulary/host.js';
 import type { Clock, Random } from '../../harness/vocabulary/time.js';
 import type { Topology } from '../../harness/vocabulary/topology.js';
 import { minorityOf } from './basics.js';
@@ -6,12 +7,18 @@ import { ClockLever } from './clock.js';
 import { LinkLever } from './links.js';
 import { MemoryLedger } from './memory.js';
 import { NetworkLever } from './network.js';
+import { OwnLinkLever } from './own-links.js';
+import { OwnNetworkLever } from './own-network.js';
 import { PressureLever } from './pressure.js';
 import { KillLever, PauseLever } from './process.js';
 
+/** What every implementation of them can do. */
+export type NetworkPower = Pick<NetworkLever, keyof NetworkLever>;
+export type LinkPower = Pick<LinkLever, keyof LinkLever>;
+
 export interface Levers {
-  readonly network: NetworkLever;
-  readonly links: LinkLever;
+  readonly network: NetworkPower;
+  readonly links: LinkPower;
   readonly pause: PauseLever;
   readonly kill: KillLever;
   readonly clock: ClockLever;
@@ -24,15 +31,18 @@ export function createLevers(
   topology: Pick<Topology, 'nodes' | 'replicated' | 'describe'>,
   leaseMs: number,
   random: Random,
+  ownNetwork?: OwnNetwork,
 ): Levers {
   // A single server has no minority: to strike it is to ask for what follows.
   const limit = topology.nodes.length > 1 ? minorityOf(topology.nodes.length) : undefined;
   // The one kind of deployment in which an address moves: it is on one of the nodes' hosts at a time.
   const homes = topology.describe().kind === 'replica' ? topology.nodes.map((node) => node.host) : [];
-  const links = new LinkLever(clock, random.fork('links'));
+  const kernels = new LinkLever(clock, random.fork('links'));
   return {
-    network: new NetworkLever(clock, homes, (pairs) => links.drop(pairs)),
-    links,
+    network: ownNetwork
+      ? new OwnNetworkLever(ownNetwork, clock)
+      : new NetworkLever(clock, homes, (pairs) => kernels.drop(pairs)),
+    links: ownNetwork ? new OwnLinkLever(ownNetwork, clock) : kernels,
     pause: new PauseLever(clock),
     kill: new KillLever(clock),
     clock: new ClockLever(clock),

@@ -78,10 +78,14 @@ export class LinkLever {
 
   /**
    * Has the shaper lose the next so many answers that the host sends to the peer from the port, each with its connection; 0:
-   * no more. The link must be shaped, if only by a shape that asks for nothing.
+   * no more. `numbers`: only those that are one, as that to DEL is. The link must be shaped, if only by a shape that asks for
+   * nothing.
    */
-  loseReplies([host, peer]: Pair, port: number, count: number): Promise<Shown> {
-    return this.serial.run(host.name, () => this.mustShape(host, peer).ask('reset-on-reply', peer, port, count));
+  loseReplies([host, peer]: Pair, port: number, count: number, which: 'any' | 'numbers' = 'any'): Promise<Shown> {
+    const only = which === 'any' ? [] : [which];
+    return this.serial.run(host.name, () =>
+      this.mustShape(host, peer).ask('reset-on-reply', peer, port, count, ...only),
+    );
   }
 
   /** Resets one connection between the host and a peer; whether it is gone is the kernels' to say. */

@@ -5,7 +5,7 @@
 import type { HostProcess } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
-import { Refusal } from './basics.js';
+import { message, Refusal } from './basics.js';
 import { type Grip, healOnce } from './network.js';
 import { Serial } from './serial.js';
 
@@ -106,8 +106,15 @@ export class PauseLever {
 export class KillLever {
   private readonly serial = new Serial();
   private readonly counts = new Map<RedisNode, number>();
+  /** Those whose logs may be such that they refuse to start. */
+  private readonly damaged = new Set<RedisNode>();
 
   constructor(private readonly clock: Clock) {}
+
+  /** Whoever starts the node again is to mend its log, should it refuse it. */
+  expectDamage(node: RedisNode): void {
+    this.damaged.add(node);
+  }
 
   /** True while a fault keeps the node down. */
   isDown(node: RedisNode): boolean {
@@ -139,12 +146,27 @@ export class KillLever {
         return `${node.name} is kept down by another fault`;
       }
       // A start that failed half-way may have left a process behind that still loads its data.
-      if ((await node.process.state()) === 'dead') await node.start();
+      const mended = (await node.process.state()) === 'dead' ? await this.started(node) : '';
       const answer = await node.command('PING');
       if (answer !== 'PONG') throw new Error(`${node.name} answers PING with ${String(answer)}`);
       this.counts.delete(node);
-      return `${node.name} runs again (pid ${node.process.pid}) and answers PING`;
+      return `${mended}${node.name} runs again (pid ${node.process.pid}) and answers PING`;
     });
+  }
+
+  /** Resolves with what had to be mended first, in words. */
+  private async started(node: RedisNode): Promise<string> {
+    try {
+      await node.start();
+      this.damaged.delete(node);
+      return '';
+    } catch (refused) {
+      if (!this.damaged.has(node)) throw refused;
+      const said = await node.mendLog();
+      await node.start();
+      this.damaged.delete(node);
+      return `${node.name} refused to start (${message(refused)}), and its log was mended (${said}); `;
+    }
   }
 }
 

@@ -39,7 +39,6 @@ export function ongoing(
 
 /** Time at the end of a step in which no new cycle begins: it would be cut off by the heal. */
 const LAST_CYCLE_MS = 800;
-/** Between cycles, so that clients reconnect, contend and take again what was lost before more is. */
 const BREATH_MS = 1_500;
 
 /** How a strike is made again and again while its step lasts. */
@@ -51,6 +50,8 @@ export interface Pace {
   signal: AbortSignal;
   /** Who is named when there is no further cycle. */
   targets: readonly string[];
+  /** Between cycles; absent: long enough for clients to reconnect, contend and take again what was lost, before more is. */
+  breathMs?: number;
 }
 
 /** The cycles after the first; each is recorded as a phase of the step. Never rejects. */
@@ -58,10 +59,10 @@ export async function goOn(
   pace: Pace,
   cycle: () => Promise<Omit<FaultRecord, 'step' | 'fault' | 'state'>>,
 ): Promise<void> {
-  const { context, untilNs, signal, targets } = pace;
+  const { context, untilNs, signal, targets, breathMs = BREATH_MS } = pace;
   try {
     for (;;) {
-      await context.clock.sleep(BREATH_MS, signal);
+      await context.clock.sleep(breathMs, signal);
       if (signal.aborted || context.clock.nowNs() + LAST_CYCLE_MS * 1e6 > untilNs) return;
       context.note({ state: 'phase', ...(await cycle()) });
     }

@@ -88,8 +88,8 @@ class Demotion {
       doing: 'before the old primary followed',
       context: { clock, signal },
     };
-    await waitFor(async () => (await roleOf(this.old)) === 'slave' || undefined, wait);
-    if (signal.aborted || (await roleOf(this.old)) !== 'slave') return;
+    const follows = await waitFor(async () => (await roleOf(this.old)) === 'slave' || undefined, wait);
+    if (signal.aborted || !follows) return;
     this.tookMs = Math.round((clock.nowNs() - this.sinceNs) / 1e6);
     const effects: FaultEffect[] = [];
     this.context.note({

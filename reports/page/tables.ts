@@ -70,6 +70,8 @@ function effectWords(effect: FaultEffect): string | undefined {
       return effect.untilNs === undefined ? `degraded ${pairWords(effect.pairs)}` : undefined;
     case 'connections-reset':
       return `reset ${pairWords(effect.pairs)}`;
+    case 'slot-moves':
+      return `slot ${effect.slot}: ${effect.who.join(' → ')}`;
     case 'forgot':
       return `forgot ${effect.who.join(', ')}`;
     case 'clock-jumped':

@@ -31,7 +31,11 @@ ${results.strength === undefined ? undefined : markup`<p><b>Strength:</b> ${clip
 function tested({ config, serverVersion }: ReportInput): Markup {
   const facts: [string, string][] = [
     ['Lock', config.lock],
-    ['On', `${config.topology}, Redis ${serverVersion}, persistence ${config.topologyOptions.persistence}`],
+    [
+      'On',
+      // What was found in simulation must not pass for a run.
+      `${config.topology}, Redis ${serverVersion}, persistence ${config.topologyOptions.persistence}${config.runtime === 'sim' ? ', simulated in virtual time' : ''}`,
+    ],
     [
       'Load',
       `${plural(config.clients, config.careless ? 'careless client' : 'careful client')}, ${plural(config.keys.length, 'key')}, lease ${durationOfMs(config.leaseMs)}, ${durationOfMs(config.timeLimitMs)}`,

@@ -69,3 +69,12 @@ export async function isWatched(stage: Stage, node: RedisNode): Promise<void> {
     /flags=\S*O/.test(String(await node.command('CLIENT', 'LIST'))),
   );
 }
+
+/** Resolves when a watched node has been looked at once more: then it is known what it had before anybody asks it. */
+export async function isLookedAt(stage: Stage, node: RedisNode): Promise<void> {
+  // The observer asks the time before each look and after it.
+  const asked = async () =>
+    Number(/cmdstat_time:calls=(\d+)/.exec(String(await node.command('INFO', 'commandstats')))?.[1] ?? 0);
+  const before = await asked();
+  await stage.until(`${node.name} is looked at`, async () => (await asked()) >= before + 4);
+}

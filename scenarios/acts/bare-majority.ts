@@ -4,7 +4,7 @@
  */
 import type { RedisNode } from '../../harness/vocabulary/topology.js';
 import type { OperationOutcome, Stage } from '../../harness/vocabulary/workload.js';
-import { hasNoticed, havingKey } from './asking.js';
+import { hasNoticed, havingKey, leaseOver } from './asking.js';
 
 /** Five nodes whose crashes alone forget nothing. */
 export const DURABLE = { nodes: 5, persistence: 'aof-always', keys: 1, leaseMs: 20_000 } as const;
@@ -26,6 +26,25 @@ export async function grantOnThreeOfFive(stage: Stage): Promise<BareMajority> {
   await absence.heal();
   stage.check('the lock stands on exactly three', (await havingKey(nodes, 'lock:0')).length === 3);
   return { held, granted };
+}
+
+/** One of the three is struck, and healed only when the lease is over on the others; nobody is granted the lock meanwhile. */
+export async function stayAwayForALease(stage: Stage, fault: string): Promise<void> {
+  const [holder, other] = [stage.client(1), stage.client(2)];
+  const { held, granted } = await grantOnThreeOfFive(stage);
+  const absence = await stage.strike(fault, { names: [granted[2]!.name] });
+  await hasNoticed(stage, other);
+  stage.check('no other client is granted the lock meanwhile', (await other.acquire('lock:0')).type === 'fail');
+  await holder.abandon(held);
+  await stage.until('the lease is over where it stands', async () => {
+    const left = await Promise.all(granted.slice(0, 2).map((node) => node.command('EXISTS', 'lock:0')));
+    return left.every((count) => Number(count) === 0);
+  });
+  await absence.heal();
+  await leaseOver(stage, 'lock:0');
+  const next = await other.acquire('lock:0', { waitMs: 5_000 });
+  stage.check('then it is granted again', next.type === 'ok');
+  await other.release(next);
 }
 
 /** Another client is granted the lock by those who never knew of it and one of those who did. */

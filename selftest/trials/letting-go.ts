@@ -12,6 +12,14 @@ export const lettingGoTrials: readonly Trial[] = [
     story: 'a client that worked for longer than its lease deletes the lock of the next, and a third one gets in',
   },
   {
+    canary: 'resent-del',
+    flags: ['--topology', 'single', '--nemesis', 'reset-on-reply'],
+    limitMs: 20_000,
+    caught: { ...overlap, cause: 'released-by-other' },
+    story:
+      'the answer to a DEL is lost with its connection, and the DEL that is sent again deletes the lock of the next',
+  },
+  {
     canary: 'reused-owner',
     flags: ['--workload', 'late-release'],
     limitMs: 25_000,

@@ -127,4 +127,11 @@ export const takingTrials: readonly Trial[] = [
     caught: overlap,
     story: 'clients whose clocks are fast take over what is held',
   },
+  {
+    canary: 'asking-always',
+    flags: ['--topology', 'cluster', '--nemesis', 'move-slot'],
+    limitMs: 20_000,
+    caught: overlap,
+    story: 'a held lock is on its way to another shard, which grants it again',
+  },
 ];

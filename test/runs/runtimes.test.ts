@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dockerRuntime, findEngine, INSIDE, provideImages } from '../../docker/index.js';
 import { buildClockShim, encodeSkew } from '../../harness/machine/clock-shim.js';
+import { buildDurableShim } from '../../harness/machine/durable-shim.js';
 import { inNamespaces } from '../../harness/machine/namespaces.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
@@ -35,9 +36,11 @@ describe.runIf(haveCompiler)('netns', () => {
     });
     const shim = await buildClockShim({ cacheFolder: cacheFolder(), say });
     if (!('path' in shim)) throw new Error(shim.unavailable);
+    const durable = await buildDurableShim({ cacheFolder: cacheFolder(), say });
+    if (!('path' in durable)) throw new Error(durable.unavailable);
     const [command, ...args] = [...inNamespaces(), process.execPath, outfile];
     const child = spawn(command!, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-    child.stdin.end(JSON.stringify({ folder: join(folder, 'run'), clockShim: shim.path }));
+    child.stdin.end(JSON.stringify({ folder: join(folder, 'run'), clockShim: shim.path, durableShim: durable.path }));
     let text = '';
     child.stdout.on('data', (chunk) => {
       text += chunk;
@@ -69,6 +72,7 @@ describe.runIf(noDocker === undefined)('docker', () => {
       clock: realClock(monotonicNs()),
       encodeSkew: (skew) => encodeSkew(skew, monotonicNs()),
       unavailable: {},
+      recordsDisk: true,
       images,
       isServer: (host) => host === 'r1',
       project: ROOT,

@@ -45,6 +45,7 @@ const ROOMS = [
   'cli/live',
   'cli/judge',
   'cli/run',
+  'cli/hunt',
   'cli/replay',
   'cli/batches',
   'cli/docs',

@@ -61,6 +61,12 @@ export function gainedBetween(move: ClockMove, fromNs: number, untilNs: number):
   return Math.max(at(lastNs), healed) - before;
 }
 
+/** Whether it may have moved the clock between the two instants: one that jumped before, and stays where it is, stands still. */
+export function mayMoveBetween({ span, ratePpm, strobes }: ClockMove, fromNs: number, untilNs: number): boolean {
+  if (span.earliestNs > untilNs || span.latestNs < fromNs) return false;
+  return ratePpm !== 0 || strobes || span.fromNs >= fromNs || span.untilNs <= untilNs;
+}
+
 /**
  * Moments at which a key may have expired by the clock though no command tells: when it jumped, and just before it was set
  * right.

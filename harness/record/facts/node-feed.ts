@@ -7,6 +7,7 @@ import { aheadAtMost, type ClockMove, strobeAt } from './clock-moves.js';
 import type { ServerReading } from './commands/server-reading.js';
 import { ABSENT, type Times } from './commands/state.js';
 import { type ClockReading, type KeyWrite, NodeWrites, RECKONING_NS, type SampleObservation } from './key-writes.js';
+import { bestSkews } from './skews.js';
 
 export interface FeedContext {
   /** Whether commands of that time are given. */
@@ -23,6 +24,10 @@ export interface FeedContext {
 
 /** Longer than this the harness never lags behind a server. */
 const READ_LATE_NS = 2e9;
+/** Most commands are read within this time. */
+const READ_SOON_NS = 50e6;
+/** What a sample shows may be from so long before it was recorded. */
+const LOOKED_BEFORE_NS = 250e6;
 /** A sample was answered at most so long before it was recorded. */
 const ANSWERED_WITHIN_MS = 20;
 /** Its other questions come with the one that asks for the clock. */
@@ -33,7 +38,10 @@ export class NodeFeed {
   private readonly jumps: ClockReading[];
   private next = 0;
   private nextJump = 0;
-  private skewMs: number | undefined;
+  /** How far the clock was off in each sample, and how many of these came before. */
+  private readonly skewsMs: readonly number[];
+  private looked = 0;
+  private lookedNs = Number.NEGATIVE_INFINITY;
   /** It is known to have nothing stored as yet. */
   private isEmpty: boolean;
   private last: { ranNs: number; serverWallMs: number; line: number } | undefined;
@@ -47,6 +55,8 @@ export class NodeFeed {
   ) {
     this.isEmpty = context.startsEmpty === true;
     this.writes = new NodeWrites(node, keys, this.isEmpty ? ABSENT : undefined);
+    const looks = rare.flatMap(([, one]) => (one.type === 'sample' ? [one] : []));
+    this.skewsMs = bestSkews(looks, context.moves);
     this.jumps = context.moves.flatMap(aheadAtMost).sort((a, b) => a.atNs - b.atNs);
   }
 
@@ -85,7 +95,10 @@ export class NodeFeed {
   private rareOne(line: number, one: RareObservation): void {
     const { reading } = this.writes;
     const place = { line, atNs: one.atNs };
-    if (one.type === 'sample') this.skewMs = one.skewMs;
+    if (one.type === 'sample') {
+      this.looked++;
+      this.lookedNs = one.atNs;
+    }
     // What was seen before the window would tell of keys to which it is not known what was done since.
     if (!this.context.sees(one.atNs)) return;
     if (one.type === 'sample') this.sample(line, one);
@@ -99,7 +112,7 @@ export class NodeFeed {
 
   private sample(line: number, sample: SampleObservation): void {
     const { covers } = this.context;
-    const { atNs, role, linkUp, runId, keys } = sample;
+    const { atNs, role, linkUp, runId, isEmpty, keys, unseen } = sample;
     const wall = this.clockOf(sample);
     if (!wall) return;
     this.writes.reading.sample({
@@ -111,7 +124,8 @@ export class NodeFeed {
       role,
       ...(linkUp !== undefined && { linkUp }),
       runId,
-      covers,
+      ...(isEmpty && { isEmpty }),
+      covers: unseen ? covers.filter((key) => !unseen.includes(key)) : covers,
       keys,
     });
   }
@@ -140,13 +154,27 @@ export class NodeFeed {
   /**
    * When a command ran: the server's stamp, put on the run's clock with how far the server's clock was off in the sample
    * before. If that gives a time after the command was read, or absurdly before, the clock has moved since: the time of
-   * reading it must do.
+   * reading it must do. Where a fault moved it since that sample, the sample after it may tell: say a clock that was 2 s ahead is
+   * set right, and c1's command, which ran at once after that, is read before anybody looks again. By the sample before it would
+   * have run 2 s ago.
    */
   private reckonedBack(command: CommandObservation): number {
-    const { skewMs } = this;
     const { epochWallMs } = this.context;
-    if (epochWallMs === undefined || skewMs === undefined) return command.atNs;
-    const ranNs = (command.serverWallMs - epochWallMs - skewMs) * 1e6;
-    return ranNs > command.atNs + RECKONING_NS || ranNs < command.atNs - READ_LATE_NS ? command.atNs : ranNs;
+    const { atNs, serverWallMs } = command;
+    const before = this.skewsMs[this.looked - 1];
+    if (epochWallMs === undefined || before === undefined) return atNs;
+    const by = (skewMs: number) => (serverWallMs - epochWallMs - skewMs) * 1e6;
+    const isPossible = (ranNs: number) => ranNs <= atNs + RECKONING_NS && ranNs >= atNs - READ_LATE_NS;
+    const ranNs = by(before);
+    const after = by(this.skewsMs[this.looked] ?? before);
+    if (isPossible(after) && atNs - after < READ_SOON_NS && atNs - ranNs > READ_SOON_NS && this.movedSinceLook(atNs))
+      return after;
+    return isPossible(ranNs) ? ranNs : atNs;
+  }
+
+  private movedSinceLook(untilNs: number): boolean {
+    return this.context.moves.some(({ span }) =>
+      [span.fromNs, span.untilNs].some((ns) => ns >= this.lookedNs - LOOKED_BEFORE_NS && ns <= untilNs),
+    );
   }
 }

@@ -66,12 +66,13 @@ export const runConfigSchema = describes<RunConfig>()(
       asked: text.optional(),
     }),
     clockShim: text.optional(),
+    durableShim: text.optional(),
     linkShaper: text.optional(),
     containers: z
       .object({ image: text, clientImage: text, built: z.object({ server: text, client: text }) })
       .optional(),
     clientArgv: z.array(z.string()),
-    unavailable: z.partialRecord(z.enum(['clock', 'link', 'network', 'process']), z.string()),
+    unavailable: z.partialRecord(z.enum(['clock', 'disk', 'link', 'network', 'process']), z.string()),
     reproduce: text,
   }),
 );

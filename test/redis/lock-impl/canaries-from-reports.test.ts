@@ -317,4 +317,33 @@ describe.concurrent('shared', () => {
     const outcomes = [await b.acquire('k', LONG_MS), await b.acquire('k', LONG_MS), await b.acquire('k', LONG_MS)];
     expect(outcomes.map(({ type }) => type)).toEqual(['ok', 'ok', third]);
   });
+
+  test.concurrent.each([
+    ['broken/resent-del', 'del', 'ok'],
+    ['broken/resent-del-mended', 'eval', 'fail'],
+  ])(
+    '%s: its release (%s) is not answered, another takes it, and it is sent again; a third: %s',
+    async (lock, sent, third) => {
+      await using own = await ownServers(1);
+      const server = own.nodes[0]!;
+      await using proxy = await startProxy(server.endpoint);
+      await using a = await connectedClient(lock, { kind: 'single', node: proxy.endpoint });
+      await using b = await connectedClient(lock, single(server));
+      const { id } = await a.acquire('k', LONG_MS);
+      await server.redis.config('RESETSTAT');
+      const carriedOut = (times: number) =>
+        until(`it is carried out, ${times}`, async () =>
+          new RegExp(`cmdstat_${sent}:calls=${times},`).test(await server.redis.info('commandstats')),
+        );
+      proxy.mode = 'no-replies';
+      const releasing = a.release(id);
+      await carriedOut(1);
+      expect((await b.acquire('k', LONG_MS)).type).toBe('ok');
+      proxy.mode = 'pass';
+      proxy.closeAll();
+      await carriedOut(2);
+      expect((await releasing).type).toBe('info');
+      expect((await b.acquire('k', LONG_MS)).type).toBe(third);
+    },
+  );
 });

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildClockShim } from '../../../harness/machine/clock-shim.js';
+import { buildDurableShim } from '../../../harness/machine/durable-shim.js';
 import { buildLinkShaper } from '../../../harness/machine/link-shaper.js';
 import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
 import type { PlanStep } from '../../../harness/vocabulary/faults.js';
@@ -181,6 +182,19 @@ const onRedlock: Case[] = [
     ],
     targets: ['r2'],
     proof: 'nothing is left on its disk',
+  },
+  {
+    name: 'a power cut, after which a server that syncs every write has them all',
+    step: { fault: 'power-cut', target: names('r4'), forMs: LONG_MS },
+    expected: [
+      [['state', 'r4'], 'dead'],
+      [['reach', 'c1', 'r4'], CUT],
+      [['marker', 'r4'], CUT],
+      [['marker', 'r1'], ':1'],
+    ],
+    targets: ['r4'],
+    proof: 'its files are rebuilt: appendonlydir/',
+    healed: 'r4 runs again',
   },
   {
     name: 'clock of a node',
@@ -399,6 +413,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function strikeAll(topology: string, lock: string, cases: readonly Case[], leaseMs: number): Promise<Seen[]> {
   const shim = await buildClockShim({ cacheFolder: cacheFolder(), say });
+  const durable = await buildDurableShim({ cacheFolder: cacheFolder(), say });
   const shaper = await buildLinkShaper({ cacheFolder: cacheFolder(), say });
   const job: Job = {
     topology,
@@ -406,6 +421,7 @@ async function strikeAll(topology: string, lock: string, cases: readonly Case[],
     folder: mkdtempSync(join(folder, 'run-')),
     redis: await findRedis({ cacheFolder: cacheFolder(), say }),
     ...('path' in shim && { clockShim: shim.path }),
+    ...('path' in durable && { durableShim: durable.path }),
     ...('path' in shaper && { linkShaper: shaper.path }),
     clientArgv: [process.execPath, join(folder, 'harness/client/main.mjs'), join(folder, `lock-impl/${lock}.mjs`)],
     leaseMs,
@@ -455,8 +471,9 @@ function check(one: Case, seen: Seen): void {
   expect(seen.missing).toEqual([]);
 }
 
-/** Clocks can be skewed only with the shim, and that wants a compiler. */
-const possible = ({ step }: Case) => haveCompiler || !faults[step.fault]!.needs.includes('clock');
+/** Clocks can be skewed, and power be lost, only with the shims, and these want a compiler. */
+const possible = ({ step }: Case) =>
+  haveCompiler || !faults[step.fault]!.needs.some((need) => need === 'clock' || need === 'disk');
 
 describe('faults on real servers', () => {
   it('sentinel: each strikes as it says and is healed', async () => {
@@ -499,6 +516,30 @@ describe('faults on real servers', () => {
     expect(seen!.notes.flatMap(({ effects }) => effects)).toContainEqual(
       expect.objectContaining({ kind: 'replaced', who: ['r1'] }),
     );
+  });
+
+  it('cluster: a slot moves; one that is given away is moved to the end by the heal, one that is awaited is not any more', async () => {
+    const moves = ['node', 'keys', 'migrating', 'importing'].map(
+      (until): Case => ({
+        name: `a slot moves until ${until}`,
+        step: { fault: 'move-slot', target: 'primary', forMs: LONG_MS, args: { until } },
+        expected: [[['reach', 'c1', 'r1'], PONG]],
+        targets: [],
+        proof: '',
+      }),
+    );
+    const seen = await strikeAll('cluster', 'set-nx-px', moves, 3_000);
+    for (const [at, one] of seen.entries()) {
+      const strike = one.notes.find((note) => note.state !== 'phase')!;
+      expect(strike, JSON.stringify(one)).toMatchObject({ state: 'strike', effects: [{ kind: 'slot-moves' }] });
+      const [source, target] = strike.targets;
+      const slot = /slot (\d+)/.exec(strike.did)![1];
+      expect(strike.proof).toContain(`CLUSTER NODES of ${target}: [${slot}-<-${source}]`);
+      const owner = at === 3 ? source : target;
+      expect(one.notes.at(-1)).toMatchObject({ state: 'heal' });
+      expect(one.notes.at(-1)!.proof).toContain(`all others: slot ${slot} belongs to ${owner}`);
+      expect([...one.unhealed, ...one.missing]).toEqual([]);
+    }
   });
 
   it('redlock: nodes forget, clocks jump and drift, answers come late or never, and all are restarted', async () => {

@@ -68,13 +68,13 @@ describe.skipIf(!isRoot)('an ordinary user', () => {
   }, 120_000);
 });
 
-const FAULTS = ['partition:one', 'pause:client', 'kill:replica', 'clock:replica'];
+const FAULTS = ['partition:one', 'pause:client', 'kill:replica', 'clock:replica', 'power-cut:replica'];
 const nameOf = (fault: string) => fault.split(':')[0]!;
 const short = (faults: readonly string[]) => [
   '--runtime',
   'netns',
   ...(faults.length > 0
-    ? ['--time-limit', '14s', '--lease', '2s', '--nemesis', faults.join(',')]
+    ? ['--time-limit', '17s', '--lease', '2s', '--nemesis', faults.join(',')]
     : ['--time-limit', '4s', '--nemesis', 'none']),
 ];
 

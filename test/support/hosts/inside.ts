@@ -5,9 +5,12 @@ import { netnsRuntime } from '../../../harness/runtimes/netns.js';
 import { monotonicNs, realClock } from '../../../harness/runtimes/real-clock.js';
 import { properties } from './properties.js';
 
-const { folder, clockShim } = JSON.parse(readFileSync(0, 'utf8')) as { folder: string; clockShim: string };
+const { folder, ...shims } = JSON.parse(readFileSync(0, 'utf8')) as Record<
+  'folder' | 'clockShim' | 'durableShim',
+  string
+>;
 const clock = realClock(monotonicNs());
-await using runtime = await netnsRuntime({ folder, clock, clockShim, unavailable: {} });
+await using runtime = await netnsRuntime({ folder, clock, ...shims, unavailable: {} });
 const hosts = await runtime.createHosts(['r1', 'c1']);
 const logOf = ({ name }: { name: string }) => readFileSync(join(folder, 'logs', `${name}.log`), 'utf8');
 for (const [property, holds] of Object.entries(properties)) {

@@ -133,6 +133,36 @@ export const properties: Readonly<Record<string, (stage: Stage) => Promise<void>
     await next.exited;
   },
 
+  async 'has after a power cut what its processes had synced, and nothing else'({ hosts: [a], node }) {
+    const script = `
+      const fs = require('fs');
+      const [kept, other] = ['kept', 'other'].map((name) => fs.openSync(name, 'w'));
+      fs.writeSync(kept, 'synced'); fs.fsyncSync(kept); fs.writeSync(kept, ', not synced');
+      fs.renameSync('other', 'renamed');
+      console.log('up'); setInterval(() => {}, 1000);`;
+    const process = a!.spawn([node, '-e', script], { disk: true });
+    assert.equal(await readerOf(process.stdout)(), 'up');
+    assert.equal(await a!.diskTrouble(process.pid), undefined);
+    assert.match((await a!.diskTrouble(process.pid + 1))!, /did not load the library/);
+    process.signal('SIGKILL');
+    const files = await a!.losePower({ mode: 'exact', seed: 1 });
+    assert.deepEqual(files, [
+      { name: 'kept', writtenBytes: 18, durableBytes: 6, leftBytes: 6 },
+      { name: 'other', writtenBytes: 0, durableBytes: 0, leftBytes: 0, became: 'back' },
+      { name: 'renamed', writtenBytes: 0, durableBytes: 0, leftBytes: 0, became: 'gone' },
+    ]);
+    assert.equal((await a!.exec(['cat', 'kept', 'other'])).stdout, 'synced');
+    await assert.rejects(a!.losePower({ mode: 'exact', seed: 1 }), /nothing is recorded/);
+  },
+
+  async 'records nothing of processes that no power cut is about'({ hosts: [a], node }) {
+    const process = a!.spawn([node, '-e', 'setInterval(() => {}, 1000); console.log("up")']);
+    assert.equal(await readerOf(process.stdout)(), 'up');
+    assert.match((await a!.diskTrouble(process.pid))!, /did not load the library/);
+    process.signal('SIGKILL');
+    await process.exited;
+  },
+
   async 'moves the wall clock of a process that is alone'({ hosts: [a], node, runtime }) {
     await a!.setClock({ offsetMs: 3_600_000, ratePpm: 0 });
     assert.equal(await hoursAhead(a!, node, runtime, { alone: true }), 1);

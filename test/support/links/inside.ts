@@ -37,7 +37,7 @@ export interface Measured {
   cutWhileWaiting: Echoed;
   afterKill: { healed: string; echoed: string; trouble: string[]; ended: boolean };
   reset: { own: string; peer: string; idle: boolean };
-  lostReply: { ran: string[]; own: string };
+  lostReply: { ran: string[]; own: string[] };
   troubleAfter: string[];
 }
 
@@ -198,20 +198,32 @@ async function reset(): Promise<Measured['reset']> {
   return seen;
 }
 
-/** On b the answer is lost with its connection, when the line was taken. */
+/** On b the answer is lost with its connection, when the line was taken; where only numbers are asked for, others come. */
 async function lostReply(): Promise<Measured['lostReply']> {
   const grip = await links.shape([[b, a]], {});
-  const before = said.length;
-  client.stdin.write('connect\n');
-  await next(before, 'connected');
+  const lose = async (line: string) => {
+    const before = said.length;
+    client.stdin.write(`${line}\n`);
+    const own = (await next(before, 'ended')).slice('ended '.length);
+    if (said.includes(`echo ${line}`)) throw new Error('it was answered');
+    return own;
+  };
+  const connect = async () => {
+    const before = said.length;
+    client.stdin.write('connect\n');
+    await next(before, 'connected');
+  };
+  await connect();
   await echo('answered');
+  await links.loseReplies([b, a], 7, 1, 'numbers');
+  await echo('no number');
+  const number = await lose(':1');
+  await connect();
   await links.loseReplies([b, a], 7, 1);
-  client.stdin.write('unanswered\n');
-  const own = (await next(before, 'ended')).slice('ended '.length);
-  const ran = heard.filter((line) => line.startsWith('got ')).slice(-2);
-  if (said.includes('echo unanswered')) throw new Error('it was answered');
+  const own = await lose('unanswered');
+  const ran = heard.filter((line) => line.startsWith('got ')).slice(-4);
   await grip.heal();
-  return { ran, own };
+  return { ran, own: [number, own] };
 }
 
 function portOfClient(): number {

@@ -28,6 +28,7 @@ export interface Job {
   folder: string;
   redis: RedisBinary;
   clockShim?: string;
+  durableShim?: string;
   linkShaper?: string;
   clientArgv: string[];
   leaseMs: number;
@@ -72,6 +73,7 @@ await using runtime = await netnsRuntime({
   folder: job.folder,
   clock,
   clockShim: job.clockShim,
+  durableShim: job.durableShim,
   linkShaper: job.linkShaper,
   unavailable,
 });

@@ -1,7 +1,7 @@
 /** What the lock object believes, against a server in memory whose answers get lost or come late. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NotOwnerError, type Protocol, ReentrantLock } from '../../../lock-impl/reentrant-lock.js';
+import { NotOwnerError, type OwnerHold, type Protocol, ReentrantLock } from '../../../lock-impl/reentrant-lock.js';
 import { drawn } from '../../support/drawn.js';
 import { FakeAccess, named } from './fake-access.js';
 
@@ -136,6 +136,29 @@ test('a hold whose lease ended is lost when it is locked again, and its release 
   expect(server.count).toBe(1);
   expect(await a.release(grant)).toBe(true);
   expect(server.owner).toBeUndefined();
+});
+
+test('a nested lock that is granted before a renewal is answered is not told to have been renewed by it', async () => {
+  const server = new MemoryServer();
+  const fake = new FakeAccess([]);
+  const leaseMs = 3_000;
+  const wanted = { leaseMs, watched: true, waitMs: 0 };
+  let nested: OwnerHold | undefined;
+  const protocol: Protocol = {
+    ...server.protocol,
+    async renew() {
+      fake.nowMs += 1;
+      nested ??= await lock.acquire(wanted);
+      return true;
+    },
+  };
+  const told: (readonly OwnerHold[])[] = [];
+  const options = { access: fake.access, protocol, owner: 'a', watchdogMs: leaseMs };
+  const lock = new ReentrantLock({ ...options, onRenewed: (grants) => told.push([...grants]) });
+  const first = await lock.acquire(wanted);
+  await fake.run(fake.sleep(1.5 * leaseMs));
+  // By the nested grant, by the renewal before it, and by the next ones.
+  expect(told.slice(0, 3)).toEqual([[first], [first], [first, nested]]);
 });
 
 test('no two callers ever believe that they hold it, whatever gets lost, and no lock is left behind where nothing gets lost', async () => {

@@ -7,7 +7,15 @@ import { Ledger } from '../../../harness/record/facts/ledger.js';
 import { createRandom } from '../../../harness/runtimes/random.js';
 import type { ClientTarget, FaultContext } from '../../../harness/vocabulary/faults.js';
 import type { FaultRecord, HistoryBody, HistoryEvent } from '../../../harness/vocabulary/history.js';
-import type { ClockSkew, ExecResult, Host, HostProcess, ProcessExit } from '../../../harness/vocabulary/host.js';
+import type {
+  ClockSkew,
+  ExecResult,
+  FileAfterPowerCut,
+  Host,
+  HostProcess,
+  PowerCut,
+  ProcessExit,
+} from '../../../harness/vocabulary/host.js';
 import type { Clock } from '../../../harness/vocabulary/time.js';
 import type {
   MonitoredCommand,
@@ -162,6 +170,12 @@ export class FakeHost implements Host {
     return new FakeProcess();
   }
 
+  async diskTrouble(): Promise<undefined> {}
+
+  async losePower(): Promise<FileAfterPowerCut[]> {
+    return [];
+  }
+
   startLinkShaper(near: string): HostProcess {
     const process = new FakeProcess();
     if (this.shaperSays !== undefined) process.stdout.write(`${JSON.stringify({ error: this.shaperSays })}\n`);
@@ -290,8 +304,31 @@ export class FakeNode implements RedisNode {
   ) {}
 
   async start() {
+    if (this.refusesToStart) throw new Error(this.refusesToStart);
     this.process = new FakeProcess();
     this.runId = `run${this.process.pid}`;
+  }
+
+  /** What a power cut leaves of its files, and why nothing is known of them. */
+  filesAfterPowerCut: FileAfterPowerCut[] = [];
+  diskTroubled: string | undefined;
+  readonly powerCuts: PowerCut[] = [];
+  /** Why it does not start until its log is mended. */
+  refusesToStart: string | undefined;
+
+  async diskTrouble() {
+    return this.diskTroubled;
+  }
+
+  async losePower(cut: PowerCut) {
+    if ((await this.process.state()) !== 'dead') throw new Error(`${this.name} must be dead`);
+    this.powerCuts.push(cut);
+    return this.filesAfterPowerCut;
+  }
+
+  async mendLog() {
+    this.refusesToStart = undefined;
+    return 'Successfully truncated AOF';
   }
 
   async forget() {

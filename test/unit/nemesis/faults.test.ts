@@ -556,6 +556,125 @@ describe('lost-reply', () => {
   });
 });
 
+describe('power-cut', () => {
+  const LOG = { name: 'log', writtenBytes: 9, durableBytes: 4, leftBytes: 4 };
+  const SYNCED = { name: 'log', writtenBytes: 9, durableBytes: 9, leftBytes: 9 };
+
+  it('kills a server, says what was left of its files, and starts it again', async () => {
+    const w = world('single', { persistence: 'aof-everysec' });
+    w.node('r1').filesAfterPowerCut = [LOG, { ...SYNCED, name: 'manifest' }];
+    const active = await strike(w, 'power-cut', 'primary');
+    expect(await w.inForce()).toEqual(['r1 is dead']);
+    expect(active.record).toMatchObject({
+      did: 'r1 lost power: of 9 bytes of log 4 were synced, and 4 are left',
+      proof: expect.stringMatching(/^r1 \(pid \d+\) is dead; its files are rebuilt: log has 4 bytes, manifest has 9/),
+    });
+    const [effect] = active.record.effects.filter(({ kind }) => kind === 'lost-power');
+    expect(effect).toMatchObject({ who: ['r1'], mode: 'exact', files: [LOG, { name: 'manifest' }] });
+    expect([having('killed', active.record), having('forgot', active.record)]).toEqual([['r1'], ['r1']]);
+    expect(await heal(w, active)).toContain('r1 runs again');
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('does not say that a server forgot of which everything was synced', async () => {
+    const w = world('single', { persistence: 'aof-everysec' });
+    w.node('r1').filesAfterPowerCut = [SYNCED];
+    const active = await strike(w, 'power-cut', 'primary');
+    expect(active.record.did).toBe('r1 lost power: all that it had written was synced');
+    expect(having('forgot', active.record)).toEqual([]);
+    await heal(w, active);
+  });
+
+  it.each(['none', 'rdb'] as const)('says that a server without a log forgot (%s)', async (persistence) => {
+    const w = world('single', { persistence });
+    const active = await strike(w, 'power-cut', 'primary');
+    expect(having('forgot', active.record)).toEqual(['r1']);
+    await heal(w, active);
+  });
+
+  it('tells of names that were not synced, and of zeros', async () => {
+    const w = world('single', { persistence: 'aof-everysec' });
+    w.node('r1').filesAfterPowerCut = [
+      { ...LOG, name: 'a', leftBytes: 0, became: 'gone' },
+      { ...SYNCED, name: 'b', became: 'back' },
+      { ...LOG, name: 'c', leftBytes: 9, zeroedBytes: 5 },
+    ];
+    const active = await strike(w, 'power-cut', 'primary', 3_000, { mode: 'zeros' });
+    expect(active.record.did).toBe(
+      'r1 lost power: a (9 bytes) is gone, b is the older file of 9 bytes again, of 9 bytes of c 4 were synced, and 9 are left, 5 of them zeros',
+    );
+    await heal(w, active);
+  });
+
+  it('mends a log that the server refuses after zeros, and says so; no other refusal is mended', async () => {
+    const w = world('single', { persistence: 'aof-everysec' });
+    w.node('r1').filesAfterPowerCut = [{ ...LOG, leftBytes: 9, zeroedBytes: 5 }];
+    const zeros = await strike(w, 'power-cut', 'primary', 3_000, { mode: 'zeros' });
+    w.node('r1').refusesToStart = 'Bad file format';
+    expect(await heal(w, zeros)).toMatch(
+      /^r1 refused to start \(Bad file format\), and its log was mended \(Successfully truncated AOF\); r1 runs again/,
+    );
+    w.node('r1').filesAfterPowerCut = [LOG];
+    const exact = await strike(w, 'power-cut', 'primary');
+    w.node('r1').refusesToStart = 'no space left';
+    await expect(heal(w, exact)).rejects.toThrow('no space left');
+  });
+
+  it('is refused where nothing is known of what was synced, and kills nothing', async () => {
+    const w = world('redlock', { persistence: 'aof-everysec' });
+    w.node('r2').diskTroubled = 'its program did not load the library';
+    await expect(strike(w, 'power-cut', { names: ['r1', 'r2'] })).rejects.toMatchObject({
+      refused: true,
+      message: 'r2 cannot lose power: its program did not load the library',
+    });
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  it('lets a majority lose power only where nothing is forgotten', async () => {
+    const all = { names: ['r1', 'r2', 'r3'] };
+    const forgetful = world('redlock', { persistence: 'aof-everysec' });
+    await expect(strike(forgetful, 'power-cut', all)).rejects.toMatchObject({ refused: true });
+    const durable = world('redlock', { persistence: 'aof-always' });
+    const active = await strike(durable, 'power-cut', all);
+    expect(await durable.inForce()).toEqual(['r1 is dead', 'r2 is dead', 'r3 is dead']);
+    await heal(durable, active);
+  });
+
+  it('strikes right after a grant that is held on where it is asked to, and is refused where none comes', async () => {
+    const w = world('single', { persistence: 'aof-everysec' });
+    void w.clock.sleep(700).then(() => w.grant('c1', 5, 'lock:0'));
+    const active = await strike(w, 'power-cut', 'primary', 3_000, { when: 'grant' });
+    expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(700);
+    expect(w.clock.nowNs() / 1e6).toBeLessThan(1_200);
+    await heal(w, active);
+    await expect(strike(w, 'power-cut', 'primary', 3_000, { when: 'grant' })).rejects.toMatchObject({
+      refused: true,
+      message: expect.stringMatching(/^no lock was granted within \d+ ms and held for \d+ ms$/),
+    });
+  });
+
+  it('takes the power from a server that another fault keeps down, which comes back when both are healed', async () => {
+    const w = world('single', { persistence: 'aof-everysec' });
+    const kill = await strike(w, 'kill', 'primary');
+    const cut = await strike(w, 'power-cut', { names: ['r1'] });
+    expect(w.node('r1').powerCuts).toHaveLength(1);
+    expect(await heal(w, kill)).toContain('r1 is kept down by another fault');
+    expect(await w.inForce()).toEqual(['r1 is dead']);
+    expect(await heal(w, cut)).toContain('r1 runs again');
+  });
+
+  it('starts a primary that may have forgotten only when it has been replaced', async () => {
+    const w = world('sentinel', { persistence: 'aof-everysec' });
+    const active = await strike(w, 'power-cut', 'primary');
+    const beganNs = w.clock.nowNs();
+    void w.clock.sleep(1_300).then(() => {
+      w.primary = w.node('r2');
+    });
+    await heal(w, active);
+    expect((w.clock.nowNs() - beganNs) / 1e6).toBeGreaterThanOrEqual(1_300);
+  });
+});
+
 describe('reload', () => {
   const restarted = (w: World) => w.notes.map(({ did }) => did);
 

@@ -37,6 +37,12 @@ describe('the page', () => {
     expect(whole.match(/<\/script>/g)).toHaveLength(2);
   });
 
+  it('says of a simulated run that it was one', () => {
+    const simulated = report({ ...input, config: { ...input.config, runtime: 'sim' } });
+    expect(simulated).toContain(', simulated in virtual time</dd>');
+    expect(page).not.toContain('virtual time');
+  });
+
   it('leads to the files beside it, to where to read more, and to nothing else', () => {
     const files = ['history.jsonl', 'logs/r1.log', 'javascript:alert(1)', '../a<b', 'a<b'];
     const links = tagsOf(report({ ...input, files })).flatMap(({ attributes: { href = '#' } }) =>

@@ -4,12 +4,19 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decidePlay, unexpected } from '../../../cli/batches/scenario-command.js';
 import { judgesOfRun } from '../../../cli/judge/workload-of.js';
+import type { Machine } from '../../../cli/run/machine.js';
 import { topologies } from '../../../harness/topologies/index.js';
 import { scenarios } from '../../../scenarios/index.js';
 
 const FOLDER = resolve(import.meta.dirname, '../../../scenarios');
 /** Some words, and no full stop: others are put around it. */
 const SENTENCE = /^\S+(?: \S+){3,}[^.\s]$/;
+
+const machine = (unavailable: Machine['unavailable'] = {}): Machine => ({
+  runtime: 'netns',
+  redis: { path: '/redis-server', env: {}, version: '7.0.15', origin: 'PATH' },
+  unavailable,
+});
 
 it('every file here is a scenario of its name, and is listed', () => {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ts') && name !== 'index.ts');
@@ -25,7 +32,7 @@ describe.each(Object.values(scenarios))('$name', (scenario) => {
 
   it('has a lock that fits its topology', () => {
     expect(topologies).toHaveProperty(scenario.topology);
-    expect(decidePlay(scenario, 1, join(FOLDER, '..'))).toMatchObject({
+    expect(decidePlay(scenario, { machine: machine() }, 1, join(FOLDER, '..'))).toMatchObject({
       request: { scenario: scenario.name, lock: scenario.lock },
     });
   });
@@ -45,6 +52,15 @@ describe.each(Object.values(scenarios))('$name', (scenario) => {
     if (scenario.expect.length === 0) expect(trouble).toBeUndefined();
     else expect(trouble).toContain('was to be found');
   });
+});
+
+it('a play is refused where the machine lacks what it needs, and no other is', () => {
+  const lacking = { machine: machine({ disk: 'no shim here' }) };
+  const play = (name: string) => () => decidePlay(scenarios[name]!, lacking, 1, FOLDER);
+  expect(play('power-cut-with-a-synced-log')).toThrow(
+    'scenario power-cut-with-a-synced-log is not possible here: no shim here',
+  );
+  expect(play('only-one-holds')).not.toThrow();
 });
 
 describe('a finding that differs from what is written', () => {

@@ -101,6 +101,8 @@ describe('the outcome of a run', () => {
 
   test('a run that proves nothing, or none at all, is neither', () => {
     expect(judgeJob(twin, ended('mutual-exclusion', [], 'unknown')).shown).toBe('cannot-tell');
+    expect(judgeJob(canary, ended('mutual-exclusion', [], 'unknown')).shown).toBe('cannot-tell');
+    expect(judgeJob(canary, ended('mutual-exclusion', [violation], 'unknown')).shown).toBe('caught');
     expect(judgeJob(sound, { seed: 1, error: 'no' })).toMatchObject({ shown: 'could-not-run', why: 'no' });
   });
 

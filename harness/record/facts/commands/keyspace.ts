@@ -46,6 +46,9 @@ export const keyspace: Record<string, CommandReading> = {
     if (number === undefined || Number(number) === x.db) return;
     transfer(x, { from: key, to: key, db: Number(number), takes: true, replaces: false });
   },
+  RESTORE: restore,
+  'RESTORE-ASKING': restore,
+  MIGRATE: migrate,
   FLUSHDB: (x) => flush(x, x.db),
   FLUSHALL: (x) => flush(x),
   SWAPDB: (x) => {
@@ -105,6 +108,40 @@ function transfer(x: Execution, { from, to, db, takes, replaces }: Transfer): vo
   const moved = { ...source, exists: 'yes' as const };
   x.set(to, applies === 'yes' ? moved : join(moved, target), applies, { db });
   if (takes) x.set(from, applies === 'yes' ? ABSENT : join(ABSENT, source), applies);
+}
+
+/**
+ * A key comes from another server, with its time to live. Of who stored it there no line here tells. `RESTORE` may be sent by
+ * anybody, and be refused for what it carries; `RESTORE-ASKING` is what servers send each other.
+ */
+function restore(x: Execution): void {
+  const [key = '', ttl, payload = '', ...words] = x.args;
+  const options = words.map(upper);
+  const [unit, never]: [TimeOption, boolean] = [options.includes('ABSTTL') ? 'PXAT' : 'PX', ttl === '0'];
+  const expires = never ? NEVER : timeOf(unit, ttl, x.now);
+  if (!expires) return;
+  const value = stringIn(payload);
+  const held = value === undefined ? undefined : ({ type: 'string', value, by: x.by } as const);
+  const valid = x.by.name === 'RESTORE-ASKING' ? 'yes' : 'unknown';
+  const applies = and(valid, options.includes('REPLACE') ? 'yes' : not(x.get(key).exists));
+  change(x, key, applies, () => ({ exists: 'yes', held, expires }), x.get(key), !options.includes('REPLACE'));
+}
+
+/** The string that a dump holds, where it is a short one that is stored as it is; undefined: something else, or not known. */
+function stringIn(dump: string): string | undefined {
+  const length = dump.charCodeAt(1);
+  const value = dump.slice(2, 2 + length);
+  return dump[0] === '\0' && length < 64 && value.length === length && /^[ -~]*$/.test(value) ? value : undefined;
+}
+
+/** Keys that go to another server, where that takes them: the line is there also where it did not. */
+function migrate(x: Execution): void {
+  const [, , key = '', , , ...words] = x.args;
+  const options = words.map(upper);
+  const at = options.indexOf('KEYS');
+  if ((at < 0 ? options : options.slice(0, at)).includes('COPY')) return;
+  for (const one of at < 0 ? [key] : words.slice(at + 1))
+    change(x, one, and('unknown', x.get(one).exists), () => ABSENT);
 }
 
 /** Without `db` all of them. */

@@ -32,6 +32,8 @@ export interface SampleLine {
   readonly role: 'primary' | 'replica' | 'unknown';
   readonly linkUp?: boolean;
   readonly runId: string;
+  /** Nothing at all was stored in the first database. */
+  readonly isEmpty?: boolean;
   /** Keys that were looked for. */
   readonly covers: readonly string[];
   /** What was found: a string as it is, a hash as JSON, anything else in words. */

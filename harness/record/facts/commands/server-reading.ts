@@ -214,7 +214,17 @@ export class ServerReading {
     };
   }
 
+  /** Keys that no command has concerned since are gone, and those that have not been seen were not there. */
+  private wasEmpty({ line, atNs, wall }: SampleLine): void {
+    const { server } = this;
+    for (const [name, { state, askedWallMs }] of server.database(0).keys)
+      if (state.exists !== 'no' && askedWallMs < wall.fromMs)
+        server.put(name, 0, ABSENT, { how: 'sample', line, atNs, applied: 'yes' });
+    server.setOthers(ABSENT, 0);
+  }
+
   private inform(sample: SampleLine): void {
+    if (sample.isEmpty) this.wasEmpty(sample);
     for (const name of sample.covers) {
       const key = this.server.key(name, 0);
       const last = sample.keys[name] ? key.touchedWallMs : key.askedWallMs;

@@ -67,6 +67,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'prolonged-too-long',
     'queue-head-gone',
     'granted-past-queue',
+    'place-removed',
     'counter-expired',
     'counter-removed',
     'went-on-trying',

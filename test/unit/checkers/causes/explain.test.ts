@@ -82,6 +82,20 @@ describe('failover-lost-write', () => {
     expect(cause.chain.map(({ text }) => text)).toContain("r2 was watched from 0.998 s on and never got c1's write");
   });
 
+  it('is not named once a slot has been moved: the two may be of different shards', () => {
+    const moves = (slotMovesAt: number) =>
+      only(
+        failover()
+          .fault(slotMovesAt, 0, 'move-slot', 'strike', {
+            effects: [{ kind: 'slot-moves', who: ['r1', 'r2'], slot: 7_495 }],
+          })
+          .sample(2.5, 'r2')
+          .take(RETAKEN, 'r2', 'c2'),
+      ).name;
+    expect(moves(2.7)).toBe('unexplained');
+    expect(moves(3.5)).toBe('failover-lost-write');
+  });
+
   it('is named where the old primary was made a replica, and primary again without the write', () => {
     const looked = (story: Story) => {
       for (let at = 1.05; at < 1.6; at += 0.1) story.sample(at, 'r1', { owner: 'value-of-c1' });
@@ -1047,6 +1061,15 @@ describe('never-granted', () => {
       only(watched().take(RETAKEN, 'r1', 'c2').command(3.2, 'r1', 'c2', storing, aheadMs)).name;
     expect(late(100)).toBe('unexplained');
     expect(late(0)).toBe('never-granted');
+  });
+
+  it('is not named where what was refused may be of an earlier try: a clock that ran fast does not say when', () => {
+    const nx = (value: string) => ['SET', KEY, value, 'PX', '5000', 'NX'];
+    const story = broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1', 'value-of-c1', 0, 2_530);
+    // By the looks the first ran within the attempt, and the second, which was granted, before it.
+    story.sample(2.5, 'r1', { owner: 'value-of-c1', skewMs: 500 }).command(3.001, 'r1', 'c2', nx('earlier'), 498);
+    story.sample(3.02, 'r1', { owner: 'value-of-c2', skewMs: 560 }).command(3.06, 'r1', 'c2', nx('value-of-c2'), 490);
+    expect(only(story).name).not.toBe('never-granted');
   });
 
   it("is not named where the client's own value was there already: that was stored", () => {

@@ -10,6 +10,8 @@ const DEADLINES = `{${KEY}}:deadlines`;
 const OTHER_CONNECTION = '10.77.0.9:39999';
 
 interface Telling {
+  /** What was done to the server before anybody asked. */
+  deployed?: (story: Story) => Story;
   /** What became of the queue before the grant that jumps it. */
   before?: (story: Story) => Story;
   /** How c2 queues up, at 1.2 s. */
@@ -25,6 +27,7 @@ const taken = (s: Story) => s.take(2.499, 'r1', 'c1', 'c1@2');
 
 /** c2 asks at 1 s and is queued; c1 asks at 2 s and is granted at 2.5 s; c2 is granted at 4 s. */
 function told({
+  deployed = (s) => s,
   before = (s) => s,
   queues = pushed,
   granted = taken,
@@ -32,12 +35,15 @@ function told({
   quorum = { kind: 'primary' },
 }: Telling = {}) {
   const story = new Story().promised({ kind: 'fair' }).up('c1').up('c2');
-  const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
-  story
-    .event(0, { type: 'deployment', ...deployed, quorum })
-    .watch(watchedFrom, 'r1')
-    .sample(0.5, 'r1');
-  queues(story).event(1.5, { type: 'step', client: 'c2', name: 'queued', clientNs: ns(1.5), hold: 1 });
+  const deployment = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
+  story.event(0, { type: 'deployment', ...deployment, quorum }).watch(watchedFrom, 'r1');
+  queues(deployed(story).sample(0.5, 'r1')).event(1.5, {
+    type: 'step',
+    client: 'c2',
+    name: 'queued',
+    clientNs: ns(1.5),
+    hold: 1,
+  });
   story.grant('c2', 4, { sent: 1, began: 1.001 });
   story.grant('c1', 2.5, { sent: 2, began: 2.001 }).release('c1', 3);
   granted(before(story)).sample(3.2, 'r1').command(3.5, 'r1', 'c1', ['DEL', KEY]).take(3.999, 'r1', 'c2', 'c2@1');
@@ -73,6 +79,28 @@ describe('named', () => {
     expect(name({ queues: (s) => pushed(third(s)) })).toBe('granted-past-queue');
     const late = (s: Story) => s.command(1.1, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@0'], 0, OTHER_CONNECTION);
     expect(name({ queues: (s) => pushed(late(s)) })).toBe('granted-past-queue');
+  });
+
+  it('where the clock was off all the time, and stood still', () => {
+    const jumped = { effects: [{ kind: 'clock-jumped' as const, who: ['r1'], offsetMs: 60_000 }] };
+    const off = (from: number, until: number) =>
+      told({
+        deployed: (s) => s.fault(from, 0, 'clock', 'strike', jumped),
+        before: (s) => (until < 2.5 ? s.fault(until, 0, 'clock', 'heal') : s),
+        granted: (s) => (until >= 2.5 ? taken(s).sample(3.2, 'r1').fault(until, 0, 'clock', 'heal') : taken(s)),
+      }).name;
+    expect(off(0.2, 3.3)).toBe('granted-past-queue');
+    expect(off(0.2, 2.3)).toBe('unexplained');
+  });
+
+  it('where the other one had lost a place of its own before it asked', () => {
+    const earlier = (s: Story) => pushed(s.command(1.1, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@2']));
+    const popped = (at: number) => (s: Story) => s.command(at, 'r1', 'c3', ['LREM', QUEUE, '0', 'c1@2']);
+    expect(name({ queues: earlier, before: popped(1.8) })).toBe('granted-past-queue');
+    expect(name({ queues: earlier, before: popped(2.2) })).toBe('unexplained');
+    // It gave up, and came back to a place that it had stored before it asked.
+    const again = (s: Story) => popped(1.7)(s).command(1.8, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@2']);
+    expect(name({ queues: earlier, before: again })).toBe('unexplained');
   });
 });
 

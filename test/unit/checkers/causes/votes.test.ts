@@ -93,6 +93,19 @@ describe('what was not asked in the attempt did not grant', () => {
     expect(steady(100)).toBe(false);
   });
 
+  it('unless a fault moved its clock to and back between the looks, which tell nothing of it', () => {
+    const moved = (strike: number, heal: number) =>
+      isMinority((story, node) => {
+        asks(3.05)(story, node).sample(2.5, node, { skewMs: 100 }).sample(3.1, node, { skewMs: 100 });
+        story.fault(strike, node === 'r4' ? 0 : 1, 'clock', 'strike', {
+          effects: [{ kind: 'clock-jumped', who: [node], offsetMs: 900 }],
+        });
+        story.fault(heal, node === 'r4' ? 0 : 1, 'clock', 'heal');
+      });
+    expect(moved(2.6, 2.99)).toBe(false);
+    expect(moved(4, 4.2)).toBe(true);
+  });
+
   it('unless there was no look before', () => {
     const looked = (node: string) => {
       const story = onlyR3(['r1', 'r2', 'r3']);

@@ -40,8 +40,15 @@ describe('what is asked for', () => {
       keys: 3,
       waitMs: 1_000,
     });
-    for (const workload of ['renewal', 'singleton-job', 'late-release', 'try', 'multi', 'fair'])
+    for (const workload of ['renewal', 'singleton-job', 'late-release', 'try', 'multi'])
       expect(asked('--workload', workload).settings.hold).toMatchObject({ min: expect.any(Number) });
+    const { hold: fairHold, keys: fairKeys, waitMs: fairWaitMs } = asked('--workload', 'fair').settings;
+    const { briefWaitMs: _, ...waitsItsTurn } = MIXED_HOLDS;
+    expect({ hold: fairHold, keys: fairKeys, waitMs: fairWaitMs }).toEqual({
+      hold: waitsItsTurn,
+      keys: ['lock:0'],
+      waitMs: 10_000,
+    });
     expect(asked('--workload', 'read-write').settings).toMatchObject({ hold: MIXED_HOLDS, keys: ['lock:0', 'lock:1'] });
   });
 

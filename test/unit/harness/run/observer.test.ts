@@ -1,19 +1,24 @@
 /** What the observer records of a node that the test plays. */
 import { expect, test, vi } from 'vitest';
+import type { HostsClient } from '../../../../harness/run/command-senders.js';
 import { observe } from '../../../../harness/run/observer.js';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
 import { EVICTION } from '../../../../harness/topologies/monitor.js';
 import type { Observation } from '../../../../harness/vocabulary/history.js';
 import type { MonitoredCommand, RedisNode } from '../../../../harness/vocabulary/topology.js';
 
-function watched() {
+function watched(answers: (name: string, ...args: unknown[]) => unknown = () => undefined) {
   const recorded: Observation[] = [];
   const connections: { tell(command: MonitoredCommand): void; end(): void }[] = [];
   const node = {
     name: 'r1',
-    async command(name: string, section?: string) {
+    async command(name: string, section?: string, ...rest: unknown[]) {
+      const answer = answers(name, section, ...rest);
+      if (answer instanceof Error) throw answer;
+      if (answer !== undefined) return answer;
       if (name === 'TIME') return ['0', '0'];
       if (name === 'INFO') return section === 'server' ? 'run_id:a\r\n' : 'role:master\r\nmaster_repl_offset:1\r\n';
+      if (name === 'DBSIZE') return 3;
       return name === 'GET' ? null : -2;
     },
     async monitor(tell: (command: MonitoredCommand) => void) {
@@ -26,17 +31,29 @@ function watched() {
     },
   } as unknown as RedisNode;
   const clock = realClock(monotonicNs());
+  const hosts: Record<string, HostsClient> = { '10.0.0.9': { name: 'c1' } };
   const options = {
     // The pause between two samples never ends by itself: those that are seen have another reason.
     clock: { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms >= 100 ? 1e6 : ms, signal) },
     keys: ['lock:0'],
     record: (observation: Observation) => void recorded.push(observation),
-    clientByAddress: (address: string) => (address === '10.0.0.9' ? 'c1' : undefined),
+    clientAt: (address: string) => hosts[address],
   };
-  return { recorded, connections, observing: observe([node], options) };
+  return { recorded, connections, hosts, observing: observe([node], options) };
 }
 
 const types = (recorded: readonly Observation[]) => recorded.map(({ type }) => type);
+
+test('whether nothing at all is stored, once its commands are followed', async () => {
+  const looks = async (count: number) => {
+    const { recorded, observing } = watched((name) => (name === 'DBSIZE' ? count : undefined));
+    await using _ = await observing;
+    const from = types(recorded).indexOf('watch');
+    return recorded.slice(from).map((one) => one.type === 'sample' && one.isEmpty === true);
+  };
+  expect(await looks(0)).toContain(true);
+  expect(await looks(1)).not.toContain(true);
+});
 
 test('commands and evictions in their order, of the keys of the run only, and not its own', async () => {
   const { recorded, connections, observing } = watched();
@@ -82,6 +99,73 @@ test('commands on a whole database, and the script of a command that concerns th
   expect(seen[3]).not.toHaveProperty('db');
 });
 
+test("a connection is the process's that had it first, also when another is in its place", async () => {
+  const { recorded, connections, observing, hosts } = watched();
+  await using _ = await observing;
+  await vi.waitFor(() => expect(types(recorded)).toContain('sample'));
+  const from = recorded.length;
+  const say = (source: string, ...argv: string[]) => connections[0]!.tell({ serverWallMs: 5, source, argv });
+  say('10.0.0.9:400', 'INFO');
+  hosts['10.0.0.9'] = { name: 'c1.2', succeededNs: 0 };
+  say('10.0.0.9:400', 'SET', 'lock:0', 'v');
+  // Since the successor came up, the server has answered a look.
+  say('10.0.0.9:402', 'DEL', 'lock:0');
+  const seen = recorded.slice(from).filter(({ type }) => type !== 'sample');
+  expect(seen).toEqual([
+    expect.objectContaining({ client: 'c1', argv: ['SET', 'lock:0', 'v'] }),
+    expect.objectContaining({ client: 'c1.2', argv: ['DEL', 'lock:0'] }),
+  ]);
+});
+
+test('what came from a dead process or its successor counts as not seen, with all that its script calls', async () => {
+  const { recorded, connections, observing, hosts } = watched();
+  await using _ = await observing;
+  await vi.waitFor(() => expect(types(recorded)).toContain('sample'));
+  const from = recorded.length;
+  const say = (source: string, ...argv: string[]) => connections[0]!.tell({ serverWallMs: 5, source, argv });
+  hosts['10.0.0.9'] = { name: 'c1.2', succeededNs: Number.MAX_SAFE_INTEGER };
+  say('10.0.0.9:402', 'EVALSHA', 'take', '1', 'lock:0');
+  say('lua', 'SET', 'lock:0', 'v');
+  say('unix:redis.sock', 'GET', 'lock:0');
+  say('10.0.0.8:400', 'DEL', 'lock:0');
+  hosts['10.0.0.9'] = { name: 'c1.2', succeededNs: 0 };
+  say('10.0.0.9:402', 'SET', 'lock:0', 'v');
+  const seen = recorded.slice(from).filter(({ type }) => type !== 'sample');
+  expect(seen).toEqual([
+    expect.objectContaining({
+      watching: false,
+      reason: 'whether c1.2 or its predecessor sent EVALSHA cannot be told',
+    }),
+    expect.objectContaining({ type: 'watch', watching: true }),
+    expect.objectContaining({ source: '10.0.0.8:400', argv: ['DEL', 'lock:0'] }),
+    expect.objectContaining({ client: 'c1.2', argv: ['SET', 'lock:0', 'v'] }),
+  ]);
+});
+
+test('a key that a fault moves away: who moves it is in the record', async () => {
+  const { recorded, connections, observing } = watched();
+  await using _ = await observing;
+  const from = recorded.length;
+  const argv = ['MIGRATE', '10.0.0.3', '6379', '', '0', '1000', 'KEYS', 'lock:0'];
+  connections[0]!.tell({ serverWallMs: 5, source: 'unix:redis.sock', argv });
+  expect(recorded.slice(from)).toEqual([expect.objectContaining({ type: 'command', argv })]);
+});
+
+test.each([
+  ['elsewhere, and nothing of its slot here: it is not there', 'MOVED 7495 10.0.0.3:6379', 0, undefined],
+  ['elsewhere, and its slot comes here: it may be there', 'MOVED 7495 10.0.0.3:6379', 1, ['lock:0']],
+  ['given away: it is not there any more', 'ASK 7495 10.0.0.3:6379', 1, undefined],
+])('a key that is %s', async (_title, error, inSlot, unseen) => {
+  const { recorded, observing } = watched((name) => {
+    if (name === 'GET' || name === 'PTTL') return new Error(error);
+    return name === 'CLUSTER' ? inSlot : undefined;
+  });
+  await using _ = await observing;
+  const sample = recorded.find((one) => one.type === 'sample');
+  expect(sample?.keys).toEqual({});
+  expect(sample?.unseen).toEqual(unseen);
+});
+
 test('whenever it can follow again, it samples at once what is stored', async () => {
   const { recorded, connections, observing } = watched();
   await using _ = await observing;
@@ -104,7 +188,7 @@ test('does not wait for a server that died before it was ever watched, and says 
   const node = { name: 'r1', command: dead, monitor: dead } as unknown as RedisNode;
   const clock = realClock(monotonicNs());
   const record = (observation: Observation) => void recorded.push(observation);
-  await using _ = await observe([node], { clock, keys: ['lock:0'], record, clientByAddress: () => undefined });
+  await using _ = await observe([node], { clock, keys: ['lock:0'], record, clientAt: () => undefined });
   expect(recorded).toEqual([expect.objectContaining({ type: 'watch', watching: false, reason: 'ECONNREFUSED' })]);
 });
 
@@ -118,7 +202,7 @@ test('does not wait for ever for a server that takes the connection and never an
     await clock.sleep(ms === 3_000 ? 0 : ms, signal);
   };
   const quick = { ...clock, sleep };
-  const options = { clock: quick, keys: [], record: () => {}, clientByAddress: () => undefined };
+  const options = { clock: quick, keys: [], record: () => {}, clientAt: () => undefined };
   await using _ = await observe([node], options);
   expect(asked).toContain(3_000);
 });

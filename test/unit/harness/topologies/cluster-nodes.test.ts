@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { includesSlot, ownerOf, parseClusterNodes } from '../../../../harness/topologies/cluster-nodes.js';
+import { countOf, includesSlot, ownerOf, parseClusterNodes } from '../../../../harness/topologies/cluster-nodes.js';
 
 const SIX_TWO = `07c3 10.77.0.5:6379@16379 slave e7d1 0 1426238317239 4 connected
 67ed 10.77.0.3:6379@16379 master - 0 1426238316232 2 connected 5461-10922
@@ -18,6 +18,7 @@ describe('what a node believes', () => {
       primaryId: 'e7d1',
       linked: true,
       slots: [],
+      moving: [],
     });
     expect(primary).toMatchObject({ primaryId: undefined, slots: [{ from: 5_461, to: 10_922 }] });
     expect(lost).toMatchObject({ address: '', flags: new Set(['master', 'fail', 'noaddr']), linked: false });
@@ -46,14 +47,29 @@ describe('what a node believes', () => {
   });
 });
 
-test('an owner has all of the slots, not some', () => {
+test('an owner of a slot, and how many it has', () => {
   const members = parseClusterNodes(SIX_TWO);
   const own = [
     { from: 0, to: 2_730 },
     { from: 13_654, to: 16_383 },
   ];
-  expect(ownerOf(own, members)?.id).toBe('e7d1');
-  expect(ownerOf([...own, { from: 5_461, to: 5_461 }], members)).toBeUndefined();
-  expect(ownerOf([{ from: 5_461, to: 10_922 }], members)?.id).toBe('67ed');
+  expect([0, 13_654, 5_461, 3_000].map((slot) => ownerOf(slot, members)?.id)).toEqual([
+    'e7d1',
+    'e7d1',
+    '67ed',
+    undefined,
+  ]);
+  expect(countOf(own)).toBe(5_461);
   expect([2_730, 2_731, 13_653, 13_654].map((slot) => includesSlot(own, slot))).toEqual([true, false, false, true]);
+});
+
+test('slots on their way: to whom, and from whom', () => {
+  const line = 'e7d1 10.77.0.2:6379@16379 myself,master - 0 0 1 connected 0-100 [93->-67ed] [77-<-07c3]';
+  expect(parseClusterNodes(line)[0]).toMatchObject({
+    slots: [{ from: 0, to: 100 }],
+    moving: [
+      { slot: 93, to: '67ed' },
+      { slot: 77, from: '07c3' },
+    ],
+  });
 });

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
-import { lastWords, RedisServer } from '../../../../harness/topologies/redis-server.js';
+import { lastWords } from '../../../../harness/topologies/last-words.js';
+import { RedisServer } from '../../../../harness/topologies/redis-server.js';
 import type { Host } from '../../../../harness/vocabulary/host.js';
 import { fakeHost } from '../run/fake-client.js';
 

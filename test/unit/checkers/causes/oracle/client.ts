@@ -2,7 +2,17 @@
 import type { Attempt, LivedHold } from './grants.js';
 import { KEY, type Node } from './node.js';
 import type { Recording } from './recording.js';
-import { type Answer, type Form, remove, renew, setAfterGet, take } from './requests.js';
+import {
+  type Answer,
+  type Counter,
+  countUp,
+  type Form,
+  remove,
+  removeCounter,
+  renew,
+  setAfterGet,
+  take,
+} from './requests.js';
 import { MS, type Simulation } from './simulation.js';
 
 /** How a lock is written. */
@@ -14,6 +24,9 @@ export interface Program {
   /** Whose value is stored: one of each attempt, one of each client, or the same of all. */
   owner: 'attempt' | 'client' | 'shared';
   releases: 'compared' | 'plainly';
+  counter: Counter;
+  /** Whether it asks for the lock anew when its lease is over, and has not ended its hold. */
+  asksAgain: boolean;
   renews: 'never' | 'soundly' | 'unchecked';
   /** How many nodes must have granted it. */
   quorum: number;
@@ -31,9 +44,22 @@ export interface Surroundings {
   /** Where this client's commands go: one node, or all that are independent. */
   nodesFor(client: LockClient): readonly Node[];
   granted(hold: LivedHold): void;
+  /** Nobody asks for the lock any more from then on. */
+  readonly untilNs: number;
 }
 
 const TIMEOUT_MS = 60;
+/** A client that waits for the lock gives up after so many tries. */
+const TRIES = 12;
+
+/** A fencing token, and where and when it was counted up. */
+interface Draw {
+  token: number;
+  node: string;
+  ns: number;
+}
+
+type Answered = (attempt: Attempt, isGranted: boolean, draw: Draw | undefined) => void;
 
 export class LockClient {
   /** Servers that do not hear it, or that it does not hear. */
@@ -45,6 +71,9 @@ export class LockClient {
   /** Called once, when a server has said yes and the answer is on its way. */
   whenAsked: (() => void) | undefined;
   private waiting: (() => void)[] = [];
+  /** An operation of it is under way. */
+  private asking = false;
+  private readonly hasAskedAgain = new Set<LivedHold>();
   private ids = 0;
   private attempts = 0;
 
@@ -83,8 +112,10 @@ export class LockClient {
   }
 
   acquire(): void {
-    const { sim, recording } = this.around;
+    const { sim, recording, untilNs } = this.around;
+    if (sim.nowNs > untilNs) return;
     const id = ++this.ids;
+    this.asking = true;
     recording.event({
       type: 'invoke',
       client: this.name,
@@ -96,21 +127,48 @@ export class LockClient {
     });
     this.later(0.3, () => {
       const beganNs = sim.nowNs;
-      this.attempt((attempt, isGranted, token) => {
+      const answered = (attempt: Attempt, isGranted: boolean, draw: Draw | undefined) => {
         const stamps = { client: this.name, id, op: 'acquire' as const, key: KEY, beganNs, endedNs: sim.nowNs };
+        this.asking = false;
         if (!isGranted) {
           recording.event({ type: 'fail', ...stamps, reason: 'held' }, 0.2);
           this.later(sim.between(0.5, 1.5) * this.program.retryMs, () => this.acquire());
           return;
         }
-        const grant = { grantSentNs: attempt.sentNs, ...(token !== undefined && { token }) };
+        const grant = { grantSentNs: attempt.sentNs, ...(draw && { token: draw.token }) };
         recording.event({ type: 'ok', ...stamps, ...grant }, 0.2);
-        this.work(id, attempt, token);
-      });
+        this.work(id, attempt, draw);
+      };
+      if (this.program.form === 'counted-early') this.drawn((draw) => this.tryFor(TRIES, draw, answered));
+      else this.attempt(answered);
     });
   }
 
-  private attempt(done: (attempt: Attempt, isGranted: boolean, token: number | undefined) => void): void {
+  /** Counts its token up before it asks for the lock; without an answer it has none. */
+  private drawn(done: (draw: Draw | undefined) => void): void {
+    const { nodesFor } = this.around;
+    let draw: Draw | undefined;
+    this.ask(
+      nodesFor(this),
+      (node) => {
+        if (node.primary) return { yes: false };
+        const { token } = countUp(node, this.sender, this.program.counter, this.program.leaseMs);
+        draw = { token, node: node.name, ns: node.nowNs };
+        return { yes: true, token };
+      },
+      (answers) => done([...answers.values()].some(({ yes }) => yes) ? draw : undefined),
+    );
+  }
+
+  private tryFor(tries: number, draw: Draw | undefined, done: Answered): void {
+    const { sim } = this.around;
+    this.attempt((attempt, isGranted) => {
+      if (isGranted || tries === 1) done(attempt, isGranted, draw);
+      else this.later(sim.between(0.5, 1.5) * this.program.retryMs, () => this.tryFor(tries - 1, draw, done));
+    });
+  }
+
+  private attempt(done: Answered): void {
     const { sim, nodesFor } = this.around;
     const { program } = this;
     const nodes = nodesFor(this);
@@ -129,7 +187,7 @@ export class LockClient {
     this.ask(
       nodes,
       (node) => {
-        const answer = take(node, this.sender, attempt, program.form, ttlMs);
+        const answer = take(node, this.sender, attempt, program.form, ttlMs, program.counter);
         if (answer.yes) this.hasAsked();
         return answer;
       },
@@ -141,7 +199,9 @@ export class LockClient {
           // What may have been stored all the same is given back.
           const silent = told.size < nodes.length;
           if (!isGranted && (silent || yes.length > 0)) this.giveBack(nodes, attempt);
-          done(attempt, isGranted, yes[0]?.token);
+          const [node] = [...told].find(([, answer]) => answer.yes && answer.token !== undefined) ?? [];
+          const draw = node && { token: told.get(node)!.token!, node: node.name, ns: attempt.stored.get(node.name)! };
+          done(attempt, isGranted, draw);
         };
         const free = nodes.filter((node) => answers.get(node)?.yes);
         if (program.form !== 'get-set' || free.length === 0) decide(answers);
@@ -166,7 +226,7 @@ export class LockClient {
       );
   }
 
-  private work(id: number, attempt: Attempt, token: number | undefined): void {
+  private work(id: number, attempt: Attempt, draw: Draw | undefined): void {
     const { sim } = this.around;
     const { program } = this;
     const hold: LivedHold = {
@@ -178,13 +238,20 @@ export class LockClient {
       leaseEndNs: attempt.sentNs + program.leaseMs * MS,
       renewalCut: false,
       over: false,
-      token,
+      token: draw?.token,
+      draw,
     };
     this.holds.push(hold);
     this.around.granted(hold);
     // The harness tells it to release, whether it runs or not.
     sim.after(sim.between(program.worksLeast, program.worksMost) * program.leaseMs, () => this.release(hold));
     if (hold.renews) this.later(program.leaseMs / 3, () => this.renew(hold));
+    if (!program.asksAgain || this.holds.some((one) => one !== hold && !one.over)) return;
+    this.later(sim.between(1.02, 1.3) * program.leaseMs, () => {
+      if (hold.over || sim.nowNs < hold.leaseEndNs) return;
+      this.hasAskedAgain.add(hold);
+      this.acquire();
+    });
   }
 
   private renew(hold: LivedHold): void {
@@ -219,6 +286,10 @@ export class LockClient {
 
   private release(hold: LivedHold): void {
     const { sim, recording, nodesFor } = this.around;
+    if (this.asking) {
+      this.later(5, () => this.release(hold));
+      return;
+    }
     const id = ++this.ids;
     const about = { client: this.name, id, op: 'release' as const, key: KEY, hold: hold.id };
     recording.event({ type: 'invoke', ...about });
@@ -228,7 +299,11 @@ export class LockClient {
       const plainly = this.program.releases === 'plainly';
       this.ask(
         nodesFor(this),
-        (node) => remove(node, this.sender, hold.attempt, this.program.form, plainly),
+        (node) => {
+          const answer = remove(node, this.sender, hold.attempt, this.program.form, plainly, hold.attempt);
+          if (this.program.counter === 'removed' && hold.draw) removeCounter(node, this.sender);
+          return answer;
+        },
         (answers) => {
           const isOk = [...answers.values()].some((answer) => answer.yes);
           const stamps = { beganNs, endedNs: sim.nowNs };
@@ -236,6 +311,8 @@ export class LockClient {
             isOk ? { type: 'ok', ...about, ...stamps } : { type: 'fail', ...about, ...stamps, reason: 'gone' },
             0.2,
           );
+          // It has asked already.
+          if (this.hasAskedAgain.has(hold)) return;
           this.later(sim.between(0.5, 1.5) * this.program.retryMs, () => this.acquire());
         },
       );

@@ -15,6 +15,7 @@ const NODES = [
   'drift',
   'drift',
   'evict',
+  'evict-counter',
 ] as const;
 const OTHERS = [
   'stranger-del',
@@ -23,6 +24,7 @@ const OTHERS = [
   'pause',
   'pause-asking',
   'pause-asking',
+  'cut-client',
   'cut-client',
   'cut-client',
 ] as const;
@@ -46,6 +48,8 @@ function program(kind: Setup['kind'], nodes: number): fc.Arbitrary<Program> {
           [2, 'hash'],
           [2, 'counted'],
           [1, 'counted-apart'],
+          [1, 'counted-early'],
+          [1, 'adopting'],
         )
       : one<Program['form']>([6, 'nx'], [1, 'set'], [2, 'script'], [1, 'own-script']),
     leaseMs: fc.constant(LEASE_MS),
@@ -55,6 +59,8 @@ function program(kind: Setup['kind'], nodes: number): fc.Arbitrary<Program> {
     renews: one<Program['renews']>([4, 'never'], [3, 'soundly'], [1, 'unchecked']),
     quorum: one([6, majority], [1, Math.max(1, majority - 1)]),
     refusalsIgnored: one([12, 0], [1, 50]),
+    counter: one<Program['counter']>([4, 'kept'], [1, 'expires'], [1, 'removed']),
+    asksAgain: one([11, false], [1, true]),
     worksLeast: fc.constant(0.2),
     worksMost: one([2, 0.8], [1, 1.9]),
     retryMs: one([2, 20], [1, 60]),
@@ -126,6 +132,11 @@ export function setups(isWhole: boolean): fc.Arbitrary<Setup> {
         [1, { worksMost: 2 }],
         [2, { renews: 'soundly', worksLeast: 1.5, worksMost: 2.2 }],
         [1, { refusalsIgnored: 100 }],
+        [1, { form: 'adopting', owner: 'client' }],
+        ...(kind === 'replicated'
+          ? ([[1, { form: 'expires-anyway', ttlFactor: 0.3, retryMs: 300 }]] as [number, Partial<Program>][])
+          : []),
+        [1, { asksAgain: true, owner: 'client', worksLeast: 1.2, worksMost: 2 }],
       ),
       faults: fc.array(fault(kind, nodes), { minLength: 0, maxLength: 3 }),
       gaps: gaps(isWhole, nodes),

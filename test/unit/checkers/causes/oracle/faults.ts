@@ -17,6 +17,7 @@ export type FaultKind =
   | 'jump-and-back'
   | 'drift'
   | 'evict'
+  | 'evict-counter'
   | 'stranger-del'
   | 'flush'
   | 'pause'
@@ -75,6 +76,7 @@ function strike(fault: Fault, hold: LivedHold, stage: Stage): void {
   if (kind === 'kill-empty' || kind === 'kill-snapshot' || kind === 'kill-whole') kill(struck, fault, stage);
   else if (kind === 'jump' || kind === 'jump-and-back' || kind === 'drift') clock(struck, fault, stage);
   else if (kind === 'evict') struck.evict();
+  else if (kind === 'evict-counter') struck.evictCounter();
   else if (kind === 'stranger-del') meddle(struck, 'del');
   else if (kind === 'flush') meddle(struck, 'flush');
   else if (kind === 'pause') pause(holder, forMs, stage);

@@ -8,6 +8,8 @@ export interface Asked {
   /** How far the clock by which it was reckoned had been moved, and had drifted. */
   jumpedMs: number;
   driftedMs: number;
+  /** Which client asked. */
+  by: string;
 }
 
 export type LossReason =
@@ -20,8 +22,11 @@ export type LossReason =
   | { how: 'overwritten'; to: Attempt }
   /** By a script that took its owner for its own. */
   | { how: 'reentered'; to: Attempt }
-  /** `by` is absent for strangers; `compared`: it was asked whether it is the remover's own. */
-  | { how: 'deleted'; by?: string; compared: boolean }
+  /**
+   * `by` is absent for strangers; `compared`: it was asked whether it is the remover's own; `of`: the grant of the hold that was
+   * released so.
+   */
+  | { how: 'deleted'; by?: string; compared: boolean; of?: Attempt }
   /** Its time was over by that node's clock. */
   | { how: 'expired'; asked: Asked; wallMs: number; jumpedMs: number; driftedMs: number };
 
@@ -45,6 +50,8 @@ export interface Attempt {
   /** By node: when it came there, be it by replication. */
   readonly reached: Map<string, number>;
   readonly losses: Loss[];
+  /** What was there, of its client's own, and was taken for this grant, which stored nothing. */
+  adopted?: { copy: Copy; node: string; atNs: number };
 }
 
 /** What a node stores of it. */
@@ -54,6 +61,8 @@ export interface Copy {
   readonly isHash: boolean;
   expiresMs: number;
   asked: Asked;
+  /** Every end that was given to this value while it was there, by that node's clock, in order, and who gave it. */
+  ends: { by: string; expiresMs: number }[];
 }
 
 /** A hold, as its client lived through it. */
@@ -69,4 +78,6 @@ export interface LivedHold {
   renewalCut: boolean;
   over: boolean;
   token: number | undefined;
+  /** Where and when its token was counted up. */
+  draw: { node: string; ns: number } | undefined;
 }

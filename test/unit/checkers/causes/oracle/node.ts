@@ -14,7 +14,14 @@ export type Effect =
   | { type: 'store'; copy: Copy; replaced: LossReason }
   | { type: 'prolong'; expiresMs: number; asked: Asked }
   | { type: 'remove'; reason: LossReason; argv: string[] }
-  | { type: 'count'; to: number };
+  | { type: 'count'; to: number; expiresMs: number }
+  | ({ type: 'uncount' } & CountLoss);
+
+/** `by`: the client that removed it. */
+export interface CountLoss {
+  how: LossReason['how'];
+  by?: string;
+}
 
 /** Who sends a command; without a client's name: a stranger. */
 export interface Sender {
@@ -39,8 +46,9 @@ export class Node {
   runId: string;
   copy: Copy | undefined;
   count = 0;
+  private countExpiresMs = Number.POSITIVE_INFINITY;
   /** When the count was lost here, and how. */
-  readonly countLosses: { atNs: number; how: LossReason['how'] }[] = [];
+  readonly countLosses: (CountLoss & { atNs: number })[] = [];
   /** When it was made primary in the place of another. */
   readonly promotedNs: number[] = [];
   /** Whether it has taken over the data of whom it replicates from. */
@@ -50,7 +58,7 @@ export class Node {
   readonly replicas = new Set<Node>();
   private readonly clocks: { ns: number; jumpedMs: number; drift: Drift }[] = [];
   private readonly seen = new Set<Attempt>();
-  private onDisk: { copy: Copy | undefined; count: number } = { copy: undefined, count: 0 };
+  private onDisk = { copy: undefined as Copy | undefined, count: 0, countExpiresMs: Number.POSITIVE_INFINITY };
   /** What is on its way to each replica, in order. */
   private readonly underway = new Map<Node, Effect[]>();
   private starts = 0;
@@ -112,9 +120,12 @@ export class Node {
     return this.copy;
   }
 
-  asked(ttlMs: number): Asked {
-    const { nowNs } = this.sim;
-    return { ns: nowNs, ttlMs, ...this.clock() };
+  asked(ttlMs: number, by: string): Asked {
+    return { ns: this.nowNs, ttlMs, by, ...this.clock() };
+  }
+
+  get nowNs(): number {
+    return this.sim.nowNs;
   }
 
   show(sender: Sender, argv: string[]): void {
@@ -134,15 +145,21 @@ export class Node {
 
   private apply(effect: Effect): void {
     if (effect.type === 'store') {
+      const again = this.copy?.value === effect.copy.value ? this.copy.ends : [];
       if (this.copy) this.lose(effect.replaced);
-      this.copy = { ...effect.copy };
+      this.copy = { ...effect.copy, ends: [...again, ...effect.copy.ends] };
       this.saw(effect.copy.attempt);
     } else if (effect.type === 'prolong') {
-      if (this.copy) Object.assign(this.copy, { expiresMs: effect.expiresMs, asked: effect.asked });
-    } else if (effect.type === 'count') this.count = effect.to;
+      const { expiresMs, asked } = effect;
+      const ends = [...(this.copy?.ends ?? []), { by: asked.by, expiresMs }];
+      if (this.copy) Object.assign(this.copy, { expiresMs, asked, ends });
+    } else if (effect.type === 'count') {
+      this.count = effect.to;
+      this.countExpiresMs = effect.expiresMs;
+    } else if (effect.type === 'uncount') this.loseCount(effect);
     else {
       if (this.copy) this.lose(effect.reason);
-      if (effect.argv[0] === 'FLUSHALL') this.loseCount('deleted');
+      if (effect.argv[0] === 'FLUSHALL') this.loseCount({ how: 'deleted' });
     }
   }
 
@@ -153,9 +170,10 @@ export class Node {
     this.copy = undefined;
   }
 
-  private loseCount(how: LossReason['how']): void {
-    if (this.count > 0) this.countLosses.push({ atNs: this.sim.nowNs, how });
+  private loseCount({ how, by }: CountLoss): void {
+    if (this.count > 0) this.countLosses.push({ atNs: this.sim.nowNs, how, ...(by !== undefined && { by }) });
     this.count = 0;
+    this.countExpiresMs = Number.POSITIVE_INFINITY;
   }
 
   private saw(attempt: Attempt): void {
@@ -166,7 +184,9 @@ export class Node {
   // -------------------------------------------------------------------------------------------------------- its memory
 
   private expire(): void {
-    if (!this.alive || this.primary || !this.copy || this.wallMs() <= this.copy.expiresMs) return;
+    if (!this.alive || this.primary) return;
+    if (this.count > 0 && this.wallMs() > this.countExpiresMs) this.change({ type: 'uncount', how: 'expired' });
+    if (!this.copy || this.wallMs() <= this.copy.expiresMs) return;
     const { asked } = this.copy;
     this.change({ type: 'remove', reason: { how: 'expired', asked, ...this.clock() }, argv: ['DEL', KEY] });
   }
@@ -179,12 +199,20 @@ export class Node {
 
   evict(): void {
     if (!this.alive || this.primary || !this.look()) return;
-    this.recording.evicted(this);
+    this.recording.evicted(this, KEY);
     this.change({ type: 'remove', reason: { how: 'evicted' }, argv: ['DEL', KEY] });
   }
 
+  evictCounter(): void {
+    this.expire();
+    if (!this.alive || this.primary || this.count === 0) return;
+    this.recording.evicted(this, COUNTER);
+    this.change({ type: 'uncount', how: 'evicted' });
+  }
+
   save(): void {
-    this.onDisk = { copy: this.copy && { ...this.copy }, count: this.count };
+    const { copy, count, countExpiresMs } = this;
+    this.onDisk = { copy: copy && { ...copy }, count, countExpiresMs };
   }
 
   kill(): void {
@@ -200,7 +228,7 @@ export class Node {
   /** Starts again with what was saved; `lost` is called when it answers. */
   start(answers: () => void): void {
     const before = this.copy;
-    const { copy, count } = this.onDisk;
+    const { copy, count, countExpiresMs } = this.onDisk;
     const kept = copy && before && copy.attempt === before.attempt;
     if (before && !kept) this.lose({ how: 'forgot', ...(copy && { to: copy.attempt }) });
     // What was removed unseen just before would have been forgotten as well.
@@ -209,10 +237,11 @@ export class Node {
       if (last?.isUnseen && last.atNs <= this.diedNs && last.copy.attempt !== copy?.attempt && last.how !== 'expired')
         losses.push({ how: 'forgot', node: this.name, atNs: this.sim.nowNs, copy: last.copy, isUnseen: false });
     }
-    if (count < this.count) this.loseCount('forgot');
+    if (count < this.count) this.loseCount({ how: 'forgot' });
     // A snapshot may hold what had been removed since.
     this.copy = copy && { ...copy };
     this.count = count;
+    this.countExpiresMs = countExpiresMs;
     this.runId = `${this.name}-run-${++this.starts}`;
     this.sim.after(STARTS_AFTER_MS, () => {
       this.alive = true;
@@ -268,9 +297,10 @@ export class Node {
     this.copy = primary.copy && { ...primary.copy };
     if (primary.count < this.count) {
       const last = primary.countLosses.at(-1);
-      this.countLosses.push({ atNs: this.sim.nowNs, how: last?.how ?? 'resync' });
+      this.countLosses.push({ ...(last ?? { how: 'resync' }), atNs: this.sim.nowNs });
     }
     this.count = primary.count;
+    this.countExpiresMs = primary.countExpiresMs;
   }
 
   promote(): void {
@@ -286,7 +316,11 @@ export class Node {
 
 function replicatedAs(effect: Effect, { copy }: Node): string[][] {
   if (effect.type === 'remove') return [effect.argv];
-  if (effect.type === 'count') return [['incr', COUNTER]];
+  if (effect.type === 'uncount') return [['DEL', COUNTER]];
+  if (effect.type === 'count') {
+    const { expiresMs } = effect;
+    return [['incr', COUNTER], ...(Number.isFinite(expiresMs) ? [['PEXPIREAT', COUNTER, String(expiresMs)]] : [])];
+  }
   if (effect.type === 'prolong') return copy ? [['PEXPIREAT', KEY, String(effect.expiresMs)]] : [];
   const { value, expiresMs, isHash } = effect.copy;
   const until = String(expiresMs);

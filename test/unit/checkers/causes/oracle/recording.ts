@@ -87,8 +87,8 @@ export class Recording {
     this.printed(node, { ...seen, argv });
   }
 
-  evicted(node: Node): void {
-    this.printed(node, { type: 'evicted', key: KEY });
+  evicted(node: Node, key: string): void {
+    this.printed(node, { type: 'evicted', key });
   }
 
   /** Whether its next line will be in the record, unless it dies. */

@@ -1,37 +1,84 @@
 /** What lock clients send to a server, in the forms in which locks are written, carried out and shown as MONITOR does. */
-import type { Attempt, LossReason } from './grants.js';
+import type { Attempt, Copy, LossReason } from './grants.js';
 import { COUNTER, KEY, type Node, type Sender } from './node.js';
 
 /**
  * `nx`: SET NX PX. `set`: SET PX. `get-set`: GET, and SET PX where there was nothing. `script`: a script that stores where
  * nothing is. `own-script`: one that also stores where its own value is. `hash`: as that, in a hash. `counted`: a script that
- * counts a fencing token up as well. `counted-apart`: the token is counted up by a command before SET NX PX.
+ * counts a fencing token up as well. `counted-apart`: the token is counted up by a command before SET NX PX. `counted-early`:
+ * it is counted up before the lock is waited for. `expires-anyway`: SET NX PX, and PEXPIRE when that was refused.
+ * `adopting`: SET NX PX, and what was refused is a grant where the client's own value is there.
  */
-export type Form = 'nx' | 'set' | 'get-set' | 'script' | 'own-script' | 'hash' | 'counted' | 'counted-apart';
+export type Form =
+  | 'nx'
+  | 'set'
+  | 'get-set'
+  | 'script'
+  | 'own-script'
+  | 'hash'
+  | 'counted'
+  | 'counted-apart'
+  | 'counted-early'
+  | 'expires-anyway'
+  | 'adopting';
+
+/** What becomes of the count of fencing tokens: it is kept, it expires, or each release removes it. */
+export type Counter = 'kept' | 'expires' | 'removed';
 
 export interface Answer {
   yes: boolean;
   token?: number;
 }
 
+/** The count expires so much later than the lease of the lock. */
+const COUNTER_LASTS_MS = 150;
+
 const SCRIPTS: ReadonlySet<Form> = new Set(['script', 'own-script', 'hash', 'counted']);
 const LUA: Sender = { source: 'lua' };
 
 /** Asks one server for the lock. `ttlMs` undefined: to keep it for ever. */
-export function take(node: Node, sender: Sender, attempt: Attempt, form: Form, ttlMs: number | undefined): Answer {
+export function take(
+  node: Node,
+  sender: Sender,
+  attempt: Attempt,
+  form: Form,
+  ttlMs: number | undefined,
+  counter: Counter = 'kept',
+): Answer {
   if (node.primary) return { yes: false };
   const { value } = attempt;
   const px = ttlMs === undefined ? [] : ['PX', String(ttlMs)];
-  if (SCRIPTS.has(form)) return takeByScript(node, sender, attempt, form, ttlMs);
+  if (SCRIPTS.has(form)) return takeByScript(node, sender, attempt, form, ttlMs, counter);
   if (form === 'get-set') {
     node.show(sender, ['GET', KEY]);
     return { yes: node.look() === undefined };
   }
-  const counted = form === 'counted-apart' ? countUp(node, sender) : {};
+  const counted = form === 'counted-apart' ? countUp(node, sender, counter, ttlMs) : {};
   node.show(sender, ['SET', KEY, value, ...px, ...(form === 'set' ? [] : ['NX'])]);
-  if (node.look() && form !== 'set') return { yes: false };
+  const there = node.look();
+  if (there && form !== 'set') return refused(node, sender, attempt, form, ttlMs, there);
   store(node, attempt, { how: 'overwritten', to: attempt }, ttlMs);
   return { yes: true, ...counted };
+}
+
+/** What its client does all the same. */
+function refused(
+  node: Node,
+  sender: Sender,
+  attempt: Attempt,
+  form: Form,
+  ttlMs: number | undefined,
+  copy: Copy,
+): Answer {
+  if (form === 'expires-anyway' && ttlMs !== undefined) {
+    node.show(sender, ['PEXPIRE', KEY, String(ttlMs)]);
+    prolong(node, attempt.client, ttlMs);
+  }
+  if (form !== 'adopting') return { yes: false };
+  node.show(sender, ['GET', KEY]);
+  if (copy.value !== attempt.value) return { yes: false };
+  attempt.adopted = { copy, node: node.name, atNs: node.nowNs };
+  return { yes: true };
 }
 
 /** The second half of `get-set`. */
@@ -39,7 +86,14 @@ export function setAfterGet(node: Node, sender: Sender, attempt: Attempt, ttlMs:
   return take(node, sender, attempt, 'set', ttlMs);
 }
 
-function takeByScript(node: Node, sender: Sender, attempt: Attempt, form: Form, ttlMs: number | undefined): Answer {
+function takeByScript(
+  node: Node,
+  sender: Sender,
+  attempt: Attempt,
+  form: Form,
+  ttlMs: number | undefined,
+  counter: Counter,
+): Answer {
   const { value } = attempt;
   const px = ttlMs === undefined ? [] : ['PX', String(ttlMs)];
   const keys = form === 'counted' ? ['2', KEY, COUNTER] : ['1', KEY];
@@ -51,7 +105,7 @@ function takeByScript(node: Node, sender: Sender, attempt: Attempt, form: Form, 
   const isOwn = there?.value === value && (form === 'own-script' || isHash);
   if (isHash && there) node.show(LUA, ['hexists', KEY, value]);
   if (there && !isOwn) return { yes: false };
-  const counted = form === 'counted' ? countUp(node, LUA) : {};
+  const counted = form === 'counted' ? countUp(node, LUA, counter, ttlMs) : {};
   if (isHash) {
     node.show(LUA, ['hincrby', KEY, value, '1']);
     if (ttlMs !== undefined) node.show(LUA, ['pexpire', KEY, String(ttlMs)]);
@@ -60,41 +114,71 @@ function takeByScript(node: Node, sender: Sender, attempt: Attempt, form: Form, 
   return { yes: true, ...counted };
 }
 
-function countUp(node: Node, sender: Sender): { token: number } {
+/** Counts a fencing token up. */
+export function countUp(
+  node: Node,
+  sender: Sender,
+  counter: Counter = 'kept',
+  leaseMs: number | undefined = undefined,
+): { token: number } {
+  node.look();
   node.show(sender, ['incr', COUNTER]);
-  node.change({ type: 'count', to: node.count + 1 });
+  const lastsMs = counter === 'expires' ? (leaseMs ?? 0) + COUNTER_LASTS_MS : undefined;
+  if (lastsMs !== undefined) node.show(sender, ['pexpire', COUNTER, String(lastsMs)]);
+  const expiresMs = lastsMs === undefined ? Number.POSITIVE_INFINITY : Math.floor(node.wallMs()) + lastsMs;
+  node.change({ type: 'count', to: node.count + 1, expiresMs });
   return { token: node.count };
 }
 
 function store(node: Node, attempt: Attempt, replaced: LossReason, ttlMs: number | undefined, isHash = false): void {
-  const asked = node.asked(ttlMs ?? Number.POSITIVE_INFINITY);
+  const asked = node.asked(ttlMs ?? Number.POSITIVE_INFINITY, attempt.client);
   // Redis reckons in whole milliseconds.
   const expiresMs = ttlMs === undefined ? Number.POSITIVE_INFINITY : Math.floor(asked.wallMs) + ttlMs;
-  const copy = { attempt, value: attempt.value, isHash, expiresMs, asked };
+  const ends = [{ by: attempt.client, expiresMs }];
+  const copy = { attempt, value: attempt.value, isHash, expiresMs, asked, ends };
   attempt.stored.set(node.name, asked.ns);
   node.change({ type: 'store', copy, replaced });
 }
 
 /** Keeps the lock for longer, if the value is still there. */
-export function renew(node: Node, sender: Sender, { value }: Attempt, form: Form, ttlMs: number): Answer {
+export function renew(node: Node, sender: Sender, { value, client }: Attempt, form: Form, ttlMs: number): Answer {
   if (node.primary) return { yes: false };
   node.show(sender, ['EVALSHA', 'renew', '1', KEY, value, String(ttlMs)]);
   if (!compared(node, value, form)) return { yes: false };
   node.show(LUA, ['pexpire', KEY, String(ttlMs)]);
-  const asked = node.asked(ttlMs);
-  node.change({ type: 'prolong', expiresMs: Math.floor(asked.wallMs) + ttlMs, asked });
+  prolong(node, client, ttlMs);
   return { yes: true };
 }
 
-/** Removes the key: `plainly`, or if the value is still there. */
-export function remove(node: Node, sender: Sender, { value, client }: Attempt, form: Form, plainly: boolean): Answer {
+function prolong(node: Node, by: string, ttlMs: number): void {
+  const asked = node.asked(ttlMs, by);
+  node.change({ type: 'prolong', expiresMs: Math.floor(asked.wallMs) + ttlMs, asked });
+}
+
+/** Removes the key: `plainly`, or if the value is still there. `of`: the grant of the hold that is released so, if one is. */
+export function remove(
+  node: Node,
+  sender: Sender,
+  { value, client }: Attempt,
+  form: Form,
+  plainly: boolean,
+  of?: Attempt,
+): Answer {
   if (node.primary) return { yes: false };
   if (plainly) node.show(sender, ['DEL', KEY]);
   else node.show(sender, ['EVALSHA', 'release', '1', KEY, value]);
   if (plainly ? !node.look() : !compared(node, value, form)) return { yes: false };
   if (!plainly) node.show(LUA, ['del', KEY]);
-  node.change({ type: 'remove', reason: { how: 'deleted', by: client, compared: !plainly }, argv: ['DEL', KEY] });
+  const reason = { how: 'deleted' as const, by: client, compared: !plainly, ...(of && { of }) };
+  node.change({ type: 'remove', reason, argv: ['DEL', KEY] });
   return { yes: true };
+}
+
+/** Removes the count of fencing tokens. */
+export function removeCounter(node: Node, sender: Sender): void {
+  if (node.primary) return;
+  node.show(sender, ['DEL', COUNTER]);
+  node.change({ type: 'uncount', how: 'deleted', ...(sender.client !== undefined && { by: sender.client }) });
 }
 
 function compared(node: Node, value: string, form: Form): boolean {

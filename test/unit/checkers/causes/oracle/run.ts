@@ -1,4 +1,5 @@
 /** One run of the model, from what was drawn to its record and its truth. */
+import type { LockModel } from '../../../../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../../../../harness/vocabulary/run.js';
 import { LockClient, type Program } from './client.js';
 import { type Fault, newestPrimary, type Stage, strikeAfter } from './faults.js';
@@ -24,6 +25,9 @@ export interface Setup {
   noise: number;
 }
 
+/** What a server does shows within a second. */
+const WATCHED_ON_MS = 1_200;
+
 export interface Run {
   input: CheckInput;
   lived: Lived;
@@ -39,6 +43,7 @@ export function play(setup: Setup): Run {
     (_, n) => new Node(`r${n + 1}`, `10.77.0.${n + 1}`, sim, recording),
   );
   const isReplicated = setup.kind === 'replicated';
+  const model = modelOf(setup);
   const majority = isReplicated ? undefined : Math.floor(setup.nodes / 2) + 1;
   if (isReplicated) for (const node of nodes.slice(1)) node.follow(nodes[0]!);
   recording.event(OPENING);
@@ -62,6 +67,7 @@ export function play(setup: Setup): Run {
   const around = {
     sim,
     recording,
+    untilNs: setup.lengthMs * MS,
     nodesFor(client: LockClient): readonly Node[] {
       if (!isReplicated) return nodes;
       const view = views.get(client)!;
@@ -74,7 +80,8 @@ export function play(setup: Setup): Run {
     },
   };
   for (let n = 1; n <= setup.clients; n++) {
-    const program = { ...setup.program, ...(n === 1 ? setup.older : {}) };
+    const drawn = { ...setup.program, ...(n === 1 ? setup.older : {}) };
+    const program = { ...drawn, asksAgain: drawn.asksAgain && model.kind === 'reentrant' };
     const client = new LockClient(`c${n}`, `10.77.0.${20 + n}`, program, around);
     clients.push(client);
     views.set(client, nodes[0]!);
@@ -89,18 +96,21 @@ export function play(setup: Setup): Run {
     if (setup.savesEveryMs > 0) sim.after(setup.savesEveryMs, save);
   };
   if (setup.savesEveryMs > 0) sim.after(setup.savesEveryMs, save);
-  sim.run(setup.lengthMs * MS);
+  sim.run((setup.lengthMs + WATCHED_ON_MS) * MS);
   recording.event({ type: 'phase', phase: 'end' });
 
-  const { program } = setup;
-  const fenced = program.form === 'counted' || program.form === 'counted-apart';
   return {
-    input: recording.input({ kind: fenced ? 'fenced' : 'mutex' }, program.leaseMs),
-    lived: { nodes, clients, leaseMs: program.leaseMs, majority },
+    input: recording.input(model, setup.program.leaseMs),
+    lived: { nodes, clients, leaseMs: setup.program.leaseMs, majority },
     hold(client, id) {
       const found = clients.find(({ name }) => name === client)?.holds.find((one) => one.id === id);
       if (!found) throw new Error(`the model knows nothing of hold ${id} of ${client}`);
       return found;
     },
   };
+}
+
+function modelOf({ program, older }: Setup): LockModel {
+  if (program.form.startsWith('counted')) return { kind: 'fenced' };
+  return program.asksAgain || older.asksAgain ? { kind: 'reentrant', depth: 2 } : { kind: 'mutex' };
 }

@@ -28,7 +28,7 @@ export function trueCauses(one: LivedHold, other: LivedHold, lived: Lived): Set<
       ...shared.flatMap((node) => contest(a, b, node)),
     ]);
   }
-  if (a.stored.size === 0 || b.stored.size === 0) return new Set(['never-granted']);
+  if (a.stored.size === 0 || b.stored.size === 0) return notStored(a, b, lived);
   const found = new Set<string>();
   // Where each was answered by another server, and the two travelled at once, either may be called the first.
   const nodeOf = ({ stored }: Attempt) => lived.nodes.find(({ name }) => stored.has(name))!;
@@ -39,6 +39,34 @@ export function trueCauses(one: LivedHold, other: LivedHold, lived: Lived): Set<
   if (ranA < ranB || one.fromNs <= other.fromNs) for (const name of between(a, nodeA, b, nodeB)) found.add(name);
   if (ranB < ranA || other.fromNs <= one.fromNs) for (const name of between(b, nodeB, a, nodeA)) found.add(name);
   return found;
+}
+
+/** Whether too few servers had stored the grant of a hold that its client says it has. */
+export function trueRefusal({ attempt }: LivedHold, { majority }: Lived): Set<string> {
+  const { stored } = attempt;
+  const names = majority !== undefined && stored.size < majority ? ['minority-granted'] : [];
+  return new Set(stored.size === 0 && !adoptedOwn(attempt) ? ['never-granted', ...names] : names);
+}
+
+/** Whether what its client took for a grant was its own, and not another's by the same name. */
+function adoptedOwn({ client, adopted }: Attempt): boolean {
+  return adopted?.copy.attempt.client === client;
+}
+
+/** One of the two stored nothing: there was nothing of it, or what its client had stored for something earlier. */
+function notStored(a: Attempt, b: Attempt, lived: Lived): Set<string> {
+  const none = [a, b].filter(({ stored }) => stored.size === 0);
+  if (none.some((attempt) => !adoptedOwn(attempt)))
+    return new Set(['never-granted', ...(none.some(({ adopted }) => adopted) ? ['shared-owner'] : [])]);
+  const adopted = none[0]!.adopted!;
+  const node = lived.nodes.find(({ name }) => name === adopted.node)!;
+  const other = none[0] === a ? b : a;
+  const ranNs = other.stored.get(node.name);
+  const loss = adopted.copy.attempt.losses.find(({ node: at, atNs }) => at === node.name && atNs >= adopted.atNs);
+  if (ranNs === undefined || loss?.how !== 'expired' || loss.atNs > ranNs) return new Set();
+  const { asked } = loss;
+  const isMoved = Math.abs(loss.jumpedMs - asked.jumpedMs) + Math.abs(loss.driftedMs - asked.driftedMs) > BLUR_MS;
+  return new Set(isMoved || asked.by !== none[0]!.client ? [] : ['adopted-stale-key']);
 }
 
 /** Both were asked of the same node. */
@@ -75,7 +103,8 @@ function lostBy(earlier: Attempt, later: Attempt, node: Node): string[] {
   return names;
 }
 
-function causesOf(loss: Loss, { client, leaseMs }: Attempt, takenNs: number): string[] {
+function causesOf(loss: Loss, attempt: Attempt, takenNs: number): string[] {
+  const { client } = attempt;
   switch (loss.how) {
     case 'evicted':
       return ['evicted'];
@@ -88,26 +117,30 @@ function causesOf(loss: Loss, { client, leaseMs }: Attempt, takenNs: number): st
     case 'reentered':
       return loss.to.client === client ? [] : ['shared-owner'];
     case 'deleted':
-      if (loss.by === client) return [];
+      if (loss.by === client) return loss.of && loss.of !== attempt ? ['released-by-itself'] : [];
       return loss.compared ? ['shared-owner', 'released-by-other'] : ['released-by-other'];
     case 'expired':
-      return expiredBy(loss, leaseMs, takenNs);
+      return expiredBy(loss, attempt, takenNs);
   }
 }
 
-function wouldHaveExpired({ copy, ...loss }: Loss, node: Node, atNs: number, { leaseMs }: Attempt): string[] {
+function wouldHaveExpired({ copy, ...loss }: Loss, node: Node, atNs: number, attempt: Attempt): string[] {
   const clock = node.clock(atNs);
   if (clock.wallMs <= copy.expiresMs) return [];
-  return expiredBy({ ...loss, how: 'expired', copy, asked: copy.asked, ...clock, atNs }, leaseMs, atNs);
+  return expiredBy({ ...loss, how: 'expired', copy, asked: copy.asked, ...clock, atNs }, attempt, atNs);
 }
 
 /** A key expired: by a clock that had moved, if it would be there without; because too little was asked, likewise. */
-function expiredBy(loss: Extract<Loss, { how: 'expired' }>, leaseMs: number, takenNs: number): string[] {
-  const { asked } = loss;
+function expiredBy(loss: Extract<Loss, { how: 'expired' }>, { client, leaseMs }: Attempt, takenNs: number): string[] {
+  const { asked, copy } = loss;
   const passedMs = (loss.atNs - asked.ns) / MS;
   const jumpedMs = loss.jumpedMs - asked.jumpedMs;
   const driftedMs = loss.driftedMs - asked.driftedMs;
   const names: string[] = [];
+  // By the last of those that others gave it in a row, and not by the one before one of them.
+  const last = copy.ends.findLastIndex(({ by }) => by === client);
+  if (copy.ends.slice(last, -1).some(({ expiresMs }) => expiresMs > loss.wallMs)) names.push('shortened-by-other');
+  if (asked.by !== client) return names;
   const isShort = asked.ttlMs < leaseMs - BLUR_MS;
   const moved = jumpedMs + driftedMs;
   const byClock = passedMs < asked.ttlMs + BLUR_MS && moved > BLUR_MS;
@@ -138,13 +171,31 @@ export function trueStaleCauses(hold: LivedHold, leaseEndNs: number, lived: Live
 /** Why a fencing token did not rise, of locks that count it on the one logical server. */
 export function trueTokenCauses(earlier: LivedHold, later: LivedHold, lived: Lived): Set<string> {
   const [a, b] = [earlier.attempt, later.attempt];
+  if (later.draw && later.draw.ns < b.sentNs) return drawnEarly(earlier.draw, later.draw, lived);
   const [from] = lived.nodes.filter(({ name }) => a.stored.has(name));
   const [to] = lived.nodes.filter(({ name }) => b.stored.has(name));
   if (!from || !to) return new Set();
   const ranNs = b.stored.get(to.name)!;
   const cameNs = from === to ? a.stored.get(from.name)! : a.reached.get(to.name);
   if (cameNs === undefined || cameNs > ranNs) return new Set(between(a, from, b, to));
-  const lost = to.countLosses.filter(({ atNs }) => atNs >= cameNs && atNs <= ranNs);
-  const names = { forgot: 'node-forgot', resync: 'failover-lost-write' } as Record<string, string>;
-  return new Set(lost.flatMap(({ how }) => names[how] ?? []));
+  return countLost(to, cameNs, ranNs);
+}
+
+/** The later grant's token was counted up before that was asked for; what befell the lock did not befall the count. */
+function drawnEarly(one: LivedHold['draw'], other: LivedHold['draw'], lived: Lived): Set<string> {
+  if (!one || !other || one.node !== other.node) return new Set();
+  if (other.ns < one.ns) return new Set(['token-drawn-early']);
+  return countLost(lived.nodes.find(({ name }) => name === one.node)!, one.ns, other.ns);
+}
+
+/** How a node lost the count between the two instants. */
+function countLost({ countLosses }: Node, fromNs: number, untilNs: number): Set<string> {
+  const lost = countLosses.filter(({ atNs }) => atNs >= fromNs && atNs <= untilNs);
+  const names: Record<string, string> = {
+    forgot: 'node-forgot',
+    resync: 'failover-lost-write',
+    expired: 'counter-expired',
+    evicted: 'evicted',
+  };
+  return new Set(lost.flatMap(({ how, by }) => names[how] ?? (by === undefined ? [] : 'counter-removed')));
 }

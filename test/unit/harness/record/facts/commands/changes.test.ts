@@ -87,6 +87,19 @@ describe('a sample', () => {
     expect([short.applied('c1'), short.applied('c3')]).toEqual([['unknown'], ['yes']]);
   });
 
+  it('that found nothing at all says so of keys that it does not look for, also of those that come later', () => {
+    const other = `${KEY}:queue`;
+    const pushed = (lines: Lines) => lines.cmd(3, 'c1', `RPUSH ${other} c1@1`).end().reading.state(other);
+    const gone = () => new Lines().gap(1);
+    expect(pushed(gone().sample(2, undefined, { isEmpty: true })).held).toMatchObject({ items: [{ value: 'c1@1' }] });
+    expect(pushed(gone().sample(2)).held).toBeUndefined();
+    const seen = gone().cmd(1.5, 'c2', `LREM ${other} 0 c2@1`).sample(2, undefined, { isEmpty: true });
+    expect(pushed(seen).held).toMatchObject({ items: [{ value: 'c1@1' }] });
+    // What it shows of what was stored at that moment is not known.
+    const then = gone().cmd(2, 'c2', `RPUSH ${other} c2@1`).sample(2, undefined, { isEmpty: true });
+    expect(then.end().reading.state(other).exists).toBe('yes');
+  });
+
   it('says nothing of a command at the same time', () => {
     const lines = free().cmd(1, 'c1', `SET ${KEY} v1`).sample(1, undefined).end();
     expect(lines.changes.storedAt('v1', 1.5e9).truth).toBe('yes');

@@ -35,7 +35,7 @@ export class Lines {
   sample(
     atS: number,
     stored?: { owner: string; pttlMs?: number; type?: 'string' | 'hash' | 'other' },
-    { runId = 'a', role = 'primary' as const as 'primary' | 'replica', exact = true } = {},
+    { runId = 'a', role = 'primary' as const as 'primary' | 'replica', exact = true, isEmpty = false } = {},
   ): this {
     const wallMs = EPOCH_MS + atS * 1_000;
     this.reading.sample({
@@ -46,6 +46,7 @@ export class Lines {
       role,
       linkUp: true,
       runId,
+      isEmpty,
       covers: [KEY],
       keys: stored ? { [KEY]: { pttlMs: 5_000, ...stored } } : {},
     });

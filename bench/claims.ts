@@ -1,0 +1,220 @@
+/** What plain runs must say, by area: the cases of `npm run bench -- accept <area>`. */
+import { isCaught } from '../cli/batches/selftest-jobs.js';
+import { blamedOn } from '../harness/record/facts/blame.js';
+import type { LockDefinition } from '../harness/vocabulary/lock.js';
+import type { LockModel } from '../harness/vocabulary/protocol.js';
+import type { Results } from '../harness/vocabulary/verdict.js';
+import { builtinLock } from '../lock-impl/index.js';
+import { trials } from '../selftest/index.js';
+import { workloads } from '../workloads/index.js';
+
+/** Runs, and what is claimed of them. */
+export interface ClaimedRuns {
+  /** Flags of `run` for each case, and what they are called. */
+  cases: readonly { name: string; argv: readonly string[] }[];
+  /** Each case is run once with each. */
+  seeds: readonly number[];
+  claims: readonly Claim[];
+}
+
+export interface Claim {
+  /** To follow "42 of 53 canaries: ". */
+  what: string;
+  /** Whether each run has to say it, or of each case one. */
+  of: 'runs' | 'cases';
+  /** How many of them must say it. */
+  least: number;
+  says(results: Results, name: string): boolean;
+}
+
+/** Locks with one mistake each, in the workload of their model. */
+const KNOWN_BAD: Record<string, string> = {
+  'lease-in-seconds': 'mutex',
+  'shared-owner': 'mutex',
+  'negative-expiry': 'mutex',
+  'refusal-ignored': 'mutex',
+  'granted-from-memory': 'mutex',
+  'swapped-arguments': 'mutex',
+  'abandoned-ticket': 'mutex',
+  'fence-per-client': 'fenced-resource',
+  'token-before-wait': 'fenced-resource',
+  'queue-jumper': 'fair',
+};
+
+const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+const TWENTY = [...TEN, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
+
+const onSingle = (lock: string) => ['--lock', lock, '--topology', 'single'];
+
+/** Locks that are held for long: one that is lost is asked for while it is still held. */
+const AFTER_A_POWER_CUT = ['--topology', 'single', '--nemesis', 'power-cut', '--hold', '0.4x..0.7x'];
+/** By one client at a time: of several that ask a server that has just come back its record does not tell who was granted. */
+const TWO_CLIENTS = ['--keys', '1', '--clients', '2'];
+
+export const areas: Record<string, () => Promise<readonly ClaimedRuns[]>> = {
+  blame: async () => [
+    {
+      cases: Object.entries(KNOWN_BAD).map(([name, workload]) => canaryCase(name, 'single', workload)),
+      seeds: [1, 2, 3],
+      claims: [
+        {
+          what: "the first thing that a plain run of a known-bad lock on single says is the lock's own mistake",
+          of: 'runs',
+          least: 27,
+          says: saysLockFirst,
+        },
+      ],
+    },
+  ],
+  plain: async () => [
+    {
+      cases: await Promise.all(trials.map(({ canary }) => plainCase(canary))),
+      seeds: [1, 2],
+      claims: [
+        {
+          what: 'one of two plain runs of a canary finds its mistake',
+          of: 'cases',
+          least: Math.ceil(trials.length * 0.9),
+          says: (results, name) => saysLockFirst(results) || isCaught(results, trialOf(name).caught),
+        },
+        {
+          what: "the first thing that one of two plain runs of a canary says is the lock's own mistake",
+          of: 'cases',
+          least: Math.ceil(trials.length * 0.9),
+          says: saysLockFirst,
+        },
+      ],
+    },
+  ],
+  faults: async () => [
+    {
+      cases: [{ name: 'reset-on-reply', argv: [...onSingle('broken/resent-del'), '--nemesis', 'reset-on-reply'] }],
+      seeds: TEN,
+      claims: [
+        {
+          what: 'a DEL that the client sends again on a new connection deletes the lock of the next holder, and is named',
+          of: 'runs',
+          least: 9,
+          says: isReleasedByOther,
+        },
+      ],
+    },
+    {
+      cases: [
+        {
+          name: 'delay',
+          argv: [
+            ...onSingle('set-nx-px-get-del'),
+            '--nemesis',
+            'delay:client',
+            '--lease',
+            '1s',
+            '--hold',
+            '0.5x..0.9x',
+          ],
+        },
+      ],
+      seeds: TEN,
+      claims: [
+        {
+          what: 'one slow link at a time shows that between GET and DEL a lock may expire and be taken, with the cause',
+          of: 'runs',
+          least: 8,
+          says: isReleasedByOther,
+        },
+      ],
+    },
+    {
+      // It shows when the old primary is made to follow, which takes Sentinel ten seconds: three times in a run.
+      cases: [
+        {
+          name: 'sentinel-failover',
+          argv: ['--topology', 'sentinel', '--nemesis', 'sentinel-failover', '--time-limit', '45s'],
+        },
+      ],
+      seeds: TEN,
+      claims: [
+        {
+          what: 'a failover that is planned by Sentinel breaks exclusion, with a cause',
+          of: 'runs',
+          least: 9,
+          says: ({ violations }) => brokenExclusions(violations).some(({ cause }) => cause.name !== 'unexplained'),
+        },
+      ],
+    },
+    {
+      cases: [{ name: 'failover-to', argv: ['--topology', 'replica', '--nemesis', 'failover-to'] }],
+      seeds: TWENTY,
+      claims: [
+        {
+          what: 'a handover by the primary breaks nothing',
+          of: 'runs',
+          least: 20,
+          says: ({ verdict, violations }) => verdict !== 'unknown' && brokenExclusions(violations).length === 0,
+        },
+      ],
+    },
+    {
+      cases: [
+        { name: 'power-cut, everysec', argv: [...AFTER_A_POWER_CUT, ...TWO_CLIENTS, '--persistence', 'aof-everysec'] },
+      ],
+      seeds: TEN,
+      claims: [
+        {
+          what: 'a power cut right after a grant makes a server forget it that syncs its log every second',
+          of: 'runs',
+          least: 9,
+          says: ({ violations }) => brokenExclusions(violations).some(({ cause }) => cause.name === 'node-forgot'),
+        },
+      ],
+    },
+    {
+      cases: [
+        { name: 'power-cut, always', argv: [...AFTER_A_POWER_CUT, '--keys', '2', '--persistence', 'aof-always'] },
+      ],
+      seeds: TWENTY,
+      claims: [
+        {
+          what: 'a power cut breaks nothing where the log is synced with every write',
+          of: 'runs',
+          least: 20,
+          says: ({ verdict, violations }) => verdict !== 'unknown' && brokenExclusions(violations).length === 0,
+        },
+      ],
+    },
+  ],
+};
+
+function saysLockFirst({ verdict, violations: [first] }: Results): boolean {
+  return verdict === 'violated' && first !== undefined && blamedOn(first) === 'lock';
+}
+
+function isReleasedByOther({ violations }: Results): boolean {
+  return brokenExclusions(violations).some(({ cause }) => cause.name === 'released-by-other');
+}
+
+function brokenExclusions(violations: Results['violations']): Results['violations'] {
+  return violations.filter((one) => one.class === 'exclusion');
+}
+
+function canaryCase(name: string, topology: string, workload: string): ClaimedRuns['cases'][number] {
+  return { name, argv: ['--lock', `broken/${name}`, '--topology', topology, '--workload', workload] };
+}
+
+/** A canary as somebody would try it who knows nothing of its mistake: where it is for, with what it says it is. */
+async function plainCase(name: string): Promise<ClaimedRuns['cases'][number]> {
+  const { modulePath, topologies } = builtinLock(`broken/${name}`)!;
+  const { default: lock } = (await import(modulePath)) as { default: LockDefinition };
+  return canaryCase(name, topologies[0]!, workloadFor(lock.model?.kind ?? 'mutex'));
+}
+
+/** The first workload that takes a lock for this. */
+function workloadFor(kind: LockModel['kind']): string {
+  const workload = Object.values(workloads).find(({ model }) => model.kind === kind);
+  if (!workload) throw new Error(`no workload takes a lock for ${kind}`);
+  return workload.name;
+}
+
+function trialOf(name: string) {
+  return trials.find(({ canary }) => canary === name)!;
+}

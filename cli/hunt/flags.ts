@@ -1,0 +1,114 @@
+/** The flags of `hunt`: those of `run` that mean the same in virtual time, with values that suit it, and its own. */
+import { fileURLToPath } from 'node:url';
+import { Command, Option } from 'commander';
+import { SEARCHED, SEARCHED_BY_DEFAULT } from '../../nemesis/index.js';
+import { UsageError } from '../common/errors.js';
+import { durationMs, nameAmong, positiveDurationMs, wholeNumberIn } from '../common/values.js';
+import { type AskedRun, askRun } from '../run/ask-run.js';
+import { addRunFlags, parseRunFlags, type RunFlags } from '../run/flags.js';
+import { serverOptions } from '../run/machine-flags.js';
+
+/** `hunts/` of the project. */
+export const PROJECT_HUNTS = fileURLToPath(new URL('../../../hunts', import.meta.url));
+
+type Shared =
+  | 'lock'
+  | 'workload'
+  | 'clients'
+  | 'keys'
+  | 'lease'
+  | 'wait'
+  | 'hold'
+  | 'careless'
+  | 'nodes'
+  | 'seed'
+  | 'failOn';
+
+/** As typed. */
+export interface HuntFlags extends Pick<RunFlags, Shared | 'topology' | 'timeLimit' | 'server' | 'redis' | 'out'> {
+  for?: number;
+  runs?: number;
+  faults: string;
+}
+
+/** What is asked for. */
+export interface AskedHunt {
+  run: AskedRun;
+  /** Names of faults. */
+  faults: string[];
+  forMs?: number;
+  runs?: number;
+}
+
+export const SIMULATED_TOPOLOGIES = ['single', 'redlock'];
+const SHARED: readonly string[] = [
+  'lock',
+  'workload',
+  'clients',
+  'keys',
+  'lease',
+  'wait',
+  'hold',
+  'careless',
+  'nodes',
+  'seed',
+  'failOn',
+] satisfies Shared[];
+/** Much happens in little time: what costs real time is what happens, and not how long it takes. */
+const HERE = { clients: 4, keys: 1, lease: 470, wait: 300, hold: { min: 0.02, max: 0.7 }, timeLimit: 5_000 } as const;
+const SHOWN: Readonly<Record<string, string>> = { lease: '470ms', wait: '300ms', hold: '0.02x..0.7x' };
+const DEFAULT_FOR_MS = 60_000;
+
+/** Adds every flag of `hunt`. */
+export function addHuntFlags(command: Command): Command {
+  command.addOption(
+    new Option('--topology <name>', 'what to start').argParser(nameAmong(SIMULATED_TOPOLOGIES)).default('single'),
+  );
+  for (const option of addRunFlags(new Command()).options) {
+    const name = option.attributeName();
+    if (!SHARED.includes(name)) continue;
+    const here = (HERE as Record<string, unknown>)[name];
+    if (name === 'lock') option.description = "a name from `list locks`, or a file (default: the topology's own)";
+    if (name === 'seed') option.description = 'the same schedules again (default: drawn)';
+    command.addOption(here === undefined ? option : option.default(here, SHOWN[name]));
+  }
+  const own = [
+    new Option('--for <duration>', 'how long to hunt, in real time (default: 60s, where no --runs is given)').argParser(
+      positiveDurationMs,
+    ),
+    new Option('--runs <n>', 'how many schedules to play').argParser(wholeNumberIn(1, 10_000_000)),
+    new Option('--time-limit <duration>', 'virtual time of a schedule, 1.5 s of warm-up included')
+      .argParser(durationMs)
+      .default(HERE.timeLimit, '5s'),
+    new Option('--faults <list>', `what schedules are made of: ${SEARCHED.join(', ')}; or none`).default(
+      SEARCHED_BY_DEFAULT.join(','),
+      `${SEARCHED_BY_DEFAULT.join(',')}: a server's clock that is moved breaks nearly every lock`,
+    ),
+    ...serverOptions('the server to simulate (default: redis-server from PATH, else downloaded)'),
+    new Option('--out <folder>', 'where hunts go').default(PROJECT_HUNTS, 'hunts/ of the project'),
+  ];
+  for (const option of own) command.addOption(option);
+  return command;
+}
+
+/** Throws where flags make no sense. */
+export function askHunt(
+  flags: HuntFlags,
+  where: { argv: readonly string[]; cwd: string; given(flag: string): boolean },
+): AskedHunt {
+  const faults = flags.faults === 'none' ? [] : flags.faults.split(',').map((name) => name.trim());
+  const unknown = faults.find((name) => !SEARCHED.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(`--faults: "${unknown}" is not simulated; there are ${SEARCHED.join(', ')}, and none`);
+  const { flags: others } = parseRunFlags([]);
+  const { for: asked, runs, faults: _, ...shared } = flags;
+  const run = askRun(
+    { ...others, ...shared, persistence: 'none', nemesis: 'none' },
+    // What suits a hunt counts as typed, but for a workload that has values of its own.
+    { ...where, given: (flag) => where.given(flag) || (flags.workload === 'mutex' && flag in HERE) },
+  );
+  if (run.settings.resource)
+    throw new UsageError(`workload ${flags.workload} needs what a lock protects, which is not simulated yet`);
+  const forMs = asked ?? (runs === undefined ? DEFAULT_FOR_MS : undefined);
+  return { run, faults, ...(forMs !== undefined && { forMs }), ...(runs !== undefined && { runs }) };
+}

@@ -1,0 +1,234 @@
+/** `hunt`: plays thousands of schedules in virtual time, and keeps the smallest that finds each thing. */
+import { randomInt } from 'node:crypto';
+import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { strengthOf } from '../../checkers/index.js';
+import { writeJson } from '../../harness/record/store.js';
+import { WARM_UP_MS } from '../../harness/run/run.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { FailOn } from '../../harness/vocabulary/verdict.js';
+import { freshId } from '../common/ids.js';
+import { commandLine } from '../common/reproduce.js';
+import { judgeRun } from '../judge/judge.js';
+import { planTopology } from '../run/deployment.js';
+import { SEEDS } from '../run/flags.js';
+import { askServer } from '../run/machine-flags.js';
+import { FINDING, LOCK_MODULE, pinsOf } from './finding.js';
+import { askHunt, type HuntFlags } from './flags.js';
+import { type HuntTotals, hunt, type NewFinding } from './hunt.js';
+import { putLockModule } from './lock-module.js';
+import { CLIENT_ARGV, type Discovery, fingerprintOf } from './schedule.js';
+import { provideSimulation } from './simulation.js';
+import { WorldProcess } from './world-process.js';
+
+/** The last fault begins so long before the end. */
+const END_MARGIN_MS = 300;
+/** How often a minimal schedule is played again, each time in a process of its own. */
+const REPLAYS = 3;
+/** With fewer struck holds than this, a mistake that one in twenty of them shows could have been missed. */
+const ENOUGH_STRUCK_HOLDS = 59;
+const WORK = 'work';
+const OWNER = 'owner';
+/** What was played, a line each. */
+const SCHEDULES = 'schedules.jsonl';
+
+/** Prints what it finds as it finds it, and resolves with the exit status. */
+export async function huntCommand(
+  flags: HuntFlags,
+  where: { argv: readonly string[]; cwd: string; given(flag: string): boolean },
+): Promise<number> {
+  const asked = askHunt(flags, where);
+  const { settings, kind } = asked.run;
+  const say = (line: string) => process.stdout.write(`${line}\n`);
+  const { shim, redis } = await provideSimulation(askServer(flags, where.cwd), say);
+  const base = resolve(where.cwd, flags.out);
+  const id = freshId(settings.topology);
+  const folder = join(base, id);
+  const work = join(folder, WORK);
+  removeAbandoned(base);
+  mkdirSync(work, { recursive: true });
+  writeFileSync(join(work, OWNER), String(process.pid));
+  const stop = new AbortController();
+  const interrupted = () => stop.abort();
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  let world: WorldProcess | undefined;
+  try {
+    const lock = await putLockModule(settings.lock, where.cwd, work);
+    const options = { workFolder: work, shim, lock };
+    world = new WorldProcess(options);
+    const seed = flags.seed ?? randomInt(SEEDS);
+    const config: Omit<RunConfig, 'seed'> = {
+      version: 2,
+      startedAt: new Date().toISOString(),
+      runId: id,
+      ...settings,
+      nemesis: asked.faults,
+      runtime: 'sim',
+      redis,
+      clientArgv: CLIENT_ARGV,
+      unavailable: {},
+      reproduce: commandLine(where.argv),
+    };
+    say(
+      `hunting in virtual time: lock ${settings.lock} on ${settings.topology}, Redis ${redis.version}, ${settings.clients} clients, seed ${seed}`,
+    );
+    const beganMs = performance.now();
+    const seconds = () => (performance.now() - beganMs) / 1e3;
+    const kept: Discovery[] = [];
+    const totals = await hunt({
+      world,
+      seed,
+      config,
+      topology: planTopology(kind, settings.topologyOptions, settings.clients),
+      faults: asked.faults,
+      endMs: settings.timeLimitMs - WARM_UP_MS - END_MARGIN_MS,
+      goesOn: (schedules) =>
+        !stop.signal.aborted &&
+        (asked.runs === undefined || schedules < asked.runs) &&
+        (asked.forMs === undefined || seconds() * 1e3 < asked.forMs),
+      onSchedule: (schedule, seed, { digest, verdict, found, virtualMs }) => {
+        const fingerprints = [...new Set(found.map(fingerprintOf))];
+        const line = { schedule, seed, verdict, fingerprints, virtualMs, digest };
+        appendFileSync(join(folder, SCHEDULES), `${JSON.stringify(line)}\n`);
+      },
+      onEndless: (schedule, why) => say(`schedule ${schedule}: ${why}`),
+      onFinding: async (finding) => {
+        kept.push(finding.found);
+        const after = seconds();
+        const place = join(folder, String(kept.length));
+        const reproduce = commandLine(['replay', shownPath(place, where.cwd)]);
+        const whole = { ...config, runId: `${id}-${kept.length}`, seed: finding.seed, reproduce };
+        const { minimal, replayed } = await keep(place, whole, finding, options);
+        say(findingText({ ...finding, found: minimal }, { after, replayed, reproduce }));
+      },
+    });
+    say(summaryText(totals, kept.length, seconds(), stop.signal.aborted));
+    return statusOf(totals, kept, settings.failOn, asked.faults.length > 0);
+  } finally {
+    await world?.close();
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+    rmSync(work, { recursive: true, force: true });
+    // One that could not begin has left nothing to look at.
+    if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true });
+  }
+}
+
+/** Keeps the minimal schedule with its run, and plays it again; resolves with what it finds, and how often it did again. */
+async function keep(
+  place: string,
+  config: RunConfig,
+  { found, fingerprint, schedule, shrunk }: NewFinding,
+  options: { workFolder: string; shim: string; lock: string },
+): Promise<{ minimal: Discovery; replayed: string }> {
+  const plan = { version: 1 as const, seed: config.seed, steps: shrunk.steps };
+  const digests: string[] = [];
+  let minimal: Discovery | undefined;
+  let foundAgain = 0;
+  for (let n = 0; n <= REPLAYS; n++) {
+    const world = new WorldProcess(options);
+    try {
+      const result = await world.play(config, plan, n === 0 ? place : undefined);
+      digests.push(result.digest);
+      const same = result.found.find((one) => fingerprintOf(one) === fingerprint);
+      minimal ??= same;
+      if (n > 0 && same) foundAgain++;
+    } finally {
+      await world.close();
+    }
+  }
+  const [digest = ''] = digests;
+  copyFileSync(options.lock, join(place, LOCK_MODULE));
+  const pins = pinsOf(options.lock, config.redis.path, options.shim);
+  writeJson(place, FINDING, { version: 1, fingerprint, digest, schedule, pins });
+  await judgeRun(place);
+  const identical = digests.slice(1).filter((one) => one === digest).length;
+  const same = identical === REPLAYS ? '' : `, ${identical} of ${REPLAYS} identical`;
+  return { minimal: minimal ?? found, replayed: `replayed ${foundAgain} of ${REPLAYS}${same}` };
+}
+
+const WHOSE: Record<Discovery['blame'], string> = {
+  lock: "the lock's mistake",
+  unexplained: 'unexplained',
+  deployment: 'also found, as with every lock here',
+  lease: 'also found, as with every lease',
+};
+
+function findingText(
+  { found, schedule, faults, shrunk }: NewFinding,
+  told: { after: number; replayed: string; reproduce: string },
+): string {
+  const count = (n: number) => `${n} fault${n === 1 ? '' : 's'}`;
+  const shrinking = `shrunk from ${count(faults)} to ${shrunk.steps.length} in ${shrunk.executions} executions${shrunk.isMinimal ? '' : ', and not further for want of time'}`;
+  return [
+    `${WHOSE[found.blame]}, after ${schedule} schedule${schedule === 1 ? '' : 's'} (${told.after.toFixed(1)} s); ${shrinking}; ${told.replayed}`,
+    `  ${found.class} (${found.kind}): ${found.sentence}`,
+    `  minimal: ${shrunk.steps.length === 0 ? 'no fault at all' : shrunk.steps.map(stepText).join('; ')}`,
+    `Reproduce: ${told.reproduce}`,
+  ].join('\n');
+}
+
+/** "delay of r1 (delayMs 50, direction out) from 0.655 to 1.319 s" */
+function stepText(step: PlanStep): string {
+  const whom = typeof step.target === 'string' ? step.target : step.target.names.join(', ');
+  const args = Object.entries(step.args ?? {}).map(([name, value]) => `${name} ${value}`);
+  const fromMs = 'atMs' in step ? step.atMs : 0;
+  const at = (ms: number) => (ms / 1e3).toFixed(3);
+  return `${step.fault} of ${whom}${args.length > 0 ? ` (${args.join(', ')})` : ''} from ${at(fromMs)} to ${at(fromMs + step.forMs)} s`;
+}
+
+function summaryText(totals: HuntTotals, findings: number, seconds: number, wasStopped: boolean): string {
+  const { schedules, virtualMs, endless, untold, leftOut, struckHolds } = totals;
+  const each = (virtualMs / 1e3 / Math.max(seconds, 1e-3)).toFixed(1);
+  return [
+    `${wasStopped ? 'stopped after' : ''} ${schedules} schedules in ${seconds.toFixed(1)} s, ${(virtualMs / 1e3).toFixed(0)} virtual seconds (${each} times real time): ${findings === 0 ? 'nothing was found' : `${findings} found`}`.trim(),
+    ...(findings === 0
+      ? [`found in simulation: ${strengthOf(struckHolds, 'struck hold') ?? 'no hold was struck'}`]
+      : []),
+    ...(untold > 0 ? [`of ${untold} schedules nothing can be told by themselves: too few holds, say`] : []),
+    ...(endless > 0 ? [`${endless} did not end`] : []),
+    ...(leftOut.length > 0 ? [`left out after they were found to break every lock here: ${leftOut.join(', ')}`] : []),
+  ].join('\n');
+}
+
+function statusOf(
+  totals: HuntTotals,
+  found: readonly Discovery[],
+  failOn: readonly FailOn[],
+  hasFaults: boolean,
+): number {
+  const ofLock = failOn.includes('lock');
+  const fails = ({ class: kind, blame }: Discovery) => failOn.includes(kind) || (ofLock && blame === 'lock');
+  if (found.some(fails)) return 1;
+  const enough = (hasFaults ? totals.struckHolds : totals.holds) >= ENOUGH_STRUCK_HOLDS;
+  // Where the lock's own mistakes count, one whose cause is not known may be one.
+  const open = ofLock && found.some(({ blame }) => blame === 'unexplained');
+  return enough && !open && totals.endless === 0 ? 0 : 2;
+}
+
+/** As short as it can be named from where the user stands. */
+function shownPath(path: string, cwd: string): string {
+  const inside = relative(cwd, path);
+  return inside.startsWith('..') ? path : inside;
+}
+
+/** What hunts have left behind that were killed. */
+function removeAbandoned(base: string): void {
+  for (const id of listed(base)) {
+    const work = join(base, id, WORK);
+    try {
+      process.kill(Number(readFileSync(join(work, OWNER), 'utf8')), 0);
+    } catch (error) {
+      // No such process; or no such folder, and then there is nothing to remove.
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH') rmSync(work, { recursive: true, force: true });
+    }
+  }
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,44 @@
+/** Makes of what `--lock` names the one CommonJS module that the simulated world loads for every client anew. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, stop } from 'esbuild';
+import { builtinLock, locks } from '../../lock-impl/index.js';
+import { UsageError } from '../common/errors.js';
+import { resolveLock } from '../run/lock-source.js';
+
+/** Resolves with the module's path, below `folder`. Rejects, with one line for the user, where there is no such lock. */
+export async function putLockModule(lock: string, cwd: string, folder: string): Promise<string> {
+  const source = await resolveLock(lock, {
+    cwd,
+    outFolder: folder,
+    builtin: builtinLock,
+    builtinNames: Object.keys(locks),
+    clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)),
+    node: process.execPath,
+    // Every client has them for itself, too, as processes have; and their clocks are to be the world's.
+    withPackages: true,
+  });
+  if (source.kind === 'command')
+    throw new UsageError(
+      `--lock ${lock}: a program cannot be simulated, only a lock in JavaScript or TypeScript; torture it with \`run\``,
+    );
+  const path = join(folder, 'lock.cjs');
+  try {
+    const { outputFiles } = await build({
+      entryPoints: [source.clientArgv.at(-1)!],
+      bundle: true,
+      write: false,
+      format: 'cjs',
+      platform: 'node',
+      target: 'node20',
+      logLevel: 'silent',
+      // One for all clients: it keeps nothing of theirs, and it is what takes longest to load.
+      external: ['ioredis'],
+    });
+    await writeFile(path, outputFiles[0]!.text);
+  } finally {
+    await stop();
+  }
+  return path;
+}

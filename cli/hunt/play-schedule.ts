@@ -1,0 +1,64 @@
+/** Plays one schedule in a simulated world: a run as any other, but for its runtime. For a process of the world's own. */
+import { Ledger } from '../../harness/record/facts/ledger.js';
+import { torture } from '../../harness/run/run.js';
+import { createRandom } from '../../harness/runtimes/random.js';
+import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
+import { enter } from '../../harness/runtimes/sim/globals.js';
+import { SimRuntime } from '../../harness/runtimes/sim/runtime.js';
+import type { PipePool } from '../../harness/runtimes/sim/shim-channel.js';
+import { SimWorld } from '../../harness/runtimes/sim/world.js';
+import { topologies } from '../../harness/topologies/index.js';
+import type { Plan } from '../../harness/vocabulary/faults.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
+import { runNemesis } from '../../nemesis/index.js';
+import { workloads } from '../../workloads/index.js';
+
+/** What all schedules of a hunt have in common, and a schedule needs of its process. */
+export interface ScheduleParts {
+  shim: string;
+  pipes: PipePool;
+  program: (argv: readonly string[]) => SimProgram | undefined;
+}
+
+export interface Played {
+  /** Of every message with its virtual time. */
+  digest: string;
+  virtualNs: number;
+  messages: number;
+}
+
+/** Leaves a closed history in `folder`. Rejects where the run could not be made. */
+export async function playSchedule(
+  config: RunConfig,
+  plan: Plan,
+  folder: string,
+  parts: ScheduleParts,
+): Promise<Played> {
+  const world = new SimWorld(config.seed);
+  const beganNs = world.timeline.nowNs;
+  const leave = enter(world);
+  const runtime = new SimRuntime({ world, folder, ...parts });
+  try {
+    await world.run(() =>
+      torture(config, plan, folder, {
+        runtime,
+        kind: topologies[config.topology]!,
+        workload: workloads[config.workload]!,
+        random: createRandom(config.seed),
+        epochNs: beganNs,
+        startNemesis: runNemesis,
+        say: () => {},
+        ledger: new Ledger(),
+        interrupt: new AbortController().signal,
+      }),
+    );
+  } finally {
+    runtime.close();
+    leave();
+  }
+  return {
+    digest: world.digest(),
+    virtualNs: world.timeline.nowNs - beganNs,
+    messages: world.network.messages,
+  };
+}

@@ -1,0 +1,58 @@
+/** `replay` of what a hunt found: plays the schedule again in virtual time, and says whether everything came out the same. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readPlan, readWholeConfig } from '../../harness/record/store.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
+import { UsageError } from '../common/errors.js';
+import { type ReplayFlags, SEEDS } from '../run/flags.js';
+import { askServer } from '../run/machine-flags.js';
+import { changedSince, pinsOf, readFinding } from './finding.js';
+import { putLockModule } from './lock-module.js';
+import { CLIENT_ARGV, fingerprintOf, type ScheduleResult } from './schedule.js';
+import { provideSimulation } from './simulation.js';
+import { WorldProcess } from './world-process.js';
+
+/** Resolves with the exit status: 1 where the last replay found it, 0 where that held, 2 where nothing can be told. */
+export async function replayFinding(folder: string, flags: ReplayFlags, cwd: string): Promise<number> {
+  if (flags.image !== undefined || flags.clientImage !== undefined)
+    throw new UsageError('what a hunt found is replayed in simulation, without containers');
+  const say = (line: string) => process.stdout.write(`${line}\n`);
+  const finding = readFinding(folder);
+  const config = readWholeConfig(folder);
+  const plan = readPlan(folder);
+  const { shim, redis } = await provideSimulation(askServer(flags, cwd) ?? config.redis.asked, say);
+  const workFolder = mkdtempSync(join(tmpdir(), 'lock-torture-replay-'));
+  try {
+    const lock = await putLockModule(config.lock, config.cwd, workFolder);
+    const changed = changedSince(finding.pins, pinsOf(lock, redis.path, shim));
+    if (changed.length > 0) say(`note: not as it was when this was found: ${changed.join(', ')}`);
+    const again: RunConfig = { ...config, redis, clientArgv: CLIENT_ARGV };
+    const times = flags.untilViolation ? SEEDS : (flags.times ?? 1);
+    let status = 2;
+    for (let n = 0; n < times; n++) {
+      // Each in a process of its own: nothing of one may be left for the next.
+      const world = new WorldProcess({ workFolder, shim, lock });
+      let result: ScheduleResult;
+      try {
+        result = await world.play(again, plan);
+      } finally {
+        await world.close();
+      }
+      const found = result.found.some((one) => fingerprintOf(one) === finding.fingerprint);
+      say(outcome(result, found, result.digest === finding.digest));
+      status = found ? 1 : result.verdict === 'unknown' ? 2 : result.verdict === 'violated' ? 1 : 0;
+      if (flags.untilViolation && found) break;
+    }
+    return status;
+  } finally {
+    rmSync(workFolder, { recursive: true, force: true });
+  }
+}
+
+function outcome(result: ScheduleResult, found: boolean, isIdentical: boolean): string {
+  const same = isIdentical ? 'every byte at the same time' : 'another course of events';
+  const [first] = result.found;
+  if (found) return `found again, ${same}: ${first!.class}: ${first!.sentence}`;
+  return `not found again, ${same}: ${first ? `but ${first.class}: ${first.sentence}` : `the lock ${result.verdict}`}`;
+}

@@ -1,0 +1,53 @@
+/** What CLI and world say to each other of one schedule, and what is found in it. */
+import type { Plan } from '../../harness/vocabulary/faults.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { BlameName, ViolationClass } from '../../harness/vocabulary/verdict.js';
+
+/** Asks the world to play a schedule in `folder`, which must be empty. */
+export interface ScheduleRequest {
+  config: RunConfig;
+  plan: Plan;
+  folder: string;
+  /** For what goes when the hunt is over. */
+  workFolder: string;
+  shim: string;
+  /** The lock as one CommonJS module. */
+  lock: string;
+}
+
+/** One thing that was found. */
+export interface Discovery {
+  class: ViolationClass;
+  kind: string;
+  cause: string;
+  blame: BlameName;
+  /** The cause in one sentence. */
+  sentence: string;
+  proof: string;
+}
+
+export interface ScheduleResult {
+  /** Of every message with its virtual time: the same, bit by bit, when it is played again. */
+  digest: string;
+  virtualMs: number;
+  verdict: 'held' | 'violated' | 'unknown';
+  found: Discovery[];
+  holds: number;
+  /** Holds that a fault touched. */
+  struckHolds: number;
+  /** Why the verdict is unknown. */
+  reasons: string[];
+}
+
+export type WorldAnswer =
+  | { type: 'played'; result: ScheduleResult }
+  /** `isForUsers`: the message is all that there is to say. */
+  | { type: 'failed'; message: string; isForUsers: boolean };
+
+/** The lock clients of a schedule: their argv is that of no program of the machine. */
+export const CLIENT_ARGV = ['lock-client'];
+
+/** What makes two findings the same: never whom the plan strikes, nor when. */
+export function fingerprintOf(found: Discovery): string {
+  return `${found.blame}/${found.class}/${found.kind}/${found.cause}`;
+}

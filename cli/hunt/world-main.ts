@@ -1,0 +1,23 @@
+/**
+ * Entry of the process in which schedules are played in virtual time, one after the other as the hunt asks for them. Its clocks,
+ * timers, network and randomness are replaced before anything else is loaded (`harness/runtimes/sim/globals.ts`), so it imports
+ * the rest only then.
+ */
+import { replaceGlobals, theWorld } from '../../harness/runtimes/sim/globals.js';
+import type { ScheduleRequest, WorldAnswer } from './schedule.js';
+
+replaceGlobals();
+// A stack that nobody reads costs more than the rest of an error.
+Error.stackTraceLimit = 4;
+const { answerSchedule } = await import('./world.js');
+
+process.on('message', (request: ScheduleRequest) => {
+  void answerSchedule(request).then((answer: WorldAnswer) => process.send!(answer));
+});
+process.on('disconnect', () => process.exit(0));
+// What a lock throws and nobody catches ends its process, as it would in one of its own.
+for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+  process.on(event, (error: unknown) => {
+    const { actor } = theWorld();
+    actor.crash(error);
+  });

@@ -1,0 +1,97 @@
+/**
+ * The process in which schedules are played. A schedule that does not end (a script of the server's, or a turn of the lock's,
+ * that goes on for ever: no virtual time passes then) ends with the process, and the next is played in another.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findOnPath } from '../../harness/machine/command.js';
+import type { Plan } from '../../harness/vocabulary/faults.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
+import { UsageError } from '../common/errors.js';
+import type { ScheduleRequest, ScheduleResult, WorldAnswer } from './schedule.js';
+
+const MAIN = fileURLToPath(new URL('./world-main.js', import.meta.url));
+/** Of real time, for some seconds of virtual time that take a tenth of one on a quiet machine. */
+const SCHEDULE_TAKES_AT_MOST_MS = 60_000;
+
+/** Of a schedule that did not end in real time. */
+export class EndlessScheduleError extends Error {
+  override name = 'EndlessScheduleError';
+}
+
+export interface WorldOptions {
+  /** Where schedules are played, each in a folder of its own that goes when it is over. */
+  workFolder: string;
+  shim: string;
+  lock: string;
+}
+
+export class WorldProcess {
+  private child: ChildProcess | undefined;
+  private played = 0;
+
+  constructor(private readonly options: WorldOptions) {}
+
+  /** Plays and judges; in `keep`, if given, the run stays. Rejects with an error for the user, or an EndlessScheduleError. */
+  async play(config: RunConfig, plan: Plan, keep?: string): Promise<ScheduleResult> {
+    const folder = keep ?? join(this.options.workFolder, `schedule-${this.played++}`);
+    mkdirSync(folder, { recursive: true });
+    try {
+      const answer = await this.ask({ config, plan, folder, ...this.options });
+      if (answer.type === 'played') return answer.result;
+      throw answer.isForUsers ? new UsageError(answer.message) : new Error(answer.message);
+    } finally {
+      if (keep === undefined) rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Ends it; its servers end with it. */
+  async close(): Promise<void> {
+    const child = this.child;
+    this.child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  private ask(request: ScheduleRequest): Promise<WorldAnswer> {
+    this.child ??= this.start();
+    const child = this.child;
+    return new Promise((resolve, reject) => {
+      const over = () => {
+        clearTimeout(timer);
+        child.off('message', answered);
+        child.off('exit', ended);
+      };
+      const answered = (answer: WorldAnswer) => {
+        over();
+        resolve(answer);
+      };
+      const ended = (code: number | null, signal: string | null) => {
+        over();
+        this.child = undefined;
+        reject(new Error(`the simulated world ended by itself (${signal ?? `status ${code}`})`));
+      };
+      const timer = setTimeout(() => {
+        over();
+        const seconds = SCHEDULE_TAKES_AT_MOST_MS / 1e3;
+        const why = `it did not end within ${seconds} s: a script, or a turn of the lock's code, may go on for ever`;
+        void this.close().then(() => reject(new EndlessScheduleError(why)));
+      }, SCHEDULE_TAKES_AT_MOST_MS);
+      child.on('message', answered);
+      child.on('exit', ended);
+      child.send(request);
+    });
+  }
+
+  private start(): ChildProcess {
+    // Short-lived objects of many schedules: a larger nursery is emptied less often.
+    const node = [process.execPath, '--max-semi-space-size=32', MAIN];
+    const withUs = findOnPath('setpriv') ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
+    const [program, ...args] = [...withUs, ...node];
+    return spawn(program!, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: process.env });
+  }
+}

@@ -1,0 +1,96 @@
+/** Plays the schedules that the hunt asks for, and judges each. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as ioredis from 'ioredis';
+import { judge } from '../../checkers/index.js';
+import { clientInWorld } from '../../harness/client/in-world.js';
+import { writeJson } from '../../harness/record/store.js';
+import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
+import { type LockModule, lockModule, refuseUnowned } from '../../harness/runtimes/sim/modules.js';
+import { PipePool } from '../../harness/runtimes/sim/shim-channel.js';
+import { OutsideOfTheWorldError } from '../../harness/runtimes/sim/world.js';
+import { isForUsers } from '../common/errors.js';
+import { readInput } from '../judge/judge.js';
+import { type Played, playSchedule } from './play-schedule.js';
+import { CLIENT_ARGV, type ScheduleRequest, type ScheduleResult, type WorldAnswer } from './schedule.js';
+
+refuseUnowned();
+
+let pipes: PipePool | undefined;
+const locks = new Map<string, LockModule>();
+
+/** Never rejects. */
+export async function answerSchedule(request: ScheduleRequest): Promise<WorldAnswer> {
+  try {
+    return { type: 'played', result: await playAndJudge(request) };
+  } catch (error) {
+    const foreseen = isForUsers(error) || error instanceof OutsideOfTheWorldError;
+    const { message, stack } = error as Error;
+    return { type: 'failed', message: foreseen ? message : (stack ?? message), isForUsers: foreseen };
+  }
+}
+
+async function playAndJudge({
+  config,
+  plan,
+  folder,
+  workFolder,
+  shim,
+  lock,
+}: ScheduleRequest): Promise<ScheduleResult> {
+  pipes ??= pipesIn(workFolder);
+  writeJson(folder, 'config.json', config);
+  writeJson(folder, 'plan.json', plan);
+  const before = new Set(process.getActiveResourcesInfo());
+  const played = await playSchedule(config, plan, folder, { shim, pipes, program: programOf(lock) });
+  refuseLeftovers(before);
+  return { ...(await judged(folder)), ...inMilliseconds(played) };
+}
+
+function pipesIn(workFolder: string): PipePool {
+  const place = join(workFolder, `pipes-${process.pid}`);
+  mkdirSync(place);
+  return new PipePool(place);
+}
+
+function programOf(path: string): (argv: readonly string[]) => SimProgram | undefined {
+  const load = locks.get(path) ?? lockModule(path, { ioredis });
+  locks.set(path, load);
+  return ([program]) =>
+    program === CLIENT_ARGV[0] ? (ports) => clientInWorld(() => load(ports), 'the lock', ports) : undefined;
+}
+
+/** Servers that were killed, and this process's own channel. */
+const OURS = new Set(['ProcessWrap', 'PipeWrap', 'Immediate', 'TTYWrap', 'CloseReq']);
+
+/** What goes on outside of the world after a run was begun in it: it will be different the next time. */
+function refuseLeftovers(before: ReadonlySet<string>): void {
+  const left = process.getActiveResourcesInfo().filter((one) => !before.has(one) && !OURS.has(one));
+  if (left.length === 0) return;
+  throw new OutsideOfTheWorldError(
+    `the lock uses what the simulated world does not have (Node calls it ${[...new Set(left)].join(', ')})`,
+  );
+}
+
+function inMilliseconds({ digest, virtualNs }: Played): Pick<ScheduleResult, 'digest' | 'virtualMs'> {
+  return { digest, virtualMs: Math.round(virtualNs / 1e6) };
+}
+
+async function judged(folder: string): Promise<Omit<ScheduleResult, 'digest' | 'virtualMs'>> {
+  const { input, judges } = await readInput(folder);
+  const { verdict, violations, stats, reasons } = judge(input, judges);
+  return {
+    verdict,
+    found: violations.map((violation) => ({
+      class: violation.class,
+      kind: violation.kind,
+      cause: violation.cause.name,
+      blame: violation.blame!.on,
+      sentence: violation.cause.sentence,
+      proof: violation.proof,
+    })),
+    holds: stats.holds ?? 0,
+    struckHolds: stats.struckHolds ?? 0,
+    reasons,
+  };
+}

@@ -1,0 +1,757 @@
+/*
+ * A redis-server in virtual time: preloaded (LD_PRELOAD), it takes from the program whatever is not computation. Clocks,
+ * sockets, waits, randomness, its process number and what of `/proc` tells of the machine are the coordinator's
+ * (`harness/runtimes/sim/`).
+ *
+ * The program runs from an answer of the coordinator ("it is now T; this has come") to its next wait ("nothing to do before
+ * D; I have sent this"), and no time passes meanwhile. Its sockets exist in the coordinator only: nothing listens anywhere.
+ *
+ * Two pipes, given as descriptors in SIM_PIPES ("3,4": what comes, what goes), carry frames of the machine's byte order:
+ *     uint32 length of the rest, int64 nanoseconds (now; or until when there is nothing to do, INT64_MAX: for ever),
+ *     then any number of: uint8 kind, uint32 id, uint32 length, bytes.
+ * Ids below 2^31 are the program's own (what it listens at, connections that it makes), others the coordinator's.
+ *
+ * Threads run as coroutines whenever the program waits: Redis' background threads close files, free memory and sync, and
+ * must be done with that before time goes on. A child (an RDB is saved by one) is waited for in no time.
+ *
+ * Only system calls and functions that every C library since 2.17 has: no dlsym, which moved between libraries.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(long) == 8, "the simulation's shim is for 64-bit systems");
+
+enum from_coordinator { DATA = 1, ACCEPTED, CONNECTED, FAILED, ENDED, RESET, CLOCK, EXIT };
+enum to_coordinator { LISTEN = 1, CONNECT, SEND, CLOSE };
+
+#define DESCRIPTORS 1024
+#define PIPES_AT 1000 /* out of the way of the program's own, whose numbers must not depend on them */
+#define HOME "/data"  /* what the program takes its folder for, wherever that is */
+#define EPOCH_S 1700000000LL
+#define THREADS 8
+#define STACK_BYTES (1 << 20)
+#define RANDOM_BYTES 4096
+
+struct descriptor {
+  enum { FRESH = 1, LISTENER, STREAM, EPOLL } kind;
+  int family, watched, connecting, connected, ended, error;
+  uint32_t id, interest, own_address, peer_address;
+  uint16_t own_port, peer_port;
+  char path[108];
+  epoll_data_t data;
+  uint64_t since; /* when it became ready, counted: epoll tells of descriptors in the order of arrival */
+  char *bytes;
+  size_t begin, end, room;
+  struct descriptor *first, *last, *next; /* of a listener: connections that were not accepted yet */
+};
+
+static struct descriptor *descriptors[DESCRIPTORS];
+static int64_t now_ns, clock_offset_ns, clock_rate_ppb, clock_base_ns;
+static int from_fd = -1, to_fd = -1, in_child;
+static pid_t child;
+static long own_number = 100;
+static uint32_t own_address, next_id = 1;
+static uint16_t next_port = 30000;
+static uint64_t arrivals, random_state = 0x9E3779B97F4A7C15ULL;
+static char real_home[4096], host_name[65] = "sim";
+static char *sent, *heard;
+static size_t sent_length, sent_room, heard_room;
+
+static void die(const char *why) {
+  syscall(SYS_write, STDERR_FILENO, why, strlen(why));
+  syscall(SYS_write, STDERR_FILENO, "\n", 1);
+  _exit(99);
+}
+
+static void *room_for(void *old, size_t bytes) {
+  void *made = realloc(old, bytes);
+  if (!made) die("sim shim: no memory");
+  return made;
+}
+
+static uint64_t random_number(void) { /* splitmix64 */
+  uint64_t z = (random_state += 0x9E3779B97F4A7C15ULL);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+static void random_bytes(char *into, size_t count) {
+  for (size_t at = 0; at < count; at++) into[at] = (char)random_number();
+}
+
+static struct descriptor *of_fd(int fd) {
+  return fd >= 0 && fd < DESCRIPTORS && !in_child ? descriptors[fd] : NULL;
+}
+
+static struct descriptor *of_id(uint32_t id) {
+  for (int fd = 0; fd < DESCRIPTORS; fd++) {
+    if (!descriptors[fd]) continue;
+    if (descriptors[fd]->id == id) return descriptors[fd];
+    for (struct descriptor *one = descriptors[fd]->first; one; one = one->next)
+      if (one->id == id) return one;
+  }
+  return NULL;
+}
+
+static struct descriptor *new_descriptor(int kind, int family) {
+  struct descriptor *d = room_for(NULL, sizeof *d);
+  memset(d, 0, sizeof *d);
+  d->kind = kind, d->family = family;
+  return d;
+}
+
+/*
+ * Begins the program anew, with the same addresses in every start: what hangs on them (the order of a hash of Lua's) is the
+ * same then. What was its command line only the kernel knows where the loader was named in it.
+ */
+static void without_random_addresses(char **environment) {
+  static char line[65536], *arguments[1024];
+  long now = syscall(SYS_personality, 0xffffffffL);
+  if (now & ADDR_NO_RANDOMIZE) return;
+  if (now < 0 || syscall(SYS_personality, now | ADDR_NO_RANDOMIZE) < 0)
+    die("sim shim: addresses cannot be made the same in every start (personality is not allowed)");
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY, 0), count = 0;
+  long length = syscall(SYS_read, fd, line, sizeof line - 1);
+  syscall(SYS_close, fd);
+  for (long at = 0; at < length && count < 1023; at += (long)strlen(line + at) + 1) arguments[count++] = line + at;
+  syscall(SYS_execve, "/proc/self/exe", arguments, environment);
+  die("sim shim: the program cannot be started anew");
+}
+
+__attribute__((constructor)) static void begin(int count, char **arguments, char **environment) {
+  (void)count, (void)arguments;
+  without_random_addresses(environment);
+  const char *pipes = getenv("SIM_PIPES"), *given;
+  int from, to;
+  if (!pipes || sscanf(pipes, "%d,%d", &from, &to) != 2) die("sim shim: SIM_PIPES does not name two pipes");
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if ((given = getenv("SIM_PARENT")) && atoi(given) != (int)syscall(SYS_getppid)) _exit(0); /* it died before */
+  if ((given = getenv("SIM_NOW"))) now_ns = atoll(given);
+  if ((given = getenv("SIM_SEED"))) random_state ^= strtoull(given, NULL, 10) * 0xD1342543DE82EF95ULL;
+  if ((given = getenv("SIM_PROCESS"))) own_number = atol(given);
+  if ((given = getenv("SIM_ADDRESS"))) own_address = inet_addr(given);
+  if ((given = getenv("SIM_HOST"))) strncpy(host_name, given, sizeof host_name - 1);
+  if (syscall(SYS_getcwd, real_home, sizeof real_home) < 0) die("sim shim: no folder");
+  from_fd = PIPES_AT, to_fd = PIPES_AT + 1;
+  if (syscall(SYS_dup3, from, from_fd, O_CLOEXEC) < 0 || syscall(SYS_dup3, to, to_fd, O_CLOEXEC) < 0)
+    die("sim shim: its pipes are not open");
+  syscall(SYS_close, from), syscall(SYS_close, to);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- clocks */
+
+static void wall_time(struct timespec *time) {
+  int64_t ahead_ns = clock_offset_ns;
+  if (clock_rate_ppb) ahead_ns += (int64_t)((double)(now_ns - clock_base_ns) * (double)clock_rate_ppb / 1e9);
+  int64_t ns = EPOCH_S * 1000000000LL + now_ns + ahead_ns;
+  time->tv_sec = ns / 1000000000, time->tv_nsec = ns % 1000000000;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) wall_time(time);
+  else if (clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID) time->tv_sec = time->tv_nsec = 0;
+  else time->tv_sec = now_ns / 1000000000, time->tv_nsec = now_ns % 1000000000;
+  return 0;
+}
+
+/* Under a name of ours: the C library declares `time` never null, and the compiler would drop the test for it. */
+int sim_gettimeofday(struct timeval *time, void *zone) __asm__("gettimeofday");
+int sim_gettimeofday(struct timeval *time, void *zone) {
+  struct timespec now;
+  wall_time(&now);
+  if (zone) memset(zone, 0, sizeof(struct timezone));
+  if (time) time->tv_sec = now.tv_sec, time->tv_usec = now.tv_nsec / 1000;
+  return 0;
+}
+
+time_t time(time_t *seconds) {
+  struct timespec now;
+  wall_time(&now);
+  if (seconds) *seconds = now.tv_sec;
+  return now.tv_sec;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the exchange */
+
+static void put(const void *bytes, size_t count) {
+  if (sent_length + count > sent_room) sent = room_for(sent, sent_room = 2 * (sent_length + count) + 4096);
+  memcpy(sent + sent_length, bytes, count);
+  sent_length += count;
+}
+
+static void say(uint8_t kind, uint32_t id, const void *bytes, uint32_t count) {
+  static const char head[12];
+  if (sent_length == 0) put(head, sizeof head);
+  put(&kind, 1), put(&id, 4), put(&count, 4), put(bytes, count);
+}
+
+static void write_frame(int64_t until_ns) {
+  static const char head[12];
+  if (sent_length == 0) put(head, sizeof head);
+  uint32_t rest = (uint32_t)(sent_length - 4);
+  memcpy(sent, &rest, 4), memcpy(sent + 4, &until_ns, 8);
+  for (size_t done = 0; done < sent_length;) {
+    long count = syscall(SYS_write, to_fd, sent + done, sent_length - done);
+    if (count < 0 && errno != EINTR) _exit(0); /* the coordinator is gone */
+    if (count > 0) done += (size_t)count;
+  }
+  sent_length = 0;
+}
+
+static void read_whole(void *into, size_t count) {
+  for (size_t done = 0; done < count;) {
+    long got = syscall(SYS_read, from_fd, (char *)into + done, count - done);
+    if (got == 0 || (got < 0 && errno != EINTR)) _exit(0);
+    if (got > 0) done += (size_t)got;
+  }
+}
+
+static int readable(const struct descriptor *d) {
+  return d->kind == LISTENER ? d->first != NULL : d->end > d->begin || d->ended || d->error;
+}
+
+static void arrived(struct descriptor *d) {
+  if (!readable(d)) d->since = ++arrivals;
+}
+
+static void take_data(struct descriptor *d, const char *bytes, size_t count) {
+  arrived(d);
+  if (d->begin == d->end) d->begin = d->end = 0;
+  if (d->end + count > d->room) d->bytes = room_for(d->bytes, d->room = 2 * (d->end + count) + 4096);
+  memcpy(d->bytes + d->end, bytes, count);
+  d->end += count;
+}
+
+/* Of the connection come its id, the peer's address and port. Data may come before the program accepts it. */
+static void take_connection(struct descriptor *listener, const char *bytes) {
+  struct descriptor *d = new_descriptor(STREAM, listener->family);
+  memcpy(&d->id, bytes, 4), memcpy(&d->peer_address, bytes + 4, 4), memcpy(&d->peer_port, bytes + 8, 2);
+  d->connected = 1, d->own_address = listener->own_address, d->own_port = listener->own_port;
+  arrived(listener);
+  if (listener->first) listener->last->next = d;
+  else listener->first = d;
+  listener->last = d;
+}
+
+static void take(uint8_t kind, uint32_t id, const char *bytes, uint32_t count) {
+  struct descriptor *d = of_id(id);
+  if (kind == EXIT) _exit(0);
+  if (kind == CLOCK) {
+    memcpy(&clock_offset_ns, bytes, 8), memcpy(&clock_rate_ppb, bytes + 8, 8), memcpy(&clock_base_ns, bytes + 16, 8);
+    return;
+  }
+  if (!d) return; /* it was closed here meanwhile */
+  switch (kind) {
+    case DATA: take_data(d, bytes, count); break;
+    case ACCEPTED: take_connection(d, bytes); break;
+    case CONNECTED: d->connecting = 0, d->connected = 1, d->since = ++arrivals; break;
+    case FAILED: arrived(d), d->connecting = 0, d->error = ECONNREFUSED; break;
+    case ENDED: arrived(d), d->ended = 1; break;
+    case RESET: arrived(d), d->ended = 1, d->error = ECONNRESET; break;
+    default: die("sim shim: the coordinator says what this shim does not know");
+  }
+}
+
+static void run_threads(void);
+
+/* Tells what was done, and that there is nothing to do until then; returns when something has come or it is that late. */
+static void exchange(int64_t until_ns) {
+  run_threads();
+  if (child > 0) {
+    siginfo_t info;
+    if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) < 0 && errno == ECHILD) child = 0;
+  }
+  write_frame(until_ns);
+  uint32_t length;
+  read_whole(&length, 4);
+  if (length > heard_room) heard = room_for(heard, heard_room = 2 * (size_t)length);
+  read_whole(heard, length);
+  memcpy(&now_ns, heard, 8);
+  for (const char *at = heard + 8, *end = heard + length; at < end;) {
+    uint8_t kind = (uint8_t)*at;
+    uint32_t id, count;
+    memcpy(&id, at + 1, 4), memcpy(&count, at + 5, 4);
+    take(kind, id, at + 9, count);
+    at += 9 + count;
+  }
+}
+
+static int64_t until(int timeout_ms) {
+  return timeout_ms < 0 ? INT64_MAX : now_ns + (int64_t)timeout_ms * 1000000;
+}
+
+static int wait_for(int64_t ns) {
+  for (int64_t end = now_ns + ns; !in_child && now_ns < end;) exchange(end);
+  return 0;
+}
+
+int usleep(useconds_t us) { return wait_for((int64_t)us * 1000); }
+unsigned sleep(unsigned seconds) { return (unsigned)wait_for((int64_t)seconds * 1000000000); }
+int nanosleep(const struct timespec *time, struct timespec *left) {
+  if (left) left->tv_sec = left->tv_nsec = 0;
+  return wait_for((int64_t)time->tv_sec * 1000000000 + time->tv_nsec);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- threads */
+
+static struct thread {
+  ucontext_t context;
+  void *(*begin)(void *);
+  void *given;
+  enum { NONE = 0, RUNS, WAITS, OVER } state;
+  pthread_cond_t *on;
+} threads[THREADS];
+static ucontext_t program;
+static struct thread *running;
+
+static void thread_main(void) {
+  running->begin(running->given);
+  running->state = OVER;
+  swapcontext(&running->context, &program);
+}
+
+static void run_threads(void) {
+  if (running || in_child) return;
+  for (int again = 1; again;) {
+    again = 0;
+    for (int at = 0; at < THREADS; at++) {
+      if (threads[at].state != RUNS) continue;
+      running = &threads[at];
+      swapcontext(&program, &running->context);
+      running = NULL;
+      again = 1;
+    }
+  }
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *given) {
+  (void)attributes;
+  for (int at = 0; at < THREADS; at++) {
+    struct thread *one = &threads[at];
+    if (one->state != NONE) continue;
+    getcontext(&one->context);
+    one->context.uc_stack.ss_sp = room_for(NULL, STACK_BYTES);
+    one->context.uc_stack.ss_size = STACK_BYTES;
+    one->begin = begin, one->given = given, one->state = RUNS;
+    makecontext(&one->context, thread_main, 0);
+    *thread = (pthread_t)(at + 1);
+    return 0;
+  }
+  die("sim shim: the server wants more threads than are simulated");
+  return EAGAIN;
+}
+
+/* Whoever waits here in the program itself waits for a thread to have done something, which it then has. */
+int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+  struct thread *me = running;
+  pthread_mutex_unlock(mutex);
+  if (me) {
+    me->state = WAITS, me->on = condition;
+    swapcontext(&me->context, &program);
+  } else {
+    run_threads();
+  }
+  return pthread_mutex_lock(mutex);
+}
+
+/* What waits with a limit does so to clean up from time to time (jemalloc's own thread): it is never woken by time. */
+int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *limit) {
+  (void)limit;
+  return pthread_cond_wait(condition, mutex);
+}
+
+int pthread_cond_broadcast(pthread_cond_t *condition) {
+  for (int at = 0; at < THREADS; at++)
+    if (threads[at].state == WAITS && threads[at].on == condition) threads[at].state = RUNS;
+  return 0;
+}
+
+int pthread_cond_signal(pthread_cond_t *condition) { return pthread_cond_broadcast(condition); }
+int pthread_setname_np(pthread_t thread, const char *name) { return (void)thread, (void)name, 0; }
+int pthread_cancel(pthread_t thread) { return (void)thread, 0; }
+int pthread_join(pthread_t thread, void **result) { return (void)thread, (void)result, 0; }
+
+/* ---------------------------------------------------------------------------------------------------------- sockets */
+
+static int open_as(struct descriptor *d) {
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
+  if (fd < 0 || fd >= PIPES_AT) die("sim shim: too many descriptors");
+  descriptors[fd] = d;
+  return fd;
+}
+
+static int fresh(int kind, int family) { return open_as(new_descriptor(kind, family)); }
+
+int socket(int family, int type, int protocol) {
+  (void)type, (void)protocol;
+  if (family == AF_INET || family == AF_UNIX) return fresh(FRESH, family);
+  errno = EAFNOSUPPORT;
+  return -1;
+}
+
+static struct descriptor *socket_of(int fd) {
+  struct descriptor *d = of_fd(fd);
+  if (!d) errno = ENOTSOCK;
+  return d;
+}
+
+int bind(int fd, const struct sockaddr *address, socklen_t length) {
+  struct descriptor *d = socket_of(fd);
+  if (!d) return -1;
+  if (address->sa_family == AF_UNIX) {
+    size_t most = length - offsetof(struct sockaddr_un, sun_path);
+    strncpy(d->path, ((const struct sockaddr_un *)address)->sun_path, most < sizeof d->path ? most : sizeof d->path - 1);
+  } else {
+    d->own_port = ntohs(((const struct sockaddr_in *)address)->sin_port);
+    d->own_address = ((const struct sockaddr_in *)address)->sin_addr.s_addr;
+  }
+  return 0;
+}
+
+/* Tells the port in decimal, or the path. Of several addresses with one port the coordinator needs one. */
+int listen(int fd, int backlog) {
+  struct descriptor *d = socket_of(fd);
+  char name[108];
+  (void)backlog;
+  if (!d) return -1;
+  d->kind = LISTENER, d->id = next_id++;
+  if (d->family == AF_UNIX) strcpy(name, d->path);
+  else snprintf(name, sizeof name, "%s:%u", inet_ntoa((struct in_addr){d->own_address}), d->own_port);
+  say(LISTEN, d->id, name, (uint32_t)strlen(name));
+  return 0;
+}
+
+int connect(int fd, const struct sockaddr *address, socklen_t length) {
+  struct descriptor *d = socket_of(fd);
+  (void)length;
+  if (!d) return -1;
+  if (d->connected || d->error || d->connecting || address->sa_family != AF_INET) {
+    errno = d->connected ? EISCONN : d->error ? d->error : d->connecting ? EALREADY : EAFNOSUPPORT;
+    return -1;
+  }
+  const struct sockaddr_in *peer = (const struct sockaddr_in *)address;
+  d->kind = STREAM, d->connecting = 1, d->id = next_id++;
+  d->peer_address = peer->sin_addr.s_addr, d->peer_port = ntohs(peer->sin_port);
+  d->own_address = own_address, d->own_port = next_port++;
+  char asked[8];
+  memcpy(asked, &d->peer_address, 4), memcpy(asked + 4, &d->peer_port, 2), memcpy(asked + 6, &d->own_port, 2);
+  say(CONNECT, d->id, asked, sizeof asked);
+  errno = EINPROGRESS;
+  return -1;
+}
+
+static int tell_address(struct sockaddr *into, socklen_t *length, int family, uint32_t address, uint16_t port) {
+  struct sockaddr_in told = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {address}};
+  struct sockaddr_un none = {.sun_family = AF_UNIX};
+  const void *from = family == AF_UNIX ? (const void *)&none : (const void *)&told;
+  socklen_t size = family == AF_UNIX ? sizeof none.sun_family : sizeof told;
+  if (!into || !length) return 0;
+  memcpy(into, from, *length < size ? *length : size);
+  *length = size;
+  return 0;
+}
+
+int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags) {
+  struct descriptor *listener = socket_of(fd);
+  (void)flags;
+  if (!listener) return -1;
+  struct descriptor *d = listener->first;
+  if (!d) {
+    errno = EAGAIN;
+    return -1;
+  }
+  listener->first = d->next, d->next = NULL;
+  tell_address(address, length, d->family, d->peer_address, d->peer_port);
+  return open_as(d);
+}
+
+int accept(int fd, struct sockaddr *address, socklen_t *length) { return accept4(fd, address, length, 0); }
+
+int getpeername(int fd, struct sockaddr *address, socklen_t *length) {
+  struct descriptor *d = socket_of(fd);
+  return d ? tell_address(address, length, d->family, d->peer_address, d->peer_port) : -1;
+}
+
+int getsockname(int fd, struct sockaddr *address, socklen_t *length) {
+  struct descriptor *d = socket_of(fd);
+  return d ? tell_address(address, length, d->family, d->own_address, d->own_port) : -1;
+}
+
+int setsockopt(int fd, int level, int option, const void *value, socklen_t length) {
+  (void)level, (void)option, (void)value, (void)length;
+  return socket_of(fd) ? 0 : -1;
+}
+
+int getsockopt(int fd, int level, int option, void *value, socklen_t *length) {
+  struct descriptor *d = socket_of(fd);
+  (void)level;
+  if (!d) return -1;
+  memset(value, 0, *length);
+  if (option == SO_ERROR && *length >= sizeof(int)) *(int *)value = d->error;
+  return 0;
+}
+
+int shutdown(int fd, int how) { return (void)how, socket_of(fd) ? 0 : -1; }
+
+static ssize_t receive(struct descriptor *d, void *into, size_t count) {
+  size_t have = d->end - d->begin;
+  if (have == 0 && d->error) return errno = d->error, -1;
+  if (have == 0 && d->ended) return 0;
+  if (have == 0) return errno = EAGAIN, -1;
+  if (count > have) count = have;
+  memcpy(into, d->bytes + d->begin, count);
+  d->begin += count;
+  return (ssize_t)count;
+}
+
+static ssize_t send_bytes(struct descriptor *d, const void *bytes, size_t count) {
+  if (d->error) return errno = EPIPE, -1;
+  if (!d->connected) return errno = EAGAIN, -1;
+  say(SEND, d->id, bytes, (uint32_t)count);
+  return (ssize_t)count;
+}
+
+static struct descriptor *stream_of(int fd) {
+  struct descriptor *d = of_fd(fd);
+  return d && d->kind == STREAM ? d : NULL;
+}
+
+ssize_t read(int fd, void *into, size_t count) {
+  struct descriptor *d = stream_of(fd);
+  return d ? receive(d, into, count) : syscall(SYS_read, fd, into, count);
+}
+
+ssize_t write(int fd, const void *bytes, size_t count) {
+  struct descriptor *d = stream_of(fd);
+  return d ? send_bytes(d, bytes, count) : syscall(SYS_write, fd, bytes, count);
+}
+
+ssize_t recv(int fd, void *into, size_t count, int flags) { return (void)flags, read(fd, into, count); }
+ssize_t send(int fd, const void *bytes, size_t count, int flags) { return (void)flags, write(fd, bytes, count); }
+
+ssize_t writev(int fd, const struct iovec *pieces, int count) {
+  struct descriptor *d = stream_of(fd);
+  if (!d) return syscall(SYS_writev, fd, pieces, count);
+  ssize_t total = 0;
+  for (int at = 0; at < count; at++) {
+    ssize_t done = send_bytes(d, pieces[at].iov_base, pieces[at].iov_len);
+    if (done < 0) return total ? total : done;
+    total += done;
+  }
+  return total;
+}
+
+int close(int fd) {
+  struct descriptor *d = of_fd(fd);
+  if (d) {
+    if (d->id) say(CLOSE, d->id, "", 0);
+    free(d->bytes), free(d);
+    descriptors[fd] = NULL;
+  }
+  return (int)syscall(SYS_close, fd);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ waits */
+
+static uint32_t events_of(const struct descriptor *d, uint32_t interest) {
+  uint32_t events = 0;
+  if (d->kind != STREAM && d->kind != LISTENER) return 0;
+  if ((interest & EPOLLIN) && readable(d)) events |= EPOLLIN;
+  if ((interest & EPOLLOUT) && d->kind == STREAM && (d->connected || d->error)) events |= EPOLLOUT;
+  if (d->error) events |= EPOLLERR | EPOLLHUP;
+  return events;
+}
+
+int epoll_create(int size) { return (void)size, fresh(EPOLL, 0); }
+int epoll_create1(int flags) { return (void)flags, fresh(EPOLL, 0); }
+
+/* Of a pipe of the program's own nothing is told: nobody writes to one. */
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
+  struct descriptor *d = of_fd(fd);
+  (void)epoll;
+  if (!d) return 0;
+  d->watched = operation != EPOLL_CTL_DEL;
+  if (d->watched) d->interest = event->events, d->data = event->data;
+  return 0;
+}
+
+static int collect(struct epoll_event *events, int most) {
+  uint64_t since[DESCRIPTORS];
+  int count = 0;
+  for (int fd = 0; fd < DESCRIPTORS && count < most && count < DESCRIPTORS; fd++) {
+    const struct descriptor *d = descriptors[fd];
+    uint32_t ready = d && d->watched ? events_of(d, d->interest) : 0;
+    if (!ready) continue;
+    int at = count++;
+    for (; at > 0 && since[at - 1] > d->since; at--) since[at] = since[at - 1], events[at] = events[at - 1];
+    since[at] = d->since, events[at].events = ready, events[at].data = d->data;
+  }
+  return count;
+}
+
+int epoll_wait(int epoll, struct epoll_event *events, int most, int timeout_ms) {
+  (void)epoll;
+  for (int64_t end = until(timeout_ms);;) {
+    int count = collect(events, most);
+    if (count > 0 || now_ns >= end) return count;
+    exchange(end);
+  }
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout_ms) {
+  for (int64_t end = until(timeout_ms);;) {
+    int ready = 0;
+    for (nfds_t at = 0; at < count; at++) {
+      const struct descriptor *d = of_fd(fds[at].fd);
+      uint32_t events = d ? events_of(d, (fds[at].events & POLLIN ? EPOLLIN : 0) | (fds[at].events & POLLOUT ? EPOLLOUT : 0)) : 0;
+      fds[at].revents = (short)((events & EPOLLIN ? POLLIN : 0) | (events & EPOLLOUT ? POLLOUT : 0) | (events & EPOLLERR ? POLLERR : 0));
+      if (fds[at].revents) ready++;
+    }
+    if (ready > 0 || now_ns >= end) return ready;
+    exchange(end);
+  }
+}
+
+/* ------------------------------------------------------------------------------- processes, randomness, files, memory */
+
+pid_t getpid(void) { return in_child ? (pid_t)syscall(SYS_getpid) : (pid_t)own_number; }
+
+pid_t fork(void) {
+  pid_t made = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (made == 0) {
+    in_child = 1;
+    syscall(SYS_close, from_fd), syscall(SYS_close, to_fd);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+  } else if (made > 0) {
+    child = made;
+  }
+  return made;
+}
+
+int getrusage(__rusage_who_t who, struct rusage *usage) {
+  (void)who;
+  memset(usage, 0, sizeof *usage);
+  return 0;
+}
+
+/* How many files may be open bounds how many clients Redis takes, and it tells. */
+int getrlimit(__rlimit_resource_t what, struct rlimit *limit) {
+  if (what == RLIMIT_NOFILE) return limit->rlim_cur = limit->rlim_max = 65536, 0;
+  return (int)syscall(SYS_prlimit64, 0, what, NULL, limit);
+}
+int getrlimit64(__rlimit_resource_t what, struct rlimit64 *limit) { return getrlimit(what, (struct rlimit *)limit); }
+int setrlimit(__rlimit_resource_t what, const struct rlimit *limit) { return (void)what, (void)limit, 0; }
+int setrlimit64(__rlimit_resource_t what, const struct rlimit64 *limit) { return (void)what, (void)limit, 0; }
+
+int uname(struct utsname *name) {
+  memset(name, 0, sizeof *name);
+  strcpy(name->sysname, "Linux"), strcpy(name->release, "sim"), strcpy(name->version, "sim");
+  strcpy(name->machine, "x86_64"), strcpy(name->nodename, host_name);
+  return 0;
+}
+
+char *getcwd(char *into, size_t size) {
+  if (!into) into = room_for(NULL, size = sizeof HOME);
+  if (size < sizeof HOME) return errno = ERANGE, NULL;
+  return strcpy(into, HOME);
+}
+
+static const char *real_path(const char *path, char *into, size_t size) {
+  size_t home = strlen(HOME);
+  if (strncmp(path, HOME, home) != 0 || (path[home] != '/' && path[home] != '\0')) return path;
+  snprintf(into, size, "%s%s", real_home, path + home);
+  return into;
+}
+
+static int random_file(void) {
+  char bytes[RANDOM_BYTES];
+  int fd = (int)syscall(SYS_memfd_create, "random", 0);
+  random_bytes(bytes, sizeof bytes);
+  if (fd < 0 || syscall(SYS_write, fd, bytes, sizeof bytes) < 0) die("sim shim: no randomness");
+  syscall(SYS_lseek, fd, 0, SEEK_SET);
+  return fd;
+}
+
+static int open_file(const char *path, int flags, int mode) {
+  char real[8192];
+  if (strcmp(path, "/dev/urandom") == 0 || strcmp(path, "/dev/random") == 0) return random_file();
+  if (strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0) return errno = ENOENT, -1; /* the machine's */
+  return (int)syscall(SYS_openat, AT_FDCWD, real_path(path, real, sizeof real), flags, mode);
+}
+
+int open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, int) : 0;
+  va_end(rest);
+  return open_file(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, int) : 0;
+  va_end(rest);
+  return open_file(path, flags, mode);
+}
+
+FILE *fopen(const char *path, const char *mode) {
+  int flags = mode[0] == 'r' ? 0 : O_CREAT | (mode[0] == 'w' ? O_TRUNC : O_APPEND);
+  flags |= strchr(mode, '+') ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;
+  int fd = open_file(path, flags, 0666);
+  return fd < 0 ? NULL : fdopen(fd, mode);
+}
+FILE *fopen64(const char *path, const char *mode) { return fopen(path, mode); }
+
+int rename(const char *from, const char *to) {
+  char one[8192], other[8192];
+  return (int)syscall(SYS_rename, real_path(from, one, sizeof one), real_path(to, other, sizeof other));
+}
+
+ssize_t getrandom(void *into, size_t count, unsigned flags) {
+  (void)flags;
+  random_bytes(into, count);
+  return (ssize_t)count;
+}
+int getentropy(void *into, size_t count) { return random_bytes(into, count), 0; }
+
+/* The simulated disk keeps what was written. */
+int fsync(int fd) { return (void)fd, 0; }
+int fdatasync(int fd) { return (void)fd, 0; }
+int sync_file_range(int fd, off64_t at, off64_t count, unsigned flags) { return (void)fd, (void)at, (void)count, (void)flags, 0; }
+
+/* What jemalloc has of the machine differs from one start to the next, and its own thread would spin on a clock that stands. */
+int mallctl(const char *name, void *old, size_t *length, void *given, size_t given_length) {
+  (void)given, (void)given_length;
+  if (strncmp(name, "stats.", 6) != 0) return ENOENT;
+  if (old && length && *length >= sizeof(size_t)) memset(old, 0, *length), *(size_t *)old = 4 << 20;
+  return 0;
+}

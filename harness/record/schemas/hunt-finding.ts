@@ -1,0 +1,18 @@
+/** `finding.json`, beside the run of a hunt's finding: what was found, and what must be the same for it to come out again. */
+import { z } from 'zod';
+
+const text = z.string();
+
+export const huntFindingSchema = z.strictObject({
+  version: z.literal(1),
+  /** Blame, class, kind and cause. */
+  fingerprint: text,
+  /** Of every message with its virtual time. */
+  digest: text,
+  /** The how many-th schedule of the hunt it was found in, from 1 on. */
+  schedule: z.number(),
+  /** What decides, beside config and plan, what happens: versions, or the beginning of a SHA-256. */
+  pins: z.strictObject({ node: text, ioredis: text, lock: text, server: text, shim: text }),
+});
+
+export type HuntFinding = z.output<typeof huntFindingSchema>;

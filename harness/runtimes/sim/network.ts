@@ -1,0 +1,219 @@
+/**
+ * The network of a simulated run: connections between hosts, and every message on them as something that is to happen.
+ *
+ * As TCP has it: in order on each way of a connection, nothing lost. What meets a cut waits for its end, and then a little
+ * for the next retransmission; a connection that ends without a word is not noticed on the other side of a cut.
+ */
+import type { OwnNetwork } from '../../vocabulary/host.js';
+import { drawsFor } from './draws.js';
+import type { Timeline } from './timeline.js';
+
+/** One end of a connection, as the program that has it hears of it. */
+export interface WireEnd {
+  opened(): void;
+  refused(): void;
+  received(bytes: Buffer): void;
+  finished(how: 'ended' | 'reset'): void;
+}
+
+/** What that program can do with it. */
+export interface Plug {
+  send(bytes: Buffer): void;
+  close(how?: 'ended' | 'reset'): void;
+}
+
+export interface NetworkPlace {
+  /** The host's name. */
+  host: string;
+  address: string;
+  port: number;
+}
+
+/** What a link does to what is sent over it, beyond its usual delay. */
+export interface LinkDelay {
+  delayMs: number;
+  /** Drawn evenly from so much less to so much more. */
+  jitterMs: number;
+}
+
+type Accept = (from: NetworkPlace, plug: Plug) => WireEnd;
+
+const LEAST_DELAY_NS = 50_000;
+const MOST_DELAY_NS = 250_000;
+/** What was lost at a cut is sent again within this time of its end. */
+const RETRANSMITTED_WITHIN_NS = 400e6;
+
+interface Direction {
+  readonly from: string;
+  readonly to: string;
+  readonly draw: (n: number) => number;
+  messages: number;
+  lastNs: number;
+  /** What meets a cut, in order. */
+  held: (() => void)[];
+  end: WireEnd | undefined;
+  closed: boolean;
+}
+
+interface Connection {
+  readonly dialer: NetworkPlace;
+  readonly listener: NetworkPlace;
+  readonly reset: () => void;
+}
+
+export class SimNetwork implements OwnNetwork {
+  /** Messages so far. */
+  messages = 0;
+  private readonly listeners = new Map<string, { host: string; accept: Accept }>();
+  private readonly cuts = new Set<string>();
+  private readonly delays = new Map<string, LinkDelay>();
+  private readonly open = new Set<Connection>();
+  private readonly connected = new Map<string, number>();
+  private readonly holding = new Set<Direction>();
+
+  /** `trace`: is told every message, when it is sent. */
+  constructor(
+    private readonly timeline: Timeline,
+    private readonly seed: number,
+    private readonly trace: (from: string, to: string, bytes: Buffer) => void,
+  ) {}
+
+  listen(at: NetworkPlace, accept: Accept): () => void {
+    const key = `${at.address}:${at.port}`;
+    const listener = { host: at.host, accept };
+    this.listeners.set(key, listener);
+    return () => {
+      if (this.listeners.get(key) === listener) this.listeners.delete(key);
+    };
+  }
+
+  dial(from: NetworkPlace, to: { address: string; port: number }, end: WireEnd): Plug {
+    const asked = `${to.address}:${to.port}`;
+    // A port that nobody listens at is still a port of somebody's; of an address that nobody has there is no answer.
+    const host = this.hosts.get(to.address);
+    if (host === undefined) return { send() {}, close() {} };
+    const place: NetworkPlace = { ...to, host };
+    const nth = (this.connected.get(`${from.host}>${asked}`) ?? 0) + 1;
+    this.connected.set(`${from.host}>${asked}`, nth);
+    const way = (one: string, other: string): Direction => ({
+      from: one,
+      to: other,
+      draw: drawsFor(this.seed, `${one}>${other} of ${from.host}>${asked} ${nth}`),
+      messages: 0,
+      lastNs: 0,
+      held: [],
+      end: undefined,
+      closed: false,
+    });
+    const [there, back] = [way(from.host, host), way(host, from.host)];
+    back.end = end;
+    const reset = () => {
+      for (const one of [there, back]) {
+        one.closed = true;
+        one.end?.finished('reset');
+        one.end = undefined;
+      }
+      this.open.delete(connection);
+    };
+    const connection: Connection = { dialer: from, listener: place, reset };
+    this.open.add(connection);
+    this.carry(there, () => {
+      const listener = this.listeners.get(asked);
+      if (!listener) {
+        this.open.delete(connection);
+        this.carry(back, () => end.refused());
+        return;
+      }
+      there.end = listener.accept(from, this.plug(connection, back, there));
+      this.carry(back, () => {
+        if (!there.closed) end.opened();
+      });
+    });
+    return this.plug(connection, there, back);
+  }
+
+  /** Hosts by their address. */
+  readonly hosts = new Map<string, string>();
+
+  /** Those of a host that neither end has closed, as seen from there. */
+  connectionsOf(host: string): { own: NetworkPlace; peer: NetworkPlace }[] {
+    return [...this.open].flatMap(({ dialer, listener }) => [
+      ...(dialer.host === host ? [{ own: dialer, peer: listener }] : []),
+      ...(listener.host === host ? [{ own: listener, peer: dialer }] : []),
+    ]);
+  }
+
+  reset(one: string, other: string, ownPort: number, otherPort: number): void {
+    const [here, there] = [`${one}:${ownPort}`, `${other}:${otherPort}`];
+    for (const { dialer, listener, reset } of [...this.open]) {
+      const ends = [dialer, listener].map(({ host, port }) => `${host}:${port}`);
+      if (ends.includes(here) && ends.includes(there)) reset();
+    }
+  }
+
+  cut(from: string, to: string): void {
+    this.cuts.add(`${from}>${to}`);
+  }
+
+  heal(from: string, to: string): void {
+    this.cuts.delete(`${from}>${to}`);
+    for (const way of this.holding) if (!this.isCut(way.from, way.to)) this.release(way);
+  }
+
+  /** `*` is every host. */
+  isCut(from: string, to: string): boolean {
+    if (this.cuts.size === 0) return false;
+    return [`${from}>${to}`, `${from}>*`, `*>${to}`].some((cut) => this.cuts.has(cut));
+  }
+
+  delay(from: string, to: string, by: LinkDelay | undefined): void {
+    if (by) this.delays.set(`${from}>${to}`, by);
+    else this.delays.delete(`${from}>${to}`);
+  }
+
+  isDelayed(from: string, to: string): boolean {
+    return this.delays.has(`${from}>${to}`);
+  }
+
+  private plug(connection: Connection, out: Direction, back: Direction): Plug {
+    return {
+      send: (bytes) => {
+        if (out.closed) return;
+        this.trace(out.from, out.to, bytes);
+        this.carry(out, () => out.end?.received(bytes));
+      },
+      close: (how = 'ended') => {
+        if (out.closed) return;
+        out.closed = true;
+        back.end = undefined;
+        this.open.delete(connection);
+        this.carry(out, () => out.end?.finished(how));
+      },
+    };
+  }
+
+  private carry(way: Direction, deliver: () => void): void {
+    this.messages++;
+    const drawn = way.draw(way.messages++);
+    const delay = this.delays.get(`${way.from}>${way.to}`);
+    const usualNs = LEAST_DELAY_NS + drawn * (MOST_DELAY_NS - LEAST_DELAY_NS);
+    const moreNs = delay ? Math.max(0, delay.delayMs + (2 * drawn - 1) * delay.jitterMs) * 1e6 : 0;
+    way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + usualNs + moreNs);
+    this.timeline.at(way.lastNs, () => {
+      if (way.held.length === 0 && !this.isCut(way.from, way.to)) return deliver();
+      way.held.push(deliver);
+      this.holding.add(way);
+    });
+  }
+
+  private release(way: Direction): void {
+    const againNs = this.timeline.nowNs + way.draw(-1 - way.messages) * RETRANSMITTED_WITHIN_NS;
+    way.lastNs = Math.max(way.lastNs, againNs);
+    this.timeline.at(againNs, () => {
+      // Cut again meanwhile: the end of that cut will be this one's.
+      if (this.isCut(way.from, way.to)) return;
+      this.holding.delete(way);
+      for (const deliver of way.held.splice(0)) deliver();
+    });
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The `sim` runtime: hosts that exist in this Node process only, in virtual time. Servers are the unmodified programs, each
+ * under `harness/native/sim-shim.c`; lock clients are JavaScript that runs here (`client-process.ts`). Everything above it is as
+ * in the other runtimes.
+ */
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import type {
+  Capability,
+  ClockSkew,
+  ExecResult,
+  Host,
+  HostProcess,
+  OwnNetwork,
+  Runtime,
+  SpawnOptions,
+} from '../../vocabulary/host.js';
+import type { Clock } from '../../vocabulary/time.js';
+import { realClock } from '../real-clock.js';
+import { SimClientProcess, type SimProgram } from './client-process.js';
+import type { NetworkPlace } from './network.js';
+import { SimServerProcess } from './server-process.js';
+import { type PipePool, ShimChannel } from './shim-channel.js';
+import { OutsideOfTheWorldError, type SimWorld } from './world.js';
+
+export interface SimOptions {
+  world: SimWorld;
+  /** The run's folder: hosts get `hosts/<name>/` and `logs/<name>.log` below it. */
+  folder: string;
+  /** The compiled shim. */
+  shim: string;
+  pipes: PipePool;
+  /** Programs that live in the world, by their argv; what is none of them is a server. */
+  program(argv: readonly string[]): SimProgram | undefined;
+}
+
+/** What was written is there: it does not lose what was not synced. */
+const NO_DISK = 'a simulated host has no disk that loses anything';
+const NO_SKEW: ClockSkew = { offsetMs: 0, ratePpm: 0 };
+const address = (index: number) => `10.77.${index >> 8}.${index & 255}`;
+const SPARE_ADDRESS = '10.77.255.1';
+const FIRST_PID = 100;
+
+export class SimRuntime implements Runtime {
+  readonly name = 'sim';
+  readonly spareAddress = SPARE_ADDRESS;
+  readonly unavailable: Partial<Record<Capability, string>> = { disk: NO_DISK };
+  readonly ownNetwork: OwnNetwork;
+  /** Its clocks are the world's. */
+  readonly clock: Clock;
+  private readonly hosts: SimHost[] = [];
+
+  constructor(private readonly options: SimOptions) {
+    this.clock = realClock(options.world.timeline.nowNs);
+    this.ownNetwork = options.world.network;
+    mkdirSync(join(options.folder, 'logs'), { recursive: true });
+  }
+
+  async createHosts(names: readonly string[]): Promise<Host[]> {
+    const made = names.map((name, n) => new SimHost(name, address(this.hosts.length + 2 + n), this.options));
+    this.hosts.push(...made);
+    return made;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  /** Ends every process, at once. */
+  close(): void {
+    for (const host of this.hosts) host.close();
+  }
+}
+
+class SimHost implements Host {
+  readonly folder: string;
+  private readonly logFd: number;
+  private readonly processes: (SimServerProcess | SimClientProcess)[] = [];
+  private skew = { ...NO_SKEW, sinceNs: 0 };
+  private isClosed = false;
+
+  constructor(
+    readonly name: string,
+    readonly address: string,
+    private readonly options: SimOptions,
+  ) {
+    this.folder = join(options.folder, 'hosts', name);
+    mkdirSync(this.folder, { recursive: true });
+    this.logFd = openSync(join(options.folder, 'logs', `${name}.log`), 'a');
+    options.world.network.hosts.set(address, name);
+  }
+
+  /** Does in no time what the few programs do that a run asks a host for. */
+  async exec(argv: readonly string[]): Promise<ExecResult> {
+    const [program, ...args] = argv;
+    const done = (stdout = ''): ExecResult => ({ exitCode: 0, stdout, stderr: '' });
+    if (program === 'rm') {
+      for (const file of args.filter((arg) => !arg.startsWith('-')))
+        rmSync(join(this.folder, file), { recursive: true, force: true });
+      return done();
+    }
+    if (argv.join(' ') === 'cat /proc/net/tcp') return done(this.connections());
+    if (program === 'tail') return done(readFileSync(join(this.folder, args.at(-1)!), 'utf8').slice(-Number(args[1])));
+    throw new OutsideOfTheWorldError(`a simulated host does not have the program ${program}`);
+  }
+
+  spawn(argv: readonly string[], options: SpawnOptions = {}): HostProcess {
+    const { world } = this.options;
+    const pid = FIRST_PID + this.processes.length;
+    const program = this.options.program(argv);
+    const process = program
+      ? new SimClientProcess(this, pid, program, world, (line) => writeSync(this.logFd, `${line}\n`))
+      : new SimServerProcess(this, pid, this.startServer(argv, pid, options), world);
+    if (process instanceof SimServerProcess) process.setClock(this.skew);
+    this.processes.push(process);
+    return process;
+  }
+
+  async writeFile(name: string, data: string): Promise<string> {
+    const path = join(this.folder, name);
+    writeFileSync(path, data);
+    return path;
+  }
+
+  async dial(socketPath: string): Promise<Duplex> {
+    for (const process of this.processes) {
+      const stream = process instanceof SimServerProcess ? process.dial(socketPath) : undefined;
+      if (stream) return stream;
+    }
+    throw new Error(`connect ENOENT ${socketPath}: nothing listens there on ${this.name}`);
+  }
+
+  async setClock(skew: ClockSkew): Promise<void> {
+    this.skew = { ...skew, sinceNs: this.options.world.timeline.nowNs };
+    for (const process of this.processes) if (process instanceof SimServerProcess) process.setClock(skew);
+  }
+
+  startLinkShaper(): HostProcess {
+    throw new OutsideOfTheWorldError('a simulated network shapes its links by itself');
+  }
+
+  async diskTrouble(): Promise<string> {
+    return NO_DISK;
+  }
+
+  async losePower(): Promise<never> {
+    throw new OutsideOfTheWorldError(NO_DISK);
+  }
+
+  /** How far its clock is ahead. */
+  aheadMs(): number {
+    const { offsetMs, ratePpm, sinceNs } = this.skew;
+    return offsetMs + (ratePpm * (this.options.world.timeline.nowNs - sinceNs)) / 1e12;
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    for (const process of this.processes) process.signal('SIGKILL');
+    closeSync(this.logFd);
+  }
+
+  /** As the kernel lists them; only those that are established. */
+  private connections(): string {
+    const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0');
+    const end = ({ address, port }: NetworkPlace) =>
+      `${hex(Buffer.from(address.split('.').map(Number)).readUInt32LE(), 8)}:${hex(port, 4)}`;
+    const lines = this.options.world.network
+      .connectionsOf(this.name)
+      .map(({ own, peer }, n) => `${n}: ${end(own)} ${end(peer)} 01 00000000:00000000`);
+    return ['sl local_address rem_address st tx_queue:rx_queue', ...lines].join('\n');
+  }
+
+  private startServer(argv: readonly string[], pid: number, { env, cwd }: SpawnOptions): ShimChannel {
+    const { world, shim, pipes } = this.options;
+    return new ShimChannel(pipes, {
+      argv,
+      // Nothing of the user's environment: it would be in the program's memory.
+      env: {
+        ...env,
+        TZ: 'UTC',
+        LD_PRELOAD: shim,
+        SIM_SEED: String(world.draws(`randomness of ${this.name} ${pid}`)(0) * 2 ** 32),
+        SIM_PROCESS: String(pid),
+        SIM_ADDRESS: this.address,
+        SIM_HOST: this.name,
+      },
+      cwd: cwd ?? this.folder,
+      logFd: this.logFd,
+      nowNs: world.timeline.nowNs,
+    });
+  }
+}

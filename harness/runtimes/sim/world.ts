@@ -1,0 +1,128 @@
+/**
+ * One simulated run's world: its time, its network, and whose turn it is. Everything that happens, happens in the turn of the
+ * harness or of one lock client; what is asked of the world's clocks, timers and randomness (`globals.ts`) is asked by them.
+ *
+ * There is at most one world at a time in a Node process.
+ */
+import { createHash } from 'node:crypto';
+import type { Random } from '../../vocabulary/time.js';
+import { createRandom } from '../random.js';
+import { type Draws, drawsFor } from './draws.js';
+import { machinesOwn } from './machines-own.js';
+import { SimNetwork } from './network.js';
+import { type Appointment, Timeline } from './timeline.js';
+
+/** Who runs in this Node process: the harness, or a lock client. */
+export interface Actor {
+  readonly name: string;
+  /** Of the host that it is on. */
+  readonly address: string;
+  readonly random: Random;
+  /** How much later than asked its nth timer fires, nanoseconds. */
+  lateNs(): number;
+  /** Its wall clock is ahead of the machine's by this. */
+  aheadMs(): number;
+  /** Runs it in its turn: later while it is stopped, never once it is dead. */
+  turn(run: () => void): void;
+  /** A connection that it made: it goes with the actor. */
+  opened(connection: { close(): void }): void;
+  /** It threw what nobody caught. */
+  crash(error: unknown): void;
+}
+
+/** How much happens between two looks at what came from outside of the world. */
+const BATCH = 64;
+
+/** What the simulated run needs that is not in the world: it would wait for it for ever, or not be the same twice. */
+export class OutsideOfTheWorldError extends Error {
+  override name = 'OutsideOfTheWorldError';
+}
+
+export class SimWorld {
+  readonly timeline = new Timeline();
+  readonly network: SimNetwork;
+  readonly harness: Actor;
+  private now: Actor;
+  private readonly hash = createHash('sha256');
+  private fail: (error: unknown) => void = () => {};
+
+  constructor(readonly seed: number) {
+    this.network = new SimNetwork(this.timeline, seed, (from, to, bytes) => this.trace(from, to, bytes));
+    this.harness = {
+      name: 'harness',
+      address: '',
+      random: createRandom(seed).fork('harness'),
+      lateNs: () => 0,
+      aheadMs: () => 0,
+      turn: (run) => this.inTurnOf(this.harness, run),
+      opened: () => {},
+      crash: (error) => this.fail(error),
+    };
+    this.now = this.harness;
+  }
+
+  /** Whose turn it is. */
+  get actor(): Actor {
+    return this.now;
+  }
+
+  draws(what: string): Draws {
+    return drawsFor(this.seed, what);
+  }
+
+  inTurnOf(actor: Actor, run: () => void): void {
+    this.now = actor;
+    run();
+  }
+
+  /** Has it happen at that time, in the harness's turn. */
+  forHarness(atNs: number, happen: () => void): Appointment {
+    return this.timeline.at(atNs, () => this.inTurnOf(this.harness, happen));
+  }
+
+  /** Part of what must be the same when the run is repeated. */
+  trace(from: string, to: string, bytes: Buffer | string): void {
+    this.hash.update(`${this.timeline.nowNs} ${from} ${to} `).update(bytes).update('\n');
+  }
+
+  /** Of every message with its time; ends the trace. */
+  digest(): string {
+    return this.hash.digest('hex');
+  }
+
+  /**
+   * Begins something in the harness's turn, and lets what is to happen happen until it has ended. What happens, happens in
+   * turns of the real event loop, one each: so promises and ticks are through before time goes on.
+   */
+  run<Result>(begin: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      let over = false;
+      const end = (settle: () => void) => {
+        over = true;
+        settle();
+      };
+      this.fail = (error) => end(() => reject(error));
+      const one = () => {
+        if (over) return;
+        try {
+          if (this.timeline.next()) return;
+          this.fail(new OutsideOfTheWorldError('nothing is left to happen, and the run has not ended'));
+        } catch (error) {
+          this.now.crash(error);
+        }
+      };
+      const batch = () => {
+        if (over) return;
+        for (let left = BATCH; left > 0; left--) machinesOwn.setImmediate(one);
+        machinesOwn.setImmediate(batch);
+      };
+      this.inTurnOf(this.harness, () => {
+        begin().then(
+          (result) => end(() => resolve(result)),
+          (error) => end(() => reject(error)),
+        );
+      });
+      machinesOwn.setImmediate(batch);
+    });
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * HashSlots of a Cluster that an operator moves: which one, from whom to whom, the four steps, and what both sides say
+ * afterwards. An OK proves nothing: `CLUSTER NODES` of the source and of the target does.
+ *
+ * What was begun is undone only where nothing can have been lost by it: once the source gives keys away, it tells clients
+ * that ask for a key which it does not have to ask the target. Whatever they stored there would be out of reach if the move
+ * were taken back. So it is finished then, as `redis-cli --cluster fix` does.
+ */
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { HashSlots, MovingSlot, RedisNode, SlotView } from '../../harness/vocabulary/topology.js';
+import { message, Refusal, waitFor, words } from '../levers/basics.js';
+import type { NemesisContext, NemesisFault } from './context.js';
+import { isSettled } from './grants.js';
+import { shardOf, wholeAgain } from './succession.js';
+
+const POLL_MS = 20;
+/** Until everybody has heard of a new owner: gossip takes half the node time-out, as a rule. */
+const AGREED_TIMEOUT_MS = 8_000;
+const MIGRATE_TIMEOUT_MS = 1_000;
+const KEYS_AT_ONCE = 100;
+
+/** Why slots cannot be moved on a topology, or undefined. */
+export const unfitWithoutSlots: NemesisFault['unfit'] = ({ name, plannedFailover }) =>
+  plannedFailover === 'replica' ? undefined : `${name} has no slots`;
+
+/** What is moved, and between whom. */
+export interface SlotToMove {
+  slot: number;
+  /** A key of the run that is in it. */
+  key: string;
+  source: RedisNode;
+  target: RedisNode;
+}
+
+/** Chooses the slot of a key of the run, one that has been held for a while if there is one, and who is to have it. Waits until all is whole. */
+export async function slotToMove(step: PlanStep, context: NemesisContext): Promise<SlotToMove> {
+  await wholeAgain(context);
+  const { topology, keys, holds, levers, random, clock, leaseMs } = context;
+  const { primary: source, serves } = await shardOf(step, context);
+  const served = keys.filter(serves);
+  if (served.length === 0) throw new Refusal(`${source.name} serves no lock of the run`);
+  const nowNs = clock.nowNs();
+  const lasting = holds.open().filter((hold) => isSettled(hold, nowNs, leaseMs));
+  const held = served.filter((key) => lasting.some((hold) => hold.key === key));
+  const key = random.pick(held.length > 0 ? held : served);
+  const others = (await topology.shards()).map(({ primary }) => primary).filter((node) => node !== source);
+  const running = others.filter((node) => !levers.kill.isDown(node));
+  if (running.length === 0) throw new Refusal('there is no other primary that could take a slot');
+  return { slot: slotsOf(topology).of(key), key, source, target: random.pick(running) };
+}
+
+function slotsOf({ slots, name }: NemesisContext['topology']): HashSlots {
+  if (!slots) throw new Refusal(`${name} has no slots`);
+  return slots;
+}
+
+export const STEPS = ['importing', 'migrating', 'keys', 'node'] as const;
+export type MoveStep = (typeof STEPS)[number];
+
+/** One move, step by step. Each step may be asked for again, and reads back what came of it. */
+export class SlotMove {
+  constructor(
+    readonly what: SlotToMove,
+    private readonly context: Pick<NemesisContext, 'topology' | 'clock' | 'signal'>,
+  ) {}
+
+  /** Up to `last`; with what was read back. */
+  async carryOut(last: MoveStep): Promise<string> {
+    const steps = STEPS.slice(0, STEPS.indexOf(last) + 1);
+    const said: string[] = [];
+    for (const step of steps) said.push(await this[step]());
+    return said.join('; ');
+  }
+
+  /** The target is told to take what is sent to it by ASKING. */
+  private async importing(): Promise<string> {
+    const { slot, source, target } = this.what;
+    const from = (await this.view(source)).id;
+    await asked(target, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', from);
+    return this.open(target, `[${slot}-<-${source.name}]`, (one) => 'from' in one && one.from === from);
+  }
+
+  /** The source sends clients to the target for what it does not have. */
+  private async migrating(): Promise<string> {
+    const { slot, source, target } = this.what;
+    const to = (await this.view(target)).id;
+    await asked(source, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', to);
+    return this.open(source, `[${slot}->-${target.name}]`, (one) => 'to' in one && one.to === to);
+  }
+
+  /** `replace`: what the target has under the same name gives way. */
+  private async keys(replace = false): Promise<string> {
+    const { slot, source } = this.what;
+    for (;;) {
+      const keys = await keysIn(slot, source);
+      if (keys.length === 0) break;
+      await this.migrate(keys, replace);
+    }
+    return `${source.name} has no key of slot ${slot}, ${this.what.target.name} has ${(await keysIn(slot, this.what.target)).length}`;
+  }
+
+  private async migrate(keys: readonly string[], replace: boolean): Promise<void> {
+    const { source, target } = this.what;
+    const { password } = this.context.topology.describe();
+    const options = [...(replace ? ['REPLACE'] : []), ...(password ? ['AUTH', password] : [])];
+    const to = [target.host.address, target.port, '', 0, MIGRATE_TIMEOUT_MS];
+    await asked(source, 'MIGRATE', ...to, ...options, 'KEYS', ...keys);
+  }
+
+  /** Both are told whose it is, the target first: were it the source, it would send clients to one that sends them back. */
+  private async node(): Promise<string> {
+    const { slot, source, target } = this.what;
+    const id = (await this.view(target)).id;
+    for (const one of [target, source]) await asked(one, 'CLUSTER', 'SETSLOT', slot, 'NODE', id);
+    return this.belongsTo(target);
+  }
+
+  /** Brings it to an end, whatever was done: see above. Resolves with what was read back. */
+  async settle(): Promise<string> {
+    const { slot, source, target } = this.what;
+    const [giving, taking] = await Promise.all([this.view(source), this.view(target)]);
+    if (giving.ownerOf(slot) === target.host.address) return this.belongsTo(target);
+    const isGiven = giving.moving.some((one) => one.slot === slot);
+    const isOwned = taking.ownerOf(slot) === target.host.address;
+    if (!isGiven && !isOwned) return this.takeBack();
+    const said = [isOwned ? '' : await this.importing(), await this.finishKeys(), await this.node()];
+    return said.filter(Boolean).join('; ');
+  }
+
+  private async finishKeys(): Promise<string> {
+    try {
+      return await this.keys();
+    } catch (error) {
+      if (!message(error).includes('BUSYKEY')) throw error;
+      return `${await this.keys(true)}; ${this.what.source.name}'s took the place of what ${this.what.target.name} had stored by itself`;
+    }
+  }
+
+  /** Nobody was sent to the target. What it has is from clients that asked it unasked: the owner's counts. */
+  private async takeBack(): Promise<string> {
+    const { slot, source, target } = this.what;
+    await asked(target, 'CLUSTER', 'SETSLOT', slot, 'STABLE');
+    const left = await keysIn(slot, target);
+    const more = left.length > 0 ? `; it keeps ${words(left)}, which nobody can ask for` : '';
+    return `${await this.belongsTo(source)}${more}`;
+  }
+
+  /** Everybody names it, and nobody has it on its way. */
+  private async belongsTo(owner: RedisNode): Promise<string> {
+    const { slot, source, target } = this.what;
+    const { topology } = this.context;
+    let seen = '';
+    const agreed = async () => {
+      const views = await Promise.all(topology.nodes.map((node) => this.view(node)));
+      const isOpen = views.some(({ moving }) => moving.some((one) => one.slot === slot));
+      const owners = views.map((view) => view.ownerOf(slot));
+      seen = `${isOpen ? 'it is on its way, and ' : ''}${new Set(owners).size} owners are named`;
+      return (!isOpen && owners.every((address) => address === owner.host.address)) || undefined;
+    };
+    const unanswered = (error: unknown) => {
+      seen = message(error);
+      return undefined;
+    };
+    // Whatever ends the run: a slot is not left on its way.
+    const healing = { clock: this.context.clock, signal: new AbortController().signal };
+    const wait = { timeoutMs: AGREED_TIMEOUT_MS, pollMs: POLL_MS, doing: '', context: healing };
+    if (!(await waitFor(() => agreed().catch(unanswered), wait)))
+      throw new Error(`slot ${slot} does not belong to ${owner.name} after ${AGREED_TIMEOUT_MS} ms: ${seen}`);
+    return `CLUSTER NODES of ${source.name}, ${target.name} and all others: slot ${slot} belongs to ${owner.name}`;
+  }
+
+  private view(node: RedisNode): Promise<SlotView> {
+    return slotsOf(this.context.topology).view(node);
+  }
+
+  private async open(node: RedisNode, shown: string, is: (one: MovingSlot) => boolean): Promise<string> {
+    const { moving } = await this.view(node);
+    if (moving.some((one) => one.slot === this.what.slot && is(one))) return `CLUSTER NODES of ${node.name}: ${shown}`;
+    throw new Error(`${node.name} does not show slot ${this.what.slot} on its way`);
+  }
+}
+
+async function asked(node: RedisNode, ...argv: (string | number)[]): Promise<void> {
+  try {
+    await node.command(...argv);
+  } catch (error) {
+    throw new Error(`${node.name} refused ${argv.slice(0, 4).join(' ')}: ${message(error)}`);
+  }
+}
+
+async function keysIn(slot: number, node: RedisNode): Promise<string[]> {
+  const keys = await node.command('CLUSTER', 'GETKEYSINSLOT', slot, KEYS_AT_ONCE);
+  return Array.isArray(keys) ? keys.map(String) : [];
+}

@@ -1,0 +1,150 @@
+/** Hunts in virtual time, by the command line. */
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readPlan, readResults } from '../../../harness/record/store.js';
+import { freshFolder, processesOf, start, until } from '../../support/torture.js';
+
+interface Hunted {
+  status: number | null;
+  output: string;
+  errors: string;
+  /** The hunt's own folder. */
+  folder: string;
+}
+
+async function hunted(args: readonly string[], options: Parameters<typeof start>[1] = {}): Promise<Hunted> {
+  const out = freshFolder();
+  const run = start([...args, '--out', out], { ...options, command: 'hunt' });
+  const { code } = await run.ended;
+  const [id = ''] = existsSync(out) ? readdirSync(out) : [];
+  return { status: code, output: run.output(), errors: run.errors(), folder: join(out, id) };
+}
+
+const lines = (path: string): string[] => readFileSync(path, 'utf8').trim().split('\n');
+
+test('schedules are the same, every byte at the same time, in another process, folder and environment', async () => {
+  const args = ['--lock', 'set-nx-px', '--faults', 'delay,partition,reset', '--runs', '10', '--seed', '11'];
+  const [one, other] = await Promise.all([
+    hunted(args),
+    hunted(args, { cwd: freshFolder(), env: { TZ: 'Asia/Tokyo', SOMETHING: 'else', LANG: 'C' } }),
+  ]);
+  const played = lines(join(one!.folder, 'schedules.jsonl'));
+  expect(played).toHaveLength(10);
+  expect(new Set(played.map((line) => JSON.parse(line).digest)).size).toBe(10);
+  expect(lines(join(other!.folder, 'schedules.jsonl'))).toEqual(played);
+});
+
+test('a race is found, shrunk, kept with its report, and comes out again', async () => {
+  const { status, output, folder } = await hunted([
+    '--lock',
+    'set-nx-px-get-del',
+    '--faults',
+    'delay',
+    '--runs',
+    '6',
+    '--seed',
+    '1',
+  ]);
+  expect(output).toContain("the lock's mistake, after ");
+  expect(status).toBe(1);
+  const places = readdirSync(folder)
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => join(folder, name));
+  const place = places.find((one) => readResults(one)!.violations.some(({ blame }) => blame!.on === 'lock'))!;
+  expect(output.match(/replayed 3 of 3$/gm)).toHaveLength(places.length);
+  expect(readPlan(place).steps.length).toBeLessThanOrEqual(2);
+  expect(readResults(place)!.violations[0]!.class).toBe('exclusion');
+  expect(existsSync(join(place, 'report.html'))).toBe(true);
+
+  const replay = start([place], { command: 'replay' });
+  expect((await replay.ended).code).toBe(1);
+  expect(replay.output()).toContain('found again, every byte at the same time: exclusion');
+});
+
+test('independent nodes are simulated too, and a lock that is sound there is not accused', async () => {
+  const { status, output } = await hunted([
+    '--topology',
+    'redlock',
+    '--faults',
+    'delay,kill',
+    '--runs',
+    '8',
+    '--seed',
+    '3',
+    '--fail-on',
+    'lock',
+  ]);
+  expect(output).not.toContain("the lock's mistake");
+  expect([0, 2]).toContain(status);
+});
+
+test('a hunt that is killed leaves no process, and its next of kin removes what it left', async () => {
+  const out = freshFolder();
+  const run = start(['--lock', 'set-nx-px', '--for', '60s', '--out', out], { command: 'hunt' });
+  const schedules = () =>
+    readdirSync(out)
+      .map((id) => join(out, id, 'schedules.jsonl'))
+      .filter((path) => existsSync(path));
+  await until('a schedule was played', () => schedules().length > 0);
+  const world = () => processesOf(run.mark).find(({ command }) => command.includes('world-main.js'));
+  expect(world()).toBeDefined();
+  run.child.kill('SIGKILL');
+  await until('the world is gone', () => world() === undefined);
+  await until('its servers are gone', () => processesIn(out).length === 0);
+  const [id] = readdirSync(out);
+  expect(existsSync(join(out, id!, 'work'))).toBe(true);
+  const next = start(['--lock', 'set-nx-px', '--runs', '1', '--out', out], { command: 'hunt' });
+  await next.ended;
+  expect(existsSync(join(out, id!, 'work'))).toBe(false);
+  expect(existsSync(schedules()[0]!)).toBe(true);
+});
+
+/** Numbers of processes whose working folder is below `folder`. */
+function processesIn(folder: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  });
+}
+
+describe('what cannot be simulated is one line, and status 3', () => {
+  const lockThat = (does: string): string => {
+    const path = join(freshFolder(), 'lock.ts');
+    writeFileSync(
+      path,
+      `import { readFileSync } from 'node:fs';
+       import { defineLock } from 'lock-torture';
+       export default defineLock({ name: 'odd', async connect() { ${does}; return { acquire: async () => null }; } });`,
+    );
+    return path;
+  };
+
+  test.each([
+    [['--lock', 'cmd:cat'], 'a program cannot be simulated'],
+    [['--faults', 'loss'], '--faults: "loss" is not simulated; there are '],
+    [['--topology', 'sentinel'], 'single'],
+    [['--lock', './nowhere.ts'], 'does not exist'],
+  ])('%s', async (args, said) => {
+    const { status, errors } = await hunted(args);
+    expect(errors).toContain(said);
+    expect(status).toBe(3);
+  });
+
+  test('a lock that reads a file', async () => {
+    const { status, errors } = await hunted(['--lock', lockThat("readFileSync('/etc/hostname')"), '--runs', '1']);
+    expect(errors).toMatch(
+      /^lock-torture: .*the simulated world does not have the module (node:)?fs, which this lock wants\n$/,
+    );
+    expect(status).toBe(3);
+  });
+
+  test('a lock that fetches', async () => {
+    const { status, errors } = await hunted(['--lock', lockThat("await fetch('http://10.0.0.1/')"), '--runs', '1']);
+    expect(errors).toContain('lock-torture: ');
+    expect(status).toBe(3);
+  });
+});

@@ -1,0 +1,47 @@
+/** When a command ran is reckoned from its server's stamp, where that server's clock is off, and where it is moved between two looks. */
+import { describe, expect, it } from 'vitest';
+import { Evidence } from '../../../../../harness/record/facts/evidence.js';
+import { KEY, Story } from '../../../checkers/build.js';
+
+const jumped = (offsetMs: number) => ({ effects: [{ kind: 'clock-jumped' as const, who: ['r1'], offsetMs }] });
+
+/** When c1's take ran, seconds. */
+function ran(story: Story): number {
+  const [take] = new Evidence(story.input()).writes('r1', KEY);
+  return take!.ranNs / 1e9;
+}
+
+describe('where the clock was moved before', () => {
+  const ahead = () => new Story().sample(1, 'r1').fault(2, 0, 'clock', 'strike', jumped(2_000));
+
+  it('by the look that was answered soonest, be it a later one', () => {
+    const slow = () => ahead().sample(2.5, 'r1', { skewMs: 1_900 });
+    // It ran at 3 s, and was read 51 ms later.
+    const taken = (s: Story) => s.take(3.051, 'r1', 'c1', 'c1@1', 1_949);
+    expect(ran(taken(slow()).sample(3.5, 'r1', { skewMs: 1_999 }))).toBeCloseTo(3.001, 6);
+    // Without that it is read only by the time of reading.
+    expect(ran(taken(slow()))).toBeCloseTo(3.051, 6);
+  });
+});
+
+describe('where it is set right between two looks', () => {
+  const healed = () =>
+    new Story()
+      .sample(1, 'r1')
+      .fault(2, 0, 'clock', 'strike', jumped(1_900))
+      .sample(2.9, 'r1', { skewMs: 1_900 })
+      .fault(3, 0, 'clock', 'heal');
+
+  it('by the look after it, if it was read soon', () => {
+    expect(ran(healed().take(3.01, 'r1', 'c1', 'c1@1', -2).sample(3.1, 'r1'))).toBeCloseTo(3.008, 6);
+  });
+
+  it('by the look before it, if it ran before', () => {
+    expect(ran(healed().take(3.01, 'r1', 'c1', 'c1@1', 1_880).sample(3.1, 'r1'))).toBeCloseTo(2.99, 6);
+  });
+
+  it('by the look before it, where nothing is known to have moved it', () => {
+    const unsaid = new Story().sample(2.9, 'r1', { skewMs: 1_900 }).take(3.01, 'r1', 'c1', 'c1@1', -2);
+    expect(ran(unsaid.sample(3.1, 'r1'))).toBeCloseTo(1.108, 6);
+  });
+});

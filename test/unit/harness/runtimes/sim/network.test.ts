@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Plug, SimNetwork, type WireEnd } from '../../../../../harness/runtimes/sim/network.js';
+import { Timeline } from '../../../../../harness/runtimes/sim/timeline.js';
+
+const r1 = { host: 'r1', address: '10.77.0.2', port: 6379 };
+const c1 = { host: 'c1', address: '10.77.0.3', port: 40_000 };
+
+let timeline: Timeline;
+let network: SimNetwork;
+let seen: string[];
+let atServer: Plug | undefined;
+
+const end = (name: string): WireEnd => ({
+  opened: () => seen.push(`${name} opened`),
+  refused: () => seen.push(`${name} refused`),
+  received: (bytes) => seen.push(`${name} received ${bytes}`),
+  finished: (how) => seen.push(`${name} ${how}`),
+});
+const settle = () => {
+  while (timeline.next());
+};
+const passedMs = (since: number) => (timeline.nowNs - since) / 1e6;
+
+beforeEach(() => {
+  timeline = new Timeline();
+  seen = [];
+  atServer = undefined;
+  network = new SimNetwork(timeline, 1, () => {});
+  network.hosts.set(r1.address, 'r1').set(c1.address, 'c1');
+});
+
+function listen(): () => void {
+  return network.listen(r1, (_from, plug) => {
+    atServer = plug;
+    return end('r1');
+  });
+}
+
+function connected(): Plug {
+  listen();
+  const plug = network.dial(c1, r1, end('c1'));
+  settle();
+  expect(seen.splice(0)).toEqual(['c1 opened']);
+  return plug;
+}
+
+test('what nobody listens at refuses', () => {
+  listen()();
+  network.dial(c1, r1, end('c1'));
+  settle();
+  expect(seen).toEqual(['c1 refused']);
+});
+
+test('messages come in order, each way', () => {
+  const plug = connected();
+  for (const word of ['a', 'b', 'c']) plug.send(Buffer.from(word));
+  settle();
+  atServer!.send(Buffer.from('d'));
+  settle();
+  expect(seen).toEqual(['r1 received a', 'r1 received b', 'r1 received c', 'c1 received d']);
+});
+
+test('who closes sends what it had sent before, and hears nothing any more', () => {
+  const plug = connected();
+  atServer!.send(Buffer.from('late'));
+  plug.send(Buffer.from('last'));
+  plug.close();
+  plug.send(Buffer.from('never'));
+  settle();
+  expect(seen).toEqual(['r1 received last', 'r1 ended']);
+});
+
+describe('faults', () => {
+  test('what meets a cut waits for its end, and comes in order', () => {
+    const plug = connected();
+    network.cut('c1', 'r1');
+    expect([network.isCut('c1', 'r1'), network.isCut('r1', 'c1')]).toEqual([true, false]);
+    plug.send(Buffer.from('a'));
+    atServer!.send(Buffer.from('other way'));
+    settle();
+    expect(seen.splice(0)).toEqual(['c1 received other way']);
+    plug.send(Buffer.from('b'));
+    settle();
+    network.heal('c1', 'r1');
+    plug.send(Buffer.from('c'));
+    settle();
+    expect(seen).toEqual(['r1 received a', 'r1 received b', 'r1 received c']);
+  });
+
+  test('who is cut off from everybody reaches nobody', () => {
+    const plug = connected();
+    network.cut('*', 'r1');
+    plug.send(Buffer.from('a'));
+    settle();
+    expect(seen).toEqual([]);
+    network.heal('*', 'r1');
+    settle();
+    expect(seen).toEqual(['r1 received a']);
+  });
+
+  test('a delay is one direction’s, and ends with it', () => {
+    const plug = connected();
+    network.delay('c1', 'r1', { delayMs: 50, jitterMs: 0 });
+    let since = timeline.nowNs;
+    plug.send(Buffer.from('a'));
+    settle();
+    expect(passedMs(since)).toBeGreaterThan(50);
+    since = timeline.nowNs;
+    atServer!.send(Buffer.from('b'));
+    settle();
+    expect(passedMs(since)).toBeLessThan(1);
+    network.delay('c1', 'r1', undefined);
+    since = timeline.nowNs;
+    plug.send(Buffer.from('c'));
+    settle();
+    expect(passedMs(since)).toBeLessThan(1);
+  });
+
+  test('both ends hear of a reset, and what was under way never comes', () => {
+    const plug = connected();
+    plug.send(Buffer.from('lost'));
+    network.reset('r1', 'c1', r1.port, c1.port);
+    settle();
+    expect(seen.sort()).toEqual(['c1 reset', 'r1 reset']);
+    expect(network.connectionsOf('r1')).toEqual([]);
+  });
+});
+
+test('the delay of a message does not depend on what happens elsewhere', () => {
+  const times = (others: number): number => {
+    timeline = new Timeline();
+    network = new SimNetwork(timeline, 5, () => {});
+    network.hosts.set(r1.address, 'r1').set(c1.address, 'c1').set('10.77.0.4', 'c2');
+    const began = timeline.nowNs;
+    let at = 0;
+    listen();
+    for (let n = 0; n < others; n++) network.dial({ host: 'c2', address: '10.77.0.4', port: n }, r1, end('c2'));
+    network.dial(c1, r1, { ...end('c1'), opened: () => (at = timeline.nowNs - began) });
+    settle();
+    return at;
+  };
+  expect(times(3)).toBe(times(0));
+});
