@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { havePython } from '../support/needs.js';
-import { freshFolder, ROOT, torture } from '../support/torture.js';
+import { freshFolder, namedCauses, ROOT, torture } from '../support/torture.js';
 
 const classes = (results: { found: object }) => Object.keys(results.found);
 
@@ -44,7 +44,7 @@ describe('what a fault breaks is found', () => {
     const run = await torture(['--topology', 'cluster', '--auth', '--nemesis', 'failover', ...flags]);
     expect(run.status, run.output + run.errors).toBe(1);
     expect(classes(run.results)).toEqual(['exclusion']);
-    expect(new Set(run.results.violations.map(({ cause }) => cause.name))).toEqual(new Set(['failover-lost-write']));
+    expect(namedCauses(run.results)).toEqual(['failover-lost-write']);
   });
 
   test('paused clients: a stale holder and nothing else; --fail-on: known and accepted, it does not fail the run', async () => {
