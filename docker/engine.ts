@@ -10,6 +10,8 @@ import type { ContainerRuntimeClient } from 'testcontainers';
 /** What the project uses of dockerode, which testcontainers brings. */
 export type Docker = ContainerRuntimeClient['container']['dockerode'];
 
+export type Container = ReturnType<Docker['getContainer']>;
+
 export interface Engine {
   docker: Docker;
   client: ContainerRuntimeClient;

@@ -1,7 +1,7 @@
 /** A host that is a container: everything on it goes through its agent (`link.ts`). */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Duplex, PassThrough } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { diskRecordEnv } from '../harness/runtimes/power-cut.js';
 import type {
   ClockSkew,
@@ -13,16 +13,24 @@ import type {
   SpawnOptions,
 } from '../harness/vocabulary/host.js';
 import type { Prepared } from './agent/messages.js';
-import type { Docker } from './engine.js';
+import type { Container } from './engine.js';
 import { INSIDE } from './images.js';
 import { Link } from './link.js';
 import type { DockerOptions, HostFile } from './options.js';
 
-type Container = ReturnType<Docker['getContainer']>;
-
 const EXEC_TIMEOUT_MS = 5_000;
 /** What lock clients may print on standard error, host by host: one that does so for ever must not fill the disk. */
 const LONGEST_LOG_BYTES = 8 << 20;
+
+/** The device by which a container is in the run's network. */
+export const DEVICE = 'eth0';
+
+/** What a host is made of. */
+export interface HostContainers {
+  own: Container;
+  /** Makes another one in the network namespace of the first, for programs that need more powers than a host has. */
+  makeSidecar(): Promise<Container>;
+}
 
 export class DockerHost implements Host {
   readonly folder: string;
@@ -31,11 +39,12 @@ export class DockerHost implements Host {
   private loggedBytes = 0;
   private isClosed = false;
   private link: Link | undefined;
+  private sidecar: Promise<Link> | undefined;
   private where: Prepared | undefined;
 
   constructor(
     readonly name: string,
-    private readonly container: Container,
+    private readonly containers: HostContainers,
     private readonly options: DockerOptions,
   ) {
     // The same paths inside as outside, so that what one says the other understands.
@@ -57,21 +66,7 @@ export class DockerHost implements Host {
 
   /** Starts the container; resolves when its agent answers and its files are there. */
   async start(files: ReadonlyMap<string, HostFile>): Promise<void> {
-    // Before it starts: what the agent says first must not be missed.
-    const attached = (await this.container.attach({
-      stream: true,
-      hijack: true,
-      stdin: true,
-      stdout: true,
-      stderr: true,
-    })) as Duplex;
-    const output = new PassThrough();
-    const complaints = new PassThrough();
-    this.container.modem.demuxStream(attached, output, complaints);
-    for (const event of ['end', 'close', 'error'] as const) attached.on(event, () => output.end());
-    complaints.on('data', (chunk: Buffer) => this.log(chunk));
-    this.link = new Link(this.name, attached, output, (chunk) => this.log(chunk));
-    await this.container.start();
+    this.link = await Link.start(this.name, this.containers.own, (chunk) => this.log(chunk));
     const skew = this.options.encodeSkew({ offsetMs: 0, ratePpm: 0 });
     const log = join(this.options.folder, 'logs', `${this.name}.log`);
     this.where = await this.link.call<Prepared>({
@@ -127,15 +122,27 @@ export class DockerHost implements Host {
     return this.open.call({ do: 'lose-power', folder: this.folder, cut });
   }
 
-  startLinkShaper(): HostProcess {
-    throw new Error(this.options.unavailable.link);
+  async startLinkShaper(near: string, seed: number): Promise<HostProcess> {
+    if (this.options.unavailable.link) throw new Error(this.options.unavailable.link);
+    const link = await this.besides();
+    const argv = [INSIDE.linkShaper, near, DEVICE, String(seed), 'tun'];
+    return link.spawn({ do: 'spawn', argv, cwd: '/', env: {}, logStdout: false, alone: false });
   }
 
   /** Ends everything on it; the engine then removes the container. */
   async close(): Promise<void> {
     this.isClosed = true;
-    this.link?.close();
+    const sidecar = await this.sidecar?.catch(() => undefined);
+    for (const link of [this.link, sidecar]) link?.close();
     closeSync(this.logFd);
+  }
+
+  /** The sidecar, started when it is first wanted, and again where it has gone. */
+  private async besides(): Promise<Link> {
+    const start = async () =>
+      Link.start(`${this.name}'s sidecar`, await this.containers.makeSidecar(), (chunk) => this.log(chunk));
+    if ((await this.sidecar?.catch(() => undefined))?.isGone !== false) this.sidecar = start();
+    return this.sidecar!;
   }
 
   private shims({ disk }: SpawnOptions): Record<string, string> {

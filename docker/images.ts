@@ -18,6 +18,7 @@ export const INSIDE = {
   server: '/opt/lock-torture/server',
   clockShim: '/opt/lock-torture/clock-shim.so',
   durableShim: '/opt/lock-torture/durable-shim.so',
+  linkShaper: '/opt/lock-torture/link-shaper',
 } as const;
 
 export interface Images {
@@ -51,7 +52,13 @@ export async function provideImages(
     name: 'lock-torture/client',
     dockerfile: 'docker/client.Dockerfile',
     from: clientImage,
-    files: [...common, ...agent, ...filesBelow(project, 'dist/harness'), ...filesBelow(project, 'dist/lock-impl')],
+    files: [
+      ...common,
+      'harness/native/link-shaper.c',
+      ...agent,
+      ...filesBelow(project, 'dist/harness'),
+      ...filesBelow(project, 'dist/lock-impl'),
+    ],
     folders: packages,
     parts: [clientBase, ...packages.map((folder) => readFileSync(join(project, folder, 'package.json'), 'utf8'))],
     args: { BASE: clientImage },

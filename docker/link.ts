@@ -6,6 +6,7 @@ import { Duplex, PassThrough, type Readable, Writable } from 'node:stream';
 import type { HostProcess, ProcessExit } from '../harness/vocabulary/host.js';
 import { FrameReader, frame, KIND, type Kind } from './agent/frames.js';
 import type { AgentReply, Call, ProcessState, Spawned } from './agent/messages.js';
+import type { Container } from './engine.js';
 
 /** Beyond what the call itself may take: only an engine that hangs takes so long. */
 const ANSWER_TIMEOUT_MS = 15_000;
@@ -19,6 +20,26 @@ export class Link {
   private nextId = 1;
   private why: string | undefined;
 
+  /** Starts a container whose main process is the agent; `onLog` gets what it and its processes complain of. */
+  static async start(name: string, container: Container, onLog: (chunk: Buffer) => void): Promise<Link> {
+    // Before it starts: what the agent says first must not be missed.
+    const attached = (await container.attach({
+      stream: true,
+      hijack: true,
+      stdin: true,
+      stdout: true,
+      stderr: true,
+    })) as Duplex;
+    const output = new PassThrough();
+    const complaints = new PassThrough();
+    container.modem.demuxStream(attached, output, complaints);
+    for (const event of ['end', 'close', 'error'] as const) attached.on(event, () => output.end());
+    complaints.on('data', onLog);
+    const link = new Link(name, attached, output, onLog);
+    await container.start();
+    return link;
+  }
+
   /** `output` is the agent's standard output alone; `onLog` gets what processes say on standard error. */
   constructor(
     private readonly name: string,
@@ -30,6 +51,11 @@ export class Link {
     output.on('data', (chunk: Buffer) => reader.push(chunk));
     input.on('error', () => this.broken('its channel broke'));
     for (const event of ['end', 'close'] as const) output.on(event, () => this.broken('it has ended'));
+  }
+
+  /** Whether its container has ended. */
+  get isGone(): boolean {
+    return this.why !== undefined;
   }
 
   /** Rejects with what the agent says went wrong, or when the container is gone. */

@@ -3,11 +3,11 @@
  * is guessed from the engine's version or settings.
  */
 import { readFileSync } from 'node:fs';
-import type { Capability, Host } from '../harness/vocabulary/host.js';
+import type { Capability, Host, HostProcess } from '../harness/vocabulary/host.js';
 import type { Clock } from '../harness/vocabulary/time.js';
 import { ContainerError } from './engine.js';
 import { DockerHost } from './host.js';
-import { INSIDE } from './images.js';
+import { INSIDE, oneLine } from './images.js';
 import type { DockerOptions } from './options.js';
 import { dockerRuntime } from './runtime.js';
 
@@ -23,7 +23,6 @@ const HOUR_MS = 3_600_000;
 /** An address reserved for documentation: no machine has it. */
 const UNUSED_ADDRESS = '192.0.2.1';
 const HOST = 'r1';
-const NO_LINKS = 'links cannot be degraded between containers: give --runtime netns';
 
 /** Rejects with a ContainerError where a run could not be made at all. `image` is the base, for messages. */
 export async function probe(
@@ -40,14 +39,17 @@ export async function probe(
   const [host] = await runtime.createHosts([HOST]);
   if (!(host instanceof DockerHost)) throw new Error('the docker runtime makes other hosts than its own');
   assertSameKernel(host);
-  const unavailable: Probed['unavailable'] = { link: NO_LINKS };
+  const unavailable: Probed['unavailable'] = {};
   const network = await networkTrouble(host);
   const clock = await clockTrouble(host, options.clock);
   const disk = await diskTrouble(host);
+  const link = await linkTrouble(host);
   if (network)
     unavailable.network = `routes cannot be changed in a container (${network}): the engine must grant NET_ADMIN`;
   if (clock)
     unavailable.clock = `the clock shim does not work in ${image} (${clock}): use an image with the C library of Debian`;
+  if (link)
+    unavailable.link = `links cannot be degraded between these containers (${link}): the engine's machine must have /dev/net/tun (modprobe tun), and grant NET_ADMIN and NET_RAW; --runtime netns needs neither`;
   if (disk) unavailable.disk = `hosts cannot lose power with ${image}: ${disk}`;
   return { version: await serverVersion(host, image), unavailable };
 }
@@ -91,6 +93,28 @@ async function diskTrouble(host: Host): Promise<string | undefined> {
   const server = host.spawn([INSIDE.server, '--version'], { disk: true, logStdout: true });
   await server.exited;
   return host.diskTrouble(server.pid);
+}
+
+/** The program that shapes links, for a moment. */
+async function linkTrouble(host: Host): Promise<string | undefined> {
+  try {
+    const shaper = await host.startLinkShaper('lt0', 0);
+    const said = (await readAll(shaper)).trim();
+    return said.startsWith('{"ready":true') ? undefined : said || 'it does not start';
+  } catch (error) {
+    return oneLine(error);
+  }
+}
+
+/** What a program says that ends with its standard input. */
+async function readAll({ stdin, stdout, exited }: HostProcess): Promise<string> {
+  let said = '';
+  stdout.on('data', (chunk) => {
+    said += chunk;
+  });
+  stdin.end();
+  await exited;
+  return said;
 }
 
 async function serverVersion(host: Host, image: string): Promise<string> {

@@ -1,20 +1,22 @@
 /**
  * The `docker` runtime: each host is a container on a network of the run's own that leads nowhere else.
  *
- * Containers have one power, NET_ADMIN in their own network namespace, publish no port and mount nothing of the machine.
- * They end with the connection over which the harness talks to their agents, and the engine removes them; what a killed
+ * Containers of hosts have one power, NET_ADMIN in their own network namespace, publish no port and mount nothing of the
+ * machine. What degrades a host's links needs raw sockets and a TUN device as well: it runs in a sidecar, a container of its
+ * own in the host's network namespace, in which no lock and no server ever runs. They end with the connection over which the harness talks to their agents, and the engine removes them; what a killed
  * harness leaves, a network at most, is removed at the next start.
  */
 import { basename } from 'node:path';
 import type { Capability, Host, Runtime } from '../harness/vocabulary/host.js';
 import type { Clock } from '../harness/vocabulary/time.js';
-import { ContainerError, type Engine, findEngine } from './engine.js';
-import { DockerHost } from './host.js';
+import { type Container, ContainerError, type Engine, findEngine } from './engine.js';
+import { DEVICE, DockerHost } from './host.js';
 import { oneLine } from './images.js';
 import type { DockerOptions } from './options.js';
 import { labelsOf, removeLeftovers, removeNetwork } from './owner.js';
 
-const DEVICE = 'eth0';
+/** Where packets go that a program is to send on. */
+const TUN = '/dev/net/tun';
 /** The first whose engine takes settings of one device by a way of their own, and the only one that the last still take. */
 const API_OF_ENDPOINT_SYSCTLS = [1, 46] as const;
 /** The machine itself has no address in the network: even it cannot be reached from a container. */
@@ -51,7 +53,9 @@ class DockerRuntime implements Runtime {
   readonly name = 'docker';
   readonly clock: Clock;
   readonly unavailable: Partial<Record<Capability, string>>;
-  private readonly made: { host: DockerHost; container: ReturnType<Engine['docker']['getContainer']> }[] = [];
+  private readonly hosts: DockerHost[] = [];
+  private readonly made: Container[] = [];
+  private sidecars = 0;
 
   constructor(
     private readonly options: DockerOptions,
@@ -74,13 +78,44 @@ class DockerRuntime implements Runtime {
   }
 
   private async createHost(name: string): Promise<Host> {
-    const { images, isServer, runId, files } = this.options;
+    const { images, isServer, files } = this.options;
     const server = isServer(name);
+    const own = await this.create(name, server ? images.server : images.client, {
+      host: { NetworkMode: this.network.id, CapAdd: ['NET_ADMIN'], Sysctls: this.sysctls() },
+      Hostname: name,
+      NetworkingConfig: { EndpointsConfig: { [this.network.id]: { DriverOpts: this.endpointSysctls() } } },
+    });
+    const host = new DockerHost(name, { own, makeSidecar: () => this.createSidecar(name, own) }, this.options);
+    this.hosts.push(host);
+    await host.start(server ? new Map() : files).catch((error) => {
+      throw error instanceof ContainerError
+        ? error
+        : new ContainerError(`the container of ${name} does not start: ${oneLine(error)}`);
+    });
+    if (!server) await this.assertProgram(host);
+    return host;
+  }
+
+  private createSidecar(name: string, own: Container): Promise<Container> {
+    return this.create(`${name}-links-${this.sidecars++}`, this.options.images.client, {
+      host: {
+        NetworkMode: `container:${own.id}`,
+        CapAdd: ['NET_ADMIN', 'NET_RAW'],
+        Devices: [{ PathOnHost: TUN, PathInContainer: TUN, CgroupPermissions: 'rw' }],
+      },
+    });
+  }
+
+  private async create(
+    name: string,
+    image: string,
+    { host, ...settings }: { host: object } & Record<string, unknown>,
+  ): Promise<Container> {
     const container = await this.engine.docker
       .createContainer({
-        name: `lock-torture-${runId}-${name}`,
-        Image: server ? images.server : images.client,
-        Hostname: name,
+        ...settings,
+        name: `lock-torture-${this.options.runId}-${name}`,
+        Image: image,
         Labels: this.labels,
         // Ended with the one connection that is ever attached.
         OpenStdin: true,
@@ -89,29 +124,19 @@ class DockerRuntime implements Runtime {
         AttachStdout: true,
         AttachStderr: true,
         HostConfig: {
+          ...host,
           AutoRemove: true,
-          NetworkMode: this.network.id,
           CapDrop: ['ALL'],
-          CapAdd: ['NET_ADMIN'],
           SecurityOpt: ['no-new-privileges'],
           // Its output is the harness's channel: it does not belong in a file of the engine's.
           LogConfig: { Type: 'none', Config: {} },
-          Sysctls: this.sysctls(),
         },
-        NetworkingConfig: { EndpointsConfig: { [this.network.id]: { DriverOpts: this.endpointSysctls() } } },
       })
       .catch((error) => {
         throw new ContainerError(`the container engine makes no container for ${name}: ${oneLine(error)}`);
       });
-    const host = new DockerHost(name, container, this.options);
-    this.made.push({ host, container });
-    await host.start(server ? new Map() : files).catch((error) => {
-      throw error instanceof ContainerError
-        ? error
-        : new ContainerError(`the container of ${name} does not start: ${oneLine(error)}`);
-    });
-    if (!server) await this.assertProgram(host);
-    return host;
+    this.made.push(container);
+    return container;
   }
 
   private async assertProgram(host: Host): Promise<void> {
@@ -149,12 +174,10 @@ class DockerRuntime implements Runtime {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.hosts.splice(0).map((host) => host.close()));
+    // Agents may be stuck, or never have run.
     await Promise.all(
-      this.made.splice(0).map(async ({ host, container }) => {
-        await host.close();
-        // Its agent may be stuck, or never have run.
-        await container.remove({ force: true, v: true }).catch(unlessGone);
-      }),
+      this.made.splice(0).map((container) => container.remove({ force: true, v: true }).catch(unlessGone)),
     );
     await removeNetwork(this.network);
   }

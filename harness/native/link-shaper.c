@@ -1,14 +1,15 @@
 /*
  * Shapes what a host sends to chosen peers: late, in part, twice, out of order, slowly; and resets connections.
  *
- *   link-shaper NEAR DEVICE SEED       in the host's network namespace
+ *   link-shaper NEAR DEVICE SEED [tun]       in the host's network namespace
  *
- * It makes a veth pair. NEAR stays with the host: a route to a peer over NEAR brings that peer's packets here. The other
- * end is in a namespace that only this process is in. What is due goes on by a raw socket bound to DEVICE, which takes no
- * notice of routes over NEAR. When this process ends, however it ends, the kernel removes its namespace, with that the
- * pair, and with that every route over NEAR: packets go their old way, and connections live on.
+ * It makes a device NEAR: a route to a peer over NEAR brings that peer's packets here. What is due goes on by a raw socket
+ * bound to DEVICE, which takes no notice of routes over NEAR. When this process ends, however it ends, the kernel removes
+ * NEAR, and with that every route over it: packets go their old way, and connections live on.
  *
- * It needs CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN in the host's namespaces, and no device file.
+ * NEAR is one end of a veth pair whose other end is in a namespace that only this process is in: that needs CAP_NET_ADMIN,
+ * CAP_NET_RAW and CAP_SYS_ADMIN in the host's namespaces, and no device file. With tun it is a TUN device of this process:
+ * that needs /dev/net/tun, CAP_NET_ADMIN and CAP_NET_RAW, and no more.
  *
  * Says that it is ready, or what is wrong; then answers each line of standard input with one line of JSON. Ends with
  * standard input.
@@ -37,6 +38,7 @@
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <linux/if_packet.h>
+#include <linux/if_tun.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <linux/veth.h>
@@ -313,7 +315,7 @@ static int take(int most) {
   static unsigned char data[PACKET_BYTES_MAX];
   int taken = 0;
   for (; taken < most; taken++) {
-    ssize_t len = recv(in, data, sizeof data, MSG_DONTWAIT);
+    ssize_t len = read(in, data, sizeof data);
     if (len < 0) break;
     arrive(data, len);
   }
@@ -432,7 +434,7 @@ static int commands(void) {
   return have < (int)sizeof line - 1;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the pair */
+/* -------------------------------------------------------------------------------------------------------- the device */
 
 struct request {
   struct nlmsghdr head;
@@ -499,33 +501,55 @@ static int set_near(int control, const char *near) {
   return bring_up(control, near);
 }
 
-static int open_all(const char *near, const char *device) {
-  int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), big = 16 << 20;
-  int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-  struct ifreq real = {0};
-  if (control < 0 || netlink < 0) return fail("socket");
-  snprintf(real.ifr_name, IFNAMSIZ, "%s", device);
-  if (ioctl(control, SIOCGIFMTU, &real) < 0) return fail(device);
-  if ((out = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW)) < 0) return fail("raw socket");
-  if (setsockopt(out, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device) + 1) < 0) return fail(device);
-  setsockopt(out, SOL_SOCKET, SO_SNDBUF, &big, sizeof big);
-  if ((local = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW)) < 0) return fail("raw socket");
-  /* The sockets stay in the host's namespace. */
+/* One end of a pair whose other end is in a namespace of this process's own; `control` stays in the host's. */
+static int open_pair(int control, const char *near, uint32_t mtu) {
+  int big = 16 << 20, netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+  if (netlink < 0) return fail("socket");
   if (unshare(CLONE_NEWNET) < 0) return fail("a network namespace of its own");
-  if (make_pair(netlink, near, real.ifr_mtu) < 0) return fail("a veth pair");
+  if (make_pair(netlink, near, mtu) < 0) return fail("a veth pair");
   struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP), .sll_ifindex = if_nametoindex("far")};
-  if ((in = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) < 0) return fail("packet socket");
+  if ((in = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) < 0) return fail("packet socket");
   if (setsockopt(in, SOL_SOCKET, SO_RCVBUFFORCE, &big, sizeof big) < 0) setsockopt(in, SOL_SOCKET, SO_RCVBUF, &big, sizeof big);
   if (bind(in, (struct sockaddr *)&at, sizeof at) < 0) return fail("packet socket");
   int inside = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (inside < 0 || bring_up(inside, "far") < 0 || set_near(control, near) < 0) return fail("the pair does not come up");
-  close(inside), close(control), close(netlink);
+  close(inside), close(netlink);
+  return 0;
+}
+
+/* A device whose packets this process reads; it offers no offloads, so they come as whole segments with their sums. */
+static int open_tun(int control, const char *near, uint32_t mtu) {
+  struct ifreq r = {.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_TUN_EXCL};
+  if ((in = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK)) < 0) return fail("/dev/net/tun");
+  snprintf(r.ifr_name, IFNAMSIZ, "%s", near);
+  if (ioctl(in, TUNSETIFF, &r) < 0) return fail("a TUN device");
+  r.ifr_mtu = mtu;
+  if (ioctl(control, SIOCSIFMTU, &r) < 0) return fail("a TUN device's MTU");
+  r.ifr_qlen = WAITING_MAX;
+  if (ioctl(control, SIOCSIFTXQLEN, &r) < 0) return fail("a TUN device's queue");
+  return bring_up(control, near) < 0 ? fail("the device does not come up") : 0;
+}
+
+static int open_all(const char *near, const char *device, int is_tun) {
+  int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), big = 16 << 20;
+  struct ifreq real = {0};
+  if (control < 0) return fail("socket");
+  snprintf(real.ifr_name, IFNAMSIZ, "%s", device);
+  if (ioctl(control, SIOCGIFMTU, &real) < 0) return fail(device);
+  /* These stay in the host's namespace, whichever this process is in later. */
+  if ((out = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW)) < 0) return fail("raw socket");
+  if (setsockopt(out, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device) + 1) < 0) return fail(device);
+  setsockopt(out, SOL_SOCKET, SO_SNDBUF, &big, sizeof big);
+  if ((local = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW)) < 0) return fail("raw socket");
+  if ((is_tun ? open_tun : open_pair)(control, near, real.ifr_mtu) != 0) return -1;
+  close(control);
   return 0;
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4) {
-    fprintf(stderr, "usage: link-shaper NEAR DEVICE SEED\n");
+  int is_tun = argc == 5 && strcmp(argv[4], "tun") == 0;
+  if (argc != 4 && !is_tun) {
+    fprintf(stderr, "usage: link-shaper NEAR DEVICE SEED [tun]\n");
     return 2;
   }
   drawn = strtoull(argv[3], NULL, 10);
@@ -533,7 +557,7 @@ int main(int argc, char **argv) {
   prctl(PR_SET_TIMERSLACK, 1UL);
   struct sched_param first = {.sched_priority = 1};
   int is_first = sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first) == 0;
-  if (open_all(argv[1], argv[2]) != 0) return 1;
+  if (open_all(argv[1], argv[2], is_tun) != 0) return 1;
   printf("{\"ready\":true,\"first\":%s}\n", is_first ? "true" : "false");
   fflush(stdout);
   for (;;) {

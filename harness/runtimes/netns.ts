@@ -215,7 +215,7 @@ class NetnsHost implements Host {
     writeSync(this.clockFd, encodeSkew(skew, monotonicNs()), 0, undefined, 0);
   }
 
-  startLinkShaper(near: string, seed: number): HostProcess {
+  async startLinkShaper(near: string, seed: number): Promise<HostProcess> {
     const { linkShaper, unavailable } = this.options;
     if (unavailable.link || !linkShaper) throw new Error(unavailable.link ?? 'there is no link shaper');
     return this.spawn([linkShaper, near, DEVICE, String(seed)]);

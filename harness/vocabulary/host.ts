@@ -95,9 +95,9 @@ export interface Host {
   setClock(skew: ClockSkew): Promise<void>;
   /**
    * Starts the program that shapes what this host sends over its device `near`, which the program makes (see
-   * `harness/native/link-shaper.c`). Throws where `Runtime.unavailable.link` is set.
+   * `harness/native/link-shaper.c`). Rejects where `Runtime.unavailable.link` is set.
    */
-  startLinkShaper(near: string, seed: number): HostProcess;
+  startLinkShaper(near: string, seed: number): Promise<HostProcess>;
   /** Why nothing is known of what process `pid` has synced, in words; undefined if it is. */
   diskTrouble(pid: number): Promise<string | undefined>;
   /**

@@ -25,18 +25,20 @@ const POLL_MS = 5;
 /** MONITOR and the end of a connection are told within milliseconds of it. */
 const SHOWN_WITHIN_MS = 2_000;
 /** One client is struck, and the others go on: no time is needed for them to come back. */
-const BREATH_MS = 250;
+const BREATH_MS = 100;
+/** One of any clients that is not answered so soon holds a lock for long, or waits for one: another is. */
+const ANSWERED_WITHIN_MS = 250;
 /** Who will wait for this part of a lease is not one of those that look in for milliseconds. */
 const PATIENT_PARTS = 0.1;
-/** How soon another target is looked for where another step has this one. */
-const TAKEN_POLL_MS = 50;
+/** How soon another target is looked for where this one will not do. */
+const NEXT_TARGET_MS = 20;
 
 export const resetOnReply: NemesisFault = {
   name: 'reset-on-reply',
   summary:
     'a command is carried out, its answer is lost and its connection reset, so that its client may send it again',
   explained: {
-    does: "The next answer that a node sends to the target goes nowhere, and both ends of its connection get a RST: the command was carried out, and its client hears only that the connection broke. Then again with the next target, a quarter of a second later, while the step lasts; where none is named, rather with a client whose lock another waits for. Answers to commands that are about none of the run's locks do not count; the next one is taken. `answers: numbers` loses only answers that are one, as those to `DEL` and to most scripts are: releases, then.",
+    does: "The next answer that a node sends to the target goes nowhere, and both ends of its connection get a RST: the command was carried out, and its client hears only that the connection broke. Then again with the next target, a tenth of a second later, while the step lasts; where none is named, rather with a client whose lock another waits for, and with another where one is not answered within a quarter of a second. Answers to commands that are about none of the run's locks do not count; the next one is taken. `answers: numbers` loses only answers that are one, as those to `DEL` and to most scripts are: releases, then.",
     proof:
       "The link shaper says which connection it reset; MONITOR must show a command on one of the run's locks as the last that came by it, and the kernels of both ends must no longer list it (`/proc/net/tcp`). If no such answer comes while the step lasts, the strike is recorded as failed.",
     breaks:
@@ -93,6 +95,9 @@ type Told = Omit<FaultRecord, 'step' | 'fault' | 'state'>;
 /** Another step waits for an answer to this client: which of the two was lost could not be told. */
 class Taken extends Refusal {}
 
+/** Another client may be answered sooner. */
+class Unanswered extends Error {}
+
 interface Losing {
   step: PlanStep;
   watches: readonly LastCommands[];
@@ -109,20 +114,29 @@ async function loseOne(losing: Losing): Promise<Told> {
     try {
       return await loseOneOf(await nextTarget(losing), losing);
     } catch (error) {
-      if (!(error instanceof Taken) || signal.aborted || clock.nowNs() >= losing.untilNs) throw error;
-      await clock.sleep(TAKEN_POLL_MS, signal);
+      const mayBeAnother = error instanceof Taken || error instanceof Unanswered;
+      if (!mayBeAnother || signal.aborted || clock.nowNs() >= losing.untilNs) throw error;
+      await clock.sleep(NEXT_TARGET_MS, signal);
     }
   }
 }
 
-/** Of any clients rather one whose lock another waits for: that one has it, and holds it, when the command comes again. */
-async function nextTarget({ step, awaited, context }: Losing): Promise<StruckClient> {
-  const holders = typeof step.target === 'string' ? awaited.holders(PATIENT_PARTS * context.leaseMs) : [];
-  if (holders.length > 0) return struckClient(context.random.pick(holders));
-  return (await resolveTarget(step, context))[0] as StruckClient;
+interface Aim {
+  struck: StruckClient;
+  /** Until when it is worth waiting for an answer to this one. */
+  untilNs: number;
 }
 
-async function loseOneOf(struck: StruckClient, { step, watches, untilNs, context }: Losing): Promise<Told> {
+/** Of any clients rather one whose lock another waits for: that one has it, and holds it, when the command comes again. */
+async function nextTarget({ step, awaited, untilNs, context }: Losing): Promise<Aim> {
+  const holders = typeof step.target === 'string' ? awaited.holders(PATIENT_PARTS * context.leaseMs) : [];
+  if (holders.length > 0) return { struck: struckClient(context.random.pick(holders)), untilNs };
+  const struck = (await resolveTarget(step, context))[0] as StruckClient;
+  if (step.target !== 'client') return { struck, untilNs };
+  return { struck, untilNs: Math.min(untilNs, context.clock.nowNs() + ANSWERED_WITHIN_MS * 1e6) };
+}
+
+async function loseOneOf({ struck, untilNs }: Aim, { step, watches, context }: Losing): Promise<Told> {
   const ways = watches.flatMap((watch) => {
     const pair: Pair = [watch.node.host, struck.host];
     return context.levers.network.isCut(pair) ? [] : [{ watch, pair }];
@@ -185,7 +199,9 @@ async function nextLost(
   } finally {
     for (const way of before.keys()) await links.loseReplies(way.pair, way.watch.node.port, 0);
   }
-  throw new Error(`no answer to a command on ${words(context.keys)} came to ${struck.name} while the step lasted`);
+  throw new Unanswered(
+    `no answer to a command on ${words(context.keys)} came to ${struck.name} while it was waited for`,
+  );
 }
 
 /** The command that the lost answer was for; undefined where it was about none of the run's locks. */

@@ -93,7 +93,7 @@ export class LinkShaper {
 
   /** Rejects with what the program says is wrong. */
   static async start(host: Host, near: string, seed: number, clock: Clock): Promise<LinkShaper> {
-    const shaper = new LinkShaper(host, near, host.startLinkShaper(near, seed), clock);
+    const shaper = new LinkShaper(host, near, await host.startLinkShaper(near, seed), clock);
     try {
       await shaper.answer('to start');
       return shaper;

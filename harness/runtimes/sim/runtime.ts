@@ -136,7 +136,7 @@ class SimHost implements Host {
     for (const process of this.processes) if (process instanceof SimServerProcess) process.setClock(skew);
   }
 
-  startLinkShaper(): HostProcess {
+  async startLinkShaper(): Promise<HostProcess> {
     throw new OutsideOfTheWorldError('a simulated network shapes its links by itself');
   }
 

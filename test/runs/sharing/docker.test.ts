@@ -73,6 +73,41 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
   );
 
   it(
+    'degrades links beside the hosts, resets connections, and leaves nothing, killed or not',
+    async () => {
+      const file = join(freshFolder(), 'plan.json');
+      const slow = { atMs: 200, fault: 'delay', target: { names: ['r1'] }, forMs: 6_000, args: { delayMs: 20 } };
+      const lost = { atMs: 1_000, fault: 'reset-on-reply', target: { names: ['c1'] }, forMs: 6_000 };
+      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: [slow, lost] }));
+      const flags = [...inContainers, '--topology', 'single', '--lock', 'set-nx-px', '--plan', file];
+      const whole = start([...flags, '--time-limit', '8s']);
+      await whole.ended;
+      const told = `${whole.output()}\n${whole.errors()}`;
+      const faults = historyOf(whole).filter((event) => event.type === 'fault');
+      expect(
+        faults.filter(({ state }) => state === 'failed' || state === 'refused'),
+        told,
+      ).toEqual([]);
+      const kinds = faults.flatMap(({ effects }) => effects.map(({ kind }) => kind));
+      expect(kinds, told).toEqual(expect.arrayContaining(['degraded', 'connections-reset']));
+      expect(
+        faults
+          .filter(({ state }) => state === 'heal')
+          .map(({ fault }) => fault)
+          .sort(),
+      ).toEqual(['delay', 'reset-on-reply']);
+      expect(await leftOf(whole.output())).toEqual([]);
+
+      run = start([...flags, '--time-limit', '60s']);
+      await until('a slow link', () => / struck {3}delay/.test(run!.output()), FIRST_RUN_MS);
+      expect((await leftOf(run.output())).filter((what) => what.includes('-r1-links-'))).toHaveLength(1);
+      endAll(run);
+      await eventually(async () => (await leftOf(run!.output())).every((what) => what.startsWith('network ')));
+    },
+    FIRST_RUN_MS,
+  );
+
+  it(
     'tortures a lock of the user, packages and all, through an engine that is reached over TCP',
     async () => {
       const folder = freshFolder();

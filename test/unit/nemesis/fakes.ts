@@ -176,7 +176,7 @@ export class FakeHost implements Host {
     return [];
   }
 
-  startLinkShaper(near: string): HostProcess {
+  async startLinkShaper(near: string): Promise<HostProcess> {
     const process = new FakeProcess();
     if (this.shaperSays !== undefined) process.stdout.write(`${JSON.stringify({ error: this.shaperSays })}\n`);
     else process.stdout.write('{"ready":true}\n');
