@@ -40,7 +40,7 @@ export interface AskedHunt {
   runs?: number;
 }
 
-export const SIMULATED_TOPOLOGIES = ['single', 'redlock'];
+export const SIMULATED_TOPOLOGIES = ['single', 'redlock', 'sentinel', 'cluster'];
 const SHARED: readonly string[] = [
   'lock',
   'workload',
@@ -55,7 +55,7 @@ const SHARED: readonly string[] = [
   'failOn',
 ] satisfies Shared[];
 /** Much happens in little time: what costs real time is what happens, and not how long it takes. */
-const HERE = { clients: 4, keys: 1, lease: 470, wait: 300, hold: { min: 0.02, max: 0.7 }, timeLimit: 5_000 } as const;
+const HERE = { clients: 4, keys: 1, lease: 470, wait: 300, hold: { min: 0.02, max: 0.7 }, timeLimit: 3_500 } as const;
 const SHOWN: Readonly<Record<string, string>> = { lease: '470ms', wait: '300ms', hold: '0.02x..0.7x' };
 const DEFAULT_FOR_MS = 60_000;
 
@@ -77,9 +77,9 @@ export function addHuntFlags(command: Command): Command {
       positiveDurationMs,
     ),
     new Option('--runs <n>', 'how many schedules to play').argParser(wholeNumberIn(1, 10_000_000)),
-    new Option('--time-limit <duration>', 'virtual time of a schedule, 1.5 s of warm-up included')
+    new Option('--time-limit <duration>', 'virtual time of a schedule, 0.2 s of warm-up included')
       .argParser(durationMs)
-      .default(HERE.timeLimit, '5s'),
+      .default(HERE.timeLimit, '3.5s'),
     new Option('--faults <list>', `what schedules are made of: ${SEARCHED.join(', ')}; or none`).default(
       SEARCHED_BY_DEFAULT.join(','),
       `${SEARCHED_BY_DEFAULT.join(',')}: a server's clock that is moved breaks nearly every lock`,

@@ -4,7 +4,6 @@ import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmS
 import { join, relative, resolve } from 'node:path';
 import { strengthOf } from '../../checkers/index.js';
 import { writeJson } from '../../harness/record/store.js';
-import { WARM_UP_MS } from '../../harness/run/run.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
@@ -18,7 +17,7 @@ import { FINDING, LOCK_MODULE, pinsOf } from './finding.js';
 import { askHunt, type HuntFlags } from './flags.js';
 import { type HuntTotals, hunt, type NewFinding } from './hunt.js';
 import { putLockModule } from './lock-module.js';
-import { CLIENT_ARGV, type Discovery, fingerprintOf } from './schedule.js';
+import { CLIENT_ARGV, type Discovery, fingerprintOf, WARM_UP_MS } from './schedule.js';
 import { provideSimulation } from './simulation.js';
 import { WorldProcess } from './world-process.js';
 

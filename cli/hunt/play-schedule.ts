@@ -5,18 +5,20 @@ import { createRandom } from '../../harness/runtimes/random.js';
 import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
 import { enter } from '../../harness/runtimes/sim/globals.js';
 import { SimRuntime } from '../../harness/runtimes/sim/runtime.js';
-import type { PipePool } from '../../harness/runtimes/sim/shim-channel.js';
+import type { WarmServers } from '../../harness/runtimes/sim/warm-servers.js';
 import { SimWorld } from '../../harness/runtimes/sim/world.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { TopologyKind } from '../../harness/vocabulary/topology.js';
 import { runNemesis } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
+import { WARM_UP_MS } from './schedule.js';
 
 /** What all schedules of a hunt have in common, and a schedule needs of its process. */
 export interface ScheduleParts {
   shim: string;
-  pipes: PipePool;
+  servers: WarmServers;
   program: (argv: readonly string[]) => SimProgram | undefined;
 }
 
@@ -42,11 +44,12 @@ export async function playSchedule(
     await world.run(() =>
       torture(config, plan, folder, {
         runtime,
-        kind: topologies[config.topology]!,
+        kind: readied(topologies[config.topology]!, () => runtime.ready()),
         workload: workloads[config.workload]!,
         random: createRandom(config.seed),
         epochNs: beganNs,
         startNemesis: runNemesis,
+        inVirtualTime: { warmUpMs: WARM_UP_MS },
         say: () => {},
         ledger: new Ledger(),
         interrupt: new AbortController().signal,
@@ -60,5 +63,17 @@ export async function playSchedule(
     digest: world.digest(),
     virtualNs: world.timeline.nowNs - beganNs,
     messages: world.network.messages,
+  };
+}
+
+/** The same, but that is heard of when the deployment is ready. */
+function readied(kind: TopologyKind, ready: () => void): TopologyKind {
+  return {
+    ...kind,
+    start: async (...args) => {
+      const topology = await kind.start(...args);
+      ready();
+      return topology;
+    },
   };
 }

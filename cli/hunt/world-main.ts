@@ -8,7 +8,7 @@ import type { ScheduleRequest, WorldAnswer } from './schedule.js';
 
 replaceGlobals();
 // A stack that nobody reads costs more than the rest of an error.
-Error.stackTraceLimit = 4;
+Error.stackTraceLimit = 0;
 const { answerSchedule } = await import('./world.js');
 
 process.on('message', (request: ScheduleRequest) => {

@@ -8,6 +8,7 @@ import { writeJson } from '../../harness/record/store.js';
 import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
 import { type LockModule, lockModule, refuseUnowned } from '../../harness/runtimes/sim/modules.js';
 import { PipePool } from '../../harness/runtimes/sim/shim-channel.js';
+import { WarmServers } from '../../harness/runtimes/sim/warm-servers.js';
 import { OutsideOfTheWorldError } from '../../harness/runtimes/sim/world.js';
 import { isForUsers } from '../common/errors.js';
 import { readInput } from '../judge/judge.js';
@@ -16,7 +17,7 @@ import { CLIENT_ARGV, type ScheduleRequest, type ScheduleResult, type WorldAnswe
 
 refuseUnowned();
 
-let pipes: PipePool | undefined;
+let servers: WarmServers | undefined;
 const locks = new Map<string, LockModule>();
 
 /** Never rejects. */
@@ -38,11 +39,11 @@ async function playAndJudge({
   shim,
   lock,
 }: ScheduleRequest): Promise<ScheduleResult> {
-  pipes ??= pipesIn(workFolder);
+  servers ??= new WarmServers(pipesIn(workFolder));
   writeJson(folder, 'config.json', config);
   writeJson(folder, 'plan.json', plan);
   const before = new Set(process.getActiveResourcesInfo());
-  const played = await playSchedule(config, plan, folder, { shim, pipes, program: programOf(lock) });
+  const played = await playSchedule(config, plan, folder, { shim, servers, program: programOf(lock) });
   refuseLeftovers(before);
   return { ...(await judged(folder)), ...inMilliseconds(played) };
 }

@@ -11,6 +11,9 @@
  *     then any number of: uint8 kind, uint32 id, uint32 length, bytes.
  * Ids below 2^31 are the program's own (what it listens at, connections that it makes), others the coordinator's.
  *
+ * Asked to COPY itself, the program forks: the copy goes on over pipes, in a folder and with a log of its own, and the
+ * original waits for the next question. So what takes long (a deployment that gets ready) is done once.
+ *
  * Threads run as coroutines whenever the program waits: Redis' background threads close files, free memory and sync, and
  * must be done with that before time goes on. A child (an RDB is saved by one) is waited for in no time.
  *
@@ -48,7 +51,7 @@
 
 _Static_assert(sizeof(long) == 8, "the simulation's shim is for 64-bit systems");
 
-enum from_coordinator { DATA = 1, ACCEPTED, CONNECTED, FAILED, ENDED, RESET, CLOCK, EXIT };
+enum from_coordinator { DATA = 1, ACCEPTED, CONNECTED, FAILED, ENDED, RESET, CLOCK, EXIT, COPY, SEED };
 enum to_coordinator { LISTEN = 1, CONNECT, SEND, CLOSE };
 
 #define DESCRIPTORS 1024
@@ -264,6 +267,11 @@ static void take_connection(struct descriptor *listener, const char *bytes) {
 static void take(uint8_t kind, uint32_t id, const char *bytes, uint32_t count) {
   struct descriptor *d = of_id(id);
   if (kind == EXIT) _exit(0);
+  if (kind == SEED) {
+    memcpy(&random_state, bytes, 8);
+    srandom((unsigned)random_number());
+    return;
+  }
   if (kind == CLOCK) {
     memcpy(&clock_offset_ns, bytes, 8), memcpy(&clock_rate_ppb, bytes + 8, 8), memcpy(&clock_base_ns, bytes + 16, 8);
     return;
@@ -282,18 +290,50 @@ static void take(uint8_t kind, uint32_t id, const char *bytes, uint32_t count) {
 
 static void run_threads(void);
 
+static int opened(const char *path, int flags, int as) {
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
+  if (fd < 0 || syscall(SYS_dup3, fd, as, as >= PIPES_AT ? O_CLOEXEC : 0) < 0) die("sim shim: a copy cannot open its files");
+  return (int)syscall(SYS_close, fd);
+}
+
+/* `names`: what comes, what goes, folder, log, each with its 0. Returns in the copy and in the original, which says no more. */
+static void copy_itself(const char *names) {
+  const char *given[4];
+  for (int at = 0; at < 4; at++, names += strlen(names) + 1) given[at] = names;
+  while (syscall(SYS_wait4, -1, NULL, WNOHANG, NULL) > 0); /* earlier copies that have ended */
+  pid_t original = (pid_t)syscall(SYS_getpid), made = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (made < 0) die("sim shim: no copy can be made");
+  if (made > 0) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if ((pid_t)syscall(SYS_getppid) != original) _exit(0); /* it died before */
+  opened(given[0], O_RDONLY, from_fd), opened(given[1], O_WRONLY, to_fd);
+  if (strlen(given[2]) >= sizeof real_home || syscall(SYS_chdir, given[2]) < 0) die("sim shim: a copy has no folder");
+  strcpy(real_home, given[2]);
+  opened(given[3], O_WRONLY | O_CREAT | O_APPEND, STDOUT_FILENO), opened(given[3], O_WRONLY | O_APPEND, STDERR_FILENO);
+}
+
+static uint32_t read_frame(void) {
+  uint32_t length;
+  read_whole(&length, 4);
+  if (length > heard_room) heard = room_for(heard, heard_room = 2 * (size_t)length);
+  read_whole(heard, length);
+  return length;
+}
+
 /* Tells what was done, and that there is nothing to do until then; returns when something has come or it is that late. */
 static void exchange(int64_t until_ns) {
+  uint32_t length;
   run_threads();
   if (child > 0) {
     siginfo_t info;
     if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) < 0 && errno == ECHILD) child = 0;
   }
-  write_frame(until_ns);
-  uint32_t length;
-  read_whole(&length, 4);
-  if (length > heard_room) heard = room_for(heard, heard_room = 2 * (size_t)length);
-  read_whole(heard, length);
+  for (;;) {
+    write_frame(until_ns);
+    length = read_frame();
+    if (length <= 8 || heard[8] != COPY) break;
+    copy_itself(heard + 17);
+  }
   memcpy(&now_ns, heard, 8);
   for (const char *at = heard + 8, *end = heard + length; at < end;) {
     uint8_t kind = (uint8_t)*at;
@@ -735,6 +775,25 @@ int rename(const char *from, const char *to) {
   char one[8192], other[8192];
   return (int)syscall(SYS_rename, real_path(from, one, sizeof one), real_path(to, other, sizeof other));
 }
+
+/* What Sentinel and Cluster do besides, to write their configuration anew. */
+int access(const char *path, int mode) {
+  char real[8192];
+  return (int)syscall(SYS_access, real_path(path, real, sizeof real), mode);
+}
+
+int unlink(const char *path) {
+  char real[8192];
+  return (int)syscall(SYS_unlink, real_path(path, real, sizeof real));
+}
+
+int mkostemp64(char *template, int flags) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+  char *end = template + strlen(template) - 6;
+  for (int at = 0; at < 6; at++) end[at] = letters[random_number() & 31];
+  return open_file(template, O_RDWR | O_CREAT | O_EXCL | flags, 0600);
+}
+int mkostemp(char *template, int flags) { return mkostemp64(template, flags); }
 
 ssize_t getrandom(void *into, size_t count, unsigned flags) {
   (void)flags;

@@ -8,7 +8,7 @@
  * takes the events of the run's end, and should even that be used up, nothing is written any more. What stands on the disk
  * is then the beginning of what happened, without a hole.
  */
-import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HistoryBody, HistoryEvent, Observation } from '../vocabulary/history.js';
 import type { Clock } from '../vocabulary/time.js';
@@ -18,22 +18,25 @@ export type HistoryListener = (event: HistoryEvent) => void;
 
 /** The append-only history of one run. Listeners hear of an event once it is on its way to the disk. */
 export class Recorder {
-  private readonly history: LineFile;
-  private readonly observations: LineFile;
+  private readonly history: Lines;
+  private readonly observations: Lines;
   private readonly listeners = new Set<HistoryListener>();
   private readonly observed = new Set<string>();
   private readonly troubled = new AbortController();
   private next = 0;
   private closed = false;
 
+  /** `atOnce`: false where nobody needs the record of a run that was killed; then it is written when it is closed. */
   constructor(
     private readonly folder: string,
     private readonly clock: Clock,
+    { atOnce }: { atOnce: boolean } = { atOnce: true },
   ) {
     try {
-      takeReserve(folder);
-      this.history = new LineFile(join(folder, 'history.jsonl'));
-      this.observations = new LineFile(join(folder, 'observations.jsonl'));
+      if (atOnce) takeReserve(folder);
+      const fileOf = (name: string) => (atOnce ? new LineFile(join(folder, name)) : new HeldLines(join(folder, name)));
+      this.history = fileOf('history.jsonl');
+      this.observations = fileOf('observations.jsonl');
     } catch (error) {
       throw asStoreError(error);
     }
@@ -104,8 +107,41 @@ export class Recorder {
   }
 }
 
+interface Lines {
+  /** How many there are, whole. */
+  readonly lines: number;
+  /** What went wrong, if anything did. */
+  append(value: object): Error | undefined;
+  /** Appends, once more, the line that could not be written. */
+  retry(value: object): void;
+  close(): void;
+}
+
+/** JSON lines that become a file when it is closed; throws then what cannot be written. */
+class HeldLines implements Lines {
+  private readonly held: string[] = [];
+
+  constructor(private readonly path: string) {}
+
+  get lines(): number {
+    return this.held.length;
+  }
+
+  append(value: object): undefined {
+    this.held.push(`${JSON.stringify(value)}\n`);
+  }
+
+  retry(value: object): void {
+    this.append(value);
+  }
+
+  close(): void {
+    writeFileSync(this.path, this.held.join(''), { flag: 'ax' });
+  }
+}
+
 /** A file of JSON lines, each of which is in it whole or not at all. */
-class LineFile {
+class LineFile implements Lines {
   /** How many are in it, whole. */
   lines = 0;
   private readonly fd: number;
@@ -118,7 +154,6 @@ class LineFile {
     this.fd = openSync(path, 'ax');
   }
 
-  /** What went wrong, if anything did. */
   append(value: object): Error | undefined {
     if (this.ended) return undefined;
     const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
@@ -136,7 +171,6 @@ class LineFile {
     }
   }
 
-  /** Appends, once more, the line that could not be written. */
   retry(value: object): void {
     this.ended = this.torn;
     this.append(value);

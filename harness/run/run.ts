@@ -38,6 +38,11 @@ export interface RunParts {
   startNemesis(plan: Plan, context: FaultContext): NemesisRun;
   /** Instead of scripts and a plan: what happens from when everything is ready until everything is to be healed. */
   act?(scene: Scene): Promise<Pick<NemesisRun, 'stop' | 'unhealed'>>;
+  /**
+   * Time is virtual: nothing disturbs it, a run that is killed need not leave a record, and a deployment is warm sooner than
+   * programs are.
+   */
+  inVirtualTime?: { warmUpMs: number };
   /** One line of progress for people. */
   say(line: string): void;
   /** Is fed every event of the run, before anything else hears of it. */
@@ -74,7 +79,7 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
   const { runtime, kind, say } = given;
   const { clock } = runtime;
   const beganNs = clock.nowNs();
-  const recorder = new Recorder(folder, clock);
+  const recorder = new Recorder(folder, clock, { atOnce: !given.inVirtualTime });
   const { trouble } = recorder;
   trouble.addEventListener('abort', () => say(`ending the run: ${trouble.reason}`));
   const parts = { ...given, interrupt: AbortSignal.any([given.interrupt, trouble]) };
@@ -89,7 +94,9 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
       seed: config.seed,
       epochWallMs: clock.wallMs() - clock.nowNs() / 1e6,
     });
-    await using _disturbances = watchDisturbances(clock, (body) => recorder.record(body));
+    await using _disturbances = given.inVirtualTime
+      ? undefined
+      : watchDisturbances(clock, (body) => recorder.record(body));
     const names = kind.hosts(config.topologyOptions);
     const servers = await runtime.createHosts(Object.values(names).flat());
     const topology = await startTopology(config, parts, recorder, servers, beganNs);
@@ -153,17 +160,18 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
 async function tortureAct(
   config: RunConfig,
   plan: Plan,
-  { runtime: { clock }, startNemesis }: RunParts,
+  { runtime: { clock }, startNemesis, inVirtualTime }: RunParts,
   { scheduler, faults, interrupt }: Scene,
   phase: (name: Phase) => void,
 ): Promise<NemesisRun> {
+  const { warmUpMs } = inVirtualTime ?? { warmUpMs: WARM_UP_MS };
   phase('warm-up');
   scheduler.runScripts();
-  await clock.sleep(WARM_UP_MS, interrupt);
+  await clock.sleep(warmUpMs, interrupt);
 
   phase('torture');
   const nemesis = startNemesis(plan, faults);
-  await clock.sleep(config.timeLimitMs - WARM_UP_MS, interrupt);
+  await clock.sleep(config.timeLimitMs - warmUpMs, interrupt);
   return nemesis;
 }
 

@@ -5,7 +5,7 @@
  * for the next retransmission; a connection that ends without a word is not noticed on the other side of a cut.
  */
 import type { OwnNetwork } from '../../vocabulary/host.js';
-import { drawsFor } from './draws.js';
+import type { Draws } from './draws.js';
 import type { Timeline } from './timeline.js';
 
 /** One end of a connection, as the program that has it hears of it. */
@@ -46,7 +46,7 @@ const RETRANSMITTED_WITHIN_NS = 400e6;
 interface Direction {
   readonly from: string;
   readonly to: string;
-  readonly draw: (n: number) => number;
+  readonly draw: Draws;
   messages: number;
   lastNs: number;
   /** What meets a cut, in order. */
@@ -74,7 +74,7 @@ export class SimNetwork implements OwnNetwork {
   /** `trace`: is told every message, when it is sent. */
   constructor(
     private readonly timeline: Timeline,
-    private readonly seed: number,
+    private readonly draws: (what: string) => Draws,
     private readonly trace: (from: string, to: string, bytes: Buffer) => void,
   ) {}
 
@@ -98,7 +98,7 @@ export class SimNetwork implements OwnNetwork {
     const way = (one: string, other: string): Direction => ({
       from: one,
       to: other,
-      draw: drawsFor(this.seed, `${one}>${other} of ${from.host}>${asked} ${nth}`),
+      draw: this.draws(`${one}>${other} of ${from.host}>${asked} ${nth}`),
       messages: 0,
       lastNs: 0,
       held: [],

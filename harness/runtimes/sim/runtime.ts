@@ -3,7 +3,7 @@
  * under `harness/native/sim-shim.c`; lock clients are JavaScript that runs here (`client-process.ts`). Everything above it is as
  * in the other runtimes.
  */
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type {
@@ -21,7 +21,7 @@ import { realClock } from '../real-clock.js';
 import { SimClientProcess, type SimProgram } from './client-process.js';
 import type { NetworkPlace } from './network.js';
 import { SimServerProcess } from './server-process.js';
-import { type PipePool, ShimChannel } from './shim-channel.js';
+import type { ServerChannel, WarmServers } from './warm-servers.js';
 import { OutsideOfTheWorldError, type SimWorld } from './world.js';
 
 export interface SimOptions {
@@ -30,7 +30,7 @@ export interface SimOptions {
   folder: string;
   /** The compiled shim. */
   shim: string;
-  pipes: PipePool;
+  servers: WarmServers;
   /** Programs that live in the world, by their argv; what is none of them is a server. */
   program(argv: readonly string[]): SimProgram | undefined;
 }
@@ -63,6 +63,12 @@ export class SimRuntime implements Runtime {
     return made;
   }
 
+  /** The deployment is ready: what happens from now on is this schedule's. */
+  ready(): void {
+    this.options.world.ready();
+    for (const host of this.hosts) host.ready();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
   }
@@ -75,9 +81,10 @@ export class SimRuntime implements Runtime {
 
 class SimHost implements Host {
   readonly folder: string;
-  private readonly logFd: number;
+  private readonly log: string;
   private readonly processes: (SimServerProcess | SimClientProcess)[] = [];
   private skew = { ...NO_SKEW, sinceNs: 0 };
+  private isReady = false;
   private isClosed = false;
 
   constructor(
@@ -87,7 +94,7 @@ class SimHost implements Host {
   ) {
     this.folder = join(options.folder, 'hosts', name);
     mkdirSync(this.folder, { recursive: true });
-    this.logFd = openSync(join(options.folder, 'logs', `${name}.log`), 'a');
+    this.log = join(options.folder, 'logs', `${name}.log`);
     options.world.network.hosts.set(address, name);
   }
 
@@ -110,7 +117,7 @@ class SimHost implements Host {
     const pid = FIRST_PID + this.processes.length;
     const program = this.options.program(argv);
     const process = program
-      ? new SimClientProcess(this, pid, program, world, (line) => writeSync(this.logFd, `${line}\n`))
+      ? new SimClientProcess(this, pid, program, world, (line) => appendFileSync(this.log, `${line}\n`))
       : new SimServerProcess(this, pid, this.startServer(argv, pid, options), world);
     if (process instanceof SimServerProcess) process.setClock(this.skew);
     this.processes.push(process);
@@ -154,11 +161,16 @@ class SimHost implements Host {
     return offsetMs + (ratePpm * (this.options.world.timeline.nowNs - sinceNs)) / 1e12;
   }
 
+  ready(): void {
+    this.isReady = true;
+    for (const process of this.processes)
+      if (process instanceof SimServerProcess) process.ready(this.randomnessOf(process.pid));
+  }
+
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
     for (const process of this.processes) process.signal('SIGKILL');
-    closeSync(this.logFd);
   }
 
   /** As the kernel lists them; only those that are established. */
@@ -172,23 +184,28 @@ class SimHost implements Host {
     return ['sl local_address rem_address st tx_queue:rx_queue', ...lines].join('\n');
   }
 
-  private startServer(argv: readonly string[], pid: number, { env, cwd }: SpawnOptions): ShimChannel {
-    const { world, shim, pipes } = this.options;
-    return new ShimChannel(pipes, {
+  private startServer(argv: readonly string[], pid: number, { env, cwd }: SpawnOptions): ServerChannel {
+    const { world, shim, servers } = this.options;
+    const program = {
       argv,
       // Nothing of the user's environment: it would be in the program's memory.
       env: {
         ...env,
         TZ: 'UTC',
         LD_PRELOAD: shim,
-        SIM_SEED: String(world.draws(`randomness of ${this.name} ${pid}`)(0) * 2 ** 32),
+        SIM_SEED: String(this.randomnessOf(pid)),
         SIM_PROCESS: String(pid),
         SIM_ADDRESS: this.address,
         SIM_HOST: this.name,
       },
       cwd: cwd ?? this.folder,
-      logFd: this.logFd,
+      log: this.log,
       nowNs: world.timeline.nowNs,
-    });
+    };
+    return this.isReady ? servers.startAlone(program) : servers.start(program);
+  }
+
+  private randomnessOf(pid: number): number {
+    return this.options.world.draws(`randomness of ${this.name} ${pid}`)(0) * 2 ** 32;
   }
 }

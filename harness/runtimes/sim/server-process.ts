@@ -2,8 +2,9 @@
 import { Duplex, PassThrough } from 'node:stream';
 import type { ClockSkew, HostProcess, ProcessExit } from '../../vocabulary/host.js';
 import type { Plug, WireEnd } from './network.js';
-import type { Heard, Said, ShimChannel } from './shim-channel.js';
+import type { Heard, Said } from './shim-channel.js';
 import type { Appointment } from './timeline.js';
+import type { ServerChannel } from './warm-servers.js';
 import type { SimWorld } from './world.js';
 
 /** Connections that come from outside have numbers from here on. */
@@ -38,7 +39,7 @@ export class SimServerProcess implements HostProcess {
     private readonly owner: Owner,
     /** As the run counts its processes. */
     readonly pid: number,
-    private readonly channel: ShimChannel,
+    private readonly channel: ServerChannel,
     private readonly world: SimWorld,
   ) {
     this.lateness = world.draws(`timers of ${owner.name} ${pid}`);
@@ -63,6 +64,13 @@ export class SimServerProcess implements HostProcess {
   setClock({ offsetMs, ratePpm }: ClockSkew): void {
     const [offsetNs, ratePpb] = [Math.round(offsetMs * 1e6), Math.round(ratePpm * 1e3)];
     this.hear({ kind: 'clock', offsetNs, ratePpb, baseNs: this.world.timeline.nowNs });
+  }
+
+  /** Its deployment is ready; its randomness is this world's from now on. */
+  ready(seed: number): void {
+    if (this.life === 'dead') return;
+    this.channel.ready();
+    this.hear({ kind: 'seed', value: seed });
   }
 
   /** A connection by a unix socket of its: not through the network. Undefined where it does not listen there. */
@@ -130,8 +138,7 @@ export class SimServerProcess implements HostProcess {
 
   private did(said: Said[] | undefined): void {
     if (!said) {
-      const { exitCode, signalCode } = this.channel.process;
-      this.die({ code: exitCode ?? 1, signal: signalCode });
+      this.die(this.channel.exit);
       return;
     }
     for (const one of said) this.carryOut(one);

@@ -1,10 +1,11 @@
 /**
  * A server program under `harness/native/sim-shim.c`, and the two pipes over which it is told the time and what has come. The
- * exchange is synchronous: whoever calls `step` waits until the program has nothing more to do.
+ * exchange is synchronous: whoever asks waits until the program has nothing more to do.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ProcessExit } from '../../vocabulary/host.js';
 
 /** What the program did since it was last asked. `id` names a connection, or what it listens at. */
 export type Said =
@@ -20,13 +21,21 @@ export type Heard =
   /** `id` is what it listens at; the connection gets `connection`, which must be 2^31 or more. */
   | { kind: 'accepted'; id: number; connection: number; address: string; port: number }
   | { kind: 'connected' | 'failed' | 'ended' | 'reset'; id: number }
-  | { kind: 'clock'; offsetNs: number; ratePpb: number; baseNs: number };
+  | { kind: 'clock'; offsetNs: number; ratePpb: number; baseNs: number }
+  /** What its randomness is from now on. */
+  | { kind: 'seed'; value: number };
 
 /** As the shim numbers them. */
-const HEARD = { data: 1, accepted: 2, connected: 3, failed: 4, ended: 5, reset: 6, clock: 7 } as const;
+const HEARD = { data: 1, accepted: 2, connected: 3, failed: 4, ended: 5, reset: 6, clock: 7, seed: 10 } as const;
+const EXIT = 8;
+const COPY = 9;
 const SAID = ['', 'listen', 'connect', 'send', 'close'] as const;
 const FOR_EVER = 2n ** 63n - 1n;
 const HEAD_BYTES = 9;
+/** Length and time of a frame. */
+const HEAD_OF_FRAME = 12;
+const IN = 'in';
+const OUT = 'out';
 
 /** Pipes in a folder: some are free again when their program has ended. */
 export class PipePool {
@@ -40,7 +49,7 @@ export class PipePool {
     if (known !== undefined) return known;
     const place = join(this.folder, `pipes-${this.made++}`);
     mkdirSync(place);
-    execFileSync('mkfifo', [join(place, 'in'), join(place, 'out')]);
+    execFileSync('mkfifo', [join(place, IN), join(place, OUT)]);
     return place;
   }
 
@@ -52,45 +61,69 @@ export class PipePool {
 export interface ShimmedProgram {
   argv: readonly string[];
   env: Record<string, string>;
+  /** Where it runs; what it is to read must be there. */
   cwd: string;
   /** Where its output goes. */
-  logFd: number;
+  log: string;
   nowNs: number;
 }
 
+interface Ends {
+  inFd: number;
+  outFd: number;
+}
+
 export class ShimChannel {
-  readonly process: ChildProcess;
   /** Until when there is nothing to do for it; absent: until something comes. */
   untilNs: number | undefined;
-  private readonly place: string;
-  private readonly inFd: number;
-  private readonly outFd: number;
-  private frame: Buffer = Buffer.alloc(1 << 16);
   private closed = false;
 
-  constructor(
+  private constructor(
     private readonly pipes: PipePool,
-    { argv, env, cwd, logFd, nowNs }: ShimmedProgram,
-  ) {
-    this.place = pipes.take();
-    const [into, out] = [join(this.place, 'in'), join(this.place, 'out')];
-    // A pipe opens at once only where its other end is open: so both for a moment, and then each side keeps its own. When
-    // the program ends, nobody else has its ends, and we read the end of the file.
-    const { O_RDONLY, O_WRONLY, O_RDWR } = constants;
-    const guards = [openSync(into, O_RDWR), openSync(out, O_RDWR)];
-    const theirs = [openSync(into, O_RDONLY), openSync(out, O_WRONLY)] as const;
-    this.inFd = openSync(into, O_WRONLY);
-    this.outFd = openSync(out, O_RDONLY);
-    try {
-      this.process = spawn(argv[0]!, argv.slice(1), {
-        cwd,
-        env: { ...env, SIM_PIPES: '3,4', SIM_PARENT: String(process.pid), SIM_NOW: String(nowNs) },
-        stdio: ['ignore', logFd, logFd, ...theirs],
-      });
-    } finally {
-      for (const fd of [...guards, ...theirs]) closeSync(fd);
-    }
-    this.process.on('error', () => {}); // then its end of the pipe is closed, too
+    private readonly place: string,
+    private readonly ends: Ends,
+    /** Absent where it is a copy, which nobody here waits for. */
+    private readonly process?: ChildProcess,
+  ) {}
+
+  static start(pipes: PipePool, { argv, env, cwd, log, nowNs }: ShimmedProgram): ShimChannel {
+    const place = pipes.take();
+    const { O_RDONLY, O_WRONLY } = constants;
+    const logFd = openSync(log, 'a');
+    const [ends, started] = between(place, () => {
+      const theirs = [openSync(join(place, IN), O_RDONLY), openSync(join(place, OUT), O_WRONLY)] as const;
+      try {
+        return spawn(argv[0]!, argv.slice(1), {
+          cwd,
+          env: { ...env, SIM_PIPES: '3,4', SIM_PARENT: String(process.pid), SIM_NOW: String(nowNs) },
+          stdio: ['ignore', logFd, logFd, ...theirs],
+        });
+      } finally {
+        for (const fd of [...theirs, logFd]) closeSync(fd);
+      }
+    });
+    started.on('error', () => {}); // then its end of the pipe is closed, too
+    return new ShimChannel(pipes, place, ends, started);
+  }
+
+  /**
+   * A copy of the program as it stands, that goes on by itself in that folder, which must have what the program's has. Undefined
+   * where the program has ended.
+   */
+  copy(cwd: string, log: string): ShimChannel | undefined {
+    const place = this.pipes.take();
+    const names = Buffer.from([join(place, IN), join(place, OUT), cwd, log].map((name) => `${name}\0`).join(''));
+    const frame = Buffer.alloc(HEAD_OF_FRAME + HEAD_BYTES + names.length);
+    frame.writeUInt32LE(frame.length - 4, 0);
+    frame[HEAD_OF_FRAME] = COPY;
+    frame.writeUInt32LE(names.length, 17);
+    frame.set(names, HEAD_OF_FRAME + HEAD_BYTES);
+    const [ends, isThere] = between(place, ({ outFd }) => {
+      if (!this.exchange(frame)) return undefined;
+      // Its first word: then it has both of its ends.
+      return new ShimChannel(this.pipes, place, { inFd: -1, outFd }).read();
+    });
+    return isThere && new ShimChannel(this.pipes, place, ends);
   }
 
   /** Reads what it did until its first wait; undefined where it has ended. */
@@ -98,79 +131,116 @@ export class ShimChannel {
     return this.read();
   }
 
-  /** Tells it the time and what has come, and resolves nothing: returns what it did, or undefined where it has ended. */
-  step(nowNs: number, heard: readonly Heard[]): Said[] | undefined {
-    let length = 12;
-    for (const one of heard) length = this.put(one, length);
-    this.frame.writeUInt32LE(length - 4, 0);
-    this.frame.writeBigInt64LE(BigInt(nowNs), 4);
-    try {
-      for (let done = 0; done < length; ) done += writeSync(this.inFd, this.frame, done, length - done);
-    } catch {
-      return undefined; // EPIPE: it has ended
-    }
-    return this.read();
+  /** Asks it by a frame (`frameOf`); returns what it did, or undefined where it has ended. */
+  exchange(frame: Buffer): Said[] | undefined {
+    return this.write(frame) ? this.read() : undefined;
   }
 
   /** Ends the program, whatever it is doing. */
   kill(): void {
     if (this.closed) return;
     this.closed = true;
-    this.process.kill('SIGKILL');
+    // A copy waits for what it is asked, as all do while anything runs here.
+    if (this.process) this.process.kill('SIGKILL');
+    else this.write(GO);
     // Until nobody has the other ends any more the pipes must not be used again.
-    closeSync(this.inFd);
-    const rest = Buffer.alloc(1 << 16);
-    while (readSync(this.outFd, rest, 0, rest.length, null) > 0);
-    closeSync(this.outFd);
+    closeSync(this.ends.inFd);
+    const rest = Buffer.alloc(1 << 12);
+    while (readSync(this.ends.outFd, rest, 0, rest.length, null) > 0);
+    closeSync(this.ends.outFd);
     this.pipes.giveBack(this.place);
   }
 
-  private put(heard: Heard, at: number): number {
-    const bytes = payloadOf(heard);
-    const end = at + HEAD_BYTES + bytes.length;
-    if (end > this.frame.length) this.frame = Buffer.concat([this.frame], 2 * end);
-    this.frame[at] = HEARD[heard.kind];
-    this.frame.writeUInt32LE('id' in heard ? heard.id : 0, at + 1);
-    this.frame.writeUInt32LE(bytes.length, at + 5);
-    bytes.copy(this.frame, at + HEAD_BYTES);
-    return end;
+  /** How it ended, as far as is known. */
+  get exit(): ProcessExit {
+    return { code: this.process?.exitCode ?? 1, signal: this.process?.signalCode ?? null };
   }
 
+  private write(frame: Buffer): boolean {
+    try {
+      for (let done = 0; done < frame.length; ) done += writeSync(this.ends.inFd, frame, done, frame.length - done);
+      return true;
+    } catch {
+      return false; // EPIPE: it has ended
+    }
+  }
+
+  /** Of a program that ends or is killed in the middle of a frame nothing more is read. */
   private read(): Said[] | undefined {
-    const head = this.readWhole(12);
-    if (!head) return undefined;
-    const rest = this.readWhole(head.readUInt32LE(0) - 8);
-    if (!rest) return undefined;
-    const until = head.readBigInt64LE(4);
+    let have = 0;
+    for (let whole = HEAD_OF_FRAME; have < whole; ) {
+      // All of it as a rule: it says no more than what it was asked for.
+      const count = readSync(this.ends.outFd, answer, have, answer.length - have, null);
+      if (count === 0) return undefined;
+      have += count;
+      if (have >= HEAD_OF_FRAME) whole = 4 + answer.readUInt32LE(0);
+      if (whole > answer.length) answer = Buffer.concat([answer], 2 * whole);
+    }
+    const until = answer.readBigInt64LE(4);
     this.untilNs = until === FOR_EVER ? undefined : Number(until);
     const said: Said[] = [];
-    for (let at = 0; at < rest.length; ) {
-      const length = rest.readUInt32LE(at + 5);
+    for (let at = HEAD_OF_FRAME; at < have; ) {
+      const length = answer.readUInt32LE(at + 5);
       const from = at + HEAD_BYTES;
-      said.push(saidIn(SAID[rest[at]!]!, rest.readUInt32LE(at + 1), rest.subarray(from, from + length)));
+      said.push(
+        saidIn(SAID[answer[at]!]!, answer.readUInt32LE(at + 1), Buffer.from(answer.subarray(from, from + length))),
+      );
       at = from + length;
     }
     return said;
   }
+}
 
-  /** Of a program that ends or is killed in the middle of a frame nothing more is read. */
-  private readWhole(length: number): Buffer | undefined {
-    const bytes = Buffer.allocUnsafe(length);
-    for (let done = 0; done < length; ) {
-      const count = readSync(this.outFd, bytes, done, length - done, null);
-      if (count === 0) return undefined;
-      done += count;
-    }
-    return bytes;
+/**
+ * Our ends of two pipes, opened while `begin` has somebody take the others. A pipe opens at once only where its other end is
+ * open: so both for a moment, and then each side keeps its own. When the program ends, nobody else has its ends, and we read the
+ * end of the file.
+ */
+function between<Begun>(place: string, begin: (ends: Ends) => Begun): [Ends, Begun] {
+  const { O_RDONLY, O_WRONLY, O_RDWR } = constants;
+  const [into, out] = [join(place, IN), join(place, OUT)];
+  const guards = [openSync(into, O_RDWR), openSync(out, O_RDWR)];
+  try {
+    const ends = { inFd: openSync(into, O_WRONLY), outFd: openSync(out, O_RDONLY) };
+    return [ends, begin(ends)];
+  } finally {
+    for (const fd of guards) closeSync(fd);
   }
 }
 
 const NOTHING = Buffer.alloc(0);
+const GO = Buffer.alloc(HEAD_OF_FRAME + HEAD_BYTES);
+GO.writeUInt32LE(GO.length - 4, 0);
+GO[HEAD_OF_FRAME] = EXIT;
+
+let frame: Buffer = Buffer.alloc(1 << 16);
+let answer: Buffer = Buffer.alloc(1 << 16);
+
+/** What tells a program the time and what has come; good until the next is made. */
+export function frameOf(nowNs: number, heard: readonly Heard[]): Buffer {
+  let length = HEAD_OF_FRAME;
+  for (const one of heard) length = put(one, length);
+  frame.writeUInt32LE(length - 4, 0);
+  frame.writeBigInt64LE(BigInt(nowNs), 4);
+  return frame.subarray(0, length);
+}
+
+function put(heard: Heard, at: number): number {
+  const bytes = payloadOf(heard);
+  const end = at + HEAD_BYTES + bytes.length;
+  if (end > frame.length) frame = Buffer.concat([frame], 2 * end);
+  frame[at] = HEARD[heard.kind];
+  frame.writeUInt32LE('id' in heard ? heard.id : 0, at + 1);
+  frame.writeUInt32LE(bytes.length, at + 5);
+  bytes.copy(frame, at + HEAD_BYTES);
+  return end;
+}
 
 function payloadOf(heard: Heard): Buffer {
   if (heard.kind === 'data') return heard.bytes;
   if (heard.kind === 'clock')
     return Buffer.from(BigInt64Array.of(...[heard.offsetNs, heard.ratePpb, heard.baseNs].map(BigInt)).buffer);
+  if (heard.kind === 'seed') return Buffer.from(BigInt64Array.of(BigInt(heard.value)).buffer);
   if (heard.kind !== 'accepted') return NOTHING;
   const bytes = Buffer.alloc(10);
   bytes.writeUInt32LE(heard.connection, 0);

@@ -30,6 +30,8 @@ export interface Actor {
   crash(error: unknown): void;
 }
 
+/** Of chance while a deployment gets ready: the same for all, so that it need get ready once only (`warm-servers.ts`). */
+const START_SEED = 0;
 /** How much happens between two looks at what came from outside of the world. */
 const BATCH = 64;
 
@@ -43,15 +45,24 @@ export class SimWorld {
   readonly network: SimNetwork;
   readonly harness: Actor;
   private now: Actor;
+  private isReady = false;
   private readonly hash = createHash('sha256');
   private fail: (error: unknown) => void = () => {};
 
   constructor(readonly seed: number) {
-    this.network = new SimNetwork(this.timeline, seed, (from, to, bytes) => this.trace(from, to, bytes));
+    this.network = new SimNetwork(
+      this.timeline,
+      (what) => this.draws(what),
+      (from, to, bytes) => this.trace(from, to, bytes),
+    );
+    const [before, after] = [START_SEED, seed].map((one) => createRandom(one).fork('harness'));
+    const chance = () => (this.isReady ? after! : before!);
     this.harness = {
       name: 'harness',
       address: '',
-      random: createRandom(seed).fork('harness'),
+      get random() {
+        return chance();
+      },
       lateNs: () => 0,
       aheadMs: () => 0,
       turn: (run) => this.inTurnOf(this.harness, run),
@@ -67,7 +78,13 @@ export class SimWorld {
   }
 
   draws(what: string): Draws {
-    return drawsFor(this.seed, what);
+    const [before, after] = [drawsFor(START_SEED, what), drawsFor(this.seed, what)];
+    return (n) => (this.isReady ? after : before)(n);
+  }
+
+  /** The deployment is ready: until now chance was the same in every world, from now on it is this one's. */
+  ready(): void {
+    this.isReady = true;
   }
 
   inTurnOf(actor: Actor, run: () => void): void {

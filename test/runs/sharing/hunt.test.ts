@@ -79,6 +79,14 @@ test('independent nodes are simulated too, and a lock that is sound there is not
   expect([0, 2]).toContain(status);
 });
 
+test.each(['sentinel', 'cluster'])('%s is simulated too, the same in another process', async (topology) => {
+  const args = ['--topology', topology, '--faults', 'kill,partition', '--runs', '4', '--seed', '5'];
+  const [one, other] = await Promise.all([hunted(args), hunted(args, { cwd: freshFolder(), env: { TZ: 'UTC' } })]);
+  const played = lines(join(one!.folder, 'schedules.jsonl'));
+  expect(played).toHaveLength(4);
+  expect(lines(join(other!.folder, 'schedules.jsonl'))).toEqual(played);
+});
+
 test('a hunt that is killed leaves no process, and its next of kin removes what it left', async () => {
   const out = freshFolder();
   const run = start(['--lock', 'set-nx-px', '--for', '60s', '--out', out], { command: 'hunt' });
@@ -126,7 +134,7 @@ describe('what cannot be simulated is one line, and status 3', () => {
   test.each([
     [['--lock', 'cmd:cat'], 'a program cannot be simulated'],
     [['--faults', 'loss'], '--faults: "loss" is not simulated; there are '],
-    [['--topology', 'sentinel'], 'single'],
+    [['--topology', 'replica'], 'single'],
     [['--lock', './nowhere.ts'], 'does not exist'],
   ])('%s', async (args, said) => {
     const { status, errors } = await hunted(args);

@@ -101,3 +101,18 @@ test('the reserve is there while the run goes on, and gone afterwards', () => {
   recorder.close();
   expect(existsSync(join(folder, 'reserve'))).toBe(false);
 });
+
+test('a record that nobody needs of a killed run is written when it is closed', () => {
+  const later = mkdtempSync(join(tmpdir(), 'lock-torture-recorder-'));
+  try {
+    const held = new Recorder(later, realClock(0), { atOnce: false });
+    held.record({ type: 'phase', phase: 'warm-up' });
+    expect(existsSync(join(later, 'history.jsonl'))).toBe(false);
+    held.close();
+    const lines = readFileSync(join(later, 'history.jsonl'), 'utf8').trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).type)).toEqual(['phase', 'closed']);
+    expect(readFileSync(join(later, 'observations.jsonl'), 'utf8')).toBe('');
+  } finally {
+    rmSync(later, { recursive: true });
+  }
+});

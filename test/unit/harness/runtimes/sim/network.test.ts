@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { drawsFor } from '../../../../../harness/runtimes/sim/draws.js';
 import { type Plug, SimNetwork, type WireEnd } from '../../../../../harness/runtimes/sim/network.js';
 import { Timeline } from '../../../../../harness/runtimes/sim/timeline.js';
 
@@ -25,7 +26,11 @@ beforeEach(() => {
   timeline = new Timeline();
   seen = [];
   atServer = undefined;
-  network = new SimNetwork(timeline, 1, () => {});
+  network = new SimNetwork(
+    timeline,
+    (what) => drawsFor(1, what),
+    () => {},
+  );
   network.hosts.set(r1.address, 'r1').set(c1.address, 'c1');
 });
 
@@ -129,7 +134,11 @@ describe('faults', () => {
 test('the delay of a message does not depend on what happens elsewhere', () => {
   const times = (others: number): number => {
     timeline = new Timeline();
-    network = new SimNetwork(timeline, 5, () => {});
+    network = new SimNetwork(
+      timeline,
+      (what) => drawsFor(5, what),
+      () => {},
+    );
     network.hosts.set(r1.address, 'r1').set(c1.address, 'c1').set('10.77.0.4', 'c2');
     const began = timeline.nowNs;
     let at = 0;
