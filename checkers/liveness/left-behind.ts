@@ -7,7 +7,7 @@
  * for the same key *over the same connection* without having named that value to the node again; and the node still has the
  * value some time after. Over one connection what is sent first comes first: so a client that gave back and was not heard is
  * not accused (its connection is gone, and the next try comes over another), nor is one that could not reach the node, nor
- * one that died; nor one whose node was a replica in between, for what a replica turns away, MONITOR does not show.
+ * one that died, or that a fault held up, before it could be seen to give anything back; nor one whose node was a replica in between, for what a replica turns away, MONITOR does not show.
  *
  * A value names an owner if its client gave it with the request and no other client ever stored it; and, unless it was stored by
  * `SET … NX` or its kin, if clients were seen to take such values of their own away.
@@ -18,11 +18,12 @@
  * from their beginning.
  */
 
+import { effectsOf } from '../../harness/record/facts/effects.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { ownerIs } from '../../harness/record/facts/key-writes.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
-import type { Observation, Observations } from '../../harness/vocabulary/history.js';
+import type { History, Observation, Observations } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
@@ -41,7 +42,8 @@ function findLeftBehind(input: CheckInput): CheckerFindings {
     return { verdict: 'unknown', notes, violations: [], stats: {} };
   }
   const { candidates, tries } = new LeftTries(input).read();
-  const seenOf = seenAfter(input.observations, heardThroughout(input.observations, candidates));
+  const heard = heardThroughout(input.observations, candidates);
+  const seenOf = seenAfter(input.observations, ableToTakeBack(input.history, heard));
   const found = candidates.flatMap((candidate) => {
     const seen = seenOf.get(candidate);
     return seen ? [{ ...candidate, seen }] : [];
@@ -82,6 +84,27 @@ export const leftBehind: Checker = {
   judges: { models: 'all', plays: false },
   check: findLeftBehind,
 };
+
+/**
+ * Those whose client lived and was let alone until what it gave back would have come: one that asks again before it is answered
+ * (a server that wakes carries out all of that at once) learns only then that there is something to give back.
+ */
+function ableToTakeBack(history: History, candidates: readonly Candidate[]): Candidate[] {
+  const effects = effectsOf(history);
+  const footprints = effects.footprints();
+  const endNs = new Map(
+    history.rare.flatMap((event) => (event.type === 'client-down' ? [[event.client, event.endNs] as const] : [])),
+  );
+  return candidates.filter(({ left, next }) => {
+    const settledNs = next.atNs + SETTLED_NS;
+    if ((endNs.get(left.client) ?? Number.POSITIVE_INFINITY) <= settledNs) return false;
+    const own = [left.client, effects.hostOf(left.client)];
+    return !footprints.some(
+      ({ names, earliestNs, latestNs }) =>
+        earliestNs <= settledNs && latestNs >= left.atNs && own.some((name) => names.has(name)),
+    );
+  });
+}
 
 /** Those whose node was not seen to be a replica between the two tries: it may have been told to give the value back, in vain. */
 function heardThroughout({ rare }: Observations, candidates: readonly Candidate[]): Candidate[] {

@@ -17,7 +17,7 @@ import { FINDING, LOCK_MODULE, pinsOf } from './finding.js';
 import { askHunt, type HuntFlags } from './flags.js';
 import { type HuntTotals, hunt, type NewFinding } from './hunt.js';
 import { putLockModule } from './lock-module.js';
-import { CLIENT_ARGV, type Discovery, fingerprintOf, WARM_UP_MS } from './schedule.js';
+import { CLEAN_START_MS, CLIENT_ARGV, type Discovery, fingerprintOf } from './schedule.js';
 import { provideSimulation } from './simulation.js';
 import { WorldProcess } from './world-process.js';
 
@@ -81,7 +81,7 @@ export async function huntCommand(
       config,
       topology: planTopology(kind, settings.topologyOptions, settings.clients),
       faults: asked.faults,
-      endMs: settings.timeLimitMs - WARM_UP_MS - END_MARGIN_MS,
+      endMs: settings.timeLimitMs - CLEAN_START_MS - END_MARGIN_MS,
       goesOn: (schedules) =>
         !stop.signal.aborted &&
         (asked.runs === undefined || schedules < asked.runs) &&

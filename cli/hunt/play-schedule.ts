@@ -13,7 +13,7 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { TopologyKind } from '../../harness/vocabulary/topology.js';
 import { runNemesis } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
-import { WARM_UP_MS } from './schedule.js';
+import { CLEAN_START_MS } from './schedule.js';
 
 /** What all schedules of a hunt have in common, and a schedule needs of its process. */
 export interface ScheduleParts {
@@ -49,7 +49,7 @@ export async function playSchedule(
         random: createRandom(config.seed),
         epochNs: beganNs,
         startNemesis: runNemesis,
-        inVirtualTime: { warmUpMs: WARM_UP_MS },
+        inVirtualTime: { warmUpMs: CLEAN_START_MS },
         say: () => {},
         ledger: new Ledger(),
         interrupt: new AbortController().signal,

@@ -4,7 +4,7 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { BlameName, ViolationClass } from '../../harness/vocabulary/verdict.js';
 
 /** Of a schedule's time limit: how long clients take and release before the first fault can strike. */
-export const WARM_UP_MS = 200;
+export const CLEAN_START_MS = 200;
 
 /** Asks the world to play a schedule in `folder`, which must be empty. */
 export interface ScheduleRequest {

@@ -48,6 +48,18 @@ it('accepts another try with the same value, and one of another process', () => 
   expect(found(same.sample(2.5, 'r1', { owner: 'one' })).verdict).toBe('valid');
 });
 
+it('accepts where the client died, or was held up, before what it gave back could have come', () => {
+  const verdictOf = (story: Story) => found(story.sample(2.5, 'r1', { owner: 'one' })).verdict;
+  expect(verdictOf(tried().down('c1', 2.2))).toBe('valid');
+  expect(verdictOf(tried().down('c1', 2.4))).toBe('invalid');
+  const stopped = (from: number, until: number) =>
+    tried()
+      .fault(from, 0, 'pause', 'strike', { effects: [{ kind: 'stopped', who: ['c1'] }] })
+      .fault(until, 0, 'pause', 'heal');
+  expect(verdictOf(stopped(1.9, 2.1))).toBe('valid');
+  expect(verdictOf(stopped(2.3, 2.4))).toBe('invalid');
+});
+
 it('accepts where the next try came over another connection: what was sent on the first may be lost', () => {
   const story = refusedTwice().take(1, 'r1', 'c1', 'one');
   story.command(2, 'r1', 'c1', ['SET', KEY, 'two', 'PX', '5000', 'NX'], 0, '10.77.0.9:40001');
