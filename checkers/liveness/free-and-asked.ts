@@ -11,7 +11,7 @@
  */
 import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
-import { effectsOf, type Footprint } from '../../harness/record/facts/effects.js';
+import { effectsOf, type Footprint, SETTLE_NS } from '../../harness/record/facts/effects.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
@@ -20,8 +20,6 @@ import type { History } from '../../harness/vocabulary/history.js';
 
 /** Beside the lease: how late a sound lock may be. */
 export const GRACE_NS = 2e9;
-/** Until a failover is through that was under way when the fault was healed. */
-const SETTLE_NS = 10e9;
 /** Clients that are refused ask again within this time: that is one and the same wish. */
 const BETWEEN_TRIES_NS = 1e9;
 /** A refusal that says that the lock is taken: such an attempt stored nothing by which it could be. */

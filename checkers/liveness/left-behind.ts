@@ -7,7 +7,9 @@
  * for the same key *over the same connection* without having named that value to the node again; and the node still has the
  * value some time after. Over one connection what is sent first comes first: so a client that gave back and was not heard is
  * not accused (its connection is gone, and the next try comes over another), nor is one that could not reach the node, nor
- * one that died, or that a fault held up, before it could be seen to give anything back; nor one whose node was a replica in between, for what a replica turns away, MONITOR does not show.
+ * one that died, or that a fault held up, before it could be seen to give anything back; nor one whose node may have turned it
+ * away in between, which MONITOR does not show: as a replica, or, in a Cluster and where replicas must acknowledge, because
+ * another server was in trouble.
  *
  * A value names an owner if its client gave it with the request and no other client ever stored it; and, unless it was stored by
  * `SET … NX` or its kin, if clients were seen to take such values of their own away.
@@ -18,10 +20,12 @@
  * from their beginning.
  */
 
-import { effectsOf } from '../../harness/record/facts/effects.js';
+import { allClientNames } from '../../harness/record/facts/clients.js';
+import { effectsOf, SETTLE_NS } from '../../harness/record/facts/effects.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { ownerIs } from '../../harness/record/facts/key-writes.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
+import { quorumOf } from '../../harness/record/facts/quorum.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
 import type { History, Observation, Observations } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
@@ -42,7 +46,7 @@ function findLeftBehind(input: CheckInput): CheckerFindings {
     return { verdict: 'unknown', notes, violations: [], stats: {} };
   }
   const { candidates, tries } = new LeftTries(input).read();
-  const heard = heardThroughout(input.observations, candidates);
+  const heard = heardThroughout(input.observations, candidates).filter(outsideOfTrouble(input));
   const seenOf = seenAfter(input.observations, ableToTakeBack(input.history, heard));
   const found = candidates.flatMap((candidate) => {
     const seen = seenOf.get(candidate);
@@ -120,6 +124,31 @@ function heardThroughout({ rare }: Observations, candidates: readonly Candidate[
     const after = looks[firstIndex(looks.length, (nth) => looks[nth]! > left.atNs)];
     return after === undefined || after >= next.atNs;
   });
+}
+
+/**
+ * Whether the node cannot have turned its client away because of others between the two tries. A Cluster that misses a slot
+ * serves none, one whose slot is on its way sends clients to and fro, and a primary without its replicas may be told to
+ * refuse; MONITOR shows none of that.
+ */
+function outsideOfTrouble(input: CheckInput): (candidate: Candidate) => boolean {
+  const clients = allClientNames(input.history);
+  const troubles = effectsOf(input.history)
+    .footprints()
+    .filter(({ names }) => names.size === 0 || [...names].some((name) => !clients.has(name)));
+  const firstNs = Math.min(...troubles.map(({ earliestNs }) => earliestNs));
+  if (input.config.topologyOptions.minReplicasToWrite === 0 && !isSharded(input, firstNs)) return () => true;
+  return ({ left, next }) =>
+    troubles.every(({ earliestNs, latestNs }) => next.atNs < earliestNs || left.atNs > latestNs + SETTLE_NS);
+}
+
+/** Whether one server answers for a key, and before that instant several did, each for keys of its own. */
+function isSharded({ history, observations }: CheckInput, beforeNs: number): boolean {
+  if (quorumOf(history)?.kind !== 'primary') return false;
+  const primaries = observations.rare.flatMap(([, look]) =>
+    look.type === 'sample' && look.role === 'primary' && look.atNs < beforeNs ? [look.node] : [],
+  );
+  return new Set(primaries).size > 1;
 }
 
 /**

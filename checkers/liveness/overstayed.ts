@@ -18,7 +18,7 @@
 
 import { othersThan } from '../../harness/record/facts/clients.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
-import { effectsOf } from '../../harness/record/facts/effects.js';
+import { effectsOf, SETTLE_NS } from '../../harness/record/facts/effects.js';
 import { OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { mishaps } from '../../harness/record/facts/faults.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
@@ -36,8 +36,6 @@ const COMMAND_TIMEOUT_MS = 500;
 const UNSEEN_COMMANDS = 2;
 /** A harness that stood still for longer says so in the record. */
 const STALL_MS = 250;
-/** Until a failover is through that was under way when the fault was healed. */
-const SETTLE_NS = 10e9;
 const MOST_REPORTED = 200;
 /** The least that excuses an acquire is this much beyond its wait: cheaper to ask than what its commands were. */
 const LEAST_EXCESS_MS = (1 + UNSEEN_COMMANDS) * COMMAND_TIMEOUT_MS + STALL_MS;

@@ -24,7 +24,7 @@ import { byKey, countBelow, sortedBy } from '../../harness/record/facts/by-key.j
 import { othersThan } from '../../harness/record/facts/clients.js';
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
-import { effectsOf, type Footprint } from '../../harness/record/facts/effects.js';
+import { effectsOf, type Footprint, SETTLE_NS } from '../../harness/record/facts/effects.js';
 import { mishaps } from '../../harness/record/facts/faults.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
@@ -41,8 +41,6 @@ import { unexplained } from '../causes/unexplained.js';
 import { blockedBy, endsOfClients, GRACE_NS, longestLeaseMs, releasesAnsweredNs, silenceNs } from './free-and-asked.js';
 import { type Starvation, starvationsOf } from './starvation.js';
 
-/** Until a failover is through that was under way when the fault was healed. */
-const SETTLE_NS = 10e9;
 /** A sample may be older than its line by this much. */
 const SAMPLED_LATE_NS = 500e6;
 const MOST_REPORTED = 200;

@@ -59,6 +59,9 @@ export type MoveStep = (typeof STEPS)[number];
 
 /** One move, step by step. Each step may be asked for again, and reads back what came of it. */
 export class SlotMove {
+  /** Whether the source was ever told to send clients away: one that has forgotten it may have given keys away. */
+  private isGivingAway = false;
+
   constructor(
     readonly what: SlotToMove,
     private readonly context: Pick<NemesisContext, 'topology' | 'clock' | 'signal'>,
@@ -84,6 +87,7 @@ export class SlotMove {
   private async migrating(): Promise<string> {
     const { slot, source, target } = this.what;
     const to = (await this.view(target)).id;
+    this.isGivingAway = true;
     await asked(source, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', to);
     return this.open(source, `[${slot}->-${target.name}]`, (one) => 'to' in one && one.to === to);
   }
@@ -117,12 +121,31 @@ export class SlotMove {
 
   /** Brings it to an end, whatever was done: see above. Resolves with what was read back. */
   async settle(): Promise<string> {
+    const now = await this.sinceFailovers();
+    return this.isGivingAway ? now.finish() : now.takeBack();
+  }
+
+  /**
+   * The move between those who are the primaries by now: a replica that took the place of one of the two has its keys, and
+   * knows nothing of the move.
+   */
+  private async sinceFailovers(): Promise<SlotMove> {
+    const { source, target } = this.what;
+    const shards = await this.context.topology.shards();
+    const primaryFor = (node: RedisNode) =>
+      shards.find(({ primary, replicas }) => primary === node || replicas.includes(node))?.primary ?? node;
+    return new SlotMove({ ...this.what, source: primaryFor(source), target: primaryFor(target) }, this.context);
+  }
+
+  private async finish(): Promise<string> {
     const { slot, source, target } = this.what;
     const [giving, taking] = await Promise.all([this.view(source), this.view(target)]);
     if (giving.ownerOf(slot) === target.host.address) return this.belongsTo(target);
-    const isGiven = giving.moving.some((one) => one.slot === slot);
     const isOwned = taking.ownerOf(slot) === target.host.address;
-    if (!isGiven && !isOwned) return this.takeBack();
+    if (!isOwned && taking.ownerOf(slot) !== source.host.address) {
+      // Who has a slot on its way to it does not believe that another has it since, and serves nobody.
+      await asked(target, 'CLUSTER', 'SETSLOT', slot, 'NODE', giving.id);
+    }
     const said = [isOwned ? '' : await this.importing(), await this.finishKeys(), await this.node()];
     return said.filter(Boolean).join('; ');
   }

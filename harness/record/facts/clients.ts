@@ -7,16 +7,14 @@ export function clientNames({ rare }: History, client: string): ReadonlySet<stri
   return new Set(up?.type === 'client-up' ? [client, up.slot] : [client]);
 }
 
-/** Names of all lock client processes and their places, but for this one's. */
-export function othersThan({ rare }: History, client: string): ReadonlySet<string> {
-  const others = new Set<string>();
-  let place = client;
-  for (const event of rare) {
-    if (event.type !== 'client-up') continue;
-    if (event.client === client) place = event.slot;
-    others.add(event.client).add(event.slot);
-  }
-  others.delete(client);
-  others.delete(place);
+/** Names of all lock client processes and their places. */
+export function allClientNames({ rare }: History): Set<string> {
+  return new Set(rare.flatMap((event) => (event.type === 'client-up' ? [event.client, event.slot] : [])));
+}
+
+/** Those of all but this one. */
+export function othersThan(history: History, client: string): ReadonlySet<string> {
+  const others = allClientNames(history);
+  for (const own of clientNames(history, client)) others.delete(own);
   return others;
 }

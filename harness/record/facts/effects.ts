@@ -17,6 +17,9 @@ import type { FaultEffect, History } from '../../vocabulary/history.js';
 import { type FaultEvent, faultsInForce, namesInEffect, namesInRecord } from './faults.js';
 import { once } from './once.js';
 
+/** Until a failover is through that was under way when a fault was healed. */
+export const SETTLE_NS = 10e9;
+
 export type EffectName = FaultEffect['kind'];
 
 const ON_PROCESSES: ReadonlySet<EffectName> = new Set(['stopped', 'slowed', 'killed']);

@@ -15,6 +15,7 @@ import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import { faults } from '../../../nemesis/index.js';
 import { haveCompiler } from '../../support/needs.js';
 import type { Job, Probe, Seen } from '../../support/nemesis/inside.js';
+import { freshFolder, historyOf, start } from '../../support/torture.js';
 
 const support = fileURLToPath(new URL('../../support', import.meta.url));
 const root = join(support, '../..');
@@ -540,6 +541,29 @@ describe('faults on real servers', () => {
       expect(one.notes.at(-1)!.proof).toContain(`all others: slot ${slot} belongs to ${owner}`);
       expect([...one.unhealed, ...one.missing]).toEqual([]);
     }
+  });
+
+  it('cluster: a slot that is on its way when its owner is replaced goes to the new owner all the same', async () => {
+    const file = join(freshFolder(), 'plan.json');
+    const owner = { names: ['r1'] };
+    const steps = [
+      { atMs: 300, fault: 'move-slot', target: owner, forMs: 7_000, args: { until: 'keys' } },
+      // Longer than the Cluster waits for it, unless the machine is very busy: then it goes on under its old owner.
+      { atMs: 1_500, fault: 'pause', target: owner, forMs: 4_000 },
+    ];
+    writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
+    const run = start(['--topology', 'cluster', '--plan', file, '--time-limit', '9s']);
+    await run.ended;
+    const history = historyOf(run);
+    const heals = history.filter((event) => event.type === 'fault' && event.state === 'heal');
+    expect(
+      heals.map((event) => event.type === 'fault' && event.fault),
+      run.output(),
+    ).toEqual(['pause', 'move-slot']);
+    expect(heals[1]).toMatchObject({
+      proof: expect.stringMatching(/^CLUSTER NODES of r\d: \[(\d+)-<-r[14]\]; .* slot \1 belongs to r\d$/),
+    });
+    expect(history.find((event) => event.type === 'recovered')).toMatchObject({ missing: [] });
   });
 
   it('redlock: nodes forget, clocks jump and drift, answers come late or never, and all are restarted', async () => {

@@ -230,7 +230,15 @@ export class Story {
   /** A deployment of nodes that know nothing of each other: r1, r2, … */
   independent(count = 5): this {
     const nodes = Array.from({ length: count }, (_, n) => `r${n + 1}`);
-    const quorum: Quorum = { kind: 'majority', nodes, majority: Math.floor(count / 2) + 1 };
+    return this.deployed({ kind: 'majority', nodes, majority: Math.floor(count / 2) + 1 });
+  }
+
+  /** A deployment in which one server answers for a key. */
+  replicated(): this {
+    return this.deployed({ kind: 'primary' });
+  }
+
+  private deployed(quorum: Quorum): this {
     const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [], quorum };
     return this.event(0, { type: 'deployment', ...deployed });
   }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { leftBehind } from '../../../../checkers/liveness/left-behind.js';
-import { KEY, Story } from '../build.js';
+import { KEY, literalConfig, Story } from '../build.js';
 
 const found = (story: Story) => leftBehind.check(story.input());
 
 /** c1 tries at 1 s and again at 2 s, and is refused. */
-const refusedTwice = () => new Story().up('c1').refused('c1', 0.9, 1.6).refused('c1', 1.9, 2.4);
+const refusedTwice = () => new Story().up('c1').up('c2').refused('c1', 0.9, 1.6).refused('c1', 1.9, 2.4);
 
 /** In the first of them it stored `one` on r1. */
 const tried = () => refusedTwice().take(1, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'two');
@@ -72,6 +72,29 @@ it('accepts where the node was a replica in between: it turned away whoever gave
   expect(seenAs('replica', 1.7)).toBe('valid');
   expect(seenAs('primary', 1.7)).toBe('invalid');
   expect(seenAs('replica', 0.9)).toBe('invalid');
+});
+
+it('accepts where the node may have turned its client away because another was in trouble, and MONITOR shows nothing of that', () => {
+  const killed = (name: string, atNs: number, minReplicasToWrite: number, primaries: string[]) => {
+    const topologyOptions = { ...literalConfig.topologyOptions, minReplicasToWrite };
+    const story = tried().sample(2.5, 'r1', { owner: 'one' }).configured({ topologyOptions }).replicated();
+    for (const node of ['r1', 'r2', 'r3']) {
+      story.sample(0.1, node, { role: primaries.includes(node) ? 'primary' : 'replica' });
+    }
+    story.fault(atNs, 0, 'kill', 'strike', {
+      targets: [name],
+      effects: [{ kind: 'killed', who: [name], sinceNs: atNs * 1e9 }],
+    });
+    story.fault(atNs + 0.1, 0, 'kill', 'heal', { targets: [name] });
+    return found(story).verdict;
+  };
+  const three = ['r1', 'r2', 'r3'];
+  expect(killed('r3', 1.5, 0, three)).toBe('valid');
+  expect(killed('r3', 0.5, 0, three)).toBe('valid');
+  expect(killed('r3', 1.5, 1, ['r1'])).toBe('valid');
+  expect(killed('r3', 2.1, 0, three)).toBe('invalid');
+  expect(killed('r3', 1.5, 0, ['r1'])).toBe('invalid');
+  expect(killed('c2', 1.5, 0, three)).toBe('invalid');
 });
 
 it('cannot tell where observations are missing: the line that named the value may be among them', () => {
