@@ -6,14 +6,16 @@
  * that count as well.
  *
  * Excludes tokens that are counted anywhere else (by the client, or by a command of its own, which may have been replicated
- * without the lock), what only the lock's key can have come to (an eviction, its expiry, somebody's DEL), and independent
+ * without the lock), what only the lock's key can have come to (an eviction, its expiry, somebody's DEL), what only the count
+ * can have come to before the lock was lost (a count that expires may have gone while the lock was renewed), and independent
  * nodes, of which it is not known which gave the token.
  */
 
+import { NEVER } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import type { Cause, CauseLink, CauseName } from '../../harness/vocabulary/verdict.js';
-import { contestsOf } from './contest.js';
+import { type Contest, contestsOf } from './contest.js';
 import type { Party } from './meanwhile.js';
 
 /** Each shows a node that was without everything that another, or its own earlier process, had written last. */
@@ -25,11 +27,25 @@ export function counterLost(overlap: Overlap, cause: Cause, evidence: Evidence):
   const [contest] = contestsOf(overlap, evidence);
   const counter = contest?.earlier.write.counter?.key;
   if (!contest || counter === undefined || contest.later.write.counter?.key !== counter) return undefined;
+  if (mayHaveGoneBefore(contest, counter, evidence)) return undefined;
   return {
     name: cause.name,
     sentence: `${cause.sentence} Tokens are counted in ${counter} by the same script, so that count was missing with it.`,
     chain: [...cause.chain, countLink(contest.earlier), countLink(contest.later)].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/** Whether the count may have been gone when the lock was lost, from a node that had had both. */
+function mayHaveGoneBefore({ earlier, reached, tenure }: Contest, counter: string, evidence: Evidence): boolean {
+  if (!reached) return false;
+  const [loss] = tenure.losses;
+  const list = evidence.readingOf(reached.node)?.changes(counter).list ?? [];
+  const { observation } = reached === earlier.write ? earlier.write.counter! : reached;
+  const at = list.findLastIndex(({ line }) => line <= observation);
+  if (!loss || at < 0) return true;
+  return list
+    .slice(at)
+    .some(({ line, after }) => line < loss.line && (after.exists !== 'yes' || after.expires.fromMs !== NEVER.fromMs));
 }
 
 function countLink({ hold, write: { node, atNs, counter } }: Party): CauseLink {

@@ -78,7 +78,7 @@ function movedBetween(first: KeyWrite, second: KeyWrite): number {
 
 /**
  * Whether a clock jumped or ran fast is said where the other would not have done it by itself: no drift was as much as the
- * time that was left, or a drift had been, before anything else moved the clock.
+ * time that was left, or the only drift had been, before anything else moved the clock.
  */
 function moveNamed(
   { earlier, gone }: Contest,
@@ -99,11 +99,17 @@ function moveNamed(
   const jumps = gains.filter(({ ratePpm }) => ratePpm === 0);
   // It moved by more than is known of.
   if (jumps.length === 0 && movedMs > driftedMs + READING_MS) return undefined;
+  // Of two drifts at once the second may have taken the first one's place.
+  const drifts = clockMovesOf(evidence.effects, gone.node).filter(
+    ({ ratePpm, span }) => ratePpm !== 0 && span.earliestNs <= gone.atNs && span.latestNs >= earliestNs,
+  );
+  if (drifts.length > 1) return undefined;
   const byNs = gains.map(({ ratePpm, span }) => (ratePpm > 0 ? span.untilNs : span.earliestNs));
   const aloneUntilNs = Math.min(gone.atNs, ...byNs);
   const leftThenMs = leftMs + (gone.atNs - aloneUntilNs) / 1e6;
   const drifted = sum(evidence.clockGains(gone.node, ranNs, aloneUntilNs));
-  const sufficed = drifted > leftThenMs + (jumps.length > 0 ? READING_MS : -READING_MS);
+  // What set a drifting clock right may have undone an earlier jump with it, and that be what it gained.
+  const sufficed = drifted > leftThenMs + (aloneUntilNs < gone.atNs ? READING_MS : -READING_MS);
   return sufficed ? 'clock-ran-fast' : undefined;
 }
 

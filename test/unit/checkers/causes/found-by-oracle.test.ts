@@ -108,6 +108,27 @@ it('a clock that jumped when its drift had ended the lease is not why it had', (
   expect(names(drifted.take(2.999, 'r1', 'c2', 'value-of-c2', 77_000))).toEqual(['clock-ran-fast']);
 });
 
+it('a clock that drifts in two ways at once may gain by the last of them only', () => {
+  const drifts = (story: Story, at: number, step: number, ratePpm: number) =>
+    story.fault(at, step, 'drift', 'strike', {
+      effects: [{ kind: 'clock-drifts', who: ['r1'], ratePpm, gainedMs: 0 }],
+    });
+  const taken = (story: Story) => names(story.take(2.999, 'r1', 'c2', 'value-of-c2', 3_200));
+  const one = () => drifts(broken().take(0.999, 'r1', 'c1'), 1.1, 0, 1_800_000);
+  expect(taken(one())).toEqual(['clock-ran-fast']);
+  expect(taken(drifts(one(), 1.2, 1, 900_000))).toEqual(['unexplained']);
+});
+
+it('a clock that was set right may have gained by that, where it had jumped back before', () => {
+  const names3s = (healed: number) => {
+    const effects = [{ kind: 'clock-drifts' as const, who: ['r1'], ratePpm: 1_620_000, gainedMs: 0 }];
+    const story = broken().fault(0.998, 0, 'drift', 'strike', { effects }).take(0.999, 'r1', 'c1');
+    return names(story.fault(healed, 0, 'drift', 'heal', {}).take(2.999, 'r1', 'c2', 'value-of-c2', 3_120));
+  };
+  expect(names3s(3.5)).toEqual(['clock-ran-fast']);
+  expect(names3s(2.9)).toEqual(['unexplained']);
+});
+
 /** r2 replicates from r1 and is primary from 2.5 s on, when it grants c2 the lock. */
 function failedOver(): Story {
   const story = broken().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' }).take(0.999, 'r1', 'c1');
