@@ -11,7 +11,7 @@
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
 import { type Contest, ranBy } from './contest.js';
-import { BLUR_MS, keptItsData, mayHaveBeenOver, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
+import { BLUR_MS, isReplicated, keptItsData, mayHaveBeenOver, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
 
 /** Whether the earlier grant's write may have come to the later one's node by then, and gone again before the later grant. */
 export function mayHaveCome(contest: Contest, evidence: Evidence, byNs: number): boolean {
@@ -19,6 +19,19 @@ export function mayHaveCome(contest: Contest, evidence: Evidence, byNs: number):
   const { node } = later.write;
   // Servers that are promoted may break off with whom they serve: by then the write had not come.
   if (!evidence.watchedThroughout(node, earlier.hold.grantSentNs, byNs)) return true;
+  // A write whose time was over by this node's clock when it came here removed what was there.
+  const { observation } = later.write;
+  const removedByIt = evidence
+    .writes(node, key)
+    .some(
+      (write) =>
+        write.effect === 'remove' &&
+        write.command === 'SET' &&
+        write.atNs >= earlier.hold.grantSentNs &&
+        write.observation < observation &&
+        isReplicated(write, evidence),
+    );
+  if (removedByIt) return true;
   // What came just before a server was killed is in no record, and the server may have forgotten it by that.
   if (ranAnew(node, earlier.write.atNs, ranBy(later), evidence)) return true;
   if (keptItsData(node, key, earlier.write.atNs, ranBy(later), evidence)) return false;

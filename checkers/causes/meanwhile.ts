@@ -2,7 +2,7 @@
  * What must not have happened between two writes on a node, for a cause to be the only one that is left: each is a way in which
  * a key may go without a line that says so.
  */
-import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { ClockReading, KeyWrite, SampleObservation } from '../../harness/record/facts/key-writes.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
@@ -25,11 +25,15 @@ const UNSEEN_NS = 500e6;
 /** A server that starts again is looked at within this time. */
 const LOOKED_AT_WITHIN_NS = 100e6;
 
-/** Whether a write came over the replication link, or may have: between two samples its node may have been made a replica. */
+/**
+ * Whether a write came over the replication link, or may have: between two samples its node may have been made a replica. What
+ * is read when the node has been promoted may have run before.
+ */
 export function isReplicated(write: KeyWrite, evidence: Evidence): boolean {
   if (write.client !== undefined) return false;
+  const ranNs = evidence.isPlaced(write) ? write.ranNs : write.atNs - OBSERVED_WITHIN_NS;
   const around = [
-    evidence.lastSample(write.node, write.atNs),
+    evidence.lastSample(write.node, Math.min(ranNs, write.atNs)),
     evidence.firstSample(write.node, write.atNs, () => true),
   ];
   return around.some((sample) => sample?.[1].role !== 'primary');
@@ -141,11 +145,13 @@ export function lastProlonged(
   if (!last) return { last: reached, origin: earlier.write };
   const asked =
     last.client !== undefined
-      ? last
+      ? [last]
       : evidence
           .writes(earlier.write.node, key)
-          .find((write) => prolongs(write) && Math.abs(write.expiresWallMs - last.expiresWallMs) <= BLUR_MS);
-  return { last, origin: asked?.client === earlier.hold.client ? asked : undefined };
+          .filter((write) => prolongs(write) && Math.abs(write.expiresWallMs - last.expiresWallMs) <= BLUR_MS);
+  // Where others asked for the same to the millisecond, it may be theirs.
+  const isOwn = asked.every(({ client }) => client === earlier.hold.client);
+  return { last, origin: isOwn ? asked[0] : undefined };
 }
 
 /** A moment after a write and up to an instant at which, by the node's own clock, the time that it set was over. */

@@ -135,6 +135,50 @@ function failedOver(): Story {
   return story.sample(1.5, 'r2', { role: 'replica' }).sample(2.5, 'r2').take(2.999, 'r2', 'c2');
 }
 
+it("what came over the link and is read when its server has been promoted is nobody's removal", () => {
+  const stored = { owner: 'value-of-c1' };
+  const until = (ms: number, value = 'value-of-c1') => ['SET', KEY, value, 'PXAT', String(1_700_000_000_000 + ms)];
+  const followed = broken().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' }).take(0.999, 'r1', 'c1');
+  followed
+    .sample(0.9, 'r2', { role: 'replica' })
+    .command(1, 'r2', 'link', until(5_999))
+    .looks(1.1, 2.4, 'r2', { role: 'replica', ...stored });
+  followed.sample(2.5, 'r2', stored).command(2.6, 'r2', 'link', until(1_000, 'value-of-c3'), -300);
+  followed.sample(3.2, 'r2', { owner: 'value-of-c2' });
+  expect(names(followed.take(2.999, 'r2', 'c2'))).toEqual(['unexplained']);
+});
+
+it('a write whose time was over when it came to a replica had come there', () => {
+  const over = ['SET', KEY, 'value-of-c1', 'PXAT', '1700000000500'];
+  const late = (aheadMs: number) => {
+    const story = broken().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' }).take(0.999, 'r1', 'c1');
+    story.sample(1.5, 'r2', { role: 'replica' }).sample(2.5, 'r2').command(2.6, 'r2', 'link', over, aheadMs);
+    return names(story.take(2.999, 'r2', 'c2').sample(3.2, 'r2', { owner: 'value-of-c2' }));
+  };
+  expect(late(-1_200)).toEqual(['unexplained']);
+  // That was no replica's any more.
+  expect(late(0)).toEqual(['failover-lost-write']);
+});
+
+it('what two asked for within a millisecond of each other is not told apart by the time that it ends', () => {
+  const link = (endsMs: number) => ['SET', KEY, 'same', 'PXAT', String(1_700_000_000_000 + endsMs)];
+  const copied = (add: (story: Story) => Story) => {
+    const story = broken().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' });
+    story.take(0.999, 'r1', 'c1', 'same', 0, 500).command(1, 'r2', 'link', link(1_499));
+    return names(
+      add(story)
+        .looks(0.6, 3, 'r2', { role: 'replica', ...OF_ITS_ROLE })
+        .take(2.999, 'r2', 'c2'),
+    );
+  };
+  const again = (story: Story, client: string) =>
+    story
+      .command(1.001, 'r1', client, ['PEXPIRE', KEY, '499'])
+      .command(1.001, 'r2', 'link', ['PEXPIREAT', KEY, '1700000001500']);
+  expect(copied((story) => again(story, 'c1'))).toEqual(['lease-too-short']);
+  expect(copied((story) => again(story, 'c3'))).toEqual(['unexplained']);
+});
+
 it('a primary that had forgotten the lock before its replica took over is not a failover that lost it', () => {
   expect(names(failedOver())).toEqual(['failover-lost-write']);
   const restarted = failedOver().watch(1.1, 'r1', false).watch(1.2, 'r1').sample(1.2, 'r1', { runId: 'run-2' });

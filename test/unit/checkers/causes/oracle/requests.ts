@@ -76,7 +76,7 @@ function refused(
   }
   if (form !== 'adopting') return { yes: false };
   node.show(sender, ['GET', KEY]);
-  if (copy.value !== attempt.value) return { yes: false };
+  if (copy.isHash || copy.value !== attempt.value) return { yes: false };
   attempt.adopted = { copy, node: node.name, atNs: node.nowNs };
   return { yes: true };
 }
@@ -102,7 +102,8 @@ function takeByScript(
   const isHash = form === 'hash';
   if (form === 'own-script') node.show(LUA, ['get', KEY]);
   else node.show(LUA, ['exists', KEY]);
-  const isOwn = there?.value === value && (form === 'own-script' || isHash);
+  // What is of another type ends the script with an error.
+  const isOwn = there?.value === value && (form === 'own-script' || isHash) && there.isHash === isHash;
   if (isHash && there) node.show(LUA, ['hexists', KEY, value]);
   if (there && !isOwn) return { yes: false };
   const counted = form === 'counted' ? countUp(node, LUA, counter, ttlMs) : {};
@@ -183,7 +184,9 @@ export function removeCounter(node: Node, sender: Sender): void {
 
 function compared(node: Node, value: string, form: Form): boolean {
   node.show(LUA, form === 'hash' ? ['hexists', KEY, value] : ['get', KEY]);
-  return node.look()?.value === value;
+  const there = node.look();
+  // A command for another type is an error.
+  return there?.value === value && there.isHash === (form === 'hash');
 }
 
 /** Somebody else, who is no lock client. */
