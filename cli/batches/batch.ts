@@ -8,7 +8,7 @@ import type { Results } from '../../harness/vocabulary/verdict.js';
 import { askRun } from '../run/ask-run.js';
 import { type DecidedRun, decideRun } from '../run/decide-run.js';
 import { parseRunFlags, SEEDS } from '../run/flags.js';
-import type { Machine } from '../run/machine.js';
+import { type Machine, namingServer } from '../run/machine.js';
 import { createPreparer } from '../run/prepare-run.js';
 import { type StopRequests, supervise } from '../run/supervise.js';
 
@@ -59,12 +59,16 @@ export async function runBatch<Job>(
   await Promise.all(Array.from({ length: options.jobs }, worker));
 }
 
-/** For runs that are given as flags of `run`; relative files in them are below `cwd`. */
+/**
+ * For runs that are given as flags of `run`; relative files in them are below `cwd`. What repeats one names the server, too, if
+ * the user did.
+ */
 export function decideByFlags(
   { machine }: Pick<BatchOptions, 'machine'>,
   cwd: string,
 ): DecideRun<{ argv: readonly string[] }> {
-  return ({ argv }, drawn) => {
+  return (job, drawn) => {
+    const argv = [...job.argv, ...namingServer(machine.redis)];
     const { flags, given } = parseRunFlags(argv);
     return decideRun(askRun(flags, { argv, cwd, given }), machine.unavailable, flags.seed ?? drawn);
   };

@@ -8,6 +8,8 @@ import { castWith, decidePlay, scenarioNamed } from './scenario-command.js';
 /** What came of a cell. */
 export interface CellRow {
   cell: string;
+  /** Where its runs were made, if the user named that. */
+  server?: string;
   fault: string;
   lock: string;
   topology: string;
@@ -42,9 +44,20 @@ function argvOf({ lock, topology, expect }: Cell, { flags }: Flags, timeLimitMs:
 const CLASS_OF = { exclusion: 'exclusion', stale: 'stale', harm: 'harm', deadlock: 'liveness' } as const;
 
 /** A cell of which nothing is known yet. */
-export function begun(cell: Cell): CellRow {
+export function begun(cell: Cell, server?: string): CellRow {
   const { fault, lock, topology, expect, reason } = cell;
-  return { cell: nameOf(cell), fault, lock, topology, expect, shown: 'could-not-run', why: '', reason, runs: [] };
+  return {
+    cell: nameOf(cell),
+    ...(server !== undefined && { server }),
+    fault,
+    lock,
+    topology,
+    expect,
+    shown: 'could-not-run',
+    why: '',
+    reason,
+    runs: [],
+  };
 }
 
 /** Adds a run to what is known of a cell. */

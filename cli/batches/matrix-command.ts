@@ -12,12 +12,14 @@ import type { Sheet, SheetCell } from '../../reports/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
 import { durationMs, wholeNumberIn } from '../common/values.js';
-import { runBatch } from './batch.js';
-import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
+import { namedServer } from '../run/machine.js';
+import { type BatchOptions, runBatch } from './batch.js';
+import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
 import { begun, type CellRow, decideCell, judgeCell } from './matrix-cells.js';
+import { byServer, sideBySide } from './servers.js';
 
-export interface MatrixFlags extends BatchFlags {
+export interface MatrixFlags extends ServersFlags {
   locks?: string;
   faults?: string;
   topologies?: string;
@@ -31,7 +33,7 @@ const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
 
 export function addMatrixFlags(command: Command): Command {
   return addBatchFlags(
-    command
+    addServersFlag(command)
       .addOption(new Option('--locks <names>', 'only these, as in set-nx-px,redlock'))
       .addOption(new Option('--faults <names>', 'only these rows, as in client-paused,eviction'))
       .addOption(new Option('--topologies <names>', 'only on these'))
@@ -71,37 +73,67 @@ interface Summary {
 export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }): Promise<number> {
   const chosen = choose(flags);
   const done = flags.resume.flatMap((folder) => rowsOf(resolve(cwd, folder)));
-  const rows = cells.flatMap(
-    (cell) => done.find((row) => row.cell === nameOf(cell) && row.expect === cell.expect) ?? [],
-  );
-  const open = chosen.filter((cell) => !rows.some((row) => row.cell === nameOf(cell)));
+  const known = done.filter((row, n) => {
+    const cell = cells.find((one) => nameOf(one) === row.cell);
+    return cell?.expect === row.expect && done.findIndex((other) => isSame(other, row)) === n;
+  });
+  const rows = [...known].sort((a, b) => placeOf(a) - placeOf(b));
   const say = saying(flags);
-  const options = await batchOptions(flags, cwd, say);
-  const planned = rows.length + open.length;
+  const batches = (await optionsByServer(flags, cwd, say)).map((options) => {
+    const server = namedServer(options.machine.redis);
+    const unknown = chosen.filter((cell) => !known.some((row) => isSame(row, { cell: nameOf(cell), server })));
+    return { options, server, open: unknown.map((cell): OpenCell => ({ cell, row: begun(cell, server) })) };
+  });
+  const planned = rows.length + batches.reduce((sum, { open }) => sum + open.length, 0);
   const summarise = () => summaryOf(rows, planned);
-  const record = recordBatch({ base: options.base, name: 'matrix', json: flags.json }, summarise, sheetOf);
-  say(
-    `matrix ${record.id}: ${open.length} cells, ${flags.jobs} at once${rows.length > 0 ? `; ${rows.length} taken over` : ''}`,
-  );
-  const decide = decideCell(options, PROJECT, flags.timeLimit);
+  const { base } = batches[0]!.options;
+  const record = recordBatch({ base, name: 'matrix', json: flags.json }, summarise, sheetOf);
+  const takenOver = rows.length > 0 ? `; ${rows.length} taken over` : '';
+  say(`matrix ${record.id}: ${planned - rows.length} cells, ${flags.jobs} at once${takenOver}`);
+  for (const { options, server, open } of batches)
+    await runCells(open, options, flags, (row) => {
+      rows.push(row);
+      const where = batches.length > 1 ? `${server}  ` : '';
+      const text = `${where}${row.cell.padEnd(58)} ${inWords(row.shown)}: ${row.why}`;
+      record.ended({ type: 'cell', ...row }, rows.length, planned, text);
+    });
+  return record.end();
+}
 
-  // A cell that must break has several seeds; one after the other, because the next is made only if it is needed.
-  let left = open.map((cell): { cell: Cell; row: CellRow } => ({ cell, row: begun(cell) }));
-  for (let round = 1; left.length > 0 && round <= flags.seeds && !options.stop.asked; round++) {
-    const again: typeof left = [];
+function isSame(one: Pick<CellRow, 'cell' | 'server'>, other: Pick<CellRow, 'cell' | 'server'>): boolean {
+  return one.cell === other.cell && one.server === other.server;
+}
+
+function placeOf(row: CellRow): number {
+  return cells.findIndex((cell) => nameOf(cell) === row.cell);
+}
+
+interface OpenCell {
+  cell: Cell;
+  row: CellRow;
+}
+
+/**
+ * The runs of `open` on one server; `done` is called with what each cell came to. A cell that must break has several seeds, one
+ * after the other, because the next is made only if it is needed.
+ */
+async function runCells(
+  open: readonly OpenCell[],
+  options: BatchOptions,
+  { seeds, timeLimit }: Pick<MatrixFlags, 'seeds' | 'timeLimit'>,
+  done: (row: CellRow) => void,
+): Promise<void> {
+  const decide = decideCell(options, PROJECT, timeLimit);
+  let left = open;
+  for (let round = 1; left.length > 0 && round <= seeds && !options.stop.asked; round++) {
+    const again: OpenCell[] = [];
     await runBatch(left, options, decide, ({ cell, row }, run) => {
       judgeCell(row, run);
-      if (row.shown === 'lacks-power' && round < flags.seeds) {
-        again.push({ cell, row });
-        return;
-      }
-      rows.push(row);
-      const text = `${row.cell.padEnd(58)} ${inWords(row.shown)}: ${row.why}`;
-      record.ended({ type: 'cell', ...row }, rows.length, planned, text);
+      if (row.shown === 'lacks-power' && round < seeds) again.push({ cell, row });
+      else done(row);
     });
     left = again;
   }
-  return record.end();
 }
 
 function choose({ locks, faults, topologies, shard: part }: MatrixFlags): Cell[] {
@@ -130,6 +162,7 @@ const cellOutcome = z.enum(['safe', 'exclusion', 'stale', 'harm', 'deadlock']);
 const cellRow = describes<CellRow>()(
   z.object({
     cell: z.string(),
+    server: z.string().optional(),
     fault: z.string(),
     lock: z.string(),
     topology: z.string(),
@@ -178,17 +211,22 @@ function summaryOf(rows: readonly CellRow[], planned: number): Summary {
 }
 
 function sheetOf({ rows, exitStatus, headline }: Summary, id: string): Sheet {
-  const faults = [...new Set(rows.map(({ fault }) => fault))];
   return {
     title: `matrix ${id}`,
     state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
     headline,
-    tables: [atAGlance(rows, faults), ...faults.map((fault) => tableOf(fault, rows))],
+    tables: [
+      ...sideBySide(rows, 'cell', ({ cell }) => cell, cameOutCell),
+      ...byServer(rows).flatMap(({ where, rows: there }) => {
+        const faults = [...new Set(there.map(({ fault }) => fault))];
+        return [atAGlance(there, faults, where), ...faults.map((fault) => tableOf(fault, there, where))];
+      }),
+    ],
   };
 }
 
 /** Locks by faults, wherever they were shown; coloured by what came of the lock, whether or not it was expected. */
-function atAGlance(rows: readonly CellRow[], faults: readonly string[]): Sheet['tables'][number] {
+function atAGlance(rows: readonly CellRow[], faults: readonly string[], where: string): Sheet['tables'][number] {
   const locks = [...new Set(rows.map(({ lock }) => lock))];
   const cellOf = (of: readonly CellRow[]): SheetCell => {
     if (of.length === 0) return '–';
@@ -200,7 +238,7 @@ function atAGlance(rows: readonly CellRow[], faults: readonly string[]): Sheet['
     };
   };
   return {
-    title: 'At a glance',
+    title: `At a glance${where}`,
     columns: ['', ...faults.map(inWords)],
     rows: locks.map((lock) => [
       lock,
@@ -209,9 +247,9 @@ function atAGlance(rows: readonly CellRow[], faults: readonly string[]): Sheet['
   };
 }
 
-function tableOf(fault: string, rows: readonly CellRow[]): Sheet['tables'][number] {
+function tableOf(fault: string, rows: readonly CellRow[], where: string): Sheet['tables'][number] {
   return {
-    title: inWords(fault),
+    title: `${inWords(fault)}${where}`,
     columns: ['lock', 'on', 'must be', 'came out', 'why it must', 'what was found', 'run'],
     rows: rows
       .filter((row) => row.fault === fault)
@@ -222,13 +260,17 @@ function tableOf(fault: string, rows: readonly CellRow[]): Sheet['tables'][numbe
           lock,
           topology,
           expect,
-          { text: cameOutAs(row), good: row.shown === 'as-expected' },
+          cameOutCell(row),
           reason,
           why,
           last?.run === undefined ? '' : { text: `seed ${last.seed}`, run: last.run },
         ];
       }),
   };
+}
+
+function cameOutCell(row: CellRow) {
+  return { text: cameOutAs(row), good: row.shown === 'as-expected' };
 }
 
 function cameOutAs({ expect, came, shown }: CellRow): string {

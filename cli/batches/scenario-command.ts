@@ -13,12 +13,14 @@ import { type Say, saying } from '../common/say.js';
 import { nameAmong } from '../common/values.js';
 import type { DecidedRun } from '../run/decide-run.js';
 import { checkPair, fitsTopology } from '../run/deployment.js';
+import { namedServer, namingServer } from '../run/machine.js';
 import type { RunRequest } from '../run/prepare-run.js';
 import { type BatchOptions, type BatchRun, runBatch } from './batch.js';
-import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
+import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags } from './batch-flags.js';
 import { batchHeadline, recordBatch } from './batch-record.js';
+import { byServer, sideBySide } from './servers.js';
 
-export interface ScenarioFlags extends BatchFlags {
+export interface ScenarioFlags extends ServersFlags {
   all: boolean;
   list: boolean;
   lock?: string;
@@ -27,7 +29,7 @@ export interface ScenarioFlags extends BatchFlags {
 
 export function addScenarioFlags(command: Command): Command {
   return addBatchFlags(
-    command
+    addServersFlag(command)
       .argument('[names...]', 'scenarios, as --list names them')
       .addOption(new Option('--all', 'play all of them').default(false, 'no'))
       .addOption(new Option('--list', 'what there is: each claim, and what is true of it').default(false, 'no'))
@@ -48,6 +50,8 @@ export function addScenarioFlags(command: Command): Command {
 /** How one scenario went. */
 interface Row {
   scenario: string;
+  /** Where it was played, if the user named that. */
+  server?: string;
   claim: string;
   truth: string;
   /**
@@ -68,18 +72,23 @@ export async function scenarioCommand(
   if (flags.list) return list();
   const say = saying(flags);
   const chosen = choose(names, flags, say);
-  const options = await batchOptions(flags, cwd, say);
+  const batches = await optionsByServer(flags, cwd, say);
   const rows: Row[] = [];
   const beganMs = performance.now();
-  const summarise = () => summaryOf(rows, chosen.length, (performance.now() - beganMs) / 1e3);
-  const record = recordBatch({ base: options.base, name: 'scenarios', json: flags.json }, summarise, sheetOf);
-  const decide = (scenario: Cast, seed: number) => decidePlay(scenario, options, seed, cwd);
-  await runBatch(chosen, options, decide, (scenario, run) => {
-    const row = rowOf(scenario, run);
-    rows.push(row);
-    const text = `${scenario.name.padEnd(40)} ${row.went.replace(/-/g, ' ')}: ${row.why}`;
-    record.ended({ type: 'run', ...row }, rows.length, chosen.length, text);
-  });
+  const planned = chosen.length * batches.length;
+  const summarise = () => summaryOf(rows, planned, (performance.now() - beganMs) / 1e3);
+  const record = recordBatch({ base: batches[0]!.base, name: 'scenarios', json: flags.json }, summarise, sheetOf);
+  for (const options of batches) {
+    const server = namedServer(options.machine.redis);
+    const decide = (scenario: Cast, seed: number) => decidePlay(scenario, options, seed, cwd);
+    await runBatch(chosen, options, decide, (scenario, run) => {
+      const row = rowOf(scenario, server, run);
+      rows.push(row);
+      const where = batches.length > 1 ? `${server}  ` : '';
+      const text = `${where}${scenario.name.padEnd(40)} ${row.went.replace(/-/g, ' ')}: ${row.why}`;
+      record.ended({ type: 'run', ...row }, rows.length, planned, text);
+    });
+  }
   return record.end();
 }
 
@@ -148,10 +157,11 @@ export function decidePlay(
 ): Pick<DecidedRun, 'request' | 'plan'> {
   const lacking = scenario.needs?.map((need) => machine.unavailable[need]).find((reason) => reason !== undefined);
   if (lacking !== undefined) throw new UsageError(`scenario ${scenario.name} is not possible here: ${lacking}`);
-  return { request: requestOf(scenario, seed, cwd), plan: { version: 1, seed, steps: [] } };
+  const server = namingServer(machine.redis);
+  return { request: requestOf(scenario, server, seed, cwd), plan: { version: 1, seed, steps: [] } };
 }
 
-function requestOf(scenario: Cast, seed: number, cwd: string): RunRequest {
+function requestOf(scenario: Cast, server: readonly string[], seed: number, cwd: string): RunRequest {
   const { name, topology, lock, settings = {} } = scenario;
   checkPair(lock, topologies[topology]!);
   const { clients = 3, keys = 2, leaseMs = 2_000 } = settings;
@@ -181,7 +191,7 @@ function requestOf(scenario: Cast, seed: number, cwd: string): RunRequest {
     nemesis: [],
     nemesisIntervalMs: 1_000,
     failOn: [...CLASSES],
-    reproduce: commandLine(['scenario', name, ...castFlags(scenario)]),
+    reproduce: commandLine(['scenario', name, ...castFlags(scenario), ...server]),
   };
 }
 
@@ -194,9 +204,15 @@ function castFlags({ name, lock, topology }: Cast): string[] {
   ];
 }
 
-function rowOf(scenario: Cast, run: BatchRun): Row {
+function rowOf(scenario: Cast, server: string | undefined, run: BatchRun): Row {
   const { name, claim, truth, expect } = scenario;
-  const row = { scenario: name, claim, truth, ...(run.runId && { run: run.runId }) };
+  const row = {
+    scenario: name,
+    ...(server !== undefined && { server }),
+    claim,
+    truth,
+    ...(run.runId && { run: run.runId }),
+  };
   if (!run.results || !run.folder) return { ...row, went: 'could-not-run', why: run.error ?? 'it could not run' };
   const { results } = run;
   if (!expect) return { ...row, ...howItEnded(results) };
@@ -244,17 +260,22 @@ function sheetOf(summary: ReturnType<typeof summaryOf>, id: string): Sheet {
     state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',
     headline: batchHeadline(summary),
     tables: [
-      {
-        title: 'Claims, and what is true of them',
+      ...sideBySide(rows, 'scenario', ({ scenario }) => scenario, wentCell),
+      ...byServer(rows).map(({ where, rows: there }) => ({
+        title: `Claims, and what is true of them${where}`,
         columns: ['scenario', 'claim', 'truth', 'went', 'found'],
-        rows: rows.map(({ scenario, claim, truth, went, why, run }) => [
-          run === undefined ? scenario : { text: scenario, run },
-          claim,
-          truth,
-          { text: went.replace(/-/g, ' '), good: went === 'as-written' || went === 'held' },
-          why,
+        rows: there.map((row) => [
+          row.run === undefined ? row.scenario : { text: row.scenario, run: row.run },
+          row.claim,
+          row.truth,
+          wentCell(row),
+          row.why,
         ]),
-      },
+      })),
     ],
   };
+}
+
+function wentCell({ went }: Row) {
+  return { text: went.replace(/-/g, ' '), good: went === 'as-written' || went === 'held' };
 }

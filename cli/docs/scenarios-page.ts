@@ -28,6 +28,16 @@ step of the play came out as its file says *and* the checkers, who know nothing 
 and nothing of another class. Where nothing is expected the lock must have held. Exit status 0: all went as written; 1: one
 went otherwise; 2: it was ended before all were played; 3: one could not run.
 
+## On several servers
+
+\`\`\`sh
+npm run torture -- scenario --all --servers redis@8.0,valkey@8.1,valkey@9
+\`\`\`
+
+plays them on one server after the other; the table has a column for each, and then a section. What is expected is the same on
+all of them. All 59 went as written on Redis 8.0.2, Valkey 8.1.1 and
+Valkey 9.1.2, each played once.
+
 ## With another lock
 
 \`\`\`sh

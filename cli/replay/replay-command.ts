@@ -15,7 +15,7 @@ import { replayFinding } from '../hunt/replay-finding.js';
 import type { Where } from '../judge/judge-commands.js';
 import { checkPair, planTopology } from '../run/deployment.js';
 import { askSeries, type ReplayFlags } from '../run/flags.js';
-import type { AskedMachine, Machine } from '../run/machine.js';
+import { type AskedMachine, type Machine, namedServer } from '../run/machine.js';
 import { askMachine } from '../run/machine-flags.js';
 import { readPlanFile } from '../run/plan-file.js';
 import { BUNDLE, createPreparer, type PreparedRun, type RunRequest, requestOf } from '../run/prepare-run.js';
@@ -70,9 +70,6 @@ function replayOf(config: RunConfig, reproduce: string): RunRequest {
   };
 }
 
-/** `--redis` is what earlier versions called it. */
-const NAMED_BY_PATH = new Set(['--server', '--redis']);
-
 /**
  * What the original ran on, where the user names nothing else. Images are part of what ran, and so is a Redis that the user
  * chose; a Redis that was found is whatever this machine has.
@@ -80,7 +77,7 @@ const NAMED_BY_PATH = new Set(['--server', '--redis']);
 function machineFor({ redis, containers }: RunConfig, asked: AskedMachine): AskedMachine {
   return {
     runtime: asked.runtime,
-    server: asked.server ?? redis.asked ?? (NAMED_BY_PATH.has(redis.origin) ? redis.path : undefined),
+    server: asked.server ?? namedServer(redis),
     image: asked.image ?? containers?.image,
     clientImage: asked.clientImage ?? containers?.clientImage,
   };

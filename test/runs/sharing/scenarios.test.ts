@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { unexpected } from '../../../cli/batches/scenario-command.js';
+import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
 import type { Results } from '../../../harness/vocabulary/verdict.js';
 import { scenarios } from '../../../scenarios/index.js';
 import { freshFolder, torture } from '../../support/torture.js';
@@ -34,6 +35,32 @@ describe('played', () => {
       const wrong = written.length > 0 ? [] : [{ class: 'exclusion' as const }];
       expect(unexpected({ expect: wrong }, results)).toMatch(/was to/);
     }
+  });
+});
+
+describe('on several servers', () => {
+  test('one after the other: side by side, and each run says how to repeat it', { timeout: 120_000 }, async () => {
+    // Two names of the server that is here, so that nothing need be fetched.
+    const { version } = await findRedis({ cacheFolder: cacheFolder(), say: () => {} });
+    const servers = [`redis@${version}`, `redis@${version.split('.')[0]}`];
+    const out = freshFolder();
+    const asked = ['negative-expiry', '--servers', servers.join(','), '--out', out];
+    const { status, output } = await torture(asked, { command: 'scenario' });
+    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('2 of 2 went as written') });
+
+    const played = readdirSync(out).flatMap((name) => {
+      const path = join(out, name, 'results.json');
+      return name !== 'latest' && existsSync(path)
+        ? [(JSON.parse(readFileSync(path, 'utf8')) as Results).reproduce]
+        : [];
+    });
+    const repeated = (server: string) => `npm run torture -- scenario negative-expiry --server ${server}`;
+    expect(played.sort()).toEqual(servers.map(repeated).sort());
+
+    const table = readdirSync(out).find((name) => name.includes('-scenarios-'))!;
+    const page = readFileSync(join(out, table, 'scenarios.md'), 'utf8').replaceAll('\\@', '@');
+    expect(page).toContain(`| scenario | ${servers.join(' | ')} |`);
+    for (const server of servers) expect(page).toContain(`## Claims, and what is true of them, on ${server}`);
   });
 });
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BatchOptions, BatchRun } from '../../../cli/batches/batch.js';
 import { begun, decideCell, judgeCell } from '../../../cli/batches/matrix-cells.js';
+import type { RedisBinary } from '../../../harness/vocabulary/topology.js';
 import type { Results } from '../../../harness/vocabulary/verdict.js';
 import { type Cell, cells, nameOf } from '../../../matrix/index.js';
 
@@ -14,9 +15,17 @@ describe('the cells', () => {
   });
 
   test.each(cells.map((cell) => [nameOf(cell), cell] as const))('%s can be run', (_, cell) => {
-    const machine = { unavailable: {} } as BatchOptions['machine'];
+    const redis: RedisBinary = {
+      path: '/p/valkey-server',
+      env: {},
+      version: '9.1.2',
+      origin: 'downloaded',
+      asked: 'valkey@9',
+    };
+    const machine: BatchOptions['machine'] = { runtime: 'netns', redis, unavailable: {} };
     const { request, plan } = decideCell({ machine }, PROJECT, 20_000)({ cell }, 1);
     expect(request).toMatchObject({ lock: cell.lock, topology: cell.topology });
+    expect(request.reproduce).toContain(' --server valkey@9');
     if ('scenario' in cell.by) {
       expect(request.scenario).toBe(cell.by.scenario);
       expect(request.reproduce).toContain(`scenario ${cell.by.scenario}`);
