@@ -64,6 +64,22 @@ export const locks: Record<string, BuiltinLock> = {
     claims: 'exclusion on one server that does not forget; a failover can lose a grant; no fencing',
     topologies: ONE_SERVER,
   },
+  ifeq: {
+    module: './ifeq.js',
+    family: 'lease',
+    forms: WITH_EXTEND,
+    summary: 'SET NX PX; DELIFEQ or DELEX, and SET IFEQ PX, where the server has them, else scripts',
+    claims: 'as set-nx-px',
+    topologies: ONE_SERVER,
+  },
+  fcall: {
+    module: './fcall.js',
+    family: 'lease',
+    forms: WITH_EXTEND,
+    summary: 'set-nx-px by functions of the server, which are kept and replicated; loaded again where they are missing',
+    claims: 'as set-nx-px; needs Redis 7.0 or Valkey, and is not for a Cluster',
+    topologies: ['single', 'replica', 'sentinel'],
+  },
   watchdog: {
     module: './watchdog.js',
     family: 'lease',

@@ -31,20 +31,31 @@ export async function prolong({ redis, key, owner }: OwnedKey, leaseMs: number):
   return (await redis.eval(extendIfMine, 1, key, owner, leaseMs)) === 1;
 }
 
+/** How an owned key is taken, given back and prolonged; each answers as the function of that name here. */
+export interface OwnedKeyCommands {
+  take: typeof take;
+  giveBack: typeof giveBack;
+  prolong: typeof prolong;
+}
+
+/** By scripts that compare the owner; every server has them. */
+export const byScripts: OwnedKeyCommands = { take, giveBack, prolong };
+
 /** The hold of one key that was asked for at `sentNs` and granted. */
 export function heldKey(
   access: TopologyAccess,
   mine: OwnedKey,
   sentNs: number,
   leaseMs: number,
+  by: Pick<OwnedKeyCommands, 'giveBack' | 'prolong'> = byScripts,
 ): Required<Pick<LockHold, 'release' | 'extend' | 'validForMs' | 'grantSentNs'>> {
   return {
     validForMs: validForMs(access, sentNs, leaseMs),
     grantSentNs: sentNs,
-    release: () => certainOrDoubtful(giveBack(mine)),
+    release: () => certainOrDoubtful(by.giveBack(mine)),
     async extend(newLeaseMs) {
       const extensionSentNs = access.nowNs();
-      const extended = await certainOrDoubtful(prolong(mine, newLeaseMs));
+      const extended = await certainOrDoubtful(by.prolong(mine, newLeaseMs));
       return extended ? { validForMs: validForMs(access, extensionSentNs, newLeaseMs) } : null;
     },
   };

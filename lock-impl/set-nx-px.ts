@@ -6,10 +6,10 @@
  * promise beyond the life of what one server remembers: a failover can forget a grant.
  */
 import type { Redis } from 'ioredis';
-import type { AcquireOptions, TopologyAccess } from '../harness/vocabulary/lock.js';
+import type { AcquireOptions, LockClient, TopologyAccess } from '../harness/vocabulary/lock.js';
 import { type Attempt, tryUntilGranted } from './attempts.js';
 import { defineLock } from './define-lock.js';
-import { answerOrRefusal, heldKey, take } from './owned-key.js';
+import { answerOrRefusal, byScripts, heldKey, type OwnedKeyCommands } from './owned-key.js';
 
 /** Between two tries. */
 export const PAUSE_BETWEEN_TRIES = { minMs: 10, maxMs: 30 };
@@ -19,24 +19,34 @@ export default defineLock({
   topologies: ['single', 'replica', 'sentinel', 'cluster'],
   features: ['extend'],
   async connect(access) {
-    const redis = await access.redis();
-    return {
-      acquire: (key: string, options: AcquireOptions) =>
-        tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(access, redis, key, options.leaseMs)),
-    };
+    return leasesBy(access, await access.redis());
   },
 });
 
-/** One try. */
-export async function attempt(access: TopologyAccess, redis: Redis, key: string, leaseMs: number): Promise<Attempt> {
+/** The client of such a lock; `by`: with which commands. */
+export function leasesBy(access: TopologyAccess, redis: Redis, by: OwnedKeyCommands = byScripts): LockClient {
+  return {
+    acquire: (key: string, options: AcquireOptions) =>
+      tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(access, redis, key, options.leaseMs, by)),
+  };
+}
+
+/** One try; `by`: with which commands. */
+export async function attempt(
+  access: TopologyAccess,
+  redis: Redis,
+  key: string,
+  leaseMs: number,
+  by: OwnedKeyCommands = byScripts,
+): Promise<Attempt> {
   const mine = { redis, key, owner: access.randomValue() };
   const sentNs = access.nowNs();
   // Sent and not answered: it may be ours now. Only the caller can decide what to do with a doubt, so that is thrown.
-  const result = await answerOrRefusal(take(mine, leaseMs));
+  const result = await answerOrRefusal(by.take(mine, leaseMs));
   if ('refusedBecause' in result) return result;
   if (!result.answer) return { refusedBecause: 'held' };
 
-  const hold = heldKey(access, mine, sentNs, leaseMs);
+  const hold = heldKey(access, mine, sentNs, leaseMs, by);
   if (hold.validForMs > 0) return { hold };
   // The answer came when the lease was as good as over: useless to the caller, so give it back. If that fails the
   // lease ends by itself.

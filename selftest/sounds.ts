@@ -14,7 +14,7 @@ const survivable: readonly (readonly [flags: readonly string[], story: string, q
   ],
   [['--nemesis', 'clock:client'], `${careful}: the clocks of clients jump`],
 ];
-const locksOfOneServer = ['set-nx-px', 'watchdog', 'reentrant', 'spin', 'multi', 'wait-replicated'];
+const locksOfOneServer = ['set-nx-px', 'ifeq', 'fcall', 'watchdog', 'reentrant', 'spin', 'multi', 'wait-replicated'];
 
 export const sounds: readonly SoundRun[] = [
   ...survivable.flatMap(([flags, story, quick]) => [

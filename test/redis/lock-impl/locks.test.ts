@@ -38,6 +38,8 @@ async function connectedPython(topology: TopologyDescription, commandTimeoutMs =
 
 const onOneServer: Record<string, (topology: TopologyDescription) => Promise<LockClientProcess>> = {
   'set-nx-px': (topology) => connectedClient('set-nx-px', topology),
+  ifeq: (topology) => connectedClient('ifeq', topology),
+  fcall: (topology) => connectedClient('fcall', topology),
   ...(havePython && { python: connectedPython }),
 };
 
@@ -106,6 +108,32 @@ describe.each(Object.entries(onOneServer))('%s', (_name, connect) => {
       const answer = await client.acquire(freshKey());
       expect(answer.type).not.toBe('ok');
       return answer.type === 'fail' && /^unreachable/.test(answer.reason!);
+    });
+  });
+});
+
+describe('fcall', () => {
+  test('goes on where the server has lost its functions: the hold was not', async () => {
+    await using own = await startRedis();
+    await using client = await connectedClient('fcall', single(own));
+    const key = freshKey();
+    const grant = await client.acquire(key);
+    await own.redis.call('FUNCTION', 'FLUSH');
+    expect(await client.extend(grant.id, 60_000)).toMatchObject({ type: 'ok' });
+    expect(await own.redis.pttl(key)).toBeGreaterThan(30_000);
+    await own.redis.call('FUNCTION', 'FLUSH');
+    expect(await client.release(grant.id)).toMatchObject({ type: 'ok' });
+    expect(await own.redis.exists(key)).toBe(0);
+  });
+
+  test('a replica has its functions, which nobody loaded there', async () => {
+    await using primary = await startRedis('r1', ['--repl-diskless-sync-delay', '0']);
+    await using replica = await startRedis('r2', ['--replicaof', primary.endpoint.host, String(primary.endpoint.port)]);
+    await using client = await connectedClient('fcall', single(primary));
+    expect(await client.acquire(freshKey())).toMatchObject({ type: 'ok' });
+    await until('they are there', async () => {
+      const libraries = (await replica.redis.call('FUNCTION', 'LIST')) as unknown[];
+      return JSON.stringify(libraries).includes('locktorture_take');
     });
   });
 });

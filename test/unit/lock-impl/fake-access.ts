@@ -95,7 +95,9 @@ export class FakeAccess {
         if (answer.afterMs) await this.sleep(answer.afterMs);
         return answer.reply;
       };
-    return { set: send('set'), eval: send('eval'), del: send('del'), exists: send('exists') } as unknown as Redis;
+    const named = Object.fromEntries(['set', 'eval', 'del', 'exists'].map((name) => [name, send(name)]));
+    const call = (name: string, ...args: unknown[]) => send(name)(...args);
+    return { ...named, call } as unknown as Redis;
   }
 }
 
