@@ -23,6 +23,7 @@ const FOR_USERS = new Set([
   'DamagedHistory',
   'RedisNotFoundError',
   'CacheFolderError',
+  'ExternalBuildError',
   'ContainerError',
   'CommanderError',
 ]);

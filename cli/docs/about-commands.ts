@@ -5,6 +5,7 @@ import { provideIp } from '../../harness/machine/iproute.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Checker } from '../../harness/vocabulary/run.js';
+import { externalLocks } from '../../lock-impl/external/index.js';
 import { type BuiltinLock, locks } from '../../lock-impl/index.js';
 import { faults } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
@@ -19,7 +20,13 @@ type Row = readonly [name: string, text: string];
 const LISTS: Record<string, () => Row[]> = {
   topologies: () =>
     Object.values(topologies).map((kind) => [kind.name, `${kind.summary}; default lock ${kind.defaultLock}`]),
-  locks: () => Object.entries(locks).map(([name, lock]) => [name, describeLock(lock)]),
+  locks: () => [
+    ...Object.entries(locks).map(([name, lock]): Row => [name, describeLock(lock)]),
+    ...Object.entries(externalLocks).map(([name, lock]): Row => {
+      const needs = lock.project.needs.map(([program]) => program).join(', ');
+      return [name, `${describeLock(lock)}\nneeds:  ${needs}; built at its first run`];
+    }),
+  ],
   faults: () => Object.values(faults).map((fault) => [fault.name, `${fault.summary} [${fault.targets.join(', ')}]`]),
   workloads: () =>
     Object.values(workloads).map((workload) => [
@@ -55,7 +62,7 @@ export function runList(what: string | undefined): number {
   return 0;
 }
 
-function describeLock({ summary, family, forms, topologies, claims }: BuiltinLock): string {
+function describeLock({ summary, family, forms, topologies, claims }: Omit<BuiltinLock, 'module'>): string {
   return [
     summary,
     `family: ${family}; on ${topologies.join(', ')}`,

@@ -3,26 +3,32 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
+import { externalLock } from '../../lock-impl/external/index.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
 import { UsageError } from '../common/errors.js';
 import { resolveLock } from '../run/lock-source.js';
 
 /** Resolves with the module's path, below `folder`. Rejects, with one line for the user, where there is no such lock. */
 export async function putLockModule(lock: string, cwd: string, folder: string): Promise<string> {
+  const refused = () =>
+    new UsageError(
+      `--lock ${lock}: a program cannot be simulated, only a lock in JavaScript or TypeScript; torture it with \`run\``,
+    );
   const source = await resolveLock(lock, {
     cwd,
     outFolder: folder,
     builtin: builtinLock,
     builtinNames: Object.keys(locks),
+    async external(name) {
+      if (externalLock(name)) throw refused();
+      return undefined;
+    },
     clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)),
     node: process.execPath,
     // Every client has them for itself, too, as processes have; and their clocks are to be the world's.
     withPackages: true,
   });
-  if (source.kind === 'command')
-    throw new UsageError(
-      `--lock ${lock}: a program cannot be simulated, only a lock in JavaScript or TypeScript; torture it with \`run\``,
-    );
+  if (source.kind === 'command') throw refused();
   const path = join(folder, 'lock.cjs');
   try {
     const { outputFiles } = await build({

@@ -1,6 +1,7 @@
 /**
  * From what a user gives as `--lock` to the command that starts one lock client: a built-in name, a TypeScript or
- * JavaScript file anywhere on the disk, or `cmd:` and a program that speaks the protocol.
+ * JavaScript file anywhere on the disk, a lock library of another language, or `cmd:` and a program that speaks the
+ * protocol.
  *
  * It promises one clear line for everything that can be seen without running the lock. What only running shows (no
  * default export, a program that does not answer) is the handshake's to tell. Nothing here is ever given to a shell.
@@ -21,7 +22,7 @@ export class LockSpecError extends Error {
 export interface LockSource {
   /** Starts one lock client process. */
   clientArgv: string[];
-  kind: 'builtin' | 'file' | 'command';
+  kind: 'builtin' | 'file' | 'external' | 'command';
   /** Topologies on which the lock makes sense, where that is known before it runs. */
   topologies?: readonly string[];
 }
@@ -33,6 +34,8 @@ export interface LockContext {
   outFolder: string;
   builtin(name: string): { modulePath: string; topologies: readonly string[] } | undefined;
   builtinNames: readonly string[];
+  /** A lock library of another language, built if it is not yet; undefined where none is called that. */
+  external(name: string): Promise<{ clientArgv: string[]; topologies: readonly string[] } | undefined>;
   /** The compiled client program, `dist/harness/client/main.js`. */
   clientMain: string;
   /** The Node program. */
@@ -54,6 +57,8 @@ export async function resolveLock(spec: string, context: LockContext): Promise<L
     const clientArgv = [context.node, context.clientMain, builtin.modulePath];
     return { kind: 'builtin', clientArgv, topologies: builtin.topologies };
   }
+  const external = await context.external(spec);
+  if (external) return { kind: 'external', ...external };
   if (!looksLikeFile(spec)) throw new LockSpecError(unknownName(spec, context.builtinNames));
   const file = await moduleFile(spec, context.cwd);
   const bundled = await bundle(file, context);
@@ -239,7 +244,7 @@ function leavePackagesWhereTheyAre({ clientMain, withPackages = false }: LockCon
         if (!path.startsWith('.') && !isAbsolute(path)) return undefined;
         if (withPackages)
           return { errors: [{ text: `${path} is a native add-on, which cannot be put into a container` }] };
-        return external(resolve(resolveDir, path), kind);
+        return leftOutside(resolve(resolveDir, path), kind);
       });
       build.onResolve({ filter: /^[^./]/ }, async (args: OnResolveArgs): Promise<OnResolveResult | undefined> => {
         const { path, importer, resolveDir, kind, pluginData } = args;
@@ -247,11 +252,11 @@ function leavePackagesWhereTheyAre({ clientMain, withPackages = false }: LockCon
         if (isBuiltin(path)) return { path, external: true };
         if (own[path]) return { path: own[path] };
         const found = await build.resolve(path, { importer, resolveDir, kind, pluginData: asked });
-        if (found.errors.length === 0) return withPackages ? { path: found.path } : external(found.path, kind);
+        if (found.errors.length === 0) return withPackages ? { path: found.path } : leftOutside(found.path, kind);
         // A lock without a package of its own can still use the client that the tool brings.
         if (path === 'ioredis') {
           const brought = createRequire(clientMain).resolve('ioredis');
-          return withPackages ? { path: brought } : external(brought, kind);
+          return withPackages ? { path: brought } : leftOutside(brought, kind);
         }
         // esbuild itself knows what may be missing: what is required in a `try`.
         if (withPackages) return undefined;
@@ -262,7 +267,7 @@ function leavePackagesWhereTheyAre({ clientMain, withPackages = false }: LockCon
 }
 
 /** Loaded at run time from where it is, unless Node cannot load it by itself. */
-function external(path: string, kind: ImportKind): OnResolveResult {
+function leftOutside(path: string, kind: ImportKind): OnResolveResult {
   if (['.ts', '.mts', '.cts', '.tsx', '.json'].includes(extname(path))) return { path };
   const required = kind === 'require-call' || kind === 'require-resolve';
   return { path: required ? path : pathToFileURL(path).href, external: true };

@@ -7,10 +7,14 @@ import { rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { externalProgram } from '../../harness/machine/external-project.js';
+import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { createRunFolder, linkLatest, writeJson } from '../../harness/record/store.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
+import { externalLock, externalLocks } from '../../lock-impl/external/index.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
+import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import type { Say } from '../common/say.js';
 import { type LockSource, resolveLock } from './lock-source.js';
@@ -66,7 +70,7 @@ export function createPreparer(machine: Machine, base: string, say: Say) {
     const runId = freshId(request.topology);
     const folder = createRunFolder(base, runId);
     try {
-      kept ??= await readLock(request, folder, machine);
+      kept ??= await readLock(request, folder, machine, say);
       const config: RunConfig = {
         version: 2,
         runId,
@@ -94,12 +98,13 @@ export const BUNDLE = 'lock.mjs';
 
 type KeptLock = Pick<LockSource, 'clientArgv'> & { bundle?: { path: string; code: Buffer } };
 
-async function readLock(request: RunRequest, folder: string, machine: Machine): Promise<KeptLock> {
+async function readLock(request: RunRequest, folder: string, machine: Machine, say: Say): Promise<KeptLock> {
   const { clientArgv, kind } = await resolveLock(request.lock, {
     cwd: request.cwd,
     outFolder: folder,
     builtin: builtinLock,
-    builtinNames: Object.keys(locks),
+    builtinNames: [...Object.keys(locks), ...Object.keys(externalLocks)],
+    external: (name) => startOfExternal(name, machine, say),
     clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)),
     node: process.execPath,
     // A container has nothing of the machine's but what is copied into it.
@@ -108,6 +113,15 @@ async function readLock(request: RunRequest, folder: string, machine: Machine): 
   if (kind !== 'file') return { clientArgv };
   const path = join(folder, BUNDLE);
   return { clientArgv, bundle: { path, code: await readFile(path) } };
+}
+
+async function startOfExternal(name: string, { containers }: Machine, say: Say) {
+  const lock = externalLock(name);
+  if (!lock) return undefined;
+  if (containers)
+    throw new UsageError(`--lock ${name}: built for this machine, not for containers: leave out --runtime docker`);
+  const program = await externalProgram(lock.project, { cacheFolder: cacheFolder(), say });
+  return { clientArgv: [...program, lock.variant], topologies: lock.topologies };
 }
 
 /** Resolves with the command that starts a client with the lock as it lies in `folder`. */

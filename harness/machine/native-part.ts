@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { findOnPath, runProgram } from './command.js';
 import { CacheFolderError, privateFolder } from './private-folder.js';
+import { inProject } from './project-files.js';
 
 const COMPILERS = ['cc', 'gcc', 'clang'];
 const COMPILE_TIMEOUT_MS = 60_000;
@@ -53,7 +53,7 @@ export function libraryPart(
  */
 export async function buildPart(part: NativePart, { cacheFolder, say }: BuildOptions): Promise<BuiltPart> {
   const { what, name, extension, flags } = part;
-  const source = sourcePath(name);
+  const source = inProject(`harness/native/${name}.c`);
   const recipe = [readFileSync(source, 'utf8'), ...flags, process.platform, process.arch].join('\0');
   const key = createHash('sha256').update(recipe).digest('hex').slice(0, 16);
   const folder = join(cacheFolder, name);
@@ -110,14 +110,4 @@ async function compile(part: NativePart, compiler: string, source: string, path:
   // A process that compiled it at the same time has made the same file.
   renameSync(made, path);
   return { path };
-}
-
-/** The C source stays in the source tree: beside us in a test, two folders up when we run from dist/harness/. */
-function sourcePath(name: string): string {
-  const places = [`../native/${name}.c`, `../../../harness/native/${name}.c`].map((place) =>
-    fileURLToPath(new URL(place, import.meta.url)),
-  );
-  const found = places.find((place) => existsSync(place));
-  if (!found) throw new Error(`native/${name}.c is missing; looked at ${places.join(' and ')}`);
-  return found;
 }

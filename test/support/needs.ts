@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { findOnPath } from '../../harness/machine/command.js';
 import { isRoot } from '../../harness/machine/namespaces.js';
 
-const here = (...tools: string[]) =>
+export const here = (...tools: string[]) =>
   process.env.CI !== undefined || tools.some((tool) => findOnPath(tool) !== undefined);
 
 export const havePython = here('python3');
@@ -27,6 +27,7 @@ export function skipped(): string[] {
     ...(havePython ? [] : ['no python3: the tests of the lock client in Python are skipped']),
     ...(haveCompiler ? [] : ['no C compiler: the tests of skewed clocks are skipped']),
     ...(haveBrowser ? [] : ['no chromium: the tests of reports in a browser are skipped']),
+    ...(here('go') ? [] : ['no go: the tests of lock libraries of Go are skipped']),
     ...(canMount ? [] : ['nothing can be mounted here: the tests of a full disk are skipped']),
   ];
 }

@@ -311,7 +311,9 @@ describe("a user's lock, from any folder", () => {
       writeFileSync(join(cwd, name), text);
     }
     const outFolder = mkdtempSync(join(outside, 'run-'));
-    const context = { cwd, outFolder, builtin: () => undefined, builtinNames: [], clientMain, node: process.execPath };
+    const builtin = () => undefined;
+    const external = async () => undefined;
+    const context = { cwd, outFolder, builtin, builtinNames: [], external, clientMain, node: process.execPath };
     const { clientArgv } = await resolveLock(spec, context);
     await using a = new LockClientProcess(clientArgv);
     await using b = new LockClientProcess(clientArgv);

@@ -32,6 +32,8 @@ const context = {
   builtin: (name: string) =>
     name === 'set-nx-px' ? { modulePath: '/dist/lock-impl/set-nx-px.js', topologies: ['single'] } : undefined,
   builtinNames: ['set-nx-px', 'redlock', 'broken/blind-del'],
+  external: async (name: string) =>
+    name === 'go/redsync' ? { clientArgv: ['/built/client', 'redsync'], topologies: ['single', 'redlock'] } : undefined,
   clientMain: '/dist/harness/client/main.js',
   node: '/usr/bin/node',
 };
@@ -42,6 +44,11 @@ test('a built-in lock', async () => {
     clientArgv: ['/usr/bin/node', '/dist/harness/client/main.js', '/dist/lock-impl/set-nx-px.js'],
     topologies: ['single'],
   });
+});
+
+test('a library of another language', async () => {
+  const { clientArgv, topologies } = (await context.external('go/redsync'))!;
+  expect(await resolveLock('go/redsync', context)).toEqual({ kind: 'external', clientArgv, topologies });
 });
 
 describe('a program', () => {

@@ -1,0 +1,17 @@
+/** Lock clients in other languages that come with the tool as sources, and are built on the machine that runs them. */
+
+/** A small project of its own; `{built}` in an argument stands for the folder in which it was built. */
+export interface ExternalProject {
+  /** For people: "Go adapters". */
+  what: string;
+  /** Its sources, below `lock-impl/external/`. */
+  folder: string;
+  /** Programs that it takes, each asked for its version: what a built project was made with is part of its key. */
+  needs: readonly (readonly [program: string, ...args: string[]])[];
+  /** What to do where one of them is missing. */
+  remedy: string;
+  /** Commands that make it, in a copy of its sources. Versions of what they fetch are pinned by files of the project. */
+  build: readonly (readonly string[])[];
+  /** Starts a client; the variant is its last argument. */
+  start: readonly string[];
+}
