@@ -1,12 +1,13 @@
 /** The flags of `hunt`: those of `run` that mean the same in virtual time, with values that suit it, and its own. */
 import { fileURLToPath } from 'node:url';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { SEARCHED, SEARCHED_BY_DEFAULT } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import { durationMs, nameAmong, positiveDurationMs, wholeNumberIn } from '../common/values.js';
 import { type AskedRun, askRun } from '../run/ask-run.js';
 import { addRunFlags, parseRunFlags, type RunFlags } from '../run/flags.js';
 import { serverOptions } from '../run/machine-flags.js';
+import type { Shard } from './hunt.js';
 
 /** `hunts/` of the project. */
 export const PROJECT_HUNTS = fileURLToPath(new URL('../../../hunts', import.meta.url));
@@ -28,6 +29,8 @@ type Shared =
 export interface HuntFlags extends Pick<RunFlags, Shared | 'topology' | 'timeLimit' | 'server' | 'redis' | 'out'> {
   for?: number;
   runs?: number;
+  workers?: number;
+  shard: Shard;
   faults: string;
 }
 
@@ -38,6 +41,9 @@ export interface AskedHunt {
   faults: string[];
   forMs?: number;
   runs?: number;
+  shard: Shard;
+  /** Processes that play schedules; absent: one for each core. */
+  workers?: number;
 }
 
 export const SIMULATED_TOPOLOGIES = ['single', 'redlock', 'sentinel', 'cluster'];
@@ -77,6 +83,13 @@ export function addHuntFlags(command: Command): Command {
       positiveDurationMs,
     ),
     new Option('--runs <n>', 'how many schedules to play').argParser(wholeNumberIn(1, 10_000_000)),
+    new Option(
+      '--workers <n>',
+      'how many processes play them; what is found is the same (default: one a core)',
+    ).argParser(wholeNumberIn(1, 256)),
+    new Option('--shard <i/n>', 'of the schedules of a seed only every nth, from the ith on: for several machines')
+      .argParser(shardOf)
+      .default({ index: 1, of: 1 }, '1/1'),
     new Option('--time-limit <duration>', 'virtual time of a schedule, 0.2 s of warm-up included')
       .argParser(durationMs)
       .default(HERE.timeLimit, '3.5s'),
@@ -101,7 +114,7 @@ export function askHunt(
   if (unknown !== undefined)
     throw new UsageError(`--faults: "${unknown}" is not simulated; there are ${SEARCHED.join(', ')}, and none`);
   const { flags: others } = parseRunFlags([]);
-  const { for: asked, runs, faults: _, ...shared } = flags;
+  const { for: asked, runs, workers, shard, faults: _, ...shared } = flags;
   const run = askRun(
     { ...others, ...shared, persistence: 'none', nemesis: 'none' },
     // What suits a hunt counts as typed, but for a workload that has values of its own.
@@ -110,5 +123,19 @@ export function askHunt(
   if (run.settings.resource)
     throw new UsageError(`workload ${flags.workload} needs what a lock protects, which is not simulated yet`);
   const forMs = asked ?? (runs === undefined ? DEFAULT_FOR_MS : undefined);
-  return { run, faults, ...(forMs !== undefined && { forMs }), ...(runs !== undefined && { runs }) };
+  return {
+    run,
+    faults,
+    shard,
+    ...(forMs !== undefined && { forMs }),
+    ...(runs !== undefined && { runs }),
+    ...(workers !== undefined && { workers }),
+  };
+}
+
+function shardOf(text: string): Shard {
+  const [, index, of] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
+  if (index === undefined || of === undefined || index < 1 || index > of)
+    throw new InvalidArgumentError(`"${text}" is no shard; write 2/8 for the second of eight.`);
+  return { index, of };
 }

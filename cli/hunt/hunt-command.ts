@@ -19,7 +19,7 @@ import { type HuntTotals, hunt, type NewFinding } from './hunt.js';
 import { putLockModule } from './lock-module.js';
 import { CLEAN_START_MS, CLIENT_ARGV, type Discovery, fingerprintOf } from './schedule.js';
 import { provideSimulation } from './simulation.js';
-import { WorldProcess } from './world-process.js';
+import { coresOfThisProcess, WorldProcess } from './world-process.js';
 
 /** The last fault begins so long before the end. */
 const END_MARGIN_MS = 300;
@@ -51,11 +51,13 @@ export async function huntCommand(
   const stop = new AbortController();
   const interrupted = () => stop.abort();
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
-  let world: WorldProcess | undefined;
+  const worlds: WorldProcess[] = [];
   try {
     const lock = await putLockModule(settings.lock, where.cwd, work);
     const options = { workFolder: work, shim, lock };
-    world = new WorldProcess(options);
+    const cores = coresOfThisProcess();
+    for (let n = 0; n < (asked.workers ?? cores.length); n++)
+      worlds.push(new WorldProcess({ ...options, core: cores[n % cores.length]! }));
     const seed = flags.seed ?? randomInt(SEEDS);
     const config: Omit<RunConfig, 'seed'> = {
       version: 2,
@@ -76,16 +78,15 @@ export async function huntCommand(
     const seconds = () => (performance.now() - beganMs) / 1e3;
     const kept: Discovery[] = [];
     const totals = await hunt({
-      world,
+      worlds,
       seed,
       config,
       topology: planTopology(kind, settings.topologyOptions, settings.clients),
       faults: asked.faults,
       endMs: settings.timeLimitMs - CLEAN_START_MS - END_MARGIN_MS,
-      goesOn: (schedules) =>
-        !stop.signal.aborted &&
-        (asked.runs === undefined || schedules < asked.runs) &&
-        (asked.forMs === undefined || seconds() * 1e3 < asked.forMs),
+      shard: asked.shard,
+      ...(asked.runs !== undefined && { runs: asked.runs }),
+      goesOn: () => !stop.signal.aborted && (asked.forMs === undefined || seconds() * 1e3 < asked.forMs),
       onSchedule: (schedule, seed, { digest, verdict, found, virtualMs }) => {
         const fingerprints = [...new Set(found.map(fingerprintOf))];
         const line = { schedule, seed, verdict, fingerprints, virtualMs, digest };
@@ -105,7 +106,7 @@ export async function huntCommand(
     say(summaryText(totals, kept.length, seconds(), stop.signal.aborted));
     return statusOf(totals, kept, settings.failOn, asked.faults.length > 0);
   } finally {
-    await world?.close();
+    await Promise.all(worlds.map((world) => world.close()));
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
     rmSync(work, { recursive: true, force: true });
     // One that could not begin has left nothing to look at.
@@ -177,7 +178,7 @@ function stepText(step: PlanStep): string {
 }
 
 function summaryText(totals: HuntTotals, findings: number, seconds: number, wasStopped: boolean): string {
-  const { schedules, virtualMs, endless, untold, leftOut, struckHolds } = totals;
+  const { schedules, virtualMs, endless, endlessShrinking, untold, leftOut, struckHolds } = totals;
   const each = (virtualMs / 1e3 / Math.max(seconds, 1e-3)).toFixed(1);
   return [
     `${wasStopped ? 'stopped after' : ''} ${schedules} schedules in ${seconds.toFixed(1)} s, ${(virtualMs / 1e3).toFixed(0)} virtual seconds (${each} times real time): ${findings === 0 ? 'nothing was found' : `${findings} found`}`.trim(),
@@ -186,6 +187,7 @@ function summaryText(totals: HuntTotals, findings: number, seconds: number, wasS
       : []),
     ...(untold > 0 ? [`of ${untold} schedules nothing can be told by themselves: too few holds, say`] : []),
     ...(endless > 0 ? [`${endless} did not end`] : []),
+    ...(endlessShrinking > 0 ? [`${endlessShrinking} plays did not end while something was shrunk`] : []),
     ...(leftOut.length > 0 ? [`left out after they were found to break every lock here: ${leftOut.join(', ')}`] : []),
   ].join('\n');
 }

@@ -11,8 +11,15 @@ import { type Discovery, fingerprintOf, type ScheduleResult } from './schedule.j
 import { type Shrunk, shrinkSteps } from './shrink.js';
 import { EndlessScheduleError, type WorldProcess } from './world-process.js';
 
+/**
+ * Schedules that are played before anything is made of what they found: then it does not matter who played which, nor in which
+ * order they were over.
+ */
+const GENERATION = 16;
+
 export interface HuntOptions {
-  world: WorldProcess;
+  /** Each plays one schedule at a time. */
+  worlds: readonly WorldProcess[];
   seed: number;
   /** Of a schedule, but for its seed. */
   config: Omit<RunConfig, 'seed'>;
@@ -21,19 +28,29 @@ export interface HuntOptions {
   faults: readonly string[];
   /** Every fault begins before this, counted from the begin of the torture phase. */
   endMs: number;
-  /** Whether there is to be a next schedule, when so many were played. */
-  goesOn(schedules: number): boolean;
-  /** Of every schedule that ended, before anything is done about what it found. */
+  /** Of all schedules of the seed, those that this hunt plays: every `of`th, from the `index`th on. */
+  shard: Shard;
+  /** How many schedules of the seed there are, those of other shards included; absent: no end. */
+  runs?: number;
+  /** Whether there is to be another generation. */
+  goesOn(): boolean;
+  /** Of every schedule that ended, before anything is done about what it found, in order. */
   onSchedule(schedule: number, seed: number, result: ScheduleResult): void;
   /** Of everything that is new; it must be kept when this resolves. */
   onFinding(finding: NewFinding): Promise<void>;
   onEndless(schedule: number, why: string): void;
 }
 
+/** `index`: from 1 on. */
+export interface Shard {
+  index: number;
+  of: number;
+}
+
 export interface NewFinding {
   found: Discovery;
   fingerprint: string;
-  /** The how many-th schedule it was, from 1 on. */
+  /** The how many-th schedule of the seed it was, from 1 on. */
   schedule: number;
   /** Of the schedule. */
   seed: number;
@@ -44,7 +61,10 @@ export interface NewFinding {
 
 export interface HuntTotals {
   schedules: number;
+  /** Of the schedules, those that did not end. */
   endless: number;
+  /** Plays that did not end while something was shrunk. */
+  endlessShrinking: number;
   /** Schedules whose verdict is that nothing can be told, though nothing was found. */
   untold: number;
   virtualMs: number;
@@ -54,54 +74,106 @@ export interface HuntTotals {
   leftOut: string[];
 }
 
+interface Schedule {
+  number: number;
+  seed: number;
+  steps: PlanStep[];
+}
+
 const SEEDS = 2 ** 31;
 
 export async function hunt(options: HuntOptions): Promise<HuntTotals> {
-  const { world, config, topology, goesOn } = options;
-  const random = createRandom(options.seed);
+  const { worlds, config, topology, goesOn } = options;
   const known = new Set<string>();
   const leftOut = new Set<string>();
   const totals: HuntTotals = {
     schedules: 0,
     endless: 0,
+    endlessShrinking: 0,
     untold: 0,
     virtualMs: 0,
     holds: 0,
     struckHolds: 0,
     leftOut: [],
   };
-  while (goesOn(totals.schedules)) {
-    const schedule = ++totals.schedules;
-    const seed = random.fork(`schedule ${schedule}`).int(0, SEEDS - 1);
-    const { faults, endMs } = options;
-    const arbitrary = searchArbitrary({ faults, topology, leftOut: new Set(leftOut), endMs, leaseMs: config.leaseMs });
-    const [steps = []] = fc.sample(arbitrary, { seed, numRuns: 1 });
-    const play = (tried: PlanStep[]) =>
-      world.play({ ...config, seed }, { version: 1, seed, steps: tried }).catch((error) => {
-        if (!(error instanceof EndlessScheduleError)) throw error;
+  for (let generation = 0; goesOn(); generation++) {
+    const schedules = generationOf(generation, options, leftOut);
+    if (schedules.length === 0) break;
+    const results = await playAll(worlds, schedules, config);
+    for (const [n, schedule] of schedules.entries()) {
+      const { number, seed, steps } = schedule;
+      const result = results[n]!;
+      totals.schedules++;
+      if (result instanceof EndlessScheduleError) {
         totals.endless++;
-        options.onEndless(schedule, error.message);
-        return undefined;
-      });
-    const result = await play(steps);
-    if (!result) continue;
-    add(totals, result);
-    options.onSchedule(schedule, seed, result);
-    for (const found of freshIn(result, known)) {
-      const fingerprint = fingerprintOf(found);
-      known.add(fingerprint);
-      const shrunk = await shrinkSteps(steps, async (tried) => {
-        const again = await play(tried);
-        return again?.found.some((one) => fingerprintOf(one) === fingerprint) === true;
-      });
-      await options.onFinding({ found, fingerprint, schedule, seed, faults: steps.length, shrunk });
-      // Of several faults it is not known which of them breaks every lock by itself.
-      const [step, ...others] = shrunk.steps;
-      if (step && others.length === 0 && (found.blame === 'deployment' || found.blame === 'lease'))
-        leftOut.add(`${step.fault}:${kindOf(step, topology)}`);
+        options.onEndless(number, result.message);
+        continue;
+      }
+      add(totals, result);
+      options.onSchedule(number, seed, result);
+      for (const found of freshIn(result, known)) {
+        const fingerprint = fingerprintOf(found);
+        known.add(fingerprint);
+        const shrunk = await shrinkSteps(steps, async (tried) => {
+          const again = await play(worlds[0]!, { ...schedule, steps: tried }, config);
+          if (!(again instanceof EndlessScheduleError))
+            return again.found.some((one) => fingerprintOf(one) === fingerprint);
+          totals.endlessShrinking++;
+          return false;
+        });
+        await options.onFinding({ found, fingerprint, schedule: number, seed, faults: steps.length, shrunk });
+        // Of several faults it is not known which of them breaks every lock by itself.
+        const [step, ...others] = shrunk.steps;
+        if (step && others.length === 0 && (found.blame === 'deployment' || found.blame === 'lease'))
+          leftOut.add(`${step.fault}:${kindOf(step, topology)}`);
+      }
     }
   }
   return { ...totals, leftOut: [...leftOut] };
+}
+
+/** The schedules of one generation that this hunt plays; none where there are no more. */
+function generationOf(
+  generation: number,
+  { seed, shard, runs = Number.POSITIVE_INFINITY, faults, topology, endMs, config }: HuntOptions,
+  leftOut: ReadonlySet<string>,
+): Schedule[] {
+  const random = createRandom(seed);
+  const options = { faults, topology, leftOut: new Set(leftOut), endMs, leaseMs: config.leaseMs };
+  const arbitrary = searchArbitrary(options);
+  const first = generation * GENERATION;
+  const numbers = Array.from({ length: GENERATION }, (_, n) => shard.index + (first + n) * shard.of);
+  return numbers
+    .filter((number) => number <= runs)
+    .map((number) => {
+      const own = random.fork(`schedule ${number}`).int(0, SEEDS - 1);
+      const [steps = []] = fc.sample(arbitrary, { seed: own, numRuns: 1 });
+      return { number, seed: own, steps };
+    });
+}
+
+type PlayResult = ScheduleResult | EndlessScheduleError;
+
+/** Results in the order of the schedules. Whoever is free plays the next. */
+async function playAll(
+  worlds: readonly WorldProcess[],
+  schedules: readonly Schedule[],
+  config: Omit<RunConfig, 'seed'>,
+): Promise<PlayResult[]> {
+  const results: PlayResult[] = [];
+  let next = 0;
+  const plays = async (world: WorldProcess) => {
+    for (let n = next++; n < schedules.length; n = next++) results[n] = await play(world, schedules[n]!, config);
+  };
+  await Promise.all(worlds.map(plays));
+  return results;
+}
+
+function play(world: WorldProcess, { seed, steps }: Schedule, config: Omit<RunConfig, 'seed'>): Promise<PlayResult> {
+  return world.play({ ...config, seed }, { version: 1, seed, steps }).catch((error) => {
+    if (error instanceof EndlessScheduleError) return error;
+    throw error;
+  });
 }
 
 /** The lock's own mistakes first, each fingerprint once. */

@@ -3,7 +3,7 @@
  * that goes on for ever: no virtual time passes then) ends with the process, and the next is played in another.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findOnPath } from '../../harness/machine/command.js';
@@ -26,20 +26,25 @@ export interface WorldOptions {
   workFolder: string;
   shim: string;
   lock: string;
+  /** It and its servers stay on this core: they take turns, and what waits there need not be woken on another. */
+  core?: number;
 }
+
+/** Of schedules, in all worlds of this process: each is played in a folder of its own. */
+let played = 0;
 
 export class WorldProcess {
   private child: ChildProcess | undefined;
-  private played = 0;
 
   constructor(private readonly options: WorldOptions) {}
 
   /** Plays and judges; in `keep`, if given, the run stays. Rejects with an error for the user, or an EndlessScheduleError. */
   async play(config: RunConfig, plan: Plan, keep?: string): Promise<ScheduleResult> {
-    const folder = keep ?? join(this.options.workFolder, `schedule-${this.played++}`);
+    const folder = keep ?? join(this.options.workFolder, `schedule-${played++}`);
     mkdirSync(folder, { recursive: true });
     try {
-      const answer = await this.ask({ config, plan, folder, ...this.options });
+      const { workFolder, shim, lock } = this.options;
+      const answer = await this.ask({ config, plan, folder, workFolder, shim, lock });
       if (answer.type === 'played') return answer.result;
       throw answer.isForUsers ? new UsageError(answer.message) : new Error(answer.message);
     } finally {
@@ -90,8 +95,19 @@ export class WorldProcess {
   private start(): ChildProcess {
     // Short-lived objects of many schedules: a larger nursery is emptied less often.
     const node = [process.execPath, '--max-semi-space-size=32', MAIN];
+    const { core } = this.options;
     const withUs = findOnPath('setpriv') ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
-    const [program, ...args] = [...withUs, ...node];
+    const onCore = core !== undefined && findOnPath('taskset') ? ['taskset', '-c', String(core)] : [];
+    const [program, ...args] = [...withUs, ...onCore, ...node];
     return spawn(program!, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: process.env });
   }
+}
+
+/** Numbers of the cores that this process may run on. */
+export function coresOfThisProcess(): number[] {
+  const [, list = ''] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  return list.split(',').flatMap((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, n) => first + n);
+  });
 }

@@ -13,7 +13,14 @@ import { OutsideOfTheWorldError } from '../../harness/runtimes/sim/world.js';
 import { isForUsers } from '../common/errors.js';
 import { readInput } from '../judge/judge.js';
 import { type Played, playSchedule } from './play-schedule.js';
-import { CLIENT_ARGV, type ScheduleRequest, type ScheduleResult, type WorldAnswer } from './schedule.js';
+import {
+  CLIENT_ARGV,
+  type Discovery,
+  fingerprintOf,
+  type ScheduleRequest,
+  type ScheduleResult,
+  type WorldAnswer,
+} from './schedule.js';
 
 refuseUnowned();
 
@@ -82,16 +89,25 @@ async function judged(folder: string): Promise<Omit<ScheduleResult, 'digest' | '
   const { verdict, violations, stats, reasons } = judge(input, judges);
   return {
     verdict,
-    found: violations.map((violation) => ({
-      class: violation.class,
-      kind: violation.kind,
-      cause: violation.cause.name,
-      blame: violation.blame!.on,
-      sentence: violation.cause.sentence,
-      proof: violation.proof,
-    })),
+    found: firstOfEach(
+      violations.map((violation) => ({
+        class: violation.class,
+        kind: violation.kind,
+        cause: violation.cause.name,
+        blame: violation.blame!.on,
+        sentence: violation.cause.sentence,
+        proof: violation.proof,
+      })),
+    ),
     holds: stats.holds ?? 0,
     struckHolds: stats.struckHolds ?? 0,
     reasons,
   };
+}
+
+/** A lock that excludes nobody is found thousands of times. */
+function firstOfEach(found: readonly Discovery[]): Discovery[] {
+  const first = new Map<string, Discovery>();
+  for (const one of found) if (!first.has(fingerprintOf(one))) first.set(fingerprintOf(one), one);
+  return [...first.values()];
 }

@@ -109,9 +109,11 @@ export class SimNetwork implements OwnNetwork {
     back.end = end;
     const reset = () => {
       for (const one of [there, back]) {
+        const { end: reached } = one;
         one.closed = true;
-        one.end?.finished('reset');
         one.end = undefined;
+        // Each end hears of it in a turn of its own.
+        this.timeline.at(this.timeline.nowNs, () => reached?.finished('reset'));
       }
       this.open.delete(connection);
     };

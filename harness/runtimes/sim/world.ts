@@ -45,6 +45,8 @@ export class SimWorld {
   readonly network: SimNetwork;
   readonly harness: Actor;
   private now: Actor;
+  /** Whose turn has come in what happens now. */
+  private hasTurn: Actor | undefined;
   private isReady = false;
   private readonly hash = createHash('sha256');
   private fail: (error: unknown) => void = () => {};
@@ -87,7 +89,14 @@ export class SimWorld {
     this.isReady = true;
   }
 
+  /**
+   * What follows by promises and ticks is in its turn, too, until the next thing happens: so in one happening nobody else can have
+   * one, or what follows would be taken for that one's.
+   */
   inTurnOf(actor: Actor, run: () => void): void {
+    if (this.hasTurn !== undefined && this.hasTurn !== actor)
+      throw new Error(`a turn of ${actor.name} in the midst of one of ${this.hasTurn.name}`);
+    this.hasTurn = actor;
     this.now = actor;
     run();
   }
@@ -121,6 +130,7 @@ export class SimWorld {
       this.fail = (error) => end(() => reject(error));
       const one = () => {
         if (over) return;
+        this.hasTurn = undefined;
         try {
           if (this.timeline.next()) return;
           this.fail(new OutsideOfTheWorldError('nothing is left to happen, and the run has not ended'));

@@ -23,16 +23,28 @@ async function hunted(args: readonly string[], options: Parameters<typeof start>
 
 const lines = (path: string): string[] => readFileSync(path, 'utf8').trim().split('\n');
 
-test('schedules are the same, every byte at the same time, in another process, folder and environment', async () => {
+test('schedules are the same, every byte at the same time, in other processes, folders and environments', async () => {
   const args = ['--lock', 'set-nx-px', '--faults', 'delay,partition,reset', '--runs', '10', '--seed', '11'];
   const [one, other] = await Promise.all([
-    hunted(args),
-    hunted(args, { cwd: freshFolder(), env: { TZ: 'Asia/Tokyo', SOMETHING: 'else', LANG: 'C' } }),
+    hunted([...args, '--workers', '1']),
+    hunted([...args, '--workers', '3'], {
+      cwd: freshFolder(),
+      env: { TZ: 'Asia/Tokyo', SOMETHING: 'else', LANG: 'C' },
+    }),
   ]);
   const played = lines(join(one!.folder, 'schedules.jsonl'));
   expect(played).toHaveLength(10);
   expect(new Set(played.map((line) => JSON.parse(line).digest)).size).toBe(10);
   expect(lines(join(other!.folder, 'schedules.jsonl'))).toEqual(played);
+});
+
+test('shards play between them what one hunt plays', async () => {
+  const args = ['--lock', 'set-nx-px', '--faults', 'delay', '--runs', '7', '--seed', '12'];
+  const parts = ['1/1', '1/2', '2/2'].map((shard) => hunted([...args, '--shard', shard]));
+  const [whole, ...shards] = (await Promise.all(parts)).map(({ folder }) => lines(join(folder, 'schedules.jsonl')));
+  expect(whole).toHaveLength(7);
+  expect(shards.map(({ length }) => length)).toEqual([4, 3]);
+  expect(shards.flat().sort()).toEqual([...whole!].sort());
 });
 
 test('a race is found, shrunk, kept with its report, and comes out again', async () => {
@@ -135,6 +147,7 @@ describe('what cannot be simulated is one line, and status 3', () => {
     [['--lock', 'cmd:cat'], 'a program cannot be simulated'],
     [['--faults', 'loss'], '--faults: "loss" is not simulated; there are '],
     [['--topology', 'replica'], 'single'],
+    [['--shard', '3/2'], '"3/2" is no shard; write 2/8 for the second of eight.'],
     [['--lock', './nowhere.ts'], 'does not exist'],
   ])('%s', async (args, said) => {
     const { status, errors } = await hunted(args);

@@ -125,6 +125,10 @@ describe('faults', () => {
     const plug = connected();
     plug.send(Buffer.from('lost'));
     network.reset('r1', 'c1', r1.port, c1.port);
+    // In a turn of its own each: what follows in one must not be taken for the other's.
+    expect(seen).toEqual([]);
+    const heard = [1, 2, 3].map(() => timeline.next() && seen.length);
+    expect(heard).toContain(1);
     settle();
     expect(seen.sort()).toEqual(['c1 reset', 'r1 reset']);
     expect(network.connectionsOf('r1')).toEqual([]);
