@@ -1,8 +1,9 @@
-/** `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run and a plain one, to decide a history, and how often runs say what they must. */
+/** `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run and a plain one, to decide a history, to play schedules in virtual time, and how often runs say what they must. */
 import { couldNotRun, UsageError } from '../cli/common/errors.js';
 import { benchAccept } from './accept.js';
 import { benchCheckers } from './checkers.js';
 import { benchHistory } from './history.js';
+import { benchHunt } from './hunt.js';
 import { benchPlain } from './plain.js';
 import { benchReady } from './ready.js';
 
@@ -10,6 +11,10 @@ const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise
   ready: { summary: 'how fast a deployment is ready, and what recording costs', run: benchReady },
   history: { summary: 'time and memory to read a long run back, and to judge and report it', run: benchHistory },
   plain: { summary: 'what a plain run comes to, and what it costs to keep, judge and report it', run: benchPlain },
+  hunt: {
+    summary: 'schedules in virtual time per second of the processors, and whether each is the same in another process',
+    run: benchHunt,
+  },
   accept: {
     summary: 'how many plain runs say what they must, by area: accept blame, plain or faults',
     run: benchAccept,

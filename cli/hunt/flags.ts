@@ -7,7 +7,7 @@ import { durationMs, nameAmong, positiveDurationMs, wholeNumberIn } from '../com
 import { type AskedRun, askRun } from '../run/ask-run.js';
 import { addRunFlags, parseRunFlags, type RunFlags } from '../run/flags.js';
 import { serverOptions } from '../run/machine-flags.js';
-import type { Shard } from './hunt.js';
+import type { HuntShard } from './hunt.js';
 
 /** `hunts/` of the project. */
 export const PROJECT_HUNTS = fileURLToPath(new URL('../../../hunts', import.meta.url));
@@ -30,7 +30,8 @@ export interface HuntFlags extends Pick<RunFlags, Shared | 'topology' | 'timeLim
   for?: number;
   runs?: number;
   workers?: number;
-  shard: Shard;
+  shard: HuntShard;
+  confirm?: number;
   faults: string;
 }
 
@@ -41,9 +42,11 @@ export interface AskedHunt {
   faults: string[];
   forMs?: number;
   runs?: number;
-  shard: Shard;
+  shard: HuntShard;
   /** Processes that play schedules; absent: one for each core. */
   workers?: number;
+  /** How often what is found is played on real servers; absent: not. */
+  confirm?: number;
 }
 
 export const SIMULATED_TOPOLOGIES = ['single', 'redlock', 'sentinel', 'cluster'];
@@ -90,6 +93,9 @@ export function addHuntFlags(command: Command): Command {
     new Option('--shard <i/n>', 'of the schedules of a seed only every nth, from the ith on: for several machines')
       .argParser(shardOf)
       .default({ index: 1, of: 1 }, '1/1'),
+    new Option('--confirm <n>', 'play what is found on real servers, too, so many times').argParser(
+      wholeNumberIn(1, 1_000),
+    ),
     new Option('--time-limit <duration>', 'virtual time of a schedule, 0.2 s of warm-up included')
       .argParser(durationMs)
       .default(HERE.timeLimit, '3.5s'),
@@ -114,7 +120,7 @@ export function askHunt(
   if (unknown !== undefined)
     throw new UsageError(`--faults: "${unknown}" is not simulated; there are ${SEARCHED.join(', ')}, and none`);
   const { flags: others } = parseRunFlags([]);
-  const { for: asked, runs, workers, shard, faults: _, ...shared } = flags;
+  const { for: asked, runs, workers, shard, confirm, faults: _, ...shared } = flags;
   const run = askRun(
     { ...others, ...shared, persistence: 'none', nemesis: 'none' },
     // What suits a hunt counts as typed, but for a workload that has values of its own.
@@ -130,10 +136,11 @@ export function askHunt(
     ...(forMs !== undefined && { forMs }),
     ...(runs !== undefined && { runs }),
     ...(workers !== undefined && { workers }),
+    ...(confirm !== undefined && { confirm }),
   };
 }
 
-function shardOf(text: string): Shard {
+function shardOf(text: string): HuntShard {
   const [, index, of] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
   if (index === undefined || of === undefined || index < 1 || index > of)
     throw new InvalidArgumentError(`"${text}" is no shard; write 2/8 for the second of eight.`);

@@ -6,6 +6,7 @@ import { strengthOf } from '../../checkers/index.js';
 import { writeJson } from '../../harness/record/store.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import { freshId } from '../common/ids.js';
 import { commandLine } from '../common/reproduce.js';
@@ -13,8 +14,9 @@ import { judgeRun } from '../judge/judge.js';
 import { planTopology } from '../run/deployment.js';
 import { SEEDS } from '../run/flags.js';
 import { askServer } from '../run/machine-flags.js';
+import { confirmOnServers } from './confirm.js';
 import { FINDING, LOCK_MODULE, pinsOf } from './finding.js';
-import { askHunt, type HuntFlags } from './flags.js';
+import { type AskedHunt, askHunt, type HuntFlags } from './flags.js';
 import { type HuntTotals, hunt, type NewFinding } from './hunt.js';
 import { putLockModule } from './lock-module.js';
 import { CLEAN_START_MS, CLIENT_ARGV, type Discovery, fingerprintOf } from './schedule.js';
@@ -38,7 +40,7 @@ export async function huntCommand(
   where: { argv: readonly string[]; cwd: string; given(flag: string): boolean },
 ): Promise<number> {
   const asked = askHunt(flags, where);
-  const { settings, kind } = asked.run;
+  const { settings } = asked.run;
   const say = (line: string) => process.stdout.write(`${line}\n`);
   const { shim, redis } = await provideSimulation(askServer(flags, where.cwd), say);
   const base = resolve(where.cwd, flags.out);
@@ -59,18 +61,7 @@ export async function huntCommand(
     for (let n = 0; n < (asked.workers ?? cores.length); n++)
       worlds.push(new WorldProcess({ ...options, core: cores[n % cores.length]! }));
     const seed = flags.seed ?? randomInt(SEEDS);
-    const config: Omit<RunConfig, 'seed'> = {
-      version: 2,
-      startedAt: new Date().toISOString(),
-      runId: id,
-      ...settings,
-      nemesis: asked.faults,
-      runtime: 'sim',
-      redis,
-      clientArgv: CLIENT_ARGV,
-      unavailable: {},
-      reproduce: commandLine(where.argv),
-    };
+    const config = configOf(asked, redis, id, commandLine(where.argv));
     say(
       `hunting in virtual time: lock ${settings.lock} on ${settings.topology}, Redis ${redis.version}, ${settings.clients} clients, seed ${seed}`,
     );
@@ -81,9 +72,7 @@ export async function huntCommand(
       worlds,
       seed,
       config,
-      topology: planTopology(kind, settings.topologyOptions, settings.clients),
-      faults: asked.faults,
-      endMs: settings.timeLimitMs - CLEAN_START_MS - END_MARGIN_MS,
+      ...scheduling(asked),
       shard: asked.shard,
       ...(asked.runs !== undefined && { runs: asked.runs }),
       goesOn: () => !stop.signal.aborted && (asked.forMs === undefined || seconds() * 1e3 < asked.forMs),
@@ -100,7 +89,11 @@ export async function huntCommand(
         const reproduce = commandLine(['replay', shownPath(place, where.cwd)]);
         const whole = { ...config, runId: `${id}-${kept.length}`, seed: finding.seed, reproduce };
         const { minimal, replayed } = await keep(place, whole, finding, options);
-        say(findingText({ ...finding, found: minimal }, { after, replayed, reproduce }));
+        const { fingerprint } = finding;
+        const confirmed =
+          asked.confirm && (await confirmOnServers({ place, config: whole, fingerprint, times: asked.confirm }));
+        const again = [replayed, ...(confirmed ? [confirmed] : [])].join('; ');
+        say(findingText({ ...finding, found: minimal }, { after, again, reproduce }));
       },
     });
     say(summaryText(totals, kept.length, seconds(), stop.signal.aborted));
@@ -112,6 +105,36 @@ export async function huntCommand(
     // One that could not begin has left nothing to look at.
     if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true });
   }
+}
+
+/** Of every schedule, but for its seed. */
+export function configOf(
+  { run, faults }: AskedHunt,
+  redis: RedisBinary,
+  runId: string,
+  reproduce: string,
+): Omit<RunConfig, 'seed'> {
+  return {
+    version: 2,
+    startedAt: new Date().toISOString(),
+    runId,
+    ...run.settings,
+    nemesis: faults,
+    runtime: 'sim',
+    redis,
+    clientArgv: CLIENT_ARGV,
+    unavailable: {},
+    reproduce,
+  };
+}
+
+/** What schedules are made of. */
+export function scheduling({ run: { kind, settings }, faults }: AskedHunt) {
+  return {
+    topology: planTopology(kind, settings.topologyOptions, settings.clients),
+    faults,
+    endMs: settings.timeLimitMs - CLEAN_START_MS - END_MARGIN_MS,
+  };
 }
 
 /** Keeps the minimal schedule with its run, and plays it again; resolves with what it finds, and how often it did again. */
@@ -156,12 +179,12 @@ const WHOSE: Record<Discovery['blame'], string> = {
 
 function findingText(
   { found, schedule, faults, shrunk }: NewFinding,
-  told: { after: number; replayed: string; reproduce: string },
+  told: { after: number; again: string; reproduce: string },
 ): string {
   const count = (n: number) => `${n} fault${n === 1 ? '' : 's'}`;
   const shrinking = `shrunk from ${count(faults)} to ${shrunk.steps.length} in ${shrunk.executions} executions${shrunk.isMinimal ? '' : ', and not further for want of time'}`;
   return [
-    `${WHOSE[found.blame]}, after ${schedule} schedule${schedule === 1 ? '' : 's'} (${told.after.toFixed(1)} s); ${shrinking}; ${told.replayed}`,
+    `${WHOSE[found.blame]}, after ${schedule} schedule${schedule === 1 ? '' : 's'} (${told.after.toFixed(1)} s); ${shrinking}; ${told.again}`,
     `  ${found.class} (${found.kind}): ${found.sentence}`,
     `  minimal: ${shrunk.steps.length === 0 ? 'no fault at all' : shrunk.steps.map(stepText).join('; ')}`,
     `Reproduce: ${told.reproduce}`,

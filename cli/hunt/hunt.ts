@@ -29,7 +29,7 @@ export interface HuntOptions {
   /** Every fault begins before this, counted from the begin of the torture phase. */
   endMs: number;
   /** Of all schedules of the seed, those that this hunt plays: every `of`th, from the `index`th on. */
-  shard: Shard;
+  shard: HuntShard;
   /** How many schedules of the seed there are, those of other shards included; absent: no end. */
   runs?: number;
   /** Whether there is to be another generation. */
@@ -42,7 +42,7 @@ export interface HuntOptions {
 }
 
 /** `index`: from 1 on. */
-export interface Shard {
+export interface HuntShard {
   index: number;
   of: number;
 }
@@ -74,7 +74,8 @@ export interface HuntTotals {
   leftOut: string[];
 }
 
-interface Schedule {
+/** One of a hunt's, counted from 1 on. */
+export interface HuntSchedule {
   number: number;
   seed: number;
   steps: PlanStep[];
@@ -133,11 +134,21 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
 }
 
 /** The schedules of one generation that this hunt plays; none where there are no more. */
-function generationOf(
+export function generationOf(
   generation: number,
-  { seed, shard, runs = Number.POSITIVE_INFINITY, faults, topology, endMs, config }: HuntOptions,
+  {
+    seed,
+    shard,
+    runs = Number.POSITIVE_INFINITY,
+    faults,
+    topology,
+    endMs,
+    config,
+  }: Pick<HuntOptions, 'seed' | 'shard' | 'runs' | 'faults' | 'topology' | 'endMs'> & {
+    config: Pick<RunConfig, 'leaseMs'>;
+  },
   leftOut: ReadonlySet<string>,
-): Schedule[] {
+): HuntSchedule[] {
   const random = createRandom(seed);
   const options = { faults, topology, leftOut: new Set(leftOut), endMs, leaseMs: config.leaseMs };
   const arbitrary = searchArbitrary(options);
@@ -157,7 +168,7 @@ type PlayResult = ScheduleResult | EndlessScheduleError;
 /** Results in the order of the schedules. Whoever is free plays the next. */
 async function playAll(
   worlds: readonly WorldProcess[],
-  schedules: readonly Schedule[],
+  schedules: readonly HuntSchedule[],
   config: Omit<RunConfig, 'seed'>,
 ): Promise<PlayResult[]> {
   const results: PlayResult[] = [];
@@ -169,7 +180,11 @@ async function playAll(
   return results;
 }
 
-function play(world: WorldProcess, { seed, steps }: Schedule, config: Omit<RunConfig, 'seed'>): Promise<PlayResult> {
+function play(
+  world: WorldProcess,
+  { seed, steps }: HuntSchedule,
+  config: Omit<RunConfig, 'seed'>,
+): Promise<PlayResult> {
   return world.play({ ...config, seed }, { version: 1, seed, steps }).catch((error) => {
     if (error instanceof EndlessScheduleError) return error;
     throw error;

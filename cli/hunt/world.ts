@@ -16,6 +16,7 @@ import { type Played, playSchedule } from './play-schedule.js';
 import {
   CLIENT_ARGV,
   type Discovery,
+  discoveryOf,
   fingerprintOf,
   type ScheduleRequest,
   type ScheduleResult,
@@ -89,16 +90,7 @@ async function judged(folder: string): Promise<Omit<ScheduleResult, 'digest' | '
   const { verdict, violations, stats, reasons } = judge(input, judges);
   return {
     verdict,
-    found: firstOfEach(
-      violations.map((violation) => ({
-        class: violation.class,
-        kind: violation.kind,
-        cause: violation.cause.name,
-        blame: violation.blame!.on,
-        sentence: violation.cause.sentence,
-        proof: violation.proof,
-      })),
-    ),
+    found: firstOfEach(violations.map(discoveryOf)),
     holds: stats.holds ?? 0,
     struckHolds: stats.struckHolds ?? 0,
     reasons,

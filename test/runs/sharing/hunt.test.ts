@@ -74,6 +74,23 @@ test('a race is found, shrunk, kept with its report, and comes out again', async
   expect(replay.output()).toContain('found again, every byte at the same time: exclusion');
 });
 
+test('what breaks without any fault is confirmed on real servers', async () => {
+  const { status, output, folder } = await hunted([
+    '--lock',
+    'broken/shared-owner',
+    '--faults',
+    'none',
+    '--runs',
+    '1',
+    '--confirm',
+    '1',
+  ]);
+  expect(status).toBe(1);
+  expect(output).toMatch(/^the lock's mistake, after 1 schedule .*; replayed 3 of 3; on real servers 1 of 1$/m);
+  const [run] = readdirSync(join(folder, '1', 'real')).filter((name) => name !== 'latest');
+  expect(readResults(join(folder, '1', 'real', run!))!.violations[0]!.blame!.on).toBe('lock');
+});
+
 test('independent nodes are simulated too, and a lock that is sound there is not accused', async () => {
   const { status, output } = await hunted([
     '--topology',
