@@ -87,7 +87,15 @@ export async function huntCommand(
         const after = seconds();
         const place = join(folder, String(kept.length));
         const reproduce = commandLine(['replay', shownPath(place, where.cwd)]);
-        const whole = { ...config, runId: `${id}-${kept.length}`, seed: finding.seed, reproduce };
+        const { clients, timeLimitMs } = finding.shrunk;
+        const whole = {
+          ...config,
+          runId: `${id}-${kept.length}`,
+          seed: finding.seed,
+          reproduce,
+          clients,
+          timeLimitMs,
+        };
         const { minimal, replayed } = await keep(place, whole, finding, options);
         const { fingerprint } = finding;
         const confirmed =
@@ -186,7 +194,7 @@ function findingText(
   return [
     `${WHOSE[found.blame]}, after ${schedule} schedule${schedule === 1 ? '' : 's'} (${told.after.toFixed(1)} s); ${shrinking}; ${told.again}`,
     `  ${found.class} (${found.kind}): ${found.sentence}`,
-    `  minimal: ${shrunk.steps.length === 0 ? 'no fault at all' : shrunk.steps.map(stepText).join('; ')}`,
+    `  minimal: ${shrunk.clients} clients, ${shrunk.timeLimitMs / 1e3} s, ${shrunk.steps.length === 0 ? 'no fault at all' : shrunk.steps.map(stepText).join('; ')}`,
     `Reproduce: ${told.reproduce}`,
   ].join('\n');
 }

@@ -7,8 +7,9 @@ import { createRandom } from '../../harness/runtimes/random.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { type PlanTopology, searchArbitrary } from '../../nemesis/index.js';
+import { UsageError } from '../common/errors.js';
 import { type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
-import { type Shrunk, shrinkSteps } from './shrink.js';
+import { type Shrunk, shrinkSchedule } from './shrink.js';
 import { EndlessScheduleError, type WorldProcess } from './world-process.js';
 
 /**
@@ -115,10 +116,15 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
       for (const found of freshIn(result, known)) {
         const fingerprint = fingerprintOf(found);
         known.add(fingerprint);
-        const shrunk = await shrinkSteps(steps, async (tried) => {
-          const again = await play(worlds[0]!, { ...schedule, steps: tried }, config);
+        const { clients, timeLimitMs } = config;
+        const shrunk = await shrinkSchedule({ steps, clients, timeLimitMs }, async ({ steps, ...less }) => {
+          const again = await play(worlds[0]!, { ...schedule, steps }, { ...config, ...less }).catch((error) => {
+            // Not every workload can do with fewer clients: what cannot be played does not find it.
+            if (error instanceof UsageError) return undefined;
+            throw error;
+          });
           if (!(again instanceof EndlessScheduleError))
-            return again.found.some((one) => fingerprintOf(one) === fingerprint);
+            return again?.found.some((one) => fingerprintOf(one) === fingerprint) === true;
           totals.endlessShrinking++;
           return false;
         });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shrinkSteps } from '../../../../cli/hunt/shrink.js';
+import { type Shrinkable, shrinkSchedule } from '../../../../cli/hunt/shrink.js';
 import type { PlanStep } from '../../../../harness/vocabulary/faults.js';
 import { SEARCHED, searchArbitrary } from '../../../../nemesis/index.js';
 
@@ -22,6 +22,11 @@ function drawn(is: (steps: PlanStep[]) => boolean): { steps: PlanStep[]; seed: n
   }
 }
 
+const whole = (steps: PlanStep[]): Shrinkable => ({ steps, clients: 2, timeLimitMs: 1_000 });
+/** Faults only: of clients and time there is as little as can be. */
+const shrinkSteps = (steps: PlanStep[], finds: (steps: PlanStep[]) => Promise<boolean>) =>
+  shrinkSchedule(whole(steps), (tried) => finds(tried.steps));
+
 const has = (steps: PlanStep[], fault: string, leastMs: number) =>
   steps.some((step) => step.fault === fault && step.forMs >= leastMs);
 
@@ -32,7 +37,7 @@ test('of many faults the one is left that it takes, about as short as it may be'
   expect(shrunk.steps).toHaveLength(1);
   expect(shrunk.isMinimal).toBe(true);
   expect(finds(shrunk.steps)).toBe(true);
-  expect(shrunk.steps[0]!.forMs).toBeLessThanOrEqual(105);
+  expect(shrunk.steps[0]!.forMs).toBeLessThanOrEqual(120);
 });
 
 test('of two that it takes together both are left', async () => {
@@ -53,4 +58,31 @@ test('it comes to its end where nothing can be left out, and says so where it ra
   const shrunk = await shrinkSteps(steps, async (tried) => JSON.stringify(tried) === only);
   expect(shrunk.steps).toEqual(steps);
   expect(shrunk.executions).toBeLessThanOrEqual(300);
+});
+
+test('as few clients and as little time are left as do, and of clients all that are struck', async () => {
+  const step = (names: string[], atMs: number, forMs: number): PlanStep => ({
+    fault: 'pause',
+    target: { names },
+    atMs,
+    forMs,
+  });
+  const shrunk = (names: string[], least: (tried: Shrinkable) => boolean) =>
+    shrinkSchedule(
+      { steps: [step(names, 1_037, 444)], clients: 6, timeLimitMs: 3_500 },
+      async (tried) => tried.steps.length === 1 && least(tried),
+    );
+  expect(await shrunk(['c2'], () => true)).toMatchObject({ clients: 2, timeLimitMs: 1_000 });
+  expect(await shrunk(['c4'], () => true)).toMatchObject({ clients: 4, timeLimitMs: 1_000 });
+  const needs = await shrunk(['c1'], ({ clients, timeLimitMs }) => clients >= 3 && timeLimitMs >= 1_700);
+  expect(needs).toMatchObject({ clients: 3, timeLimitMs: 2_000 });
+});
+
+test('numbers are as round as they can be: when a fault begins, and how long it lasts', async () => {
+  const step: PlanStep = { fault: 'pause', target: { names: ['c1'] }, atMs: 1_037, forMs: 444 };
+  const needs = ({ steps: [one] }: Shrinkable) =>
+    one !== undefined && 'atMs' in one && one.atMs > 1_030 && one.forMs >= 237;
+  const { steps } = await shrinkSchedule(whole([step]), async (tried) => needs(tried));
+  // 237 ms are needed; 300 would be rounder than 250, and much longer.
+  expect(steps).toEqual([{ ...step, atMs: 1_100, forMs: 250 }]);
 });
