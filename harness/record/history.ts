@@ -285,6 +285,7 @@ const eventFields = {
     serverVersion: text,
     settings: listOf(object),
     quorum: optional(quorum),
+    exactStamps: optional(flag),
   },
   phase: { phase: oneOf('warm-up', 'torture', 'heal', 'recovery', 'probe', 'end') },
   'client-up': {

@@ -208,6 +208,7 @@ async function startTopology(
     serverVersion,
     settings: [...topology.settings],
     quorum: topology.quorum,
+    ...(runtime.exactStamps && { exactStamps: true }),
   });
   say(`${kind.name} ready after ${readySeconds} s: ${describe(topology)}, Redis ${serverVersion}`);
   return topology;

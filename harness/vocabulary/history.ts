@@ -23,6 +23,8 @@ export type HistoryBody =
       settings: Setting[];
       /** Absent where it is not known: in a record of version 1 whose configuration is not at hand. */
       quorum?: Quorum;
+      /** The stamps of the servers' commands are the very instants at which they ran: time stood still meanwhile. */
+      exactStamps?: boolean;
     }
   | { type: 'phase'; phase: Phase }
   /** A client process came up (after its handshake). `slot` names the place that it fills: c1, c1.2, c1.3 share slot c1. */

@@ -135,6 +135,8 @@ export interface Runtime extends AsyncDisposable {
   /** An address of the private network that no host has: for a virtual IP. */
   readonly spareAddress: string;
   createHosts(names: readonly string[]): Promise<Host[]>;
+  /** Time stands still while a server carries out a command: it looks at its clock and prints it at one instant. */
+  readonly exactStamps?: true;
   /** Absent: the kernel's. */
   readonly ownNetwork?: OwnNetwork;
 }

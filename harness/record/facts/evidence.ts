@@ -58,6 +58,7 @@ export class Evidence {
   /** When the harness first asked a client for anything, ns since the epoch; Infinity: never. */
   readonly firstAskedNs: number;
   private readonly epochWallMs: number | undefined;
+  private readonly hasExactStamps: boolean = false;
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly features = new Map<string, readonly string[]>();
   private readonly grants = new Map<Hold, Grant[]>();
@@ -72,6 +73,7 @@ export class Evidence {
     this.firstAskedNs = history.operations.count > 0 ? history.operations.sentNs[0]! : Number.POSITIVE_INFINITY;
     for (const event of history.rare) {
       if (event.type === 'run') this.epochWallMs = event.epochWallMs;
+      if (event.type === 'deployment') this.hasExactStamps = event.exactStamps === true;
       if (event.type !== 'client-up') continue;
       this.features.set(event.client, event.features);
     }
@@ -100,6 +102,7 @@ export class Evidence {
           moves: clockMovesOf(this.effects, command.node),
           epochWallMs: this.epochWallMs,
           covers,
+          hasExactStamps: this.hasExactStamps,
           startsEmpty: rare.some(([, one]) => one.type === 'watch' && one.watching && one.atNs < this.emptyBeforeNs),
         });
         feeds.set(command.node, feed);
@@ -337,13 +340,8 @@ export class Evidence {
   private nodeEvidence(name: string): NodeEvidence {
     const known = this.byNode.get(name);
     if (known) return known;
-    const node: NodeEvidence = {
-      samples: [],
-      watches: [],
-      evictions: new Map(),
-      writes: new Map(),
-      byClient: new Map(),
-    };
+    const [evictions, writes, byClient] = [new Map(), new Map(), new Map()];
+    const node: NodeEvidence = { samples: [], watches: [], evictions, writes, byClient };
     this.byNode.set(name, node);
     return node;
   }

@@ -105,6 +105,7 @@ export class NodeWrites {
     private readonly keys: ReadonlySet<string>,
     /** What is known of every key at first; absent: nothing. */
     start?: StoredState,
+    hasExactStamps = false,
   ) {
     const followed = new Map<string, boolean>();
     this.reading = new ServerReading({
@@ -118,6 +119,7 @@ export class NodeWrites {
         return follows;
       },
       ...(start && { start }),
+      hasExactStamps,
     });
   }
 

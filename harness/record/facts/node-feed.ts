@@ -20,6 +20,8 @@ export interface FeedContext {
   covers: readonly string[];
   /** Whether it had nothing stored when watching began, and was watched from then on. */
   startsEmpty?: boolean;
+  /** Whether the record says that commands ran at the instants of their stamps. */
+  hasExactStamps?: boolean;
 }
 
 /** Longer than this the harness never lags behind a server. */
@@ -54,7 +56,7 @@ export class NodeFeed {
     private readonly context: FeedContext,
   ) {
     this.isEmpty = context.startsEmpty === true;
-    this.writes = new NodeWrites(node, keys, this.isEmpty ? ABSENT : undefined);
+    this.writes = new NodeWrites(node, keys, this.isEmpty ? ABSENT : undefined, context.hasExactStamps);
     const looks = rare.flatMap(([, one]) => (one.type === 'sample' ? [one] : []));
     this.skewsMs = bestSkews(looks, context.moves);
     this.jumps = context.moves.flatMap(aheadAtMost).sort((a, b) => a.atNs - b.atNs);

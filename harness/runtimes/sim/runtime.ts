@@ -44,6 +44,7 @@ const FIRST_PID = 100;
 
 export class SimRuntime implements Runtime {
   readonly name = 'sim';
+  readonly exactStamps = true;
   readonly spareAddress = SPARE_ADDRESS;
   readonly unavailable: Partial<Record<Capability, string>> = { disk: NO_DISK };
   readonly ownNetwork: OwnNetwork;

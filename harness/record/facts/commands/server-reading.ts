@@ -47,6 +47,8 @@ export interface ServerReadingOptions {
   isWhole?: boolean;
   /** What is known of every key at first: nothing, unless given. */
   start?: StoredState;
+  /** Whether commands looked at the clock at the instant of their stamps; they may have before unless this says so. */
+  hasExactStamps?: boolean;
 }
 
 /**
@@ -60,11 +62,18 @@ const ROUNDED_MS = 1;
 /** Stamps of one server do not fall by more than this, unless its clock was set back. */
 const SET_BACK_MS = 5;
 
+/** Stamps are microseconds, of which the server reckons in whole milliseconds; a fraction may be a little less than it was. */
+function atMs(stampMs: number): Times {
+  const ms = Math.floor(Math.round(stampMs * 1_000) / 1_000);
+  return { fromMs: ms, untilMs: ms };
+}
+
 const FIELD_TIMES = new Set(['HEXPIRE', 'HPEXPIRE', 'HEXPIREAT', 'HPEXPIREAT', 'HSETEX', 'HGETEX']);
 
 export class ServerReading {
   private readonly clock = new ServerClock();
   private readonly hasAll: boolean;
+  private readonly isExact: boolean;
   private readonly server: ServerKeys;
   private script: Origin | undefined;
   /** When the command, or the script that called it, looked at the clock at the earliest. */
@@ -78,8 +87,9 @@ export class ServerReading {
   /** Samples that are newer than the last command. */
   private samples: SampleLine[] = [];
 
-  constructor({ follows, start = UNKNOWN, isWhole = false }: ServerReadingOptions) {
+  constructor({ follows, start = UNKNOWN, isWhole = false, hasExactStamps = false }: ServerReadingOptions) {
     this.hasAll = isWhole;
+    this.isExact = hasExactStamps;
     this.server = new ServerKeys(this.clock, follows, start);
   }
 
@@ -136,7 +146,7 @@ export class ServerReading {
     // A replica turns its clients' writes away, and prints none of them: it has been promoted since it was looked at.
     if (by.client !== undefined && !isScript(by.name)) this.server.isReplica = false;
     // A script sees one time from its beginning to its end.
-    const now: Times = { fromMs: this.lookedMs, untilMs: Math.floor(line.serverWallMs) + ROUNDED_MS };
+    const now = this.isExact ? atMs(line.serverWallMs) : this.lookedUntil(line.serverWallMs);
     const execution = new RunningCommand(server, by, line.argv.slice(1), line.db ?? 0, now);
     if (Object.hasOwn(readings, by.name)) readings[by.name]!(execution);
     // It is not understood: whatever it names it may have written.
@@ -190,6 +200,10 @@ export class ServerReading {
   /** No line comes any more. */
   end(): void {
     for (const sample of this.samples.splice(0)) this.inform(sample);
+  }
+
+  private lookedUntil(stampMs: number): Times {
+    return { fromMs: this.lookedMs, untilMs: Math.floor(stampMs) + ROUNDED_MS };
   }
 
   private lookedAt(stampMs: number): number {

@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { storedBy, stores } from '../../../../../../harness/record/facts/commands/changes.js';
 import { ServerReading } from '../../../../../../harness/record/facts/commands/server-reading.js';
-import { type StoredState, stateBy } from '../../../../../../harness/record/facts/commands/state.js';
+import { ABSENT, type StoredState, stateBy } from '../../../../../../harness/record/facts/commands/state.js';
 import { EPOCH_MS, free, KEY, Lines } from './literal.js';
 
 const at = (seconds: number) => ({ fromMs: EPOCH_MS + seconds * 1_000, untilMs: EPOCH_MS + seconds * 1_000 });
@@ -192,6 +192,29 @@ describe('databases', () => {
     expect([reading.state(KEY).exists, reading.state(KEY, 5).exists]).toEqual(['no', 'yes']);
     line(2, 'SWAPDB 0 5');
     expect([reading.state(KEY).exists, reading.state(KEY, 5).exists]).toEqual(['yes', 'no']);
+  });
+});
+
+describe('a key that expires in the millisecond in which another client asks for it', () => {
+  /** What is stored after v1 was stored for 500 ms and v2 asked for so many ms later; stamps are a few microseconds off. */
+  const holders = (laterMs: number, hasExactStamps: boolean) => {
+    const reading = new ServerReading({ follows: (key) => key === KEY, hasExactStamps, start: ABSENT });
+    const line = (n: number, serverWallMs: number, argv: string[]) =>
+      reading.command({ line: n, atNs: n, serverWallMs, source: 'a:1', client: `c${n}`, argv });
+    line(1, EPOCH_MS + 0.3, ['SET', KEY, 'v1', 'PX', '500', 'NX']);
+    // As far below the millisecond as a number of this size can be.
+    line(2, EPOCH_MS + laterMs - 0.0002, ['SET', KEY, 'v2', 'PX', '500', 'NX']);
+    return [stores(reading.state(KEY), 'v1'), stores(reading.state(KEY), 'v2')];
+  };
+
+  it('is there until the millisecond is over, where stamps are exact', () => {
+    expect(holders(500, true)).toEqual(['yes', 'no']);
+    expect(holders(501, true)).toEqual(['no', 'yes']);
+  });
+
+  it('may be there or not, where a command may have looked at the clock before', () => {
+    expect(holders(500, false)).toEqual(['unknown', 'unknown']);
+    expect(holders(501, false)).toEqual(['unknown', 'unknown']);
   });
 });
 
