@@ -5,7 +5,7 @@
  * the first hold, and a third client gets in beside the second.
  *
  * Named where the value was certainly there, that command certainly removed it, and it ran within the client's release of another
- * hold of the key, before the release of this one began.
+ * hold of the key. The next one was granted after it and before the release of this one began, or there were no overlap.
  *
  * Excludes what came over the replication link.
  */
@@ -17,14 +17,13 @@ import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { goneLink, grantLink, leaseLink, type Reason } from './contest.js';
-import { isReplicated } from './meanwhile.js';
 import { removalOf } from './released-by-other.js';
 
 export function releasedByItself({ history }: CheckInput): Reason {
   return (contest, evidence) => {
     const { earlier, later, key } = contest;
     const removal = removalOf(contest, evidence);
-    if (!removal || removal.client !== earlier.hold.client || isReplicated(removal, evidence)) return undefined;
+    if (!removal || removal.client !== earlier.hold.client) return undefined;
     const release = otherRelease(removal, earlier.hold, history);
     if (!release) return undefined;
     const { client } = earlier.hold;
@@ -48,14 +47,13 @@ export function releasedByItself({ history }: CheckInput): Reason {
 }
 
 /** The client's release of another hold of the key, in which this ran. */
-function otherRelease({ ranNs, atNs }: KeyWrite, { client, key, id, untilNs }: Hold, history: History) {
-  if (atNs >= untilNs) return undefined;
+function otherRelease({ ranNs }: KeyWrite, { client, key, id }: Hold, history: History) {
   const { operations: ops } = history;
   const { callNs, returnNs } = intervalsOf(history);
   const [who, which] = [ops.clients.indexOf(client), ops.keys.indexOf(key)];
   for (let row = 0; row < ops.count; row++) {
     const acquire = ops.hold[row]!;
-    if (ops.op[row] !== OP.release || ops.client[row] !== who || acquire < 0) continue;
+    if (ops.op[row] !== OP.release || ops.client[row] !== who) continue;
     if (ops.key[acquire] !== which || ops.id[acquire] === id) continue;
     if (callNs[row]! - RECKONING_NS > ranNs || returnNs[row]! + RECKONING_NS < ranNs) continue;
     return { hold: ops.id[acquire]!, sentNs: ops.sentNs[row]!, line: ops.invokeLine[row]! };

@@ -11,26 +11,20 @@
  * Excludes commands of strangers and of the replication link, and keys that anything but their time may have taken.
  */
 
-import { type Change, stores } from '../../harness/record/facts/commands/changes.js';
 import type { Times } from '../../harness/record/facts/commands/state.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
 import { goneLink, grantLink, leaseLink, type Reason } from './contest.js';
-import { BLUR_MS, foundNone, mayHaveBeenReplaced } from './meanwhile.js';
+import { BLUR_MS } from './meanwhile.js';
 import { lostBy } from './tenure.js';
 
 export const shortenedByOther: Reason = (contest, evidence) => {
-  const { earlier, later, key, reached, gone, tenure } = contest;
-  if (!reached?.value || reached.node !== gone.node || !lostBy(tenure, 'expired')) return undefined;
-  const { value } = reached;
-  const [loss] = tenure.losses;
-  if (stores(loss!.after, value) !== 'no' && !foundNone(contest)) return undefined;
-  if (!evidence.watchedThroughout(gone.node, reached.atNs, gone.atNs)) return undefined;
-  if (mayHaveBeenReplaced(gone.node, reached.atNs, gone.atNs, evidence)) return undefined;
+  const { earlier, later, key, gone, tenure } = contest;
+  if (!lostBy(tenure, 'expired')) return undefined;
   const { list } = evidence.readingOf(gone.node)!.changes(key);
-  const since = list.slice(0, list.indexOf(loss!)).filter(({ line }) => line > reached.observation);
+  const since = list.slice(0, list.indexOf(tenure.losses[0]!));
   const last = since.findLast(({ before, after }) => before.expires !== after.expires);
-  const by = last?.by;
-  if (!last || by?.client === undefined || by.client === earlier.hold.client || !keeps(last, value)) return undefined;
+  if (last?.by?.client === undefined || last.by.client === earlier.hold.client) return undefined;
+  const { by } = last;
   if (last.before.expires.fromMs <= gone.serverWallMs + BLUR_MS) return undefined;
   if (last.after.expires.untilMs > gone.serverWallMs) return undefined;
   const left = ({ fromMs, untilMs }: Times) =>
@@ -48,8 +42,3 @@ export const shortenedByOther: Reason = (contest, evidence) => {
     ],
   };
 };
-
-/** Whether the holder's value was certainly there before and after. */
-function keeps({ how, applied, before, after }: Change, value: string): boolean {
-  return how === 'command' && applied === 'yes' && stores(before, value) === 'yes' && stores(after, value) === 'yes';
-}

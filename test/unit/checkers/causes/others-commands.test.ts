@@ -44,6 +44,13 @@ describe('shortened-by-other', () => {
     expect(causeNames(story)).toEqual(['shortened-by-other']);
   });
 
+  it('is named where it had no end, and though somebody was refused it since', () => {
+    const [endless] = causes(told((s) => pexpire(500)(s.command(1.5, 'r1', 'c1', ['PERSIST', KEY]))));
+    expect(endless).toMatchObject({ name: 'shortened-by-other', sentence: expect.stringContaining('had no end left') });
+    const refused = (s: Story) => s.command(2.2, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'NX', 'PX', '5000']);
+    expect(name((s) => refused(pexpire(500)(s)))).toEqual(['shortened-by-other']);
+  });
+
   it('is not where its own client did, or a stranger, or its primary', () => {
     for (const by of ['c1', 'stranger', 'link']) expect(name(pexpire(500, by)), by).not.toContain('shortened-by-other');
   });
@@ -58,6 +65,8 @@ describe('shortened-by-other', () => {
     expect(name(pexpire(500), 3_500)).not.toContain('shortened-by-other');
     expect(name(pexpire(500), 1_000)).toEqual(['shortened-by-other']);
     expect(name(pexpire(1_500), -600)).not.toContain('shortened-by-other');
+    // A server may know more words than the reading does.
+    expect(name(shortens(2, 'c3', ['PEXPIRE', KEY, '500', 'PERHAPS']))).not.toContain('shortened-by-other');
   });
 
   it('is not where something else took it, or may have', () => {
@@ -115,7 +124,14 @@ describe('released-by-itself', () => {
     expect(causeNames(told({ by: 'c3' }))).not.toContain('released-by-itself');
   });
 
+  it("is not where only another client's release was under way, or another operation", () => {
+    expect(causeNames(told({ release: 0 }).extend('c1', 2, 300, { hold: 1, sent: 1.999 }))).toEqual(['unexplained']);
+    const story = told({ release: 0 }).up('c3').grant('c3', 0.6, { leaseMs: 200 }).lost('c3', 0.7);
+    expect(causeNames(story.release('c3', 2, { hold: 1, sent: 1.999 }))).toEqual(['unexplained']);
+  });
+
   it('is not where the release of this one may have removed it', () => {
+    expect(causeNames(told({ release: 0, removed: 2.9985, released: 3.0012 }))).toEqual(['unexplained']);
     const own = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.1, 'r1').grant('c1', 1).grant('c2', 3);
     own.release('c1', 3.5).release('c2', 5).take(0.999, 'r1', 'c1').unlock(2, 'r1', 'c1').take(SECOND_TAKE, 'r1', 'c2');
     expect(causeNames(own)).toEqual(['unexplained']);
