@@ -44,7 +44,8 @@ export async function externalProgram(project: ExternalProject, options: Externa
       if (!isBuilt()) await build(project, sources, folder, options);
     });
   }
-  return project.start.map((word) => placed(word, folder));
+  const [program, ...args] = project.start.map((word) => placed(word, folder));
+  return [findOnPath(program!)!, ...args];
 }
 
 interface Exclusive {
@@ -95,6 +96,7 @@ async function keyOf(project: ExternalProject, sources: string): Promise<string>
   for (const argv of project.needs) {
     if (!findOnPath(argv[0]))
       throw new ExternalBuildError(`the ${project.what} need ${argv[0]}, which is not on PATH: ${project.remedy}`);
+    if (argv.length === 1) continue;
     const { exitCode, stdout, stderr } = await runProgram(argv);
     if (exitCode !== 0)
       throw new ExternalBuildError(

@@ -6,7 +6,10 @@ export interface ExternalProject {
   what: string;
   /** Its sources, below `lock-impl/external/`. */
   folder: string;
-  /** Programs that it takes, each asked for its version: what a built project was made with is part of its key. */
+  /**
+   * Programs that it takes, with arguments that make them tell their version: what a project was built with is part of its
+   * key. One without arguments need only be there.
+   */
   needs: readonly (readonly [program: string, ...args: string[]])[];
   /** What to do where one of them is missing. */
   remedy: string;

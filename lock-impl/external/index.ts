@@ -1,6 +1,6 @@
 /** Lock libraries of other languages, by the name that `--lock` takes: which project has them, and what they claim. */
 import type { ExternalProject } from '../../harness/vocabulary/external.js';
-import { type BuiltinLock, ONE_SERVER, WITH_EXTEND } from '../builtin-lock.js';
+import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
 
 /** A lock whose client is the program of a project, started with the variant as its argument. */
 export interface ExternalLock extends Omit<BuiltinLock, 'module' | 'canary'> {
@@ -17,9 +17,86 @@ const go: ExternalProject = {
   start: ['{built}/client'],
 };
 
+const SOURCES = ['Client', 'Locks', 'Wire'].map((name) => `src/main/java/${name}.java`);
+
+const redisson: ExternalProject = {
+  what: 'Redisson adapters',
+  folder: 'redisson',
+  needs: [['java', '-version'], ['javac', '-version'], ['mvn']],
+  remedy:
+    'install a JDK of version 17 or newer and Maven (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless maven)',
+  build: [
+    ['mvn', '-B', '-q', 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory={built}/lib'],
+    ['javac', '-proc:none', '-d', '{built}/classes', '-cp', '{built}/lib/*', ...SOURCES],
+  ],
+  start: [
+    'java',
+    // The first tier of the compiler: a client lives for seconds, and several start at once.
+    '-XX:TieredStopAtLevel=1',
+    '-XX:+UseSerialGC',
+    '-XX:-UsePerfData',
+    // A JVM warns on standard output, which is the protocol's.
+    '-Xlog:disable',
+    '-Xlog:all=warning:stderr',
+    '-cp',
+    '{built}/classes:{built}/lib/*',
+    'Client',
+  ],
+};
+
+/** Entries that differ in what is called. */
+function redissonLock(
+  variant: string,
+  called: string,
+  claims: string,
+  topologies: readonly string[] = ONE_SERVER,
+): ExternalLock {
+  return {
+    project: redisson,
+    variant,
+    family: 'external',
+    forms: ONE_TRY,
+    summary: `org.redisson:redisson@4.7.0: ${called}`,
+    claims,
+    topologies,
+  };
+}
+
 const ANYTHING = ['redlock', ...ONE_SERVER] as const;
 
 export const externalLocks: Record<string, ExternalLock> = {
+  'redisson/rlock': redissonLock(
+    'rlock',
+    'RLock, tryLock(wait, lease)',
+    'as reentrant without its watchdog; a grant that connected replicas did not acknowledge is an error',
+  ),
+  'redisson/rlock-no-sync': redissonLock(
+    'rlock-no-sync',
+    'RLock, with checkLockSyncedSlaves=false',
+    'as set-nx-px; a failover can lose a grant',
+  ),
+  'redisson/spin': redissonLock('spin', 'the spin lock, tryLock(wait, lease)', 'as rlock, without its wake-ups'),
+  'redisson/fair': redissonLock(
+    'fair',
+    'the fair lock, tryLock(wait, lease)',
+    'as rlock; its order is not judged, because it does not say when it queued a client',
+  ),
+  'redisson/fenced': redissonLock(
+    'fenced',
+    'RFencedLock, tryLockAndGetToken(wait, lease)',
+    'as rlock, with rising tokens as long as the server keeps the counter',
+  ),
+  'redisson/read-write': redissonLock(
+    'read-write',
+    'RReadWriteLock, tryLock(wait, lease) of either side',
+    'as rlock, in two modes: readers share, a writer excludes',
+  ),
+  'redisson/redlock': redissonLock(
+    'redlock',
+    'RedissonRedLock over a lock for each node',
+    'exclusion with a minority down; no look at the lease before a grant',
+    ['redlock'],
+  ),
   'go/redsync': {
     project: go,
     variant: 'redsync',

@@ -10,26 +10,27 @@ import { QUIET, torture } from '../../support/torture.js';
 /** A cold build downloads and compiles libraries on a machine that has other tests to run. */
 const BUILD_MS = 5 * 60_000;
 
+/** The first lock of a project is tried on all its topologies, for the project's way to connect; the others on one. */
+const isFirst = (name: string) => Object.keys(externalLocks).find((one) => folderOf(one) === folderOf(name)) === name;
+const folderOf = (name: string) => name.split('/')[0];
+
 describe.each(Object.entries(externalLocks))('%s', (name, { project, topologies }) => {
   const isBuildable = project.needs.every(([tool]) => here(tool));
-  it.runIf(isBuildable).each(topologies)(
-    'is granted on %s, and breaks nothing',
-    { timeout: BUILD_MS },
-    async (topology) => {
-      const { status, output, errors, results } = await torture([
-        ...QUIET,
-        '--topology',
-        topology,
-        '--lock',
-        name,
-        '--time-limit',
-        '3s',
-        '--clients',
-        '3',
-      ]);
-      expect([0, 2], output + errors).toContain(status);
-      expect(results.violations).toEqual([]);
-      expect(results.stats.holds).toBeGreaterThan(0);
-    },
-  );
+  const tried = isFirst(name) ? topologies : topologies.slice(0, 1);
+  it.runIf(isBuildable).each(tried)('is granted on %s, and breaks nothing', { timeout: BUILD_MS }, async (topology) => {
+    const { status, output, errors, results } = await torture([
+      ...QUIET,
+      '--topology',
+      topology,
+      '--lock',
+      name,
+      '--time-limit',
+      '3s',
+      '--clients',
+      '3',
+    ]);
+    expect([0, 2], output + errors).toContain(status);
+    expect(results.violations).toEqual([]);
+    expect(results.stats.holds).toBeGreaterThan(0);
+  });
 });

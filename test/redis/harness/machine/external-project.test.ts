@@ -21,7 +21,7 @@ const tiny: ExternalProject = {
   folder: 'tiny',
   needs: [['sh', '-c', 'echo sh 1.0']],
   remedy: 'install a shell',
-  build: [['sh', '-c', 'echo built >> {built}/../builds; cp program made']],
+  build: [['sh', '-c', 'echo built >> {built}/../builds; cp program made; chmod +x made']],
   start: ['{built}/made', '--fast'],
 };
 const program = (project = tiny, say = (line: string): void => void said.push(line)) =>
@@ -78,6 +78,11 @@ test('what a killed build left is no build', async () => {
   writeFileSync(join(dirname(made!), 'left-over'), '');
   expect(readFileSync((await program())[0]!, 'utf8')).toBe('first');
   expect(existsSync(join(dirname(made!), 'left-over'))).toBe(false);
+});
+
+test('a client is started by a path, because it runs in a folder of its own', async () => {
+  const [shell] = await program({ ...tiny, needs: [['sh']], start: ['sh', '{built}/made'] });
+  expect(shell).toMatch(/^\/.*\/sh$/);
 });
 
 test('a toolchain that is missing, or does not run, is named with the remedy', async () => {

@@ -6,8 +6,11 @@ import { externalLock, externalLocks } from '../../../../lock-impl/external/inde
 import { locks } from '../../../../lock-impl/index.js';
 
 const folder = join(import.meta.dirname, '../../../../lock-impl/external');
+const pinnedByMaven = (artifact: string, version: string) =>
+  `<artifactId>${artifact}</artifactId>\n      <version>${version}</version>`;
 /** The file of a project that pins versions, by the project's folder, and how it writes one. */
 const PINS: Record<string, [file: string, pinned: (library: string, version: string) => string]> = {
+  redisson: ['pom.xml', (library, version) => pinnedByMaven(library.split(':')[1]!, version)],
   go: ['go.mod', (library, version) => `${library} ${version}`],
 };
 

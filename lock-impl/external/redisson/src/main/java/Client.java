@@ -1,0 +1,241 @@
+import com.google.gson.Gson;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisException;
+import org.redisson.config.BaseConfig;
+import org.redisson.config.Config;
+
+/**
+ * A lock client for lock-torture around the locks of Redisson; the one argument names the variant.
+ *
+ * <p>docs/protocol.md describes what is said on standard input and output; this file is that, `Locks` the library's locks,
+ * `Wire` what shows when a command really left and whether it was answered.
+ */
+public final class Client {
+  /** Certainly not done; the message is the reason that the report shows. */
+  private static final class Refused extends Exception {
+    Refused(String reason) {
+      super(reason);
+    }
+  }
+
+  private final String name;
+  private final Locks.Variant variant;
+  private final Wire wire = new Wire();
+  private final List<RedissonClient> clients = new ArrayList<>();
+  private final Map<Integer, Locks.Hold> holds = new HashMap<>();
+  private boolean quorum;
+
+  private Client(String name) {
+    this.name = name;
+    this.variant = Locks.ALL.get(name);
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    PrintStream protocol = System.out;
+    System.setOut(System.err); // whatever else prints
+    if (arguments.length != 1 || !Locks.ALL.containsKey(arguments[0])) {
+      System.err.println("name one lock: " + Locks.ALL.keySet());
+      System.exit(2);
+    }
+    var requests = new LinkedBlockingQueue<String>();
+    var reading = new Thread(() -> read(requests));
+    reading.setDaemon(true);
+    reading.start();
+    var client = new Client(arguments[0]);
+    var gson = new Gson();
+    // One thread asks for everything: to Redisson it is the owner.
+    while (true) {
+      JsonObject request = gson.fromJson(requests.take(), JsonObject.class);
+      protocol.write((gson.toJson(client.handle(request)) + "\n").getBytes(StandardCharsets.UTF_8));
+      protocol.flush();
+    }
+  }
+
+  /** Ends the program with its input, at once, also in the middle of a wait. */
+  private static void read(LinkedBlockingQueue<String> requests) {
+    try (var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      for (String line = input.readLine(); line != null; line = input.readLine()) {
+        if (!line.isBlank()) requests.add(line);
+      }
+    } catch (java.io.IOException error) {
+      System.err.println(error);
+    }
+    Runtime.getRuntime().halt(0);
+  }
+
+  private Map<String, Object> handle(JsonObject request) {
+    var answer = new LinkedHashMap<String, Object>();
+    answer.put("id", request.get("id").getAsInt());
+    String operation = request.get("op").getAsString();
+    long began = System.nanoTime();
+    long ended = 0;
+    try {
+      Object value =
+          switch (operation) {
+            case "init" -> init(request);
+            case "acquire" -> acquire(request);
+            case "release" -> release(request);
+            case "clock" -> Map.of("wallMs", System.currentTimeMillis());
+            default -> throw new Refused("unsupported: operation " + operation);
+          };
+      ended = System.nanoTime();
+      answer.put("type", "ok");
+      if (value != null) answer.put("value", value);
+    } catch (Refused refused) {
+      ended = System.nanoTime();
+      answer.put("type", "fail");
+      answer.put("reason", refused.getMessage());
+    } catch (Exception error) { // and every mistake of ours: nothing is certain
+      ended = System.nanoTime();
+      answer.put("type", operation.equals("init") ? "fail" : "info");
+      answer.put("reason", said(error));
+    }
+    answer.put("began", began);
+    answer.put("ended", ended);
+    return answer;
+  }
+
+  private Object init(JsonObject request) throws Refused {
+    JsonObject topology = request.getAsJsonObject("topology");
+    String kind = topology.get("kind").getAsString();
+    if (!variant.topologies().contains(kind)) throw new Refused("lock: redisson/" + name + " makes no sense on " + kind);
+    JsonObject options = request.getAsJsonObject("options");
+    connect(topology, kind, options.get("commandTimeoutMs").getAsInt());
+    // A JVM loads a thousand classes at its first lock: not to be measured as the lock's slowness.
+    String own = "lock-torture-warm-up:" + options.get("client").getAsString();
+    try {
+      var granted = variant.taking().take(clients, own, false, 0, 1_000);
+      if (granted != null) granted.lock().unlock();
+    } catch (Exception error) {
+      System.err.println("warm-up: " + said(error));
+    }
+    quorum = kind.equals("redlock");
+    var value = new LinkedHashMap<String, Object>();
+    value.put("lock", "redisson/" + name);
+    value.put("features", variant.features());
+    value.put("topologies", variant.topologies());
+    value.put("model", variant.model());
+    return value;
+  }
+
+  /** Clients with Redisson's own settings (resends among them) but for the time that a command may take. */
+  private void connect(JsonObject topology, String kind, int timeoutMs) throws Refused {
+    switch (kind) {
+      case "single", "replica" -> clients.add(single(topology, topology.getAsJsonObject("node"), timeoutMs));
+      case "redlock" -> {
+        for (JsonElement node : topology.getAsJsonArray("nodes")) {
+          try {
+            clients.add(single(topology, node.getAsJsonObject(), timeoutMs));
+          } catch (RedisException error) {
+            throw new Refused("unreachable: " + said(error));
+          }
+        }
+      }
+      case "sentinel" -> {
+        Config config = config(topology);
+        var servers = config.useSentinelServers().setMasterName(topology.get("masterName").getAsString());
+        for (JsonElement sentinel : topology.getAsJsonArray("sentinels"))
+          servers.addSentinelAddress(address(sentinel.getAsJsonObject()));
+        if (topology.has("password")) servers.setSentinelPassword(topology.get("password").getAsString());
+        clients.add(Redisson.create(timed(config, servers, timeoutMs)));
+      }
+      default -> {
+        Config config = config(topology);
+        var servers = config.useClusterServers();
+        for (JsonElement node : topology.getAsJsonArray("nodes")) servers.addNodeAddress(address(node.getAsJsonObject()));
+        clients.add(Redisson.create(timed(config, servers, timeoutMs)));
+      }
+    }
+  }
+
+  private RedissonClient single(JsonObject topology, JsonObject node, int timeoutMs) {
+    Config config = config(topology);
+    var server = config.useSingleServer().setAddress(address(node)).setConnectionMinimumIdleSize(2);
+    return Redisson.create(timed(config, server, timeoutMs));
+  }
+
+  private Config config(JsonObject topology) {
+    Config config = new Config().setNettyHook(wire).setNettyThreads(4).setThreads(4);
+    if (name.equals("rlock-no-sync")) config.setCheckLockSyncedSlaves(false);
+    if (topology.has("password")) config.setPassword(topology.get("password").getAsString());
+    return config;
+  }
+
+  private static Config timed(Config config, BaseConfig<?> servers, int timeoutMs) {
+    servers.setTimeout(timeoutMs).setConnectTimeout(timeoutMs);
+    return config;
+  }
+
+  private static String address(JsonObject endpoint) {
+    return "redis://" + endpoint.get("host").getAsString() + ":" + endpoint.get("port").getAsInt();
+  }
+
+  private Object acquire(JsonObject request) throws Exception {
+    String key = request.get("key").getAsString();
+    boolean read = request.has("mode") && request.get("mode").getAsString().equals("read");
+    wire.begin(key);
+    Locks.Granted granted;
+    try {
+      granted =
+          variant.taking().take(clients, key, read, request.get("waitMs").getAsLong(), request.get("leaseMs").getAsLong());
+    } catch (RedisException error) {
+      throw judged(error);
+    }
+    if (granted == null) {
+      if (wire.inDoubt() && !quorum) throw new IllegalStateException("reconnect: refused after a command without an answer");
+      throw new Refused(quorum ? "no-quorum" : "held");
+    }
+    long sentNs = wire.grantSentNs(clients.size());
+    holds.put(request.get("id").getAsInt(), new Locks.Hold(key, granted.lock()));
+    var value = new LinkedHashMap<String, Object>();
+    value.put("grantSent", sentNs);
+    if (granted.token() != null) value.put("token", granted.token());
+    return value;
+  }
+
+  private Object release(JsonObject request) throws Exception {
+    int id = request.get("hold").getAsInt();
+    Locks.Hold hold = holds.get(id);
+    if (hold == null) throw new Refused("unknown-hold: " + id);
+    wire.begin(hold.key());
+    try {
+      hold.lock().unlock();
+    } catch (IllegalMonitorStateException error) {
+      if (wire.inDoubt()) throw error;
+      throw new Refused("not-owner");
+    } catch (RedisException error) {
+      throw judged(error);
+    }
+    holds.remove(id);
+    return null;
+  }
+
+  /** Certain where nothing left, or where all that left was answered and the answer is an error of the server. */
+  private Exception judged(RedisException error) {
+    if (wire.sentNothing()) return new Refused("unreachable: " + said(error));
+    if (wire.inDoubt()) return error;
+    String word = String.valueOf(error.getMessage()).split("[ .]")[0];
+    return REFUSALS.contains(word) ? new Refused(word.toLowerCase()) : error;
+  }
+
+  /** What a server says when it did not carry a command out. */
+  private static final List<String> REFUSALS =
+      List.of("READONLY", "CLUSTERDOWN", "NOREPLICAS", "LOADING", "MASTERDOWN", "TRYAGAIN", "MISCONF", "OOM");
+
+  private static String said(Throwable error) {
+    return error.getClass().getSimpleName() + ": " + error.getMessage();
+  }
+}
