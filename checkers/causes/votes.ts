@@ -35,18 +35,20 @@ export function watchedForAttempt(node: string, { grantSentNs, fromNs }: Hold, e
   return evidence.watchedThroughout(node, grantSentNs - RECKONING_NS, fromNs + OBSERVED_WITHIN_NS);
 }
 
-/** Whether a request that was read after the attempt had left may have run within it: its server's clock does not say when. */
-function mayHaveBeenAsked(node: string, { key, client, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
-  return evidence
-    .writes(node, key)
-    .some(
-      (write) =>
-        write.client === client &&
-        write.atNs >= grantSentNs &&
-        write.atNs <= fromNs + OBSERVED_WITHIN_NS &&
-        !evidence.isPlaced(write) &&
-        !isSteady(node, grantSentNs, write.atNs, evidence),
-    );
+/**
+ * Whether a request of which its server's clock does not say when it ran may have run within the attempt: one that was read after
+ * that had left; or, where the clock was as far off all the time, one that it then places there. Lines that are read late and
+ * all at once can hide which of them it was.
+ */
+function mayHaveBeenAsked(node: string, hold: Hold, evidence: Evidence): boolean {
+  const { key, client, grantSentNs, fromNs } = hold;
+  return evidence.writes(node, key).some((write) => {
+    const { atNs, ranNs } = write;
+    if (write.client !== client || atNs < grantSentNs || evidence.isPlaced(write)) return false;
+    if (!isSteady(node, grantSentNs, atNs, evidence)) return atNs <= fromNs + OBSERVED_WITHIN_NS;
+    const isRefused = write.took === false && foundAnother(write);
+    return asksFor(write) && !isRefused && ranNs >= grantSentNs - RECKONING_NS && ranNs <= fromNs + RECKONING_NS;
+  });
 }
 
 /**
