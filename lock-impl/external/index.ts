@@ -44,6 +44,32 @@ const redisson: ExternalProject = {
   ],
 };
 
+const python: ExternalProject = {
+  what: 'Python adapters',
+  folder: 'python',
+  needs: [
+    ['python3', '--version'],
+    ['python3', '-m', 'ensurepip', '--version'],
+  ],
+  remedy: 'install Python 3.10 or newer with venv (Debian, Ubuntu: apt-get install python3-venv)',
+  build: [
+    ['python3', '-m', 'venv', '{built}/venv'],
+    // Wheels that were hashed, and nothing that runs while it is installed.
+    [
+      '{built}/venv/bin/pip',
+      'install',
+      '--quiet',
+      '--no-input',
+      '--disable-pip-version-check',
+      '--require-hashes',
+      '--only-binary=:all:',
+      '--requirement',
+      'requirements.txt',
+    ],
+  ],
+  start: ['{built}/venv/bin/python', '{built}/libraries.py'],
+};
+
 /** Entries that differ in what is called. */
 function redissonLock(
   variant: string,
@@ -114,6 +140,15 @@ export const externalLocks: Record<string, ExternalLock> = {
     summary: 'github.com/bsm/redislock@v0.9.4: Obtain, Refresh and Release',
     claims: 'as set-nx-px',
     topologies: ONE_SERVER,
+  },
+  'python/redis-py': {
+    project: python,
+    variant: 'redis-py',
+    family: 'external',
+    forms: WITH_EXTEND,
+    summary: 'redis@8.1.0: redis.lock.Lock, acquire, extend and release',
+    claims: 'as set-nx-px',
+    topologies: ['single', 'replica', 'sentinel'],
   },
 };
 

@@ -1,0 +1,140 @@
+"""Lock libraries of Python, tortured as production runs them: `libraries.py VARIANT` is a lock client.
+
+The protocol is that of lock_client.py; what is here is what a library needs besides: when its commands really left, and
+whether all of them were answered.
+"""
+
+import sys
+import time
+
+import redis
+from redis.exceptions import ConnectionError, LockError, ResponseError, TimeoutError
+from redis.sentinel import Sentinel, SentinelManagedConnection
+
+import lock_client
+from lock_client import Doubt, Refused
+
+
+class Wire:
+    """What has become of the commands that name the key of the running operation. One operation runs at a time."""
+
+    def __init__(self):
+        self.begin(None)
+
+    def begin(self, key):
+        self.key = key
+        self.sent_ns = []
+        self.is_lost = False
+
+    @property
+    def granted_ns(self):
+        """When the command left that was carried out; where one had no answer, nobody knows which: then the first did."""
+        return self.sent_ns[0] if self.is_lost else self.sent_ns[-1]
+
+
+wire = Wire()
+
+
+class Watched(redis.Connection):
+    """A connection as redis-py makes it, that tells the wire what it sends and what it has no answer to."""
+
+    is_asked = False
+
+    def send_command(self, *args, **kwargs):
+        if wire.key in args:
+            wire.sent_ns.append(time.monotonic_ns())
+            self.is_asked = True
+        try:
+            super().send_command(*args, **kwargs)
+        except Exception:
+            # Part of it may have left.
+            self.give_up()
+            raise
+
+    def read_response(self, *args, **kwargs):
+        try:
+            reply = super().read_response(*args, **kwargs)
+        except ResponseError:
+            self.is_asked = False
+            raise
+        except Exception:
+            self.give_up()
+            raise
+        self.is_asked = False
+        return reply
+
+    def give_up(self):
+        wire.is_lost = wire.is_lost or self.is_asked
+        self.is_asked = False
+
+
+class WatchedSentinel(Watched, SentinelManagedConnection):
+    """The same, on the way to the primary that the Sentinels name."""
+
+
+class RedisPy:
+    """redis.lock.Lock, with the settings that the library has by itself but for the time for one command."""
+
+    name = "python/redis-py"
+    features = ["extend", "clock"]
+    topologies = ["single", "replica", "sentinel"]
+
+    def __init__(self, topology, options):
+        timeout_s = options["commandTimeoutMs"] / 1000
+        settings = {
+            "password": topology.get("password"),
+            "socket_timeout": timeout_s,
+            "socket_connect_timeout": timeout_s,
+        }
+        if topology["kind"] == "sentinel":
+            nodes = [(one["host"], one["port"]) for one in topology["sentinels"]]
+            sentinel = Sentinel(nodes, sentinel_kwargs=settings, **settings)
+            self.redis = sentinel.master_for(topology["masterName"], connection_class=WatchedSentinel)
+        else:
+            node = topology["node"]
+            pool = redis.ConnectionPool(connection_class=Watched, host=node["host"], port=node["port"], **settings)
+            self.redis = redis.Redis(connection_pool=pool)
+        self.redis.ping()  # fails in the handshake rather than in the first operation
+
+    def acquire(self, key, lease_ms, wait_ms):
+        lock = self.redis.lock(key, timeout=lease_ms / 1000)
+        taken = judged(key, lambda: lock.acquire(blocking=wait_ms > 0, blocking_timeout=wait_ms / 1000 or None))
+        if not taken:
+            raise unless_lost("held")
+        return (key, lock), wire.granted_ns
+
+    def extend(self, hold, lease_ms):
+        key, lock = hold
+        judged(key, lambda: lock.extend(lease_ms / 1000, replace_ttl=True))
+        return wire.granted_ns
+
+    def release(self, hold):
+        key, lock = hold
+        judged(key, lock.release)
+
+
+def judged(key, operation):
+    """What the library returned; what it raised, as what is certain by then."""
+    wire.begin(key)
+    try:
+        return operation()
+    except LockError:
+        raise unless_lost("not-owner")
+    except ResponseError as error:
+        raise unless_lost(str(error).split(" ")[0].lower())
+    except (ConnectionError, TimeoutError) as error:
+        if wire.is_lost:
+            raise Doubt("reconnect: %s" % error)
+        raise Refused("unreachable: %s" % error)
+
+
+def unless_lost(reason):
+    """A refusal, unless an earlier command had no answer: that one may have done it, and this be its echo."""
+    return Doubt("reconnect: %s after a command without an answer" % reason) if wire.is_lost else Refused(reason)
+
+
+VARIANTS = {"redis-py": RedisPy}
+
+if __name__ == "__main__":
+    lock_client.Lock = VARIANTS[sys.argv[1]]
+    lock_client.main()
