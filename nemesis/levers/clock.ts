@@ -179,7 +179,7 @@ export class ClockLever {
       const second = await this.read(read);
       const passedNs = second.atNs - first.atNs;
       const ppm = (ms: number) => (ms / passedNs) * 1e12;
-      const errorPpm = ppm(first.errorMs + second.errorMs);
+      const errorPpm = ppm(first.errorMs + second.errorMs + SLACK_MS);
       const seenPpm = ppm(second.offsetMs - first.offsetMs);
       const wantedPpm = ppm(this.aheadMs(host, second.atNs) - this.aheadMs(host, first.atNs));
       const between = `${signed(Math.round(first.offsetMs))} and then ${signed(Math.round(second.offsetMs))} ms off the machine's clock, ${Math.round(passedNs / 1e6)} ms later`;
