@@ -1,4 +1,7 @@
-/** `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run and a plain one, to decide a history, to play schedules in virtual time, and how often runs say what they must. */
+/**
+ * `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run and a plain one, to
+ * decide a history, to play schedules in virtual time, and how often runs say what they must.
+ */
 import { couldNotRun, UsageError } from '../cli/common/errors.js';
 import { benchAccept } from './accept.js';
 import { benchCheckers } from './checkers.js';

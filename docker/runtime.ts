@@ -1,10 +1,11 @@
 /**
  * The `docker` runtime: each host is a container on a network of the run's own that leads nowhere else.
  *
- * Containers of hosts have one power, NET_ADMIN in their own network namespace, publish no port and mount nothing of the
- * machine. What degrades a host's links needs raw sockets and a TUN device as well: it runs in a sidecar, a container of its
- * own in the host's network namespace, in which no lock and no server ever runs. They end with the connection over which the harness talks to their agents, and the engine removes them; what a killed
- * harness leaves, a network at most, is removed at the next start.
+ * Containers of hosts have one power, NET_ADMIN in their own network namespace, publish no port and mount nothing of
+ * the machine. What degrades a host's links needs raw sockets and a TUN device as well: it runs in a sidecar, a
+ * container of its own in the host's network namespace, in which no lock and no server ever runs. They end with the
+ * connection over which the harness talks to their agents, and the engine removes them; what a killed harness leaves, a
+ * network at most, is removed at the next start.
  */
 import { basename } from 'node:path';
 import type { Capability, Host, Runtime } from '../harness/vocabulary/host.js';
