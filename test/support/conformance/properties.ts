@@ -39,6 +39,8 @@ const LONG_MS = 30_000;
 const WAIT_MS = 10_000;
 /** Soon over; long enough for a busy machine to get a command through, and a renewal, which has a third of it. */
 const SHORT_MS = 600;
+/** Who renews every third of it is late only where the machine did not run it for two seconds. */
+const RENEWED_MS = 3_000;
 
 /** A try, on a busy machine. */
 const REFUSED_WITHIN_MS = 300;
@@ -116,8 +118,11 @@ export const properties: Record<string, Property> = {
     claimedBy: ({ features }) => features.includes('renews'),
     async check({ client, key, permits }) {
       const [a, b] = [await client(0), await client(1)];
-      const holds = await allGranted(a, permits, key, SHORT_MS);
-      await refused(b, key, SHORT_MS, 3 * SHORT_MS);
+      const holds = await allGranted(a, permits, key, RENEWED_MS);
+      const watchedUntil = performance.now() + 1.5 * RENEWED_MS;
+      // Some libraries give up before their wait is over. And where the lease of who asks decides what has run out, it
+      // has to be the holder's.
+      while (performance.now() < watchedUntil) await refused(b, key, RENEWED_MS, watchedUntil - performance.now());
       for (const held of holds) {
         const renewed = a.notices.some((notice) => notice.type === 'renewed' && notice.hold === held.id);
         assert.ok(renewed, 'it did not say that it was renewed');
