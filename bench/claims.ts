@@ -41,6 +41,15 @@ const KNOWN_BAD: Record<string, string> = {
   'queue-jumper': 'fair',
 };
 
+/** Locks whose mistakes need no fault to show. */
+const WRONG_BY_THEMSELVES = [
+  'refusal-ignored',
+  'token-before-wait',
+  'overstayed-try',
+  'wall-clock-stamps',
+  'abandoned-ticket',
+];
+
 const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const TWENTY = [...TEN, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
 
@@ -52,6 +61,32 @@ const AFTER_A_POWER_CUT = ['--topology', 'single', '--nemesis', 'power-cut', '--
 const TWO_CLIENTS = ['--keys', '1', '--clients', '2'];
 
 export const areas: Record<string, () => Promise<readonly ClaimedRuns[]>> = {
+  truth: async () => [
+    {
+      cases: await Promise.all(WRONG_BY_THEMSELVES.map((name) => withoutFaults(name))),
+      seeds: [1, 2, 3],
+      claims: [
+        {
+          what: 'a lock that is wrong without any fault is found by a plain run without faults, with the cause',
+          of: 'runs',
+          least: 3 * WRONG_BY_THEMSELVES.length,
+          says: (results, name) => isCaught(results, trialOf(name).caught),
+        },
+      ],
+    },
+    {
+      cases: await Promise.all(WRONG_BY_THEMSELVES.map((name) => withoutFaults(`${name}-mended`))),
+      seeds: [1, 2, 3],
+      claims: [
+        {
+          what: 'its mended twin holds',
+          of: 'runs',
+          least: 3 * WRONG_BY_THEMSELVES.length,
+          says: ({ verdict }) => verdict === 'held',
+        },
+      ],
+    },
+  ],
   blame: async () => [
     {
       cases: Object.entries(KNOWN_BAD).map(([name, workload]) => canaryCase(name, 'single', workload)),
@@ -206,6 +241,11 @@ async function plainCase(name: string): Promise<ClaimedRuns['cases'][number]> {
   const { modulePath, topologies } = builtinLock(`broken/${name}`)!;
   const { default: lock } = (await import(modulePath)) as { default: LockDefinition };
   return canaryCase(name, topologies[0]!, workloadFor(lock.model?.kind ?? 'mutex'));
+}
+
+async function withoutFaults(name: string): Promise<ClaimedRuns['cases'][number]> {
+  const plain = await plainCase(name);
+  return { name, argv: [...plain.argv, '--nemesis', 'none'] };
 }
 
 /** The first workload that takes a lock for this. */
