@@ -107,7 +107,7 @@ export async function checkHistory(file: string, flags: ImportFlags & { json: bo
     model,
     readings,
     chosen,
-    notes: [...imported.notes, ...modelNotes(history, model, imported)],
+    notes: [...runNotes(imported), ...imported.notes, ...modelNotes(history, model, imported)],
   };
   process.stdout.write(`${flags.json ? JSON.stringify(importJson(input)) : importText(input)}\n`);
   return chosen.exitStatus;
@@ -131,6 +131,12 @@ function guessedModel({ operations: ops }: History): LockModel & { why: string }
     if (!Number.isNaN(ops.token[row]!))
       return { kind: 'fenced', why: 'its grants carry tokens; --model says otherwise' };
   return { kind: 'mutex', why: 'nothing says otherwise; --model does' };
+}
+
+/** A verdict about one file is not taken for that of the run which it was part of. */
+function runNotes({ format }: Imported): string[] {
+  if (format !== 'own') return [];
+  return ["the run's config.json is missing beside it: this file alone was judged, as if recorded elsewhere"];
 }
 
 function modelNotes({ operations: ops }: History, model: LockModel, { bareTokens }: Imported): string[] {

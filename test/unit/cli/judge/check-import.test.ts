@@ -1,7 +1,8 @@
 /** `check` of histories recorded elsewhere: what is taken for one, what is said of it, and with which status it ends. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
 import { Command } from 'commander';
 import { afterAll, afterEach, describe, expect, it, test, vi } from 'vitest';
 import {
@@ -195,6 +196,16 @@ describe('what is said', () => {
 
   it('of what was left out', async () => {
     expect((await check('mutex.edn')).said).toContain('Note: left out: 2 events not by a client (:nemesis)');
+  });
+
+  it('of a run whose config.json is gone', async () => {
+    const recorded = resolve(FIXTURES, '../recorded-runs/canary-blind-del.json.br');
+    const { files } = JSON.parse(brotliDecompressSync(readFileSync(recorded)).toString());
+    const file = join(folder, 'history.jsonl');
+    writeFileSync(file, files['history.jsonl']);
+    const note = "Note: the run's config.json is missing beside it: this file alone was judged";
+    expect((await check(file)).said).toContain(note);
+    expect((await check('mutex.edn')).said).not.toContain(note);
   });
 
   it('nothing that a terminal would act on', async () => {
