@@ -9,7 +9,6 @@ import {
   plainMutex,
   play,
   published,
-  publishedByName,
   publishedMutex,
   reentrantMutex,
   renewingByThemselves,
@@ -107,7 +106,7 @@ export const clientRows: readonly Cell[] = [
   ]),
   ...row('lost-reply', flags('--nemesis', 'lost-reply'), [
     [
-      [plainMutex, reentrantMutex, waitReplicated, onRedlock, ...publishedByName, fencedMutex],
+      [plainMutex, reentrantMutex, waitReplicated, onRedlock, ...published, publishedMutex, fencedMutex],
       'safe',
       'a grant whose answer was lost blocks the others for a lease, no more',
     ],

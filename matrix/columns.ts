@@ -26,8 +26,6 @@ export const published = [
   'third-party/sesamecare-redlock',
   'third-party/redis-semaphore-redlock-mutex',
 ].map(on('redlock'));
-/** Those of them whose keys are called what the lock is called: faults that wait for one of its keys can find it. */
-export const publishedByName = published.slice(0, 3);
 /** Those that renew what they granted without being asked. */
 export const renewingByThemselves = [
   'third-party/redlock-5-using',

@@ -8,7 +8,6 @@ import {
   plan,
   play,
   published,
-  publishedByName,
   publishedMutex,
   reentrantMutex,
   row,
@@ -61,9 +60,9 @@ export const serverRows: readonly Cell[] = [
     ],
   ]),
   ...row('eviction', flags('--nemesis', 'evict', '--maxmemory-policy', 'volatile-ttl'), [
-    [[plainMutex, reentrantMutex, waitReplicated], 'exclusion', 'a full server throws the lock away'],
+    [[plainMutex, reentrantMutex, waitReplicated, publishedMutex], 'exclusion', 'a full server throws the lock away'],
     [
-      [onRedlock, ...publishedByName],
+      [onRedlock, ...published],
       'exclusion',
       'one of the three that had granted throws the lock away',
       play('redlock-node-evicts'),

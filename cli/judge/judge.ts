@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { judge } from '../../checkers/index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { readHistory } from '../../harness/record/history.js';
+import { namedByKeys } from '../../harness/record/key-names.js';
 import { readObservations } from '../../harness/record/observations.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
 import { readConfig, readPlan, readPlayTrouble, readResults } from '../../harness/record/store.js';
@@ -106,7 +107,8 @@ export async function readInput(
   tidy(); // what the run itself has left, where this is its process
   const history = await readHistory(recordedIn(folder), config.topologyOptions.nodes);
   tidy();
-  const observations = await readObservations(join(folder, 'observations.jsonl'));
+  const recorded = await readObservations(join(folder, 'observations.jsonl'));
+  const observations = namedByKeys(recorded, history, config.keys);
   const model = modelOf(history, workloadOf(config)?.model ?? { kind: 'mutex' });
   const playTrouble = config.scenario === undefined ? undefined : readPlayTrouble(folder);
   return { input: { history, observations, config, plan, model, playTrouble }, judges: judgesOfRun(config) };

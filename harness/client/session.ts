@@ -122,6 +122,7 @@ export class Session {
       if (lock.topologies) value.topologies = [...lock.topologies];
       if (lock.model) value.model = lock.model;
       if (lock.deadlines) value.deadlines = lock.deadlines;
+      if (lock.keys) value.keys = [...lock.keys];
       return { type: 'ok', value };
     } catch (error) {
       return { type: 'fail', reason: handshakeReason(error) };

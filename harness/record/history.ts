@@ -13,7 +13,7 @@ import type { FileAfterPowerCut } from '../vocabulary/host.js';
 import { HistoryTable } from './history-table.js';
 import { forEachLine, piecesOf } from './line-pieces.js';
 import { shownAsJson } from './schemas/foreign-text.js';
-import { deadlinesSchema, lockModelSchema } from './schemas/protocol.js';
+import { deadlinesSchema, keyNamesSchema, lockModelSchema } from './schemas/protocol.js';
 import {
   type Check,
   DamagedHistory,
@@ -237,6 +237,9 @@ const lockModel: Check = (value) => (lockModelSchema.safeParse(value).success ? 
 const deadlines: Check = (value) =>
   deadlinesSchema.safeParse(value).success ? undefined : 'not when places and permits end';
 
+const keyNames: Check = (value) =>
+  keyNamesSchema.safeParse(value).success ? undefined : 'not names with {key} in them';
+
 type EventOf<T> = HistoryBody extends infer E
   ? E extends { type: infer U }
     ? T extends U
@@ -297,6 +300,7 @@ const eventFields = {
     features: listOf(text),
     model: optional(lockModel),
     deadlines: optional(deadlines),
+    keys: optional(keyNames),
   },
   'client-down': { client: nameText, endNs: stamp, reason: text, broke: optional(protocolBreak) },
   invoke: {

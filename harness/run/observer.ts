@@ -17,6 +17,8 @@ import { CommandSenders, type HostsClient } from './command-senders.js';
 export interface ObserverOptions {
   clock: Clock;
   keys: readonly string[];
+  /** What a key is called on the servers. */
+  keyName(key: string): string;
   record(observation: Observation): void;
   clientAt(address: string): HostsClient | undefined;
 }
@@ -235,7 +237,7 @@ class NodeWatch {
       return value === null ? undefined : { owner: String(value), type: 'string' };
     } catch (error) {
       if (!(error as Error).message.startsWith('WRONGTYPE')) throw error;
-      return await this.node.command('HGETALL', key).then(
+      return await this.node.command('HGETALL', this.options.keyName(key)).then(
         (fields) => ({ owner: JSON.stringify(fields), type: 'hash' }),
         () => ({ owner: JSON.stringify('(not a string or hash)'), type: 'other' }),
       );
@@ -248,7 +250,7 @@ class NodeWatch {
    */
   private async ofKey(command: 'GET' | 'PTTL', key: string): Promise<unknown> {
     try {
-      return await this.node.command(command, key);
+      return await this.node.command(command, this.options.keyName(key));
     } catch (error) {
       if ((error as Error).message.startsWith('MOVED ')) return ELSEWHERE;
       if ((error as Error).message.startsWith('ASK ')) return null;
@@ -259,7 +261,7 @@ class NodeWatch {
   /** Which of these keys, that it says are another shard's, the node may have: all of a slot of which it has any. */
   private async mayHave(keys: readonly string[]): Promise<string[]> {
     const counts = await Promise.all(
-      keys.map((key) => this.node.command('CLUSTER', 'COUNTKEYSINSLOT', calculateSlot(key))),
+      keys.map((key) => this.node.command('CLUSTER', 'COUNTKEYSINSLOT', calculateSlot(this.options.keyName(key)))),
     );
     return keys.filter((_, n) => Number(counts[n]) > 0);
   }

@@ -8,6 +8,7 @@
  */
 
 import type { Ledger } from '../record/facts/ledger.js';
+import { keyNamer } from '../record/key-names.js';
 import { Recorder } from '../record/recorder.js';
 import { asStoreError } from '../record/store.js';
 import { RESOURCE, startResource } from '../resource/started.js';
@@ -115,12 +116,16 @@ export async function torture(config: RunConfig, plan: Plan, folder: string, giv
     const observer = await observe(topology.nodes, {
       clock,
       keys: config.keys,
+      keyName: keyNamer(handshake.keys),
       record: (observation) => recorder.observe(observation),
       clientAt: (address) => scheduler.clientAt(address),
     });
     await using _observer = takenDown('the observer', observer, say);
 
-    const faults = faultContext(config, parts, recorder, topology, scheduler, { servers, clients: places });
+    const faults = faultContext(config, parts, recorder, topology, scheduler, handshake, {
+      servers,
+      clients: places,
+    });
     const scene: Scene = { scheduler, topology, faults, interrupt: parts.interrupt };
     const nemesis = parts.act
       ? await playAct(parts.act, scene, phase)
@@ -255,6 +260,7 @@ function faultContext(
   recorder: Recorder,
   topology: Topology,
   scheduler: Scheduler,
+  handshake: HandshakeValue,
   hosts: { servers: readonly Host[]; clients: readonly Host[] },
 ): FaultContext {
   return {
@@ -265,6 +271,7 @@ function faultContext(
     hosts: [...hosts.servers, ...hosts.clients],
     clientHosts: hosts.clients,
     keys: config.keys,
+    keyName: keyNamer(handshake.keys),
     leaseMs: config.leaseMs,
     persistence: config.topologyOptions.persistence,
     clients: () => scheduler.targets(),

@@ -124,6 +124,7 @@ export class SlotProcess implements ClientTarget {
       features: value.features,
       ...(value.model && { model: value.model }),
       ...(value.deadlines && { deadlines: value.deadlines }),
+      ...(value.keys && { keys: value.keys }),
     });
   }
 

@@ -72,6 +72,8 @@ export interface FaultContext {
   readonly clientHosts: readonly Host[];
   /** The locks that the run is about. */
   readonly keys: readonly string[];
+  /** What a key is called on the servers. */
+  keyName(key: string): string;
   readonly leaseMs: number;
   /** Says what a killed server has forgotten when it comes back. */
   readonly persistence: Persistence;

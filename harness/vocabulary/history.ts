@@ -40,6 +40,8 @@ export type HistoryBody =
       model?: LockModel;
       /** When its places and permits end, where it said so. */
       deadlines?: Deadlines;
+      /** Under which names it keeps a key, where it said so: `{key}` stands for the key. */
+      keys?: string[];
     }
   /**
    * A client process is gone. `endNs` is the last instant at which it may still have acted (before the kill was sent,

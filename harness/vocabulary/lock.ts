@@ -14,6 +14,11 @@ export interface LockDefinition {
   model?: LockModel;
   /** When a client's place in the queue, or its permit, ends if nothing more is heard of the client; absent: not known. */
   deadlines?: Deadlines;
+  /**
+   * Under which names it keeps a key on the servers, as in `['mutex:{key}']`, the one that tells who holds first. Absent: under
+   * the key's own.
+   */
+  keys?: readonly string[];
   connect(topology: TopologyAccess): Promise<LockClient>;
 }
 

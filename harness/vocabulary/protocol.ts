@@ -85,6 +85,8 @@ export interface HandshakeValue {
   model?: LockModel;
   /** When places and permits of a client end that is heard of no more. */
   deadlines?: Deadlines;
+  /** Under which names it keeps a key on the servers, the one that tells who holds first; absent: under the key's own. */
+  keys?: string[];
 }
 
 export interface AcquireValue {

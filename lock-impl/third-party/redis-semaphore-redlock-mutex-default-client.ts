@@ -5,6 +5,7 @@ export default redisSemaphore({
   name: 'third-party/redis-semaphore-redlock-mutex-default-client',
   topologies: ['redlock'],
   clients: 'defaults',
+  keys: ['mutex:{key}'],
   classOf: ({ RedlockMutex }) => RedlockMutex,
   whatToLock: (clients, key) => [clients, key],
 });

@@ -4,6 +4,7 @@ import { redisSemaphore } from './redis-semaphore.js';
 export default redisSemaphore({
   name: 'third-party/redis-semaphore-redlock-mutex',
   topologies: ['redlock'],
+  keys: ['mutex:{key}'],
   classOf: ({ RedlockMutex }) => RedlockMutex,
   whatToLock: (clients, key) => [clients, key],
 });

@@ -8,6 +8,7 @@ export default redisSemaphore({
   topologies: ['single', 'replica', 'sentinel', 'cluster'],
   model: { kind: 'semaphore', permits: PERMITS },
   deadlines: { permit: 'lease' },
+  keys: ['semaphore:{key}'],
   classOf: ({ Semaphore }) => Semaphore,
   whatToLock: ([client], key) => [client, key, PERMITS],
 });

@@ -42,6 +42,8 @@ export interface RedisSemaphoreLock {
   model?: LockModel;
   deadlines?: Deadlines;
   clients?: ClientSettings;
+  /** Under which name it keeps a key. */
+  keys: readonly string[];
   /** Which of its classes. */
   classOf(exports: Exports): LockClass;
   /** What its constructor wants before the timing. */
@@ -57,6 +59,7 @@ export function redisSemaphore(lock: RedisSemaphoreLock): LockDefinition {
     features: ['renews', installedVersion(library) ?? 'not-installed'],
     ...(lock.model && { model: lock.model }),
     ...(lock.deadlines && { deadlines: lock.deadlines }),
+    keys: lock.keys,
     connect: (access) => connect(access, lock),
   });
 }

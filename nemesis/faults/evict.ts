@@ -196,7 +196,7 @@ async function cycle(hunt: Hunt): Promise<Cycle> {
 /** Best a lock that was granted a while ago and so is held a while longer; else any that is held. */
 async function somethingToEvict({ servers, grants, context, untilNs, signal }: Hunt): Promise<void> {
   const stored = async ({ key }: { key: string }) => {
-    const found = await Promise.all(servers.map(({ node }) => node.command('EXISTS', key)));
+    const found = await Promise.all(servers.map(({ node }) => node.command('EXISTS', context.keyName(key))));
     return found.some((count) => Number(count) > 0);
   };
   const { clock, leaseMs } = context;

@@ -233,21 +233,21 @@ async function rightMoment(
   { byNs, promotionMs }: Moment,
   { shard, context }: Strike,
 ): Promise<string> {
-  const { clock, leaseMs } = context;
+  const { clock, leaseMs, keyName } = context;
   const asked = new Map<string, { atNs: number; goneNs: number }>();
   /** When the last of the others will have forgotten the key. */
   const goneNs = async (key: string) => {
     const last = asked.get(key);
     // Once it is gone, only the cut primary knows it; until then there is no need to ask all the time.
     if (last && (last.goneNs < last.atNs || clock.nowNs() - last.atNs < ASK_AGAIN_MS * 1e6)) return last.goneNs;
-    const leftMs = Math.max(...(await Promise.all(next.map((node) => lifetimeMs(node, key)))));
+    const leftMs = Math.max(...(await Promise.all(next.map((node) => lifetimeMs(node, keyName(key))))));
     const atNs = clock.nowNs();
     const answer = { atNs, goneNs: atNs + leftMs * 1e6 };
     asked.set(key, answer);
     return answer.goneNs;
   };
   const losing = async ({ key, grantedNs }: OpenHold) => {
-    if (!shard.serves(key)) return false;
+    if (!shard.serves(keyName(key))) return false;
     const leftNs = (await goneNs(key)) - clock.nowNs();
     if (promotionMs === 0) return leftNs < 0;
     const grantableNs = clock.nowNs() + Math.max(promotionMs * 1e6, leftNs);

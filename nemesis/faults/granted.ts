@@ -137,9 +137,9 @@ async function cycle(hunt: Hunt): Promise<Cycle> {
  * They often do: its holder at the time of the cut cannot release it there, and it stays until its lease is over.
  * With no such grant in time, any will do.
  */
-async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], { untilNs, signal }: Hunt) {
+async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], { context, untilNs, signal }: Hunt) {
   const freeElsewhere = async ({ key }: { key: string }) => {
-    const found = await Promise.all(away.map((node) => node.command('EXISTS', key)));
+    const found = await Promise.all(away.map((node) => node.command('EXISTS', context.keyName(key))));
     return found.every((count) => Number(count) === 0);
   };
   const best = await grants.settled(untilNs - LAST_STRIKE_MS * 1e6, freeElsewhere, { signal });

@@ -84,11 +84,16 @@ class Unanswered {
   private cut = false;
   private close: () => void = () => {};
 
+  /** What the run's keys are called on the servers. */
+  private readonly names: readonly string[];
+
   private constructor(
     private readonly struck: StruckNode,
     private readonly endings: Endings,
     private readonly context: NemesisContext,
-  ) {}
+  ) {
+    this.names = context.keys.map((key) => context.keyName(key));
+  }
 
   static async watch(struck: StruckNode, endings: Endings, context: NemesisContext): Promise<Unanswered> {
     const watch = new Unanswered(struck, endings, context);
@@ -143,7 +148,7 @@ class Unanswered {
     }
     const address = source.slice(0, source.lastIndexOf(':'));
     const client = this.context.clientHosts.find((host) => host.address === address);
-    if (!client || !argv.some((argument) => this.context.keys.includes(argument))) return;
+    if (!client || !argv.some((argument) => this.names.includes(argument))) return;
     this.lost.push({ source, client, command: argv[0]!.toUpperCase() });
     this.endings.concern(client);
   }

@@ -208,7 +208,7 @@ async function nextLost(
 async function shownCommand(watch: LastCommands, source: string, context: NemesisContext): Promise<string | undefined> {
   await watch.caughtUp();
   const argv = watch.last.get(source);
-  const key = argv?.find((argument) => context.keys.includes(argument));
+  const key = context.keys.find((one) => argv?.includes(context.keyName(one)));
   return argv && key !== undefined ? `${argv[0]!.toUpperCase()} ${key}` : undefined;
 }
 

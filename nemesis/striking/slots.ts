@@ -35,9 +35,9 @@ export interface SlotToMove {
 /** Chooses the slot of a key of the run, one that has been held for a while if there is one, and who is to have it. Waits until all is whole. */
 export async function slotToMove(step: PlanStep, context: NemesisContext): Promise<SlotToMove> {
   await wholeAgain(context);
-  const { topology, keys, holds, levers, random, clock, leaseMs } = context;
+  const { topology, keys, keyName, holds, levers, random, clock, leaseMs } = context;
   const { primary: source, serves } = await shardOf(step, context);
-  const served = keys.filter(serves);
+  const served = keys.filter((key) => serves(keyName(key)));
   if (served.length === 0) throw new Refusal(`${source.name} serves no lock of the run`);
   const nowNs = clock.nowNs();
   const lasting = holds.open().filter((hold) => isSettled(hold, nowNs, leaseMs));
@@ -46,7 +46,7 @@ export async function slotToMove(step: PlanStep, context: NemesisContext): Promi
   const others = (await topology.shards()).map(({ primary }) => primary).filter((node) => node !== source);
   const running = others.filter((node) => !levers.kill.isDown(node));
   if (running.length === 0) throw new Refusal('there is no other primary that could take a slot');
-  return { slot: slotsOf(topology).of(key), key, source, target: random.pick(running) };
+  return { slot: slotsOf(topology).of(keyName(key)), key, source, target: random.pick(running) };
 }
 
 function slotsOf({ slots, name }: NemesisContext['topology']): HashSlots {

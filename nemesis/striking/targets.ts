@@ -73,9 +73,9 @@ export async function resolveTarget(step: Pick<PlanStep, 'target'>, context: Nem
  * running election to end.
  */
 export async function findShard(context: NemesisContext): Promise<Shard> {
-  const { topology, keys, random } = context;
+  const { topology, keys, keyName, random } = context;
   if (!topology.replicated && topology.nodes.length > 1) throw new Refusal(`${topology.name} has no primary`);
-  const served = (shard: Shard) => keys.filter((key) => shard.serves(key)).length;
+  const served = (shard: Shard) => keys.filter((key) => shard.serves(keyName(key))).length;
   const shards = await waitFor(
     async () => {
       const agreed = await topology.shards();

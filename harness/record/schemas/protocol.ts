@@ -161,6 +161,19 @@ export const deadlinesSchema = describes<Deadlines>()(
   }),
 );
 
+/** What stands for the key in a name that a lock declares. */
+export const KEY_PLACE = '{key}';
+
+export const keyNamesSchema = z
+  .array(
+    z
+      .string()
+      .max(200)
+      .refine((name) => name.split(KEY_PLACE).length === 2, `not a name with ${KEY_PLACE} in it once`),
+  )
+  .min(1)
+  .max(8);
+
 export const handshakeSchema = describes<HandshakeValue>()(
   z.object({
     lock: z.string().describe("the lock's name"),
@@ -175,6 +188,9 @@ export const handshakeSchema = describes<HandshakeValue>()(
     ),
     deadlines: orNull(deadlinesSchema).describe(
       'when what a client keeps on the servers ends if nothing more is heard of the client, see below',
+    ),
+    keys: orNull(keyNamesSchema).describe(
+      'under which names it keeps a key on the servers, see below; absent: under the key itself',
     ),
   }),
 );

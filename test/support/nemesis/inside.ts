@@ -140,6 +140,7 @@ for (const { name, step, probes, whole } of job.cases) {
       hosts,
       clientHosts: places,
       keys,
+      keyName: (key) => key,
       leaseMs: job.leaseMs,
       persistence: options.persistence,
       clients: () => scheduler.targets(),

@@ -534,6 +534,7 @@ export function world(
     hosts,
     clientHosts: clients.map((client) => client.host),
     keys: ['lock:0', 'lock:1'],
+    keyName: (key) => key,
     leaseMs,
     persistence: options.persistence ?? 'none',
     clients: () => clients,

@@ -7,7 +7,9 @@ import { EVICTION } from '../../../../harness/topologies/monitor.js';
 import type { Observation } from '../../../../harness/vocabulary/history.js';
 import type { MonitoredCommand, RedisNode } from '../../../../harness/vocabulary/topology.js';
 
-function watched(answers: (name: string, ...args: unknown[]) => unknown = () => undefined) {
+const itself = (key: string) => key;
+
+function watched(answers: (name: string, ...args: unknown[]) => unknown = () => undefined, keyName = itself) {
   const recorded: Observation[] = [];
   const connections: { tell(command: MonitoredCommand): void; end(): void }[] = [];
   const node = {
@@ -36,6 +38,7 @@ function watched(answers: (name: string, ...args: unknown[]) => unknown = () => 
     // The pause between two samples never ends by itself: those that are seen have another reason.
     clock: { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms >= 100 ? 1e6 : ms, signal) },
     keys: ['lock:0'],
+    keyName,
     record: (observation: Observation) => void recorded.push(observation),
     clientAt: (address: string) => hosts[address],
   };
@@ -53,6 +56,14 @@ test('whether nothing at all is stored, once its commands are followed', async (
   };
   expect(await looks(0)).toContain(true);
   expect(await looks(1)).not.toContain(true);
+});
+
+test('what is stored under a key, by the name that the lock has for it', async () => {
+  const stored = (name: string, key: unknown) => (name === 'GET' && key === 'mutex:lock:0' ? 'c1' : undefined);
+  const { recorded, observing } = watched(stored, (key) => `mutex:${key}`);
+  await using _ = await observing;
+  const sample = recorded.find((one) => one.type === 'sample');
+  expect(sample?.keys).toEqual({ 'lock:0': { owner: 'c1', type: 'string', pttlMs: -2 } });
 });
 
 test('commands and evictions in their order, of the keys of the run only, and not its own', async () => {
@@ -188,7 +199,13 @@ test('does not wait for a server that died before it was ever watched, and says 
   const node = { name: 'r1', command: dead, monitor: dead } as unknown as RedisNode;
   const clock = realClock(monotonicNs());
   const record = (observation: Observation) => void recorded.push(observation);
-  await using _ = await observe([node], { clock, keys: ['lock:0'], record, clientAt: () => undefined });
+  await using _ = await observe([node], {
+    clock,
+    keys: ['lock:0'],
+    keyName: itself,
+    record,
+    clientAt: () => undefined,
+  });
   expect(recorded).toEqual([expect.objectContaining({ type: 'watch', watching: false, reason: 'ECONNREFUSED' })]);
 });
 
@@ -202,7 +219,7 @@ test('does not wait for ever for a server that takes the connection and never an
     await clock.sleep(ms === 3_000 ? 0 : ms, signal);
   };
   const quick = { ...clock, sleep };
-  const options = { clock: quick, keys: [], record: () => {}, clientAt: () => undefined };
+  const options = { clock: quick, keys: [], keyName: itself, record: () => {}, clientAt: () => undefined };
   await using _ = await observe([node], options);
   expect(asked).toContain(3_000);
 });
