@@ -150,6 +150,15 @@ export const externalLocks: Record<string, ExternalLock> = {
     claims: 'as set-nx-px',
     topologies: ['single', 'replica', 'sentinel'],
   },
+  'python/python-redis-lock': {
+    project: python,
+    variant: 'python-redis-lock',
+    family: 'external',
+    forms: WITH_EXTEND,
+    summary: 'python-redis-lock@4.0.1: redis_lock.Lock, acquire, extend and release',
+    claims: 'as set-nx-px, in leases of whole seconds; waiters are woken by a list',
+    topologies: ['single', 'replica', 'sentinel'],
+  },
 };
 
 export function externalLock(name: string): ExternalLock | undefined {

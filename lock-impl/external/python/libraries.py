@@ -8,6 +8,7 @@ import sys
 import time
 
 import redis
+import redis_lock
 from redis.exceptions import ConnectionError, LockError, ResponseError, TimeoutError
 from redis.sentinel import Sentinel, SentinelManagedConnection
 
@@ -72,19 +73,19 @@ class WatchedSentinel(Watched, SentinelManagedConnection):
     """The same, on the way to the primary that the Sentinels name."""
 
 
-class RedisPy:
-    """redis.lock.Lock, with the settings that the library has by itself but for the time for one command."""
+class OnRedisPy:
+    """A watched client of redis-py, with the settings that it has by itself but for the time for one command."""
 
-    name = "python/redis-py"
     features = ["extend", "clock"]
     topologies = ["single", "replica", "sentinel"]
+    # What the handshake says besides.
+    says = {}
 
     def __init__(self, topology, options):
-        timeout_s = options["commandTimeoutMs"] / 1000
         settings = {
             "password": topology.get("password"),
-            "socket_timeout": timeout_s,
-            "socket_connect_timeout": timeout_s,
+            "socket_timeout": self.answer_within_ms(options) / 1000,
+            "socket_connect_timeout": options["commandTimeoutMs"] / 1000,
         }
         if topology["kind"] == "sentinel":
             nodes = [(one["host"], one["port"]) for one in topology["sentinels"]]
@@ -95,6 +96,19 @@ class RedisPy:
             pool = redis.ConnectionPool(connection_class=Watched, host=node["host"], port=node["port"], **settings)
             self.redis = redis.Redis(connection_pool=pool)
         self.redis.ping()  # fails in the handshake rather than in the first operation
+
+    def answer_within_ms(self, options):
+        return options["commandTimeoutMs"]
+
+    def lease_ms(self, asked_ms):
+        """The lease that servers are asked for."""
+        return asked_ms
+
+
+class RedisPy(OnRedisPy):
+    """redis.lock.Lock."""
+
+    name = "python/redis-py"
 
     def acquire(self, key, lease_ms, wait_ms):
         lock = self.redis.lock(key, timeout=lease_ms / 1000)
@@ -113,12 +127,62 @@ class RedisPy:
         judged(key, lock.release)
 
 
+class PythonRedisLock(OnRedisPy):
+    """redis_lock.Lock: leases and waits of whole seconds, and waiters that are woken by a list."""
+
+    name = "python/python-redis-lock"
+    says = {"keys": ["lock:{key}"]}
+
+    def answer_within_ms(self, options):
+        # It waits in a BLPOP, for a lease at most, and whoever has it wait must not give that up.
+        return options["leaseMs"] + options["commandTimeoutMs"]
+
+    def lease_ms(self, asked_ms):
+        if asked_ms < 1_000:
+            raise Refused("unsupported: a lease of less than a second")
+        return asked_ms // 1_000 * 1_000
+
+    def acquire(self, key, lease_ms, wait_ms):
+        lock = redis_lock.Lock(self.redis, key, expire=lease_ms // 1_000)
+        # It takes 0 for "for ever", and refuses to wait for longer than a lease.
+        wait_s = min(wait_ms, lease_ms) // 1_000
+        how = {"timeout": wait_s} if wait_s > 0 else {"blocking": False}
+        if not judged("lock:" + key, lambda: lock.acquire(**how)):
+            raise unless_lost("held")
+        return (key, lock), wire.granted_ns
+
+    def extend(self, hold, lease_ms):
+        key, lock = hold
+        judged("lock:" + key, lambda: lock.extend(lease_ms // 1_000))
+        return wire.granted_ns
+
+    def release(self, hold):
+        key, lock = hold
+        judged("lock:" + key, lock.release)
+
+
+class Client(lock_client.Client):
+    """The protocol's client, of a library that may have leases and names of its own."""
+
+    def init(self, request):
+        return {**super().init(request), **self.lock.says}
+
+    def acquire(self, request):
+        return super().acquire(self.as_asked(request))
+
+    def extend(self, request):
+        return super().extend(self.as_asked(request))
+
+    def as_asked(self, request):
+        return {**request, "leaseMs": self.lock.lease_ms(request["leaseMs"])}
+
+
 def judged(key, operation):
     """What the library returned; what it raised, as what is certain by then."""
     wire.begin(key)
     try:
         return operation()
-    except LockError:
+    except (LockError, redis_lock.NotAcquired):
         raise unless_lost("not-owner")
     except ResponseError as error:
         raise unless_lost(str(error).split(" ")[0].lower())
@@ -133,8 +197,9 @@ def unless_lost(reason):
     return Doubt("reconnect: %s after a command without an answer" % reason) if wire.is_lost else Refused(reason)
 
 
-VARIANTS = {"redis-py": RedisPy}
+VARIANTS = {"redis-py": RedisPy, "python-redis-lock": PythonRedisLock}
 
 if __name__ == "__main__":
     lock_client.Lock = VARIANTS[sys.argv[1]]
+    lock_client.Client = Client
     lock_client.main()
