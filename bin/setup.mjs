@@ -1,5 +1,5 @@
-// Promises: after `setUp`, the packages of package-lock.json are installed and dist/ is compiled from the sources as
-// they are. Says in one line what it does and why; with nothing to do it is silent and takes milliseconds. Killed at
+// Promises: after `setUp` in a clone, the packages of package-lock.json are installed and dist/ is compiled from the
+// sources as they are; of an installed package nothing is touched. Says in one line what it does and why; with nothing to do it is silent and takes milliseconds. Killed at
 // any moment, the next start finishes the job; two starts at once take turns.
 // Excludes: everything that the tool itself needs from the machine (Redis, a C compiler): see `doctor`.
 //
@@ -41,6 +41,8 @@ export async function setUp({ say }) {
       `Node.js ${NODE_MAJOR_MIN} or newer is needed and this is ${process.version}: install a current version from https://nodejs.org/ or with your version manager, then run the same command again`,
     );
   }
+  // npm never packs this file: an installed package has its packages beside it, and is compiled.
+  if (!statIfThere(join(PROJECT, 'package-lock.json'))) return;
   if (!whyInstall() && !whyCompile()) return;
   if (!isWritable(PROJECT)) {
     throw new SetUpError(

@@ -6,13 +6,14 @@ import { addScenarioFlags, type ScenarioFlags, scenarioCommand } from './batches
 import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches/selftest-command.js';
 import { drained, surviveClosedOutput } from './common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
+import { asCalledHere, RUNS_FOLDER, STANDING } from './common/standing.js';
 import { runDoctor, runList } from './docs/about-commands.js';
 import { addHuntFlags, type HuntFlags } from './hunt/flags.js';
 import { huntCommand } from './hunt/hunt-command.js';
 import { addImportFlags, type ImportFlags } from './judge/check-import.js';
 import { checkCommand, reportCommand } from './judge/judge-commands.js';
 import { replayCommand } from './replay/replay-command.js';
-import { addReplayFlags, addRunFlags, PROJECT_RUNS, type ReplayFlags, type RunFlags } from './run/flags.js';
+import { addReplayFlags, addRunFlags, type ReplayFlags, type RunFlags } from './run/flags.js';
 import { type ServerFlags, serverOptions } from './run/machine-flags.js';
 import { runCommand } from './run/run-command.js';
 
@@ -30,8 +31,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function parseAndRun(argv: readonly string[]): Promise<number> {
-  // npm changes into the project's folder; what a user types is relative to where they stood.
-  const cwd = process.env.INIT_CWD ?? process.cwd();
+  const cwd = STANDING;
   let status = 0;
   const program = new Command('lock-torture')
     .description(
@@ -41,10 +41,10 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .configureOutput({ outputError: (text, write) => write(`lock-torture: ${text.replace(/^error: /, '').trim()}\n`) })
     .helpCommand(false)
     .enablePositionalOptions()
-    .addHelpText('after', EXAMPLES);
+    .addHelpText('after', asCalledHere(EXAMPLES));
 
   addRunFlags(program.command('run', { isDefault: true }).description('run a torture (the default command)'))
-    .addHelpText('after', REPETITION + EXAMPLES)
+    .addHelpText('after', asCalledHere(REPETITION + EXAMPLES))
     .action(async (flags: RunFlags, command: Command) => {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
       status = await runCommand(flags, { argv, cwd, given });
@@ -55,9 +55,9 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       .description('repeat a run, and say whether the same was found again')
       .argument('[run]', 'a run folder, its id, or latest', 'latest'),
   )
-    .addHelpText('after', REPLAY)
+    .addHelpText('after', asCalledHere(REPLAY))
     .action(async (run: string, flags: ReplayFlags) => {
-      status = await replayCommand(run, flags, { cwd, base: PROJECT_RUNS });
+      status = await replayCommand(run, flags, { cwd, base: RUNS_FOLDER });
     });
   addImportFlags(
     program
@@ -68,16 +68,16 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       .argument('[run]', 'a run folder, its id, or latest; or a history, or a folder that it is in', 'latest')
       .option('--json', 'print the verdict as one JSON object', false),
   )
-    .addHelpText('after', IMPORT)
+    .addHelpText('after', asCalledHere(IMPORT))
     .action(async (run: string, flags: ImportFlags & { json: boolean }) => {
-      status = await checkCommand(run, { ...flags, cwd, base: PROJECT_RUNS });
+      status = await checkCommand(run, { ...flags, cwd, base: RUNS_FOLDER });
     });
   program
     .command('report')
     .description('write report.html and junit.xml of a run again and print where they are')
     .argument('[run]', 'a run folder, its id, or latest', 'latest')
     .action(async (run: string) => {
-      status = await reportCommand(run, { cwd, base: PROJECT_RUNS });
+      status = await reportCommand(run, { cwd, base: RUNS_FOLDER });
     });
   addHuntFlags(
     program
@@ -86,7 +86,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
         'search in virtual time: thousands of schedules against real Redis, exact replay, the smallest that finds each thing',
       ),
   )
-    .addHelpText('after', HUNT)
+    .addHelpText('after', asCalledHere(HUNT))
     .action(async (flags: HuntFlags, command: Command) => {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
       status = await huntCommand(flags, { argv, cwd, given });
@@ -98,7 +98,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
         'torture locks with known mistakes, and sound ones: are the mistakes caught, and are the sound locks not accused?',
       ),
   )
-    .addHelpText('after', SELFTEST)
+    .addHelpText('after', asCalledHere(SELFTEST))
     .action(async (flags: SelftestFlags) => {
       status = await selftestCommand(flags, { cwd });
     });
@@ -107,7 +107,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       .command('scenario')
       .description('play claims about locks on real servers: the well-known counter-examples, step by step'),
   )
-    .addHelpText('after', SCENARIO)
+    .addHelpText('after', asCalledHere(SCENARIO))
     .action(async (names: string[], flags: ScenarioFlags) => {
       status = await scenarioCommand(names, flags, { cwd });
     });
@@ -116,7 +116,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       .command('matrix')
       .description('which lock survives which fault: runs every cell and compares its result with the expected one'),
   )
-    .addHelpText('after', MATRIX)
+    .addHelpText('after', asCalledHere(MATRIX))
     .action(async (flags: MatrixFlags) => {
       status = await matrixCommand(flags, { cwd });
     });

@@ -17,6 +17,5 @@ RUN command -v ip >/dev/null || { apt-get update -qq && apt-get install -y -qq -
 RUN mkdir -p /opt/lock-torture && cp "$(readlink -f "$(command -v node)")" /opt/lock-torture/node && /opt/lock-torture/node --version
 COPY --from=shim /opt/lock-torture/built/ /opt/lock-torture/
 COPY package.json /opt/lock-torture/project/
-COPY node_modules /opt/lock-torture/project/node_modules
 COPY dist /opt/lock-torture/project/dist
 ENTRYPOINT ["/opt/lock-torture/node", "/opt/lock-torture/project/dist/docker/agent/main.js"]

@@ -42,7 +42,7 @@ const START = 'start it (systemctl start docker); --runtime netns needs none';
 export async function findEngine(): Promise<Engine> {
   assertSomewhere();
   // Loaded only when there is something to find: it costs a quarter of a second.
-  const { getContainerRuntimeClient } = await import('testcontainers');
+  const { getContainerRuntimeClient } = await loadTestcontainers();
   const client = await getContainerRuntimeClient().catch(() => undefined);
   if (!client) throw silent();
   const docker = client.container.dockerode;
@@ -56,6 +56,19 @@ export async function findEngine(): Promise<Engine> {
   }
   if (Os !== 'linux') throw new ContainerError(`the container engine runs ${Os} containers, and Linux ones are needed`);
   return { docker, client, version: Version, api: [major, minor] };
+}
+
+/** An optional peer of the package: only runs in containers need it. */
+export async function loadTestcontainers(): Promise<typeof import('testcontainers')> {
+  try {
+    return await import('testcontainers');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new ContainerError(
+      'the npm package testcontainers, which talks to the engine, is not installed',
+      'npm install --save-dev testcontainers; --runtime netns needs none',
+    );
+  }
 }
 
 const ROOT_SOCKET = '/var/run/docker.sock';

@@ -3,9 +3,9 @@
  * everything that goes into it, so it is built when something has changed and never otherwise.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { ContainerError, type Docker, type Engine } from './engine.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { ContainerError, type Docker, type Engine, loadTestcontainers } from './engine.js';
 
 /** Official images, by the names under which everybody knows them. */
 export const DEFAULT_IMAGE = 'redis:7.4';
@@ -44,7 +44,6 @@ export async function provideImages(
   const agent = filesBelow(project, 'dist/docker/agent');
   const common = ['package.json', 'harness/native/clock-shim.c'];
   const ofAgent = ['dist/harness/runtimes/power-cut.js'];
-  const packages = clientPackages(project);
   const client = await provide({
     engine,
     project,
@@ -59,8 +58,7 @@ export async function provideImages(
       ...filesBelow(project, 'dist/harness'),
       ...filesBelow(project, 'dist/lock-impl'),
     ],
-    folders: packages,
-    parts: [clientBase, ...packages.map((folder) => readFileSync(join(project, folder, 'package.json'), 'utf8'))],
+    parts: [clientBase],
     args: { BASE: clientImage },
   });
   const server = await provide({
@@ -71,7 +69,6 @@ export async function provideImages(
     dockerfile: 'docker/server.Dockerfile',
     from: image,
     files: [...common, 'harness/native/durable-shim.c', ...agent, ...ofAgent],
-    folders: [],
     parts: [base, clientBase],
     args: { BASE: image, CLIENT: client },
   });
@@ -87,26 +84,18 @@ interface Recipe {
   from: string;
   /** What the image is made of, relative to the project; the tag depends on what is in `files` and on `parts`. */
   files: string[];
-  folders: string[];
   parts: string[];
   args: Record<string, string>;
 }
 
-async function provide({ engine, project, say, name, dockerfile, from, files, folders, parts, args }: Recipe) {
+async function provide({ engine, project, say, name, dockerfile, from, files, parts, args }: Recipe) {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part}\0`);
   for (const file of [dockerfile, ...files]) hash.update(`${file}\0`).update(readFileSync(join(project, file)));
   const image = `${name}:${hash.digest('hex').slice(0, 16)}`;
   if (await idOf(engine.docker, image)) return image;
   say(`building ${image} from ${from} (first run with it)…`);
-  await build(
-    engine.docker,
-    image,
-    { context: project, src: [dockerfile, ...files, ...folders] },
-    dockerfile,
-    args,
-    say,
-  );
+  await build(engine.docker, image, { context: project, src: [dockerfile, ...files] }, dockerfile, args, say);
   if (!(await idOf(engine.docker, image)))
     throw new ContainerError(`${image} was built from ${from}, but it is not there`);
   return image;
@@ -122,7 +111,7 @@ async function provideBase({ docker, client }: Engine, image: string, say: (line
   const beganMs = Date.now();
   const waiting = setInterval(() => say(`pulling ${image}… ${Math.round((Date.now() - beganMs) / 1e3)} s`), 2_000);
   try {
-    const { ImageName } = await import('testcontainers');
+    const { ImageName } = await loadTestcontainers();
     await client.image.pull(ImageName.fromString(image));
   } catch (error) {
     throw new ContainerError(`the image ${image} is not there and cannot be pulled (${oneLine(error)})`, OTHER_IMAGE);
@@ -191,42 +180,6 @@ function filesBelow(project: string, folder: string): string[] {
     .filter((entry) => entry.isFile() && !/\.(d\.ts|map)$/.test(entry.name))
     .map((entry) => relative(project, join(entry.parentPath, entry.name)))
     .sort();
-}
-
-interface PackageJson {
-  dependencies?: Record<string, string>;
-  optionalDependencies?: Record<string, string>;
-}
-
-/** Of the project's packages, those that run in a lock client. The rest, this one's own included, stays outside. */
-export const FOR_CLIENTS = ['ioredis', 'cluster-key-slot', 'pure-rand'];
-
-/** Folders of the packages that lock clients need, and of everything that these need, relative to the project. */
-function clientPackages(project: string): string[] {
-  const found = new Set<string>();
-  const visit = (name: string, from: string) => {
-    const folder = packageFolder(name, from);
-    // Packages of published libraries are optional.
-    if (!folder || found.has(folder)) return;
-    found.add(folder);
-    const { dependencies, optionalDependencies } = readPackage(folder);
-    for (const one of Object.keys({ ...dependencies, ...optionalDependencies })) visit(one, folder);
-  };
-  const libraries = Object.keys(readPackage(project).optionalDependencies ?? {});
-  for (const name of [...FOR_CLIENTS, ...libraries]) visit(name, project);
-  return [...found].map((folder) => relative(project, folder)).sort();
-}
-
-function readPackage(folder: string): PackageJson {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageJson;
-}
-
-function packageFolder(name: string, from: string): string | undefined {
-  for (let folder = from; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'node_modules', name);
-    if (existsSync(join(candidate, 'package.json'))) return candidate;
-    if (folder === dirname(folder)) return undefined;
-  }
 }
 
 export function oneLine(error: unknown): string {

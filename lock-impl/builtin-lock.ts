@@ -1,7 +1,11 @@
+import type { Library } from './third-party/library.js';
+
 /** What the registry says of a lock that comes with the tool. */
 export interface BuiltinLock {
   /** The compiled module, relative to the registry. */
   module: `./${string}.js`;
+  /** The published library that it adapts, which the user's project has or has not. */
+  library?: Library;
   /** What it is a kind of: `naive`, `lease`, `reentrant`, `quorum`, ... */
   family: string;
   /** What its users can ask of it: `lock(lease)`, `tryLock(wait)`, ... The harness uses one of them. */

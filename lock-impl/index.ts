@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lock.js';
 import { canaries } from './canaries.js';
 import { publishedLocks } from './third-party/index.js';
+import type { Library } from './third-party/library.js';
 
 export type { BuiltinLock } from './builtin-lock.js';
 
@@ -182,9 +183,18 @@ export const locks: Record<string, BuiltinLock> = {
   ...canaries,
 };
 
-/** The absolute path of a lock's module, and where it makes sense; undefined for an unknown name. */
-export function builtinLock(name: string): { modulePath: string; topologies: readonly string[] } | undefined {
+/** A lock that comes with the tool. */
+export interface BuiltinModule {
+  /** Absolute. */
+  modulePath: string;
+  /** Where it makes sense. */
+  topologies: readonly string[];
+  library?: Library;
+}
+
+/** Undefined for an unknown name. */
+export function builtinLock(name: string): BuiltinModule | undefined {
   if (!Object.hasOwn(locks, name)) return undefined;
-  const { module, topologies } = locks[name]!;
-  return { modulePath: fileURLToPath(new URL(module, import.meta.url)), topologies };
+  const { module, library, topologies } = locks[name]!;
+  return { modulePath: fileURLToPath(new URL(module, import.meta.url)), topologies, ...(library && { library }) };
 }

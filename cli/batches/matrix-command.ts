@@ -1,9 +1,9 @@
 /** `matrix`: which lock survives which fault. Every cell is run, compared with what must come of it, and leads to its report. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { PROJECT } from '../../harness/machine/project-files.js';
 import { conform, conformText } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { inVersion2 } from '../../harness/record/version-1.js';
@@ -28,8 +28,6 @@ export interface MatrixFlags extends ServersFlags {
   timeLimit: number;
   resume: string[];
 }
-
-const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
 
 export function addMatrixFlags(command: Command): Command {
   return addBatchFlags(

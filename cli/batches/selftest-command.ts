@@ -2,8 +2,8 @@
  * `selftest`: does this tool catch what it must, and leave alone what it must not accuse? Every canary is tortured until it is
  * caught, its twin goes through the same, and sound locks through faults that they must survive.
  */
-import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
+import { PROJECT } from '../../harness/machine/project-files.js';
 import { sounds, trials } from '../../selftest/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
@@ -17,9 +17,6 @@ export interface SelftestFlags extends BatchFlags {
   quick: boolean;
   only?: string;
 }
-
-/** Plans are named relative to the project. */
-const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
 
 export function addSelftestFlags(command: Command): Command {
   return addBatchFlags(
@@ -40,6 +37,7 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
   const record = recordBatch({ base: options.base, name: 'selftest', json: flags.json }, summarise, selftestSheet);
   say(`self-test ${record.id}: ${jobs.length} runs, ${flags.jobs} at once`);
 
+  // Plans are named relative to the project.
   await runBatch(jobs, options, decideByFlags(options, PROJECT), (job: Job, run: BatchRun) => {
     const row = judgeJob(job, run);
     rows.push(row);

@@ -1,4 +1,5 @@
 /** Command lines that can be pasted. For display only: nothing here is ever given to a shell. */
+import { TOOL } from './standing.js';
 import { quote } from './values.js';
 
 /** Options of `run` that say how often, or from which seed on: what is left repeats one run once a seed is added. */
@@ -18,5 +19,5 @@ export function commandToReproduce(argv: readonly string[], seed: number): strin
 }
 
 export function commandLine(argv: readonly string[]): string {
-  return ['npm run torture --', ...argv.map(quote)].join(' ');
+  return [TOOL, ...argv.map(quote)].join(' ');
 }

@@ -10,6 +10,7 @@ import { type BuiltinLock, locks } from '../../lock-impl/index.js';
 import { faults } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
+import { STANDING } from '../common/standing.js';
 import { engineFinding } from '../run/containers.js';
 import { askServer, type ServerFlags } from '../run/machine-flags.js';
 import { defaultsText } from '../run/workload-flags.js';
@@ -82,7 +83,7 @@ export async function runDoctor(flags: ServerFlags): Promise<number> {
   // As a run would; that there is none is one of the findings.
   await provideIp(cacheFolder(), say).catch((error: Error) => say(`no ip: ${error.message}`));
   const findings = [
-    ...(await diagnose({ cacheFolder: cacheFolder(), server: askServer(flags, process.cwd()) })),
+    ...(await diagnose({ cacheFolder: cacheFolder(), server: askServer(flags, STANDING) })),
     await engineFinding(),
   ];
   process.stdout.write(`${formatFindings(findings)}\n`);

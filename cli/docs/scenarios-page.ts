@@ -18,9 +18,9 @@ A **scenario** is a claim about locks, what is true of it, and a play that shows
 by step, the same each time. Where a run with \`--nemesis\` looks for what goes wrong, a scenario knows it, and shows how.
 
 \`\`\`sh
-npm run torture -- scenario --list
-npm run torture -- scenario pause-between-grant-and-write
-npm run torture -- scenario --all
+npx lock-torture scenario --list
+npx lock-torture scenario pause-between-grant-and-write
+npx lock-torture scenario --all
 \`\`\`
 
 Each play is a run like any other: it has a folder with a history, a report and a verdict. It went **as written** if every
@@ -31,7 +31,7 @@ went otherwise; 2: it was ended before all were played; 3: one could not run.
 ## On several servers
 
 \`\`\`sh
-npm run torture -- scenario --all --servers redis@8.0,valkey@8.1,valkey@9
+npx lock-torture scenario --all --servers redis@8.0,valkey@8.1,valkey@9
 \`\`\`
 
 plays them on one server after the other; the table has a column for each, and then a section. What is expected is the same on
@@ -41,9 +41,9 @@ Valkey 9.1.2, each played once.
 ## With another lock
 
 \`\`\`sh
-npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts
-npm run torture -- scenario --all --lock reentrant
-npm run torture -- scenario only-one-holds --lock redlock --topology redlock
+npx lock-torture scenario failover-loses-the-lock --lock ./my-lock.ts
+npx lock-torture scenario --all --lock reentrant
+npx lock-torture scenario only-one-holds --lock redlock --topology redlock
 \`\`\`
 
 plays the same steps with a lock, or on servers, that the file was not written for. Nothing is expected then: the row says

@@ -1,16 +1,13 @@
 /** The flags of `hunt`: those of `run` that mean the same in virtual time, with values that suit it, and its own. */
-import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { SEARCHED, SEARCHED_BY_DEFAULT } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
+import { HUNTS_FOLDER, OF_WHAT } from '../common/standing.js';
 import { durationMs, nameAmong, positiveDurationMs, wholeNumberIn } from '../common/values.js';
 import { type AskedRun, askRun } from '../run/ask-run.js';
 import { addRunFlags, parseRunFlags, type RunFlags } from '../run/flags.js';
 import { serverOptions } from '../run/machine-flags.js';
 import type { HuntShard } from './hunt.js';
-
-/** `hunts/` of the project. */
-export const PROJECT_HUNTS = fileURLToPath(new URL('../../../hunts', import.meta.url));
 
 type Shared =
   | 'lock'
@@ -104,7 +101,7 @@ export function addHuntFlags(command: Command): Command {
       `${SEARCHED_BY_DEFAULT.join(',')}: a server's clock that is moved breaks nearly every lock`,
     ),
     ...serverOptions('the server to simulate (default: redis-server from PATH, else downloaded)'),
-    new Option('--out <folder>', 'where hunts go').default(PROJECT_HUNTS, 'hunts/ of the project'),
+    new Option('--out <folder>', 'where hunts go').default(HUNTS_FOLDER, `hunts/ ${OF_WHAT}`),
   ];
   for (const option of own) command.addOption(option);
   return command;

@@ -2,7 +2,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import {
   type Bases,
   ContainerError,
@@ -17,6 +16,7 @@ import {
 } from '../../docker/index.js';
 import { encodeSkew } from '../../harness/machine/clock-shim.js';
 import type { Diagnosis } from '../../harness/machine/doctor.js';
+import { PROJECT } from '../../harness/machine/project-files.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { ClockSkew, Runtime } from '../../harness/vocabulary/host.js';
@@ -26,9 +26,6 @@ import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import type { Say } from '../common/say.js';
 import type { AskedMachine, Machine } from './machine.js';
-
-/** The compiled project, above dist/cli/. */
-const PROJECT = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
 
 const encode = (skew: ClockSkew) => encodeSkew(skew, monotonicNs());
 

@@ -3,7 +3,6 @@
  * with what they ask for.
  */
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
@@ -12,6 +11,7 @@ import type { Persistence, TopologyOptions } from '../../harness/vocabulary/topo
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import type { HoldTimes, ResourceMode } from '../../harness/vocabulary/workload.js';
 import { MIXED_HOLDS } from '../../workloads/hold-times.js';
+import { OF_WHAT, RUNS_FOLDER } from '../common/standing.js';
 import {
   durationMs,
   failOn,
@@ -24,9 +24,6 @@ import {
 } from '../common/values.js';
 import { imageOptions, type MachineFlags, machineOptions, serverOptions } from './machine-flags.js';
 import type { AskedSeries } from './series.js';
-
-/** `runs/` of the project. */
-export const PROJECT_RUNS = fileURLToPath(new URL('../../../runs', import.meta.url));
 
 /** Shortest torture phase that a fault fits into. */
 export const LEAST_TIME_LIMIT_MS = WARM_UP_MS + 500;
@@ -197,7 +194,7 @@ function repetition(times: string, until: string): Option[] {
 /** Where run folders go, and what is printed. */
 export function outputOptions(): Option[] {
   return [
-    new Option('--out <folder>', 'where run folders go').default(PROJECT_RUNS, 'runs/ of the project'),
+    new Option('--out <folder>', 'where run folders go').default(RUNS_FOLDER, `runs/ ${OF_WHAT}`),
     new Option('--json', 'progress, verdict and summary as JSON lines').default(false, 'text'),
   ];
 }

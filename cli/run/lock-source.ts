@@ -13,6 +13,9 @@ import { delimiter, dirname, extname, isAbsolute, join, relative, resolve } from
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ImportKind, Loader, Message, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
 import { parseArgsStringToArgv } from 'string-argv';
+import type { BuiltinModule } from '../../lock-impl/index.js';
+import type { Library } from '../../lock-impl/third-party/library.js';
+import { type FoundLibrary, findLibrary } from './published-library.js';
 
 /** A lock that cannot be used; the message is one line for the user. */
 export class LockSpecError extends Error {
@@ -25,6 +28,8 @@ export interface LockSource {
   kind: 'builtin' | 'file' | 'external' | 'command';
   /** Topologies on which the lock makes sense, where that is known before it runs. */
   topologies?: readonly string[];
+  /** What the user should know of it. */
+  note?: string;
 }
 
 export interface LockContext {
@@ -32,7 +37,7 @@ export interface LockContext {
   cwd: string;
   /** Where a bundled lock may be written. */
   outFolder: string;
-  builtin(name: string): { modulePath: string; topologies: readonly string[] } | undefined;
+  builtin(name: string): BuiltinModule | undefined;
   builtinNames: readonly string[];
   /** A lock library of another language, built if it is not yet; undefined where none is called that. */
   external(name: string): Promise<{ clientArgv: string[]; topologies: readonly string[] } | undefined>;
@@ -53,6 +58,7 @@ export async function resolveLock(spec: string, context: LockContext): Promise<L
     return { kind: 'command', clientArgv: await commandArgv(spec.slice(COMMAND.length), context.cwd) };
   }
   const builtin = context.builtin(spec);
+  if (builtin?.library) return publishedLock(spec, builtin, builtin.library, context);
   if (builtin) {
     const clientArgv = [context.node, context.clientMain, builtin.modulePath];
     return { kind: 'builtin', clientArgv, topologies: builtin.topologies };
@@ -61,8 +67,25 @@ export async function resolveLock(spec: string, context: LockContext): Promise<L
   if (external) return { kind: 'external', ...external };
   if (!looksLikeFile(spec)) throw new LockSpecError(unknownName(spec, context.builtinNames));
   const file = await moduleFile(spec, context.cwd);
-  const bundled = await bundle(file, context);
-  return { kind: 'file', clientArgv: [context.node, '--enable-source-maps', context.clientMain, bundled] };
+  return { kind: 'file', clientArgv: startOf(await bundle(file, context), context) };
+}
+
+function startOf(bundled: string, { node, clientMain }: LockContext): string[] {
+  return [node, '--enable-source-maps', clientMain, bundled];
+}
+
+/** One module of the adapter and the library that the user's project has. */
+async function publishedLock(
+  name: string,
+  { modulePath, topologies }: BuiltinModule,
+  library: Library,
+  context: LockContext,
+): Promise<LockSource> {
+  const found = findLibrary(library, context.cwd);
+  if (typeof found === 'string') throw new LockSpecError(`--lock ${name}: ${found}`);
+  const bundled = await bundle(modulePath, context, [libraryFrom(found)]);
+  const note = `${name} is ${found.version} (${found.folder})`;
+  return { kind: 'file', clientArgv: startOf(bundled, context), topologies, note };
 }
 
 // ------------------------------------------------------------------------------------------------------------ names
@@ -149,7 +172,7 @@ async function moduleFile(spec: string, cwd: string): Promise<string> {
  * One module out of the user's own source files. Packages stay where they are and are loaded from there, so that native
  * add-ons and packages that read their own files work.
  */
-async function bundle(file: string, context: LockContext): Promise<string> {
+async function bundle(file: string, context: LockContext, plugins: readonly Plugin[] = []): Promise<string> {
   const outfile = join(context.outFolder, 'lock.mjs');
   // Loaded only when needed: it costs more than the rest of the start together.
   const esbuild = await import('esbuild');
@@ -166,7 +189,7 @@ async function bundle(file: string, context: LockContext): Promise<string> {
       logLevel: 'silent',
       banner: { js: requireFor(file) },
       define: Object.fromEntries(Object.entries(OWN_PLACE).map(([free, [name]]) => [free, name])),
-      plugins: [leavePackagesWhereTheyAre(context), keepOwnPlace],
+      plugins: [...plugins, leavePackagesWhereTheyAre(context), keepOwnPlace],
     });
   } catch (error) {
     const messages = (error as { errors?: Message[] }).errors;
@@ -230,6 +253,23 @@ const keepOwnPlace: Plugin = {
     );
   },
 };
+
+/** Takes the place of `lock-impl/third-party/here.ts`. */
+function libraryFrom({ version, importedAs, from }: FoundLibrary): Plugin {
+  const contents = [
+    `export const versionHere = () => ${JSON.stringify(version)};`,
+    `export const importHere = () => import(${JSON.stringify(importedAs)});`,
+  ].join('\n');
+  return {
+    name: 'library-from',
+    setup(build) {
+      build.onLoad({ filter: /\/lock-impl\/third-party\/here\.[jt]s$/, namespace: 'file' }, () => ({
+        contents,
+        resolveDir: from,
+      }));
+    },
+  };
+}
 
 function leavePackagesWhereTheyAre({ clientMain, withPackages = false }: LockContext): Plugin {
   const own: Record<string, string> = {

@@ -99,7 +99,7 @@ export const BUNDLE = 'lock.mjs';
 type KeptLock = Pick<LockSource, 'clientArgv'> & { bundle?: { path: string; code: Buffer } };
 
 async function readLock(request: RunRequest, folder: string, machine: Machine, say: Say): Promise<KeptLock> {
-  const { clientArgv, kind } = await resolveLock(request.lock, {
+  const { clientArgv, kind, note } = await resolveLock(request.lock, {
     cwd: request.cwd,
     outFolder: folder,
     builtin: builtinLock,
@@ -110,6 +110,7 @@ async function readLock(request: RunRequest, folder: string, machine: Machine, s
     // A container has nothing of the machine's but what is copied into it.
     withPackages: machine.containers !== undefined,
   });
+  if (note !== undefined) say(note);
   if (kind !== 'file') return { clientArgv };
   const path = join(folder, BUNDLE);
   return { clientArgv, bundle: { path, code: await readFile(path) } };

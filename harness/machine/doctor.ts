@@ -3,11 +3,11 @@
  * real, in namespaces of its own that end with the probe; nothing is guessed from versions or settings, and nothing on
  * the machine is changed. Excludes Docker: that is its runtime's own probe.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type { Capability } from '../vocabulary/host.js';
 import { buildClockShim, tryClockShim } from './clock-shim.js';
 import { findOnPath, runProgram } from './command.js';
@@ -17,6 +17,7 @@ import { buildLinkShaper, linkShaperTrouble } from './link-shaper.js';
 import { inNamespaces, isRoot, namespaceTrouble } from './namespaces.js';
 import { NETWORK_PROBE } from './network-probe.js';
 import { privateFolder } from './private-folder.js';
+import { inProject, isClone, PROJECT } from './project-files.js';
 import { findRedis, findRedisHere, RedisNotFoundError } from './redis-binary.js';
 import { buildSimShim, trySimShim } from './sim-shim.js';
 
@@ -98,41 +99,29 @@ function nodeVersion(): Diagnosis {
   };
 }
 
-/** Whether every package that the tool imports is there in the version of the lockfile. */
+/** Whether every package that the tool imports is there: in a clone, in the version of the lockfile. */
 function npmPackages(): Diagnosis {
   const what = 'npm packages';
-  const root = projectFolder();
-  const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
-  const locked = read('package-lock.json').packages;
-  const names = Object.keys(read('package.json').dependencies);
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+  const names = Object.keys(read(inProject('package.json')).dependencies);
+  const locked = isClone ? read(inProject('package-lock.json')).packages : undefined;
   const wrong = names.filter((name) => {
-    try {
-      return read(`node_modules/${name}/package.json`).version !== locked[`node_modules/${name}`].version;
-    } catch {
-      return true; // not there, or not readable: either way not as it should be
-    }
+    const installed = packageFolder(name);
+    return (
+      installed === undefined ||
+      (locked && read(join(installed, 'package.json')).version !== locked[`node_modules/${name}`].version)
+    );
   });
-  if (wrong.length === 0) return { what, ok: true, detail: `${names.length} as in package-lock.json` };
-  return {
-    what,
-    ok: false,
-    detail: `not as in package-lock.json: ${wrong.join(', ')}`,
-    remedy: `run npm ci in ${root}`,
-  };
+  const as = isClone ? 'as in package-lock.json' : 'as package.json asks for';
+  if (wrong.length === 0) return { what, ok: true, detail: `${names.length} ${as}` };
+  const remedy = isClone ? `run npm ci in ${PROJECT}` : 'install lock-torture again';
+  return { what, ok: false, detail: `not ${as}: ${wrong.join(', ')}`, remedy };
 }
 
-/** The folder with package.json: above us in the sources, and above dist/ where we are compiled. */
-function projectFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  for (;;) {
-    try {
-      if (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name === 'lock-torture') return folder;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
-    if (folder === dirname(folder)) throw new Error(`no package.json of lock-torture above ${import.meta.url}`);
-    folder = dirname(folder);
-  }
+/** Where Node would find it; undefined: nowhere. */
+function packageFolder(name: string): string | undefined {
+  const places = createRequire(import.meta.url).resolve.paths(name) ?? [];
+  return places.map((place) => join(place, name)).find((folder) => existsSync(join(folder, 'package.json')));
 }
 
 async function redisServer({ cacheFolder, server, fetch }: DiagnoseOptions): Promise<Diagnosis> {

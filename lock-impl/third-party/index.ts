@@ -1,6 +1,7 @@
 /** Published libraries, each behind an adapter in this folder. Modules are relative to the registry, as everywhere. */
 import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
-import { type Library, libraries, wantedVersion } from './library.js';
+import { type Library, libraries } from './library.js';
+import { wantedVersion } from './package-json.js';
 
 const ANYTHING = ['redlock', ...ONE_SERVER] as const;
 
@@ -14,6 +15,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redlock-4.js',
     family: 'third-party',
     forms: WITH_EXTEND,
+    library: libraries['redlock-4'],
     summary: published(libraries['redlock-4'], 'lock, extend and unlock'),
     claims: 'Redlock, with a validity check by the wall clock',
     topologies: ANYTHING,
@@ -22,6 +24,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redlock-5.js',
     family: 'third-party',
     forms: WITH_EXTEND,
+    library: libraries['redlock-5'],
     summary: published(libraries['redlock-5'], 'acquire, extend and release'),
     claims: 'Redlock; no look at the lease before a grant',
     topologies: ANYTHING,
@@ -30,6 +33,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redlock-5-using.js',
     family: 'third-party',
     forms: ['using(lease)'],
+    library: libraries['redlock-5'],
     summary: published(libraries['redlock-5'], 'using, which extends by itself'),
     claims: 'Redlock, extended half a second before it ends; an abort signal when that failed',
     topologies: ANYTHING,
@@ -38,6 +42,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redlock-5-using-default-client.js',
     family: 'third-party',
     forms: ['using(lease)'],
+    library: libraries['redlock-5'],
     summary: published(libraries['redlock-5'], 'using, over clients with the settings that ioredis has by itself'),
     claims: 'as redlock-5-using; nodes that hang keep the abort signal waiting',
     topologies: ['redlock'],
@@ -46,6 +51,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/sesamecare-redlock.js',
     family: 'third-party',
     forms: WITH_EXTEND,
+    library: libraries['sesamecare-redlock'],
     summary: published(libraries['sesamecare-redlock'], 'acquire, extend and release'),
     claims: 'Redlock; no look at the lease before a grant',
     topologies: ANYTHING,
@@ -54,6 +60,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/sesamecare-redlock-using.js',
     family: 'third-party',
     forms: ['using(lease)'],
+    library: libraries['sesamecare-redlock'],
     summary: published(libraries['sesamecare-redlock'], 'using, which extends by itself'),
     claims: 'Redlock, extended half a second before it ends; an abort signal when that failed',
     topologies: ANYTHING,
@@ -62,6 +69,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redis-semaphore-mutex.js',
     family: 'third-party',
     forms: ONE_TRY,
+    library: libraries['redis-semaphore'],
     summary: published(libraries['redis-semaphore'], 'Mutex, which refreshes itself'),
     claims: 'as watchdog; told when it is lost; a refresh that fails ends the process',
     topologies: ONE_SERVER,
@@ -71,6 +79,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redis-semaphore-semaphore.js',
     family: 'third-party',
     forms: ONE_TRY,
+    library: libraries['redis-semaphore'],
     summary: published(libraries['redis-semaphore'], 'Semaphore with two permits, which refreshes itself'),
     claims: 'never more than two hold while the clocks of the clients agree',
     topologies: ONE_SERVER,
@@ -80,6 +89,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redis-semaphore-redlock-mutex.js',
     family: 'third-party',
     forms: ONE_TRY,
+    library: libraries['redis-semaphore'],
     summary: published(libraries['redis-semaphore'], 'RedlockMutex, which refreshes itself'),
     claims: 'a majority of independent masters; no look at the lease before a grant or after a refresh',
     topologies: ['redlock'],
@@ -89,6 +99,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redis-semaphore-redlock-mutex-default-client.js',
     family: 'third-party',
     forms: ONE_TRY,
+    library: libraries['redis-semaphore'],
     summary: published(
       libraries['redis-semaphore'],
       'RedlockMutex, over clients with the settings that ioredis has by itself',
@@ -101,6 +112,7 @@ export const publishedLocks: Record<string, BuiltinLock> = {
     module: './third-party/redlock-universal.js',
     family: 'third-party',
     forms: WITH_EXTEND,
+    library: libraries['redlock-universal'],
     summary: published(libraries['redlock-universal'], 'acquire, extend and release; needs Node.js 22'),
     claims: 'Redlock, with a look at how long each try took; one lock on one server',
     topologies: ANYTHING,

@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { FOR_CLIENTS } from '../../docker/images.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -205,31 +204,34 @@ test('what is compiled is every folder: set-up looks for changes nowhere else', 
   expect(include.toSorted()).toEqual([...FOLDERS, 'bench'].toSorted());
 });
 
-test('what runs inside hosts loads no schemas, and only packages that lock clients in containers have', () => {
+test('what runs inside hosts loads no schemas, and no packages but what is bundled: containers have none', () => {
   const byPath = new Map(FOLDERS.flatMap(sources).map((source) => [source.path, source]));
-  const reached = new Set<string>();
-  const visit = (path: string): void => {
-    const source = byPath.get(path);
-    if (reached.has(path) || !source) return;
-    reached.add(path);
-    for (const next of importsOf({ path, text: source.text.replace(/^import type .*$/gm, '') })) visit(next);
+  const reachedFrom = (mains: readonly string[]): string[] => {
+    const reached = new Set<string>();
+    const visit = (path: string): void => {
+      const source = byPath.get(path);
+      if (reached.has(path) || !source) return;
+      reached.add(path);
+      for (const next of importsOf({ path, text: source.text.replace(/^import type .*$/gm, '') })) visit(next);
+    };
+    mains.forEach(visit);
+    return [...reached];
   };
-  for (const main of ['harness/client/main.ts', 'harness/resource/main.ts', 'docker/agent/main.ts']) {
-    expect(byPath.has(main)).toBe(true);
-    visit(main);
-  }
-  for (const path of byPath.keys()) if (path.startsWith('lock-impl/')) visit(path);
-  expect([...reached].filter((path) => /from 'zod'/.test(byPath.get(path)!.text))).toEqual([]);
+  const bundled: string[] = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).bundledPrograms.map(
+    (path: string) => path.replace(/\.js$/, '.ts'),
+  );
+  const locks = [...byPath.keys()].filter((path) => path.startsWith('lock-impl/'));
+  const alone = ['harness/resource/main.ts', 'docker/agent/main.ts', ...locks];
+  for (const main of [...bundled, ...alone]) expect(byPath.has(main)).toBe(true);
+  const withZod = reachedFrom([...bundled, ...alone]).filter((path) => /from 'zod'/.test(byPath.get(path)!.text));
+  expect(withZod).toEqual([]);
   expect([...byPath.values()].some(({ text }) => /from 'zod'/.test(text))).toBe(true);
 
-  // What published libraries are to a lock stays with their own files, which look for them where the user has them.
-  const bare = [...reached]
-    .filter((path) => !path.startsWith('lock-impl/third-party/'))
+  const bare = reachedFrom(alone)
     .flatMap((path) => [...byPath.get(path)!.text.matchAll(/^import (?!type)[^;]*? from '([^.'][^']*)'/gm)])
     .map((match) => match[1]!)
-    .filter((name) => !name.startsWith('node:') && name !== 'lock-torture')
-    .map((name) => name.split('/')[0]!);
-  expect([...new Set(bare)].filter((name) => !FOR_CLIENTS.includes(name))).toEqual([]);
+    .filter((name) => !name.startsWith('node:') && name !== 'lock-torture');
+  expect(bare).toEqual([]);
 });
 
 describe('time and randomness are parameters', () => {

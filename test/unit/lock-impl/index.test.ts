@@ -10,7 +10,12 @@ test.each(Object.entries(locks))('%s is what its module says', async (name, entr
   const { default: lock } = (await import(`${folder}${entry.module}`)) as { default: LockDefinition };
   expect(lock.name).toBe(name);
   expect(lock.topologies).toEqual(entry.topologies);
-  expect(builtinLock(name)).toEqual({ modulePath: `${folder}${entry.module.slice(2)}`, topologies: entry.topologies });
+  const { module, topologies, library } = entry;
+  expect(builtinLock(name)).toEqual({
+    modulePath: `${folder}${module.slice(2)}`,
+    topologies,
+    ...(library && { library }),
+  });
   // What of a client outlives it is said by every lock that keeps a queue or permits.
   if (lock.model?.kind === 'fair') expect(lock.deadlines).toHaveProperty('place');
   if (lock.model?.kind === 'semaphore') expect(lock.deadlines).toHaveProperty('permit');

@@ -1,0 +1,183 @@
+/**
+ * The tool as a package in a stranger's project: packed, installed from the tarball without scripts, and called there by
+ * an ordinary user who may not write into `node_modules`.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../support/torture.js';
+
+/** Unassigned: no machine gives it to a user. */
+const UID = 54_322;
+const isRoot = process.geteuid?.() === 0;
+
+let home: string;
+let project: string;
+let files: string[];
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'lock-torture-installed-'));
+  project = join(home, 'project');
+  mkdirSync(project);
+  // Set-up has been done for these tests, and other files look at dist/ meanwhile.
+  const packed = npm(ROOT, 'pack', '--ignore-scripts', '--json', '--pack-destination', home);
+  const [{ filename, files: listed }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  files = listed.map(({ path }) => path).sort();
+  npm(project, 'install', '--save-dev', '--ignore-scripts', '--prefer-offline', join(home, filename));
+});
+
+afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+
+describe('the package', () => {
+  /** Every file is of one of these kinds, and each kind is there. */
+  const KINDS = [
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+    /^bin\/[a-z-]+\.mjs$/,
+    /^dist\/(checkers|cli|docker|harness|lock-impl|matrix|nemesis|reports|scenarios|selftest|workloads)\/[\w./-]+\.js$/,
+    /^dist\/(harness\/vocabulary\/[a-z-]+|lock-impl\/define-lock)\.d\.ts$/,
+    /^docs\/[\w-]+\.(md|schema\.json)$/,
+    /^docker\/(client|server)\.Dockerfile$/,
+    /^harness\/native\/[a-z-]+\.c$/,
+    /^lock-impl\/external\/[\w./-]+\.(md|py|txt|go|mod|sum|java|xml)$/,
+  ];
+
+  it('has compiled code, types, docs and the sources that are built on the machine, and nothing else', () => {
+    expect(files.filter((path) => !KINDS.some((kind) => kind.test(path)))).toEqual([]);
+    for (const kind of KINDS)
+      expect(
+        files.some((path) => kind.test(path)),
+        String(kind),
+      ).toBe(true);
+  });
+
+  it('has every file that the help, the README or a type leads to', () => {
+    const { exports } = JSON.parse(readFileSync(join(project, 'node_modules/lock-torture/package.json'), 'utf8'));
+    const entries = Object.values(exports as Record<string, Record<string, string>>).flatMap(Object.values) as string[];
+    const named = [readFileSync(join(ROOT, 'README.md'), 'utf8'), readFileSync(join(ROOT, 'cli/main.ts'), 'utf8')]
+      .flatMap((text) => [...text.matchAll(/\bdocs\/[\w.-]+\.(?:md|json)/g)])
+      .map(([path]) => path);
+    expect(named.length).toBeGreaterThan(5);
+    for (const path of [...entries, ...named]) expect(files).toContain(path.replace(/^\.\//, ''));
+  });
+
+  it('runs no script when it is installed, and brings no published lock library', () => {
+    const own = JSON.parse(readFileSync(join(project, 'node_modules/lock-torture/package.json'), 'utf8'));
+    expect(Object.keys(own.scripts).filter((name) => /install|^prepare$/.test(name))).toEqual([]);
+    const brought = readdirSync(join(project, 'node_modules'));
+    for (const name of ['redlock', 'redlock-5', 'redis-semaphore', 'testcontainers'])
+      expect(brought).not.toContain(name);
+  });
+});
+
+describe.skipIf(!isRoot)('an ordinary user, in whose project it is installed', () => {
+  beforeAll(() => {
+    const lock = `import { defineLock } from 'lock-torture';
+import { RELEASE } from './scripts/release';
+
+export default defineLock({
+  name: 'mine',
+  async connect(topology) {
+    const redis = await topology.redis();
+    return {
+      async acquire(key: string, { leaseMs }: { leaseMs: number }) {
+        const owner = topology.randomValue();
+        if ((await redis.set(key, owner, 'PX', leaseMs, 'NX')) === null) return null;
+        return { release: async () => (await redis.eval(RELEASE, 1, key, owner)) === 1 };
+      },
+    };
+  },
+});
+`;
+    write('locks/mine.ts', lock);
+    write(
+      'locks/scripts/release.ts',
+      `export const RELEASE: string = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
+`,
+    );
+    for (const path of [home, project, join(project, 'locks')]) execFileSync('chown', [`${UID}:${UID}`, path]);
+  });
+
+  it('tortures a lock in TypeScript; what the run leaves is in the project, and nothing in node_modules', async () => {
+    const before = below(join(project, 'node_modules'));
+    const { status, output } = await asUser('--lock', './locks/mine.ts', '--nemesis', 'none');
+    expect([0, 2], output).toContain(status);
+    expect(output).not.toMatch(/installing|compiling \(/);
+    expect(output).toContain(`Report: ${join(project, 'runs')}/`);
+    expect(output).toMatch(/^Reproduce: npx lock-torture --topology single .* --lock \.\/locks\/mine\.ts /m);
+    expect(readFileSync(join(project, 'runs/latest/report.html'), 'utf8')).toContain('npx lock-torture replay ');
+    expect(below(join(project, 'node_modules'))).toEqual(before);
+  });
+
+  it('takes the published library that the project has, and says in one line how to get one', async () => {
+    const missing = await asUser('--lock', 'third-party/redlock-5', '--nemesis', 'none');
+    expect(missing.status).toBe(3);
+    expect(missing.errors).toBe(
+      `lock-torture: --lock third-party/redlock-5: redlock 5 is not installed in ${project}: npm install --save-dev redlock@5.0.0-beta.2\n`,
+    );
+    for (const [name, from] of [
+      ['redlock', 'redlock-5'],
+      ['node-abort-controller', 'node-abort-controller'],
+    ] as const)
+      cpSync(join(ROOT, 'node_modules', from), join(project, 'node_modules', name), { recursive: true });
+    const { status, output } = await asUser('--lock', 'third-party/redlock-5', '--nemesis', 'none');
+    expect([0, 2], output).toContain(status);
+    expect(output).toContain(`third-party/redlock-5 is redlock@5.0.0-beta.2 (${project}/node_modules/redlock)`);
+  });
+
+  it('is told in one line what runs in containers want', async () => {
+    const { status, errors } = await asUser('--runtime', 'docker');
+    expect(status).toBe(3);
+    expect(errors).toMatch(
+      /^lock-torture: the docker runtime is not available: the npm package testcontainers[^\n]*: npm install --save-dev testcontainers[^\n]*\n$/,
+    );
+  });
+});
+
+function npm(cwd: string, ...args: string[]): string {
+  return execFileSync('npm', [...args, '--no-audit', '--no-fund'], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).toString();
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(join(project, path, '..'), { recursive: true });
+  writeFileSync(join(project, path), text);
+}
+
+/** Path, size and time of every file. */
+function below(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => `${relative(folder, path)} ${statSync(path).size} ${statSync(path).mtimeMs}`)
+    .sort();
+}
+
+/** `npx lock-torture` with the quickest run and these flags, with nothing of root's environment but where Redis is cached. */
+async function asUser(...flags: string[]) {
+  const become = ['setpriv', `--reuid=${UID}`, `--regid=${UID}`, '--clear-groups', '--no-new-privs', '--'];
+  const quickest = ['--topology', 'single', '--time-limit', '3s', ...(flags.includes('--runtime') ? [] : NETNS)];
+  const [program, ...argv] = [...become, 'npx', 'lock-torture', ...quickest, ...flags];
+  const child = spawn(program!, argv, {
+    cwd: project,
+    // An engine that is somewhere else is looked for only where it may be wanted.
+    env: { PATH: process.env.PATH!, HOME: home, LANG: 'C.UTF-8', DOCKER_HOST: 'tcp://127.0.0.1:1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const [status] = await once(child, 'close');
+  return { status, output: output + errors, errors };
+}
+
+const NETNS = ['--runtime', 'netns'];
