@@ -8,7 +8,7 @@ import { worstViolationSvg } from './worst.js';
 export type { ReportInput } from './input.js';
 export { type RunRow, runRow, runsPage } from './runs.js';
 export { type Sheet, type SheetCell, sheetMarkdown, sheetPage } from './sheet.js';
-export { closingSummary, type JsonSummary, jsonSummary, type SummaryInput } from './summary.js';
+export { closingSummary, jsonSummary, type SummaryInput } from './summary.js';
 export { htmlReport, junitXml, markdownSummary };
 
 export const reports = {

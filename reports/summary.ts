@@ -4,7 +4,7 @@ import { className } from '../harness/record/facts/classes.js';
 import { count, plural } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
-import type { Blame, FailOn, Results, Violation, ViolationClass } from '../harness/vocabulary/verdict.js';
+import type { FailOn, JsonSummary, Results, Violation } from '../harness/vocabulary/verdict.js';
 import { blameTally, countFound, EXIT_MEANING, mostTelling, shownOfFound, whatHappened } from './words.js';
 
 export interface SummaryInput {
@@ -102,37 +102,8 @@ function violationLines({ violation, number, bearing, theory }: Told, paint: Pai
   ];
 }
 
-/** What `--json` prints: the verdict and each violation without its line-by-line evidence, which results.json has. */
-export interface JsonSummary {
-  version: 2;
-  runId: string;
-  verdict: Results['verdict'];
-  exitStatus: Results['exitStatus'];
-  headline: string;
-  reasons: string[];
-  strength: string | null;
-  found: Results['found'];
-  violations: {
-    class: ViolationClass;
-    kind: string;
-    key: string;
-    fromNs: number;
-    untilNs: number;
-    clients: string[];
-    what: string;
-    proof: string;
-    cause: string;
-    why: string;
-    blame: Blame | null;
-  }[];
-  checkers: Record<string, 'valid' | 'invalid' | 'unknown'>;
-  stats: Record<string, number>;
-  report: string | null;
-  reproduce: string;
-}
-
 /** One object, for machines. Every reported violation is in it; of many that is the first of each class, and `found` has all. */
-export function jsonSummary(results: Results, reportPath?: string): JsonSummary {
+export function jsonSummary(results: Results, folder: string, reportPath?: string): JsonSummary {
   return {
     version: 2,
     runId: results.runId,
@@ -157,6 +128,7 @@ export function jsonSummary(results: Results, reportPath?: string): JsonSummary 
     })),
     checkers: Object.fromEntries(results.checkers.map((one) => [one.checker, one.verdict])),
     stats: results.stats,
+    folder,
     report: reportPath ?? null,
     reproduce: results.reproduce,
   };

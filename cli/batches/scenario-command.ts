@@ -86,7 +86,7 @@ export async function scenarioCommand(
       rows.push(row);
       const where = batches.length > 1 ? `${server}  ` : '';
       const text = `${where}${scenario.name.padEnd(40)} ${row.went.replace(/-/g, ' ')}: ${row.why}`;
-      record.ended({ type: 'run', ...row }, rows.length, planned, text);
+      record.ended({ type: 'run', ...row, ...(run.folder && { folder: run.folder }) }, rows.length, planned, text);
     });
   }
   return record.end();

@@ -2,8 +2,8 @@
 import { TOOL } from './standing.js';
 import { quote } from './values.js';
 
-/** Options of `run` that say how often, or from which seed on: what is left repeats one run once a seed is added. */
-const OF_THE_SERIES = { valued: ['--seed', '--times'], bare: ['--until-violation'] };
+/** Options of `run` that say how often, from which seed on, or how it is told: what is left repeats one run once a seed is added. */
+const OF_THE_SERIES = { valued: ['--seed', '--times'], bare: ['--until-violation', '--json'] };
 
 /** The command that repeats one run of `argv` by itself, with the seed that it had. */
 export function commandToReproduce(argv: readonly string[], seed: number): string {

@@ -1,6 +1,6 @@
 /** Plays one schedule in a simulated world: a run as any other, but for its runtime. For a process of the world's own. */
 import { Ledger } from '../../harness/record/facts/ledger.js';
-import { torture } from '../../harness/run/run.js';
+import { carryOut } from '../../harness/run/run.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
 import { enter } from '../../harness/runtimes/sim/globals.js';
@@ -42,7 +42,7 @@ export async function playSchedule(
   const runtime = new SimRuntime({ world, folder, ...parts });
   try {
     await world.run(() =>
-      torture(config, plan, folder, {
+      carryOut(config, plan, folder, {
         runtime,
         kind: readied(topologies[config.topology]!, () => runtime.ready()),
         workload: workloads[config.workload]!,

@@ -68,7 +68,7 @@ export function showVerdict(
   const file = join(folder, 'report.html');
   const report = existsSync(file) ? file : undefined;
   const text = options.json
-    ? JSON.stringify(jsonSummary(results, report))
+    ? JSON.stringify(jsonSummary(results, folder, report))
     : closingSummary({
         results,
         failOn: config.failOn,

@@ -8,7 +8,7 @@ import type { Writable } from 'node:stream';
 import { mutualExclusion } from '../../checkers/exclusion/mutual-exclusion.js';
 import { Ledger } from '../../harness/record/facts/ledger.js';
 import { readConfig, readPlan } from '../../harness/record/store.js';
-import { type Scene, torture } from '../../harness/run/run.js';
+import { carryOut, type Scene } from '../../harness/run/run.js';
 import { takenDown } from '../../harness/run/taken-down.js';
 import { netnsRuntime } from '../../harness/runtimes/netns.js';
 import { createRandom } from '../../harness/runtimes/random.js';
@@ -53,7 +53,7 @@ export async function runInside(folder: string, options: InsideOptions): Promise
   });
   onOrphaned = async () => runtime[Symbol.asyncDispose]();
   await using early = config.stopAtFirst ? watchForFindings(folder, progress.say) : undefined;
-  await torture(config, plan, folder, {
+  await carryOut(config, plan, folder, {
     runtime,
     kind: topologies[config.topology]!,
     workload: workloadOf(config)!,

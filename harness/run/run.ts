@@ -76,7 +76,7 @@ const OPERATION_GRACE_MS = 4_000;
 export const clientSlot = (n: number) => `c${n + 1}`;
 
 /** Runs to the end and leaves a closed history in `folder`. Rejects if the deployment or the lock could not be started. */
-export async function torture(config: RunConfig, plan: Plan, folder: string, given: RunParts): Promise<void> {
+export async function carryOut(config: RunConfig, plan: Plan, folder: string, given: RunParts): Promise<void> {
   const { runtime, kind, say } = given;
   const { clock } = runtime;
   const beganNs = clock.nowNs();

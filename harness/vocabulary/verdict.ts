@@ -215,3 +215,35 @@ export interface Results {
   /** The command that runs it again. */
   reproduce: string;
 }
+
+/** What `--json` prints and `torture()` resolves with: the verdict and each violation without its line-by-line evidence, which results.json has. */
+export interface JsonSummary {
+  version: 2;
+  runId: string;
+  verdict: Results['verdict'];
+  exitStatus: Results['exitStatus'];
+  headline: string;
+  reasons: string[];
+  strength: string | null;
+  found: Results['found'];
+  violations: {
+    class: ViolationClass;
+    kind: string;
+    key: string;
+    fromNs: number;
+    untilNs: number;
+    clients: string[];
+    what: string;
+    proof: string;
+    cause: string;
+    why: string;
+    blame: Blame | null;
+  }[];
+  checkers: Record<string, 'valid' | 'invalid' | 'unknown'>;
+  stats: Record<string, number>;
+  /** The run's own. */
+  folder: string;
+  /** The report's path; null where none could be written. */
+  report: string | null;
+  reproduce: string;
+}

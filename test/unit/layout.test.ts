@@ -48,6 +48,7 @@ const ROOMS = [
   'cli/replay',
   'cli/batches',
   'cli/docs',
+  'cli/api',
   'cli',
 ];
 

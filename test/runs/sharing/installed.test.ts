@@ -2,9 +2,19 @@
  * The tool as a package in a stranger's project: packed, installed from the tarball without scripts, and called there by
  * an ordinary user who may not write into `node_modules`.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,7 +47,7 @@ describe('the package', () => {
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
     /^bin\/[a-z-]+\.mjs$/,
     /^dist\/(checkers|cli|docker|harness|lock-impl|matrix|nemesis|reports|scenarios|selftest|workloads)\/[\w./-]+\.js$/,
-    /^dist\/(harness\/vocabulary\/[a-z-]+|lock-impl\/define-lock)\.d\.ts$/,
+    /^dist\/(cli\/api\/[a-z-]+|harness\/vocabulary\/[a-z-]+|lock-impl\/define-lock)\.d\.ts$/,
     /^docs\/[\w-]+\.(md|schema\.json)$/,
     /^docker\/(client|server)\.Dockerfile$/,
     /^harness\/native\/[a-z-]+\.c$/,
@@ -55,7 +65,9 @@ describe('the package', () => {
 
   it('has every file that the help, the README or a type leads to', () => {
     const { exports } = JSON.parse(readFileSync(join(project, 'node_modules/lock-torture/package.json'), 'utf8'));
-    const entries = Object.values(exports as Record<string, Record<string, string>>).flatMap(Object.values) as string[];
+    const entries = Object.values(exports as Record<string, string | Record<string, string>>).flatMap((entry) =>
+      typeof entry === 'string' ? [entry] : Object.values(entry),
+    );
     const named = [readFileSync(join(ROOT, 'README.md'), 'utf8'), readFileSync(join(ROOT, 'cli/main.ts'), 'utf8')]
       .flatMap((text) => [...text.matchAll(/\bdocs\/[\w.-]+\.(?:md|json)/g)])
       .map(([path]) => path);
@@ -136,6 +148,63 @@ export default defineLock({
   });
 });
 
+describe('the example for vitest', () => {
+  let example: string;
+  beforeAll(() => {
+    example = join(home, 'example');
+    cpSync(join(ROOT, 'examples/vitest'), example, { recursive: true });
+    mkdirSync(join(example, 'node_modules'));
+    // What npm would put there, without the minute that it takes.
+    symlinkSync(join(project, 'node_modules/lock-torture'), join(example, 'node_modules/lock-torture'));
+    symlinkSync(join(ROOT, 'node_modules/vitest'), join(project, 'node_modules/vitest'));
+    symlinkSync(join(ROOT, 'node_modules/vitest'), join(example, 'node_modules/vitest'));
+    symlinkSync(join(ROOT, 'node_modules/@types'), join(example, 'node_modules/@types'));
+  });
+
+  it('has types', () => {
+    const settings = [
+      '--noEmit',
+      '--strict',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2022',
+      '--types',
+      'node',
+      '--skipLibCheck',
+    ];
+    const tsc = join(ROOT, 'node_modules/.bin/tsc');
+    const { stdout } = spawnSync(tsc, [...settings, 'locks.test.ts', 'my-lock.ts'], { cwd: example, encoding: 'utf8' });
+    expect(stdout).toBe('');
+  });
+
+  it('finds the lock that is wrong, with a story and the command that repeats it, and does not accuse the other', async () => {
+    const text = readFileSync(join(example, 'locks.test.ts'), 'utf8');
+    // Both are held to the same, so that one has to fail.
+    writeFileSync(
+      join(example, 'locks.test.ts'),
+      text.replace("toBreak({ cause: 'released-by-other' })", 'toHaveNoLockMistakes()'),
+    );
+    const { status, output } = await ended(
+      spawn(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run'], {
+        cwd: example,
+        env: { PATH: process.env.PATH!, HOME: process.env.HOME!, NO_COLOR: '1' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+    expect(status, output).toBe(1);
+    const story = (test: string) =>
+      output.split(/FAIL {2}locks\.test\.ts > /).find((part) => part.startsWith(test)) ?? '';
+    const wrong = story('a lock that deletes');
+    expect(wrong).toContain("expected no mistake of the lock's own\n");
+    expect(wrong).toMatch(/the lock's mistake: .* both held lock:\d/);
+    expect(wrong).toContain('[released-by-other]');
+    expect(wrong).toMatch(/Repeat: npx lock-torture --topology=single .*--lock=\/.*\/blind-delete\.ts .*--seed \d+/);
+    // On a machine with much else to do it may be that nothing can be told of the other.
+    expect(story('my lock gives back')).not.toContain("the lock's mistake");
+  });
+});
+
 function npm(cwd: string, ...args: string[]): string {
   return execFileSync('npm', [...args, '--no-audit', '--no-fund'], {
     cwd,
@@ -162,18 +231,23 @@ async function asUser(...flags: string[]) {
   const become = ['setpriv', `--reuid=${UID}`, `--regid=${UID}`, '--clear-groups', '--no-new-privs', '--'];
   const quickest = ['--topology', 'single', '--time-limit', '3s', ...(flags.includes('--runtime') ? [] : NETNS)];
   const [program, ...argv] = [...become, 'npx', 'lock-torture', ...quickest, ...flags];
-  const child = spawn(program!, argv, {
-    cwd: project,
-    // An engine that is somewhere else is looked for only where it may be wanted.
-    env: { PATH: process.env.PATH!, HOME: home, LANG: 'C.UTF-8', DOCKER_HOST: 'tcp://127.0.0.1:1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return ended(
+    spawn(program!, argv, {
+      cwd: project,
+      // An engine that is somewhere else is looked for only where it may be wanted.
+      env: { PATH: process.env.PATH!, HOME: home, LANG: 'C.UTF-8', DOCKER_HOST: 'tcp://127.0.0.1:1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+}
+
+async function ended(child: ChildProcess) {
   let output = '';
   let errors = '';
-  child.stdout.on('data', (chunk) => {
+  child.stdout!.on('data', (chunk) => {
     output += chunk;
   });
-  child.stderr.on('data', (chunk) => {
+  child.stderr!.on('data', (chunk) => {
     errors += chunk;
   });
   const [status] = await once(child, 'close');

@@ -96,7 +96,7 @@ describe('closing summary', () => {
 
 describe('json summary', () => {
   it('is one object that survives JSON, with every violation', () => {
-    const summary = JSON.parse(JSON.stringify(jsonSummary(results, 'r.html')));
+    const summary = JSON.parse(JSON.stringify(jsonSummary(results, '/runs/1', 'r.html')));
     expect(summary).toMatchObject({
       verdict: 'violated',
       exitStatus: 1,

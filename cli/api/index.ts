@@ -1,0 +1,14 @@
+/** What `import ... from 'lock-torture'` gives. */
+export type { Duration, Settings } from '../../harness/vocabulary/settings.js';
+export type { Blame, BlameName, CauseName, FailOn, ViolationClass } from '../../harness/vocabulary/verdict.js';
+export * from '../../lock-impl/define-lock.js';
+export { type CallOptions, LockTortureError } from './tool.js';
+export {
+  check,
+  type ScenarioOptions,
+  type ScenarioResult,
+  scenario,
+  type TortureOptions,
+  type TortureResult,
+  torture,
+} from './torture.js';

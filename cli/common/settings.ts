@@ -1,0 +1,86 @@
+/** From settings of a program or a config file to flags of the command line, which alone know what is allowed. */
+import { fileURLToPath } from 'node:url';
+import type { Settings } from '../../harness/vocabulary/settings.js';
+import { UsageError } from './errors.js';
+
+type Kind = 'plain' | 'file' | 'switch' | 'duration' | 'list' | 'pairs';
+
+/** Every setting; a test compares it with the flags of `run`. */
+export const SETTINGS: Readonly<Record<keyof Settings, Kind>> = {
+  lock: 'file',
+  topology: 'plain',
+  workload: 'plain',
+  runtime: 'plain',
+  server: 'plain',
+  image: 'plain',
+  clientImage: 'plain',
+  clients: 'plain',
+  keys: 'plain',
+  lease: 'duration',
+  wait: 'duration',
+  hold: 'plain',
+  careless: 'switch',
+  resource: 'plain',
+  timeLimit: 'duration',
+  nemesis: 'list',
+  nemesisInterval: 'duration',
+  plan: 'file',
+  seed: 'plain',
+  nodes: 'plain',
+  persistence: 'plain',
+  minReplicasToWrite: 'plain',
+  maxmemoryPolicy: 'plain',
+  auth: 'switch',
+  redisConf: 'pairs',
+  failOn: 'list',
+  stopAtFirst: 'switch',
+  out: 'file',
+};
+
+/** Throws, with one line, where a key is unknown or a value cannot be said on a command line. What is undefined is left out. */
+export function flagsOf(settings: Readonly<Settings>): string[] {
+  return Object.entries(settings).flatMap(([key, value]) => {
+    if (!Object.hasOwn(SETTINGS, key))
+      throw new UsageError(`"${key}" is no setting; there are ${Object.keys(SETTINGS).join(', ')}`);
+    return value === undefined ? [] : flagOf(key as keyof Settings, value);
+  });
+}
+
+function flagOf(key: keyof Settings, value: unknown): string[] {
+  const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const said = (text: string | number) => [`${flag}=${text}`];
+  const refused = (expected: string) => new UsageError(`${key}: expected ${expected}, got ${described(value)}`);
+  switch (SETTINGS[key]) {
+    case 'switch':
+      if (typeof value !== 'boolean') throw refused('true or false');
+      return value ? [flag] : [];
+    case 'duration':
+      if (typeof value === 'number') return said(`${value}ms`);
+      break;
+    case 'file':
+      if (value instanceof URL && value.protocol === 'file:') return said(fileURLToPath(value));
+      if (typeof value !== 'string')
+        throw refused(
+          key === 'lock'
+            ? 'a file, because every client is a process of its own (new URL("./my-lock.ts", import.meta.url), or a path)'
+            : 'a path or a file URL',
+        );
+      if (value.startsWith('file:')) return said(fileURLToPath(value));
+      break;
+    case 'list':
+      if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return said(value.join(','));
+      break;
+    case 'pairs': {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused('an object of strings');
+      return Object.entries(value).flatMap(([name, text]) => said(`${name}=${text}`));
+    }
+  }
+  if (typeof value !== 'string' && typeof value !== 'number') throw refused('a string or a number');
+  return said(value);
+}
+
+function described(value: unknown): string {
+  if (typeof value === 'function') return 'a function';
+  if (value instanceof URL) return value.href;
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? 'an object' : JSON.stringify(value);
+}

@@ -1,0 +1,43 @@
+/** What a run can be asked for from a program or a config file: the flags of `run`, by their names there. */
+import type { Persistence } from './topology.js';
+import type { FailOn } from './verdict.js';
+import type { ResourceMode } from './workload.js';
+
+/** Milliseconds, or with a unit: `'500ms'`, `'30s'`, `'2m'`. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h'}`;
+
+/** Of all that is left out, `run --help` tells what is taken. */
+export interface Settings {
+  /** A file (a URL, or a path), a name from `list locks`, or `cmd:` and a program. */
+  lock?: string | URL;
+  topology?: 'single' | 'replica' | 'sentinel' | 'cluster' | 'redlock';
+  workload?: string;
+  runtime?: 'auto' | 'netns' | 'docker';
+  server?: string;
+  image?: string;
+  clientImage?: string;
+  clients?: number;
+  keys?: number;
+  lease?: Duration;
+  wait?: Duration;
+  /** In parts of the lease: `'0.1x..0.7x'`. */
+  hold?: string;
+  careless?: boolean;
+  resource?: ResourceMode;
+  timeLimit?: Duration;
+  /** Faults: `'kill,pause:client'` or a list of them; `default`, `all`, `none`. */
+  nemesis?: string | readonly string[];
+  nemesisInterval?: Duration;
+  plan?: string | URL;
+  seed?: number;
+  nodes?: number;
+  persistence?: Persistence;
+  minReplicasToWrite?: number;
+  maxmemoryPolicy?: string;
+  auth?: boolean;
+  redisConf?: Readonly<Record<string, string>>;
+  failOn?: 'none' | FailOn | readonly FailOn[];
+  stopAtFirst?: boolean;
+  /** Where run folders go. */
+  out?: string | URL;
+}

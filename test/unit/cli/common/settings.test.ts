@@ -1,0 +1,60 @@
+/** Settings of programs and config files become flags, and only what a command line can say. */
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { flagsOf, SETTINGS } from '../../../../cli/common/settings.js';
+import { addRunFlags, parseRunFlags } from '../../../../cli/run/flags.js';
+import type { Settings } from '../../../../harness/vocabulary/settings.js';
+
+test('there is one for every flag of run, but for how often, how it is printed, and the older name of --server', () => {
+  const flags = addRunFlags(new Command()).options.map((option) => option.attributeName());
+  const others = ['times', 'untilViolation', 'json', 'redis'];
+  expect(Object.keys(SETTINGS).toSorted()).toEqual(flags.filter((name) => !others.includes(name)).toSorted());
+});
+
+test('what they say is what the flags say', () => {
+  const settings: Settings = {
+    lock: new URL('file:///home/you/my%20lock.ts'),
+    topology: 'sentinel',
+    lease: 1_500,
+    timeLimit: '8s',
+    nemesis: ['kill', 'pause:client'],
+    careless: true,
+    auth: false,
+    seed: 7,
+    redisConf: { appendonly: 'yes', save: '' },
+    failOn: ['lock'],
+    workload: undefined,
+  };
+  const { flags } = parseRunFlags(flagsOf(settings));
+  expect(flags).toMatchObject({
+    lock: '/home/you/my lock.ts',
+    topology: 'sentinel',
+    lease: 1_500,
+    timeLimit: 8_000,
+    nemesis: 'kill,pause:client',
+    careless: true,
+    auth: false,
+    seed: 7,
+    redisConf: [
+      ['appendonly', 'yes'],
+      ['save', ''],
+    ],
+    failOn: ['lock'],
+    workload: 'mutex',
+  });
+});
+
+test.each([
+  [{ lok: 'x' }, /^"lok" is no setting; there are lock, topology, /],
+  [
+    { lock: { name: 'mine' } },
+    /^lock: expected a file, because every client is a process of its own .*, got an object$/,
+  ],
+  [{ lock: () => 1 }, /^lock: expected a file, .*, got a function$/],
+  [{ lock: new URL('https://example.org/lock.ts') }, /^lock: expected a file, .*, got https:\/\/example.org\/lock.ts$/],
+  [{ careless: 'yes' }, /^careless: expected true or false, got "yes"$/],
+  [{ topology: ['single'] }, /^topology: expected a string or a number, got \["single"\]$/],
+  [{ redisConf: ['a'] }, /^redisConf: expected an object of strings, got \["a"\]$/],
+])('one line: %j', (settings, line) => {
+  expect(() => flagsOf(settings as Settings)).toThrow(line);
+});
