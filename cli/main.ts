@@ -15,7 +15,7 @@ import { checkCommand, reportCommand } from './judge/judge-commands.js';
 import { replayCommand } from './replay/replay-command.js';
 import { addReplayFlags, addRunFlags, type ReplayFlags, type RunFlags } from './run/flags.js';
 import { type ServerFlags, serverOptions } from './run/machine-flags.js';
-import { runCommand } from './run/run-command.js';
+import { runCommand, withConfig } from './run/run-command.js';
 
 /** Runs one command; resolves with the process's exit status once all is printed, and never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -47,7 +47,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .addHelpText('after', asCalledHere(REPETITION + EXAMPLES))
     .action(async (flags: RunFlags, command: Command) => {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
-      status = await runCommand(flags, { argv, cwd, given });
+      status = await runCommand(await withConfig(flags, { argv, cwd, given }));
     });
   addReplayFlags(
     program

@@ -6,7 +6,10 @@ import { flagsOf } from '../common/settings.js';
 import { type CallOptions, callTool, LockTortureError, type Told } from './tool.js';
 
 /** Settings of a run, and how to stay with it. */
-export interface TortureOptions extends Settings, CallOptions {}
+export interface TortureOptions extends Settings, CallOptions {
+  /** A config file to begin with instead of the project's own; false: none. */
+  config?: string | false;
+}
 
 /** What a run came to: verdict, violations with blame and cause, the report's path, the command that repeats it. */
 export type TortureResult = JsonSummary;
@@ -30,8 +33,9 @@ export interface ScenarioResult extends TortureResult {
  * signal's reason where it was stopped. A run takes its `timeLimit` (20 s) and some seconds: give the test time.
  */
 export async function torture(options: TortureOptions = {}): Promise<TortureResult> {
-  const { cwd, signal, onProgress, ...settings } = options;
-  const told = await callTool(flags(settings), { cwd, signal, onProgress });
+  const { cwd, signal, onProgress, config, ...settings } = options;
+  const configured = config === false ? ['--no-config'] : config === undefined ? [] : [`--config=${config}`];
+  const told = await callTool([...flags(settings), ...configured], { cwd, signal, onProgress });
   return resultAmong(told);
 }
 

@@ -74,6 +74,8 @@ export interface RunFlags extends SeriesFlags, MachineFlags {
   redisConf: [string, string][];
   failOn: FailOn[];
   stopAtFirst: boolean;
+  /** False: none. */
+  config?: string | false;
 }
 
 /** The flags of `replay`, parsed. */
@@ -154,6 +156,8 @@ export function addRunFlags(command: Command): Command {
       'runs, with the seeds --seed, +1, +2, ...; then a table of all',
       'end after the first run that is violated',
     ),
+    new Option('--config <file>', 'settings to begin with (default: lock-torture.config.ts of your project)'),
+    new Option('--no-config', 'without it'),
     ...outputOptions(),
   ];
   for (const option of options) command.addOption(option);
@@ -162,7 +166,10 @@ export function addRunFlags(command: Command): Command {
 
 /** Flags of `run` as typed, and which of them were. Throws what commander throws for bad ones. */
 export function parseRunFlags(argv: readonly string[]): { flags: RunFlags; given(flag: keyof RunFlags): boolean } {
-  const command = addRunFlags(new Command('run')).exitOverride();
+  // What it throws says what is wrong: printed by whoever catches it.
+  const command = addRunFlags(new Command('run'))
+    .exitOverride()
+    .configureOutput({ outputError: () => {} });
   command.parse([...argv], { from: 'user' });
   return { flags: command.opts<RunFlags>(), given: (flag) => command.getOptionValueSource(flag) === 'cli' };
 }

@@ -32,21 +32,29 @@ export interface LockSource {
   note?: string;
 }
 
-export interface LockContext {
+/** How a module of the user's is made one file. */
+export interface BundleContext {
+  /** What paths in messages start from. */
+  cwd: string;
+  /** Where the file may be written. */
+  outFolder: string;
+  /** The compiled client program, `dist/harness/client/main.js`: beside it is the ioredis that the tool brings. */
+  clientMain: string;
+  /** What it gets for `lock-torture`; absent: what locks need of it. */
+  own?: string;
+  /** Packages go into the bundle, too, because where the lock will run they are not. */
+  withPackages?: boolean;
+}
+
+export interface LockContext extends Omit<BundleContext, 'own'> {
   /** Where the user stands: relative paths start here. */
   cwd: string;
-  /** Where a bundled lock may be written. */
-  outFolder: string;
   builtin(name: string): BuiltinModule | undefined;
   builtinNames: readonly string[];
   /** A lock library of another language, built if it is not yet; undefined where none is called that. */
   external(name: string): Promise<{ clientArgv: string[]; topologies: readonly string[] } | undefined>;
-  /** The compiled client program, `dist/harness/client/main.js`. */
-  clientMain: string;
   /** The Node program. */
   node: string;
-  /** Packages go into the bundle, too, because where the lock will run they are not. */
-  withPackages?: boolean;
 }
 
 const COMMAND = 'cmd:';
@@ -90,7 +98,8 @@ async function publishedLock(
 
 // ------------------------------------------------------------------------------------------------------------ names
 
-function looksLikeFile(spec: string): boolean {
+/** Whether it is to be taken for a module's path. */
+export function looksLikeFile(spec: string): boolean {
   return spec.startsWith('.') || isAbsolute(spec) || MODULE_EXTENSIONS.includes(extname(spec));
 }
 
@@ -172,7 +181,7 @@ async function moduleFile(spec: string, cwd: string): Promise<string> {
  * One module out of the user's own source files. Packages stay where they are and are loaded from there, so that native
  * add-ons and packages that read their own files work.
  */
-async function bundle(file: string, context: LockContext, plugins: readonly Plugin[] = []): Promise<string> {
+export async function bundle(file: string, context: BundleContext, plugins: readonly Plugin[] = []): Promise<string> {
   const outfile = join(context.outFolder, 'lock.mjs');
   // Loaded only when needed: it costs more than the rest of the start together.
   const esbuild = await import('esbuild');
@@ -271,11 +280,9 @@ function libraryFrom({ version, importedAs, from }: FoundLibrary): Plugin {
   };
 }
 
-function leavePackagesWhereTheyAre({ clientMain, withPackages = false }: LockContext): Plugin {
-  const own: Record<string, string> = {
-    // Bundled rather than external: it is a few lines without state, and CommonJS files could not require it.
-    'lock-torture': fileURLToPath(new URL('../../lock-impl/define-lock.js', pathToFileURL(clientMain))),
-  };
+function leavePackagesWhereTheyAre({ clientMain, own, withPackages = false }: BundleContext): Plugin {
+  // Bundled rather than external: it is a few lines without state, and CommonJS files could not require it.
+  const tool = own ?? fileURLToPath(new URL('../../lock-impl/define-lock.js', pathToFileURL(clientMain)));
   const asked = Symbol('asked by this plugin');
   return {
     name: 'leave-packages-where-they-are',
@@ -290,7 +297,7 @@ function leavePackagesWhereTheyAre({ clientMain, withPackages = false }: LockCon
         const { path, importer, resolveDir, kind, pluginData } = args;
         if (pluginData === asked || kind === 'entry-point') return undefined;
         if (isBuiltin(path)) return { path, external: true };
-        if (own[path]) return { path: own[path] };
+        if (path === 'lock-torture') return { path: tool };
         const found = await build.resolve(path, { importer, resolveDir, kind, pluginData: asked });
         if (found.errors.length === 0) return withPackages ? { path: found.path } : leftOutside(found.path, kind);
         // A lock without a package of its own can still use the client that the tool brings.

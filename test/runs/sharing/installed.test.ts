@@ -109,22 +109,30 @@ export default defineLock({
       `export const RELEASE: string = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
 `,
     );
-    for (const path of [home, project, join(project, 'locks')]) execFileSync('chown', [`${UID}:${UID}`, path]);
+    write(
+      'lock-torture.config.ts',
+      "import { defineConfig } from 'lock-torture';\n\nexport default defineConfig({ lock: './locks/mine.ts', nemesis: 'none' });\n",
+    );
+    for (const path of [home, project, join(project, 'locks'), join(project, 'lock-torture.config.ts')])
+      execFileSync('chown', [`${UID}:${UID}`, path]);
   });
 
-  it('tortures a lock in TypeScript; what the run leaves is in the project, and nothing in node_modules', async () => {
+  it('tortures a lock in TypeScript, as its config says; what the run leaves is in the project, and nothing in node_modules', async () => {
     const before = below(join(project, 'node_modules'));
-    const { status, output } = await asUser('--lock', './locks/mine.ts', '--nemesis', 'none');
+    const { status, output } = await asUser();
+    expect(output.split('\n')[0]).toBe(`config ${join(project, 'lock-torture.config.ts')}`);
     expect([0, 2], output).toContain(status);
     expect(output).not.toMatch(/installing|compiling \(/);
     expect(output).toContain(`Report: ${join(project, 'runs')}/`);
-    expect(output).toMatch(/^Reproduce: npx lock-torture --topology single .* --lock \.\/locks\/mine\.ts /m);
+    expect(output).toMatch(
+      /^Reproduce: npx lock-torture --lock=\/.*\/locks\/mine\.ts --nemesis=none --topology single .* --no-config --seed \d+$/m,
+    );
     expect(readFileSync(join(project, 'runs/latest/report.html'), 'utf8')).toContain('npx lock-torture replay ');
     expect(below(join(project, 'node_modules'))).toEqual(before);
   });
 
   it('takes the published library that the project has, and says in one line how to get one', async () => {
-    const missing = await asUser('--lock', 'third-party/redlock-5', '--nemesis', 'none');
+    const missing = await asUser('--lock', 'third-party/redlock-5');
     expect(missing.status).toBe(3);
     expect(missing.errors).toBe(
       `lock-torture: --lock third-party/redlock-5: redlock 5 is not installed in ${project}: npm install --save-dev redlock@5.0.0-beta.2\n`,
@@ -134,7 +142,7 @@ export default defineLock({
       ['node-abort-controller', 'node-abort-controller'],
     ] as const)
       cpSync(join(ROOT, 'node_modules', from), join(project, 'node_modules', name), { recursive: true });
-    const { status, output } = await asUser('--lock', 'third-party/redlock-5', '--nemesis', 'none');
+    const { status, output } = await asUser('--lock', 'third-party/redlock-5');
     expect([0, 2], output).toContain(status);
     expect(output).toContain(`third-party/redlock-5 is redlock@5.0.0-beta.2 (${project}/node_modules/redlock)`);
   });

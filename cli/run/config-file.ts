@@ -1,0 +1,107 @@
+/**
+ * `lock-torture.config.ts`: settings of `run` that nobody wants to type. It is code that is run, so it is looked for only in
+ * the user's own project, and one that somebody else may have written is refused.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { privateFolder } from '../../harness/machine/private-folder.js';
+import { cacheFolder } from '../../harness/machine/redis-binary.js';
+import type { Settings } from '../../harness/vocabulary/settings.js';
+import { UsageError } from '../common/errors.js';
+import { flagsOf } from '../common/settings.js';
+import { bundle, looksLikeFile } from './lock-source.js';
+
+const NAMES = ['ts', 'mts', 'js', 'mjs'].map((extension) => `lock-torture.config.${extension}`);
+
+export interface ConfigFile {
+  path: string;
+  settings: Settings;
+}
+
+/**
+ * The config that is meant: the one that is named, none where `--no-config` was typed (`false`), else the one of the project
+ * that the user stands in, if it has one. Throws one line where it cannot be used.
+ */
+export async function readConfigFile(named: string | false | undefined, cwd: string): Promise<ConfigFile | undefined> {
+  if (named === false) return undefined;
+  const path = named === undefined ? findConfig(cwd) : resolve(cwd, named);
+  if (path === undefined) return undefined;
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`--config ${named}: ${path} is no file`);
+  // Who names a file means it.
+  const distrust = named === undefined ? whyNotTrusted(path) : undefined;
+  if (distrust !== undefined)
+    throw new UsageError(`${path} ${distrust}: mend that, name it with --config, or leave it out with --no-config`);
+  return { path, settings: inPlace(await load(path), dirname(path)) };
+}
+
+/** Its flags, with which a command line begins, so that what was typed comes after. Throws one line that names the file. */
+export function flagsOfConfig({ path, settings }: ConfigFile, typed: (flag: 'plan' | 'nemesis') => boolean): string[] {
+  // They exclude each other, and what was typed comes first.
+  const { plan, nemesis, ...others } = settings;
+  try {
+    return flagsOf({ ...others, ...(!typed('nemesis') && { plan }), ...(!typed('plan') && { nemesis }) });
+  } catch (error) {
+    throw new UsageError(`${path}: ${(error as Error).message}`);
+  }
+}
+
+/** From `cwd` up to the root of its workspace or repository; without one, of its package; else nowhere but in `cwd`. */
+function findConfig(cwd: string): string | undefined {
+  const above: string[] = [];
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    above.push(folder);
+    if (folder === dirname(folder)) break;
+  }
+  const end = [isRoot, isPackage].map((is) => above.findIndex(is)).find((at) => at >= 0) ?? 0;
+  const places = above.slice(0, end + 1).flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  return places.find((path) => existsSync(path));
+}
+
+function isRoot(folder: string): boolean {
+  if (['.git', 'pnpm-workspace.yaml'].some((name) => existsSync(join(folder, name)))) return true;
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).workspaces !== undefined;
+  } catch {
+    return false; // there is none, or none that can be read
+  }
+}
+
+function isPackage(folder: string): boolean {
+  return existsSync(join(folder, 'package.json'));
+}
+
+/** In words; undefined: only this user, or root, can have written it. */
+function whyNotTrusted(path: string): string | undefined {
+  const { uid, mode } = statSync(path);
+  if (uid !== 0 && uid !== process.geteuid?.()) return 'belongs to another user';
+  return (mode & 0o002) === 0 ? undefined : 'may be written by everybody (chmod o-w)';
+}
+
+async function load(path: string): Promise<Settings> {
+  using folder = privateFolder(join(cacheFolder(), 'config'));
+  const module = await bundle(path, {
+    cwd: dirname(path),
+    outFolder: folder.path,
+    clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)),
+    own: fileURLToPath(new URL('../api/define-config.js', import.meta.url)),
+  });
+  const { default: settings } = await import(pathToFileURL(module).href).catch((error) => {
+    throw new UsageError(`${path}: ${error instanceof Error ? error.message : error}`);
+  });
+  if (typeof settings !== 'object' || settings === null)
+    throw new UsageError(`${path}: expected \`export default defineConfig({ ... })\``);
+  return settings as Settings;
+}
+
+/** Paths in it start from its folder. */
+function inPlace(settings: Settings, folder: string): Settings {
+  const placed = { ...settings };
+  const { lock, server, plan, out } = settings;
+  if (typeof lock === 'string' && looksLikeFile(lock)) placed.lock = resolve(folder, lock);
+  if (typeof server === 'string' && server.startsWith('.')) placed.server = resolve(folder, server);
+  if (typeof plan === 'string') placed.plan = resolve(folder, plan);
+  if (typeof out === 'string') placed.out = resolve(folder, out);
+  return placed;
+}

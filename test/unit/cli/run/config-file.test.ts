@@ -1,0 +1,115 @@
+/** Where a config file is looked for, when it is refused, and what comes of its settings. */
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readConfigFile } from '../../../../cli/run/config-file.js';
+import { parseRunFlags } from '../../../../cli/run/flags.js';
+import { withConfig } from '../../../../cli/run/run-command.js';
+
+const NAME = 'lock-torture.config.ts';
+let root: string;
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'lock-torture-config-test-')));
+  mkdirSync(join(root, 'repo/packages/mine/src'), { recursive: true });
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+const write = (path: string, text: string) => writeFileSync(join(root, path), text);
+const read = (from: string, named?: string | false) => readConfigFile(named, join(root, from));
+
+describe('is looked for', () => {
+  test('from where the user stands up to the root of the repository, and no further', async () => {
+    write(NAME, "export default { lock: 'redlock' };\n");
+    mkdirSync(join(root, 'repo/.git'));
+    write('repo/packages/mine/package.json', '{}');
+    expect(await read('repo/packages/mine/src')).toBeUndefined();
+    write(`repo/${NAME}`, "export default { lock: 'fenced' };\n");
+    expect((await read('repo/packages/mine/src'))?.path).toBe(join(root, 'repo', NAME));
+    write(`repo/packages/mine/${NAME}`, "export default { lock: 'fair' };\n");
+    expect((await read('repo/packages/mine/src'))?.settings).toEqual({ lock: 'fair' });
+  });
+
+  test('up to the root of a workspace; up to the package where there is neither; else nowhere above', async () => {
+    write(`repo/${NAME}`, "export default { lock: 'fenced' };\n");
+    expect(await read('repo/packages/mine')).toBeUndefined();
+    write('repo/packages/mine/package.json', '{}');
+    expect(await read('repo/packages/mine')).toBeUndefined();
+    write('repo/package.json', '{"workspaces": ["packages/*"]}');
+    expect((await read('repo/packages/mine/src'))?.path).toBe(join(root, 'repo', NAME));
+  });
+
+  test('not with --no-config; where it is named, wherever it is', async () => {
+    write(`repo/${NAME}`, "export default { lock: 'fenced' };\n");
+    expect(await read('repo', false)).toBeUndefined();
+    expect((await read('repo/packages', `../${NAME}`))?.settings).toEqual({ lock: 'fenced' });
+    await expect(read('repo', 'other.ts')).rejects.toThrow(/^--config other\.ts: .*\/repo\/other\.ts is no file$/);
+  });
+});
+
+describe('is refused', () => {
+  test('where everybody may write it, unless it is named', async () => {
+    write(`repo/${NAME}`, "export default { lock: 'fenced' };\n");
+    chmodSync(join(root, 'repo', NAME), 0o666);
+    await expect(read('repo')).rejects.toThrow(
+      /may be written by everybody \(chmod o-w\): mend that, name it with --config/,
+    );
+    expect(await read('repo', NAME)).toBeDefined();
+  });
+
+  test.skipIf(process.geteuid?.() !== 0)('where it is another user’s', async () => {
+    write(`repo/${NAME}`, "export default { lock: 'fenced' };\n");
+    chownSync(join(root, 'repo', NAME), 54_323, 54_323);
+    await expect(read('repo')).rejects.toThrow(/lock-torture\.config\.ts belongs to another user: /);
+  });
+
+  test.each([
+    ["export const lock = 'fenced';\n", /: expected `export default defineConfig\(\{ \.\.\. \}\)`$/],
+    ["throw new Error('no such thing');\n", /lock-torture\.config\.ts: no such thing$/],
+    ['export default {', /lock-torture\.config\.ts:1:\d+: Expected /],
+  ])('with one line: %s', async (text, line) => {
+    write(`repo/${NAME}`, text);
+    await expect(read('repo')).rejects.toThrow(line);
+  });
+});
+
+describe('what it says', () => {
+  const run = (...argv: string[]) => {
+    const { flags, given } = parseRunFlags(argv);
+    return withConfig(flags, { argv, cwd: join(root, 'repo'), given });
+  };
+
+  test('comes before what is typed, and its paths start from its folder', async () => {
+    write('repo/of-others.ts', 'export const leaseMs = 2_500;\n');
+    write(
+      `repo/${NAME}`,
+      "import { leaseMs } from './of-others';\nexport default { lock: './mine.ts', lease: leaseMs, nemesis: ['kill'], timeLimit: '9s', out: 'kept' };\n",
+    );
+    const { flags, invocation, config } = await run('--time-limit', '4s');
+    expect(config).toBe(join(root, 'repo', NAME));
+    const out = join(root, 'repo/kept');
+    expect(flags).toMatchObject({
+      lock: join(root, 'repo/mine.ts'),
+      lease: 2_500,
+      nemesis: 'kill',
+      timeLimit: 4_000,
+      out,
+    });
+    // Otherwise a workload would put its own in their place.
+    expect(invocation.given('lease')).toBe(true);
+    expect(invocation.argv).toContain('--no-config');
+    expect(parseRunFlags(invocation.argv).flags).toEqual(flags);
+    expect((await run('--plan', 'plan.json')).flags).toMatchObject({ plan: 'plan.json', nemesis: 'default' });
+  });
+
+  test.each([
+    ["{ lok: 'fenced' }", /lock-torture\.config\.ts: "lok" is no setting; there are lock, /],
+    ["{ topology: 'ring' }", /lock-torture\.config\.ts: .*--topology.* /],
+    ['{ clients: 0 }', /lock-torture\.config\.ts: .*"0" is not a whole number from 1 to 200/],
+  ])('is refused in one line: %s', async (settings, line) => {
+    write(`repo/${NAME}`, `export default ${settings};\n`);
+    await expect(run()).rejects.toThrow(
+      expect.objectContaining({ name: 'UsageError', message: expect.stringMatching(line) }),
+    );
+  });
+});
