@@ -5,13 +5,17 @@
  * Excludes a restart before the first grant or after the second, one that kept the key, and a removal by anybody.
  */
 
+import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isOthersToo } from '../../harness/record/facts/grants.js';
-import { isHidden, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
+import { isHidden, type KeyWrite, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, goneLink, grantLink, type Reason, ranFrom } from './contest.js';
-import { hadTimeLeft, lastProlonged } from './meanwhile.js';
+import { hadTimeLeft, lastProlonged, type Party } from './meanwhile.js';
 import { lostBy } from './tenure.js';
+
+/** A server tells whole milliseconds, and its clock may be slewed. */
+const PTTL_SLACK_MS = 20;
 
 export const nodeForgot: Reason = (contest, evidence) => {
   const { earlier, later, reached, gone, tenure, key } = contest;
@@ -60,11 +64,31 @@ export const nodeForgot: Reason = (contest, evidence) => {
 function mayHaveGoneBefore({ earlier, gone, key }: Contest, evidence: Evidence): boolean {
   const { write, hold } = earlier;
   const writes = evidence.writes(gone.node, key);
-  if (write.value !== undefined && isOthersToo(write.value, hold, writes)) return true;
+  const tries = refusedTries(earlier, gone.node, key, evidence);
+  const others = writes.filter((one) => !tries.has(one));
+  if (write.value !== undefined && isOthersToo(write.value, hold, others)) return true;
   return writes.some(({ effect, script, client }) => effect === 'remove' && !script && client !== hold.client);
 }
 
-/** Whether what a sample shows was stored by somebody before the restart. */
+/**
+ * What a client sent for this key just before its grant, as far back as it was nothing but tries that were refused: they
+ * stored nothing, and nothing followed them that would take anything back.
+ */
+function refusedTries({ write, hold }: Party, node: string, key: string, evidence: Evidence): ReadonlySet<KeyWrite> {
+  const before = evidence
+    .writes(node, key)
+    .filter(
+      (one) =>
+        one.client === hold.client &&
+        (node === write.node ? one.observation < write.observation : one.ranNs < hold.grantSentNs),
+    );
+  const isRefused = ({ effect, took }: KeyWrite) => effect === 'take' && took === false;
+  const tries = before.slice(before.findLastIndex((one) => !isRefused(one)) + 1);
+  const [first] = tries;
+  return new Set(first && evidence.watchedThroughout(node, first.ranNs, write.ranNs) ? tries : []);
+}
+
+/** Whether what a sample shows may have been stored by somebody before the restart. */
 function isAnothers(
   sample: SampleObservation,
   downNs: number,
@@ -76,7 +100,20 @@ function isAnothers(
   const after = [...evidence.writesBetween(reached, later.write, key), later.write]
     // What only a sample tells of may have been stored before.
     .filter(({ atNs, source }) => atNs > downNs && (source !== 'sample' || later.hold.grantSentNs > downNs));
-  return !after.some(({ value, took }) => took !== false && ownerIs(stored.owner, value));
+  if (after.some(({ value, took }) => took !== false && ownerIs(stored.owner, value))) return false;
+  return !isTooYoung(sample, downNs, key, evidence);
+}
+
+/**
+ * Whether more is left of what a sample shows than there could be, had it been stored before the restart with the longest
+ * time to live that this lock was ever seen to ask for. By one clock: none that was moved meanwhile.
+ */
+function isTooYoung({ node, atNs, keys }: SampleObservation, downNs: number, key: string, evidence: Evidence): boolean {
+  const asked = evidence.writes(node, key).filter(({ effect }) => effect === 'take' || effect === 'prolong');
+  const longestMs = Math.max(0, ...asked.map(({ ttlMs }) => ttlMs ?? Number.POSITIVE_INFINITY));
+  const leftMs = keys[key]!.pttlMs;
+  const isMoved = clockMovesOf(evidence.effects, node).some((move) => mayMoveBetween(move, downNs, atNs));
+  return !isMoved && leftMs > longestMs - (atNs - downNs) / 1e6 + PTTL_SLACK_MS;
 }
 
 interface Restart {

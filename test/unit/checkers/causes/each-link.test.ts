@@ -51,6 +51,46 @@ describe('node-forgot', () => {
     expect(instead('value-of-c3', before.watch(2, 'r1', false).watch(2.3, 'r1'))).not.toContain('node-forgot');
   });
 
+  it('takes what is found for stored since where more is left of it than an older one could have', () => {
+    // c1 asked for 5 s; it was last watched 0.5 s before: at most 4.5 s can be left of what was stored by then.
+    const found = (pttlMs: number, story = restarted()) =>
+      retaken(
+        story
+          .sample(2.5, 'r1', { ...back, owner: 'value-of-c3', pttlMs })
+          .unlock(2.7, 'r1', 'c3')
+          .sample(2.8, 'r1', back),
+      );
+    const jump = (at: number) => (story: Story) =>
+      story.fault(at, 0, 'clock', 'strike', {
+        effects: [{ kind: 'clock-jumped', who: ['r1'], offsetMs: -3_000, sinceNs: at * 1e9 }],
+      });
+    expect(found(4_700)).toEqual(['node-forgot']);
+    expect(found(4_510)).not.toContain('node-forgot');
+    expect(found(-1)).not.toContain('node-forgot');
+    expect(found(4_700, restarted().take(1.5, 'r1', 'c3', 'value-of-c3', 0, 9_000))).not.toContain('node-forgot');
+    expect(found(4_700, restarted().command(1.5, 'r1', 'c1', ['PEXPIRE', KEY, '9000']))).not.toContain('node-forgot');
+    expect(found(4_700, restarted().command(1.5, 'r1', 'c3', ['SET', KEY, 'value-of-c3', 'NX']))).not.toContain(
+      'node-forgot',
+    );
+    expect(found(4_700, jump(2.2)(restarted()))).not.toContain('node-forgot');
+  });
+
+  it('is said although its holder was refused before with the same value, and did nothing else since', () => {
+    const emptied = (story: Story) => retaken(story.sample(2.5, 'r1', back));
+    const held = () => restarted().take(0.55, 'r1', 'c3', 'value-of-c3', 0, 350);
+    const tried = () => held().take(0.6, 'r1', 'c1').take(0.7, 'r1', 'c1');
+    expect(emptied(tried())).toEqual(['node-forgot']);
+    // Another client's try; one that was granted; one that may be taken back; one that is not known to have been refused.
+    expect(emptied(tried().take(0.65, 'r1', 'c3', 'value-of-c1'))).toEqual(['unexplained']);
+    expect(emptied(restarted().take(0.2, 'r1', 'c1', 'value-of-c1', 0, 200))).toEqual(['unexplained']);
+    expect(emptied(tried().command(0.65, 'r1', 'c1', ['EVALSHA', 'abc', '1', KEY, 'value-of-c1']))).toEqual([
+      'unexplained',
+    ]);
+    const unseen = (story: Story) => emptied(story.watch(0.75, 'r1', false).watch(0.8, 'r1').sample(0.95, 'r1'));
+    expect(unseen(restarted())).toEqual(['node-forgot']);
+    expect(unseen(tried())).toEqual(['unexplained']);
+  });
+
   it('is not said where clients remove what is not theirs, or store what others do', () => {
     const emptied = (story: Story) => retaken(story.sample(2.5, 'r1', back));
     const plain = () => restarted().command(0.7, 'r1', 'c3', ['DEL', KEY]);
