@@ -5,7 +5,7 @@
  * Example: a lock names its owner after the machine. c1 is killed while it holds; c1.2, in its place, finds "its own" value,
  * and calls that a grant of 5 s, of which 2 s are left.
  *
- * A lock that asks under another name, and takes the refusal for a yes, has adopted nothing.
+ * A lock that asks under another name, or under a new one each time, and takes the refusal for a yes, has adopted nothing.
  *
  * Named where the server that granted the other one was watched from the earlier request until then, and by its own reading:
  * the client, or its predecessor in the same place, had stored the value before the acquire began; the value was there when
@@ -24,13 +24,16 @@ import {
   stores,
 } from '../../harness/record/facts/commands/changes.js';
 import type { Origin } from '../../harness/record/facts/commands/state.js';
+import { isScript } from '../../harness/record/facts/commands/table.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isNested } from '../../harness/record/facts/hold-order.js';
 import { asksFor, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { moment } from '../../harness/record/facts/words.js';
+import type { CommandObservation } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
+import { acquiresOf } from './asks.js';
 import { isBelieved, ONE_OWNER } from './never-stored.js';
 import { type OwnStore, ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 
@@ -55,6 +58,7 @@ export function adoptedStaleKey({ first, second }: Overlap, evidence: Evidence, 
     if (!kept || !grant || !isBelieved(granted.node, kept.by.atNs, grant.atNs, evidence, 0)) continue;
     const others = evidence.nodes.filter((node) => node !== granted.node);
     if (!others.every((node) => isBelieved(node, invokedNs, first.fromNs, evidence))) continue;
+    if (!outlastsAcquire(kept, first, isOwn, input)) continue;
     if (evidence.nodes.some((node) => asksAsAnother(node, invokedNs, first, kept.owner, evidence, input))) continue;
     const untilNs = Math.max(kept.loss.atNs, first.fromNs + READ_WITHIN_NS);
     if (mayHaveStored(first, { fromNs: invokedNs, untilNs }, evidence, related, isOwn)) continue;
@@ -80,6 +84,37 @@ function keptBefore(
     return { owner, by, loss };
   }
   return undefined;
+}
+
+/**
+ * Whether the client, or its predecessor, was seen to ask with this value again in a later acquire, as it had when it stored it:
+ * one that draws a new value for each cannot have taken an old one for its own.
+ */
+function outlastsAcquire(
+  { owner, by }: Kept,
+  { key, fromNs }: Hold,
+  isOwn: (client: string) => boolean,
+  { history, observations }: CheckInput,
+): boolean {
+  const stored = observations.line(by.script?.line ?? by.line);
+  if (stored?.type !== 'command' || stored.client === undefined) return false;
+  const acquireAt = acquiresOf(history, key);
+  const first = acquireAt(stored.client, stored.atNs);
+  const kind = kindOf(stored);
+  // What is read sooner may be another try of the acquire that stored it.
+  for (const [, command] of observations.commands(stored.atNs + READ_WITHIN_NS, fromNs + READ_WITHIN_NS)) {
+    const { client, argv, atNs } = command;
+    if (client === undefined || !isOwn(client) || kindOf(command) !== kind || !argv.includes(owner)) continue;
+    const acquire = acquireAt(client, atNs);
+    if (acquire !== undefined && acquire !== first) return true;
+  }
+  return false;
+}
+
+/** The command, of a script which. */
+function kindOf({ argv }: CommandObservation): string {
+  const name = argv[0]!.toUpperCase();
+  return isScript(name) ? `${name} ${argv[1]}` : name;
 }
 
 /**

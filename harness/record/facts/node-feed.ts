@@ -73,7 +73,9 @@ export class NodeFeed {
     this.writes.add(line, command, ranNs);
     this.last = { ranNs, serverWallMs: command.serverWallMs, line };
     // It was read late: what it stored may have expired when the clock was moved after it.
-    for (const { atNs, aheadMs } of this.jumps.slice(0, this.nextJump)) if (atNs > ranNs) this.jumped(atNs, aheadMs);
+    const earliestNs = Math.min(ranNs, ...this.possiblyRan(command));
+    for (const { atNs, aheadMs } of this.jumps.slice(0, this.nextJump))
+      if (atNs > earliestNs) this.jumped(atNs, aheadMs);
   }
 
   /** What the node did to all keys that are followed, once `finish` was called. */
@@ -165,13 +167,29 @@ export class NodeFeed {
     const { atNs, serverWallMs } = command;
     const before = this.skewsMs[this.looked - 1];
     if (epochWallMs === undefined || before === undefined) return atNs;
-    const by = (skewMs: number) => (serverWallMs - epochWallMs - skewMs) * 1e6;
-    const isPossible = (ranNs: number) => ranNs <= atNs + RECKONING_NS && ranNs >= atNs - READ_LATE_NS;
-    const ranNs = by(before);
-    const after = by(this.skewsMs[this.looked] ?? before);
-    if (isPossible(after) && atNs - after < READ_SOON_NS && atNs - ranNs > READ_SOON_NS && this.movedSinceLook(atNs))
+    const ranNs = ranBy(serverWallMs - epochWallMs, before);
+    const after = ranBy(serverWallMs - epochWallMs, this.skewsMs[this.looked] ?? before);
+    if (
+      isPossible(after, atNs) &&
+      atNs - after < READ_SOON_NS &&
+      atNs - ranNs > READ_SOON_NS &&
+      this.movedSinceLook(atNs)
+    )
       return after;
-    return isPossible(ranNs) ? ranNs : atNs;
+    return isPossible(ranNs, atNs) ? ranNs : atNs;
+  }
+
+  /**
+   * When a command may have run by the looks about it: the clock may have been moved since the last one, and a command from before
+   * that one be read after it.
+   */
+  private possiblyRan({ atNs, serverWallMs }: CommandObservation): number[] {
+    const { epochWallMs } = this.context;
+    if (epochWallMs === undefined) return [];
+    return this.skewsMs
+      .slice(Math.max(0, this.looked - 2), this.looked + 1)
+      .map((skewMs) => ranBy(serverWallMs - epochWallMs, skewMs))
+      .filter((ranNs) => isPossible(ranNs, atNs));
   }
 
   private movedSinceLook(untilNs: number): boolean {
@@ -179,4 +197,14 @@ export class NodeFeed {
       [span.fromNs, span.untilNs].some((ns) => ns >= this.lookedNs - LOOKED_BEFORE_NS && ns <= untilNs),
     );
   }
+}
+
+/** By a stamp of so many milliseconds since the epoch, of a clock that was so far off. */
+function ranBy(stampMs: number, skewMs: number): number {
+  return (stampMs - skewMs) * 1e6;
+}
+
+/** Whether what was read then can have run then. */
+function isPossible(ranNs: number, atNs: number): boolean {
+  return ranNs <= atNs + RECKONING_NS && ranNs >= atNs - READ_LATE_NS;
 }

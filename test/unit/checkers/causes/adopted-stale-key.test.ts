@@ -106,7 +106,7 @@ describe('named', () => {
     const ends = (sampledAt: number, watchedUntil: number) => {
       const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(sampledAt, 'r1');
       story.watch(watchedUntil, 'r1', false).grant('c1', 1).take(0.999, 'r1', 'c1').release('c1', 2);
-      story.grant('c1', 4).release('c1', 6.15);
+      story.grant('c1', 4).take(3.999, 'r1', 'c1').release('c1', 6.15);
       return named(story.grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 6.15));
     };
     expect(ends(6.2, 6.3)).toBe('adopted-stale-key');
@@ -116,14 +116,31 @@ describe('named', () => {
   });
 
   it('where its key has a name of its own', () => {
-    const set = (s: Story, at: number, by: string) => s.command(at, 'r1', by, ['SET', `app:${KEY}`, by, 'PX', '5000']);
+    const set = (s: Story, at: number, by: string, ...how: string[]) =>
+      s.command(at, 'r1', by, ['SET', `app:${KEY}`, by, 'PX', '5000', ...how]);
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
-    set(story.grant('c1', 1), 0.999, 'c1').release('c1', 2).grant('c1', 4).release('c1', 8.5);
+    set(story.grant('c1', 1), 0.999, 'c1').release('c1', 2);
+    set(story.grant('c1', 4), 3.999, 'c1', 'NX').release('c1', 8.5);
     expect(named(set(story.grant('c2', 6.1), 6.099, 'c2').release('c2', 7.5))).toBe('adopted-stale-key');
   });
 });
 
 describe('not named', () => {
+  it('where no value was asked with in two acquires: a new one for each makes an old one no grant', () => {
+    const story = (again: (s: Story) => Story) => {
+      const told = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
+      told.grant('c1', 1).take(0.999, 'r1', 'c1', 'first').command(1.5, 'r1', 'c1', ['GET', KEY]).release('c1', 2);
+      again(told.grant('c1', 4).command(3.9995, 'r1', 'c1', ['GET', KEY])).release('c1', 8.5);
+      return named(told.grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 7.5));
+    };
+    const release = ['EVALSHA', 'release', '1', KEY, 'first'];
+    expect(story((s) => s)).toBe('unexplained');
+    expect(story((s) => s.command(3.9985, 'r1', 'c1', release).command(3.9985, 'r1', 'lua', ['get', KEY]))).toBe(
+      'unexplained',
+    );
+    expect(story((s) => s.take(3.999, 'r1', 'c1', 'first'))).toBe('adopted-stale-key');
+  });
+
   it('where a request of the attempt stored or prolonged it, or may have', () => {
     for (const argv of [
       ['PEXPIRE', KEY, '1500'],
