@@ -111,10 +111,10 @@ function outlastsAcquire(
   return false;
 }
 
-/** The command, of a script which. */
+/** The command; of a script with how many keys and arguments, for the same one is sent by its text and by its hash. */
 function kindOf({ argv }: CommandObservation): string {
   const name = argv[0]!.toUpperCase();
-  return isScript(name) ? `${name} ${argv[1]}` : name;
+  return isScript(name) ? `script ${argv[2]} ${argv.length}` : name;
 }
 
 /**

@@ -115,6 +115,21 @@ describe('named', () => {
     expect(ends(6.2, 6.05)).toBe('unexplained');
   });
 
+  it('where a script that was sent by its text is sent by its hash the next time, it is the same', () => {
+    const script = (s: Story, at: number, ...argv: string[]) =>
+      s.command(at, 'r1', 'c1', [...argv, '1', KEY, OWN, '5000']).command(at, 'r1', 'lua', ['get', KEY]);
+    const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
+    script(story.grant('c1', 1), 0.999, 'EVAL', 'return 1').command(0.999, 'r1', 'lua', [
+      'set',
+      KEY,
+      OWN,
+      'PX',
+      '5000',
+    ]);
+    script(story.release('c1', 2).grant('c1', 4), 3.999, 'EVALSHA', 'e0e1f9').release('c1', 8.5);
+    expect(named(story.grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 7.5))).toBe('adopted-stale-key');
+  });
+
   it('where its key has a name of its own', () => {
     const set = (s: Story, at: number, by: string, ...how: string[]) =>
       s.command(at, 'r1', by, ['SET', `app:${KEY}`, by, 'PX', '5000', ...how]);
