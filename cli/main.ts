@@ -10,6 +10,7 @@ import { asCalledHere, RUNS_FOLDER, STANDING } from './common/standing.js';
 import { runDoctor, runList } from './docs/about-commands.js';
 import { addHuntFlags, type HuntFlags } from './hunt/flags.js';
 import { huntCommand } from './hunt/hunt-command.js';
+import { addInitFlags, type InitFlags, initCommand } from './init/init-command.js';
 import { addImportFlags, type ImportFlags } from './judge/check-import.js';
 import { checkCommand, reportCommand } from './judge/judge-commands.js';
 import { replayCommand } from './replay/replay-command.js';
@@ -38,7 +39,15 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       'Tortures a distributed lock on real Redis and says, with evidence, whether two clients ever held it at once.\n`run --help` lists every option of a run.',
     )
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(`lock-torture: ${text.replace(/^error: /, '').trim()}\n`) })
+    .configureOutput({
+      outputError: (text, write) =>
+        write(
+          `lock-torture: ${text
+            .replace(/^error: /, '')
+            .trim()
+            .replaceAll('\n', ' ')}\n`,
+        ),
+    })
     .helpCommand(false)
     .enablePositionalOptions()
     .addHelpText('after', asCalledHere(EXAMPLES));
@@ -120,6 +129,13 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .action(async (flags: MatrixFlags) => {
       status = await matrixCommand(flags, { cwd });
     });
+  addInitFlags(
+    program
+      .command('init')
+      .description('write a lock, a config and a test to begin with, for the project where you stand'),
+  ).action(async (flags: InitFlags) => {
+    status = await initCommand(flags, cwd);
+  });
   program
     .command('list')
     .description('what there is: topologies, locks, faults, workloads, checkers')

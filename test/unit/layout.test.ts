@@ -49,6 +49,7 @@ const ROOMS = [
   'cli/batches',
   'cli/docs',
   'cli/api',
+  'cli/init',
   'cli',
 ];
 

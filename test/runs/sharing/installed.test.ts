@@ -156,6 +156,27 @@ export default defineLock({
   });
 });
 
+describe('init', () => {
+  it('writes what runs at once: a lock whose mistake its test finds', async () => {
+    const fresh = join(home, 'fresh');
+    mkdirSync(join(fresh, 'node_modules'), { recursive: true });
+    symlinkSync(join(project, 'node_modules/lock-torture'), join(fresh, 'node_modules/lock-torture'));
+    const env = { PATH: process.env.PATH!, HOME: process.env.HOME!, NO_COLOR: '1' };
+    const options = { cwd: fresh, env, stdio: 'pipe' as const };
+    const tool = join(fresh, 'node_modules/lock-torture/bin/torture.mjs');
+    const written = await ended(spawn(process.execPath, [tool, 'init', '--yes'], options));
+    expect(written.status, written.output).toBe(0);
+    const flags = ['--time-limit', '3s', '--nemesis', 'none', ...NETNS];
+    const run = await ended(spawn(process.execPath, [tool, ...flags], options));
+    expect([0, 2], run.output).toContain(run.status);
+    expect(run.output).toContain(`config ${join(fresh, 'lock-torture.config.mjs')}\n`);
+    const tests = await ended(spawn(process.execPath, ['--test', 'lock-torture/'], options));
+    expect(tests.status, tests.output).toBe(1);
+    expect(tests.output).toMatch(/removed c\S+ lock:\d from r1 \(DEL\)/);
+    expect(tests.output).toContain('Repeat: npx lock-torture --');
+  });
+});
+
 describe('the example for vitest', () => {
   let example: string;
   beforeAll(() => {

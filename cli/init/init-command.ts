@@ -1,0 +1,88 @@
+/** `init`: a lock, a config and a test for the project where the user stands. It overwrites nothing, whatever is there. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { UsageError } from '../common/errors.js';
+import { commandsFor, filesFor, type Project } from './templates.js';
+
+export interface InitFlags {
+  yes: boolean;
+  dryRun: boolean;
+}
+
+export function addInitFlags(command: Command): Command {
+  return command
+    .option('--yes', 'write without asking', false)
+    .option('--dry-run', 'only say what would be written', false);
+}
+
+/** Resolves with 0; throws one line for the user where nothing can be written. */
+export async function initCommand({ yes, dryRun }: InitFlags, folder: string): Promise<number> {
+  const project = projectIn(folder);
+  const files = filesFor(project);
+  const say = (line: string) => process.stdout.write(`${line}\n`);
+  const isThere = ({ path }: { path: string }) => existsSync(join(folder, path));
+  for (const file of files) say(`${isThere(file) ? 'kept, for it is there:' : 'to be written:        '} ${file.path}`);
+  const missing = files.filter((file) => !isThere(file));
+  if (dryRun || missing.length === 0) return 0;
+  if (!yes && !(await agreed(`write ${missing.length === 1 ? 'it' : 'them'} to ${folder}? [y/N] `))) {
+    say('nothing was written');
+    return 0;
+  }
+  for (const { path, text } of missing) write(join(folder, path), text);
+  if (!isInstalled(folder)) say('the files import it, so first: npm install --save-dev lock-torture');
+  say(`then try: ${commandsFor(project).join(', and ')} (which finds the mistake of the lock that was written)`);
+  return 0;
+}
+
+function projectIn(folder: string): Project {
+  const { type, dependencies, devDependencies } = packageOf(folder);
+  const has = (name: string) => name in { ...dependencies, ...devDependencies };
+  return {
+    typescript: has('typescript') || existsSync(join(folder, 'tsconfig.json')),
+    esm: type === 'module',
+    vitest: has('vitest'),
+  };
+}
+
+interface PackageJson {
+  type?: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+function packageOf(folder: string): PackageJson {
+  const path = join(folder, 'package.json');
+  try {
+    return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+async function agreed(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError('nobody can be asked here: say --yes to write, or --dry-run to look');
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(question)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Fails where the file has appeared meanwhile. */
+function write(path: string, text: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { flag: 'wx' });
+  } catch (error) {
+    throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+function isInstalled(folder: string): boolean {
+  const places = createRequire(join(folder, 'here.js')).resolve.paths('lock-torture') ?? [];
+  return places.some((place) => existsSync(join(place, 'lock-torture', 'package.json')));
+}

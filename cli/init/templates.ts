@@ -1,0 +1,109 @@
+/** The files that `init` writes, for the project that it found: pure, so that each kind of project is one case of a test. */
+
+export interface Project {
+  /** Whether it is written in TypeScript. */
+  typescript: boolean;
+  /** Whether its `.js` files are ES modules. */
+  esm: boolean;
+  /** Whether its tests run in vitest; otherwise they are written for `node --test`. */
+  vitest: boolean;
+}
+
+export interface NewFile {
+  /** Relative to the project. */
+  path: string;
+  text: string;
+}
+
+const FOLDER = 'lock-torture';
+
+/** Lock, config and test; each runs as it is. */
+export function filesFor(project: Project): NewFile[] {
+  const { typescript, esm, vitest } = project;
+  const extension = typescript ? 'ts' : esm ? 'js' : 'mjs';
+  const lock = `my-lock.${extension}`;
+  // Node 20 runs no TypeScript by itself.
+  const test = vitest ? `my-lock.test.${extension}` : 'my-lock.test.mjs';
+  return [
+    { path: `${FOLDER}/${lock}`, text: LOCK },
+    { path: `lock-torture.config.${extension}`, text: configFor(lock) },
+    { path: `${FOLDER}/${test}`, text: vitest ? vitestFor(lock) : nodeTestFor(lock) },
+  ];
+}
+
+/** The commands that show what was written, in the order in which to try them. */
+export function commandsFor({ vitest }: Project): string[] {
+  return ['npx lock-torture', vitest ? `npx vitest run ${FOLDER}` : `node --test ${FOLDER}/`];
+}
+
+const LOCK = `import { defineLock } from 'lock-torture';
+
+// A lock to begin with, and one that is wrong: the test beside it says how. To torture a lock that you have, import it here
+// and call it. Each client of a run is a process of its own that loads this file and calls \`connect\` once.
+export default defineLock({
+  name: 'my-lock',
+  async connect(topology) {
+    // An ioredis client of whatever is tortured; on the topology redlock, \`topology.nodes()\`.
+    const redis = await topology.redis();
+    return {
+      // Returns a hold, or null where it is certain that the lock is not held. Whoever cannot tell throws.
+      async acquire(key, { leaseMs }) {
+        const owner = topology.randomValue();
+        if ((await redis.set(key, owner, 'PX', leaseMs, 'NX')) === null) return null;
+        return {
+          release: async () => {
+            // The mistake: after its lease this deletes what is somebody else's by now. Mended it is
+            //   const RELEASE = \`if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0\`;
+            //   return (await redis.eval(RELEASE, 1, key, owner)) === 1;
+            await redis.del(key);
+          },
+        };
+      },
+    };
+  },
+});
+`;
+
+const configFor = (lock: string) => `import { defineConfig } from 'lock-torture';
+
+// What \`npx lock-torture\` begins with: the flags of \`npx lock-torture run --help\` by their names. What is typed comes first.
+export default defineConfig({
+  lock: './${FOLDER}/${lock}',
+  topology: 'single',
+  timeLimit: '15s',
+  // What every lock with a lease has to live with (a client that sleeps through it) does not fail a run.
+  failOn: 'lock',
+});
+`;
+
+const SETTINGS = `// Work that outlives its lease: its client comes late to release what another one may have been granted since.
+const late = { nemesis: 'none', careless: true, lease: '1s', hold: '0.5x..1.5x', timeLimit: '8s' }`;
+
+const vitestFor = (lock: string) => `import { torture } from 'lock-torture';
+import { expect, test } from 'vitest';
+// The matchers; and time for runs, which take longer than vitest's five seconds.
+import 'lock-torture/vitest';
+
+${SETTINGS}${lock.endsWith('.ts') ? ' as const' : ''};
+
+test('my lock gives back only what is its own', async ({ signal }) => {
+  const lock = new URL('./${lock}', import.meta.url);
+  expect(await torture({ ...late, lock, signal })).toHaveNoLockMistakes();
+});
+`;
+
+const nodeTestFor = (lock: string) => `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { torture } from 'lock-torture';
+
+${SETTINGS};
+
+test('my lock gives back only what is its own', { timeout: 300_000 }, async ({ signal }) => {
+  const lock = new URL('./${lock}', import.meta.url);
+  const result = await torture({ ...late, lock, signal });
+  const mistakes = result.violations.filter(({ blame }) => blame?.on !== 'deployment' && blame?.on !== 'lease');
+  const story = mistakes.map(({ what, why }) => \`\${what}: \${why}\`);
+  assert.deepEqual(story, [], \`\${[result.headline, ...story].join('\\n')}\\nRepeat: \${result.reproduce}\`);
+  assert.notEqual(result.verdict, 'unknown', result.reasons.join('; '));
+});
+`;

@@ -1,0 +1,78 @@
+/** What `init` writes for which project, and that it overwrites nothing. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { initCommand } from '../../../../cli/init/init-command.js';
+
+let folder: string;
+let said: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lock-torture-init-'));
+  said = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    said += text;
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true });
+});
+
+const write = (path: string, text: string) => writeFileSync(join(folder, path), text);
+const there = () =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.includes('.') && path !== 'package.json')
+    .sort();
+
+test.each([
+  ['an empty folder', undefined, ['lock-torture.config.mjs', 'my-lock.mjs', 'my-lock.test.mjs']],
+  ['CommonJS', {}, ['lock-torture.config.mjs', 'my-lock.mjs', 'my-lock.test.mjs']],
+  ['ES modules', { type: 'module' }, ['lock-torture.config.js', 'my-lock.js', 'my-lock.test.mjs']],
+  [
+    'TypeScript',
+    { devDependencies: { typescript: '5' } },
+    ['lock-torture.config.ts', 'my-lock.test.mjs', 'my-lock.ts'],
+  ],
+  [
+    'TypeScript with vitest',
+    { devDependencies: { typescript: '5', vitest: '4' } },
+    ['lock-torture.config.ts', 'my-lock.test.ts', 'my-lock.ts'],
+  ],
+])('%s', async (_what, packageJson, names) => {
+  if (packageJson) write('package.json', JSON.stringify(packageJson));
+  expect(await initCommand({ yes: true, dryRun: false }, folder)).toBe(0);
+  expect(there().map((path) => path.split('/').at(-1))).toEqual(names);
+  const lock = names.find((name) => /^my-lock\.[a-z]+$/.test(name))!;
+  expect(readFileSync(join(folder, names[0]!), 'utf8')).toContain(`lock: './lock-torture/${lock}'`);
+  const testFile = join(folder, 'lock-torture', names.find((name) => name.includes('.test.'))!);
+  expect(readFileSync(testFile, 'utf8')).toContain(`'./${lock}'`);
+  expect(said).toContain('npm install --save-dev lock-torture');
+});
+
+test('nothing is overwritten: what is there is kept, and said to be', async () => {
+  mkdirSync(join(folder, 'lock-torture'));
+  write('lock-torture/my-lock.mjs', 'mine');
+  await initCommand({ yes: true, dryRun: false }, folder);
+  expect(readFileSync(join(folder, 'lock-torture/my-lock.mjs'), 'utf8')).toBe('mine');
+  expect(said).toMatch(/^kept, for it is there: lock-torture\/my-lock\.mjs$/m);
+  expect(existsSync(join(folder, 'lock-torture.config.mjs'))).toBe(true);
+});
+
+test('--dry-run writes nothing; where nobody can be asked nothing is written either, and one line says what to do', async () => {
+  await initCommand({ yes: true, dryRun: true }, folder);
+  expect(said).toMatch(/^to be written: {9}lock-torture\.config\.mjs$/m);
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue({ isTTY: false } as typeof process.stdin);
+  await expect(initCommand({ yes: false, dryRun: false }, folder)).rejects.toThrow(
+    /^nobody can be asked here: say --yes/,
+  );
+  expect(there()).toEqual([]);
+});
+
+test('a folder that cannot be made, and a package.json that is none, are one line each', async () => {
+  write('lock-torture', 'a file');
+  await expect(initCommand({ yes: true, dryRun: false }, folder)).rejects.toThrow(/my-lock\.mjs cannot be written: /);
+  write('package.json', '{');
+  await expect(initCommand({ yes: true, dryRun: false }, folder)).rejects.toThrow(/package\.json cannot be read: /);
+});
