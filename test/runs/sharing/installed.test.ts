@@ -2,8 +2,7 @@
  * The tool as a package in a stranger's project: packed, installed from the tarball without scripts, and called there by
  * an ordinary user who may not write into `node_modules`.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -18,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ended } from '../../support/ended.js';
 import { ROOT } from '../../support/torture.js';
 
 /** Unassigned: no machine gives it to a user. */
@@ -268,19 +268,6 @@ async function asUser(...flags: string[]) {
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
-}
-
-async function ended(child: ChildProcess) {
-  let output = '';
-  let errors = '';
-  child.stdout!.on('data', (chunk) => {
-    output += chunk;
-  });
-  child.stderr!.on('data', (chunk) => {
-    errors += chunk;
-  });
-  const [status] = await once(child, 'close');
-  return { status, output: output + errors, errors };
 }
 
 const NETNS = ['--runtime', 'netns'];

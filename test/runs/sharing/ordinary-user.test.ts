@@ -3,13 +3,13 @@
  * what such a user is told where the kernel gives them no namespaces. Both need root, to become somebody else; without
  * root every other test here is run by an ordinary user anyway.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readHistory } from '../../../harness/record/history.js';
+import { ended } from '../../support/ended.js';
 import { ROOT, until } from '../../support/torture.js';
 
 /** Unassigned: no machine gives it to a user. */
@@ -109,17 +109,4 @@ async function withoutNamespaces(argv: readonly string[]) {
   } finally {
     holder.kill('SIGKILL');
   }
-}
-
-async function ended(child: ChildProcess): Promise<{ status: number | null; output: string; errors: string }> {
-  let output = '';
-  let errors = '';
-  child.stdout!.on('data', (chunk) => {
-    output += chunk;
-  });
-  child.stderr!.on('data', (chunk) => {
-    errors += chunk;
-  });
-  const [status] = await once(child, 'close');
-  return { status, output: output + errors, errors };
 }
