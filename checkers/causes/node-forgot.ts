@@ -11,7 +11,7 @@ import { isOthersToo } from '../../harness/record/facts/grants.js';
 import { isHidden, type KeyWrite, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, goneLink, grantLink, type Reason, ranFrom } from './contest.js';
-import { hadTimeLeft, lastProlonged, type Party } from './meanwhile.js';
+import { hadTimeLeft, lastProlonged } from './meanwhile.js';
 import { lostBy } from './tenure.js';
 
 /** A server tells whole milliseconds, and its clock may be slewed. */
@@ -61,31 +61,30 @@ export const nodeForgot: Reason = (contest, evidence) => {
  * Whether others may have removed it unseen: of what a server runs just before it is killed not all is printed, nor what it runs
  * before it is watched again, with what it had saved. Some of this lock's clients store what others do, or remove what is there whosever it is.
  */
-function mayHaveGoneBefore({ earlier, gone, key }: Contest, evidence: Evidence): boolean {
+function mayHaveGoneBefore(contest: Contest, evidence: Evidence): boolean {
+  const { earlier, gone, key } = contest;
   const { write, hold } = earlier;
   const writes = evidence.writes(gone.node, key);
-  const tries = refusedTries(earlier, gone.node, key, evidence);
-  const others = writes.filter((one) => !tries.has(one));
+  const ran = ranBefore(contest, evidence);
+  const others = writes.filter((one) => !ran.has(one));
   if (write.value !== undefined && isOthersToo(write.value, hold, others)) return true;
   return writes.some(({ effect, script, client }) => effect === 'remove' && !script && client !== hold.client);
 }
 
 /**
- * What a client sent for this key just before its grant, as far back as it was nothing but tries that were refused: they
- * stored nothing, and nothing followed them that would take anything back.
+ * What the holder had sent for this key when its grant came to the node, if no more of it can be on its way: what came over the
+ * connection of the grant ran before it, and what was sent to an earlier process of the node went with that.
  */
-function refusedTries({ write, hold }: Party, node: string, key: string, evidence: Evidence): ReadonlySet<KeyWrite> {
-  const before = evidence
-    .writes(node, key)
-    .filter(
-      (one) =>
-        one.client === hold.client &&
-        (node === write.node ? one.observation < write.observation : one.ranNs < hold.grantSentNs),
-    );
-  const isRefused = ({ effect, took }: KeyWrite) => effect === 'take' && took === false;
-  const tries = before.slice(before.findLastIndex((one) => !isRefused(one)) + 1);
-  const [first] = tries;
-  return new Set(first && evidence.watchedThroughout(node, first.ranNs, write.ranNs) ? tries : []);
+function ranBefore({ earlier, reached, key }: Contest, evidence: Evidence): ReadonlySet<KeyWrite> {
+  const { client } = earlier.hold;
+  if (!reached || reached.client !== client) return new Set();
+  const { node, source, observation, atNs } = reached;
+  const { runId } = evidence.lastSample(node, atNs)?.[1] ?? {};
+  const [, old] =
+    evidence.samples(node, Number.NEGATIVE_INFINITY, atNs).findLast(([, sample]) => sample.runId !== runId) ?? [];
+  const own = evidence.writes(node, key).filter((one) => one.client === client && one.observation < observation);
+  const isOver = (one: KeyWrite) => one.source === source || (old !== undefined && one.atNs < old.atNs);
+  return new Set(own.every(isOver) ? own : []);
 }
 
 /** Whether what a sample shows may have been stored by somebody before the restart. */
