@@ -46,7 +46,10 @@ export function* work(options: WorkloadOptions, granted: Granted, ms: number): S
     return true;
   }
   const promisedMs = granted.validForMs ?? options.leaseMs;
-  const allowedMs = Math.max(0, Math.min(ms, promisedMs * (1 - VALIDITY_LEFT)));
+  const nowMs = options.nowMs();
+  // The promise runs from the answer: of one that was read late, less is left.
+  const sinceMs = granted.endedNs === undefined ? nowMs : granted.endedNs / 1e6;
+  const allowedMs = Math.max(0, Math.min(ms, sinceMs + promisedMs * (1 - VALIDITY_LEFT) - nowMs));
   const woke = yield { do: 'idle', ms: allowedMs, untilLost: granted.id };
   return woke.type === 'woke' && !woke.lost;
 }

@@ -122,6 +122,18 @@ describe.each(Object.values(workloads))('$name', (workload) => {
 });
 
 describe('under the lock', () => {
+  test('careful clients count what was promised from the answer, however late that was read', () => {
+    const worked = (lateMs: number, options: Partial<WorkloadOptions> = {}) =>
+      lead(workloads.mutex!, {
+        options: { ...OPTIONS, hold: { min: 0.7, max: 0.7 }, nowMs: () => 10_000, ...options },
+        answer: (instruction, id) =>
+          instruction.do === 'acquire' ? { type: 'ok', id, endedNs: (10_000 - lateMs) * 1e6 } : undefined,
+      }).flatMap(({ instruction }) => (instruction.do === 'idle' && instruction.untilLost ? [instruction.ms] : []));
+    expect(new Set(worked(0))).toEqual(new Set([700]));
+    expect(new Set(worked(300))).toEqual(new Set([500]));
+    expect(new Set(worked(900))).toEqual(new Set([0]));
+  });
+
   test('counter writes one more than it read, and nothing once it knows that the lock is lost', () => {
     const writes = lead(workloads.counter!).filter(({ instruction }) => instruction.do === 'write');
     expect(writes.length).toBeGreaterThan(100);
