@@ -11,6 +11,7 @@
  * Excludes commands of strangers and of the replication link, and keys that anything but their time may have taken.
  */
 
+import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { Times } from '../../harness/record/facts/commands/state.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
 import { goneLink, grantLink, leaseLink, type Reason } from './contest.js';
@@ -21,8 +22,11 @@ export const shortenedByOther: Reason = (contest, evidence) => {
   const { earlier, later, key, gone, tenure } = contest;
   if (!lostBy(tenure, 'expired')) return undefined;
   const { list } = evidence.readingOf(gone.node)!.changes(key);
-  const since = list.slice(0, list.indexOf(tenure.losses[0]!));
-  const last = since.findLast(({ before, after }) => before.expires !== after.expires);
+  const [first, end] = [list.indexOf(tenure.losses[0]!), list.indexOf(tenure.losses.at(-1)!)];
+  const isTimed = ({ before, after }: Change) => before.expires !== after.expires;
+  // It may have expired, and have been given another time if it had not.
+  if (list.slice(first, end).some((change) => change.by !== undefined && isTimed(change))) return undefined;
+  const last = list.slice(0, first).findLast(isTimed);
   if (last?.by?.client === undefined || last.by.client === earlier.hold.client) return undefined;
   const { by } = last;
   if (last.before.expires.fromMs <= gone.serverWallMs + BLUR_MS) return undefined;

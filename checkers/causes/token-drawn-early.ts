@@ -32,10 +32,10 @@ export function tokenDrawnEarly(first: Hold, second: Hold, input: CheckInput): C
   return causeOf(first, second, early, late);
 }
 
-/** The only time that any node counted up to its token for the client; undefined: there is none, or there may be several. */
+/** The only time that any node counted up to its token for the client, by its answer; undefined: none, or perhaps several. */
 function drawOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Draw | undefined {
   const [draw, ...others] = drawsOf(hold, evidence, related) ?? [];
-  return others.length === 0 ? draw : undefined;
+  return others.length === 0 && draw && draw.change.ranFromNs <= hold.fromNs ? draw : undefined;
 }
 
 function causeOf(first: Hold, second: Hold, early: Draw, late: Draw): Cause {
