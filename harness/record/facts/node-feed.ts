@@ -3,7 +3,7 @@
  * breaks of watching, and what clock faults did to its clock.
  */
 import type { CommandObservation, RareObservation } from '../../vocabulary/history.js';
-import { aheadAtMost, type ClockMove, strobeAt } from './clock-moves.js';
+import { aheadAtMost, type ClockMove, gainedBetween, strobeAt } from './clock-moves.js';
 import type { ServerReading } from './commands/server-reading.js';
 import { ABSENT, type Times } from './commands/state.js';
 import { type ClockReading, type KeyWrite, NodeWrites, RECKONING_NS, type SampleObservation } from './key-writes.js';
@@ -74,8 +74,8 @@ export class NodeFeed {
     this.last = { ranNs, serverWallMs: command.serverWallMs, line };
     // It was read late: what it stored may have expired when the clock was moved after it.
     const earliestNs = Math.min(ranNs, ...this.possiblyRan(command));
-    for (const { atNs, aheadMs } of this.jumps.slice(0, this.nextJump))
-      if (atNs > earliestNs) this.jumped(atNs, aheadMs);
+    for (const { atNs } of this.jumps.slice(0, this.nextJump))
+      if (atNs > earliestNs) this.jumped(atNs, this.gained(earliestNs, atNs));
   }
 
   /** What the node did to all keys that are followed, once `finish` was called. */
@@ -145,7 +145,12 @@ export class NodeFeed {
 
   private jumpsUntil(ns: number): void {
     for (let jump = this.jumps[this.nextJump]; jump && jump.atNs <= ns; jump = this.jumps[++this.nextJump])
-      this.jumped(jump.atNs, jump.aheadMs);
+      if (this.last) this.jumped(jump.atNs, this.gained(this.last.ranNs, jump.atNs));
+  }
+
+  /** How far the clock may have come ahead meanwhile: a stamp of a clock that had jumped before has that in it already. */
+  private gained(fromNs: number, untilNs: number): number {
+    return this.context.moves.reduce((sumMs, move) => sumMs + Math.max(0, gainedBetween(move, fromNs, untilNs)), 0);
   }
 
   private jumped(atNs: number, aheadMs: number): void {

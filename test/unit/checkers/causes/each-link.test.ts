@@ -75,6 +75,21 @@ describe('node-forgot', () => {
     expect(found(4_700, jump(2.2)(restarted()))).not.toContain('node-forgot');
   });
 
+  it('is said of a grant by a clock that had jumped and was set right before the node died', () => {
+    const jumps = { effects: [{ kind: 'clock-jumped' as const, who: ['r1'], offsetMs: 9_400 }] };
+    const story = () => {
+      const told = twoGrants().watch(0, 'r1').sample(0.5, 'r1').fault(0.7, 0, 'clock', 'strike', jumps);
+      told.take(FIRST_TAKE, 'r1', 'c1', 'value-of-c1', 9_400).fault(1.3, 0, 'clock', 'heal');
+      told
+        .take(1.5, 'r1', 'c3')
+        .sample(1.7, 'r1', { owner: 'value-of-c1', pttlMs: 13_699 })
+        .watch(2, 'r1', false)
+        .watch(2.3, 'r1');
+      return retaken(told.sample(2.5, 'r1', back));
+    };
+    expect(story()).toEqual(['node-forgot']);
+  });
+
   it('is said although its holder had used the same value before, if nothing of that can come later', () => {
     const emptied = (story: Story) => retaken(story.sample(2.5, 'r1', back));
     const used = (at: number, from?: string) => (story: Story) =>
