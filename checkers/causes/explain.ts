@@ -116,7 +116,20 @@ function brokenCause(overlap: Overlap, evidence: Evidence, tried: readonly Reaso
     .flatMap((explanation) => explanation.chain)
     .filter(({ text, atNs }) => !seen.has(`${atNs} ${text}`) && seen.add(`${atNs} ${text}`))
     .sort((a, b) => a.atNs - b.atNs);
-  return { name: first.name, sentence: explanations.map(({ sentence }) => sentence).join(' '), chain };
+  const sentence = explanations.map((one) => one.sentence).join(' ');
+  return { name: nameOf(explanations, overlap.second, evidence), sentence, chain };
+}
+
+/**
+ * The first without whose nodes the later grant would have had no majority. Say three of five nodes were overwritten, and one
+ * more had forgotten: the three were enough.
+ */
+function nameOf(explanations: readonly Explanation[], later: Hold, evidence: Evidence): string {
+  const names = explanations.map(({ name }) => name);
+  const granted = Math.max(evidence.grantsOf(later).filter(({ took }) => took !== false).length, names.length);
+  const isNeeded = (name: string) =>
+    granted - names.filter((one) => one === name).length < (evidence.majority ?? Number.POSITIVE_INFINITY);
+  return names.find(isNeeded) ?? names[0]!;
 }
 
 function explain(contest: Contest, evidence: Evidence, tried: readonly Reason[]): Explanation | undefined {
