@@ -19,9 +19,13 @@ export async function havingKey(nodes: readonly RedisNode[], key: string): Promi
   return nodes.filter((_, nth) => found[nth]).map(({ name }) => name);
 }
 
-/** Resolves when the lease of `key` is over on every data node. */
+/** Of a request that ran sooner after the end of a lease the record does not tell for certain that it came after that. */
+const CLEARLY_OVER_MS = 20;
+
+/** Resolves when the lease of `key` is over on every data node, and whatever comes next came clearly after that. */
 export async function leaseOver(stage: Stage, key: string): Promise<void> {
   await stage.until(`${key} is free`, async () => (await havingKey(stage.topology.nodes, key)).length === 0);
+  await stage.sleep(CLEARLY_OVER_MS);
 }
 
 /** Resolves when all of `nodes` have `key`. */

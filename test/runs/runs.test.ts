@@ -104,8 +104,9 @@ describe("a user's own lock", () => {
   test('the one in the README, which deletes what is not its own, is caught', async () => {
     const folder = freshFolder();
     const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-    writeFileSync(join(folder, 'my-lock.ts'), /```ts\n([\s\S]*?)```/.exec(readme)![1]!);
-    const [, flags] = /torture -- (--lock \.\/my-lock\.ts .*)/.exec(readme)!;
+    const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text]) => text!);
+    writeFileSync(join(folder, 'my-lock.ts'), blocks.find((text) => text.includes('defineLock('))!);
+    const [, flags] = /npx lock-torture (--lock \.\/my-lock\.ts --.*)/.exec(readme)!;
     const run = await torture([...flags!.split(' '), '--nemesis', 'none', '--lease', '1s', '--time-limit', '8s'], {
       cwd: folder,
     });
