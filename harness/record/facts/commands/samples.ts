@@ -163,9 +163,11 @@ export function settle(changes: readonly Change[], key: string, { keys, wall }: 
   }
   if (!alone) return;
   winner!.change.applied = 'yes';
-  const held = winner!.change.wanted!.held;
-  // It has been there ever since.
-  const known = ({ expires }: StoredState): StoredState => {
+  const { held, expires: asked } = winner!.change.wanted!;
+  const either = winner!.change.after.expires;
+  // It has been there ever since, and for the time that it asked for where nothing set another: not for that of what was there.
+  const known = (state: StoredState): StoredState => {
+    const expires = state.expires === either ? asked : state.expires;
     return { exists: 'yes', held, expires: { ...expires, fromMs: Math.max(expires.fromMs, wall.fromMs) } };
   };
   for (const change of changes.slice(changes.indexOf(winner!.change))) {
