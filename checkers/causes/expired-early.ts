@@ -100,10 +100,14 @@ function moveNamed(
   // It moved by more than is known of.
   if (jumps.length === 0 && movedMs > driftedMs + READING_MS) return undefined;
   // Of two drifts at once the second may have taken the first one's place.
-  const drifts = clockMovesOf(evidence.effects, gone.node).filter(
-    ({ ratePpm, span }) => ratePpm !== 0 && span.earliestNs <= gone.atNs && span.latestNs >= earliestNs,
+  const moves = clockMovesOf(evidence.effects, gone.node).filter(
+    ({ span }) => span.earliestNs <= gone.atNs && span.latestNs >= earliestNs,
   );
+  const drifts = moves.filter(({ ratePpm }) => ratePpm !== 0);
   if (drifts.length > 1) return undefined;
+  // What set a drifting clock right sets it right from a jump back, too.
+  if (drifts.length < moves.length && drifts.some(({ span }) => span.end && span.end.atNs < gone.atNs))
+    return undefined;
   const byNs = gains.map(({ ratePpm, span }) => (ratePpm > 0 ? span.untilNs : span.earliestNs));
   const aloneUntilNs = Math.min(gone.atNs, ...byNs);
   const leftThenMs = leftMs + (gone.atNs - aloneUntilNs) / 1e6;

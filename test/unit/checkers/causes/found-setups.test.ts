@@ -309,6 +309,47 @@ const found: [what: string, setup: Setup][] = [
       noise: 225513973,
     },
   ],
+  [
+    'a clock that drifted and had been set back, and was set right from both at once',
+    {
+      kind: 'replicated',
+      nodes: 1,
+      clients: 2,
+      program: {
+        form: 'own-script',
+        leaseMs: 1000,
+        ttlFactor: 1,
+        owner: 'attempt',
+        releases: 'compared',
+        renews: 'never',
+        quorum: 1,
+        refusalsIgnored: 0,
+        counter: 'kept',
+        asksAgain: false,
+        worksLeast: 0.2,
+        worksMost: 0.8,
+        retryMs: 20,
+      },
+      older: { asksAgain: true, owner: 'client', worksLeast: 1.2, worksMost: 2 },
+      faults: [
+        { kind: 'jump', afterGrants: 1, delayMs: 136, forMs: 1927, whom: 9, much: -1500, lags: false, stays: true },
+        { kind: 'drift', afterGrants: 1, delayMs: 0, forMs: 1079, whom: 3, much: 3000, lags: true, stays: false },
+      ],
+      gaps: {
+        sampleEveryMs: 100,
+        lostAtKillMs: 0,
+        blindAfterStartMs: 0,
+        latePerMille: 0,
+        lateMs: 0,
+        unrecordedPerMille: 0,
+        neverWatched: [],
+        breaks: [],
+      },
+      savesEveryMs: 0,
+      lengthMs: 3000,
+      noise: 27,
+    },
+  ],
 ];
 
 it.each(found)('%s', (_, setup) => {
