@@ -59,7 +59,7 @@ export const nodeForgot: Reason = (contest, evidence) => {
 
 /**
  * Whether others may have removed it unseen: of what a server runs just before it is killed not all is printed, nor what it runs
- * before it is watched again, with what it had saved. Some of this lock's clients store what others do, or remove what is there whosever it is.
+ * before it is watched again, with what it had saved. Some of this lock's clients store what others do, or remove what is there whosever it is, or set its time.
  */
 function mayHaveGoneBefore(contest: Contest, evidence: Evidence): boolean {
   const { earlier, gone, key } = contest;
@@ -68,7 +68,8 @@ function mayHaveGoneBefore(contest: Contest, evidence: Evidence): boolean {
   const ran = ranBefore(contest, evidence);
   const others = writes.filter((one) => !ran.has(one));
   if (write.value !== undefined && isOthersToo(write.value, hold, others)) return true;
-  return writes.some(({ effect, script, client }) => effect === 'remove' && !script && client !== hold.client);
+  const meddles = new Set(['remove', 'prolong']);
+  return writes.some(({ effect, script, client }) => meddles.has(effect) && !script && client !== hold.client);
 }
 
 /**

@@ -350,6 +350,50 @@ const found: [what: string, setup: Setup][] = [
       noise: 27,
     },
   ],
+  [
+    'a time to live that another client had cut unseen, before the node was killed',
+    {
+      kind: 'replicated',
+      nodes: 1,
+      clients: 3,
+      program: {
+        form: 'nx',
+        leaseMs: 1000,
+        ttlFactor: 1,
+        owner: 'attempt',
+        releases: 'compared',
+        renews: 'never',
+        quorum: 1,
+        refusalsIgnored: 0,
+        counter: 'kept',
+        asksAgain: true,
+        worksLeast: 0.2,
+        worksMost: 1.9,
+        retryMs: 20,
+      },
+      older: { form: 'expires-anyway', ttlFactor: 0.3, retryMs: 300 },
+      faults: [
+        { kind: 'kill-empty', afterGrants: 5, delayMs: 0, forMs: 1152, whom: 0, much: 900, lags: false, stays: true },
+        { kind: 'kill-empty', afterGrants: 2, delayMs: 205, forMs: 584, whom: 5, much: 900, lags: false, stays: true },
+      ],
+      gaps: {
+        sampleEveryMs: 1000,
+        lostAtKillMs: 5,
+        blindAfterStartMs: 30,
+        latePerMille: 100,
+        lateMs: 300,
+        unrecordedPerMille: 0,
+        neverWatched: [],
+        breaks: [
+          { node: 0, atMs: 339, forMs: 62 },
+          { node: 0, atMs: 1380, forMs: 64 },
+        ],
+      },
+      savesEveryMs: 700,
+      lengthMs: 3000,
+      noise: 2,
+    },
+  ],
 ];
 
 it.each(found)('%s', (_, setup) => {
