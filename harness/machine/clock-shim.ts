@@ -30,18 +30,22 @@ export async function tryClockShim(shimPath: string, scratchFolder: string): Pro
   return `the clock shim ${shimPath} has no effect: a process that should see its clock an hour ahead read "${moved.stdout.trim()}" after "${before.stdout.trim()}"${said ? ` (${said})` : ''}`;
 }
 
+/** What each field counts for in the check (see `sum_of` in the shim). */
+const MULTIPLIERS = [0x9e3779b97f4a7c15n, 0xc2b2ae3d27d4eb4fn, 0x165667b19e3779f9n] as const;
+
 /**
- * What the shim's file must hold for this skew, 24 bytes: offset_ns, rate_ppb, base_mono_ns, each an int64 of the
- * machine's byte order. The drift starts at `monotonicNowNs` (raw CLOCK_MONOTONIC), so that the clock does not jump by it.
+ * What the shim's file must hold for this skew, 32 bytes: offset_ns, rate_ppb, base_mono_ns, and the check by which a
+ * reader knows that they are of one write, each an int64 of the machine's byte order. The drift starts at `monotonicNowNs` (raw CLOCK_MONOTONIC), so that the clock does not jump by it.
  * Write it over the old content, at position 0, with one call; never truncate the file, which would end its readers.
  */
 export function encodeSkew(skew: ClockSkew, monotonicNowNs: number): Buffer {
-  const fields = new BigInt64Array([
+  const fields = [
     BigInt(Math.round(skew.offsetMs * 1e6)),
     BigInt(Math.round(skew.ratePpm * 1e3)),
     BigInt(Math.round(monotonicNowNs)),
-  ]);
-  return Buffer.from(fields.buffer);
+  ];
+  const check = fields.reduce((sum, field, i) => sum + field * MULTIPLIERS[i]!, 0n);
+  return Buffer.from(new BigInt64Array([...fields, BigInt.asIntN(64, check)]).buffer);
 }
 
 /** The environment of a process whose clock follows `clockFile`, which must exist before the process starts. */

@@ -2,9 +2,11 @@
  * A wall clock that can be moved for one process: preloaded (LD_PRELOAD), it adds to CLOCK_REALTIME what the file named
  * by LOCK_TORTURE_CLOCK says, from the next reading on. CLOCK_MONOTONIC and all other clocks are the kernel's.
  *
- * The file, three int64 of the machine's byte order, mapped: offset_ns, rate_ppb, base_mono_ns.
+ * The file, four int64 of the machine's byte order, mapped: offset_ns, rate_ppb, base_mono_ns, check.
  *     wall = kernel's wall + offset_ns + (monotonic - base_mono_ns) * rate_ppb / 1e9
- * Write it in place and never truncate it: the kernel ends a process that reads a mapped page which is gone.
+ * Write it in place and never truncate it: the kernel ends a process that reads a mapped page which is gone. One write
+ * of 32 bytes is not one for who reads the mapping, and the writer may be held up anywhere within it: only where `check`
+ * is what belongs to the other three (see sum_of) are they of one and the same write.
  *
  * Not reached: programs that do not call the C library for the time (Go, static binaries), and waits until an absolute
  * wall-clock time, which the kernel measures by its own clock.
@@ -28,7 +30,7 @@
 _Static_assert(sizeof(long) == 8, "the clock shim is for 64-bit systems");
 
 struct skew {
-  int64_t offset_ns, rate_ppb, base_mono_ns;
+  int64_t offset_ns, rate_ppb, base_mono_ns, check;
 };
 
 static volatile const struct skew *file;
@@ -61,14 +63,19 @@ static int kernel_time(clockid_t clock, struct timespec *time) {
   return (int)syscall(SYS_clock_gettime, clock, time);
 }
 
+/* Three odd multipliers, so that no field's change is hidden by another's; a file of zeros is a clock that is not moved. */
+static int64_t sum_of(const struct skew *skew) {
+  return (int64_t)((uint64_t)skew->offset_ns * 0x9e3779b97f4a7c15u + (uint64_t)skew->rate_ppb * 0xc2b2ae3d27d4eb4fu +
+                   (uint64_t)skew->base_mono_ns * 0x165667b19e3779f9u);
+}
+
 static struct skew read_file(void) {
-  struct skew first, second;
-  do { /* until two readings agree: the writer may be between two fields */
-    first.offset_ns = file->offset_ns, first.rate_ppb = file->rate_ppb, first.base_mono_ns = file->base_mono_ns;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    second.offset_ns = file->offset_ns, second.rate_ppb = file->rate_ppb, second.base_mono_ns = file->base_mono_ns;
-  } while (memcmp(&first, &second, sizeof first) != 0);
-  return first;
+  struct skew skew;
+  do {
+    skew.offset_ns = file->offset_ns, skew.rate_ppb = file->rate_ppb, skew.base_mono_ns = file->base_mono_ns;
+    skew.check = file->check;
+  } while (skew.check != sum_of(&skew));
+  return skew;
 }
 
 static void move(struct timespec *time) {

@@ -198,6 +198,20 @@ describe.runIf(haveCompiler)('the clock shim', () => {
   });
 
   describe('a clock that changes while it is read', () => {
+    it('is not read while its writer is held up between two fields', async () => {
+      const program = await programs['python: time.time']!();
+      const whole = encodeSkew({ offsetMs: HOUR_MS, ratePpm: 1000 }, monotonicNowNs());
+      writeSync(clockFd, whole, 0, 8, 0);
+      const told = program.wallMs();
+      const first = await Promise.race([
+        told.then(() => 'told'),
+        new Promise((done) => setTimeout(done, 200, 'not yet')),
+      ]);
+      writeSync(clockFd, whole, 0, undefined, 0);
+      expect(first).toBe('not yet');
+      expect(Math.abs((await told) - Date.now() - HOUR_MS)).toBeLessThan(HOUR_MS / 2);
+    });
+
     it('is the old one or the new one, never a mixture', async () => {
       const old = { skew: { offsetMs: HOUR_MS, ratePpm: 0 }, since: 0 };
       const drifting = { skew: { offsetMs: 0, ratePpm: 1_000_000 }, since: monotonicNowNs() };
