@@ -6,7 +6,8 @@
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import { outermostHold } from '../../harness/record/facts/hold-order.js';
+import { type Overlap, overlapsOf } from '../../harness/record/facts/overlaps.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { adoptedStaleKey } from './adopted-stale-key.js';
@@ -47,10 +48,29 @@ function reasonsFor(input: CheckInput): readonly Reason[] {
   return input.model.kind === 'semaphore' ? all.filter((reason) => reason !== overwritten) : all;
 }
 
-/** Explains overlaps, best given earliest first: what they were made of is read again for each that lies far from the last. */
+/**
+ * Explains overlaps, best given earliest first: what they were made of is read again for each that lies far from the last.
+ * A nested hold is its client's by the one that it is nested in, which may need no grant of its own: where nothing explains
+ * it, and that one broke exclusion with the same other hold, both have one reason.
+ */
 export function explainerOf(input: CheckInput): (overlap: Overlap) => Cause {
   const windows = new EvidenceWindows(input);
-  return (overlap) => causeOf(overlap, windows.around(overlap), input);
+  const explain = (overlap: Overlap) => causeOf(overlap, windows.around(overlap), input);
+  return (overlap) => {
+    const cause = explain(overlap);
+    const outermost = cause.name === 'unexplained' ? outermostOf(overlap, input) : undefined;
+    const outer = outermost && explain(outermost);
+    return outer && outer.name !== 'unexplained' ? outer : cause;
+  };
+}
+
+/** The overlap of the holds in which these two are nested, if exclusion was broken by them as well. */
+function outermostOf(overlap: Overlap, { history, model }: CheckInput): Overlap | undefined {
+  if (overlap.class !== 'exclusion' || overlap.others.length > 0) return undefined;
+  const nested = [overlap.first, overlap.second];
+  const outer = nested.map((hold) => outermostHold(history, hold));
+  if (outer.every((hold, n) => hold === nested[n])) return undefined;
+  return overlapsOf(outer, model).find((found) => found.class === 'exclusion');
 }
 
 /** Why the fencing token of the second hold, that was granted later, did not rise; the chain is what is known where no other is. */

@@ -82,32 +82,45 @@ export class FirstHolders {
 }
 
 /** 1 for each hold that its client took while it held the key already: it waited for no other client. */
-export const nestedHolds = once((history: History): Uint8Array => {
+export const nestedHolds = once(
+  (history: History): Uint8Array =>
+    Uint8Array.from(outermostHolds(history), (outermost, k) => (outermost === k ? 0 : 1)),
+);
+
+/** For each hold the one by which its client came to hold the key, and did until it took this one: itself, or it is nested. */
+export const outermostHolds = once((history: History): Int32Array => {
   const holds = holdsOf(history);
   const { callNs } = intervalsOf(history);
   const keys = history.operations.keys.length;
-  const nested = new Uint8Array(holds.count);
-  const heldUntilNs = new Map<number, number>();
+  const outermost = new Int32Array(holds.count);
+  const held = new Map<number, { outermost: number; untilNs: number }>();
   for (let k = 0; k < holds.count; k++) {
     const place = holds.client[k]! * keys + holds.key[k]!;
-    const untilNs = heldUntilNs.get(place) ?? Number.NEGATIVE_INFINITY;
-    if (callNs[holds.row[k]!]! < untilNs) nested[k] = 1;
-    heldUntilNs.set(place, Math.max(untilNs, holds.untilNs[k]!));
+    const before = held.get(place);
+    outermost[k] = before && callNs[holds.row[k]!]! < before.untilNs ? before.outermost : k;
+    const untilNs = Math.max(before?.untilNs ?? Number.NEGATIVE_INFINITY, holds.untilNs[k]!);
+    held.set(place, { outermost: outermost[k]!, untilNs });
   }
-  return nested;
+  return outermost;
 });
 
 /** Whether the client held the key already when it asked for this hold. */
-export function isNested(history: History, { client, id }: Hold): boolean {
-  return nestedIds(history).has(`${client} ${id}`);
+export function isNested(history: History, hold: Hold): boolean {
+  return outermostHold(history, hold) !== hold;
 }
 
-const nestedIds = once((history: History): ReadonlySet<string> => {
+/** The hold by which its client came to hold the key: this very one, or it is nested. */
+export function outermostHold(history: History, hold: Hold): Hold {
+  const outermost = outermostOfNested(history).get(`${hold.client} ${hold.id}`);
+  return outermost === undefined ? hold : holdsOf(history).hold(outermost);
+}
+
+const outermostOfNested = once((history: History): ReadonlyMap<string, number> => {
   const holds = holdsOf(history);
   const { clients, id } = history.operations;
-  const ids = new Set<string>();
-  nestedHolds(history).forEach((nested, k) => {
-    if (nested) ids.add(`${clients[holds.client[k]!]} ${id[holds.row[k]!]}`);
+  const nested = new Map<string, number>();
+  outermostHolds(history).forEach((outermost, k) => {
+    if (outermost !== k) nested.set(`${clients[holds.client[k]!]} ${id[holds.row[k]!]}`, outermost);
   });
-  return ids;
+  return nested;
 });

@@ -466,6 +466,31 @@ describe('released-by-other', () => {
     expect(cause.sentence).toBe("c3 removed c1's lock:0 from r1 (DEL), which let c2 have it.");
   });
 
+  it('is named of a nested hold that needs no grant of its own, by the hold that it is nested in', () => {
+    const story = () =>
+      new Story()
+        .up('c1')
+        .up('c2')
+        .promised({ kind: 'reentrant', depth: 2 })
+        .watch(0, 'r1')
+        .sample(0.5, 'r1')
+        .take(TAKEN, 'r1', 'c1')
+        .command(2, 'r1', 'c3', ['DEL', KEY])
+        .take(RETAKEN, 'r1', 'c2')
+        .grant('c1', 1);
+    const nested = story().grant('c2', 3).grant('c2', 3.5).release('c2', 3.9).release('c2', 4).release('c1', 4);
+    expect(causes(nested).map(({ name }) => name)).toEqual(['released-by-other', 'released-by-other']);
+    // It is no nested one where the hold before it was over, nor is one explained by what c1 had nothing to do with.
+    const again = story().grant('c2', 3).release('c2', 3.4).grant('c2', 3.5).release('c2', 4).release('c1', 4);
+    expect(causes(again).map(({ name }) => name)).toEqual(['released-by-other', 'unexplained']);
+    const before = story().release('c1', 3.2).grant('c2', 3).grant('c1', 3.3).grant('c2', 3.5).release('c2', 4);
+    expect(causes(before.release('c2', 4).release('c1', 4)).map(({ name }) => name)).toEqual([
+      'released-by-other',
+      'unexplained',
+      'unexplained',
+    ]);
+  });
+
   it('is named where an unknown client deleted it, on a primary', () => {
     const removed = granted().command(2, 'r1', 'stranger', ['UNLINK', KEY]).take(RETAKEN, 'r1', 'c2');
     // Without a look at it afterwards it may have been made a replica, which is told what to delete.
