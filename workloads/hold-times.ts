@@ -6,6 +6,9 @@
  * a sleep harms only who holds for long, so some must be long. Were a fixed part of the holds long, a quick lock would stand
  * still under them and a slow one would have next to none. So what is fixed is the part of the keys' time that they take:
  * each client takes its next long hold when the time for it has come, however often it was granted the lock meanwhile.
+ *
+ * Long holds follow one another on some of the keys. What a client does wrong that wakes when its lease is over it does to
+ * whoever holds its key by then; that shows where a third client is let in while that holder is still at work.
  */
 import type { Random } from '../harness/vocabulary/time.js';
 import type { HoldTimes, MinMax, MixedHolds, WorkloadOptions } from '../harness/vocabulary/workload.js';
@@ -15,6 +18,7 @@ export const MIXED_HOLDS: MixedHolds = {
   briefMs: { min: 1, max: 30 },
   long: { min: 1 / 3, max: 0.9 },
   longShare: 0.3,
+  longOn: 0.5,
   briefWaitMs: { min: 1, max: 50 },
   pauseMs: { min: 0, max: 5 },
 };
@@ -24,7 +28,9 @@ const PAUSE_MS: MinMax = { min: 1, max: 40 };
 
 /** Of one client, turn by turn. */
 export interface TurnTimes {
-  /** How long to wait for the lock; asked when the turn begins. */
+  /** Of which keys to take one; asked first, when the turn begins. */
+  keys(): readonly string[];
+  /** How long to wait for the lock. */
   waitMs(): number;
   /** How long to work under it; asked once it is granted. */
   workMs(): number;
@@ -51,8 +57,9 @@ export function longHolds(hold: HoldTimes): MinMax {
  * Half of the holds are short, so that the lock changes hands often; the other half may be as long as `hold` allows, so that
  * there is something to lose when a primary dies.
  */
-function boundedTimes(hold: MinMax, { leaseMs, waitMs }: WorkloadOptions, random: Random): TurnTimes {
+function boundedTimes(hold: MinMax, { keys, leaseMs, waitMs }: WorkloadOptions, random: Random): TurnTimes {
   return {
+    keys: () => keys,
     waitMs: () => waitMs,
     workMs() {
       const short = random.float() < 0.5;
@@ -83,10 +90,16 @@ class MixedTimes implements TurnTimes {
     this.dueMs = nowMs() + this.gapMs * random.float();
   }
 
+  keys(): readonly string[] {
+    const { keys, nowMs } = this.options;
+    const { longOn = 1 } = this.mixed;
+    this.isLong = nowMs() >= this.dueMs;
+    return this.isLong ? keys.slice(0, Math.ceil(keys.length * longOn)) : keys;
+  }
+
   /** Who wants the lock for a moment gives up soon: else all would stand before what is held for long. */
   waitMs(): number {
     const { briefWaitMs } = this.mixed;
-    this.isLong = this.options.nowMs() >= this.dueMs;
     return this.isLong || !briefWaitMs ? this.options.waitMs : logUniform(briefWaitMs, this.random);
   }
 

@@ -34,6 +34,6 @@ export const readWrite: Workload = {
         }
         yield* release(granted);
       },
-      (): Turn => ({ key: random.pick(options.keys), mode: random.int(1, 10) <= READERS_IN_TEN ? 'read' : 'write' }),
+      (keys): Turn => ({ key: random.pick(keys), mode: random.int(1, 10) <= READERS_IN_TEN ? 'read' : 'write' }),
     ),
 };

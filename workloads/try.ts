@@ -17,6 +17,6 @@ export const tries: Workload = {
         yield* work(options, granted, workMs());
         yield* release(granted);
       },
-      () => ({ key: random.pick(options.keys), waitMs: random.pick([0, random.int(1, LONGEST_WAIT_MS)]) }),
+      (keys) => ({ key: random.pick(keys), waitMs: random.pick([0, random.int(1, LONGEST_WAIT_MS)]) }),
     ),
 };

@@ -20,19 +20,19 @@ export interface Turn {
 }
 
 /**
- * For ever: takes what `next` says and, where it is granted, does `under`, which lets it go. `workMs` draws how long the work
+ * For ever: takes what `next` says of the keys that are for this turn and, where it is granted, does `under`, which lets it go. `workMs` draws how long the work
  * of this turn takes.
  */
 export function* turns(
   options: WorkloadOptions,
   random: Random,
   under: (granted: Granted, workMs: () => number, turn: Turn) => ScriptPart<void>,
-  next: () => Turn = () => ({ key: random.pick(options.keys) }),
+  next: (keys: readonly string[]) => Turn = (keys) => ({ key: random.pick(keys) }),
 ): ClientScript {
   const times = turnTimes(options, random);
   const { leaseMs } = options;
   for (;;) {
-    const turn = next();
+    const turn = next(times.keys());
     const granted = yield { do: 'acquire', leaseMs, waitMs: times.waitMs(), ...turn };
     if (granted.type === 'ok') yield* under(granted, () => times.workMs(), turn);
     yield { do: 'idle', ms: times.pauseMs() };

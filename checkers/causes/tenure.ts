@@ -48,6 +48,8 @@ export function tenureOf(write: KeyWrite, { hold }: Party, evidence: Evidence, u
   let held = false;
   let losses: Change[] = [];
   let isGone = false;
+  // When it was over by the server's clock, if nothing can have given it more time since it was certainly there.
+  let overMs = Number.POSITIVE_INFINITY;
   const list = changes.list.slice(changes.firstFrom(observation));
   for (const change of until ? before(list, until) : list) {
     const was = isThere(change.before);
@@ -57,7 +59,9 @@ export function tenureOf(write: KeyWrite, { hold }: Party, evidence: Evidence, u
     if (is) losses = [];
     // What comes when it was certainly not there befell something else.
     else if (!isGone && (was || mayTake(change, value))) losses.push(change);
-    isGone = !is && (isGone || stores(change.after, value) === 'no');
+    if (was) overMs = change.how === 'expired' ? change.before.expires.untilMs : Number.POSITIVE_INFINITY;
+    else if (mayProlong(change)) overMs = Number.POSITIVE_INFINITY;
+    isGone = !is && (isGone || stores(change.after, value) === 'no' || isOver(change, overMs));
   }
   // A server that was made a replica unseen, and primary again, has what another one had.
   const endNs = losses[0]?.atNs ?? until?.atNs ?? hold.untilNs;
@@ -75,6 +79,19 @@ function mayTake({ how, before, after }: Change, value: string): boolean {
   // After a gap nothing is known, nor whose time it was that was over.
   if (how === 'expired' && !before.held) return false;
   return how !== 'command' || stores(after, value) === 'no';
+}
+
+/** Whether a change may have given what was there more time. */
+function mayProlong({ how, applied, onlyNew }: Change): boolean {
+  return how === 'gap' || (how === 'command' && applied !== 'no' && !onlyNew);
+}
+
+/**
+ * Whether a key was looked at by a clock that was certainly past this time. Say c1's may or may not have been over when c2's
+ * SET NX came in the same millisecond: when c2 deletes the key it is not c1's any more, whatever became of the SET.
+ */
+function isOver({ how, after }: Change, overMs: number): boolean {
+  return how === 'expired' && after.expires.fromMs > overMs;
 }
 
 /** Those before a request; with them that what was there had expired, of which only the request tells. */

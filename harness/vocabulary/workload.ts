@@ -36,6 +36,8 @@ export interface MixedHolds {
   long: MinMax;
   /** The budget: which part of all keys' time long holds are to take. It decides how many there are. */
   longShare: number;
+  /** On which part of the keys they are, the first ones; absent: on any, as before this was said. */
+  longOn?: number;
   /** How long an acquire for a brief hold waits, milliseconds, drawn like the hold; absent: as long as one for a long hold. */
   briefWaitMs?: MinMax;
   /** Of a client between two turns, milliseconds. */

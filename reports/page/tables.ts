@@ -177,7 +177,8 @@ ${settings.length === 0 ? markup`<p>None.</p>` : markup`<div class="scroll"><tab
 
 function holdWords(hold: HoldTimes): string {
   if (!('briefMs' in hold)) return `${hold.min} to ${hold.max} leases`;
-  const { briefMs, long, longShare } = hold;
+  const { briefMs, long, longShare, longOn } = hold;
   const leases = `${long.min.toPrecision(2)} to ${long.max} leases`;
-  return `nearly always ${briefMs.min} to ${briefMs.max} ms; ${leases} for ${longShare * 100} % of the keys' time`;
+  const on = longOn === undefined ? '' : `, on ${longOn * 100} % of them`;
+  return `nearly always ${briefMs.min} to ${briefMs.max} ms; ${leases} for ${longShare * 100} % of the keys' time${on}`;
 }

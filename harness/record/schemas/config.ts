@@ -26,6 +26,7 @@ const mixedHolds = z.object({
   briefMs: z.object({ min: positive, max: positive }),
   long: bounds,
   longShare: positive.max(1),
+  longOn: positive.max(1).optional(),
   briefWaitMs: z.object({ min: positive, max: positive }).optional(),
   pauseMs: bounds,
 });

@@ -16,6 +16,7 @@ function options(hold: HoldTimes, changed: Partial<WorkloadOptions> = {}): Workl
 
 describe('a mixture', () => {
   interface Turn {
+    keys: readonly string[];
     waitMs: number;
     workMs: number;
     pauseMs: number;
@@ -27,9 +28,10 @@ describe('a mixture', () => {
     const times = turnTimes(options(MIXED_HOLDS, { ...changed, nowMs: () => nowMs }), createRandom(seed));
     const turns: Turn[] = [];
     while (nowMs < minutes * 60_000) {
+      const keys = times.keys();
       const waitMs = times.waitMs();
       nowMs += acquireMs;
-      const turn = { waitMs, workMs: times.workMs(), pauseMs: times.pauseMs() };
+      const turn = { keys, waitMs, workMs: times.workMs(), pauseMs: times.pauseMs() };
       turns.push(turn);
       nowMs += turn.workMs + turn.pauseMs;
     }
@@ -93,8 +95,23 @@ describe('a mixture', () => {
     let nowMs = 0;
     const times = turnTimes(options(MIXED_HOLDS, { nowMs: () => nowMs }), createRandom(1));
     nowMs = 60_000;
-    for (let refused = 0; refused < 5; refused++) expect(times.waitMs()).toBe(1_000);
+    for (let refused = 0; refused < 5; refused++) {
+      expect(times.keys()).toHaveLength(4);
+      expect(times.waitMs()).toBe(1_000);
+    }
     expect(times.workMs()).toBeGreaterThan(LEASE_MS / 3);
+  });
+
+  test('has all long work on the first half of the keys, where one who held too long finds another at work', () => {
+    const turns = turnsIn(20, 15);
+    for (const { keys, workMs } of turns) expect(keys).toEqual(options(MIXED_HOLDS).keys.slice(0, workMs > 30 ? 4 : 8));
+    expect(turnsIn(5, 15, { keys: ['a'] }).every(({ keys }) => keys[0] === 'a')).toBe(true);
+  });
+
+  test('without a word of that, as of an older run, has it on any key', () => {
+    const { longOn, ...older } = MIXED_HOLDS;
+    const times = turnTimes(options(older, { nowMs: () => 60_000 }), createRandom(1));
+    expect(times.keys()).toHaveLength(8);
   });
 
   test('brief work under a lease of milliseconds is briefer than long work', () => {
