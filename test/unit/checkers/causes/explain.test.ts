@@ -318,6 +318,24 @@ describe('clock-jumped', () => {
     expect(causes(story).map(({ name }) => name)).toEqual(['clock-jumped', 'clock-jumped']);
   });
 
+  it('is named although another asked in the very millisecond, and then let go what was stored', () => {
+    // By r1's clock it ends at 5.999 s; c3's SET comes then, and nobody can tell what it found.
+    const asked = () =>
+      granted()
+        .up('c3')
+        .fault(2, 0, 'clock', 'strike', { effects: [jump('r1', 3_400)] })
+        .sample(2.2, 'r1', { skewMs: 3_400, owner: 'value-of-c1', pttlMs: 399 })
+        .take(2.5995, 'r1', 'c3', 'value-of-c3', 3_400);
+    const released = (story: Story) => story.unlock(2.7, 'r1', 'c3', 'value-of-c3', 3_400);
+    const taken = (story: Story) => only(story.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 3_400)).name;
+    expect(taken(released(asked()))).toBe('clock-jumped');
+    // Had somebody given it more time, c3 may have let go what was c1's; or had nobody looked at it by that clock.
+    const prolonged = asked().command(2.5999, 'r1', 'c1', ['PEXPIRE', KEY, '5000'], 3_400);
+    expect(taken(released(prolonged))).not.toBe('clock-jumped');
+    const soon = asked().unlock(2.6, 'r1', 'c3', 'value-of-c3', 3_400);
+    expect(taken(soon)).not.toBe('clock-jumped');
+  });
+
   it('is not named where the clock moved by less than can be distinguished from reading late', () => {
     const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 5.985).release('c1', 6.5).release('c2', 7);
     story.watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1').take(5.984, 'r1', 'c2', 'value-of-c2', 20);
