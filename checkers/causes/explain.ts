@@ -51,7 +51,8 @@ function reasonsFor(input: CheckInput): readonly Reason[] {
 /**
  * Explains overlaps, best given earliest first: what they were made of is read again for each that lies far from the last.
  * A nested hold is its client's by the one that it is nested in, which may need no grant of its own: where nothing explains
- * it, and that one broke exclusion with the same other hold, both have one reason.
+ * it, and that one broke exclusion with the same other hold, both have one reason. What was lost of an outer hold whose lease
+ * was over when the nested one was granted says nothing of that grant.
  */
 export function explainerOf(input: CheckInput): (overlap: Overlap) => Cause {
   const windows = new EvidenceWindows(input);
@@ -70,6 +71,7 @@ function outermostOf(overlap: Overlap, { history, model }: CheckInput): Overlap 
   const nested = [overlap.first, overlap.second];
   const outer = nested.map((hold) => outermostHold(history, hold));
   if (outer.every((hold, n) => hold === nested[n])) return undefined;
+  if (outer.some((hold, n) => hold !== nested[n] && hold.leaseEndNs < nested[n]!.fromNs)) return undefined;
   return overlapsOf(outer, model).find((found) => found.class === 'exclusion');
 }
 
