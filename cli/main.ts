@@ -7,6 +7,7 @@ import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches
 import { drained, surviveClosedOutput } from './common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
 import { asCalledHere, RUNS_FOLDER, STANDING } from './common/standing.js';
+import { addConformFlags, type ConformFlags, conformCommand } from './conform/conform-command.js';
 import { runDoctor, runList } from './docs/about-commands.js';
 import { addHuntFlags, type HuntFlags } from './hunt/flags.js';
 import { huntCommand } from './hunt/hunt-command.js';
@@ -129,6 +130,15 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .action(async (flags: MatrixFlags) => {
       status = await matrixCommand(flags, { cwd });
     });
+  addConformFlags(
+    program
+      .command('conform')
+      .description('what is wrong with an adapter: holds what a lock client says against what the servers did'),
+  )
+    .addHelpText('after', asCalledHere(CONFORM))
+    .action(async (flags: ConformFlags) => {
+      status = await conformCommand(flags, { cwd });
+    });
   addInitFlags(
     program
       .command('init')
@@ -196,6 +206,19 @@ Examples:
   npm run torture -- replay hunts/2026-.../1                           exactly what was found, once more
 
 Exit status: 1 found, 0 nothing was found and the search was strong enough, 2 nothing was found in too little, 3 could not run.
+`;
+
+const CONFORM = `
+Half a minute: first nothing fails, then links are slow, answers are lost, and a server forgets what it stored. What is found is
+the adapter's, one line each with the remedy; of the lock itself it says nothing, \`run\` does. docs/adapters.md says how an
+adapter is written.
+
+Examples:
+  npm run torture -- conform --lock 'cmd:./my-client'
+  npm run torture -- conform --lock ./my-lock.ts --topology sentinel
+  npm run torture -- conform --lock go/redsync --json
+
+Exit status: 0 nothing is wrong (there may be advice), 1 mistakes were found, 2 cannot tell, 3 could not run.
 `;
 
 const MATRIX = `

@@ -18,7 +18,8 @@ export function fitsTopology(lockName: string, kind: TopologyKind): boolean {
   return topologiesOf(lockName)?.includes(kind.name) ?? true;
 }
 
-function topologiesOf(lockName: string): readonly string[] | undefined {
+/** Absent: it is not built in. */
+export function topologiesOf(lockName: string): readonly string[] | undefined {
   return (builtinLock(lockName) ?? externalLock(lockName))?.topologies;
 }
 

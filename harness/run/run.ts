@@ -237,7 +237,7 @@ function createScheduler(
     clientArgv: config.clientArgv,
     topology: topology.describe(),
     topologyName: topology.name,
-    model: parts.workload.model,
+    ...(!parts.workload.anyLock && { model: parts.workload.model }),
     leaseMs: config.leaseMs,
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     operationGraceMs: OPERATION_GRACE_MS,

@@ -13,8 +13,8 @@ import { StepStops } from './step-stops.js';
 
 export interface SchedulerOptions extends Omit<SlotOptions, 'stops'> {
   topologyName: string;
-  /** What the workload takes the lock for. */
-  model: LockModel;
+  /** What the workload takes the lock for; absent: for whatever it says. */
+  model?: LockModel;
   /** Features of which the lock must have one; absent: none in particular. */
   needs?: readonly string[];
 }
@@ -64,7 +64,8 @@ export class Scheduler {
       );
     }
     const { model: promised } = first;
-    if (promised?.kind === 'semaphore' && promised.permits > 1 && this.options.model.kind !== 'semaphore') {
+    const { model: expected = promised } = this.options;
+    if (promised?.kind === 'semaphore' && promised.permits > 1 && expected?.kind !== 'semaphore') {
       throw new UnfitLockError(
         `lock "${first.lock}" lets ${promised.permits} clients hold at once, and this workload expects one: every run would accuse it`,
       );

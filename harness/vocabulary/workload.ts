@@ -80,6 +80,8 @@ export interface Workload {
   readonly habit?: ClientHabit;
   /** What its clients take the lock for. */
   readonly model: LockModel;
+  /** Any lock will do, whatever it promises: no checker judges what these clients do. */
+  readonly anyLock?: true;
   /** Features of which the lock must have one, or the workload cannot be done with it. */
   readonly needs?: readonly string[];
   /** Whether its clients read and write a resource that the lock protects. */

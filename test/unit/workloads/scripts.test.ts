@@ -5,6 +5,7 @@ import { createRandom } from '../../../harness/runtimes/random.js';
 import type { HandshakeValue } from '../../../harness/vocabulary/protocol.js';
 import type { Instruction, Outcome, Workload, WorkloadOptions } from '../../../harness/vocabulary/workload.js';
 import { locks } from '../../../lock-impl/index.js';
+import { everyFeature } from '../../../workloads/conform.js';
 import { workloads } from '../../../workloads/index.js';
 
 const OPTIONS: WorkloadOptions = {
@@ -189,6 +190,28 @@ describe('under the lock', () => {
     expect([...orders].every((order) => new Set(order.split(' ')).size === 2)).toBe(true);
     expect(orders).toContain('lock:0 lock:1');
     expect(orders).toContain('lock:1 lock:0');
+  });
+
+  test('conform does what the lock says that it can, and nothing else', () => {
+    const done = (features: string[]) => {
+      const steps = lead(everyFeature, { lock: { lock: 'some', features } }).map(({ instruction }) => instruction);
+      return new Set(steps.flatMap((one) => (one.do === 'acquire' && one.mode ? [one.do, one.mode] : [one.do])));
+    };
+    expect(done([])).toEqual(new Set(['acquire', 'idle', 'release']));
+    expect(done(['renews'])).toEqual(new Set(['acquire', 'idle', 'release']));
+    expect(done(['extend', 'shared'])).toEqual(new Set(['acquire', 'read', 'write', 'idle', 'extend', 'release']));
+  });
+
+  test('conform has half of its keys for brief holds, and takes a lock again that says it can be', () => {
+    const nested = new Set<string>();
+    const held = new Map<number, string>();
+    for (const { instruction, outcome } of lead(everyFeature, { lock: { lock: 'some', features: ['reentrant'] } })) {
+      if (instruction.do === 'release') held.delete(instruction.hold);
+      if (instruction.do !== 'acquire') continue;
+      if ([...held.values()].includes(instruction.key)) nested.add(instruction.key);
+      held.set((outcome as { id: number }).id, instruction.key);
+    }
+    expect(nested).toEqual(new Set(['lock:0', 'lock:1']));
   });
 
   test('late-release gives up a task, takes the lock again, and releases the first hold before the second', () => {
