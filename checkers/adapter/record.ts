@@ -98,8 +98,15 @@ export class AdapterRecord {
     const byNs = Math.min(readNs + OBSERVED_WITHIN_NS, this.nextAskedNs(operation));
     return this.evidence.nodes.flatMap((node) => {
       const last = this.requests(node, operation, sentNs, byNs).findLast(({ effect }) => effect === 'take');
-      return last?.took === true && last.value !== undefined ? [last] : [];
+      return last?.took === true && this.isOwner(last, operation) ? [last] : [];
     });
+  }
+
+  /** Whether what was stored tells who stored it: no other client ever stored the same. A count of free permits does not. */
+  private isOwner({ node, value }: KeyWrite, { client, key }: Operation): boolean {
+    if (value === undefined) return false;
+    const writes = this.evidence.writes(node, key);
+    return !writes.some((one) => one.value === value && one.client !== undefined && one.client !== client);
   }
 
   /** The command of the same operation from which the lease runs: that one, or one that set the key's time after it. */

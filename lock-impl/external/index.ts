@@ -101,6 +101,26 @@ export const externalLocks: Record<string, ExternalLock> = {
     'RLock, with checkLockSyncedSlaves=false',
     'as set-nx-px; a failover can lose a grant',
   ),
+  'redisson/watchdog': redissonLock(
+    'watchdog',
+    'RLock, tryLock(wait): renewed every third of lockWatchdogTimeout, which is the lease',
+    'as rlock, for work of any length; a paused client is a stale holder, and it is told nothing of a lost lock',
+  ),
+  'redisson/multi': redissonLock(
+    'multi',
+    'RedissonMultiLock over three locks of one server, tryLock(wait, lease)',
+    'as rlock, all or none',
+  ),
+  'redisson/semaphore': redissonLock(
+    'semaphore',
+    'RSemaphore with two permits, tryAcquire(wait)',
+    'never more than two at once; permits have no owners, and that of a client that dies is lost for ever',
+  ),
+  'redisson/permit-expirable': redissonLock(
+    'permit-expirable',
+    'RPermitExpirableSemaphore with two permits, tryAcquire(wait, lease)',
+    'as semaphore, with permits that have ids and end with their lease',
+  ),
   'redisson/spin': redissonLock('spin', 'the spin lock, tryLock(wait, lease)', 'as rlock, without its wake-ups'),
   'redisson/fair': redissonLock(
     'fair',

@@ -15,6 +15,8 @@ const BUILD_MS = 5 * 60_000;
 
 /** The first lock of a project is tried on all its topologies, for the project's way to connect; the others on one. */
 const isFirst = (name: string) => Object.keys(externalLocks).find((one) => folderOf(one) === folderOf(name)) === name;
+/** A lock that several may hold at once is taken for no other. */
+const workloadFor = (name: string) => (/semaphore|permit/.test(name) ? ['--workload', 'semaphore'] : []);
 const folderOf = (name: string) => name.split('/')[0];
 
 describe.each(Object.entries(externalLocks))('%s', (name, { project, topologies }) => {
@@ -23,6 +25,7 @@ describe.each(Object.entries(externalLocks))('%s', (name, { project, topologies 
   it.runIf(isBuildable).each(tried)('is granted on %s, and never to two', { timeout: BUILD_MS }, async (topology) => {
     const { status, output, errors, results } = await torture([
       ...QUIET,
+      ...workloadFor(name),
       '--topology',
       topology,
       '--lock',

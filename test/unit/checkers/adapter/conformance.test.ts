@@ -133,6 +133,13 @@ describe('releases', () => {
     expect(rules(told)).toEqual(['release-left-key']);
   });
 
+  it('of one of several permits, which are counted, leave what others have', () => {
+    const counted = (told: Story, at: number, client: string, left: string) =>
+      told.command(at, 'r1', client, ['SET', KEY, left, 'PX', '60000']);
+    const told = counted(counted(story().grant(CLIENT, 1), 0.999, CLIENT, '1'), 1.5, OTHER, '1').release(CLIENT, 2);
+    expect(rules(told)).toEqual([]);
+  });
+
   it('of which the end of the record does not show what became are not accused', () => {
     const told = granted(story(), 1).release(CLIENT, 2).whole(3);
     expect(conformance(told.input()).findings).toEqual([]);

@@ -6,10 +6,10 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
@@ -33,10 +33,14 @@ public final class Client {
 
   private final String name;
   private final Locks.Variant variant;
-  private final Wire wire = new Wire();
+  private final Wire wire = new Wire(this::renewed);
   private final List<RedissonClient> clients = new ArrayList<>();
-  private final Map<Integer, Locks.Hold> holds = new HashMap<>();
+  private final Map<Integer, Held> holds = new ConcurrentHashMap<>();
   private boolean quorum;
+  private int leaseMs;
+  private int timeoutMs;
+
+  private record Held(String key, Locks.Returning returning) {}
 
   private Client(String name) {
     this.name = name;
@@ -44,7 +48,6 @@ public final class Client {
   }
 
   public static void main(String[] arguments) throws Exception {
-    PrintStream protocol = System.out;
     System.setOut(System.err); // whatever else prints
     if (arguments.length != 1 || !Locks.ALL.containsKey(arguments[0])) {
       System.err.println("name one lock: " + Locks.ALL.keySet());
@@ -55,13 +58,24 @@ public final class Client {
     reading.setDaemon(true);
     reading.start();
     var client = new Client(arguments[0]);
-    var gson = new Gson();
     // One thread asks for everything: to Redisson it is the owner.
-    while (true) {
-      JsonObject request = gson.fromJson(requests.take(), JsonObject.class);
-      protocol.write((gson.toJson(client.handle(request)) + "\n").getBytes(StandardCharsets.UTF_8));
-      protocol.flush();
-    }
+    while (true) say(client.handle(GSON.fromJson(requests.take(), JsonObject.class)));
+  }
+
+  private static final PrintStream PROTOCOL = System.out;
+  private static final Gson GSON = new Gson();
+
+  private static synchronized void say(Map<String, Object> line) {
+    byte[] bytes = (GSON.toJson(line) + "\n").getBytes(StandardCharsets.UTF_8);
+    PROTOCOL.write(bytes, 0, bytes.length);
+    PROTOCOL.flush();
+  }
+
+  private void renewed(String key, long sentNs) {
+    holds.forEach(
+        (id, held) -> {
+          if (held.key().equals(key)) say(Map.of("type", "renewed", "hold", id, "at", sentNs, "leaseMs", leaseMs));
+        });
   }
 
   /** Ends the program with its input, at once, also in the middle of a wait. */
@@ -113,12 +127,14 @@ public final class Client {
     String kind = topology.get("kind").getAsString();
     if (!variant.topologies().contains(kind)) throw new Refused("lock: redisson/" + name + " makes no sense on " + kind);
     JsonObject options = request.getAsJsonObject("options");
-    connect(topology, kind, options.get("commandTimeoutMs").getAsInt());
+    leaseMs = options.get("leaseMs").getAsInt();
+    timeoutMs = options.get("commandTimeoutMs").getAsInt();
+    connect(topology, kind);
     // A JVM loads a thousand classes at its first lock: not to be measured as the lock's slowness.
     String own = "lock-torture-warm-up:" + options.get("client").getAsString();
     try {
       var granted = variant.taking().take(clients, own, false, 0, 1_000);
-      if (granted != null) granted.lock().unlock();
+      if (granted != null) granted.returning().giveBack();
     } catch (Exception error) {
       System.err.println("warm-up: " + said(error));
     }
@@ -128,17 +144,18 @@ public final class Client {
     value.put("features", variant.features());
     value.put("topologies", variant.topologies());
     value.put("model", variant.model());
+    if (!variant.deadlines().isEmpty()) value.put("deadlines", variant.deadlines());
     return value;
   }
 
   /** Clients with Redisson's own settings (resends among them) but for the time that a command may take. */
-  private void connect(JsonObject topology, String kind, int timeoutMs) throws Refused {
+  private void connect(JsonObject topology, String kind) throws Refused {
     switch (kind) {
-      case "single", "replica" -> clients.add(single(topology, topology.getAsJsonObject("node"), timeoutMs));
+      case "single", "replica" -> clients.add(single(topology, topology.getAsJsonObject("node")));
       case "redlock" -> {
         for (JsonElement node : topology.getAsJsonArray("nodes")) {
           try {
-            clients.add(single(topology, node.getAsJsonObject(), timeoutMs));
+            clients.add(single(topology, node.getAsJsonObject()));
           } catch (RedisException error) {
             throw new Refused("unreachable: " + said(error));
           }
@@ -150,31 +167,31 @@ public final class Client {
         for (JsonElement sentinel : topology.getAsJsonArray("sentinels"))
           servers.addSentinelAddress(address(sentinel.getAsJsonObject()));
         if (topology.has("password")) servers.setSentinelPassword(topology.get("password").getAsString());
-        clients.add(Redisson.create(timed(config, servers, timeoutMs)));
+        clients.add(Redisson.create(timed(config, servers)));
       }
       default -> {
         Config config = config(topology);
         var servers = config.useClusterServers();
         for (JsonElement node : topology.getAsJsonArray("nodes")) servers.addNodeAddress(address(node.getAsJsonObject()));
-        clients.add(Redisson.create(timed(config, servers, timeoutMs)));
+        clients.add(Redisson.create(timed(config, servers)));
       }
     }
   }
 
-  private RedissonClient single(JsonObject topology, JsonObject node, int timeoutMs) {
+  private RedissonClient single(JsonObject topology, JsonObject node) {
     Config config = config(topology);
     var server = config.useSingleServer().setAddress(address(node)).setConnectionMinimumIdleSize(2);
-    return Redisson.create(timed(config, server, timeoutMs));
+    return Redisson.create(timed(config, server));
   }
 
   private Config config(JsonObject topology) {
-    Config config = new Config().setNettyHook(wire).setNettyThreads(4).setThreads(4);
+    Config config = new Config().setNettyHook(wire).setNettyThreads(4).setThreads(4).setLockWatchdogTimeout(leaseMs);
     if (name.equals("rlock-no-sync")) config.setCheckLockSyncedSlaves(false);
     if (topology.has("password")) config.setPassword(topology.get("password").getAsString());
     return config;
   }
 
-  private static Config timed(Config config, BaseConfig<?> servers, int timeoutMs) {
+  private Config timed(Config config, BaseConfig<?> servers) {
     servers.setTimeout(timeoutMs).setConnectTimeout(timeoutMs);
     return config;
   }
@@ -195,11 +212,13 @@ public final class Client {
       throw judged(error);
     }
     if (granted == null) {
+      wire.settle(timeoutMs);
       if (wire.inDoubt() && !quorum) throw new IllegalStateException("reconnect: refused after a command without an answer");
       throw new Refused(quorum ? "no-quorum" : "held");
     }
-    long sentNs = wire.grantSentNs(clients.size());
-    holds.put(request.get("id").getAsInt(), new Locks.Hold(key, granted.lock()));
+    long sentNs = wire.grantSentNs(variant.parts());
+    holds.put(request.get("id").getAsInt(), new Held(key, granted.returning()));
+    wire.granted();
     var value = new LinkedHashMap<String, Object>();
     value.put("grantSent", sentNs);
     if (granted.token() != null) value.put("token", granted.token());
@@ -208,11 +227,11 @@ public final class Client {
 
   private Object release(JsonObject request) throws Exception {
     int id = request.get("hold").getAsInt();
-    Locks.Hold hold = holds.get(id);
+    Held hold = holds.get(id);
     if (hold == null) throw new Refused("unknown-hold: " + id);
     wire.begin(hold.key());
     try {
-      hold.lock().unlock();
+      if (!hold.returning().giveBack()) throw new IllegalMonitorStateException("not ours any more");
     } catch (IllegalMonitorStateException error) {
       if (wire.inDoubt()) throw error;
       throw new Refused("not-owner");

@@ -1,18 +1,25 @@
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RReadWriteLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /** The locks of Redisson that the adapter knows, by variant. */
 final class Locks {
-  /** Something that is held, and how to give it back. */
-  record Hold(String key, RLock lock) {}
+  /** What was granted: how it is given back, and its token where it has one. */
+  record Granted(Returning returning, Long token) {}
 
-  /** What was granted: the lock, and its token where it has one. */
-  record Granted(RLock lock, Long token) {}
+  /** Returns false, or throws an IllegalMonitorStateException, where it was not ours any more. */
+  @FunctionalInterface
+  interface Returning {
+    boolean giveBack();
+  }
 
   @FunctionalInterface
   interface Taking {
@@ -21,21 +28,49 @@ final class Locks {
         throws InterruptedException;
   }
 
-  /** A lock, and what its handshake says of it. */
-  record Variant(Taking taking, List<String> topologies, List<String> features, Map<String, Object> model) {}
+  /** A lock, and what its handshake says of it. `parts`: how many commands one try is on a server. */
+  record Variant(
+      Taking taking,
+      List<String> topologies,
+      List<String> features,
+      Map<String, Object> model,
+      Map<String, Object> deadlines,
+      int parts) {
+    Variant(Taking taking, List<String> topologies, List<String> features, Map<String, Object> model) {
+      this(taking, topologies, features, model, Map.of(), 1);
+    }
+  }
 
   private static final List<String> ONE_SERVER = List.of("single", "replica", "sentinel", "cluster");
 
+  /** What a multi lock is made of, as ends of the key's name. */
+  private static final List<String> MULTI = List.of("", ":b", ":c");
+
+  private static final int PERMITS = 2;
+  private static final Map<String, Object> SEMAPHORE = Map.of("kind", "semaphore", "permits", PERMITS);
+
   static final Map<String, Variant> ALL =
-      Map.of(
-          "rlock", mutex((clients, key) -> clients.get(0).getLock(key), ONE_SERVER),
-          "rlock-no-sync", mutex((clients, key) -> clients.get(0).getLock(key), ONE_SERVER),
-          "spin", mutex((clients, key) -> clients.get(0).getSpinLock(key), ONE_SERVER),
-          "redlock", mutex(Locks::redLock, List.of("redlock")),
-          "fair", mutex((clients, key) -> clients.get(0).getFairLock(key), ONE_SERVER),
-          "fenced", new Variant(Locks::fenced, ONE_SERVER, List.of("fencing", "clock"), Map.of("kind", "fenced")),
-          "read-write",
-              new Variant(Locks::readWrite, ONE_SERVER, List.of("shared", "clock"), Map.of("kind", "read-write")));
+      Map.ofEntries(
+          Map.entry("rlock", mutex((clients, key) -> clients.get(0).getLock(key), ONE_SERVER)),
+          Map.entry("rlock-no-sync", mutex((clients, key) -> clients.get(0).getLock(key), ONE_SERVER)),
+          Map.entry("watchdog", new Variant(Locks::watchdog, ONE_SERVER, List.of("renews", "clock"), Map.of("kind", "mutex"))),
+          Map.entry("spin", mutex((clients, key) -> clients.get(0).getSpinLock(key), ONE_SERVER)),
+          Map.entry("redlock", mutex(Locks::redLock, List.of("redlock"))),
+          Map.entry(
+              "multi",
+              new Variant(of(Locks::multi), ONE_SERVER, List.of("clock"), Map.of("kind", "mutex"), Map.of(), MULTI.size())),
+          Map.entry("fair", mutex((clients, key) -> clients.get(0).getFairLock(key), ONE_SERVER)),
+          Map.entry(
+              "fenced", new Variant(Locks::fenced, ONE_SERVER, List.of("fencing", "clock"), Map.of("kind", "fenced"))),
+          Map.entry(
+              "read-write",
+              new Variant(Locks::readWrite, ONE_SERVER, List.of("shared", "clock"), Map.of("kind", "read-write"))),
+          Map.entry(
+              "semaphore",
+              new Variant(Locks::semaphore, ONE_SERVER, List.of("clock"), SEMAPHORE, Map.of("permit", "never"), 1)),
+          Map.entry(
+              "permit-expirable",
+              new Variant(Locks::permitExpirable, ONE_SERVER, List.of("clock"), SEMAPHORE, Map.of("permit", "lease"), 1)));
 
   private interface Getting {
     RLock get(List<RedissonClient> clients, String key);
@@ -50,13 +85,25 @@ final class Locks {
   }
 
   private static Granted taken(RLock lock, long waitMs, long leaseMs) throws InterruptedException {
-    return lock.tryLock(waitMs, leaseMs, TimeUnit.MILLISECONDS) ? new Granted(lock, null) : null;
+    return lock.tryLock(waitMs, leaseMs, TimeUnit.MILLISECONDS) ? new Granted(() -> unlocked(lock), null) : null;
+  }
+
+  private static boolean unlocked(RLock lock) {
+    lock.unlock();
+    return true;
+  }
+
+  /** Without a lease: Redisson renews it, for as long as the process lives. */
+  private static Granted watchdog(List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs)
+      throws InterruptedException {
+    RLock lock = clients.get(0).getLock(key);
+    return lock.tryLock(waitMs, TimeUnit.MILLISECONDS) ? new Granted(() -> unlocked(lock), null) : null;
   }
 
   private static Granted fenced(List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs) {
     RFencedLock lock = clients.get(0).getFencedLock(key);
     Long token = lock.tryLockAndGetToken(waitMs, leaseMs, TimeUnit.MILLISECONDS);
-    return token == null ? null : new Granted(lock, token);
+    return token == null ? null : new Granted(() -> unlocked(lock), token);
   }
 
   private static Granted readWrite(List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs)
@@ -70,6 +117,35 @@ final class Locks {
     RLock[] parts = clients.stream().map(client -> client.getLock(key)).toArray(RLock[]::new);
     return clients.get(0).getRedLock(parts);
   }
+
+  private static RLock multi(List<RedissonClient> clients, String key) {
+    RLock[] parts = MULTI.stream().map(end -> clients.get(0).getLock(key + end)).toArray(RLock[]::new);
+    return clients.get(0).getMultiLock(parts);
+  }
+
+  private static Granted semaphore(List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs)
+      throws InterruptedException {
+    RSemaphore semaphore = clients.get(0).getSemaphore(key);
+    if (SET_UP.add(key)) semaphore.trySetPermits(PERMITS);
+    if (!semaphore.tryAcquire(waitMs, TimeUnit.MILLISECONDS)) return null;
+    return new Granted(
+        () -> {
+          semaphore.release();
+          return true;
+        },
+        null);
+  }
+
+  private static Granted permitExpirable(
+      List<RedissonClient> clients, String key, boolean read, long waitMs, long leaseMs) throws InterruptedException {
+    RPermitExpirableSemaphore semaphore = clients.get(0).getPermitExpirableSemaphore(key);
+    if (SET_UP.add(key)) semaphore.trySetPermits(PERMITS);
+    String permit = semaphore.tryAcquire(waitMs, leaseMs, TimeUnit.MILLISECONDS);
+    return permit == null ? null : new Granted(() -> semaphore.tryRelease(permit), null);
+  }
+
+  /** Keys whose permits this process has made sure of: as an application does, once, when it starts. */
+  private static final Set<String> SET_UP = ConcurrentHashMap.newKeySet();
 
   private Locks() {}
 }
