@@ -16,6 +16,7 @@ export const SETTINGS: Readonly<Record<keyof Settings, Kind>> = {
   clientImage: 'plain',
   clients: 'plain',
   keys: 'plain',
+  startsWithin: 'duration',
   lease: 'duration',
   wait: 'duration',
   hold: 'plain',

@@ -14,6 +14,7 @@ import {
   optionsSchema,
   readValueSchema,
   requestSchema,
+  startingSchema,
   writeValueSchema,
 } from '../../harness/record/schemas/protocol.js';
 
@@ -33,6 +34,7 @@ export function protocolPage(path: string): string {
 const MARKED = /<!-- fields of (\w+) -->[\s\S]*?<!-- end of fields -->/g;
 
 const TABLES: Record<string, () => string> = {
+  starting: () => messages('type', 'says', [startingSchema]),
   requests: () => messages('op', 'wanted', requestSchema.options),
   options: () => table(['field of `options`', 'type', 'says'], fieldRows(optionsSchema)),
   values: () =>

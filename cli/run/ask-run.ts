@@ -64,6 +64,7 @@ function settingsOf(flags: RunFlags, lock: string, cwd: string): AskedRun['setti
     workload,
     clients,
     keys: Array.from({ length: flags.keys }, (_, n) => `lock:${n}`),
+    ...(flags.startsWithin !== undefined && { startsWithinMs: flags.startsWithin }),
     leaseMs: flags.lease,
     waitMs: flags.wait,
     hold,

@@ -3,8 +3,9 @@
  * with what they ask for.
  */
 import { resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
+import { LONGEST_START_MS } from '../../harness/run/client-process.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { Persistence, TopologyOptions } from '../../harness/vocabulary/topology.js';
@@ -57,6 +58,7 @@ export interface RunFlags extends SeriesFlags, MachineFlags {
   clients: number;
   keys: number;
   lease: number;
+  startsWithin?: number;
   wait: number;
   hold: HoldTimes;
   careless: boolean;
@@ -93,6 +95,13 @@ const EVICTION = [
   'volatile-ttl',
 ];
 
+/** As long as a client may ask for itself. */
+function startDurationMs(text: string): number {
+  const ms = positiveDurationMs(text);
+  if (ms > LONGEST_START_MS) throw new InvalidArgumentError(`"${text}" is more than ${LONGEST_START_MS / 1e3}s.`);
+  return ms;
+}
+
 /** Adds every flag of `run`. */
 export function addRunFlags(command: Command): Command {
   const options = [
@@ -108,6 +117,11 @@ export function addRunFlags(command: Command): Command {
     ...machineOptions(),
     value('--clients <n>', 'lock clients, one process each', wholeNumberIn(1, 200), 6, '6; 8 without --hold'),
     value('--keys <n>', 'locks they contend for', wholeNumberIn(1, 1000), 3, '3; 8 without --hold'),
+    value(
+      '--starts-within <duration>',
+      'how long a client program may take to start, at most 120s (default: 15s, or what it says itself)',
+      startDurationMs,
+    ),
     value('--lease <duration>', 'lease of every lock', positiveDurationMs, DEFAULT_LEASE_MS, '4.7s: not whole seconds'),
     value(
       '--wait <duration>',

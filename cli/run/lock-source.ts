@@ -28,6 +28,8 @@ export interface LockSource {
   kind: 'builtin' | 'file' | 'external' | 'command';
   /** Topologies on which the lock makes sense, where that is known before it runs. */
   topologies?: readonly string[];
+  /** How long it may take to start, where that is known before it runs. */
+  startsWithinMs?: number;
   /** What the user should know of it. */
   note?: string;
 }
@@ -52,7 +54,7 @@ export interface LockContext extends Omit<BundleContext, 'own'> {
   builtin(name: string): BuiltinModule | undefined;
   builtinNames: readonly string[];
   /** A lock library of another language, built if it is not yet; undefined where none is called that. */
-  external(name: string): Promise<{ clientArgv: string[]; topologies: readonly string[] } | undefined>;
+  external(name: string): Promise<Pick<LockSource, 'clientArgv' | 'topologies' | 'startsWithinMs'> | undefined>;
   /** The Node program. */
   node: string;
 }

@@ -75,6 +75,7 @@ export function createPreparer(machine: Machine, base: string, say: Say) {
         version: 2,
         runId,
         startedAt: new Date().toISOString(),
+        ...(kept.startsWithinMs !== undefined && { startsWithinMs: kept.startsWithinMs }),
         ...request,
         ...machine,
         clientArgv: await putLock(kept, folder),
@@ -96,10 +97,10 @@ export function createPreparer(machine: Machine, base: string, say: Say) {
 /** The module that a lock's file became, below a run's folder. */
 export const BUNDLE = 'lock.mjs';
 
-type KeptLock = Pick<LockSource, 'clientArgv'> & { bundle?: { path: string; code: Buffer } };
+type KeptLock = Pick<LockSource, 'clientArgv' | 'startsWithinMs'> & { bundle?: { path: string; code: Buffer } };
 
 async function readLock(request: RunRequest, folder: string, machine: Machine, say: Say): Promise<KeptLock> {
-  const { clientArgv, kind, note } = await resolveLock(request.lock, {
+  const { clientArgv, startsWithinMs, kind, note } = await resolveLock(request.lock, {
     cwd: request.cwd,
     outFolder: folder,
     builtin: builtinLock,
@@ -111,7 +112,7 @@ async function readLock(request: RunRequest, folder: string, machine: Machine, s
     withPackages: machine.containers !== undefined,
   });
   if (note !== undefined) say(note);
-  if (kind !== 'file') return { clientArgv };
+  if (kind !== 'file') return { clientArgv, startsWithinMs };
   const path = join(folder, BUNDLE);
   return { clientArgv, bundle: { path, code: await readFile(path) } };
 }
@@ -122,7 +123,8 @@ async function startOfExternal(name: string, { containers }: Machine, say: Say) 
   if (containers)
     throw new UsageError(`--lock ${name}: built for this machine, not for containers: leave out --runtime docker`);
   const program = await externalProgram(lock.project, { cacheFolder: cacheFolder(), say });
-  return { clientArgv: [...program, lock.variant], topologies: lock.topologies };
+  const { topologies, project } = lock;
+  return { clientArgv: [...program, lock.variant], topologies, startsWithinMs: project.startsWithinMs };
 }
 
 /** Resolves with the command that starts a client with the lock as it lies in `folder`. */

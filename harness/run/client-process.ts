@@ -14,13 +14,15 @@ import {
   helloSchema,
   NOTICE_TYPES,
   noticeSchema,
+  PROTOCOL_VERSION,
   readValueSchema,
   responseSchema,
+  startingSchema,
   writeValueSchema,
 } from '../record/schemas/protocol.js';
 import type { Completion, OpName } from '../vocabulary/history.js';
 import type { Host, HostProcess, ProcessExit } from '../vocabulary/host.js';
-import type { ClientOptions, HandshakeValue, Notice, Request, Response } from '../vocabulary/protocol.js';
+import type { ClientOptions, HandshakeValue, Notice, Request, Response, Starting } from '../vocabulary/protocol.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { TopologyDescription } from '../vocabulary/topology.js';
 
@@ -78,6 +80,8 @@ export interface ClientProcessOptions {
 export type RequestBody = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never;
 
 const FIRST_REQUEST_ID = 1;
+/** The longest that a program may ask for, to start. */
+export const LONGEST_START_MS = 120_000;
 
 export class ClientProcess {
   readonly name: string;
@@ -89,6 +93,10 @@ export class ClientProcess {
   private nextId = FIRST_REQUEST_ID;
   private rest: Buffer = Buffer.alloc(0);
   private garbage: string | undefined;
+  /** How long the program may take to answer `init`. */
+  private startMs = 0;
+  /** Hears that it takes longer; after the handshake that is no news. */
+  private starting: (said: Starting) => void = () => {};
 
   constructor(private readonly options: ClientProcessOptions) {
     this.name = options.name;
@@ -104,10 +112,14 @@ export class ClientProcess {
 
   /** `init`: tells the program where Redis is; resolves with what it says of itself, rejects with HandshakeError. */
   async shakeHands(topology: TopologyDescription, options: ClientOptions, timeoutMs: number): Promise<HandshakeValue> {
-    const reply = await this.withTimeout(this.exchange(0, { op: 'init', topology, options }), timeoutMs);
+    const init = { op: 'init', protocol: PROTOCOL_VERSION, topology, options } as const;
+    const reply = await this.onceStarted(this.exchange(0, init), timeoutMs);
     if (this.garbage !== undefined)
       throw new HandshakeError(`the lock client's first line is not protocol: ${this.garbage}`);
-    if (!reply) throw new HandshakeError(`the lock client did not answer init within ${timeoutMs} ms`);
+    if (!reply)
+      throw new HandshakeError(
+        `the lock client did not answer init within ${this.startMs} ms; if it takes long to start, let it say so first ({"type":"starting","withinMs":60000}), or give --starts-within 60s`,
+      );
     if (reply.type !== 'ok') throw new HandshakeError(`the lock client could not start: ${reply.reason ?? reply.type}`);
     const { value: hello, problem } = conform(helloSchema, reply);
     if (problem !== undefined) {
@@ -153,6 +165,29 @@ export class ClientProcess {
     }
   }
 
+  /** The answer to `init`: within that time, or within what the program asks for meanwhile. Undefined: it did not come. */
+  private async onceStarted(reply: Promise<Reply>, timeoutMs: number): Promise<Reply | undefined> {
+    const { clock } = this.options;
+    const beganNs = clock.nowNs();
+    const answered = new AbortController();
+    void reply.then(() => answered.abort());
+    this.startMs = timeoutMs;
+    this.starting = ({ withinMs }) => {
+      const untilMs = (clock.nowNs() - beganNs) / 1e6 + Math.min(withinMs, LONGEST_START_MS);
+      this.startMs = Math.max(this.startMs, Math.ceil(untilMs));
+    };
+    try {
+      for (;;) {
+        const leftMs = this.startMs - (clock.nowNs() - beganNs) / 1e6;
+        if (leftMs <= 0) return undefined;
+        const done = await Promise.race([reply, clock.sleep(leftMs, answered.signal).then(() => undefined)]);
+        if (done || answered.signal.aborted) return await reply;
+      }
+    } finally {
+      this.starting = () => {};
+    }
+  }
+
   private read(chunk: Buffer): void {
     if (this.garbage !== undefined) return;
     let data = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
@@ -175,6 +210,11 @@ export class ClientProcess {
       message = JSON.parse(line);
     } catch {
       this.distrust(shown(line));
+      return;
+    }
+    const { value: starting } = conform(startingSchema, message);
+    if (starting) {
+      if (this.unasked(line)) this.starting(starting);
       return;
     }
     if (!NOTICE_TYPES.includes((message as { type?: unknown } | null)?.type)) {

@@ -15,6 +15,8 @@ export interface SlotOptions extends ClientRun {
   random: Random;
   topology: TopologyDescription;
   commandTimeoutMs: number;
+  /** How long a program may take to start; absent: as the protocol says. */
+  startsWithinMs?: number;
   script(random: Random, lock: HandshakeValue): ClientScript;
   /** The server of what the lock protects, for workloads that have one. */
   resource?: Endpoint;
@@ -92,7 +94,7 @@ export class ClientSlot {
           seed: this.options.random.fork(`client/${name}`).int(0, 0x7fffffff),
           ...(this.options.resource && { resource: this.options.resource }),
         },
-        HANDSHAKE_TIMEOUT_MS,
+        this.options.startsWithinMs ?? HANDSHAKE_TIMEOUT_MS,
       );
       target.up(value);
       this.target = target;

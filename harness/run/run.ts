@@ -240,6 +240,7 @@ function createScheduler(
     ...(!parts.workload.anyLock && { model: parts.workload.model }),
     leaseMs: config.leaseMs,
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    ...(config.startsWithinMs !== undefined && { startsWithinMs: config.startsWithinMs }),
     operationGraceMs: OPERATION_GRACE_MS,
     script: (random, lock) => parts.workload.script({ ...config, nowMs }, random, lock),
     ...(parts.workload.needs && { needs: parts.workload.needs }),

@@ -15,6 +15,8 @@ export interface ExternalProject {
   remedy: string;
   /** Commands that make it, in a copy of its sources. Versions of what they fetch are pinned by files of the project. */
   build: readonly (readonly string[])[];
+  /** How long a client may take to start on a busy machine; absent: as the protocol says. Milliseconds. */
+  startsWithinMs?: number;
   /** Starts a client; the variant is its last argument. */
   start: readonly string[];
 }

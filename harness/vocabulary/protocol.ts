@@ -31,7 +31,13 @@ export type LockMode = 'read' | 'write';
 
 /** What the harness sends, one JSON object a line. */
 export type Request =
-  | { id: number; op: 'init'; topology: TopologyDescription; options: ClientOptions }
+  | {
+      id: number;
+      op: 'init';
+      protocol?: 2;
+      topology: TopologyDescription;
+      options: ClientOptions;
+    }
   /** `mode` only for a lock that has it (feature `shared`): `read` shares. */
   | ({ id: number; op: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode } & Stoppable)
   | ({ id: number; op: 'extend'; hold: number; leaseMs: number } & Stoppable)
@@ -75,6 +81,12 @@ export type Notice =
   | { type: 'lost'; hold: number; at: number; reason?: string }
   /** A named point inside the lock's own code, at which a scenario can strike. */
   | { type: 'step'; name: string; at: number; hold?: number };
+
+/** A program that takes long to start may say so first, before it answers `init`: within so many milliseconds from then. */
+export interface Starting {
+  type: 'starting';
+  withinMs: number;
+}
 
 export interface HandshakeValue {
   lock: string;

@@ -25,6 +25,8 @@ export interface RunConfig {
   workload: string;
   clients: number;
   keys: string[];
+  /** How long a client program may take to start; absent: as the protocol says. */
+  startsWithinMs?: number;
   leaseMs: number;
   waitMs: number;
   hold: HoldTimes;

@@ -18,6 +18,7 @@ export interface Settings {
   clientImage?: string;
   clients?: number;
   keys?: number;
+  startsWithin?: Duration;
   lease?: Duration;
   wait?: Duration;
   /** In parts of the lease: `'0.1x..0.7x'`. */

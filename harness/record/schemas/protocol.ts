@@ -17,9 +17,13 @@ import type {
   Notice,
   Request,
   Response,
+  Starting,
 } from '../../vocabulary/protocol.js';
 import type { TopologyDescription } from '../../vocabulary/topology.js';
 import { describes } from './describes.js';
+
+/** What the harness speaks: version 2 only adds to version 1, whose clients are as good as ever. */
+export const PROTOCOL_VERSION = 2;
 
 const whole = z.int().min(0);
 /** Not `int`: nanoseconds since a machine was started are above 2^53 after 104 days. */
@@ -83,6 +87,10 @@ const requests = {
     .object({
       id,
       op: z.literal('init'),
+      protocol: z
+        .literal(PROTOCOL_VERSION)
+        .optional()
+        .describe('the version of this page, which adds to version 1: a client of that one is as good'),
       topology: topologySchema.describe('where the servers are, see below'),
       options: optionsSchema.describe('see below'),
     })
@@ -251,6 +259,16 @@ export const noticeSchema = describes<Notice>()(
       })
       .describe("a named point in the lock's code was reached, at which a plan can strike"),
   ]),
+);
+
+/** What a program may say before it answers `init`. */
+export const startingSchema = describes<Starting>()(
+  z
+    .object({
+      type: z.literal('starting'),
+      withinMs: z.number().positive().describe('it will have answered `init` so many milliseconds from now'),
+    })
+    .describe('the program takes long to start'),
 );
 
 /** The types of unsolicited lines. */

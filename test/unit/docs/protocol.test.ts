@@ -8,6 +8,7 @@ import {
   noticeSchema,
   requestSchema,
   responseSchema,
+  startingSchema,
   topologySchema,
 } from '../../../harness/record/schemas/protocol.js';
 
@@ -29,7 +30,8 @@ describe('docs/protocol.md', () => {
     ['requests', /^→ /, requestSchema, 5],
     ['answers', /^← /, responseSchema, 5],
     ['topologies', /^\{"kind":/, topologySchema, 5],
-    ['notices', /^\{"type":/, noticeSchema, 3],
+    ['notices', /^\{"type":"(?!starting)/, noticeSchema, 3],
+    ['slow starters', /^\{"type":"starting/, startingSchema, 1],
   ] as const)('shows %s that are such', (_, begin, schema, least) => {
     const shown = lines(begin);
     expect(shown.length).toBeGreaterThanOrEqual(least);

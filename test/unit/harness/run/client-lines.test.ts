@@ -125,3 +125,84 @@ describe('a line', () => {
     );
   });
 });
+
+describe('a program that takes long to start', () => {
+  /** A clock that stands still until it is moved. */
+  function handClock() {
+    let nowMs = 0;
+    const waiting = new Set<{ atMs: number; wake: () => void }>();
+    const hand: Clock = {
+      nowNs: () => nowMs * 1e6,
+      wallMs: () => nowMs,
+      sleep: (ms, signal) =>
+        new Promise((resolve) => {
+          const one = { atMs: nowMs + ms, wake: resolve };
+          waiting.add(one);
+          signal?.addEventListener('abort', () => resolve());
+        }),
+    };
+    const moveTo = async (ms: number) => {
+      nowMs = ms;
+      for (const one of waiting) if (one.atMs <= nowMs) one.wake();
+      await new Promise(setImmediate);
+    };
+    return { hand, moveTo };
+  }
+
+  function starting() {
+    const { host, processes } = fakeHost('c1');
+    const { hand, moveTo } = handClock();
+    const client = new ClientProcess({
+      name: 'c1',
+      host,
+      argv: [],
+      clock: hand,
+      epochNs: EPOCH_NS,
+      allowance: new LineAllowance(hand),
+      onNotice: () => {},
+      onGarbage: () => {},
+      onExit: () => {},
+    });
+    const options = { client: 'c1', leaseMs: 1_000, commandTimeoutMs: 100, seed: 1 };
+    const topology = { kind: 'single', node: { name: 'r1', host: '10.0.0.1', port: 1 } } as const;
+    const outcome = client.shakeHands(topology, options, 15_000).then(
+      ({ lock }) => lock,
+      ({ message }: Error) => message,
+    );
+    const says = async (line: object) => {
+      processes[0]!.print(`${JSON.stringify(line)}\n`);
+      await new Promise(setImmediate);
+    };
+    return { outcome, moveTo, says, asked: processes[0]!.asked };
+  }
+  const hello = { id: 0, type: 'ok', value: { lock: 'slow' } };
+
+  it('has 15 seconds, and is told how to get more', async () => {
+    const { outcome, moveTo, asked } = starting();
+    await moveTo(15_001);
+    expect(await outcome).toMatch(/did not answer init within 15000 ms; .*"withinMs":60000.*--starts-within 60s/);
+    expect(asked).toMatchObject([{ op: 'init', protocol: 2 }]);
+  });
+
+  it('has as long as it asks for, counted from when it asked', async () => {
+    const { outcome, moveTo, says } = starting();
+    await moveTo(10_000);
+    await says({ type: 'starting', withinMs: 60_000 });
+    await moveTo(69_000);
+    await says(hello);
+    expect(await outcome).toBe('slow');
+  });
+
+  it('has no more than two minutes from then, and never less than it had', async () => {
+    const one = starting();
+    await one.says({ type: 'starting', withinMs: 1e9 });
+    await one.moveTo(15_001);
+    await one.moveTo(120_001);
+    expect(await one.outcome).toMatch(/within 120000 ms/);
+    const other = starting();
+    await other.says({ type: 'starting', withinMs: 5 });
+    await other.moveTo(14_000);
+    await other.says(hello);
+    expect(await other.outcome).toBe('slow');
+  });
+});

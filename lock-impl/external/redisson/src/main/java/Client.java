@@ -53,6 +53,8 @@ public final class Client {
       System.err.println("name one lock: " + Locks.ALL.keySet());
       System.exit(2);
     }
+    // On a machine that has much else to do a JVM takes its time to load what Redisson is made of.
+    say(Map.of("type", "starting", "withinMs", 90_000));
     var requests = new LinkedBlockingQueue<String>();
     var reading = new Thread(() -> read(requests));
     reading.setDaemon(true);
