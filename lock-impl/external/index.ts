@@ -181,6 +181,15 @@ export const externalLocks: Record<string, ExternalLock> = {
     claims: 'as set-nx-px, in leases of whole seconds; waiters are woken by a list',
     topologies: ['single', 'replica', 'sentinel'],
   },
+  'python/pottery': {
+    project: python,
+    variant: 'pottery',
+    family: 'external',
+    forms: WITH_EXTEND,
+    summary: 'pottery@3.0.1: Redlock, acquire, extend and release',
+    claims: 'Redlock, with its validity check; on one server as set-nx-px; three extensions at most',
+    topologies: ['redlock', 'single', 'replica'],
+  },
 };
 
 export function externalLock(name: string): ExternalLock | undefined {

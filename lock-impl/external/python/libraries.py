@@ -9,6 +9,7 @@ import time
 
 import redis
 import redis_lock
+from pottery import ExtendUnlockedLock, Redlock, ReleaseUnlockedLock, TooManyExtensions
 from redis.exceptions import ConnectionError, LockError, ResponseError, TimeoutError
 from redis.sentinel import Sentinel, SentinelManagedConnection
 
@@ -24,13 +25,18 @@ class Wire:
 
     def begin(self, key):
         self.key = key
-        self.sent_ns = []
+        self.sent = []
         self.is_lost = False
 
     @property
     def granted_ns(self):
         """When the command left that was carried out; where one had no answer, nobody knows which: then the first did."""
-        return self.sent_ns[0] if self.is_lost else self.sent_ns[-1]
+        sent_ns, _ = self.sent[0] if self.is_lost else self.sent[-1]
+        return sent_ns
+
+    def first_ns(self, owner):
+        """When the first command with this owner left: of a try that asks several servers its lease runs from there."""
+        return min(sent_ns for sent_ns, args in self.sent if owner in args)
 
 
 wire = Wire()
@@ -43,7 +49,7 @@ class Watched(redis.Connection):
 
     def send_command(self, *args, **kwargs):
         if wire.key in args:
-            wire.sent_ns.append(time.monotonic_ns())
+            wire.sent.append((time.monotonic_ns(), args))
             self.is_asked = True
         try:
             super().send_command(*args, **kwargs)
@@ -87,15 +93,24 @@ class OnRedisPy:
             "socket_timeout": self.answer_within_ms(options) / 1000,
             "socket_connect_timeout": options["commandTimeoutMs"] / 1000,
         }
+        self.nodes = []
+        if topology["kind"] == "redlock":
+            self.nodes = [self.client_of(node, settings) for node in topology["nodes"]]
+            reached = [node for node in self.nodes if answers(node)]
+            if len(reached) <= len(self.nodes) // 2:
+                raise Refused("unreachable: %d of %d servers answer" % (len(reached), len(self.nodes)))
+            return
         if topology["kind"] == "sentinel":
             nodes = [(one["host"], one["port"]) for one in topology["sentinels"]]
             sentinel = Sentinel(nodes, sentinel_kwargs=settings, **settings)
             self.redis = sentinel.master_for(topology["masterName"], connection_class=WatchedSentinel)
         else:
-            node = topology["node"]
-            pool = redis.ConnectionPool(connection_class=Watched, host=node["host"], port=node["port"], **settings)
-            self.redis = redis.Redis(connection_pool=pool)
+            self.redis = self.client_of(topology["node"], settings)
         self.redis.ping()  # fails in the handshake rather than in the first operation
+
+    def client_of(self, node, settings):
+        pool = redis.ConnectionPool(connection_class=Watched, host=node["host"], port=node["port"], **settings)
+        return redis.Redis(connection_pool=pool)
 
     def answer_within_ms(self, options):
         return options["commandTimeoutMs"]
@@ -103,6 +118,13 @@ class OnRedisPy:
     def lease_ms(self, asked_ms):
         """The lease that servers are asked for."""
         return asked_ms
+
+
+def answers(node):
+    try:
+        return node.ping()
+    except redis.RedisError:
+        return False
 
 
 class RedisPy(OnRedisPy):
@@ -161,6 +183,30 @@ class PythonRedisLock(OnRedisPy):
         judged("lock:" + key, lock.release)
 
 
+class Pottery(OnRedisPy):
+    """pottery.Redlock: all servers at once, each in a thread of its own, some of which go on when a majority has answered."""
+
+    name = "python/pottery"
+    topologies = ["redlock", "single", "replica"]
+    says = {"keys": ["redlock:{key}"]}
+
+    def acquire(self, key, lease_ms, wait_ms):
+        masters = self.nodes or [self.redis]
+        lock = Redlock(key=key, masters=masters, auto_release_time=lease_ms / 1000)
+        how = {"timeout": wait_ms / 1000} if wait_ms > 0 else {"blocking": False}
+        if not judged(lock.key, lambda: lock.acquire(**how)):
+            # Of several servers fewer than a majority: what is unanswered cannot make it one that this client believes in.
+            raise Refused("no-quorum") if self.nodes else unless_lost("held")
+        return lock, wire.first_ns(lock._uuid)
+
+    def extend(self, hold, lease_ms):
+        judged(hold.key, hold.extend)
+        return wire.first_ns(hold._uuid)
+
+    def release(self, hold):
+        judged(hold.key, hold.release)
+
+
 class Client(lock_client.Client):
     """The protocol's client, of a library that may have leases and names of its own."""
 
@@ -182,7 +228,9 @@ def judged(key, operation):
     wire.begin(key)
     try:
         return operation()
-    except (LockError, redis_lock.NotAcquired):
+    except TooManyExtensions:
+        raise Refused("too-many-extensions")
+    except (LockError, redis_lock.NotAcquired, ExtendUnlockedLock, ReleaseUnlockedLock):
         raise unless_lost("not-owner")
     except ResponseError as error:
         raise unless_lost(str(error).split(" ")[0].lower())
@@ -197,7 +245,7 @@ def unless_lost(reason):
     return Doubt("reconnect: %s after a command without an answer" % reason) if wire.is_lost else Refused(reason)
 
 
-VARIANTS = {"redis-py": RedisPy, "python-redis-lock": PythonRedisLock}
+VARIANTS = {"redis-py": RedisPy, "python-redis-lock": PythonRedisLock, "pottery": Pottery}
 
 if __name__ == "__main__":
     lock_client.Lock = VARIANTS[sys.argv[1]]
