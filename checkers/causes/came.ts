@@ -55,10 +55,7 @@ function mayHaveLost(node: string, contest: Contest, evidence: Evidence, untilNs
   const writes = evidence.writes(node, key).filter(({ atNs }) => atNs >= grantSentNs && atNs <= untilNs);
   // A script that was seen to change nothing has no state before it.
   const isTaken = (write: KeyWrite) =>
-    write !== earlier.write &&
-    (write.effect !== 'none' || write.before !== undefined) &&
-    removes(write, earlier.write.value) !== 'no' &&
-    !isOfPrimary(write, evidence);
+    write.before !== undefined && removes(write, earlier.write.value) !== 'no' && !isOfPrimary(write, evidence);
   const list = evidence.readingOf(node)?.changes(key).list ?? [];
   return (
     writes.some(isTaken) ||
@@ -75,12 +72,8 @@ function isOfPrimary({ node, client, atNs }: KeyWrite, evidence: Evidence): bool
 
 /** Whether a node was watched all the time, or until it was gone: it was not looked at any more after that. */
 function isAllSeen(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
-  const lost = evidence.watchLost(node, fromNs, untilNs)?.[1].atNs;
-  const seenNs = lost === undefined ? untilNs : lost - 1;
-  return (
-    evidence.watchedThroughout(node, fromNs, seenNs) &&
-    (lost === undefined || evidence.samples(node, lost, untilNs).length === 0)
-  );
+  const lostNs = evidence.watchLost(node, fromNs, untilNs)?.[1].atNs ?? untilNs + 1;
+  return evidence.watchedThroughout(node, fromNs, lostNs - 1) && evidence.samples(node, lostNs, untilNs).length === 0;
 }
 
 /** Whether the time that the earlier grant or its client's last renewal had asked for may have been over on a node. */
