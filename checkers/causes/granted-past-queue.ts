@@ -31,8 +31,8 @@ export function grantedPastQueue(passed: Passed, input: CheckInput): Cause | und
   if (!evidence || evidence.majority !== undefined) return undefined;
   const related = new RelatedKeys(input.history.operations.keys);
   for (const granted of ownStoresOf(passed.by, evidence, related)) {
-    const grant = evidence.readingOf(granted.node)!.changes(granted.key).ofLine(granted.line);
-    if (!grant || !granted.inTime || isQueue(grant.after)) continue;
+    const grant = evidence.readingOf(granted.node)!.changes(granted.key).ofLine(granted.line)!;
+    if (!granted.inTime || isQueue(grant.after)) continue;
     const places = placesOf(passed, granted.node, evidence, related);
     const [first] = places;
     if (!first || !isBelieved(granted.node, first.atNs, grant.atNs, evidence, 0, 'still')) continue;

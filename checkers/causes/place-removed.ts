@@ -33,14 +33,14 @@ export function placeRemoved(passed: Passed, input: CheckInput): Cause | undefin
   const nodes = new Set(ownStoresOf(waiter, evidence, related).map(({ node }) => node));
   for (const node of nodes) {
     const places = placesOf(passed, node, evidence, related);
-    for (const place of places.filter(({ key }, at) => !places.some((one, n) => n > at && one.key === key))) {
+    for (const place of places) {
       const changes = changesBetween(
         evidence.readingOf(node)!.changes(place.key),
         place.line,
         Number.POSITIVE_INFINITY,
       );
       const gone = changes.find(({ after }) => stores(after, place.name) !== 'yes');
-      if (gone?.how !== 'command' || gone.applied !== 'yes' || stores(gone.after, place.name) !== 'no') continue;
+      if (gone?.how !== 'command' || stores(gone.after, place.name) !== 'no') continue;
       const by = gone.by?.client;
       if (by === undefined || by === waiter.client || gone.atNs >= waiter.grantSentNs) continue;
       if (stores(gone.before, place.name) !== 'yes' || !isInTime(gone.by!, places.at(-1)!, lastsMs)) continue;

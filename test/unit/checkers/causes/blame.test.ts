@@ -4,7 +4,9 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { blameFor } from '../../../../checkers/causes/blame.js';
 import { CAUSES, causePhrase } from '../../../../checkers/causes/descriptions.js';
+import { serversKeptAll } from '../../../../checkers/causes/kept.js';
 import { checkers } from '../../../../checkers/index.js';
+import type { Deadlines } from '../../../../harness/vocabulary/protocol.js';
 import type { FindingKind, OwnMistake, RunConfig } from '../../../../harness/vocabulary/run.js';
 import type { BlameName, CauseLink, Hold, Violation } from '../../../../harness/vocabulary/verdict.js';
 import { KEY, LEASE_MS, ns, Story } from '../build.js';
@@ -263,6 +265,15 @@ describe('a kind of finding that is the mistake of the lock', () => {
   });
 });
 
+it('is not said to be by servers that kept all where there are more commands than are read', () => {
+  const kept = (commandCount: number) => {
+    const input = calm().input();
+    return serversKeptAll({ ...input, observations: { ...input.observations, commandCount } }, ns(7), false);
+  };
+  expect(kept(1_000_000)).toBe(true);
+  expect(kept(1_000_001)).toBe(false);
+});
+
 describe('a deadlock', () => {
   /** c1 holds for a lease of 5 s; a probe that began at 20 s is refused at 27 s. */
   const whole = ({ afterMs = 7_000, reason = 'held' } = {}) =>
@@ -302,6 +313,22 @@ describe('a deadlock', () => {
       effects: [{ kind: 'clock-drifts', who: ['r1'], ratePpm: 5, gainedMs: 0 }],
     });
     expect(deadlock(drifting)).toBe('unexplained');
+    // At any moment it may be at either end; what it stored just before it was healed ends by that.
+    const strobing = whole()
+      .fault(3, 0, 'clock', 'strike', { effects: [{ kind: 'clock-strobes', who: ['r1'], offsetMs: 100 }] })
+      .fault(10, 0, 'clock', 'heal', { beganNs: ns(10) });
+    expect(deadlock(strobing)).toBe('unexplained');
+  });
+
+  it('is not, before what the lock keeps for a silent client had ended, if that ever does', () => {
+    const keeps = (place: Deadlines['place']) => {
+      const who = { client: 'c0', slot: 'c0', host: 'c0', address: '10.77.0.9', lock: 'any', features: [] };
+      return deadlock(whole().event(0.05, { type: 'client-up', ...who, ...(place && { deadlines: { place } }) }));
+    };
+    expect(keeps(1_900)).toBe('lock');
+    expect(keeps(2_100)).toBe('unexplained');
+    expect(keeps('lease')).toBe('unexplained');
+    expect(keeps('never')).toBe('lock');
   });
 });
 

@@ -18,8 +18,11 @@ interface Telling {
   queues?: (story: Story) => Story;
   /** How c1 is granted, at 2.5 s. */
   granted?: (story: Story) => Story;
+  /** How c2 is granted, at 4 s. */
+  passed?: (story: Story) => Story;
   watchedFrom?: number;
   quorum?: Quorum;
+  commandCount?: number;
 }
 
 const pushed = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
@@ -31,8 +34,10 @@ function told({
   before = (s) => s,
   queues = pushed,
   granted = taken,
+  passed = (s) => s.take(3.999, 'r1', 'c2', 'c2@1'),
   watchedFrom = 0.1,
   quorum = { kind: 'primary' },
+  commandCount,
 }: Telling = {}) {
   const story = new Story().promised({ kind: 'fair' }).up('c1').up('c2');
   const deployment = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
@@ -46,8 +51,10 @@ function told({
   });
   story.grant('c2', 4, { sent: 1, began: 1.001 });
   story.grant('c1', 2.5, { sent: 2, began: 2.001 }).release('c1', 3);
-  granted(before(story)).sample(3.2, 'r1').command(3.5, 'r1', 'c1', ['DEL', KEY]).take(3.999, 'r1', 'c2', 'c2@1');
-  const { violations } = fifo.check(story.sample(6, 'r1').input());
+  passed(granted(before(story)).sample(3.2, 'r1').command(3.5, 'r1', 'c1', ['DEL', KEY]));
+  const input = story.sample(6, 'r1').input();
+  const observations = { ...input.observations, ...(commandCount !== undefined && { commandCount }) };
+  const { violations } = fifo.check({ ...input, observations });
   expect(violations).toMatchObject([{ kind: 'fifo-inversion' }]);
   return violations[0]!.cause;
 }
@@ -102,9 +109,30 @@ describe('named', () => {
     const again = (s: Story) => popped(1.7)(s).command(1.8, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@2']);
     expect(name({ queues: earlier, before: again })).toBe('unexplained');
   });
+
+  it('of its last place alone, if that stood until the grant, whatever its other servers saw', () => {
+    const two = (s: Story) => pushed(s.command(1.1, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@0']));
+    const left = (s: Story) => s.command(2.2, 'r1', 'c3', ['LREM', QUEUE, '0', 'c2@0']);
+    expect(name({ queues: two, before: left })).toBe('granted-past-queue');
+    const later = (s: Story) => taken(s).command(2.6, 'r1', 'c3', ['LREM', QUEUE, '0', 'c2@1']);
+    expect(name({ granted: later })).toBe('granted-past-queue');
+    const twice = (s: Story) =>
+      s.watch(0.1, 'r0').sample(0.6, 'r0').take(3.998, 'r0', 'c2', 'c2@1').take(3.999, 'r1', 'c2', 'c2@1');
+    expect(name({ passed: twice })).toBe('granted-past-queue');
+  });
 });
 
 describe('not named', () => {
+  it('where a grant was stored only after the answer, or that of the one who waited was not seen', () => {
+    expect(name({ granted: (s) => s.take(2.6, 'r1', 'c1', 'c1@2') })).toBe('unexplained');
+    expect(name({ passed: (s) => s })).toBe('unexplained');
+  });
+
+  it('of more commands than are followed', () => {
+    expect(name({ commandCount: 1_000_000 })).toBe('granted-past-queue');
+    expect(name({ commandCount: 1_000_001 })).toBe('unexplained');
+  });
+
   it('where the time of its place was over', () => {
     const lasting = (ms: number) => (s: Story) => pushed(s).command(1.201, 'r1', 'c2', ['PEXPIRE', QUEUE, String(ms)]);
     expect(name({ queues: lasting(1_000) })).toBe('unexplained');

@@ -1,9 +1,11 @@
 /** That another client took a waiter out of the queue is said where it is proven, and each link of that is taken away once. */
 import { describe, expect, it } from 'vitest';
 import { fifo } from '../../../../checkers/liveness/fifo.js';
+import type { Quorum } from '../../../../harness/vocabulary/topology.js';
 import { KEY, ns, Story } from '../build.js';
 
 const QUEUE = `{${KEY}}:queue`;
+const DEADLINES = `{${KEY}}:deadlines`;
 
 interface Telling {
   queues?: (story: Story) => Story;
@@ -11,13 +13,22 @@ interface Telling {
   removed?: (story: Story) => Story;
   deadline?: boolean;
   watchedFrom?: number;
+  quorum?: Quorum;
+  commandCount?: number;
 }
 
 const pushed = (s: Story) => s.command(1.2, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
 const taken = (at: number, by: string) => (s: Story) => s.command(at, 'r1', by, ['LREM', QUEUE, '0', 'c2@1']);
 
 /** c2 asks at 1 s and is queued; its place is removed; c1 asks at 2 s and is granted at 2.5 s, c2 at 4 s. */
-function name({ queues = pushed, removed = taken(1.8, 'c3'), deadline = true, watchedFrom = 0.1 }: Telling = {}) {
+function name({
+  queues = pushed,
+  removed = taken(1.8, 'c3'),
+  deadline = true,
+  watchedFrom = 0.1,
+  quorum = { kind: 'primary' },
+  commandCount,
+}: Telling = {}) {
   const story = new Story().promised({ kind: 'fair' });
   for (const client of ['c1', 'c2']) {
     const where = { client, slot: client, host: client, address: '10.77.0.9' };
@@ -25,13 +36,15 @@ function name({ queues = pushed, removed = taken(1.8, 'c3'), deadline = true, wa
     story.event(0.05, { type: 'client-up', ...where, ...says });
   }
   const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
-  story.event(0.06, { type: 'deployment', ...deployed, quorum: { kind: 'primary' } });
+  story.event(0.06, { type: 'deployment', ...deployed, quorum });
   story.watch(watchedFrom, 'r1').sample(0.5, 'r1');
   removed(queues(story).event(1.5, { type: 'step', client: 'c2', name: 'queued', clientNs: ns(1.5), hold: 1 }));
   story.grant('c2', 4, { sent: 1, began: 1.001 });
   story.grant('c1', 2.5, { sent: 2, began: 2.001 }).release('c1', 3);
   story.take(2.499, 'r1', 'c1', 'c1@2').sample(3.2, 'r1').command(3.5, 'r1', 'c1', ['DEL', KEY]);
-  const { violations } = fifo.check(story.take(3.999, 'r1', 'c2', 'c2@1').sample(6, 'r1').input());
+  const input = story.take(3.999, 'r1', 'c2', 'c2@1').sample(6, 'r1').input();
+  const observations = { ...input.observations, ...(commandCount !== undefined && { commandCount }) };
+  const { violations } = fifo.check({ ...input, observations });
   return violations[0]?.cause.name;
 }
 
@@ -54,6 +67,26 @@ describe('not named', () => {
     expect(name({ removed: (s) => s })).toBe('granted-past-queue');
   });
 
+  it('where it was there until the client had been granted the lock, though another was not granted past it', () => {
+    const beside = (s: Story) => pushed(s.command(1.1, 'r1', 'c1', ['RPUSH', QUEUE, 'c1@0']));
+    expect(name({ queues: beside })).toBe('place-removed');
+    expect(name({ queues: beside, removed: taken(3.9985, 'c3') })).toBe('unexplained');
+  });
+
+  it('where it may have been there still, or gone by its time', () => {
+    const replaced = (s: Story) => s.command(1.8, 'r1', 'c3', ['RESTORE', QUEUE, '0', 'x', 'REPLACE']);
+    expect(name({ removed: replaced })).toBe('unexplained');
+    const lasting = (ms: number) => (s: Story) => pushed(s).command(1.2, 'r1', 'c2', ['PEXPIRE', QUEUE, String(ms)]);
+    expect(name({ queues: lasting(600) })).toBe('unexplained');
+    expect(name({ queues: lasting(700) })).toBe('place-removed');
+  });
+
+  it('on independent nodes, or of more commands than are followed', () => {
+    expect(name({ quorum: { kind: 'majority', nodes: ['r1'], majority: 1 } })).toBe('unexplained');
+    expect(name({ commandCount: 1_000_000 })).toBe('place-removed');
+    expect(name({ commandCount: 1_000_001 })).toBe('unexplained');
+  });
+
   it('where its time was over by the clock of the server', () => {
     const aged = (s: Story) => pushed(s).command(1.3, 'r1', 'c2', ['PEXPIRE', QUEUE, '100']);
     expect(name({ queues: aged })).toBe('unexplained');
@@ -69,6 +102,8 @@ describe('not named', () => {
   it('where it had stored its place again after that', () => {
     const again = (s: Story) => taken(1.6, 'c3')(s).command(1.7, 'r1', 'c2', ['RPUSH', QUEUE, 'c2@1']);
     expect(name({ removed: again })).not.toBe('place-removed');
+    const elsewhere = (s: Story) => taken(1.6, 'c3')(s).command(1.7, 'r1', 'c2', ['ZADD', DEADLINES, '5', 'c2@1']);
+    expect(name({ removed: elsewhere })).not.toBe('place-removed');
   });
 
   it('where the server was not seen all the time, ran as another process, or its clock was moved', () => {
