@@ -52,8 +52,7 @@ export function blockerOf(
   const nodes = majority?.nodes ?? [...new Set(blocked.asks.map(({ node }) => node))];
   const obstacles = nodes.flatMap((node) => new AtNode(node, blocked, evidence, input).obstacle() ?? []);
   const free = nodes.length - obstacles.length;
-  if (obstacles.length === 0 || (majority ? free >= majority.majority : free > 0 || nodes.length !== 1))
-    return undefined;
+  if (majority ? free >= majority.majority : free > 0 || nodes.length !== 1) return undefined;
   return {
     name: obstacles[0]!.name,
     sentence: obstacles.map(({ sentence }) => sentence).join(' '),
@@ -92,10 +91,8 @@ class AtNode {
       if (obstacle) return obstacle;
     }
     // Whatever they find beside the queue may be what refuses them.
-    const inTheWay = looked.filter((name) => !this.isAbsent(name));
-    const queues = inTheWay.filter((name) => this.endLookedAt(name) !== undefined);
-    if (inTheWay.some((name) => this.mayBeRecord(name))) return undefined;
-    for (const name of queues) {
+    if (looked.some((name) => this.mayBeRecord(name))) return undefined;
+    for (const name of looked.filter((name) => this.endLookedAt(name) !== undefined)) {
       const obstacle = this.queue(name, reading.changes(name));
       if (obstacle) return obstacle;
     }
@@ -122,10 +119,6 @@ class AtNode {
     const changes = reading.changes(name);
     if (changes.list.length === 0) return [reading.state(name)];
     return changes.spans(this.fromNs, this.untilNs).map(({ state }) => state);
-  }
-
-  private isAbsent(name: string): boolean {
-    return this.statesOf(name).every(({ exists }) => exists === 'no');
   }
 
   private mayBeRecord(name: string): boolean {
@@ -165,7 +158,7 @@ class AtNode {
     const owners = ownersOf(first!)
       .filter((owner) => !isUsedUp(owner, states, changes))
       .map((owner) => ({ owner, whose: this.goneOwner(name, changes, owner) }));
-    if (owners.length === 0 || owners.some(({ whose }) => !whose || isCount(whose.by, type))) return undefined;
+    if (owners.length === 0 || owners.some(({ whose }) => !whose || isCount(whose.by))) return undefined;
     if (!this.names(name, changes, this.input)) return undefined;
     const [{ owner, whose }] = owners as [{ owner: string; whose: { by: Origin; gone: Gone } }];
     const { by, gone } = whose!;
@@ -191,8 +184,8 @@ class AtNode {
   private names(name: string, changes: KeyChanges, { model }: CheckInput): boolean {
     if (model.kind === 'semaphore') return false;
     if (name === this.blocked.key) return true;
-    return changes.list.some(({ how, by, before, after }) => {
-      if (how !== 'command' || by?.client === undefined) return false;
+    return changes.list.some(({ by, before, after }) => {
+      if (by?.client === undefined) return false;
       return ownersOf(before).some(
         (owner) => storedBy(before, owner)?.client === by.client && stores(after, owner) === 'no',
       );
@@ -205,11 +198,9 @@ class AtNode {
       return { name: 'key-never-expires', text: 'which has no expiry', chain: [] };
     const prolonged = changes.list.filter(
       (change) =>
-        change.how === 'command' &&
         change.line > by.line &&
         change.atNs > gone.atNs &&
         change.atNs <= this.untilNs &&
-        change.applied === 'yes' &&
         change.after.expires.fromMs > change.before.expires.untilMs,
     );
     const who = [...new Set(prolonged.map((change) => change.by?.client))];
@@ -231,7 +222,7 @@ class AtNode {
       };
     }
     const ttlMs = last.expires.fromMs - by.serverWallMs;
-    if (!Number.isFinite(ttlMs) || ttlMs <= this.input.config.leaseMs) return undefined;
+    if (ttlMs <= this.input.config.leaseMs) return undefined;
     return { name: 'outlives-its-lease', text: `stored to last for ${durationOfMs(ttlMs)}`, chain: [] };
   }
 
@@ -239,7 +230,7 @@ class AtNode {
   private endLookedAt(name: string): 'first' | 'last' | undefined {
     const ends = this.asks.flatMap(({ looks }) => [...new Set(looks.flatMap(({ argv }) => endOf(argv, name) ?? []))]);
     const [end] = ends;
-    return end !== undefined && ends.length >= LEAST_LOOKS && ends.every((one) => one === end) ? end : undefined;
+    return ends.length >= LEAST_LOOKS && ends.every((one) => one === end) ? end : undefined;
   }
 
   private queue(name: string, changes: KeyChanges): Obstacle | undefined {
@@ -276,16 +267,16 @@ class AtNode {
 }
 
 /** A number that was counted says nothing of who holds. The fields of a hash are its owners, whatever is counted in them. */
-function isCount({ name }: Origin, type: 'string' | 'hash'): boolean {
-  return type === 'string' && /^(INCR|DECR|APPEND|SETBIT|SETRANGE)/.test(name);
+function isCount({ name }: Origin): boolean {
+  return /^(INCR|DECR|APPEND|SETBIT|SETRANGE)/.test(name);
 }
 
 /** Whether a field is a count that came to nothing, or below: nobody holds by it. Some lock counts down a field of another name, say. */
 function isUsedUp(field: string, states: readonly StoredState[], changes: KeyChanges): boolean {
   const valueIn = (state: StoredState) => partsOf(state)?.parts.get(field)?.value;
   const isCounted = changes.list.some(
-    ({ by, applied, before, after }) =>
-      by?.name === 'HINCRBY' && applied === 'yes' && valueIn(before) !== valueIn(after) && valueIn(after) !== undefined,
+    ({ by, before, after }) =>
+      by?.name === 'HINCRBY' && valueIn(before) !== valueIn(after) && valueIn(after) !== undefined,
   );
   return isCounted && states.every((state) => Number(valueIn(state) ?? 1) <= 0);
 }
@@ -301,8 +292,7 @@ function endOf(argv: readonly string[], name: string): 'first' | 'last' | undefi
 }
 
 /** The place at the head; undefined where that is not known. */
-function headOf({ exists, held }: StoredState, end: 'first' | 'last'): string | undefined {
-  if (exists !== 'yes') return undefined;
+function headOf({ held }: StoredState, end: 'first' | 'last'): string | undefined {
   if (held?.type === 'list') return held.items?.at(end === 'first' ? 0 : -1)?.value;
   if (held?.type !== 'zset' || !held.complete) return undefined;
   const places = [...held.parts].map(([member, { there, value }]) => ({

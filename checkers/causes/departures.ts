@@ -52,14 +52,14 @@ export class Departures {
    * `untilNs`. What its own client sends of it without asking for the key is a renewal that nothing ended.
    */
   ofOwner(by: Origin & { client: string }, value: string, byNs: number, untilNs: number): Gone | undefined {
-    const { client, atNs, line } = by;
+    const { client, atNs } = by;
     const gone = this.death(client) ?? this.end(client, atNs);
     if (!gone || gone.atNs > byNs) return undefined;
     const { history, observations, config } = this.input;
     const keys = [...new Set([...config.keys, ...history.operations.keys])];
     const acquireAt = acquiresOf(history, this.key);
-    for (const [at, command] of observations.commands(gone.atNs, untilNs)) {
-      if (at <= line || command.client === undefined || !command.argv.includes(value)) continue;
+    for (const [, command] of observations.commands(gone.atNs, untilNs)) {
+      if (command.client === undefined || !command.argv.includes(value)) continue;
       if (!command.argv.slice(1).some((word) => runKeyOf(word, keys) === this.key)) continue;
       const row = acquireAt(command.client, command.atNs);
       if (command.client !== client || (row !== undefined && intervalsOf(history).callNs[row]! >= gone.atNs))
@@ -88,9 +88,8 @@ export class Departures {
     const holds = holdsOf(history);
     const k = holds.ofRow[row]!;
     if (k < 0) return undefined;
-    const released = rows.find(
-      (one) => ops.op[one] === OP.release && ops.hold[one] === row && ops.completionLine[one]! >= 0,
-    );
+    // One that was never answered returned at no time.
+    const released = rows.find((one) => ops.op[one] === OP.release && ops.hold[one] === row);
     if (released === undefined) return undefined;
     return { atNs: returnNs[released]!, line: ops.completionLine[released]!, text: `${client} had released it` };
   }

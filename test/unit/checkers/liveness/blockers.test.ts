@@ -1,7 +1,11 @@
 /** Who stood in the way of those who ask in vain is said where the record proves it; each link of that is taken away once. */
 import { describe, expect, it } from 'vitest';
+import { asksOf, runKeyOf } from '../../../../checkers/causes/asks.js';
+import { Departures } from '../../../../checkers/causes/departures.js';
+import { blockerBetween } from '../../../../checkers/liveness/starvation.js';
 import { starved } from '../../../../checkers/liveness/starved.js';
-import { KEY, LEASE_MS, type Story } from '../build.js';
+import { Evidence } from '../../../../harness/record/facts/evidence.js';
+import { KEY, LEASE_MS, ns, type Story } from '../build.js';
 import { abandoned, asksSet, begun, QUEUE, wants } from './starving.js';
 
 const OTHER = 'lock:1';
@@ -31,8 +35,18 @@ describe('its client was gone', () => {
     expect(causes(held().release('c3', 2.6))).toEqual(['key-never-expires']);
     expect(causes(held().lost('c3', 2.6))).toEqual(['unexplained']);
     expect(causes(held().extend('c3', 2.4).lost('c3', 2.6))).toEqual(['unexplained']);
+    expect(causes(held().release('c3', 2.6, { type: 'never' }))).toEqual(['unexplained']);
     const another = held().lost('c3', 2.6).grant('c3', 2.8, { key: OTHER }).release('c3', 2.9);
     expect(causes(another)).toEqual(['unexplained']);
+  });
+
+  it('not where it is not known whether it held by it, though it released it', () => {
+    const blocker = (type: 'fail' | 'info') => {
+      const story = standing(3.1).refused('c3', 3, 3.2, type).release('c3', 3.5, { hold: 1 });
+      return blockerBetween(story.input(), KEY, ns(12), ns(25))?.name;
+    };
+    expect(blocker('fail')).toBe('key-never-expires');
+    expect(blocker('info')).toBeUndefined();
   });
 
   it('where it named its value late, but asked no more; others may name it for other keys', () => {
@@ -47,10 +61,77 @@ describe('its client was gone', () => {
   });
 });
 
+it('is of the client whose own command stored it, on whatever server, if it came by replication', () => {
+  const by = (client: string | undefined, stores: (story: Story) => Story) => {
+    const input = stores(begun(['r1']).watch(0.2, 'r0').command(3.1, 'r1', 'link', ['SET', KEY, 'of-c3'])).input();
+    const evidence = new Evidence(input);
+    const origin = { line: 0, atNs: ns(3.1), serverWallMs: 0, name: 'SET', source: '', ...(client && { client }) };
+    return new Departures(input, KEY).storedBy(origin, 'of-c3', evidence)?.client;
+  };
+  const stored = (at: number, client: string) => (story: Story) =>
+    story.command(at, 'r0', client, ['SET', KEY, 'of-c3']);
+  expect(by(undefined, stored(3, 'c3'))).toBe('c3');
+  expect(by('c1', stored(3, 'c3'))).toBe('c1');
+  expect(by(undefined, stored(4, 'c3'))).toBe('c3');
+  expect(by(undefined, stored(4.2, 'c3'))).toBeUndefined();
+  expect(by(undefined, stored(3, 'link'))).toBeUndefined();
+});
+
 describe('a key that stands', () => {
   it('was stored by one command', () => {
     const again = ['SET', KEY, 'of-c3'];
     expect(causes(standing(3.1).refused('c3', 3, 4).command(15, 'r1', 'stranger', again))).toEqual(['unexplained']);
+  });
+
+  it('is no count', () => {
+    const counted = begun(['r1'], undefined, { from: 3.1, owner: '1' }).refused('c3', 3, 4);
+    expect(causes(wants(counted.command(3.1, 'r1', 'c3', ['INCR', KEY]), 25, 12, asksSet))).toEqual(['unexplained']);
+  });
+
+  it('is one that they looked at, on the one server that they asked', () => {
+    const looking = (...looks: string[][]) => {
+      let asked = 0;
+      const stands = begun(['r1'], undefined, { from: 3.1, owner: 'of-c3' }).refused('c3', 3, 4);
+      stands.command(3.1, 'r1', 'c3', ['SET', KEY, 'of-c3']);
+      return wants(stands, 25, 12, (story, at, client) => {
+        const look = looks[Math.min(asked++, looks.length - 1)]!;
+        return story.command(at, 'r1', client, ['EVAL', 'script', '1', KEY]).command(at, 'r1', 'lua', look);
+      });
+    };
+    const [there, elsewhere] = [
+      ['get', KEY],
+      ['llen', QUEUE],
+    ];
+    const blocker = (story: Story) => blockerBetween(story.input(), KEY, ns(12), ns(25));
+    expect(blocker(looking(elsewhere))).toBeUndefined();
+    expect(blocker(looking(there, elsewhere))).toBeUndefined();
+    const found = blocker(looking(elsewhere, there, there, elsewhere));
+    expect(found).toMatchObject({ name: 'key-never-expires' });
+    expect(found!.chain.slice(-2).map(({ atNs }) => atNs)).toEqual([ns(12.51), ns(13.01)]);
+    const two = asksSet(looking(there), 12.2, 'c2').watch(0.2, 'r2').sample(0.5, 'r2');
+    expect(blocker(two)).toMatchObject({ name: 'key-never-expires' });
+    const everywhere = looking(there)
+      .watch(0.2, 'r2')
+      .sample(0.5, 'r2')
+      .command(3.1, 'r2', 'c3', ['SET', KEY, 'of-c3']);
+    for (const at of [12.1, 12.6]) {
+      everywhere.command(at, 'r2', 'c2', ['EVAL', 'script', '1', KEY]).command(at, 'r2', 'lua', there);
+    }
+    expect(blocker(everywhere)).toBeUndefined();
+  });
+
+  it('is looked at on a majority of independent nodes', () => {
+    const asked = (times: number) => {
+      const story = begun(['r1', 'r2', 'r3'], undefined, { from: 3.1, owner: 'of-c3', on: ['r1', 'r2'] });
+      for (const node of ['r1', 'r2']) story.command(3.1, node, 'c3', ['SET', KEY, 'of-c3', 'NX']);
+      story.refused('c3', 3, 4).refused('c2', 12, 25);
+      for (let n = 0; n < 3; n++)
+        for (const node of n < times ? ['r1', 'r2', 'r3'] : ['r2', 'r3'])
+          story.command(12.1 + n, node, 'c2', ['SET', KEY, 'of-c2', 'PX', '5000', 'NX']);
+      return blockerBetween(story.input(), KEY, ns(12), ns(25))?.name;
+    };
+    expect(asked(2)).toBe('key-never-expires');
+    expect(asked(1)).toBeUndefined();
   });
 
   it('is no permit of a semaphore', () => {
@@ -92,6 +173,15 @@ describe('a key that stands', () => {
     expect(beside('0', by(2), by(-2))).toEqual(['key-never-expires']);
     expect(beside('1', by(2), by(-1))).toEqual(['unexplained']);
     expect(beside('-1', ['HSET', KEY, 'other', '-1'])).toEqual(['unexplained']);
+    const third = [
+      ['HSET', KEY, 'other', '-1'],
+      ['HINCRBY', KEY, 'of-c3', '1'],
+      ['HINCRBY', KEY, 'of-c3', '-1'],
+    ];
+    expect(beside('-1', ...third)).toEqual(['unexplained']);
+    const story = begun(['r1'], undefined, { from: 3.4, owner: JSON.stringify(['other', '0']) });
+    story.command(3.2, 'r1', 'c1', by(2)).command(3.3, 'r1', 'c1', by(-2));
+    expect(causes(wants(story, 25, 12, asksHash))).toEqual(['unexplained']);
   });
 
   it('is what says who holds: the key itself, or one in which grants came and went', () => {
@@ -111,6 +201,9 @@ describe('a key that stands', () => {
     const prolongs = (story: Story) => story.command(1.5, 'r1', 'c1', ['PEXPIRE', MODE, '5000']);
     expect(kept((story) => prolongs(came('c2')(story)))).toEqual(['unexplained']);
     expect(kept(came('c2'))).toEqual(['unexplained']);
+    const strangers = (story: Story) =>
+      story.command(1.1, 'r1', 'stranger', ['SET', MODE, 'x']).command(1.9, 'r1', 'stranger', ['DEL', MODE]);
+    expect(kept(strangers)).toEqual(['unexplained']);
     expect(kept((story) => story)).toEqual(['unexplained']);
   });
 
@@ -124,6 +217,22 @@ describe('a key that stands', () => {
     const prolonged = (at: number, by: string, ms: number) =>
       causes(wants(long(), 20, 6, asksSet).command(at, 'r1', by, ['PEXPIRE', KEY, String(ms)]));
 
+    it('is no longer than the lease that they all ask for', () => {
+      const asked = wants(long(), 20, 6, asksSet);
+      expect(causes(asked.configured({ leaseMs: LONG_MS }))).toEqual(['unexplained']);
+    });
+
+    it('was not prolonged by what was done to an earlier one', () => {
+      const late = begun(['r1'], undefined, { from: 4.1, owner: 'of-c3', pttlMs: LONG_MS }).refused('c3', 3, 4);
+      late
+        .command(3.6, 'r1', 'c1', ['SET', KEY, 'of-c1', 'PX', '5000'])
+        .command(4.05, 'r1', 'c1', ['PEXPIRE', KEY, '9000']);
+      late
+        .command(4.06, 'r1', 'c1', ['DEL', KEY])
+        .command(4.1, 'r1', 'c3', ['SET', KEY, 'of-c3', 'PX', String(LONG_MS)]);
+      expect(causes(wants(late, 25, 12, asksSet))).toEqual(['outlives-its-lease']);
+    });
+
     it('outlives its lease by that, unless it was prolonged while they asked', () => {
       expect(causes(wants(long(), 20, 6, asksSet))).toEqual(['outlives-its-lease']);
       expect(prolonged(9, 'c3', 2 * LONG_MS)).toEqual(['prolonged-for-others']);
@@ -136,14 +245,20 @@ describe('a key that stands', () => {
 
 describe('the head of a queue', () => {
   /** A lock whose requests look at a queue by these commands; c3 left its place, and c2's came after it. */
-  const looking = (join: (ticket: string, score: number) => string[], ...looks: string[][]) => {
+  const looking = (join: (ticket: string, score: number) => string[], ...looks: string[][]) =>
+    lookingIn((story) => story, join, ...looks);
+  const lookingIn = (
+    befell: (story: Story) => Story,
+    join: (ticket: string, score: number) => string[],
+    ...looks: string[][]
+  ) => {
     const ask = (story: Story, at: number, client: string, ticket: string, isNew: boolean, score: number) => {
       story.command(at, 'r1', client, ['EVAL', 'script', '2', KEY, QUEUE, ticket, String(LEASE_MS)]);
       if (isNew) story.command(at, 'r1', 'lua', join(ticket, score));
       for (const look of looks) story.command(at, 'r1', 'lua', look);
       return story;
     };
-    const story = ask(begun(), 3.1, 'c3', 'ticket-of-c3', true, 1).refused('c3', 3, 4);
+    const story = ask(befell(begun()), 3.1, 'c3', 'ticket-of-c3', true, 1).refused('c3', 3, 4);
     return causes(
       wants(story, 20, 6, (told, at, client, ticket, isNew = false) => ask(told, at, client, ticket, isNew, 2)),
     );
@@ -175,6 +290,23 @@ describe('the head of a queue', () => {
     expect(looking(pushed('lpush'), ['lrange', QUEUE, '1', '5'])).toEqual(['unexplained']);
     expect(looking(pushed('lpush'), ['lrange', QUEUE, '-1', '5'])).toEqual(['unexplained']);
     expect(looking(added, ['zscore', QUEUE, 'ticket-of-c2'])).toEqual(['unexplained']);
+    expect(looking(pushed('lpush'), ['lrange', QUEUE, '5', '-1'])).toEqual(['unexplained']);
+  });
+
+  it('is not known where another was there for a while, or may have been, or something beside the queue is', () => {
+    const first = ['lindex', QUEUE, '0'];
+    const before = (story: Story) =>
+      story.command(9, 'r1', 'stranger', ['LPUSH', QUEUE, 'x']).command(9.7, 'r1', 'stranger', ['LPOP', QUEUE]);
+    expect(lookingIn(before, pushed('rpush'), first)).toEqual(['unexplained']);
+    const unseen = (story: Story) => story.watch(2.5, 'r1', false).watch(2.6, 'r1');
+    expect(lookingIn(unseen, added, ['zrange', QUEUE, '0', '0'])).toEqual(['unexplained']);
+    const somewhere = (story: Story) => story.command(3.3, 'r1', 'stranger', ['GEOADD', QUEUE, '0', '0', 'x']);
+    expect(lookingIn(somewhere, added, ['zrange', QUEUE, '0', '0'])).toEqual(['unexplained']);
+    const more = `${KEY}:more`;
+    const beside = (story: Story) => story.command(2.9, 'r1', 'stranger', ['HSET', more, 'x', '1']);
+    expect(lookingIn(beside, pushed('rpush'), first)).toEqual(['queue-head-gone']);
+    expect(lookingIn(beside, pushed('rpush'), first, ['hlen', more])).toEqual(['unexplained']);
+    expect(looking(pushed('rpush'), first, ['hlen', more])).toEqual(['queue-head-gone']);
   });
 
   it('is, of places of the same score, that whose name comes first', () => {
@@ -187,6 +319,16 @@ describe('the head of a queue', () => {
 });
 
 describe('who asked for a key', () => {
+  it('asked as often as it sent what it sent first, and not when it was to release it', () => {
+    expect(runKeyOf('lock:00:own', ['lock:00', 'lock:0'])).toBe('lock:00');
+    const story = begun()
+      .refused('c2', 6, 7)
+      .command(6.1, 'r1', 'c2', ['GET', `${KEY}:own`]);
+    story.command(6.2, 'r1', 'c2', ['GET', KEY]).command(6.3, 'r1', 'stranger', ['GET', KEY]);
+    expect(asksOf(story.input(), KEY, ns(6), ns(7)).map(({ atNs }) => atNs)).toEqual([ns(6.1), ns(6.2)]);
+    expect(asksOf(story.command(2.001, 'r1', 'c1', ['GET', KEY]).input(), KEY, ns(2), ns(3))).toEqual([]);
+  });
+
   const free = (ask: typeof asksSet, ...others: [client: string, key: string][]) => {
     const asked = begun(['r1'], undefined, { from: 3.1, owner: 'of-c3' }).refused('c3', 3, 4);
     asked.command(3.1, 'r1', 'c3', ['SET', KEY, 'of-c3']).refused('c1', 12, 25);
