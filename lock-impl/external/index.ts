@@ -72,6 +72,22 @@ const python: ExternalProject = {
   start: ['{built}/venv/bin/python', '{built}/libraries.py'],
 };
 
+const rust: ExternalProject = {
+  what: 'Rust adapters',
+  folder: 'rust',
+  needs: [
+    ['cargo', '--version'],
+    ['rustc', '--version'],
+  ],
+  remedy: 'install Rust 1.88 or newer with cargo (rustup), so that cargo is on PATH',
+  build: [
+    ['cargo', 'build', '--quiet', '--release', '--locked', '--target-dir', '{built}/target'],
+    ['mv', '{built}/target/release/client', '{built}/client'],
+    ['rm', '-r', '{built}/target'],
+  ],
+  start: ['{built}/client'],
+};
+
 /** Entries that differ in what is called. */
 function redissonLock(
   variant: string,
@@ -188,6 +204,15 @@ export const externalLocks: Record<string, ExternalLock> = {
     forms: WITH_EXTEND,
     summary: 'pottery@3.0.1: Redlock, acquire, extend and release',
     claims: 'Redlock, with its validity check; on one server as set-nx-px; three extensions at most',
+    topologies: ['redlock', 'single', 'replica'],
+  },
+  'rust/rslock': {
+    project: rust,
+    variant: 'rslock',
+    family: 'external',
+    forms: WITH_EXTEND,
+    summary: 'rslock@0.10.0: LockManager, lock, extend and unlock',
+    claims: 'Redlock, with its validity check; on one server as set-nx-px; an unlock does not say what came of it',
     topologies: ['redlock', 'single', 'replica'],
   },
 };

@@ -11,7 +11,7 @@ import { here } from '../../support/needs.js';
 import { QUIET, torture } from '../../support/torture.js';
 
 /** A cold build downloads and compiles libraries on a machine that has other tests to run. */
-const BUILD_MS = 5 * 60_000;
+const BUILD_MS = 10 * 60_000;
 
 /** The first lock of a project is tried on all its topologies, for the project's way to connect; the others on one. */
 const isFirst = (name: string) => Object.keys(externalLocks).find((one) => folderOf(one) === folderOf(name)) === name;

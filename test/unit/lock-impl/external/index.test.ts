@@ -12,6 +12,7 @@ const pinnedByMaven = (artifact: string, version: string) =>
 const PINS: Record<string, [file: string, pinned: (library: string, version: string) => string]> = {
   redisson: ['pom.xml', (library, version) => pinnedByMaven(library.split(':')[1]!, version)],
   go: ['go.mod', (library, version) => `${library} ${version}`],
+  rust: ['Cargo.toml', (library, version) => `${library} = { version = "${version}"`],
   python: ['requirements.txt', (library, version) => `${library}==${version} --hash=`],
 };
 
