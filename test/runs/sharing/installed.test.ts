@@ -51,7 +51,7 @@ describe('the package', () => {
     /^docs\/[\w-]+\.(md|schema\.json)$/,
     /^docker\/(client|server)\.Dockerfile$/,
     /^harness\/native\/[a-z-]+\.c$/,
-    /^lock-impl\/external\/[\w./-]+\.(md|py|txt|go|mod|sum|java|xml)$/,
+    /^lock-impl\/external\/[\w./-]+\.(md|py|txt|go|mod|sum|java|xml|rs|toml|lock)$/,
   ];
 
   it('has compiled code, types, docs and the sources that are built on the machine, and nothing else', () => {
