@@ -8,6 +8,7 @@ import { benchCheckers } from './checkers.js';
 import { benchHistory } from './history.js';
 import { benchHunt } from './hunt.js';
 import { benchPlain } from './plain.js';
+import { benchPower } from './power.js';
 import { benchReady } from './ready.js';
 
 const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise<void> }> = {
@@ -17,6 +18,11 @@ const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise
   hunt: {
     summary: 'schedules in virtual time per second of the processors, and whether each is the same in another process',
     run: benchHunt,
+  },
+  power: {
+    summary:
+      'how many canaries are found in virtual time, after how many schedules, and whether sound locks are cleared',
+    run: benchPower,
   },
   accept: {
     summary: 'how many plain runs say what they must, by area: accept truth, blame, plain or faults',

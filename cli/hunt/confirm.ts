@@ -12,7 +12,7 @@ import { readPlanFile } from '../run/plan-file.js';
 import { createPreparer, requestOf } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
 import { StopRequests, supervise } from '../run/supervise.js';
-import { CLEAN_START_MS, discoveryOf, fingerprintOf } from './schedule.js';
+import { CLEAN_START_MS, discoveriesOf, fingerprintOf } from './schedule.js';
 
 /** Below a finding's folder: the runs on real servers, each with its report. */
 const REAL_RUNS = 'real';
@@ -47,7 +47,7 @@ export async function confirmOnServers({ place, config, fingerprint, times }: Co
     const ended = await supervise(run, { json: false, quiet: true }, stop);
     if (ended === 'not-begun') break;
     if (!ended.results) throw new Error(`a run on real servers could not be made; see ${run.folder}`);
-    if (ended.results.violations.some((violation) => fingerprintOf(discoveryOf(violation)) === fingerprint)) found++;
+    if (discoveriesOf(ended.results).some((one) => fingerprintOf(one) === fingerprint)) found++;
   }
   return `on real servers ${found} of ${played}`;
 }

@@ -1,7 +1,7 @@
 /** What CLI and world say to each other of one schedule, and what is found in it. */
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import type { BlameName, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
+import type { BlameName, Results, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 
 /** Of a schedule's time limit: how long clients take and release before the first fault can strike. */
 export const CLEAN_START_MS = 200;
@@ -20,6 +20,7 @@ export interface ScheduleRequest {
 
 /** One thing that was found. */
 export interface Discovery {
+  checker: string;
   class: ViolationClass;
   kind: string;
   cause: string;
@@ -50,9 +51,13 @@ export type WorldAnswer =
 /** The lock clients of a schedule: their argv is that of no program of the machine. */
 export const CLIENT_ARGV = ['lock-client'];
 
-/** What a checker found, as a hunt tells it. */
-export function discoveryOf({ class: kind, kind: how, cause, blame, proof }: Violation): Discovery {
-  return { class: kind, kind: how, cause: cause.name, blame: blame!.on, sentence: cause.sentence, proof };
+/** What the checkers found, as a hunt tells it, checker by checker. */
+export function discoveriesOf({ checkers }: Pick<Results, 'checkers'>): Discovery[] {
+  return checkers.flatMap(({ checker, violations }) => violations.map((violation) => discoveryOf(checker, violation)));
+}
+
+function discoveryOf(checker: string, { class: kind, kind: how, cause, blame, proof }: Violation): Discovery {
+  return { checker, class: kind, kind: how, cause: cause.name, blame: blame!.on, sentence: cause.sentence, proof };
 }
 
 /** What makes two findings the same: never whom the plan strikes, nor when. */

@@ -16,7 +16,7 @@ import { type Played, playSchedule } from './play-schedule.js';
 import {
   CLIENT_ARGV,
   type Discovery,
-  discoveryOf,
+  discoveriesOf,
   fingerprintOf,
   type ScheduleRequest,
   type ScheduleResult,
@@ -87,10 +87,11 @@ function inMilliseconds({ digest, virtualNs }: Played): Pick<ScheduleResult, 'di
 
 async function judged(folder: string): Promise<Omit<ScheduleResult, 'digest' | 'virtualMs'>> {
   const { input, judges } = await readInput(folder);
-  const { verdict, violations, stats, reasons } = judge(input, judges);
+  const results = judge(input, judges);
+  const { verdict, stats, reasons } = results;
   return {
     verdict,
-    found: firstOfEach(violations.map(discoveryOf)),
+    found: firstOfEach(discoveriesOf(results)),
     holds: stats.holds ?? 0,
     struckHolds: stats.struckHolds ?? 0,
     reasons,

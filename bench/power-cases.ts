@@ -1,0 +1,82 @@
+/** What `npm run bench -- power` hunts: each canary and its twin as in their trial, and the sound locks. */
+import { readFileSync } from 'node:fs';
+import type { Discovery } from '../cli/hunt/schedule.js';
+import { builtinLock } from '../lock-impl/index.js';
+import { SEARCHED, SEARCHED_BY_DEFAULT } from '../nemesis/index.js';
+import { type Detection, sounds, type Trial, trials } from '../selftest/index.js';
+
+/** One lock. */
+export interface PowerCase {
+  lock: string;
+  role: 'canary' | 'twin' | 'sound';
+  /** Flags of `hunt`. */
+  argv: readonly string[];
+  /** The canary's mistake; absent: there is none to find. */
+  caught?: Detection;
+}
+
+/** Of a trial's flags, those that say what the clients do. What happens to them is for the search to find. */
+const KEPT = ['--workload', '--lease', '--wait', '--hold', '--keys', '--clients', '--nodes'];
+
+/** Only trials whose mistake is a finding; where "cannot tell" is the answer, a hunt has nothing to keep. */
+export function powerCases(roles: readonly string[]): PowerCase[] {
+  const ofTrials = trials.flatMap((trial): PowerCase[] => {
+    const { canary, caught } = trial;
+    if ('counted' in caught) return [];
+    const lock = `broken/${canary}`;
+    const argv = [...topologyOf(lock, trial.flags), ...conductOf(trial.flags), ...faultsOf(trial)];
+    return [
+      { lock, role: 'canary', argv, caught },
+      { lock: `${lock}-mended`, role: 'twin', argv, caught },
+    ];
+  });
+  const ofSounds = sounds.map(({ lock, flags }): PowerCase => {
+    return { lock, role: 'sound', argv: [...topologyOf(lock, flags), ...conductOf(flags)] };
+  });
+  return onceEach([...ofTrials, ...ofSounds]).filter(({ role }) => roles.includes(role));
+}
+
+/** What breaks every lock, a server that forgets say, breaks a canary too, and shows nothing of its mistake. */
+export function showsMistake(
+  found: Pick<Discovery, 'checker' | 'class' | 'kind' | 'cause' | 'blame'>,
+  { checker, class: kind, kind: how, cause }: Detection,
+): boolean {
+  return (
+    found.checker === checker &&
+    found.class === kind &&
+    (how ?? found.kind) === found.kind &&
+    (cause === undefined ? found.blame === 'lock' || found.blame === 'unexplained' : cause === found.cause)
+  );
+}
+
+function topologyOf(lock: string, flags: readonly string[]): string[] {
+  const topology = flagValue('--topology', flags) ?? builtinLock(lock)!.topologies[0]!;
+  return ['--topology', topology];
+}
+
+function conductOf(flags: readonly string[]): string[] {
+  const kept = KEPT.flatMap((flag) => {
+    const value = flagValue(flag, flags);
+    return value === undefined ? [] : [flag, value];
+  });
+  return [...kept, ...(flags.includes('--careless') ? ['--careless'] : [])];
+}
+
+/** What a hunt tries by itself, and what the trial's plan does beside, clocks say. */
+function faultsOf({ flags }: Trial): string[] {
+  const plan = flagValue('--plan', flags);
+  if (plan === undefined) return [];
+  const { steps } = JSON.parse(readFileSync(plan, 'utf8')) as { steps: { fault: string }[] };
+  const more = steps.map(({ fault }) => fault).filter((fault) => SEARCHED.includes(fault));
+  return ['--faults', [...new Set([...SEARCHED_BY_DEFAULT, ...more])].join(',')];
+}
+
+function flagValue(flag: string, flags: readonly string[]): string | undefined {
+  const at = flags.indexOf(flag);
+  return at < 0 ? undefined : flags[at + 1];
+}
+
+/** A sound lock has several runs that differ in their faults alone. */
+function onceEach(cases: readonly PowerCase[]): PowerCase[] {
+  return [...new Map(cases.map((one) => [[one.lock, ...one.argv].join(' '), one])).values()];
+}

@@ -1,0 +1,196 @@
+/**
+ * `npm run bench -- power`: within how many schedules a hunt finds the mistake of each canary, by its checker and cause, and
+ * how many schedules of mended twins and sound locks accuse the lock. Nothing is shrunk, and nothing left out.
+ *
+ * `--record` keeps a line for each lock that is done: what the file has already is not played again.
+ */
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { UsageError } from '../cli/common/errors.js';
+import { wholeNumberIn } from '../cli/common/values.js';
+import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hunt/flags.js';
+import { generationOf, type HuntSchedule } from '../cli/hunt/hunt.js';
+import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
+import { putLockModule } from '../cli/hunt/lock-module.js';
+import { fingerprintOf } from '../cli/hunt/schedule.js';
+import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
+import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../cli/hunt/world-process.js';
+import { type PowerCase, powerCases, showsMistake } from './power-cases.js';
+
+interface PowerFlags {
+  schedules: number;
+  seed: number;
+  only?: string;
+  roles: string;
+  workers?: number;
+  record?: string;
+}
+
+/** Of one lock. */
+interface Counted {
+  /** The case, and how it was played: with another it counts anew. */
+  id: string;
+  lock: string;
+  role: PowerCase['role'];
+  /** Absent: played. Why it was not, or not to the end. */
+  refused?: string;
+  schedules: number;
+  endless: number;
+  struckHolds: number;
+  /** Of a canary: the first schedule that found its mistake, from 1 on; and the first that proved it to be the lock's. */
+  foundAt?: number;
+  blamedAt?: number;
+  /** In how many schedules each thing was found, by fingerprint. */
+  findings: Record<string, number>;
+}
+
+/** Prints a line for each lock as it is done, and how many there are of each kind. */
+export async function benchPower(argv: string[]): Promise<void> {
+  const flags = flagsOf(argv);
+  const cases = powerCases(flags.roles.split(',')).filter(
+    ({ lock }) => flags.only === undefined || lock.includes(flags.only),
+  );
+  const simulation = await provideSimulation(undefined, print);
+  const known = recordedIn(flags.record);
+  const all: Counted[] = [];
+  const left = [...cases];
+  const works = async (core: number) => {
+    for (let one = left.shift(); one; one = left.shift()) {
+      const id = [one.lock, ...one.argv, flags.schedules, flags.seed].join(' ');
+      const counted = known.get(id) ?? (await count(id, one, flags, simulation, core));
+      if (flags.record !== undefined && !known.has(id)) appendFileSync(flags.record, `${JSON.stringify(counted)}\n`);
+      all.push(counted);
+      print(lineOf(counted));
+    }
+  };
+  const cores = coresOfThisProcess();
+  await Promise.all(Array.from({ length: flags.workers ?? cores.length }, (_, n) => works(cores[n % cores.length]!)));
+  print(`\n${totalsOf(all, flags.schedules)}`);
+}
+
+function flagsOf(argv: string[]): PowerFlags {
+  const command = new Command('power')
+    .addOption(new Option('--schedules <n>', 'for each lock').argParser(wholeNumberIn(1, 100_000)).default(200))
+    .addOption(new Option('--seed <n>').argParser(wholeNumberIn(0, 2 ** 31)).default(1))
+    .addOption(new Option('--only <text>', 'locks with this in their name'))
+    .addOption(new Option('--roles <list>', 'canary, twin, sound').default('canary,twin,sound'))
+    .addOption(new Option('--workers <n>', 'locks at once (default: one a core)').argParser(wholeNumberIn(1, 256)))
+    .addOption(new Option('--record <file>', 'where what is done is kept, and is not done again'))
+    .exitOverride();
+  command.parse(argv, { from: 'user' });
+  return command.opts<PowerFlags>();
+}
+
+async function count(
+  id: string,
+  { lock, role, argv, caught }: PowerCase,
+  { schedules, seed }: PowerFlags,
+  { shim, redis }: Simulation,
+  core: number,
+): Promise<Counted> {
+  const counted: Counted = { id, lock, role, schedules: 0, endless: 0, struckHolds: 0, findings: {} };
+  const workFolder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-power-'));
+  let world: WorldProcess | undefined;
+  try {
+    const asked = askedFor(['--lock', lock, ...argv]);
+    world = new WorldProcess({ workFolder, shim, lock: await putLockModule(lock, process.cwd(), workFolder), core });
+    const config = configOf(asked, redis, 'bench', 'npm run bench -- power');
+    for (const schedule of schedulesOf(asked, seed, schedules)) {
+      const { seed: own, steps } = schedule;
+      const result = await world.play({ ...config, seed: own }, { version: 1, seed: own, steps }).catch((error) => {
+        if (error instanceof EndlessScheduleError) return undefined;
+        throw error;
+      });
+      counted.schedules++;
+      if (!result) {
+        counted.endless++;
+        continue;
+      }
+      counted.struckHolds += result.struckHolds;
+      for (const one of new Set(result.found.map(fingerprintOf)))
+        counted.findings[one] = (counted.findings[one] ?? 0) + 1;
+      if (role !== 'canary') continue;
+      const caughtHere = result.found.filter((one) => showsMistake(one, caught!));
+      if (caughtHere.length > 0) counted.foundAt ??= schedule.number;
+      if (!caughtHere.some(({ blame }) => blame === 'lock')) continue;
+      counted.blamedAt = schedule.number;
+      break;
+    }
+    return counted;
+  } catch (error) {
+    if (error instanceof UsageError) return { ...counted, refused: error.message };
+    throw error;
+  } finally {
+    await world?.close();
+    rmSync(workFolder, { recursive: true, force: true });
+  }
+}
+
+function askedFor(argv: readonly string[]): AskedHunt {
+  const command = addHuntFlags(new Command())
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  try {
+    command.parse([...argv], { from: 'user' });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
+  return askHunt(command.opts<HuntFlags>(), { argv: [], cwd: process.cwd(), given });
+}
+
+function* schedulesOf(asked: AskedHunt, seed: number, runs: number): Generator<HuntSchedule> {
+  const { leaseMs } = asked.run.settings;
+  const options = { ...scheduling(asked), seed, shard: asked.shard, runs, config: { leaseMs } };
+  for (let generation = 0; ; generation++) {
+    const schedules = generationOf(generation, options, new Set());
+    if (schedules.length === 0) return;
+    yield* schedules;
+  }
+}
+
+function recordedIn(file: string | undefined): Map<string, Counted> {
+  if (file === undefined || !existsSync(file)) return new Map();
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  return new Map(lines.map((line) => JSON.parse(line) as Counted).map((one) => [one.id, one]));
+}
+
+function lineOf(counted: Counted): string {
+  const { lock, role, refused, schedules, findings, struckHolds, endless } = counted;
+  const told = Object.entries(findings).map(([fingerprint, times]) => `${fingerprint} ${times}x`);
+  const ended = endless === 0 ? '' : `, ${endless} without an end`;
+  return [
+    role.padEnd(7),
+    lock.padEnd(38),
+    stateOf(counted).padEnd(17),
+    `${schedules} schedules, ${struckHolds} struck holds${ended}: ${refused ?? (told.join(', ') || 'nothing')}`,
+  ].join('');
+}
+
+function stateOf({ role, refused, foundAt, blamedAt, findings }: Counted): string {
+  if (refused !== undefined) return 'not simulated';
+  if (role !== 'canary')
+    return Object.keys(findings).some((one) => one.startsWith('lock/')) ? 'ACCUSED' : 'not accused';
+  if (blamedAt !== undefined) return 'found';
+  return foundAt === undefined ? 'MISSED' : 'without a cause';
+}
+
+function totalsOf(all: readonly Counted[], schedules: number): string {
+  const states = (role: PowerCase['role']) => {
+    const of = all.filter((one) => one.role === role);
+    const counts = new Map<string, number>();
+    for (const one of of) counts.set(stateOf(one), (counts.get(stateOf(one)) ?? 0) + 1);
+    return [...counts].map(([state, times]) => `${times} ${state}`).join(', ');
+  };
+  const roles = ['canary', 'twin', 'sound'] as const;
+  return [
+    `within ${schedules} schedules:`,
+    ...roles.map((role) => `${role.padEnd(7)}${states(role) || 'none played'}`),
+  ].join('\n');
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

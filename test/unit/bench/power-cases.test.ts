@@ -1,0 +1,56 @@
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { powerCases, showsMistake } from '../../../bench/power-cases.js';
+import { addHuntFlags } from '../../../cli/hunt/flags.js';
+import { SEARCHED_BY_DEFAULT } from '../../../nemesis/index.js';
+import { trials } from '../../../selftest/index.js';
+
+const overlap = { checker: 'mutual-exclusion', class: 'exclusion' } as const;
+const found = { ...overlap, kind: 'overlap', cause: 'released-by-other', blame: 'lock' } as const;
+
+test('every canary whose mistake is a finding has its case, and its twin another with the same flags', () => {
+  const named = trials.filter(({ caught }) => !('counted' in caught)).map(({ canary }) => `broken/${canary}`);
+  const canaries = powerCases(['canary']);
+  const twins = powerCases(['twin']);
+  expect(canaries.map(({ lock }) => lock)).toEqual(named);
+  expect(twins.map(({ lock, argv }) => [lock, argv])).toEqual(
+    canaries.map(({ lock, argv }) => [`${lock}-mended`, argv]),
+  );
+});
+
+test('what the clients do is what the trial says; what happens to them is left to the search', () => {
+  const flagsFor = (lock: string) => powerCases(['canary']).find((one) => one.lock === `broken/${lock}`)!.argv;
+  expect(flagsFor('blind-del')).toEqual([
+    '--topology',
+    'single',
+    '--lease',
+    '1s',
+    '--hold',
+    '0.5x..1.5x',
+    '--careless',
+  ]);
+  expect(flagsFor('taken-over-by-clock')).toContain([...SEARCHED_BY_DEFAULT, 'clock'].join(','));
+});
+
+test('no case has a flag that a hunt does not know', () => {
+  const known = addHuntFlags(new Command()).options.map(({ long }) => long);
+  const used = powerCases(['canary', 'twin', 'sound']).flatMap(({ argv }) =>
+    argv.filter((one) => one.startsWith('--')),
+  );
+  expect(used.filter((flag) => !known.includes(flag))).toEqual([]);
+});
+
+test('what breaks every lock shows nothing of a mistake, unless it is what the mistake is known by', () => {
+  expect(showsMistake(found, overlap)).toBe(true);
+  expect(showsMistake({ ...found, cause: 'unexplained', blame: 'unexplained' }, overlap)).toBe(true);
+  const forgot = { ...found, cause: 'node-forgot', blame: 'deployment' } as const;
+  expect(showsMistake(forgot, overlap)).toBe(false);
+  expect(showsMistake(forgot, { ...overlap, cause: 'node-forgot' })).toBe(true);
+});
+
+test('another checker, class, kind or cause is another finding', () => {
+  expect(showsMistake({ ...found, checker: 'never-granted' }, overlap)).toBe(false);
+  expect(showsMistake({ ...found, class: 'stale' }, overlap)).toBe(false);
+  expect(showsMistake(found, { ...overlap, kind: 'revived' })).toBe(false);
+  expect(showsMistake(found, { ...overlap, cause: 'shared-owner' })).toBe(false);
+});
