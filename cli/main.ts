@@ -4,6 +4,14 @@ import { Command, CommanderError } from 'commander';
 import { addMatrixFlags, type MatrixFlags, matrixCommand } from './batches/matrix-command.js';
 import { addScenarioFlags, type ScenarioFlags, scenarioCommand } from './batches/scenario-command.js';
 import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches/selftest-command.js';
+import {
+  addCampaignFlags,
+  addMergeFlags,
+  type CampaignFlags,
+  campaignCommand,
+  type MergeFlags,
+  mergeCommand,
+} from './campaign/campaign-command.js';
 import { drained, surviveClosedOutput } from './common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
 import { asCalledHere, RUNS_FOLDER, STANDING } from './common/standing.js';
@@ -139,6 +147,20 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .action(async (flags: ConformFlags) => {
       status = await conformCommand(flags, { cwd });
     });
+  addCampaignFlags(
+    program
+      .command('campaign')
+      .description('seeds by locks, topologies, faults and workloads, for hours: what is found, told once and kept'),
+  )
+    .addHelpText('after', asCalledHere(CAMPAIGN))
+    .action(async (extra: string[], flags: CampaignFlags) => {
+      status = await campaignCommand(extra, flags, cwd);
+    });
+  addMergeFlags(program.command('merge').description('one report of the parts of a campaign')).action(
+    (folders: string[], flags: MergeFlags) => {
+      status = mergeCommand(folders, flags, cwd);
+    },
+  );
   addInitFlags(
     program
       .command('init')
@@ -234,6 +256,24 @@ Examples:
   npm run torture -- matrix --resume shard1 --resume shard2       merge what several machines did; run what is missing
 
 Exit status: 0 every cell as expected, 1 a cell came out otherwise, 2 some prove nothing or were not made, 3 could not run.
+`;
+
+const CAMPAIGN = `
+A cell is a lock on a topology under faults with a workload; its runs have seeds of their own. Cells that lately found something
+new come first, then those whose faults have struck the fewest holds. Two findings are the same where lock, topology, blame, class, kind
+and cause are: each is told once, with the command that repeats its run of fewest faults. All of it lies in runs/<time>-campaign-<id>/:
+end it however you like, and --resume goes on. Its known/ has a file for each new finding; copy those that you know of to a folder of
+yours and give it as --known: they are tried again first, and with --known-ok they fail nothing.
+
+Examples:
+  npm run torture -- campaign --for 8h --locks ./my-lock.ts --topologies single,sentinel
+  npm run torture -- campaign --runs 500 --faults pause,kill:client -- --time-limit 10s --clients 4
+  npm run torture -- campaign --resume runs/2026-...-campaign-1a2b
+  npm run torture -- campaign --runs 500 --seed 7 --shard 1/4     a quarter of it, on one of four machines
+  npm run torture -- merge part1 part2 part3 part4 --out whole    and their one report
+
+Exit status: 1 something was found, 0 nothing was (or nothing but what is known, with --known-ok), 2 cannot tell or not all was made,
+3 something could not run.
 `;
 
 const SCENARIO = `

@@ -13,6 +13,8 @@ export interface Sheet {
   /** Everything came out as it must; `unknown`: nothing came out otherwise, but not everything came out. */
   state: 'good' | 'bad' | 'unknown';
   headline: string;
+  /** Where a run's folder is, as the page links to it; absent: beside the page's own. */
+  folderOf?: (run: string) => string;
   tables: readonly { title: string; columns: readonly string[]; rows: readonly (readonly SheetCell[])[] }[];
 }
 
@@ -20,7 +22,7 @@ const STATES = { good: ['held', 'GOOD'], bad: ['violated', 'NOT GOOD'], unknown:
 const LONGEST_CELL = 600;
 
 /** `<name>.html` in a folder beside the runs' own. */
-export function sheetPage({ title, state, headline, tables }: Sheet): string {
+export function sheetPage({ title, state, headline, tables, folderOf }: Sheet): string {
   const [style, word] = STATES[state];
   return pageFrame({
     title: `lock-torture: ${title}`,
@@ -28,23 +30,22 @@ export function sheetPage({ title, state, headline, tables }: Sheet): string {
 ${tables.map(
   (table) => markup`<h2>${table.title}</h2>
 <div class="scroll batch"><table><thead><tr>${table.columns.map((column) => markup`<th>${column}</th>`)}</tr></thead><tbody>${table.rows.map(
-    (cells) => markup`<tr>${cells.map((cell) => markup`<td>${cellMarkup(cell)}</td>`)}</tr>\n`,
+    (cells) => markup`<tr>${cells.map((cell) => markup`<td>${cellMarkup(cell, folderOf)}</td>`)}</tr>\n`,
   )}</tbody></table></div>
 `,
 )}`,
   });
 }
 
-function cellMarkup(cell: SheetCell): Markup {
+function cellMarkup(cell: SheetCell, folderOf?: Sheet['folderOf']): Markup {
   const { text, run, good } = typeof cell === 'string' ? { text: cell } : cell;
   const words = markup`${clipped(text, LONGEST_CELL)}`;
-  const linked =
-    run === undefined ? words : markup`<a href="${`../${encodeURIComponent(run)}/report.html`}">${words}</a>`;
+  const linked = run === undefined ? words : markup`<a href="${reportOf(run, folderOf)}">${words}</a>`;
   return good === undefined ? linked : markup`<span class="state ${good ? 'good' : 'bad'}">${linked}</span>`;
 }
 
 /** The same as `<name>.md`. */
-export function sheetMarkdown({ title, state, headline, tables }: Sheet): string {
+export function sheetMarkdown({ title, state, headline, tables, folderOf }: Sheet): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [
     `# ${plainMarkdown(title)}`,
@@ -56,15 +57,18 @@ export function sheetMarkdown({ title, state, headline, tables }: Sheet): string
       '',
       line(columns.map(plainMarkdown)),
       line(columns.map(() => '---')),
-      ...rows.map((cells) => line(cells.map(cellMarkdown))),
+      ...rows.map((cells) => line(cells.map((cell) => cellMarkdown(cell, folderOf)))),
       '',
     ]),
   ].join('\n');
 }
 
-function cellMarkdown(cell: SheetCell): string {
+function cellMarkdown(cell: SheetCell, folderOf?: Sheet['folderOf']): string {
   const { text, run } = typeof cell === 'string' ? { text: cell } : cell;
-  return run === undefined
-    ? plainMarkdown(text)
-    : `[${plainMarkdown(text)}](../${encodeURIComponent(run)}/report.html)`;
+  return run === undefined ? plainMarkdown(text) : `[${plainMarkdown(text)}](${reportOf(run, folderOf)})`;
+}
+
+function reportOf(run: string, folderOf: Sheet['folderOf'] = (id) => `../${id}`): string {
+  const folder = folderOf(run).split('/').map(encodeURIComponent).join('/');
+  return `${folder}/report.html`;
 }

@@ -78,10 +78,10 @@ function acquires({ operations: ops }: History): Record<string, number> {
  * How much a pass is worth. If each of `count` holds had independently been violated with probability p, none would have
  * been with probability (1 − p)^count; the largest p for which that is still at least 5 % is the bound. 41 holds: 7.1 %.
  */
-export function strengthOf(count: number, what: string): string | undefined {
+export function strengthOf(count: number, what: string, many?: string): string | undefined {
   if (count === 0) return undefined;
   const percent = (1 - 0.05 ** (1 / count)) * 100;
-  return `0 of ${plural(count, what)} violated; at most ${percent.toPrecision(2)} % at 95 %`;
+  return `0 of ${plural(count, what, many)} violated; at most ${percent.toPrecision(2)} % at 95 %`;
 }
 
 /** Those that lasted: one that was lost before its client had the answer protected nothing, and proves nothing. */

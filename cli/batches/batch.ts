@@ -39,21 +39,22 @@ export interface BatchRun {
 export type DecideRun<Job> = (job: Job, seed: number) => Pick<DecidedRun, 'request' | 'plan'>;
 
 /**
- * Makes the runs of `jobs`, in order, `options.jobs` at a time; `done` is called as each ends. Stops beginning new ones once
- * the user asked to stop: what was not begun is not in the result.
+ * Makes the runs of `jobs`, in order, `options.jobs` at a time; `done` is called as each ends. A job is asked for only when its
+ * run can begin, so what the runs before it found may decide what it is. Stops beginning new ones once the user asked to stop.
  */
 export async function runBatch<Job>(
-  jobs: readonly Job[],
+  jobs: Iterable<Job>,
   options: BatchOptions,
   decide: DecideRun<Job>,
   done: (job: Job, run: BatchRun) => void,
 ): Promise<void> {
-  const waiting = [...jobs];
+  const waiting = jobs[Symbol.iterator]();
   const worker = async () => {
-    for (let job = waiting.shift(); job !== undefined && !options.stop.asked; job = waiting.shift()) {
-      const one = job;
-      const run = await oneRun((seed) => decide(one, seed), options);
-      if (run) done(one, run);
+    while (!options.stop.asked) {
+      const next = waiting.next();
+      if (next.done) return;
+      const run = await oneRun((seed) => decide(next.value, seed), options);
+      if (run) done(next.value, run);
     }
   };
   await Promise.all(Array.from({ length: options.jobs }, worker));

@@ -1,7 +1,7 @@
 /** `matrix`: which lock survives which fault. Every cell is run, compared with what must come of it, and leads to its report. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { conform, conformText } from '../../harness/record/schemas/conform.js';
@@ -14,7 +14,14 @@ import { saying } from '../common/say.js';
 import { durationMs, wholeNumberIn } from '../common/values.js';
 import { namedServer } from '../run/machine.js';
 import { type BatchOptions, runBatch } from './batch.js';
-import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags } from './batch-flags.js';
+import {
+  addBatchFlags,
+  addServersFlag,
+  type BatchShard,
+  optionsByServer,
+  type ServersFlags,
+  shardOption,
+} from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
 import { begun, type CellRow, decideCell, judgeCell } from './matrix-cells.js';
 import { byServer, sideBySide } from './servers.js';
@@ -23,7 +30,7 @@ export interface MatrixFlags extends ServersFlags {
   locks?: string;
   faults?: string;
   topologies?: string;
-  shard?: { index: number; of: number };
+  shard?: BatchShard;
   seeds: number;
   timeLimit: number;
   resume: string[];
@@ -35,7 +42,7 @@ export function addMatrixFlags(command: Command): Command {
       .addOption(new Option('--locks <names>', 'only these, as in set-nx-px,redlock'))
       .addOption(new Option('--faults <names>', 'only these rows, as in client-paused,eviction'))
       .addOption(new Option('--topologies <names>', 'only on these'))
-      .addOption(new Option('--shard <i/n>', 'only the ith of n parts, for several machines').argParser(shard))
+      .addOption(shardOption())
       .addOption(
         new Option('--seeds <n>', 'runs of a cell that must break, until it does')
           .argParser(wholeNumberIn(1, 100))
@@ -51,13 +58,6 @@ export function addMatrixFlags(command: Command): Command {
           .default([], 'none'),
       ),
   );
-}
-
-function shard(text: string): { index: number; of: number } {
-  const [, index, of] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
-  if (!index || !of || index > of)
-    throw new InvalidArgumentError(`"${text}" is no shard; write 1/4 for the first of four.`);
-  return { index, of };
 }
 
 interface Summary {

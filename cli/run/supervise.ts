@@ -85,7 +85,11 @@ export class StopRequests {
   private heard = false;
   private tell: (text: string) => void = () => {};
 
-  constructor(private readonly many: boolean) {}
+  /** `onAsked`: called once, before any run that goes on is told. */
+  constructor(
+    private readonly many: boolean,
+    private readonly onAsked: () => void = () => {},
+  ) {}
 
   /** Whether the user wants it to end. */
   get asked(): boolean {
@@ -108,6 +112,7 @@ export class StopRequests {
       process.exit(EXIT_COULD_NOT_RUN);
     }
     this.heard = true;
+    this.onAsked();
     const then = this.many ? ', then the summary of all runs' : '';
     this.tell(`stopping: healing, tearing down and judging what there is${then} (once more: stop at once)\n`);
     for (const inner of this.inners) inner.askToStop();

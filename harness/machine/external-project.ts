@@ -10,6 +10,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { basename, join } from 'node:path';
 import type { ExternalProject } from '../vocabulary/external.js';
 import { findOnPath, runProgram } from './command.js';
+import { exclusively } from './exclusively.js';
 import { privateFolder } from './private-folder.js';
 import { inProject } from './project-files.js';
 
@@ -38,7 +39,6 @@ export async function externalProgram(project: ExternalProject, options: Externa
   const folder = join(options.cacheFolder, 'external', `${basename(project.folder)}-${await keyOf(project, sources)}`);
   const isBuilt = () => existsSync(join(folder, STAMP));
   if (!isBuilt()) {
-    const { exclusively } = (await import(inProject('bin/exclusive.mjs'))) as Exclusive;
     const waiting = () => options.say(`waiting for another lock-torture to build the ${project.what}…`);
     await exclusively(`build of ${folder}`, waiting, async () => {
       if (!isBuilt()) await build(project, sources, folder, options);
@@ -46,10 +46,6 @@ export async function externalProgram(project: ExternalProject, options: Externa
   }
   const [program, ...args] = project.start.map((word) => placed(word, folder));
   return [findOnPath(program!)!, ...args];
-}
-
-interface Exclusive {
-  exclusively<T>(name: string, onWait: () => void, work: () => Promise<T>): Promise<T>;
 }
 
 async function build(

@@ -48,6 +48,7 @@ const ROOMS = [
   'cli/hunt',
   'cli/replay',
   'cli/batches',
+  'cli/campaign',
   'cli/conform',
   'cli/docs',
   'cli/api',

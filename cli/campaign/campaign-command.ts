@@ -1,0 +1,301 @@
+/**
+ * `campaign`: seeds by locks, topologies, faults and workloads under a budget, with what is known tried again first; and `merge`,
+ * which makes one report of what several machines did. All that it knows stands in files, so it goes on after whatever ended it.
+ */
+import { randomInt } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { exclusively } from '../../harness/machine/exclusively.js';
+import { createRunFolder, writeJson, writeWhole } from '../../harness/record/store.js';
+import { sheetMarkdown, sheetPage } from '../../reports/index.js';
+import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from '../batches/batch.js';
+import { addBatchFlags, type BatchFlags, type BatchShard, batchOptions, shardOption } from '../batches/batch-flags.js';
+import { UsageError } from '../common/errors.js';
+import { freshId } from '../common/ids.js';
+import { saying } from '../common/say.js';
+import { tellStepSummary } from '../common/step-summary.js';
+import { positiveDurationMs, wholeNumberIn } from '../common/values.js';
+import { SEEDS } from '../run/flags.js';
+import { StopRequests } from '../run/supervise.js';
+import {
+  CAMPAIGN,
+  type Campaign,
+  type CellRun,
+  cellRunsIn,
+  finishedIn,
+  finishedRun,
+  isFinished,
+  markCutShort,
+  readCampaign,
+  removeUnfinished,
+  runsFolder,
+  toldOf,
+  triesFolder,
+} from './campaign-folder.js';
+import { cellsOf } from './cells.js';
+import { JobOrder, jobsPlanned } from './grid.js';
+import { identityOf, readKnown, slugOf, writeKnown } from './known.js';
+import { type CampaignSummary, campaignSheet, summariseCampaign, type Tally, type TriedAgain } from './tally.js';
+
+export interface CampaignFlags extends BatchFlags {
+  for?: number;
+  runs?: number;
+  locks?: string;
+  topologies: string;
+  faults?: string;
+  workloads: string;
+  seed?: number;
+  shard?: BatchShard;
+  known?: string;
+  knownTries: number;
+  knownOk: boolean;
+  resume?: string;
+}
+
+export interface MergeFlags {
+  out: string;
+  knownOk: boolean;
+}
+
+/** After so many runs in a row that could not be made, the next one will not be made either. */
+const FAILURES_IN_A_ROW = 3;
+const KNOWN_OK = ['--known-ok', 'findings that were known before fail no run (they are told all the same)'] as const;
+
+export function addCampaignFlags(command: Command): Command {
+  const options = [
+    new Option('--for <duration>', 'begin runs for so long').argParser(positiveDurationMs),
+    new Option('--runs <n>', 'so many runs').argParser(wholeNumberIn(1, 1_000_000)),
+    new Option('--locks <locks>', "names and files, with commas between them (default: each topology's own)"),
+    new Option('--topologies <names>', 'with commas between them').default('single'),
+    new Option(
+      '--faults <list>',
+      "each alone, as in kill,pause:client,default (default: each of a topology's default, and all of them)",
+    ),
+    new Option('--workloads <names>', 'with commas between them').default('mutex'),
+    new Option('--seed <n>', 'of the first run; the next have the next (default: drawn)').argParser(
+      wholeNumberIn(0, SEEDS - 1),
+    ),
+    shardOption(),
+    new Option('--known <folder>', 'findings that are known: their runs are repeated first'),
+    new Option('--known-tries <n>', 'how often each').argParser(wholeNumberIn(1, 1_000)).default(3),
+    new Option(...KNOWN_OK).default(false, 'no'),
+    new Option('--resume <folder>', 'go on with a campaign that has ended, however it did'),
+  ];
+  for (const option of options) command.addOption(option);
+  return addBatchFlags(command).argument('[flags...]', 'after --: flags of `run` that all runs have');
+}
+
+export function addMergeFlags(command: Command): Command {
+  return command
+    .argument('<folders...>', "campaigns' folders")
+    .requiredOption('--out <folder>', 'where the report goes: a folder that is not there yet')
+    .addOption(new Option(...KNOWN_OK).default(false, 'no'));
+}
+
+/** Runs, prints what it finds, and resolves with the exit status. */
+export async function campaignCommand(extra: readonly string[], flags: CampaignFlags, cwd: string): Promise<number> {
+  const say = saying(flags);
+  if (flags.for === undefined && flags.runs === undefined && flags.resume === undefined)
+    throw new UsageError('a campaign has a budget: --for 8h, --runs 500, or both');
+  const resumed = flags.resume === undefined ? undefined : resolve(cwd, flags.resume);
+  const campaign = resumed === undefined ? begin(extra, flags, cwd) : goOnWith(resumed, extra, flags);
+  const stop = new StopRequests(true, () => [base, ...tries.map(({ base: one }) => one)].forEach(markCutShort));
+  const options = { ...(await batchOptions(flags, cwd, say)), stop };
+  const folder = resumed ?? createRunFolder(resolve(cwd, flags.out), freshId('campaign'));
+  const base = runsFolder(folder);
+  const tries = campaign.known.map((known) => ({ known, base: triesFolder(folder, slugOf(known)) }));
+  if (resumed === undefined) writeJson(folder, CAMPAIGN, campaign);
+  return exclusively(
+    `campaign ${folder}`,
+    () => {
+      throw new UsageError(`another lock-torture is at ${folder}`);
+    },
+    async () => {
+      for (const one of [base, ...tries.map((of) => of.base)]) removeUnfinished(one);
+      const finished = cellRunsIn(folder, campaign);
+      const { cells, seed } = campaign;
+      say(`campaign ${folder}: ${cells.length} cells, seeds from ${seed}; ${finished.length} runs are finished`);
+      return carryOut({ campaign, folder, finished, options, tries, flags, cwd });
+    },
+  );
+}
+
+interface Going {
+  campaign: Campaign;
+  folder: string;
+  finished: CellRun[];
+  options: BatchOptions;
+  tries: { known: TriedAgain['known']; base: string }[];
+  flags: CampaignFlags;
+  cwd: string;
+}
+
+async function carryOut({ campaign, folder, finished, options, tries, flags, cwd }: Going): Promise<number> {
+  const { json, knownOk } = flags;
+  const print = (text: string) => process.stdout.write(`${text}\n`);
+  const failed: string[] = [];
+  const beganMs = performance.now();
+  let failures = 0;
+  const goesOn = () =>
+    failures < FAILURES_IN_A_ROW && (flags.for === undefined || performance.now() - beganMs < flags.for);
+  const decide = decideByFlags(options, cwd);
+  const tallied = (): Tally => ({
+    cells: campaign.cells,
+    runs: finished,
+    known: tries.map(({ known, base }) => ({ known, tries: finishedIn(base) })),
+    planned: jobsPlanned(campaign),
+    failed,
+    knownOk,
+  });
+  /** False: nothing that counts. */
+  const cameToEnd = ({ folder: of, error, results, seed }: BatchRun) => {
+    if (results && of !== undefined && isFinished(of)) {
+      failures = 0;
+      return true;
+    }
+    if (!results) {
+      failures++;
+      failed.push(`seed ${seed}: ${error}`);
+      process.stderr.write(`lock-torture: seed ${seed}: ${error}\n`);
+    }
+    return false;
+  };
+  const told = (type: string, what: string, run: BatchRun, count: string) => {
+    const { seed, runId, results } = run;
+    const line = { type, what, seed, runId, verdict: results!.verdict, headline: results!.headline };
+    print(json ? JSON.stringify(line) : `${count}  ${what}, seed ${seed}: ${results!.headline}`);
+  };
+
+  for (const { known, base } of tries) {
+    const { argv, seed } = known;
+    const open = Math.max(0, campaign.tries - finishedIn(base).length);
+    const jobs = Array.from({ length: open }, () => ({ argv: [...argv, '--seed', String(seed)] }));
+    await runBatch(jobs, { ...options, base }, decide, (_, run) => {
+      if (cameToEnd(run)) told('try', identityOf(known), run, 'known');
+    });
+  }
+  const planned = jobsPlanned(campaign);
+  // A finding is new to a cell's lock on its topology; what is new anywhere is looked at first.
+  const order = new JobOrder(
+    campaign,
+    finished.map(toldOf),
+    campaign.known.map(({ fingerprint }) => fingerprint),
+    goesOn,
+  );
+  await runBatch(
+    order,
+    { ...options, base: runsFolder(folder) },
+    ({ cell, seed }) => decide({ argv: [...campaign.cells[cell]!.argv, '--seed', String(seed)] }, seed),
+    ({ cell }, run) => {
+      if (!cameToEnd(run)) return;
+      const ended = { ...finishedRun(run.folder!), cell };
+      finished.push(ended);
+      order.tell(toldOf(ended));
+      const { lock, topology, nemesis, workload } = campaign.cells[cell]!;
+      const count = planned === undefined ? `${finished.length}` : `${finished.length}/${planned}`;
+      told('run', `${lock} on ${topology}, ${nemesis}, ${workload}`, run, count);
+      write(folder, tallied(), folder);
+    },
+  );
+  const summary = write(folder, tallied(), folder);
+  for (const finding of summary.findings) {
+    const { version, lock, topology, fingerprint, sentence, argv, seed, faults } = finding;
+    if (finding.state === 'new')
+      writeKnown(join(folder, 'known'), { version, lock, topology, fingerprint, sentence, argv, seed, faults });
+  }
+  tellStepSummary(join(folder, 'summary.md'));
+  print(json ? JSON.stringify({ type: 'summary', ...summary }) : summaryText(summary, folder));
+  return summary.exitStatus;
+}
+
+/** Makes one report of several campaigns' folders; resolves with the exit status. */
+export function mergeCommand(folders: readonly string[], { out, knownOk }: MergeFlags, cwd: string): number {
+  const places = [...new Set(folders.map((folder) => resolve(cwd, folder)))];
+  const all = places.map((folder) => ({ folder, campaign: readCampaign(folder) }));
+  const { shard: _, ...first } = all[0]!.campaign;
+  for (const { folder, campaign } of all) {
+    const { shard, ...other } = campaign;
+    if (JSON.stringify(other) !== JSON.stringify(first))
+      throw new UsageError(
+        `${folder} is no part of the campaign in ${places[0]}: cells, seed, runs or known findings differ`,
+      );
+  }
+  const target = resolve(cwd, out);
+  if (existsSync(target)) throw new UsageError(`--out ${out}: it is there already`);
+  createRunFolder(resolve(target, '..'), basename(target));
+  const runs = new Map(
+    all.flatMap(({ folder, campaign }) => cellRunsIn(folder, campaign)).map((run) => [run.runId, run]),
+  );
+  const known = first.known.map((known): TriedAgain => {
+    const tries = places.flatMap((folder) => finishedIn(triesFolder(folder, slugOf(known))));
+    return { known, tries: [...new Map(tries.map((run) => [run.runId, run])).values()] };
+  });
+  const { cells } = first;
+  const tally: Tally = { cells, runs: [...runs.values()], known, planned: first.runs, failed: [], knownOk };
+  const summary = write(target, tally, target);
+  process.stdout.write(`${summaryText(summary, target)}\n`);
+  return summary.exitStatus;
+}
+
+/** Writes the report into `folder`; its links begin in `from`. */
+function write(folder: string, tally: Tally, from: string): CampaignSummary {
+  const summary = summariseCampaign(tally);
+  const folders = new Map(tally.runs.map(({ runId, folder: of }) => [runId, relative(from, of)]));
+  const sheet = campaignSheet(tally, summary, (run) => folders.get(run)!);
+  writeJson(folder, 'summary.json', summary);
+  writeWhole(join(folder, 'summary.md'), sheetMarkdown(sheet));
+  writeWhole(join(folder, 'report.html'), sheetPage(sheet));
+  return summary;
+}
+
+function summaryText({ exitStatus, headline, findings, known }: CampaignSummary, folder: string): string {
+  const word = exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
+  return [
+    '',
+    `${word} (exit status ${exitStatus}): ${headline}`,
+    ...known.map(({ lock, topology, fingerprint, text }) => `known: ${lock} on ${topology}, ${fingerprint}: ${text}`),
+    ...findings.map(
+      (one) =>
+        `${one.state}: ${one.lock} on ${one.topology}, ${one.fingerprint}, in ${one.runs} of ${one.of}\n  ${one.sentence}\n  Reproduce: ${one.reproduce}`,
+    ),
+    `Report: ${join(folder, 'report.html')}`,
+  ].join('\n');
+}
+
+function begin(extra: readonly string[], flags: CampaignFlags, cwd: string): Campaign {
+  if (flags.shard && flags.seed === undefined)
+    throw new UsageError('--shard needs --seed: the parts of a campaign share its seeds');
+  const names = (list: string) => list.split(',').map((name) => name.trim());
+  const cells = cellsOf({
+    locks: flags.locks === undefined ? undefined : names(flags.locks),
+    topologies: names(flags.topologies),
+    faults: flags.faults === undefined ? undefined : names(flags.faults),
+    workloads: names(flags.workloads),
+    extra,
+    cwd,
+  });
+  const known = flags.known === undefined ? [] : readKnown(resolve(cwd, flags.known));
+  const concerns = (one: { lock: string; topology: string }) =>
+    cells.some(({ lock, topology }) => lock === one.lock && topology === one.topology);
+  return {
+    version: 1,
+    cells,
+    seed: flags.seed ?? randomInt(0, SEEDS),
+    ...(flags.runs !== undefined && { runs: flags.runs }),
+    shard: flags.shard ?? { index: 1, of: 1 },
+    known: known.filter(concerns),
+    tries: flags.knownTries,
+  };
+}
+
+function goOnWith(folder: string, extra: readonly string[], flags: CampaignFlags): Campaign {
+  const { locks, faults, seed, shard, known, runs } = flags;
+  const said = [locks, faults, seed, shard, known, runs].some((one) => one !== undefined) || extra.length > 0;
+  if (said)
+    throw new UsageError('--resume goes on with what the campaign was to do; give only --for, --jobs and the machine');
+  const campaign = readCampaign(folder);
+  if (campaign.runs === undefined && flags.for === undefined)
+    throw new UsageError('this campaign has no number of runs: say --for how long it is to go on');
+  return campaign;
+}

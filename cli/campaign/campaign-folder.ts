@@ -1,0 +1,164 @@
+/**
+ * A campaign on disk: `campaign.json` says what was asked, `runs/` has a folder for each run, `tries/<finding>/` one for each
+ * replay of a known finding. Nothing else is its state, so it may end at any moment, and begin again.
+ *
+ * A run is finished once its results are whole on disk. One that the user ended early is not, unless it is violated by then: a
+ * finding stands, while a pass of half the time is none.
+ */
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { bearingOf } from '../../harness/record/facts/blame.js';
+import { conform } from '../../harness/record/schemas/conform.js';
+import { describes } from '../../harness/record/schemas/describes.js';
+import { readConfig, readJson, readPlan, readResults } from '../../harness/record/store.js';
+import type { Results } from '../../harness/vocabulary/verdict.js';
+import { discoveryOf, fingerprintOf } from '../hunt/schedule.js';
+import { type Grid, type JobOutcome, jobOf } from './grid.js';
+import { type KnownFinding, knownSchema } from './known.js';
+
+export interface Campaign extends Grid {
+  version: 1;
+  /** TriedAgain again first. */
+  known: KnownFinding[];
+  /** How often each. */
+  tries: number;
+}
+
+const campaignSchema = describes<Campaign>()(
+  z.object({
+    version: z.literal(1),
+    cells: z.array(
+      z.object({
+        lock: z.string(),
+        topology: z.string(),
+        nemesis: z.string(),
+        workload: z.string(),
+        argv: z.array(z.string()),
+      }),
+    ),
+    seed: z.number(),
+    runs: z.number().optional(),
+    shard: z.object({ index: z.number(), of: z.number() }),
+    known: z.array(knownSchema),
+    tries: z.number(),
+  }),
+);
+
+/** What one run found; `fails`: it fails the run. */
+export interface RunFinding {
+  fingerprint: string;
+  sentence: string;
+  fails: boolean;
+}
+
+export interface FinishedRun {
+  seed: number;
+  runId: string;
+  folder: string;
+  startedAt: string;
+  verdict: Results['verdict'];
+  exitStatus: Results['exitStatus'];
+  headline: string;
+  reproduce: string;
+  holds: number;
+  struckHolds: number;
+  /** Of its plan. */
+  faults: number;
+  /** Each thing once. */
+  found: RunFinding[];
+}
+
+/** `cell`: which of the grid's. */
+export interface CellRun extends FinishedRun {
+  cell: number;
+}
+
+export const CAMPAIGN = 'campaign.json';
+const CUT_SHORT = 'cut-short';
+
+export function readCampaign(folder: string): Campaign {
+  return readJson(folder, CAMPAIGN, (data) => conform(campaignSchema, data));
+}
+
+export function runsFolder(folder: string): string {
+  return join(folder, 'runs');
+}
+
+export function triesFolder(folder: string, slug: string): string {
+  return join(folder, 'tries', slug);
+}
+
+/** The campaign's finished runs, in the order in which they began. */
+export function cellRunsIn(folder: string, grid: Grid): CellRun[] {
+  return finishedIn(runsFolder(folder)).flatMap((run) => {
+    const job = jobOf(grid, run.seed);
+    return job ? [{ ...run, cell: job.cell }] : [];
+  });
+}
+
+/** Finished runs below `base`, in the order in which they began. */
+export function finishedIn(base: string): FinishedRun[] {
+  const folders = runFolders(base).filter(isFinished);
+  return folders.map(finishedRun).sort(byBeginning);
+}
+
+export function toldOf({ cell, seed, struckHolds, found }: CellRun): JobOutcome {
+  return { cell, seed, struckHolds, fingerprints: found.map(({ fingerprint }) => fingerprint) };
+}
+
+/** By when they began; two of the same millisecond by their ids, so that everybody has the same order. */
+export function byBeginning(a: FinishedRun, b: FinishedRun): number {
+  const [one, other] = [`${a.startedAt} ${a.runId}`, `${b.startedAt} ${b.runId}`];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Runs below `base` that have not ended end early: must be said before they are asked to. */
+export function markCutShort(base: string): void {
+  for (const folder of runFolders(base))
+    if (!existsSync(join(folder, 'results.json'))) writeFileSync(join(folder, CUT_SHORT), '');
+}
+
+/** What was not finished below `base`. Only for whom alone is at the campaign, while none of its runs goes on. */
+export function removeUnfinished(base: string): void {
+  for (const folder of runFolders(base)) if (!isFinished(folder)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** The folder's run; it must be finished. */
+export function finishedRun(folder: string): FinishedRun {
+  const config = readConfig(folder);
+  const { verdict, exitStatus, headline, stats, violations, reproduce } = readResults(folder)!;
+  const found = new Map<string, RunFinding>();
+  for (const violation of violations) {
+    const discovery = discoveryOf(violation);
+    const fingerprint = fingerprintOf(discovery);
+    const fails = bearingOf(violation, config.failOn) === 'fails' || found.get(fingerprint)?.fails === true;
+    const { sentence } = found.get(fingerprint) ?? discovery;
+    found.set(fingerprint, { fingerprint, sentence, fails });
+  }
+  return {
+    seed: config.seed,
+    runId: config.runId,
+    folder,
+    startedAt: config.startedAt,
+    verdict,
+    exitStatus,
+    headline,
+    reproduce,
+    holds: stats.holds ?? 0,
+    struckHolds: stats.struckHolds ?? 0,
+    faults: readPlan(folder).steps.length,
+    found: [...found.values()],
+  };
+}
+
+export function isFinished(folder: string): boolean {
+  if (!existsSync(join(folder, 'results.json'))) return false;
+  return !existsSync(join(folder, CUT_SHORT)) || readResults(folder)?.verdict === 'violated';
+}
+
+function runFolders(base: string): string[] {
+  if (!existsSync(base)) return [];
+  const entries = readdirSync(base, { withFileTypes: true });
+  return entries.filter((one) => one.isDirectory()).map(({ name }) => join(base, name));
+}

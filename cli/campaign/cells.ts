@@ -1,0 +1,86 @@
+/** From names to the cells of a campaign: every lock, topology, fault and workload that go together. */
+import { topologies } from '../../harness/topologies/index.js';
+import { defaultFaults, PlanError, parseNemesis } from '../../nemesis/index.js';
+import { UsageError } from '../common/errors.js';
+import { askRun } from '../run/ask-run.js';
+import { fitsTopology, planTopology } from '../run/deployment.js';
+import { parseRunFlags } from '../run/flags.js';
+import type { GridCell } from './grid.js';
+
+export interface AskedCells {
+  /** Absent: each topology's own. */
+  locks: readonly string[] | undefined;
+  topologies: readonly string[];
+  /** Absent: all of a topology's default at once, and each alone. */
+  faults: readonly string[] | undefined;
+  workloads: readonly string[];
+  /** Flags of `run` that all have. */
+  extra: readonly string[];
+  cwd: string;
+}
+
+/** What a campaign says itself, or what is not about one run. */
+const NOT_FOR_ALL = ['seed', 'times', 'untilViolation', 'plan', 'json', 'out', 'config', 'lock', 'topology'] as const;
+
+/**
+ * Throws one line where a name is not known, or goes together with nothing. What this machine lacks plays no part, so that every
+ * machine that shares a campaign has the same cells.
+ */
+export function cellsOf(asked: AskedCells): GridCell[] {
+  const extra = parsed(asked.extra);
+  const taken = [...NOT_FOR_ALL, 'nemesis' as const, 'workload' as const].find(extra.given);
+  if (taken !== undefined) throw new UsageError(`--${dashed(taken)} is not for the runs of a campaign: it has its own`);
+  const cells: GridCell[] = [];
+  const fitting = new Set<string>();
+  for (const topology of asked.topologies) {
+    const kind = topologies[topology];
+    if (!kind) throw new UsageError(`"${topology}" is no topology; there are ${Object.keys(topologies).join(', ')}`);
+    for (const lock of asked.locks ?? [kind.defaultLock]) {
+      if (!fitsTopology(lock, kind)) continue;
+      for (const workload of asked.workloads) {
+        const argv = ['--lock', lock, '--topology', topology, '--workload', workload, ...asked.extra];
+        const { flags, given } = parsed(argv);
+        const { settings } = askRun(flags, { argv, cwd: asked.cwd, given });
+        const plan = planTopology(kind, settings.topologyOptions, settings.clients);
+        for (const nemesis of asked.faults ?? defaultsOf(plan)) {
+          if (!fits(nemesis, plan)) continue;
+          for (const name of [lock, nemesis]) fitting.add(name);
+          cells.push({ lock, topology, nemesis, workload, argv: [...argv, '--nemesis', nemesis] });
+        }
+      }
+    }
+  }
+  const idle = [...(asked.locks ?? []), ...(asked.faults ?? [])].find((name) => !fitting.has(name));
+  if (idle !== undefined) throw new UsageError(`${idle} goes together with nothing else of this campaign`);
+  return cells;
+}
+
+/** Throws one line: what commander throws, it takes for said. */
+function parsed(argv: readonly string[]): ReturnType<typeof parseRunFlags> {
+  try {
+    return parseRunFlags(argv);
+  } catch (error) {
+    throw new UsageError((error as Error).message.replace(/^error: /, ''));
+  }
+}
+
+function defaultsOf(topology: Parameters<typeof defaultFaults>[0]): string[] {
+  const each = defaultFaults(topology).map(({ fault, target }) =>
+    target === undefined ? fault : `${fault}:${target}`,
+  );
+  return ['default', ...each];
+}
+
+function fits(nemesis: string, topology: Parameters<typeof defaultFaults>[0]): boolean {
+  try {
+    parseNemesis(nemesis, topology);
+    return true;
+  } catch (error) {
+    if (error instanceof PlanError) return false;
+    throw error;
+  }
+}
+
+function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

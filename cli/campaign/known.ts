@@ -1,0 +1,75 @@
+/** Known findings: a JSON file each, made by a campaign and kept by whoever wants to hear of it as known from then on. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { z } from 'zod';
+import { conform } from '../../harness/record/schemas/conform.js';
+import { describes } from '../../harness/record/schemas/describes.js';
+import { readJson, writeJson } from '../../harness/record/store.js';
+import { UsageError } from '../common/errors.js';
+import { parseRunFlags } from '../run/flags.js';
+
+export interface KnownFinding {
+  version: 1;
+  lock: string;
+  topology: string;
+  /** Blame, class, kind and cause. */
+  fingerprint: string;
+  /** How it came about, where it was first kept. */
+  sentence: string;
+  /** What repeats the run of fewest faults that found it: flags of `run`, and the seed from which its plan is made. */
+  argv: string[];
+  seed: number;
+  faults: number;
+}
+
+export const knownSchema = describes<KnownFinding>()(
+  z.object({
+    version: z.literal(1),
+    lock: z.string(),
+    topology: z.string(),
+    fingerprint: z.string(),
+    sentence: z.string(),
+    argv: z.array(z.string()),
+    seed: z.number(),
+    faults: z.number(),
+  }),
+);
+
+/** What makes two findings the same. */
+export function identityOf({ lock, topology, fingerprint }: Pick<KnownFinding, 'lock' | 'topology' | 'fingerprint'>) {
+  return `${lock} ${topology} ${fingerprint}`;
+}
+
+/** The name of its file, without `.json`, and of the folder of its tries. */
+export function slugOf(known: Pick<KnownFinding, 'lock' | 'topology' | 'fingerprint'>): string {
+  const identity = identityOf(known);
+  const words = identity.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return `${words.replace(/^-/, '').slice(0, 100)}-${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`;
+}
+
+/** Throws one line where the folder or a file in it cannot be used. */
+export function readKnown(folder: string): KnownFinding[] {
+  const names = listed(folder).filter((name) => name.endsWith('.json'));
+  return names.sort().map((name) => {
+    const known = readJson(folder, name, (data) => conform(knownSchema, data));
+    try {
+      parseRunFlags(known.argv);
+    } catch (error) {
+      throw new UsageError(`${folder}/${name}: argv: ${(error as Error).message}`);
+    }
+    return known;
+  });
+}
+
+export function writeKnown(folder: string, known: KnownFinding): void {
+  mkdirSync(folder, { recursive: true });
+  writeJson(folder, `${slugOf(known)}.json`, known);
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    throw new UsageError(`--known ${folder}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,278 @@
+/** What a campaign's finished runs say together. Pure: the same runs give the same, in whatever order and from however many machines. */
+import { strengthOf } from '../../checkers/index.js';
+import { plural } from '../../harness/record/facts/words.js';
+import type { Sheet, SheetCell } from '../../reports/index.js';
+import { type ExitStatus, exitStatusOf } from '../judge/series-summary.js';
+import { byBeginning, type CellRun, type FinishedRun } from './campaign-folder.js';
+import type { GridCell } from './grid.js';
+import { identityOf, type KnownFinding } from './known.js';
+
+export interface Tally {
+  cells: readonly GridCell[];
+  runs: readonly CellRun[];
+  known: readonly TriedAgain[];
+  /** Runs that were to be made; absent: as many as there was time for. */
+  planned?: number;
+  /** Runs that could not be made, each with the reason. */
+  failed: readonly string[];
+  /** Whether what is known fails no more. */
+  knownOk: boolean;
+}
+
+/** A known finding and the runs that tried it again. */
+export interface TriedAgain {
+  known: KnownFinding;
+  tries: readonly FinishedRun[];
+}
+
+/** A finding over all runs, with what to keep of it. */
+export interface TalliedFinding extends KnownFinding {
+  state: 'new' | 'known';
+  /** Whether it fails runs. */
+  fails: boolean;
+  /** In how many runs of how many on the same lock and topology. */
+  runs: number;
+  of: number;
+  firstSeen: string;
+  lastSeen: string;
+  /** The run that `argv` and `seed` repeat, and the command. */
+  runId: string;
+  reproduce: string;
+}
+
+export interface CampaignSummary {
+  version: 1;
+  exitStatus: ExitStatus;
+  headline: string;
+  findings: TalliedFinding[];
+  known: { lock: string; topology: string; fingerprint: string; seen: number; tries: number; text: string }[];
+  coverage: Coverage[];
+  failed: string[];
+}
+
+interface Coverage {
+  cell: Omit<GridCell, 'argv'>;
+  runs: number;
+  verdicts: Record<FinishedRun['verdict'], number>;
+  holds: number;
+  struckHolds: number;
+  /** The bound that so many holds give; absent: something was found, or nothing can be told. */
+  bound?: string;
+}
+
+const GRAVITY = ['lock', 'unexplained', 'deployment', 'lease'];
+
+export function summariseCampaign(tally: Tally): CampaignSummary {
+  const runs = [...tally.runs].sort(byBeginning);
+  const known = new Set(tally.known.map((one) => identityOf(one.known)));
+  const findings = findingsIn(tally.cells, runs, known);
+  const tried = tally.known.map(triedAgain);
+  const statuses = [
+    ...runs.map((run) => statusOf(run, tally.cells[run.cell]!, known, tally.knownOk)),
+    ...tally.known.flatMap((one) => one.tries.map((run) => statusOf(run, one.known, known, tally.knownOk))),
+  ].map((exitStatus) => ({ exitStatus }));
+  if (tally.failed.length > 0) statuses.push({ exitStatus: 3 });
+  if (runs.length < (tally.planned ?? 0)) statuses.push({ exitStatus: 2 });
+  return {
+    version: 1,
+    exitStatus: exitStatusOf(statuses, 'complete'),
+    headline: headlineOf(tally, findings),
+    findings,
+    known: tried,
+    coverage: tally.cells.map((cell, n) =>
+      coverageOf(
+        cell,
+        runs.filter((run) => run.cell === n),
+      ),
+    ),
+    failed: [...tally.failed],
+  };
+}
+
+function findingsIn(
+  cells: readonly GridCell[],
+  runs: readonly CellRun[],
+  known: ReadonlySet<string>,
+): TalliedFinding[] {
+  const all = new Map<string, TalliedFinding>();
+  for (const run of runs) {
+    const { lock, topology, argv } = cells[run.cell]!;
+    for (const { fingerprint, sentence, fails } of run.found) {
+      const identity = identityOf({ lock, topology, fingerprint });
+      const before = all.get(identity);
+      const { seed, faults, runId, reproduce, startedAt } = run;
+      const here = { sentence, argv, seed, faults, runId, reproduce };
+      const shortest = before === undefined || faults < before.faults ? here : {};
+      all.set(identity, {
+        version: 1,
+        lock,
+        topology,
+        fingerprint,
+        state: known.has(identity) ? 'known' : 'new',
+        of: runs.filter((one) => cells[one.cell]!.lock === lock && cells[one.cell]!.topology === topology).length,
+        firstSeen: startedAt,
+        ...here,
+        ...before,
+        ...shortest,
+        fails: fails || before?.fails === true,
+        runs: (before?.runs ?? 0) + 1,
+        lastSeen: startedAt,
+      });
+    }
+  }
+  const rank = ({ state, fails, fingerprint }: TalliedFinding) =>
+    (state === 'new' ? 0 : 20) + (fails ? 0 : 10) + GRAVITY.indexOf(fingerprint.split('/')[0]!);
+  return [...all.values()].sort((a, b) => rank(a) - rank(b) || (identityOf(a) < identityOf(b) ? -1 : 1));
+}
+
+/** A violated run counts as none where all that fails it is known, and known is allowed. */
+function statusOf(
+  { exitStatus, found }: FinishedRun,
+  { lock, topology }: Pick<GridCell, 'lock' | 'topology'>,
+  known: ReadonlySet<string>,
+  knownOk: boolean,
+): ExitStatus {
+  const failing = found.filter(({ fails }) => fails);
+  const isKnown = failing.every(({ fingerprint }) => known.has(identityOf({ lock, topology, fingerprint })));
+  return exitStatus === 1 && knownOk && failing.length > 0 && isKnown ? 0 : exitStatus;
+}
+
+function triedAgain({ known, tries }: TriedAgain): CampaignSummary['known'][number] {
+  const { lock, topology, fingerprint } = known;
+  const seen = tries.filter(({ found }) => found.some((one) => one.fingerprint === fingerprint)).length;
+  const told = tries.filter(({ verdict }) => verdict !== 'unknown').length;
+  const notSeen = told === 0 ? 'no try of it can tell' : `not seen: ${strengthOf(told, 'try', 'tries')}`;
+  const text = seen > 0 ? `still there: ${seen} of ${plural(tries.length, 'try', 'tries')}` : notSeen;
+  return { lock, topology, fingerprint, seen, tries: tries.length, text };
+}
+
+function headlineOf({ runs, planned, failed }: Tally, findings: readonly TalliedFinding[]): string {
+  const count = (state: TalliedFinding['state']) => findings.filter((one) => one.state === state).length;
+  const of = planned === undefined ? plural(runs.length, 'run') : `${runs.length} of ${plural(planned, 'run')}`;
+  return [
+    `${of} made`,
+    `${plural(count('new'), 'new finding')}`,
+    ...(count('known') > 0 ? [`${count('known')} known`] : []),
+    ...(failed.length > 0 ? [`${failed.length} could not be made`] : []),
+  ].join(', ');
+}
+
+function coverageOf({ argv: _, ...cell }: GridCell, runs: readonly CellRun[]): Coverage {
+  const sum = (of: (run: CellRun) => number) => runs.reduce((total, run) => total + of(run), 0);
+  const verdicts: Coverage['verdicts'] = { violated: 0, held: 0, unknown: 0 };
+  for (const { verdict } of runs) verdicts[verdict]++;
+  // What was held in runs of which nothing can be told bounds nothing.
+  const told = runs.filter(({ verdict }) => verdict === 'held');
+  const count = (of: (run: CellRun) => number) => told.reduce((total, run) => total + of(run), 0);
+  const bound =
+    cell.nemesis === 'none'
+      ? strengthOf(
+          count(({ holds }) => holds),
+          'hold',
+        )
+      : strengthOf(
+          count(({ struckHolds }) => struckHolds),
+          'struck hold',
+        );
+  return {
+    cell,
+    runs: runs.length,
+    verdicts,
+    holds: sum(({ holds }) => holds),
+    struckHolds: sum(({ struckHolds }) => struckHolds),
+    ...(bound !== undefined && runs.every(({ found }) => found.length === 0) && { bound }),
+  };
+}
+
+// ------------------------------------------------------------------------------------------------------------- page
+
+/** Rows of the table that shows how the campaign went on. */
+const PARTS = 10;
+
+export function campaignSheet(tally: Tally, summary: CampaignSummary, folderOf: (run: string) => string): Sheet {
+  const { exitStatus, headline, findings, known, coverage, failed } = summary;
+  const table = (title: string, columns: string[], rows: SheetCell[][]) =>
+    rows.length > 0 ? [{ title, columns, rows }] : [];
+  return {
+    title: 'campaign',
+    state: exitStatus === 0 ? 'good' : exitStatus === 1 ? 'bad' : 'unknown',
+    headline,
+    folderOf,
+    tables: [
+      ...table(
+        'Findings',
+        [
+          '',
+          'lock',
+          'on',
+          'blame/class/kind/cause',
+          'seen in',
+          'first',
+          'last',
+          'how, in the run of fewest faults',
+          'again',
+        ],
+        findings.map((one) => [
+          { text: one.fails ? one.state : `${one.state}, allowed`, good: one.state === 'known' || !one.fails },
+          one.lock,
+          one.topology,
+          one.fingerprint,
+          `${one.runs} of ${plural(one.of, 'run')}`,
+          shownTime(one.firstSeen),
+          shownTime(one.lastSeen),
+          { text: one.sentence, run: one.runId },
+          one.reproduce,
+        ]),
+      ),
+      ...table(
+        'Known, tried again',
+        ['lock', 'on', 'blame/class/kind/cause', ''],
+        known.map(({ lock, topology, fingerprint, text }) => [lock, topology, fingerprint, text]),
+      ),
+      ...table(
+        'Coverage',
+        ['lock', 'on', 'faults', 'workload', 'runs', 'violated', 'held', 'cannot tell', 'holds', 'struck', 'bound'],
+        coverage.map(({ cell, runs, verdicts, holds, struckHolds, bound = '–' }) => [
+          cell.lock,
+          cell.topology,
+          cell.nemesis,
+          cell.workload,
+          ...[runs, verdicts.violated, verdicts.held, verdicts.unknown, holds, struckHolds].map(String),
+          bound,
+        ]),
+      ),
+      ...table(
+        'As it went on',
+        ['runs', 'violated', 'cannot tell', 'findings not seen before', 'struck holds'],
+        trend(tally),
+      ),
+      ...table(
+        'Could not be made',
+        ['why'],
+        failed.map((why) => [why]),
+      ),
+    ],
+  };
+}
+
+function shownTime(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+function trend({ runs, cells }: Tally): SheetCell[][] {
+  const sorted = [...runs].sort(byBeginning);
+  const size = Math.max(1, Math.ceil(sorted.length / PARTS));
+  const seen = new Set<string>();
+  const rows: SheetCell[][] = [];
+  for (let from = 0; from < sorted.length; from += size) {
+    const part = sorted.slice(from, from + size);
+    const before = seen.size;
+    for (const { cell, found } of part)
+      for (const { fingerprint } of found) seen.add(identityOf({ ...cells[cell]!, fingerprint }));
+    const counted = (verdict: FinishedRun['verdict']) => part.filter((run) => run.verdict === verdict).length;
+    const struck = part.reduce((sum, run) => sum + run.struckHolds, 0);
+    const cellsOfRow = [counted('violated'), counted('unknown'), seen.size - before, struck];
+    rows.push([`${from + 1} to ${from + part.length}`, ...cellsOfRow.map(String)]);
+  }
+  return rows;
+}

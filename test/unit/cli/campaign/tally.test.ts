@@ -1,0 +1,122 @@
+/** What a campaign says of its runs: findings once, known ones apart, and the exit status that follows. */
+import { expect, it } from 'vitest';
+import type { CellRun } from '../../../../cli/campaign/campaign-folder.js';
+import { type KnownFinding, slugOf } from '../../../../cli/campaign/known.js';
+import { summariseCampaign, type Tally } from '../../../../cli/campaign/tally.js';
+
+const LOST = 'lock/exclusion/overlap/released-by-other';
+const cells = ['pause', 'none'].map((nemesis) => ({
+  lock: './mine.ts',
+  topology: 'single',
+  nemesis,
+  workload: 'mutex',
+  argv: ['--nemesis', nemesis],
+}));
+const run = (n: number, over: Partial<CellRun> = {}): CellRun => ({
+  cell: 0,
+  seed: n,
+  runId: `r${n}`,
+  folder: `/runs/r${n}`,
+  startedAt: `2026-01-0${n}T00:00:00.000Z`,
+  verdict: 'held',
+  exitStatus: 0,
+  headline: '',
+  reproduce: `again ${n}`,
+  holds: 50,
+  struckHolds: 20,
+  faults: 3,
+  found: [],
+  ...over,
+});
+const violated = (n: number, faults: number): CellRun =>
+  run(n, {
+    ...{ verdict: 'violated', exitStatus: 1, faults },
+    found: [{ fingerprint: LOST, sentence: `how ${n}`, fails: true }],
+  });
+const known: KnownFinding = {
+  ...{
+    version: 1,
+    lock: './mine.ts',
+    topology: 'single',
+    fingerprint: LOST,
+    sentence: '',
+    argv: [],
+    seed: 1,
+    faults: 1,
+  },
+};
+const tally = (runs: CellRun[], over: Partial<Tally> = {}): Tally => ({
+  ...{ cells, runs, known: [], planned: runs.length, failed: [], knownOk: false },
+  ...over,
+});
+
+it('tells a finding once, with when and how often it was seen, and the run of fewest faults', () => {
+  const runs = [violated(2, 4), run(3, { cell: 1 }), violated(4, 1), violated(1, 2)];
+  const { findings, exitStatus, headline } = summariseCampaign(tally(runs));
+  expect(findings).toMatchObject([
+    {
+      ...{
+        state: 'new',
+        fingerprint: LOST,
+        runs: 3,
+        of: 4,
+        faults: 1,
+        seed: 4,
+        sentence: 'how 4',
+        reproduce: 'again 4',
+      },
+      ...{ firstSeen: '2026-01-01T00:00:00.000Z', lastSeen: '2026-01-04T00:00:00.000Z' },
+    },
+  ]);
+  expect([exitStatus, headline]).toEqual([1, '4 of 4 runs made, 1 new finding']);
+});
+
+it('says the same in whatever order the runs come', () => {
+  const runs = [violated(2, 1), violated(1, 1), run(3), violated(4, 1)];
+  expect(summariseCampaign(tally([...runs].reverse()))).toEqual(summariseCampaign(tally(runs)));
+});
+
+it('says of what is known whether it is still there, and lets it pass only where that is asked for', () => {
+  const tried = (tries: CellRun[]) => ({ known: [{ known, tries }] });
+  const again = tally([violated(1, 1)], tried([violated(2, 1), run(3)]));
+  const { findings, known: told, exitStatus, headline } = summariseCampaign(again);
+  expect([findings[0]!.state, told[0]!.text, exitStatus]).toEqual(['known', 'still there: 1 of 2 tries', 1]);
+  expect(headline).toBe('1 of 1 run made, 0 new findings, 1 known');
+  expect(summariseCampaign({ ...again, knownOk: true }).exitStatus).toBe(0);
+  const more = run(4, {
+    verdict: 'violated',
+    exitStatus: 1,
+    found: [{ fingerprint: 'lock/x/y/z', sentence: '', fails: true }],
+  });
+  expect(summariseCampaign({ ...again, runs: [...again.runs, more], knownOk: true }).exitStatus).toBe(1);
+  const { text } = summariseCampaign(tally([run(1)], tried([run(2), run(3), run(4)]))).known[0]!;
+  expect(text).toBe('not seen: 0 of 3 tries violated; at most 63 % at 95 %');
+});
+
+it('of the same fingerprint on another topology nothing is known', () => {
+  const elsewhere = { ...known, topology: 'sentinel' };
+  const { findings, exitStatus } = summariseCampaign(
+    tally([violated(1, 1)], { known: [{ known: elsewhere, tries: [] }], knownOk: true }),
+  );
+  expect([findings[0]!.state, exitStatus]).toEqual(['new', 1]);
+  expect(slugOf(known)).not.toBe(slugOf(elsewhere));
+});
+
+it('bounds what was struck where nothing was found, by runs of which something can be told', () => {
+  const { coverage } = summariseCampaign(
+    tally([run(1), run(2, { verdict: 'unknown', exitStatus: 2 }), run(3, { cell: 1 })]),
+  );
+  expect(coverage[0]).toMatchObject({
+    runs: 2,
+    struckHolds: 40,
+    bound: '0 of 20 struck holds violated; at most 14 % at 95 %',
+  });
+  expect(coverage[1]!.bound).toMatch(/^0 of 50 holds/);
+  expect(summariseCampaign(tally([violated(1, 1)])).coverage[0]!.bound).toBeUndefined();
+});
+
+it('is no pass where runs are missing or could not be made', () => {
+  expect(summariseCampaign(tally([run(1)], { planned: 2 })).exitStatus).toBe(2);
+  expect(summariseCampaign(tally([run(1)], { failed: ['why'] })).exitStatus).toBe(3);
+  expect(summariseCampaign(tally([])).exitStatus).toBe(3);
+});
