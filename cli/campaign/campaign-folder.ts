@@ -13,7 +13,7 @@ import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { readConfig, readJson, readPlan, readResults } from '../../harness/record/store.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
-import { discoveryOf, fingerprintOf } from '../hunt/schedule.js';
+import { discoveriesOf, fingerprintOf } from '../hunt/schedule.js';
 import { type Grid, type JobOutcome, jobOf } from './grid.js';
 import { type KnownFinding, knownSchema } from './known.js';
 
@@ -127,12 +127,13 @@ export function removeUnfinished(base: string): void {
 /** The folder's run; it must be finished. */
 export function finishedRun(folder: string): FinishedRun {
   const config = readConfig(folder);
-  const { verdict, exitStatus, headline, stats, violations, reproduce } = readResults(folder)!;
+  const results = readResults(folder)!;
+  const { verdict, exitStatus, headline, stats, reproduce } = results;
   const found = new Map<string, RunFinding>();
-  for (const violation of violations) {
-    const discovery = discoveryOf(violation);
+  for (const discovery of discoveriesOf(results)) {
     const fingerprint = fingerprintOf(discovery);
-    const fails = bearingOf(violation, config.failOn) === 'fails' || found.get(fingerprint)?.fails === true;
+    const bearing = bearingOf({ class: discovery.class, blame: { on: discovery.blame } }, config.failOn);
+    const fails = bearing === 'fails' || found.get(fingerprint)?.fails === true;
     const { sentence } = found.get(fingerprint) ?? discovery;
     found.set(fingerprint, { fingerprint, sentence, fails });
   }
