@@ -29,7 +29,7 @@ function lateGrants(record: AdapterRecord): AdapterFinding[] {
     // Of nodes that were asked in turn the first counts, where it has what the last has: an earlier try was given back.
     const granted = record
       .stillStored(takes, key, operation.readNs)
-      .filter(({ value }) => value === takes.at(-1)?.value)
+      .filter((take) => take.value === takes.at(-1)?.value && wasLastAsked(record, take, operation))
       .map((take) => record.leaseFrom(take, operation));
     const early = granted.filter(({ atNs }) => atNs < saidNs).sort((a, b) => a.atNs - b.atNs)[0];
     if (!early) continue;
@@ -50,6 +50,13 @@ function lateGrants(record: AdapterRecord): AdapterFinding[] {
       'of an attempt that asks several nodes give the stamp of the first command as `grantSent`, not of the last: the lease of the first node runs from there',
     ),
   ];
+}
+
+/** Not one that a later try of the same operation found taken, by its own earlier one: that node is no part of what was granted. */
+function wasLastAsked(record: AdapterRecord, take: KeyWrite, operation: Operation): boolean {
+  // It may have been asked once more when a majority had answered.
+  const later = record.requests(take.node, operation, take.atNs, record.nextAskedNs(operation));
+  return !later.some(({ effect, observation }) => observation > take.observation && effect !== 'prolong');
 }
 
 function lateReleases(record: AdapterRecord): AdapterFinding[] {

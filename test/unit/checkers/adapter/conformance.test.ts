@@ -73,6 +73,15 @@ describe('stamps', () => {
     expect(rules(granted(told, 1, { sent: 0.88, began: 0.89 }))).toEqual([]);
   });
 
+  it('of a try that finds the client itself on a node, left there by the one before, are no late ones', () => {
+    const told = new Story().independent(3).up(CLIENT);
+    for (const node of ['r1', 'r2', 'r3']) told.watch(0.1, node).sample(0.2, node).take(20, node, 'c9', 'last');
+    told.take(0.9, 'r1', CLIENT).command(1, 'r1', CLIENT, ['EVALSHA', 'abc', '1', KEY, OWNER]);
+    told.command(1, 'r1', 'lua', ['exists', KEY]).take(1, 'r2', CLIENT).take(1, 'r3', CLIENT);
+    told.grant(CLIENT, 1.07, { grantSent: 0.99, began: 0.88 });
+    expect(conformance(told.whole(21).input()).findings).toEqual([]);
+  });
+
   it('that are missing where the script went by its hash', () => {
     const byHash = (told: Story, at: number) =>
       told
