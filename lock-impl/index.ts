@@ -162,6 +162,31 @@ export const locks: Record<string, BuiltinLock> = {
     claims: 'as set-nx-px; a failover loses a grant only if another replica than the one that had it is promoted',
     topologies: ONE_SERVER,
   },
+  waitaof: {
+    module: './waitaof.js',
+    family: 'lease',
+    forms: WITH_EXTEND,
+    summary:
+      'SET NX PX, then WAITAOF; rolled back where it is not on disk, here and on one replica if any is connected',
+    claims: 'as set-nx-px, and a loss of power forgets no grant; needs Redis 7.2 or Valkey, and --persistence aof-…',
+    topologies: ['single', 'replica', 'sentinel'],
+  },
+  'hash-ttl': {
+    module: './hash-ttl.js',
+    family: 'read-write',
+    forms: WITH_EXTEND.map((form) => `readLock/writeLock ${form}`),
+    summary: 'readers and writer are fields of one hash that expire by themselves (HPEXPIRE)',
+    claims: 'readers share, a writer excludes, by no clock but the server’s; needs Redis 7.4 or Valkey 9',
+    topologies: ONE_SERVER,
+  },
+  'hash-ttl-semaphore': {
+    module: './hash-ttl-semaphore.js',
+    family: 'permits',
+    forms: WITH_EXTEND,
+    summary: 'two permits, fields of one hash that expire by themselves (HPEXPIRE)',
+    claims: 'never more than two hold, by no clock but the server’s; needs Redis 7.4 or Valkey 9',
+    topologies: ONE_SERVER,
+  },
   semaphore: {
     module: './semaphore.js',
     family: 'permits',

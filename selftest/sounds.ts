@@ -1,5 +1,6 @@
 /** Sound locks, under faults that they must survive. */
-import type { SoundRun } from './trial.js';
+import type { Needs, SoundRun } from './trial.js';
+import { expiringFields, ifeqCommands, waitsForDisks } from './trials/parts.js';
 
 const calm = ['--nemesis', 'none'];
 const onOne = ['--topology', 'single'];
@@ -26,6 +27,27 @@ export const sounds: readonly SoundRun[] = [
     sound('read-write', [...onOne, '--workload', 'read-write', ...flags], story),
     sound('fenced', [...onOne, '--workload', 'fenced-resource', ...flags], story),
   ]),
+  on(ifeqCommands, sound('ifeq', [...onOne, '--nemesis', 'kill:holder,partition:client'], careful)),
+  on(
+    expiringFields,
+    sound('hash-ttl', [...onOne, '--workload', 'read-write', '--nemesis', 'kill:holder'], careful, true),
+  ),
+  on(
+    expiringFields,
+    sound(
+      'hash-ttl-semaphore',
+      [...onOne, '--workload', 'semaphore', '--nemesis', 'kill:holder,clock:client', '--lease', '2s'],
+      'a permit comes back when the lease of who died with it is over, whatever the clocks of clients say',
+    ),
+  ),
+  on(
+    waitsForDisks,
+    sound(
+      'waitaof',
+      [...onOne, '--persistence', 'aof-everysec', '--wait', '3s', '--hold', '0.4x..0.7x', '--nemesis', 'power-cut'],
+      'the server loses its power, and no grant that was on disk',
+    ),
+  ),
   sound('redlock', ['--topology', 'redlock', '--nemesis', 'partition'], 'a minority of the nodes is cut off'),
   sound('set-nx-px', ['--topology', 'sentinel', ...calm], 'nothing happens', true),
   sound('set-nx-px', ['--topology', 'cluster', ...calm], 'nothing happens', true),
@@ -56,4 +78,8 @@ export const sounds: readonly SoundRun[] = [
 
 function sound(lock: string, flags: readonly string[], story: string, quick?: boolean): SoundRun {
   return { lock, flags, limitMs: 20_000, ...(quick && { quick: true }), story };
+}
+
+function on(needs: Needs, run: SoundRun): SoundRun {
+  return { ...run, needs };
 }

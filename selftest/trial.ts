@@ -17,8 +17,24 @@ export interface Untold {
   counted: string;
 }
 
+export interface Needs {
+  oneOf: readonly string[];
+  server: string;
+  /** A kind of server that has the command and does not keep what it promises, and how that shows. */
+  notOn?: { kind: 'redis' | 'valkey'; because: string };
+}
+
+/** Which servers a run can be made on. */
+export interface WithNeeds {
+  /**
+   * The lock needs one of these commands, and so the server that is named, as `--server` takes it, is used where the user names
+   * none. Absent: every server has what it needs.
+   */
+  needs?: Needs;
+}
+
 /** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is; it must hold where that is `Untold`. */
-export interface Trial {
+export interface Trial extends WithNeeds {
   /** Name of the canary; its twin is `<canary>-mended`. */
   canary: string;
   /** Flags of `run` beside the lock, relative to the project's folder. */
@@ -32,7 +48,7 @@ export interface Trial {
 }
 
 /** A lock that makes none of these mistakes, under faults that it must survive. */
-export interface SoundRun {
+export interface SoundRun extends WithNeeds {
   lock: string;
   flags: readonly string[];
   limitMs: number;

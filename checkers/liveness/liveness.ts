@@ -99,12 +99,14 @@ export const liveness: Checker = {
 };
 
 /**
- * A client that breaks the protocol shows nothing about the lock. Say c1 was granted it in the probe, its answer was lost and c1
+ * A client that could not be started, on a busy machine say, shows nothing about the lock, nor does one that breaks the
+ * protocol. Say c1 was granted it in the probe, its answer was lost and c1
  * killed: its key stands for a lease, and c1.2, which tries next, is refused by it.
  */
 function untriedBecause(probe: Probe, { history, config }: CheckInput): string | undefined {
-  const { key, client, acquired, atNs, afterMs } = probe;
+  const { key, client, acquired, untried, atNs, afterMs } = probe;
   if (acquired) return undefined;
+  if (untried) return `${key} could not be tried again: ${probe.reason ?? 'nobody asked for it'}`;
   const lost = lostGrant(history, key, atNs - (afterMs + config.leaseMs) * 1e6, atNs);
   if (!lost) return undefined;
   const who = lost.client === client ? client : `${lost.client}, which may have been granted it,`;

@@ -1,10 +1,10 @@
 /** The runs of a self-test, and what each of them shows. */
 
 import type { Results, Violation } from '../../harness/vocabulary/verdict.js';
-import type { Detection, SoundRun, Trial, Untold } from '../../selftest/index.js';
+import type { Detection, SoundRun, Trial, Untold, WithNeeds } from '../../selftest/index.js';
 import type { BatchRun } from './batch.js';
 
-export interface Job {
+export interface Job extends WithNeeds {
   lock: string;
   argv: string[];
   /** What is to be found. */
@@ -23,7 +23,9 @@ export type TrialResult =
   | 'accused'
   /** The run proves nothing. */
   | 'cannot-tell'
-  | 'could-not-run';
+  | 'could-not-run'
+  /** No server here has the commands that the lock needs. */
+  | 'not-tried';
 
 /** One run of a self-test, told. */
 export interface SelftestRow {
@@ -46,34 +48,38 @@ const LEAST_QUICK_MS = 5_000;
 
 export function jobsOf(trials: readonly Trial[], sounds: readonly SoundRun[], quick: boolean): Job[] {
   const limit = (ms: number) => ['--time-limit', `${ms}ms`];
-  const ofTrials = trials.flatMap(({ canary, flags, limitMs, quickMs = limitMs, caught, story }): Job[] => {
+  const ofTrials = trials.flatMap(({ canary, flags, limitMs, quickMs = limitMs, caught, story, needs }): Job[] => {
     const untold = 'counted' in caught;
     const common = untold ? flags : [...flags, '--fail-on', caught.class];
     const twinMs = quick ? Math.max(LEAST_QUICK_MS, quickMs) : limitMs;
     const stopEarly = ['--stop-at-first'];
+    const on = needs && { needs };
     return [
       {
         lock: `broken/${canary}`,
         argv: ['--lock', `broken/${canary}`, ...common, ...limit(limitMs), ...stopEarly],
         must: caught,
         story,
+        ...on,
       },
       {
         lock: `broken/${canary}-mended`,
         argv: ['--lock', `broken/${canary}-mended`, ...common, ...limit(twinMs), ...stopEarly],
         mustNot: untold ? 'anything' : caught,
         story: `the twin of ${canary} has that mistake mended`,
+        ...on,
       },
     ];
   });
   const ofSounds = sounds
     .filter((sound) => sound.quick || !quick)
     .map(
-      ({ lock, flags, limitMs, story }): Job => ({
+      ({ lock, flags, limitMs, story, needs }): Job => ({
         lock,
         argv: ['--lock', lock, ...flags, ...limit(quick ? Math.min(limitMs, 8_000) : limitMs)],
         mustNot: 'anything',
         story,
+        ...(needs && { needs }),
       }),
     );
   return [...ofTrials, ...ofSounds];
@@ -111,6 +117,11 @@ export function judgeJob(job: Job, run: BatchRun): SelftestRow {
   return { ...row, shown: 'not-accused', why: results.headline };
 }
 
+/** What is said of a job for which there is no server here. */
+export function notTried({ lock, story, must }: Job, why: string): SelftestRow {
+  return { lock, canary: must !== undefined, shown: 'not-tried', why, story, seed: 0 };
+}
+
 /** Whether a run ended as its trial says that a canary is caught. */
 export function isCaught(results: Results, must: Detection | Untold): boolean {
   if ('counted' in must) return results.verdict === must.verdict && (results.stats[must.counted] ?? 0) > 0;
@@ -135,7 +146,10 @@ function nameOf({ checker, class: name, kind, cause }: Detection): string {
   return `${checker}: ${name}${details.length === 0 ? '' : ` (${details.join(', ')})`}`;
 }
 
-/** 0: all was caught and nothing accused; 1: not so; 3: something could not run; 2: something proves nothing, or is missing. */
+/**
+ * 0: all was caught and nothing accused, of what was tried; 1: not so; 3: something could not run; 2: something proves nothing, or
+ * is missing.
+ */
 export function statusOf(rows: readonly SelftestRow[], planned: number): 0 | 1 | 2 | 3 {
   const any = (...shown: TrialResult[]) => rows.some((row) => shown.includes(row.shown));
   if (any('missed', 'accused')) return 1;

@@ -24,6 +24,7 @@ const SHOWN: Record<TrialResult, string> = {
   accused: 'ACCUSED',
   'cannot-tell': 'cannot tell',
   'could-not-run': 'could not run',
+  'not-tried': 'not tried',
 };
 
 export function rowText(row: SelftestRow): string {
@@ -36,13 +37,15 @@ function after({ afterSeconds }: SelftestRow): string {
 
 export function headline(rows: readonly SelftestRow[], planned: number): string {
   const count = (shown: TrialResult) => rows.filter((row) => row.shown === shown).length;
-  const canaries = rows.filter(({ canary }) => canary).length;
-  const sound = rows.length - canaries;
+  const tried = rows.filter(({ shown }) => shown !== 'not-tried');
+  const canaries = tried.filter(({ canary }) => canary).length;
+  const sound = tried.length - canaries;
   const parts = [
     `${count('caught')} of ${canaries} canaries caught`,
     `${count('accused')} of ${sound} sound runs accused`,
     ...(count('cannot-tell') > 0 ? [`${count('cannot-tell')} runs prove nothing`] : []),
     ...(count('could-not-run') > 0 ? [`${count('could-not-run')} could not run`] : []),
+    ...(count('not-tried') > 0 ? [`${count('not-tried')} not tried, for want of a server`] : []),
     ...(rows.length < planned ? [`${planned - rows.length} were not made`] : []),
   ];
   return parts.join(', ');
@@ -50,7 +53,8 @@ export function headline(rows: readonly SelftestRow[], planned: number): string 
 
 /** Lines about the runs that did not come out as they must. */
 export function troublesOf(rows: readonly SelftestRow[]): string[] {
-  const troubles = rows.filter(({ shown }) => shown !== 'caught' && shown !== 'not-accused');
+  const good = ['caught', 'not-accused', 'not-tried'];
+  const troubles = rows.filter(({ shown }) => !good.includes(shown));
   return troubles.flatMap((row) => [
     `  ${SHOWN[row.shown]}: ${row.lock}: ${row.why}`,
     ...(row.reproduce ? [`    Reproduce: ${row.reproduce}`] : []),
@@ -68,7 +72,7 @@ export function selftestSheet(summary: SelftestSummary, id: string): Sheet {
   ];
   const shown = (row: SelftestRow): SheetCell => ({
     text: SHOWN[row.shown],
-    good: row.shown === 'caught' || row.shown === 'not-accused',
+    ...(row.shown !== 'not-tried' && { good: row.shown === 'caught' || row.shown === 'not-accused' }),
   });
   return {
     title: `self-test ${id}`,

@@ -330,6 +330,13 @@ const eventFields = {
   },
   disturbance: { disturbance: oneOf('harness-stall', 'wall-clock-step'), ms: number, beganNs: stamp },
   recovered: { afterMs: number, missing: listOf(text) },
-  probe: { key: nameText, client: nameText, acquired: flag, afterMs: number, reason: optional(text) },
+  probe: {
+    key: nameText,
+    client: nameText,
+    acquired: flag,
+    afterMs: number,
+    reason: optional(text),
+    untried: optional(flag),
+  },
   closed: { observations: whole },
 } satisfies { [T in HistoryBody['type']]: Record<FieldOf<EventOf<T>>, Check> };

@@ -36,6 +36,8 @@ export interface Probe {
 export interface ProbeResult {
   client: string;
   acquired: boolean;
+  /** The lock was not asked for: no client could be started for it. */
+  untried?: boolean;
   reason?: string;
 }
 
@@ -143,10 +145,12 @@ export class ClientSlot {
   async probe(key: string, { waitMs, giveUpNs, read, together }: Probe): Promise<ProbeResult> {
     let reason = 'the lock client could not be started';
     let client = this.host.name;
+    let untried = true;
     do {
       const target = await this.aliveUntil(giveUpNs);
       if (!target) break;
       client = target.name;
+      untried = false;
       const outcome = await target.perform({ do: 'acquire', key, leaseMs: this.options.leaseMs, waitMs });
       if (outcome.type === 'ok') {
         if (read) await target.perform({ do: 'read', hold: outcome.id });
@@ -159,7 +163,7 @@ export class ClientSlot {
       if (outcome.type === 'fail') await this.options.clock.sleep(RESTART_PAUSE_MS);
     } while (this.options.clock.nowNs() < giveUpNs);
     together?.arrived();
-    return { client, acquired: false, reason };
+    return { client, acquired: false, reason, ...(untried && { untried }) };
   }
 
   async close(): Promise<void> {

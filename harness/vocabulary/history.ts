@@ -72,7 +72,16 @@ export type HistoryBody =
   | { type: 'disturbance'; disturbance: 'harness-stall' | 'wall-clock-step'; ms: number; beganNs: number }
   | { type: 'recovered'; afterMs: number; missing: string[] }
   /** The liveness probe's result for one key. */
-  | { type: 'probe'; key: string; client: string; acquired: boolean; afterMs: number; reason?: string }
+  /** `untried`: the lock was not asked for, because no client could be started. */
+  | {
+      type: 'probe';
+      key: string;
+      client: string;
+      acquired: boolean;
+      afterMs: number;
+      reason?: string;
+      untried?: boolean;
+    }
   /** The record is closed. How many lines `observations.jsonl` has, so that one which is missing or cut is noticed. */
   | { type: 'closed'; observations: number };
 

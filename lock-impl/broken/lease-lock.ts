@@ -6,9 +6,12 @@ import type { AcquireOptions, LockDefinition, TopologyAccess } from '../../harne
 import { type Attempt, certainOrDoubtful, tryUntilGranted, validForMs } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
 import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey, prolong, take } from '../owned-key.js';
+import { type LaterCommand, needOneOf } from '../server-commands.js';
 import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 export interface LeaseParts {
+  /** The server must have one of these. */
+  needs?: readonly LaterCommand[];
   /** Called once per client; the result is called once per try, for the value that says whose the lock is. */
   owners?(access: TopologyAccess): () => string;
   /** True if the lock is ours for `leaseMs` from now. */
@@ -25,13 +28,14 @@ export function freshOwners(access: TopologyAccess): () => string {
 }
 
 export function leaseLock(name: string, parts: LeaseParts): LockDefinition {
-  const { owners = freshOwners, take: takeIt = take, stamp, extend = prolong } = parts;
+  const { needs, owners = freshOwners, take: takeIt = take, stamp, extend = prolong } = parts;
   return defineLock({
     name,
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
     features: ['extend'],
     async connect(access) {
       const redis = await access.redis();
+      if (needs) await needOneOf(redis, needs);
       const nextOwner = owners(access);
       const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
         const mine = { redis, key, owner: nextOwner() };

@@ -67,4 +67,28 @@ export const renewingPairs: Record<string, CanaryPair> = {
     mended: 'the same, with the lease for the usual time',
     mendedClaims: 'exclusion; a late extension is refused',
   },
+  'ifeq-without-expiry': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'extends by SET IFEQ without PX, which makes the key anew without an expiry',
+    claims: 'a holder that dies after its first extension holds for ever',
+    mended: 'the same, with PX',
+    mendedClaims: 'exclusion',
+  },
+  'ifeq-any-answer': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'extends by SET IFEQ GET, and takes any answer but nil for a yes',
+    claims: 'a holder whose lease ran out believes to have extended it, beside the next one',
+    mended: 'the same, looking whether the answer is its own value',
+    mendedClaims: 'exclusion',
+  },
+  'ifne-extends': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'extends by SET IFNE with an empty value, for "if there is anything"',
+    claims: 'a holder whose lease ran out extends it over the next holder',
+    mended: 'the same, by IFEQ with its own value',
+    mendedClaims: 'exclusion',
+  },
 };

@@ -75,4 +75,12 @@ export const sharingPairs: Record<string, CanaryPair> = {
     mended: 'the same, with an end for each permit',
     mendedClaims: 'never more than two hold',
   },
+  'wrong-field': {
+    topologies: ONE_SERVER,
+    forms: readWriteForms,
+    summary: 'holders are fields of a hash, and HPEXPIRE is given another name than the field has',
+    claims: 'a holder that dies holds for ever',
+    mended: 'the same, with the name of the field',
+    mendedClaims: 'exclusion; a dead holder delays the others for one lease at most',
+  },
 };

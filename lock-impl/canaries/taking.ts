@@ -123,4 +123,12 @@ export const takingPairs: Record<string, CanaryPair> = {
     mended: 'the same, with ASKING only where it was sent by ASK',
     mendedClaims: 'exclusion; a lock goes along with its slot',
   },
+  'waitaof-in-multi': {
+    topologies: ONE_SERVER,
+    forms: WITH_EXTEND,
+    summary: 'takes the lock by a transaction with WAITAOF in it, where it does not wait',
+    claims: 'a server that loses its power forgets the grants of its last second, which were believed to be on disk',
+    mended: 'the same, with WAITAOF after the SET, looking at its answer',
+    mendedClaims: 'exclusion; a grant is on disk before it counts',
+  },
 };

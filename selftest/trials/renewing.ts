@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with how a lease is renewed or extended. */
 import type { Trial } from '../trial.js';
-import { calm, overlap, planFile, revived, stale } from './parts.js';
+import { calm, ifeqCommands, overlap, planFile, revived, stale } from './parts.js';
 
 /** Holders sleep for longer than their lease in the midst of long work, and renew when they wake. */
 const renewedLate = {
@@ -120,5 +120,38 @@ export const renewingTrials: readonly Trial[] = [
     quickMs: 6000,
     caught: overlap,
     story: 'an extension deletes the lock',
+  },
+  {
+    canary: 'ifeq-without-expiry',
+    needs: ifeqCommands,
+    flags: [
+      '--workload',
+      'renewal',
+      '--keys',
+      '1',
+      '--clients',
+      '3',
+      '--lease',
+      '600ms',
+      '--hold',
+      '1.5x..2.5x',
+      ...planFile('a-holder-dies'),
+    ],
+    limitMs: 16_000,
+    caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
+    story: 'a holder extends its lock, and dies',
+  },
+  {
+    canary: 'ifeq-any-answer',
+    needs: ifeqCommands,
+    ...renewedLate,
+    story: 'a client that slept for longer than its lease is told whose lock it is, and takes that for a yes',
+  },
+  {
+    canary: 'ifne-extends',
+    needs: { oneOf: ['DELEX'], server: 'redis@8.4' },
+    ...renewedLate,
+    story:
+      'a client that slept for longer than its lease extends it over the next holder, which is not equal to nothing',
   },
 ];

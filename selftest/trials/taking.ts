@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with how a lock is taken, and whose it then is. */
 import type { Trial } from '../trial.js';
-import { calm, neverGrantedHold, overlap, overrun, planFile } from './parts.js';
+import { calm, neverGrantedHold, overlap, overrun, planFile, waitsForDisks } from './parts.js';
 
 export const takingTrials: readonly Trial[] = [
   {
@@ -133,5 +133,26 @@ export const takingTrials: readonly Trial[] = [
     limitMs: 20_000,
     caught: overlap,
     story: 'a held lock is on its way to another shard, which grants it again',
+  },
+  {
+    canary: 'waitaof-in-multi',
+    needs: waitsForDisks,
+    flags: [
+      '--persistence',
+      'aof-everysec',
+      '--keys',
+      '1',
+      '--clients',
+      '2',
+      '--wait',
+      '3s',
+      '--hold',
+      '0.4x..0.7x',
+      '--nemesis',
+      'power-cut',
+    ],
+    limitMs: 30_000,
+    caught: { ...overlap, cause: 'node-forgot' },
+    story: 'the server loses its power in the second in which it has granted the lock, and grants it again',
   },
 ];

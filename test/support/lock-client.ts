@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { ClientOptions, Notice, Request, Response } from '../../harness/vocabulary/protocol.js';
+import type { ClientOptions, LockMode, Notice, Request, Response } from '../../harness/vocabulary/protocol.js';
 import type { TopologyDescription } from '../../harness/vocabulary/topology.js';
 
 export const projectFolder = resolve(fileURLToPath(import.meta.url), '../../..');
@@ -65,8 +65,8 @@ export class LockClientProcess implements AsyncDisposable {
     return this.request({ op: 'init', topology, options: all });
   }
 
-  acquire(key: string, leaseMs = 5_000, waitMs = 0): Promise<Answer> {
-    return this.request({ op: 'acquire', key, leaseMs, waitMs });
+  acquire(key: string, leaseMs = 5_000, waitMs = 0, mode?: LockMode): Promise<Answer> {
+    return this.request({ op: 'acquire', key, leaseMs, waitMs, ...(mode && { mode }) });
   }
 
   release(hold: number): Promise<Answer> {

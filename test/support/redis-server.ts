@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
-import type { Endpoint } from '../../harness/vocabulary/topology.js';
+import type { Endpoint, RedisBinary } from '../../harness/vocabulary/topology.js';
 
 export interface TestRedis extends AsyncDisposable {
   readonly endpoint: Endpoint;
@@ -34,9 +34,10 @@ export async function startRedis(
   args: readonly string[] = [],
   sentinelConf?: string,
   password?: string,
+  program: Promise<RedisBinary> = binary,
 ): Promise<TestRedis> {
   for (let attempt = 0; attempt < 5; attempt++) {
-    const server = await tryToStart(name, args, sentinelConf, password);
+    const server = await tryToStart(name, args, sentinelConf, password, program);
     // Files run at once: between finding a free port and taking it another one may have been faster.
     if (await isItself(server)) return server;
     await server[Symbol.asyncDispose]();
@@ -54,16 +55,18 @@ async function tryToStart(
   args: readonly string[],
   sentinelConf: string | undefined,
   password: string | undefined,
+  program: Promise<RedisBinary>,
 ): Promise<TestRedis> {
-  const { path, env } = await binary;
+  const { loader = [], path, env } = await program;
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-redis-'));
   // Ten thousand above its port a Cluster node talks to the others.
   const port = await freePort(55_000);
   const conf = join(folder, 'redis.conf');
   writeFileSync(conf, `port ${port}\nbind 127.0.0.1\ndir ${folder}\n${sentinelConf ?? 'save ""'}\n`);
   const asked = password === undefined ? [] : ['--requirepass', password, '--masterauth', password];
+  const sentinel = sentinelConf === undefined ? [] : ['--sentinel'];
   const start = () =>
-    spawn(path, [conf, ...(sentinelConf === undefined ? [] : ['--sentinel']), ...asked, ...args], {
+    spawn(loader[0] ?? path, [...[...loader, path].slice(1), conf, ...sentinel, ...asked, ...args], {
       env: { ...process.env, ...env },
       stdio: 'ignore',
     });

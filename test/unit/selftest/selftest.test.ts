@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkers } from '../../../checkers/index.js';
 import type { BatchRun } from '../../../cli/batches/batch.js';
-import { type Job, jobsOf, judgeJob, type SelftestRow, statusOf } from '../../../cli/batches/selftest-jobs.js';
+import {
+  type Job,
+  jobsOf,
+  judgeJob,
+  notTried,
+  type SelftestRow,
+  statusOf,
+} from '../../../cli/batches/selftest-jobs.js';
+import { headline, selftestSheet, summaryOf, troublesOf } from '../../../cli/batches/selftest-text.js';
 import { askRun } from '../../../cli/run/ask-run.js';
 import { decideRun } from '../../../cli/run/decide-run.js';
 import { parseRunFlags } from '../../../cli/run/flags.js';
@@ -114,5 +122,23 @@ describe('the outcome of a run', () => {
     expect(statusOf(rows('caught', 'could-not-run'), 2)).toBe(3);
     expect(statusOf(rows('caught', 'cannot-tell'), 2)).toBe(2);
     expect(statusOf(rows('caught'), 2)).toBe(2);
+    expect(statusOf(rows('caught', 'not-tried'), 2)).toBe(0);
+  });
+
+  test('what no server here has commands for is counted apart, and never as passed', () => {
+    const needs = { oneOf: ['DELEX'], server: 'redis@8.4' };
+    const rows = [
+      judgeJob(canary, ended('mutual-exclusion', [violation], 'violated')),
+      notTried({ ...canary, needs }, 'it needs DELEX'),
+      notTried({ ...twin, needs }, 'it needs DELEX'),
+    ];
+    expect(rows.map(({ shown }) => shown)).toEqual(['caught', 'not-tried', 'not-tried']);
+    expect(headline(rows, 3)).toBe(
+      '1 of 1 canaries caught, 0 of 0 sound runs accused, 2 not tried, for want of a server',
+    );
+    expect(troublesOf(rows)).toEqual([]);
+    const { tables } = selftestSheet(summaryOf(rows, 3, 1), 'some');
+    expect(tables.map((table) => table.rows.length)).toEqual([2, 1]);
+    expect(tables[0]!.rows[1]).toContainEqual({ text: 'not tried' });
   });
 });

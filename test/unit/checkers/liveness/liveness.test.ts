@@ -120,6 +120,18 @@ it('nor where the client that was to try it broke the protocol', () => {
   });
 });
 
+it('nor where no client could be started to try it', () => {
+  const reason = 'the lock client could not be started';
+  const probe = { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 7_000, reason } as const;
+  expect(judged(new Story().recovered(5).event(12, { ...probe, untried: true }))).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: ['lock:0 could not be tried again: the lock client could not be started'],
+  });
+  // The words alone may be the lock's own.
+  expect(judged(new Story().recovered(5).event(12, probe)).verdict).toBe('invalid');
+});
+
 it('a lock whose own words read like a broken protocol is accused all the same', () => {
   const reason = 'protocol: hello';
   const story = new Story()
