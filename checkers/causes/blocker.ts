@@ -198,6 +198,7 @@ class AtNode {
       return { name: 'key-never-expires', text: 'which has no expiry', chain: [] };
     const prolonged = changes.list.filter(
       (change) =>
+        change.how === 'command' &&
         change.line > by.line &&
         change.atNs > gone.atNs &&
         change.atNs <= this.untilNs &&

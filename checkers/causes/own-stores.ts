@@ -84,8 +84,8 @@ function storesByClient(changes: KeyChanges): ReadonlyMap<string, readonly Place
   if (!known) {
     known = new Map();
     for (const [at, change] of changes.list.entries()) {
-      const { how, by, applied, after, line } = change;
-      if (how !== 'command' || applied !== 'yes' || by?.client === undefined) continue;
+      const { by, applied, after, line } = change;
+      if (applied !== 'yes' || by?.client === undefined) continue;
       if (ownersBy(after, line).length > 0) appendTo(known, by.client, { at, change });
     }
     byClient.set(changes, known);
