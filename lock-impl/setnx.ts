@@ -16,7 +16,7 @@ import { setnx } from './setnx-command.js';
 export default defineLock({
   name: 'setnx',
   topologies: ['single', 'replica', 'sentinel', 'cluster'],
-  features: ['no-expiry'],
+  lease: 'none',
   async connect(access) {
     const redis = await access.redis();
     return {

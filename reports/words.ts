@@ -86,7 +86,7 @@ export function whatHappened(violation: Violation): string {
   }
   const stale = staleHolds(violation)[0];
   if (violation.class === 'exclusion' || stale === undefined) {
-    const leases = violation.class === 'exclusion' ? ', both leases running' : '';
+    const leases = violation.class === 'exclusion' && Number.isFinite(first.leaseEndNs) ? ', both leases running' : '';
     return `${holdName(first)} and ${holdName(second)} both held ${violation.key} for ${long}${leases}, ${span}`;
   }
   const other = stale === first ? second : first;

@@ -166,11 +166,12 @@ function mayHaveStored(
 
 function adoption(hold: Hold, other: Hold, { node, key }: OwnStore, { by, loss }: Kept, grant: Change): Cause {
   const stored = `${by.client} had stored at ${moment(by.atNs)}`;
+  const until = Number.isFinite(hold.leaseEndNs) ? ` until ${moment(hold.leaseEndNs)}` : '';
   // By the machine's clock; the server's own was not moved.
   const expiredNs = by.atNs + (loss.before.expires.untilMs - by.serverWallMs) * 1e6;
   return {
     name: 'adopted-stale-key',
-    sentence: `${hold.client} said at ${moment(hold.fromNs)} that it holds ${hold.key} until ${moment(hold.leaseEndNs)}, but all that ${node} had of it under ${key} was what ${stored}, and no request of the attempt stored or prolonged anything: that had expired by ${moment(expiredNs)}, and ${other.client} was granted it.`,
+    sentence: `${hold.client} said at ${moment(hold.fromNs)} that it holds ${hold.key}${until}, but all that ${node} had of it under ${key} was what ${stored}, and no request of the attempt stored or prolonged anything: that had expired by ${moment(expiredNs)}, and ${other.client} was granted it.`,
     chain: [
       { atNs: by.atNs, text: `${node} stored ${by.client}'s own under ${key}`, observation: by.line },
       { atNs: hold.grantSentNs, text: `${hold.client}'s attempt left`, history: hold.evidence[0] },

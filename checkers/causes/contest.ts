@@ -188,8 +188,14 @@ export function goneLink({ gone, later, key }: Contest): CauseLink[] {
   ];
 }
 
-/** The link that shows until when the earlier lease ran. */
+/** The link that shows until when the earlier lease ran, or that there was none. */
 export function leaseLink({ hold }: Party): CauseLink {
+  if (hold.leaseEndNs === Number.POSITIVE_INFINITY)
+    return {
+      atNs: hold.fromNs,
+      text: `${hold.client} was granted ${hold.key} without a lease that ends`,
+      history: hold.evidence.at(1),
+    };
   return {
     atNs: hold.leaseEndNs,
     text: `until ${moment(hold.leaseEndNs)} ${hold.client}'s lease would have run`,

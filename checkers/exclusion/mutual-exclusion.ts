@@ -16,7 +16,7 @@ import { Earliest } from '../../harness/record/facts/earliest.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { stampBreaches } from '../../harness/record/facts/operations.js';
 import { forEachOverlap, type Overlap, type OverlapFound, overlapWith } from '../../harness/record/facts/overlaps.js';
-import { duration, listed, moment, plural } from '../../harness/record/facts/words.js';
+import { duration, leaseUntil, listed, moment, plural } from '../../harness/record/facts/words.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Hold, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import { explainerOf } from '../causes/explain.js';
@@ -178,14 +178,18 @@ function violation(overlap: Overlap, cause: Violation['cause']): Violation {
 function proofOf(overlap: Overlap): string {
   const { first, second, others } = overlap;
   const held = (hold: Hold, what: string) =>
-    `${hold.client} certainly held ${what} from ${moment(hold.fromNs)} to ${moment(hold.untilNs)} (lease until ${moment(hold.leaseEndNs)})`;
+    `${hold.client} certainly held ${what} from ${moment(hold.fromNs)} to ${moment(hold.untilNs)} (${leaseUntil(hold.leaseEndNs)})`;
   const long = duration(overlap.untilNs - overlap.fromNs);
   const all = [first, ...others, second];
   const conclusion =
     overlap.class === 'exclusion'
-      ? `${others.length > 0 ? `all ${all.length}` : 'both'} leases ran for ${long}`
+      ? `${others.length > 0 ? `all ${all.length}` : 'both'} ${all.some(hasLease) ? 'leases ran' : 'held'} for ${long}`
       : `${overlap.stale.client} acted on for ${long} after its lease had ended, beside ${listed(all.filter((hold) => hold !== overlap.stale).map(({ client }) => client))}`;
   return `${all.map((hold, at) => held(hold, at === 0 ? hold.key : 'it')).join('; ')}; ${conclusion}.`;
+}
+
+function hasLease({ leaseEndNs }: Hold): boolean {
+  return leaseEndNs !== Number.POSITIVE_INFINITY;
 }
 
 function stampNotes({ history }: CheckInput, holds: Holds): string[] {

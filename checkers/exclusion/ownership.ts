@@ -169,6 +169,7 @@ function silentReleases(
 /** Whether `k` was the stale holder of the two for longer than the margin when it began to release. */
 function isStale(k: number, by: number, atNs: number, holds: Holds): boolean {
   const { fromNs, leaseEndNs, leaseMs } = holds;
+  if (leaseEndNs[k] === Number.POSITIVE_INFINITY) return false;
   const marginNs = Math.max(leaseMarginNs(leaseMs[k]!), leaseMarginNs(leaseMs[by]!));
   return atNs - fromNs[by]! > marginNs && leaseEndNs[k]! <= leaseEndNs[by]! && !leasesOverlap(holds, k, by);
 }

@@ -229,7 +229,11 @@ class Taken {
       return Math.max(endNs, this.recoveredNs) + (leaseMs[row] || 0) * 1e6 + GRACE_NS;
     }
     if (!Number.isNaN(this.backNs[k])) return this.backNs[k]!;
-    return this.abandoned[k] ? this.holds.leaseEndNs[k]! + GRACE_NS : Number.POSITIVE_INFINITY;
+    if (!this.abandoned[k]) return Number.POSITIVE_INFINITY;
+    const { leaseEndNs, grantSentNs } = this.holds;
+    // A permit without a lease may stay for ever. That is the leak, not its excuse: it has as long as any other.
+    const endNs = Number.isFinite(leaseEndNs[k]) ? leaseEndNs[k]! : grantSentNs[k]! + (leaseMs[row] || 0) * 1e6;
+    return endNs + GRACE_NS;
   }
 }
 

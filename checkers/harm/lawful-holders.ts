@@ -198,6 +198,9 @@ function violation({ k, row }: Refusal, { history }: CheckInput, explain: Explai
   const what = ops.op[row] === OP.write ? 'write' : 'read';
   const reason = ops.reasons[ops.reason[row]!];
   const [begunNs, refusedNs] = [callNs[row]!, returnNs[row]!];
+  const when = Number.isFinite(hold.leaseEndNs)
+    ? `${duration(hold.leaseEndNs - refusedNs)} before its lease ended`
+    : 'while it held it, for no lease could end';
   const links: CauseLink[] = [
     { atNs: hold.fromNs, text: `${client} was granted ${key} with token ${hold.token}`, history: hold.evidence[1]! },
     { atNs: refusedNs, text: `the resource refused ${client}'s ${what}: ${reason}`, history: ops.completionLine[row]! },
@@ -210,7 +213,7 @@ function violation({ k, row }: Refusal, { history }: CheckInput, explain: Explai
     untilNs: refusedNs,
     holds: [hold],
     evidence: [...hold.evidence.slice(0, 2), ops.invokeLine[row]!, ops.completionLine[row]!].sort((a, b) => a - b),
-    proof: `${client} was granted ${key} at ${moment(hold.fromNs)} with token ${hold.token}; its ${what}, begun at ${moment(begunNs)}, was refused at ${moment(refusedNs)} (${reason}), ${duration(hold.leaseEndNs - refusedNs)} before its lease ended. No other client was granted the key or used the resource since the granted attempt left.`,
+    proof: `${client} was granted ${key} at ${moment(hold.fromNs)} with token ${hold.token}; its ${what}, begun at ${moment(begunNs)}, was refused at ${moment(refusedNs)} (${reason}), ${when}. No other client was granted the key or used the resource since the granted attempt left.`,
     cause: explain(k, links),
   };
 }

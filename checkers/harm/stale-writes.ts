@@ -210,7 +210,7 @@ class Order {
   private blame(writer: Hold, later: Hold, begunNs: number): string {
     const lease = `${writer.client}'s lease`;
     if (overlapBetween(writer, later).class === 'exclusion')
-      return `exclusion was broken: ${lease} ran until ${moment(writer.leaseEndNs)}`;
+      return `exclusion was broken: ${Number.isFinite(writer.leaseEndNs) ? `${lease} ran until ${moment(writer.leaseEndNs)}` : `no lease ended what ${writer.client} held`}`;
     if (begunNs > writer.leaseEndNs) return `${lease} had ended at ${moment(writer.leaseEndNs)} when it began to write`;
     return `${lease} ended at ${moment(writer.leaseEndNs)}, while the write was on its way`;
   }

@@ -11,6 +11,7 @@
  */
 
 import { Earliest } from '../../harness/record/facts/earliest.js';
+import { leaseKindOf } from '../../harness/record/facts/lease-kind.js';
 import { OP } from '../../harness/record/history-table.js';
 import type { History, Operations } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
@@ -31,7 +32,7 @@ interface Known {
    */
   accuses: boolean;
   /** Whether the history has what the reading is about. */
-  applies: (operations: Operations) => boolean;
+  applies: (history: History) => boolean;
 }
 
 export const READINGS: { readonly [Name in ReadingName]: Known } = {
@@ -45,7 +46,7 @@ export const READINGS: { readonly [Name in ReadingName]: Known } = {
     title: 'strict, refused tries inform',
     reading: { failedReleaseEnds: false, leases: false, triesInform: true },
     accuses: false,
-    applies: (operations) => someRow(operations, (row) => refusedForHolder(operations, row)),
+    applies: ({ operations }) => someRow(operations, (row) => refusedForHolder(operations, row)),
   },
   'failed-release-ends': {
     title: 'a failed release ends the hold',
@@ -57,8 +58,12 @@ export const READINGS: { readonly [Name in ReadingName]: Known } = {
     title: 'a hold ends with its lease',
     reading: { failedReleaseEnds: false, leases: true, triesInform: false },
     accuses: true,
-    applies: (operations) =>
-      someRow(operations, (row) => operations.op[row] === OP.acquire && operations.leaseMs[row]! > 0),
+    applies: (history) =>
+      leaseKindOf(history) === 'timed' &&
+      someRow(
+        history.operations,
+        (row) => history.operations.op[row] === OP.acquire && history.operations.leaseMs[row]! > 0,
+      ),
   },
 };
 
@@ -100,7 +105,7 @@ export function decideReadings(history: History, model: LockModel, options: Read
   const keys = keyHistoriesOf(history);
   const names = Object.keys(READINGS) as ReadingName[];
   return names
-    .filter((name) => !options.without?.includes(name) && READINGS[name].applies(history.operations))
+    .filter((name) => !options.without?.includes(name) && READINGS[name].applies(history))
     .map((name) => decideReading(keys, model, name, options));
 }
 

@@ -156,12 +156,14 @@ function holderPieces(
 ): StyledText[] {
   const who: StyledText = [contested ? 'red' : 'bold', name(client, NAME_WIDTH, look)];
   const since: StyledText = ['plain', ` for ${seconds(forMs)}`];
-  const lease: StyledText =
-    leaseLeftMs > 0
-      ? ['plain', `, lease ${seconds(leaseLeftMs)} left`]
-      : ['yellow', `, lease over for ${seconds(-leaseLeftMs)}`];
+  const lease = leaseText(leaseLeftMs);
   if (releasingMs === undefined || releasingMs < SLOW_RELEASE_MS) return [who, since, lease];
   return [who, since, lease, ['yellow', `, told to release ${seconds(releasingMs)} ago`]];
+}
+
+function leaseText(leftMs: number | undefined): StyledText {
+  if (leftMs === undefined) return ['plain', ', no lease'];
+  return leftMs > 0 ? ['plain', `, lease ${seconds(leftMs)} left`] : ['yellow', `, lease over for ${seconds(-leftMs)}`];
 }
 
 /** As many keys as there is room for, contested ones before others; the rest is counted in one line. */

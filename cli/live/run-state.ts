@@ -48,8 +48,8 @@ export interface KeyView {
 export interface HolderView {
   client: string;
   forMs: number;
-  /** Negative: the lease is over. */
-  leaseLeftMs: number;
+  /** Negative: the lease is over. Absent: no lease ends the hold. */
+  leaseLeftMs?: number;
   /** Since its release was sent, where no answer has come. */
   releasingMs?: number;
 }
@@ -163,7 +163,7 @@ function keyView({ key, holders, waiting, contested }: KeyState, nowNs: number):
     holders: holders.slice(0, MOST_SHOWN.holders).map((holder) => ({
       client: holder.client,
       forMs: Math.max(0, nowNs - holder.fromNs) / 1e6,
-      leaseLeftMs: (holder.leaseEndNs - nowNs) / 1e6,
+      ...(Number.isFinite(holder.leaseEndNs) && { leaseLeftMs: (holder.leaseEndNs - nowNs) / 1e6 }),
       ...(holder.releaseSentNs !== undefined && { releasingMs: Math.max(0, nowNs - holder.releaseSentNs) / 1e6 }),
     })),
     moreHolders: Math.max(0, holders.length - MOST_SHOWN.holders),

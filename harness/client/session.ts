@@ -121,6 +121,7 @@ export class Session {
       const value: HandshakeValue = { lock: lock.name, features };
       if (lock.topologies) value.topologies = [...lock.topologies];
       if (lock.model) value.model = lock.model;
+      if (lock.lease) value.lease = lock.lease;
       if (lock.deadlines) value.deadlines = lock.deadlines;
       if (lock.keys) value.keys = [...lock.keys];
       return { type: 'ok', value };

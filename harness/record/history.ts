@@ -13,7 +13,7 @@ import type { FileAfterPowerCut } from '../vocabulary/host.js';
 import { HistoryTable } from './history-table.js';
 import { forEachLine, piecesOf } from './line-pieces.js';
 import { shownAsJson } from './schemas/foreign-text.js';
-import { deadlinesSchema, keyNamesSchema, lockModelSchema } from './schemas/protocol.js';
+import { deadlinesSchema, keyNamesSchema, LEASE_KINDS, lockModelSchema } from './schemas/protocol.js';
 import {
   type Check,
   DamagedHistory,
@@ -299,6 +299,7 @@ const eventFields = {
     lock: nameText,
     features: listOf(text),
     model: optional(lockModel),
+    lease: optional(oneOf(...LEASE_KINDS)),
     deadlines: optional(deadlines),
     keys: optional(keyNames),
   },

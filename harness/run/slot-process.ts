@@ -123,6 +123,7 @@ export class SlotProcess implements ClientTarget {
       lock: value.lock,
       features: value.features,
       ...(value.model && { model: value.model }),
+      ...(value.lease && { lease: value.lease }),
       ...(value.deadlines && { deadlines: value.deadlines }),
       ...(value.keys && { keys: value.keys }),
     });

@@ -1,6 +1,6 @@
 /** A run as data: what the clients did and saw, what the nemesis did, what the servers believed. */
 import type { FileAfterPowerCut, PowerCut } from './host.js';
-import type { Deadlines, LockMode, LockModel } from './protocol.js';
+import type { Deadlines, LeaseKind, LockMode, LockModel } from './protocol.js';
 import type { Quorum, Setting } from './topology.js';
 
 /** `read` and `write` go to a resource that the lock protects, under a hold. */
@@ -38,6 +38,8 @@ export type HistoryBody =
       features: string[];
       /** What the lock promises, where it said so. */
       model?: LockModel;
+      /** What ends its holds by itself, where it said so. */
+      lease?: LeaseKind;
       /** When its places and permits end, where it said so. */
       deadlines?: Deadlines;
       /** Under which names it keeps a key, where it said so: `{key}` stands for the key. */

@@ -1,6 +1,6 @@
 /** What the author of a lock writes in TypeScript, and what the harness hands to it. */
 import type { Redis } from 'ioredis';
-import type { ClientOptions, Deadlines, LockMode, LockModel } from './protocol.js';
+import type { ClientOptions, Deadlines, LeaseKind, LockMode, LockModel } from './protocol.js';
 import type { Random } from './time.js';
 import type { TopologyDescription } from './topology.js';
 
@@ -12,6 +12,8 @@ export interface LockDefinition {
   features?: readonly string[];
   /** What it promises; absent: one owner at a time. */
   model?: LockModel;
+  /** `none`: nothing ends a hold but its holder, whatever lease is asked for. Absent: its lease does. */
+  lease?: LeaseKind;
   /** When a client's place in the queue, or its permit, ends if nothing more is heard of the client; absent: not known. */
   deadlines?: Deadlines;
   /**

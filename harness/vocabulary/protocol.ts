@@ -27,6 +27,12 @@ export interface Deadlines {
   permit?: Deadline;
 }
 
+/**
+ * What ends a hold if its holder never does: the lease that was asked for (`timed`), or nothing (`none`), as for a key that is
+ * stored without expiry.
+ */
+export type LeaseKind = 'timed' | 'none';
+
 export type LockMode = 'read' | 'write';
 
 /** What the harness sends, one JSON object a line. */
@@ -95,6 +101,8 @@ export interface HandshakeValue {
   topologies?: string[];
   /** What it promises; absent: one owner at a time. */
   model?: LockModel;
+  /** What ends a hold by itself; absent: its lease. */
+  lease?: LeaseKind;
   /** When places and permits of a client end that is heard of no more. */
   deadlines?: Deadlines;
   /** Under which names it keeps a key on the servers, the one that tells who holds first; absent: under the key's own. */

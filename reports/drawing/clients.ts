@@ -200,7 +200,7 @@ function holdHover(hold: Hold): Markup {
   return hover(
     `${holdName(hold)} held ${clipped(hold.key, 200)}`,
     `${exactMoment(hold.fromNs)} – ${exactMoment(hold.untilNs)} (${duration(hold.untilNs - hold.fromNs)}), ended by ${hold.endedBy}${hold.released === undefined ? '' : ` (${hold.released})`}`,
-    `granted by a request sent at ${exactMoment(hold.grantSentNs)}; lease of ${durationOfMs(hold.leaseMs)} until ${exactMoment(hold.leaseEndNs)}`,
+    `granted by a request sent at ${exactMoment(hold.grantSentNs)}; ${Number.isFinite(hold.leaseEndNs) ? `lease of ${durationOfMs(hold.leaseMs)} until ${exactMoment(hold.leaseEndNs)}` : 'no lease'}`,
     staleNs > 0 ? `stale for the last ${duration(staleNs)}` : undefined,
     hold.token === undefined ? undefined : `token ${hold.token}`,
     `history lines ${clipped(hold.evidence.join(', '), 120)}`,

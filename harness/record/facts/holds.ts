@@ -7,8 +7,10 @@
  * The price is that an overlap which lies wholly in the unproven part is not seen; each rule below says what that part is.
  */
 import type { History } from '../../vocabulary/history.js';
+import type { LeaseKind } from '../../vocabulary/protocol.js';
 import type { Hold } from '../../vocabulary/verdict.js';
 import { MODE, NOTICE, OP, OUTCOME } from '../history-table.js';
+import { grantedMs, leaseKindOf } from './lease-kind.js';
 import { once } from './once.js';
 import { attemptSentNs, ownStamp, trustedClients } from './operations.js';
 import { type LeaseTerm, leaseEndAfter, type Renewal, saidOf, toldRenewals } from './renewals.js';
@@ -120,9 +122,11 @@ export const holdsOf = once((history: History): Holds => new Drawing(history).ho
 class Drawing {
   readonly holds: Holds;
   private readonly trusted: Uint8Array;
+  private readonly kind: LeaseKind;
 
   constructor(private readonly history: History) {
     this.trusted = trustedClients(history);
+    this.kind = leaseKindOf(history);
     this.holds = new Holds(history, grantedRows(history));
     for (let k = 0; k < this.holds.count; k++) this.granted(k);
     this.released();
@@ -148,9 +152,9 @@ class Drawing {
     holds.leaseEndNs[k] = leaseEndAfter(this.leased(k), holds.untilNs[k]!, []);
   }
 
-  /** What was asked for, and what the lock said of it. */
+  /** What it was granted for, and what the lock said of it. */
   private leased(k: number): LeaseTerm {
-    const leased = { sentNs: this.holds.grantSentNs[k]!, leaseMs: this.holds.leaseMs[k]! };
+    const leased = { sentNs: this.holds.grantSentNs[k]!, leaseMs: grantedMs(this.kind, this.holds.leaseMs[k]!) };
     return { ...leased, saidNs: saidOf(this.history, this.trusted, this.holds.row[k]!, leased) };
   }
 

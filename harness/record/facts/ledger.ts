@@ -10,8 +10,9 @@
  * the scheduler refuses others before they are recorded, whereas `holds.ts` also has to read what was imported.
  */
 import type { HistoryEvent } from '../../vocabulary/history.js';
-import type { LockMode } from '../../vocabulary/protocol.js';
+import type { LeaseKind, LockMode } from '../../vocabulary/protocol.js';
 import type { Hold, HoldLedger, OpenHold } from '../../vocabulary/verdict.js';
+import { grantedMs } from './lease-kind.js';
 import { type LeaseTerm, leaseEndAfter, saidToEndNs } from './renewals.js';
 
 type Invoke = Extract<HistoryEvent, { type: 'invoke' }>;
@@ -32,10 +33,12 @@ export class Ledger implements HoldLedger {
   private readonly dying = new Map<string, number>();
   private readonly waitingBy = new Map<string, number>();
   private readonly listeners = new Set<LedgerListener>();
+  private leaseKind: LeaseKind | undefined;
 
   event(event: HistoryEvent): void {
     if (event.type === 'invoke') this.invoked(event);
     else if (event.type === 'ok' || event.type === 'fail' || event.type === 'info') this.completed(event);
+    else if (event.type === 'client-up') this.leaseKind ??= event.lease ?? 'timed';
     else if (event.type === 'client-down') this.down(event.client, event.endNs);
     else if (event.type === 'renewed') {
       this.entry(event.client, event.hold)?.renew({ sentNs: event.sentNs, leaseMs: event.leaseMs, rank: TOLD });
@@ -103,7 +106,7 @@ export class Ledger implements HoldLedger {
     const endNs = this.dying.get(invoke.client);
     if (endNs === undefined) this.wait(invoke.key, -1);
     if (completion.type !== 'ok') return;
-    const granted = new Entry(invoke, completion, endNs);
+    const granted = new Entry(invoke, completion, endNs, this.leaseKind ?? 'timed');
     // An owner that takes a reentrant lock again sets the expiry of what it holds already.
     for (const outer of this.holds.values())
       if (outer.client === granted.client && outer.key === granted.key) outer.takenAgain(granted);
@@ -170,6 +173,8 @@ class Entry implements OpenHold {
   releaseSentNs?: number;
   lostNs?: number;
   private readonly told: Pick<Hold, 'token' | 'validForMs'>;
+  /** For how long it was granted: `leaseMs`, or without end. */
+  private readonly grantedMs: number;
   private readonly saidNs: number;
   private readonly evidence: number[];
   private readonly renewals: LedgerRenewal[] = [];
@@ -182,6 +187,7 @@ class Entry implements OpenHold {
     ok: Completion,
     /** When its client ended, if it has. */
     public downNs: number | undefined,
+    leaseKind: LeaseKind,
   ) {
     const { client, key, id, mode, leaseMs = 0 } = invoke;
     this.client = client;
@@ -193,10 +199,15 @@ class Entry implements OpenHold {
     this.fromNs = ok.endedNs ?? ok.atNs;
     this.grantSentNs = ok.grantSentNs ?? ok.beganNs ?? invoke.atNs;
     this.leaseMs = leaseMs;
+    this.grantedMs = grantedMs(leaseKind, leaseMs);
     const { token, validForMs } = ok;
     this.told = { ...(token !== undefined && { token }), ...(validForMs !== undefined && { validForMs }) };
-    this.saidNs = saidToEndNs({ sentNs: this.grantSentNs, leaseMs }, ok.endedNs ?? this.grantSentNs, validForMs);
+    this.saidNs = saidToEndNs(this.term, ok.endedNs ?? this.grantSentNs, validForMs);
     this.evidence = [invoke.i, ok.i];
+  }
+
+  private get term(): LeaseTerm {
+    return { sentNs: this.grantSentNs, leaseMs: this.grantedMs };
   }
 
   get isDead(): boolean {
@@ -228,8 +239,8 @@ class Entry implements OpenHold {
     this.renew(type === 'ok' ? renewal : { ...renewal, known: false });
   }
 
-  takenAgain({ grantSentNs, leaseMs, saidNs, fromNs }: Entry): void {
-    this.renew({ sentNs: grantSentNs, leaseMs, saidNs, rank: NESTED, withinNs: fromNs });
+  takenAgain({ term, saidNs, fromNs }: Entry): void {
+    this.renew({ ...term, saidNs, rank: NESTED, withinNs: fromNs });
   }
 
   /** Keeps them in the order in which they were sent, which need not be that in which they are heard of. */
@@ -254,7 +265,7 @@ class Entry implements OpenHold {
       fromNs,
       untilNs,
       endedBy,
-      leaseEndNs: leaseEndAfter({ sentNs: grantSentNs, leaseMs, saidNs: this.saidNs }, untilNs, renewals),
+      leaseEndNs: leaseEndAfter({ ...this.term, saidNs: this.saidNs }, untilNs, renewals),
       grantSentNs,
       leaseMs,
       ...(this.mode && { mode: this.mode }),

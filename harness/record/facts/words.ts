@@ -24,6 +24,11 @@ export function duration(ns: number): string {
   return `${trimmed(ms * 1e6, 0)} ns`;
 }
 
+/** `lease until 7.001 s`, or that the hold has none. */
+export function leaseUntil(leaseEndNs: number): string {
+  return leaseEndNs === Number.POSITIVE_INFINITY ? 'no lease' : `lease until ${moment(leaseEndNs)}`;
+}
+
 /** As `duration`, of milliseconds. */
 export function durationOfMs(ms: number): string {
   return duration(ms * 1e6);

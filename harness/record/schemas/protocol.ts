@@ -13,6 +13,7 @@ import type {
   Deadlines,
   ExtendValue,
   HandshakeValue,
+  LeaseKind,
   LockModel,
   Notice,
   Request,
@@ -160,6 +161,8 @@ export const lockModelSchema = describes<LockModel>()(
   ]),
 );
 
+export const LEASE_KINDS = ['timed', 'none'] as const satisfies readonly LeaseKind[];
+
 const deadline = orNull(describes<Deadline>()(z.union([z.number().positive(), z.literal(['lease', 'never'])])));
 
 export const deadlinesSchema = describes<Deadlines>()(
@@ -193,6 +196,9 @@ export const handshakeSchema = describes<HandshakeValue>()(
     topologies: orNull(z.array(z.string())).describe('the kinds on which it makes sense; absent: any'),
     model: orNull(lockModelSchema).describe(
       'what it promises: of `kind` `mutex` (if absent), `reentrant` (with `depth`), `read-write`, `semaphore` (with `permits`), `fenced` or `fair`',
+    ),
+    lease: orNull(z.enum(LEASE_KINDS)).describe(
+      'what ends a hold if its holder never does: `timed` (if absent), the lease that was asked for; `none`, nothing, see below',
     ),
     deadlines: orNull(deadlinesSchema).describe(
       'when what a client keeps on the servers ends if nothing more is heard of the client, see below',

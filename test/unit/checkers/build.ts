@@ -24,7 +24,7 @@ import type {
   Observation,
   ObservationBody,
 } from '../../../harness/vocabulary/history.js';
-import type { LockMode, LockModel } from '../../../harness/vocabulary/protocol.js';
+import type { LeaseKind, LockMode, LockModel } from '../../../harness/vocabulary/protocol.js';
 import type { CheckInput, RunConfig } from '../../../harness/vocabulary/run.js';
 import type { Quorum } from '../../../harness/vocabulary/topology.js';
 
@@ -124,7 +124,7 @@ export class Story {
     return this;
   }
 
-  up(client: string, features: string[] = []): this {
+  up(client: string, features: string[] = [], lease?: LeaseKind): this {
     const host = client.split('.')[0]!;
     return this.event(0.1, {
       type: 'client-up',
@@ -134,6 +134,7 @@ export class Story {
       address: '10.77.0.9',
       lock: 'set-nx-px',
       features,
+      ...(lease && { lease }),
     });
   }
 

@@ -105,6 +105,12 @@ export function stall(at: number, ms: number): Told {
   };
 }
 
+/** The same of a lock whose holds nothing ends but their holders. */
+export function clientUpWithoutLeases(client: string): Told {
+  const { at, body } = clientUp(client);
+  return { at, body: { ...body, lease: 'none' } as HistoryBody };
+}
+
 /** Lines are given by time; what has the same time keeps its order. */
 export function checkInput(told: readonly Told[], model: LockModel = { kind: 'mutex' }): CheckInput {
   return new Story(false)

@@ -31,6 +31,12 @@ describe('handshake', () => {
     });
   });
 
+  test('says that nothing ends its holds', async () => {
+    await using server = await startRedis();
+    await using client = startClient('setnx');
+    expect((await client.init(single(server.endpoint))).value).toMatchObject({ lease: 'none' });
+  });
+
   test('says when a place in its queue ends', async () => {
     await using server = await startRedis();
     await using client = startClient('fair');

@@ -47,6 +47,19 @@ describe('rejects', () => {
     expect(result.violations[0]!.proof).toContain('c1 acted on for 1.99 s after its lease had ended, beside c2.');
   });
 
+  it('a holder that acts on for however long under a lock without leases, as broken exclusion', () => {
+    const story = (lease?: 'none') =>
+      new Story().up('c1', [], lease).grant('c1', 1).grant('c2', 60).release('c2', 61).release('c1', 63);
+    expect(classes(story())).toEqual(['stale']);
+    const result = judged(story('none'));
+    expect(result).toMatchObject({ verdict: 'invalid', stats: { exclusion: 1, stale: 0, grantedLate: 0 } });
+    expect(result.violations).toHaveLength(1);
+    expect(result.violations[0]).toMatchObject({ class: 'exclusion', fromNs: ns(60), untilNs: ns(61) });
+    expect(result.violations[0]!.proof).toBe(
+      'c1 certainly held lock:0 from 1.000 s to 63.000 s (no lease); c2 certainly held it from 60.000 s to 61.000 s (no lease); both held for 1 s.',
+    );
+  });
+
   it('a holder that acts on when the lock had said that it would be over, as stale', () => {
     const story = (validForMs: number) =>
       new Story().grant('c1', 1, { grantSent: 1, validForMs }).grant('c2', 5.1).release('c2', 5.2).release('c1', 5.5);

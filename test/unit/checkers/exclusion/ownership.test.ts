@@ -27,6 +27,12 @@ it('rejects a renewal that was carried out when another had been granted the loc
   expect(violation!.cause).toMatchObject({ name: 'unexplained', chain: [{}, {}, {}, { atNs: ns(8) }] });
 });
 
+it('calls no holder stale that nothing but itself ends', () => {
+  const lost = (lease?: 'none') => new Story().up('c1', [], lease).grant('c1', 1).lost('c1', 3).grant('c2', 7);
+  expect(kinds(lost().release('c2', 8).release('c1', 9))).toEqual(['stale silent-release']);
+  expect(kinds(lost('none').release('c2', 8).release('c1', 9))).toEqual([]);
+});
+
 it('and one that created the lock again after the other had released it, reported or requested', () => {
   const released = () => overtaken().release('c2', 7.5);
   expect(kinds(released().renewed('c1', 8))).toEqual(['exclusion revived']);

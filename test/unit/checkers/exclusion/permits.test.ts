@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { permits } from '../../../../checkers/exclusion/permits.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
-import { acquire, checkInput, clientDown, KEY, ns, release, type Told } from '../literal.js';
+import { acquire, checkInput, clientDown, clientUpWithoutLeases, KEY, ns, release, type Told } from '../literal.js';
 
 const TWO: LockModel = { kind: 'semaphore', permits: 2 };
 const judged = (told: (Told | Told[])[], model: LockModel = TWO) => permits.check(checkInput(told.flat(), model));
@@ -35,6 +35,16 @@ it('rejects a try that was refused although only one of two permits can have bee
   });
   expect(result.violations[0]!.proof).toBe(
     'Everything was healed and recovered at 5.000 s; c3 was refused lock:0 between 9.000 s and 9.500 s, when others can have had at most 1 of its 2 permits: at least 1 is lost.',
+  );
+});
+
+it('rejects the same of a lock whose permits nothing ends: that is how they are lost', () => {
+  const up = clientUpWithoutLeases('c1');
+  const told = [up, ...died, recovered(5), acquire('c2', 1, { at: 8 }), refused('c3', 1, 9)];
+  expect(judged(told).violations.map(({ kind }) => kind)).toEqual(['permit-leak']);
+  // Before the lease that was asked for is over, it could still be given back by an operator.
+  expect(judged([up, ...died, recovered(3), acquire('c2', 1, { at: 4 }), refused('c3', 1, 4.5)]).violations).toEqual(
+    [],
   );
 });
 

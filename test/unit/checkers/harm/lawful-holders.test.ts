@@ -3,7 +3,18 @@ import { fencing } from '../../../../checkers/harm/fencing.js';
 import { lawfulHolders } from '../../../../checkers/harm/lawful-holders.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { Story } from '../build.js';
-import { acquire, checkInput, KEY, ns, type OperationOptions, read, release, type Told, write } from '../literal.js';
+import {
+  acquire,
+  checkInput,
+  clientUpWithoutLeases,
+  KEY,
+  ns,
+  type OperationOptions,
+  read,
+  release,
+  type Told,
+  write,
+} from '../literal.js';
 
 const FENCED: LockModel = { kind: 'fenced' };
 const judged = (told: (Told | Told[])[], model: LockModel = FENCED) =>
@@ -46,6 +57,13 @@ it('accuses a refusal of the one holder whose lease runs', () => {
     `c2 was granted lock:0 at 3.001 s with token ${LOW}; its write, begun at 4.000 s, was refused at 4.100 s (${stale.reason}), 3.9 s before its lease ended. No other client was granted the key or used the resource since the granted attempt left.`,
   );
   expect(verdict(...earlier, grant(), refusal({}, read))).toBe('invalid');
+});
+
+it('accuses that of a lock without leases however long it was held', () => {
+  const refused = refusal({ at: 60, until: 60.1 });
+  expect(judged([...earlier, grant(), refused]).verdict).toBe('valid');
+  const [violation] = judged([clientUpWithoutLeases('c1'), ...earlier, grant(), refused]).violations;
+  expect(violation!.proof).toContain('while it held it, for no lease could end. No other client');
 });
 
 it('tells each hold once', () => {

@@ -1,7 +1,19 @@
 import { expect, it } from 'vitest';
 import { staleWrites } from '../../../../checkers/harm/stale-writes.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
-import { acquire, checkInput, fault, KEY, ns, read, release, stall, type Told, write } from '../literal.js';
+import {
+  acquire,
+  checkInput,
+  clientUpWithoutLeases,
+  fault,
+  KEY,
+  ns,
+  read,
+  release,
+  stall,
+  type Told,
+  write,
+} from '../literal.js';
 
 const judged = (told: Told[][], model?: LockModel) => staleWrites.check(checkInput(told.flat(), model));
 
@@ -31,6 +43,12 @@ it('rejects a write that began after the next holder had read, its own lease bei
     "c1's write (version 1) to lock:0, begun at 8.000 s and answered at 8.001 s, came after c2's read (version 0), which was answered at 7.501 s; c2 had been granted the key at 7.001 s, later than c1 (at 1.001 s); c1's lease had ended at 6.000 s when it began to write.",
   );
   expect(result.violations[0]!.holds.map(({ client }) => client)).toEqual(['c1', 'c2']);
+});
+
+it('says of a lock without leases that exclusion was broken', () => {
+  const late = write('c1', 2, { at: 8, hold: 1, value: 1, version: 1 });
+  const [violation] = judged([[clientUpWithoutLeases('c1')], ...holders, looked, late]).violations;
+  expect(violation!.proof).toMatch(/; exclusion was broken: no lease ended what c1 held\.$/);
 });
 
 it('accepts what is written before a later holder was at the resource, which cannot know of one', () => {

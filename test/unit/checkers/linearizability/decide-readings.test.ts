@@ -54,6 +54,14 @@ describe('a history', () => {
     expect(verdicts(granted(4))).toEqual(['strict: invalid', 'failed-release-ends: invalid', 'lease: invalid']);
   });
 
+  it('has no reading by leases where its lock says that nothing ends a hold', () => {
+    const story = new Story()
+      .up('c1', [], 'none')
+      .acquire('c1', [1, 2], { leaseMs: 5_000 })
+      .acquire('c2', [7, 7.5], { leaseMs: 5_000 });
+    expect(verdicts(story)).toEqual(['strict: invalid', 'failed-release-ends: invalid']);
+  });
+
   it('flips where a client was refused while none held, which is no accusation', () => {
     const story = new Story().acquire('c1', [1, 2]).release('c1', [3, 4]).acquire('c2', [5, 6], { reason: 'held' });
     expect(verdicts(story)).toEqual(['strict: valid', 'tries-inform: invalid', 'failed-release-ends: valid']);

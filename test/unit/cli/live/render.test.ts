@@ -55,6 +55,13 @@ const BUSY: Snapshot = {
   overlaps: { exclusion: 1, stale: 2 },
 };
 
+it('a hold that no lease ends says so', () => {
+  const holders = [{ client: 'c7', forMs: 60_000 }];
+  const keys = [{ key: 'lock:0', holders, moreHolders: 0, waiting: 0 }];
+  const [line] = render({ ...BUSY, keys }, PLAIN).filter((text) => text.includes('c7'));
+  expect(line).toContain(', no lease');
+});
+
 describe('a run on a terminal of 80 by 24', () => {
   it('before anything has happened', () => {
     expect(render(QUIET, PLAIN)).toEqual([

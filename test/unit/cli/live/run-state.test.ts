@@ -59,6 +59,11 @@ describe('a snapshot', () => {
     expect(stateOf(story).snapshot(ns(5)).operations.perSecond).toBe(0);
   });
 
+  it('says of no hold how long its lease runs that none ends', () => {
+    const { keys } = stateOf(new Story().up('c1', [], 'none').grant('c1', 2)).snapshot(ns(3));
+    expect(keys[0]!.holders).toEqual([{ client: 'c1', forMs: 1_000 }]);
+  });
+
   it('has a composite fault from its first phase until it is healed', () => {
     const story = new Story().fault(5, 0, 'failover', 'phase', { targets: ['r1'] });
     expect(stateOf(story).snapshot(ns(6)).faults).toEqual([

@@ -96,6 +96,12 @@ describe('parseHistory', () => {
     ],
     ['no type', changed(2, ({ type, ...event }) => event), 3, /"type" is missing/],
     [
+      'a kind of lease that is not known',
+      changed(at('client-up'), (event) => ({ ...event, lease: 'session' })),
+      at('client-up') + 1,
+      /"lease" is /,
+    ],
+    [
       'a place that ends at no time that is known',
       changed(at('client-up'), (event) => ({ ...event, deadlines: { place: 'soon' } })),
       at('client-up') + 1,

@@ -327,6 +327,7 @@ describe('the handshake', () => {
       'value.deadlines.place: expected ',
     ],
     [{ type: 'ok', value: { lock: 'x', features: [], deadlines: { permit: 0 } } }, 'value.deadlines.permit: expected '],
+    [{ type: 'ok', value: { lock: 'x', features: [], lease: 'session' } }, 'value.lease: expected '],
   ])('%j is an error that names what was said', async (hello, message) => {
     const { started, scheduler } = await setUp(oneHold, hello);
     await expect(started).rejects.toThrow(message);
@@ -334,11 +335,11 @@ describe('the handshake', () => {
   });
 
   test('what the lock declares is recorded', async () => {
-    const value = { lock: 'x', features: [], deadlines: { place: 1_500, permit: 'never' } };
+    const value = { lock: 'x', features: [], lease: 'none', deadlines: { place: 1_500, permit: 'never' } };
     const { started, scheduler, recorded } = await setUp(oneHold, { type: 'ok', value });
     await started;
     const up = await recorded(({ type }) => type === 'client-up');
-    expect(up).toMatchObject({ deadlines: { place: 1_500, permit: 'never' } });
+    expect(up).toMatchObject({ lease: 'none', deadlines: { place: 1_500, permit: 'never' } });
     await scheduler[Symbol.asyncDispose]();
   });
 });

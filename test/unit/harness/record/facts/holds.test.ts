@@ -33,6 +33,17 @@ describe('a hold lasts', () => {
     });
   });
 
+  it('with no end of its lease where its lock says that nothing ends a hold, but for what it says of this one', () => {
+    const granted = (options = {}) => new Story().up('c1', [], 'none').grant('c1', 1, options);
+    expect(only(granted().release('c1', 99))).toMatchObject({
+      untilNs: ns(99),
+      leaseMs: 5_000,
+      leaseEndNs: Number.POSITIVE_INFINITY,
+    });
+    expect(only(granted({ validForMs: 4_900 }).release('c1', 99)).leaseEndNs).toBe(ns(5.9));
+    expect(only(granted().renewed('c1', 50, 2_000).release('c1', 99)).leaseEndNs).toBe(ns(52));
+  });
+
   it.each(['fail', 'info'] as const)('until the release began, also when it ended as %s', (type) => {
     expect(only(new Story().grant('c1', 1).release('c1', 3, { sent: 2, type }))).toMatchObject({
       untilNs: ns(3),

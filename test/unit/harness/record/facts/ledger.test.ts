@@ -5,6 +5,7 @@ import { holdsOf } from '../../../../../harness/record/facts/holds.js';
 import { Ledger } from '../../../../../harness/record/facts/ledger.js';
 import { historyOf } from '../../../../../harness/record/history-table.js';
 import type { Completion, HistoryBody, HistoryEvent, OpName } from '../../../../../harness/vocabulary/history.js';
+import type { LeaseKind } from '../../../../../harness/vocabulary/protocol.js';
 import type { Hold } from '../../../../../harness/vocabulary/verdict.js';
 import { drawn } from '../../../../support/drawn.js';
 
@@ -112,33 +113,46 @@ function plain(holds: Iterable<Hold>): object[] {
     .sort((a, b) => a.client.localeCompare(b.client) || a.id - b.id);
 }
 
-test('open and ended holds are those of the record, after every event', () => {
-  const seen = { holds: 0, renewed: 0, lost: 0, died: 0 };
-  fc.assert(
-    fc.property(steps, (all) => {
-      const events = played(all);
-      const ledger = new Ledger();
-      const ended: Hold[] = [];
-      ledger.subscribe({ ended: (hold) => ended.push(hold) });
-      let endNs = 0;
-      events.forEach((event, n) => {
-        ledger.event(event);
-        endNs = Math.max(endNs, event.atNs);
-        const drawn = [...holdsOf(historyOf(events.slice(0, n + 1)))];
-        const unsettled = ledger.unsettled(endNs).map(({ hold }) => hold);
-        expect(plain([...ended, ...unsettled])).toEqual(plain(drawn));
-        if (n < events.length - 1) return;
-        seen.holds += drawn.length;
-        seen.renewed += drawn.filter((hold) => hold.leaseEndNs !== hold.grantSentNs + hold.leaseMs * MS).length;
-        seen.lost += drawn.filter(({ endedBy }) => endedBy === 'lost').length;
-        seen.died += drawn.filter(({ endedBy }) => endedBy === 'client-down').length;
-      });
-    }),
-    drawn(100),
-  );
-  // Agreeing about nothing would be cheap.
-  expect(Math.min(seen.holds / 10, seen.renewed, seen.lost, seen.died)).toBeGreaterThan(15);
-});
+function up(lease: LeaseKind): HistoryEvent {
+  const who = { client: 'c1', slot: 'c1', host: 'c1', address: '10.77.0.9' };
+  return { i: 0, atNs: 0, type: 'client-up', ...who, lock: 'x', features: [], lease };
+}
+
+/** When the lease of a hold ends that was never renewed, and of which the lock says nothing. */
+function firstEndNs({ grantSentNs, leaseMs }: Hold, lease: LeaseKind): number {
+  return lease === 'none' ? Number.POSITIVE_INFINITY : grantSentNs + leaseMs * MS;
+}
+
+test.each(['timed', 'none'] as const)(
+  'open and ended holds are those of the record, after every event (%s)',
+  (lease) => {
+    const seen = { holds: 0, renewed: 0, lost: 0, died: 0 };
+    fc.assert(
+      fc.property(steps, (all) => {
+        const events = [up(lease), ...played(all)].map((event, i) => ({ ...event, i }));
+        const ledger = new Ledger();
+        const ended: Hold[] = [];
+        ledger.subscribe({ ended: (hold) => ended.push(hold) });
+        let endNs = 0;
+        events.forEach((event, n) => {
+          ledger.event(event);
+          endNs = Math.max(endNs, event.atNs);
+          const drawn = [...holdsOf(historyOf(events.slice(0, n + 1)))];
+          const unsettled = ledger.unsettled(endNs).map(({ hold }) => hold);
+          expect(plain([...ended, ...unsettled])).toEqual(plain(drawn));
+          if (n < events.length - 1) return;
+          seen.holds += drawn.length;
+          seen.renewed += drawn.filter((hold) => hold.leaseEndNs !== firstEndNs(hold, lease)).length;
+          seen.lost += drawn.filter(({ endedBy }) => endedBy === 'lost').length;
+          seen.died += drawn.filter(({ endedBy }) => endedBy === 'client-down').length;
+        });
+      }),
+      drawn(100),
+    );
+    // Agreeing about nothing would be cheap.
+    expect(Math.min(seen.holds / 10, seen.renewed, seen.lost, seen.died)).toBeGreaterThan(15);
+  },
+);
 
 describe('what is open', () => {
   const story: [atMs: number, HistoryBody][] = [
