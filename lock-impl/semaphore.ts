@@ -22,6 +22,7 @@ export default defineLock({
   name: 'semaphore',
   topologies: ['single', 'replica', 'sentinel', 'cluster'],
   model: { kind: 'semaphore', permits: PERMITS },
+  lease: 'none',
   deadlines: { permit: 'never' },
   async connect(access) {
     const redis = await access.redis();

@@ -122,3 +122,10 @@ it('a stale holder is described by whose lease had ended, and by how long', () =
     `c4 (hold #${holder!.id}) still acted as holder of lock:2 up to 1.151 s after its lease had ended, while c6 (hold #${other!.id}) held it, 13.310 s – 14.350 s (1.04 s)`,
   );
 });
+
+it('broken exclusion under a lock without leases is described without any', () => {
+  const [broken] = results.violations;
+  const holds = broken!.holds.map((hold) => ({ ...hold, leaseEndNs: Number.POSITIVE_INFINITY }));
+  expect(whatHappened(broken!)).toContain(' for 812 ms, both leases running, ');
+  expect(whatHappened({ ...broken!, holds })).toContain(' for 812 ms, 10.388 s – ');
+});

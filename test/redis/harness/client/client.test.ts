@@ -31,9 +31,9 @@ describe('handshake', () => {
     });
   });
 
-  test('says that nothing ends its holds', async () => {
+  test.each(['setnx', 'semaphore'])('of %s says that nothing ends its holds', async (lock) => {
     await using server = await startRedis();
-    await using client = startClient('setnx');
+    await using client = startClient(lock);
     expect((await client.init(single(server.endpoint))).value).toMatchObject({ lease: 'none' });
   });
 

@@ -43,6 +43,27 @@ describe('on one node', () => {
     expect(cause.chain.map(({ observation }) => observation).filter((line) => line !== undefined)).toHaveLength(3);
   });
 
+  it('is named however long ago the first was granted, under a lock without leases', () => {
+    const setnx = (story: Story, at: number, by: string) =>
+      story.command(at, 'r1', by, ['setnx', KEY, `value-of-${by}`]);
+    const granted = new Story()
+      .up('c1', [], 'none')
+      .up('c2', [], 'none')
+      .grant('c1', 1)
+      .grant('c2', 31)
+      .release('c1', 32)
+      .release('c2', 32);
+    const evicted = setnx(granted.watch(0, 'r1').sample(0.5, 'r1'), TAKEN, 'c1').evicted(30, 'r1');
+    const cause = only(setnx(evicted, 30.999, 'c2'));
+    expect(cause.name).toBe('evicted');
+    expect(cause.chain.map(({ text }) => text)).toEqual([
+      'r1 granted lock:0 to c1 (SETNX)',
+      'c1 was granted lock:0 without a lease that ends',
+      "r1 evicted lock:0, c1's: its memory was full",
+      'r1 granted lock:0 to c2 (SETNX)',
+    ]);
+  });
+
   it('needs no fault: a memory may be full by itself', () => {
     const cause = only(granted().evicted(2, 'r1').take(RETAKEN, 'r1', 'c2'));
     expect(cause.name).toBe('evicted');
