@@ -27,13 +27,15 @@ const LOOKED_AT_WITHIN_NS = 100e6;
 
 /**
  * Whether a write came over the replication link, or may have: between two samples its node may have been made a replica. What
- * is read when the node has been promoted may have run before.
+ * is read when the node has been promoted may have run before; where its clock was off, nobody knows when it ran.
  */
 export function isReplicated(write: KeyWrite, evidence: Evidence): boolean {
   if (write.client !== undefined) return false;
   const ranNs = evidence.isPlaced(write) ? write.ranNs : write.atNs - OBSERVED_WITHIN_NS;
+  const fromNs = Math.min(ranNs, write.atNs);
   const around = [
-    evidence.lastSample(write.node, Math.min(ranNs, write.atNs)),
+    evidence.lastSample(write.node, fromNs),
+    ...evidence.samples(write.node, fromNs, write.atNs),
     evidence.firstSample(write.node, write.atNs, () => true),
   ];
   return around.some((sample) => sample?.[1].role !== 'primary');
