@@ -6,16 +6,18 @@
  *
  * Named where the server that had the key was watched all the time, and the last command that changed the key's time to live,
  * with the holder's value kept, was another client's. By the server's own clock the time that it set was over when the next one
- * was granted the key, and the time before it was not, wherever clocks had been moved to.
+ * was granted the key, and the time before it was not, wherever clocks had been moved to before.
  *
  * Excludes commands of strangers and of the replication link, and keys that anything but their time may have taken.
  */
 
+import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { Times } from '../../harness/record/facts/commands/state.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
 import { goneLink, grantLink, leaseLink, type Reason } from './contest.js';
-import { BLUR_MS } from './meanwhile.js';
+import { BLUR_MS, READING_MS } from './meanwhile.js';
 import { lostBy } from './tenure.js';
 
 export const shortenedByOther: Reason = (contest, evidence) => {
@@ -31,6 +33,9 @@ export const shortenedByOther: Reason = (contest, evidence) => {
   const { by } = last;
   if (last.before.expires.fromMs <= gone.serverWallMs + BLUR_MS) return undefined;
   if (last.after.expires.untilMs > gone.serverWallMs) return undefined;
+  // While its clock was ahead for a moment the time that was left before may have been over, too.
+  const { samples, unmoved } = clockBetween(gone.node, last.atNs, gone.atNs, evidence);
+  if (!unmoved || samples.some((skewMs) => Math.abs(skewMs - samples[0]!) > READING_MS)) return undefined;
   const left = ({ fromMs, untilMs }: Times) =>
     Number.isFinite(fromMs) ? durationOfMs(Math.round((fromMs + untilMs) / 2 - by.serverWallMs)) : 'no end';
   const shortened = `${by.client} gave ${key}, which had ${left(last.before.expires)} left, ${left(last.after.expires)} to live (${by.name})`;
@@ -46,3 +51,12 @@ export const shortenedByOther: Reason = (contest, evidence) => {
     ],
   };
 };
+
+/** How far a clock was off at the looks between two instants, and whether no fault can have moved it then. */
+function clockBetween(node: string, fromNs: number, untilNs: number, evidence: Evidence) {
+  const samples = evidence.samples(node, fromNs, untilNs).map(([, { skewMs }]) => skewMs);
+  return {
+    samples,
+    unmoved: !clockMovesOf(evidence.effects, node).some((move) => mayMoveBetween(move, fromNs, untilNs)),
+  };
+}
