@@ -247,7 +247,7 @@ async function hears(from: Host, to: Host): Promise<boolean> {
       ready();
     });
   });
-  await from.exec([process.execPath, '-e', talk]);
+  await from.exec([process.execPath, '-e', talk], { timeoutMs: 60_000 });
   await clock.sleep(50);
   listener.signal('SIGKILL');
   await listener.exited;
@@ -275,7 +275,7 @@ async function come(from: Host, to: Host): Promise<string> {
       if (n < 400) setTimeout(say, 1); else setTimeout(() => process.exit(), 1500);
     };
     say();`;
-  await from.exec([process.execPath, '-e', talk]);
+  await from.exec([process.execPath, '-e', talk], { timeoutMs: 60_000 });
   listener.stdin.write('tell\n');
   const { came, overtaken, ms } = JSON.parse((await lines.next()).value) as Record<'came' | 'ms', number> & {
     overtaken: boolean;
