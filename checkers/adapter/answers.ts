@@ -91,11 +91,10 @@ function* toldRenewals({ input: { history }, ops }: AdapterRecord): Iterable<Cla
   }
 }
 
-function* extensions({ operations, ops }: AdapterRecord): Iterable<Claimed> {
-  for (const { op, outcome, client, key, row, sentNs, readNs } of operations) {
-    const saidNs = ops.leaseFromNs[row]!;
-    if (op === 'extend' && outcome === 'ok')
-      yield { client, key, what: 'extended', sentNs: Number.isNaN(saidNs) ? sentNs : saidNs, readNs };
+function* extensions(record: AdapterRecord): Iterable<Claimed> {
+  for (const { client, key, row, sentNs, readNs } of record.answered('extend', 'ok')) {
+    const saidNs = record.ops.leaseFromNs[row]!;
+    yield { client, key, what: 'extended', sentNs: Number.isNaN(saidNs) ? sentNs : saidNs, readNs };
   }
 }
 
@@ -116,11 +115,9 @@ function renewedOn(record: AdapterRecord, { client, key }: Claimed, fromNs: numb
 }
 
 function releasesThatLeft(record: AdapterRecord): AdapterFinding[] {
-  const { operations, ops } = record;
-  const seen = operations.flatMap((operation): Sighting[] => {
-    const { op, outcome, client, key, row, readNs } = operation;
-    if (op !== 'release' || outcome !== 'ok') return [];
-    const granted = operations[ops.hold[row]!];
+  const seen = record.answered('release', 'ok').flatMap((operation): Sighting[] => {
+    const { client, key, row, readNs } = operation;
+    const granted = record.operations[record.ops.hold[row]!];
     if (!granted) return [];
     const untilNs = Math.min(readNs + SETTLED_NS, record.nextAskedNs(operation));
     if (record.holdsBeside(client, key, readNs, granted.row)) return [];
@@ -141,11 +138,9 @@ function releasesThatLeft(record: AdapterRecord): AdapterFinding[] {
 }
 
 function failedReleases(record: AdapterRecord): AdapterFinding[] {
-  const { operations, ops } = record;
-  const seen = operations.flatMap((operation): Sighting[] => {
-    const { op, outcome, client, key, row, sentNs, readNs, reason } = operation;
-    if (op !== 'release' || outcome !== 'fail') return [];
-    const granted = operations[ops.hold[row]!];
+  const seen = record.answered('release', 'fail').flatMap((operation): Sighting[] => {
+    const { client, key, row, sentNs, readNs, reason } = operation;
+    const granted = record.operations[record.ops.hold[row]!];
     if (!granted) return [];
     const values = new Map(record.takes(granted).map(({ node, value }) => [node, value]));
     const removing = record.evidence.nodes.flatMap((node) =>
@@ -176,9 +171,8 @@ function failedReleases(record: AdapterRecord): AdapterFinding[] {
 function failedAcquires(record: AdapterRecord): AdapterFinding[] {
   const { ops, evidence } = record;
   if (evidence.majority !== undefined) return [];
-  const seen = record.operations.flatMap((operation): Sighting[] => {
-    const { op, outcome, client, key, row, sentNs, readNs, reason } = operation;
-    if (op !== 'acquire' || outcome !== 'fail') return [];
+  const seen = record.answered('acquire', 'fail').flatMap((operation): Sighting[] => {
+    const { client, key, row, sentNs, readNs, reason } = operation;
     if (record.holdsBeside(client, key, sentNs, row)) return [];
     const untilNs = Math.min(readNs + SETTLED_NS, record.nextAskedNs(operation));
     const leaseMs = ops.leaseMs[row]!;

@@ -21,9 +21,8 @@ export function claimRules(record: AdapterRecord): AdapterFinding[] {
 function leases(record: AdapterRecord): AdapterFinding[] {
   const { ops } = record;
   const [unit, shorter]: [Sighting[], Sighting[]] = [[], []];
-  for (const operation of record.operations) {
-    const { op, outcome, row, client, key } = operation;
-    if (op !== 'acquire' || outcome !== 'ok') continue;
+  for (const operation of record.answered('acquire', 'ok')) {
+    const { row, client, key } = operation;
     const askedMs = ops.leaseMs[row]!;
     const [take] = record.takes(operation);
     const said = ops.validForMs[row]!;
@@ -68,9 +67,7 @@ function isOtherUnit(ms: number, askedMs: number): boolean {
 }
 
 function names(record: AdapterRecord): AdapterFinding[] {
-  const granted = new Set(
-    record.operations.filter(({ op, outcome }) => op === 'acquire' && outcome === 'ok').map(({ key }) => key),
-  );
+  const granted = new Set(record.answered('acquire', 'ok').map(({ key }) => key));
   const unseen = [...granted].filter((key) => !record.isNamed(key));
   return found(
     'names-unknown',
@@ -87,26 +84,24 @@ function features(record: AdapterRecord): AdapterFinding[] {
   const up = history.rare.find((event): event is Up => event.type === 'client-up');
   if (!up) return [];
   const claims = (feature: string) => up.features.includes(feature);
-  const done = (op: Operation['op'], outcome?: Operation['outcome']) =>
-    record.operations.filter((one) => one.op === op && (outcome === undefined || one.outcome === outcome));
   const told = (type: keyof typeof NOTICE) =>
     history.notices.type.slice(0, history.notices.count).includes(NOTICE[type]);
-  const grants = done('acquire', 'ok');
+  const grants = record.answered('acquire', 'ok');
   const tokens = grants.filter(({ row }) => !Number.isNaN(record.ops.token[row]!));
   const nested = nestedTries(record);
   const notShown: Sighting[] = [];
   const says = (isSo: boolean, text: string) => isSo && notShown.push({ text });
 
-  const extended = done('extend');
+  const extended = record.answered('extend');
   says(
-    claims('extend') && extended.length >= OFTEN && done('extend', 'ok').length === 0,
+    claims('extend') && extended.length >= OFTEN && extended.every(({ outcome }) => outcome !== 'ok'),
     `extend: none of ${extended.length} extensions succeeded (${extended[0]?.reason ?? ''})`,
   );
   says(
     claims('fencing') && tokens.length < grants.length,
     `fencing: ${grants.length - tokens.length} of ${grants.length} grants came without a token`,
   );
-  const long = record.operations.length > 0 ? longHolds(record) : 0;
+  const long = longHolds(record);
   says(
     claims('renews') && !told('renewed') && long >= OFTEN,
     `renews: ${long} holds outlasted their lease, and no renewal was told`,
@@ -147,10 +142,11 @@ const WAITED_NS = 200e6;
 
 /** Acquires of a client that held the key already. */
 function nestedTries(record: AdapterRecord): Operation[] {
-  return record.operations.filter(
-    ({ op, client, key, sentNs, row, outcome }) =>
-      op === 'acquire' && outcome !== 'none' && record.holdsBeside(client, key, sentNs, row),
-  );
+  return record
+    .answered('acquire')
+    .filter(
+      ({ client, key, sentNs, row, outcome }) => outcome !== 'none' && record.holdsBeside(client, key, sentNs, row),
+    );
 }
 
 /** How many holds were released in good order after more than a lease, and were not struck: a client that is stopped renews nothing. */

@@ -67,6 +67,11 @@ export class AdapterRecord {
     };
   }
 
+  /** Operations of a kind, in order; with this answer, if one is named. */
+  answered(op: OpName, outcome?: Operation['outcome']): Operation[] {
+    return this.operations.filter((one) => one.op === op && (outcome === undefined || one.outcome === outcome));
+  }
+
   /** When the client was next asked for anything that concerns the key; Infinity: never. */
   nextAskedNs({ client, key, sentNs }: Operation): number {
     const next = this.byClient.get(client)!.find((one) => one.sentNs > sentNs && one.key === key);

@@ -19,12 +19,11 @@ export function stampRules(record: AdapterRecord): AdapterFinding[] {
 }
 
 function lateGrants(record: AdapterRecord): AdapterFinding[] {
-  const { ops, operations } = record;
   const [one, several]: [Sighting[], Sighting[]] = [[], []];
-  for (const operation of operations) {
-    const { op, outcome, row, client, key } = operation;
-    const saidNs = ops.leaseFromNs[row]!;
-    if (op !== 'acquire' || outcome !== 'ok' || Number.isNaN(saidNs)) continue;
+  for (const operation of record.answered('acquire', 'ok')) {
+    const { row, client, key } = operation;
+    const saidNs = record.ops.leaseFromNs[row]!;
+    if (Number.isNaN(saidNs)) continue;
     const takes = record.takes(operation);
     // Of nodes that were asked in turn the first counts, where it has what the last has: an earlier try was given back.
     const granted = record
@@ -60,11 +59,10 @@ function wasLastAsked(record: AdapterRecord, take: KeyWrite, operation: Operatio
 }
 
 function lateReleases(record: AdapterRecord): AdapterFinding[] {
-  const { ops, operations } = record;
-  const seen = operations.flatMap((operation): Sighting[] => {
-    const { op, outcome, row, client, key, sentNs, readNs } = operation;
-    const beganNs = ops.beganNs[row]!;
-    if (op !== 'release' || outcome !== 'ok' || Number.isNaN(beganNs)) return [];
+  const seen = record.answered('release', 'ok').flatMap((operation): Sighting[] => {
+    const { row, client, key, sentNs, readNs } = operation;
+    const beganNs = record.ops.beganNs[row]!;
+    if (Number.isNaN(beganNs)) return [];
     const early = record.evidence.nodes
       .flatMap((node) => record.requests(node, operation, sentNs, readNs))
       .find(({ effect, atNs }) => effect === 'remove' && atNs < beganNs);
@@ -79,8 +77,8 @@ function lateReleases(record: AdapterRecord): AdapterFinding[] {
 }
 
 function missing(record: AdapterRecord): AdapterFinding[] {
-  const acquires = record.operations.filter(({ op }) => op === 'acquire');
-  const grants = acquires.filter(({ outcome }) => outcome === 'ok');
+  const acquires = record.answered('acquire');
+  const grants = record.answered('acquire', 'ok');
   const isStamped = ({ row }: Operation) => !Number.isNaN(record.ops.leaseFromNs[row]!);
   const unstamped = grants.filter((one) => !isStamped(one));
   const broken = brokenAcquires(record, acquires);

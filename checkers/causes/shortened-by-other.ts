@@ -34,8 +34,7 @@ export const shortenedByOther: Reason = (contest, evidence) => {
   if (last.before.expires.fromMs <= gone.serverWallMs + BLUR_MS) return undefined;
   if (last.after.expires.untilMs > gone.serverWallMs) return undefined;
   // While its clock was ahead for a moment the time that was left before may have been over, too.
-  const { samples, unmoved } = clockBetween(gone.node, last.atNs, gone.atNs, evidence);
-  if (!unmoved || samples.some((skewMs) => Math.abs(skewMs - samples[0]!) > READING_MS)) return undefined;
+  if (wasMovedBetween(gone.node, last.atNs, gone.atNs, evidence)) return undefined;
   const left = ({ fromMs, untilMs }: Times) =>
     Number.isFinite(fromMs) ? durationOfMs(Math.round((fromMs + untilMs) / 2 - by.serverWallMs)) : 'no end';
   const shortened = `${by.client} gave ${key}, which had ${left(last.before.expires)} left, ${left(last.after.expires)} to live (${by.name})`;
@@ -52,11 +51,9 @@ export const shortenedByOther: Reason = (contest, evidence) => {
   };
 };
 
-/** How far a clock was off at the looks between two instants, and whether no fault can have moved it then. */
-function clockBetween(node: string, fromNs: number, untilNs: number, evidence: Evidence) {
-  const samples = evidence.samples(node, fromNs, untilNs).map(([, { skewMs }]) => skewMs);
-  return {
-    samples,
-    unmoved: !clockMovesOf(evidence.effects, node).some((move) => mayMoveBetween(move, fromNs, untilNs)),
-  };
+/** Whether the looks between two instants saw a clock differently far off, or a fault may have moved it then. */
+function wasMovedBetween(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
+  if (clockMovesOf(evidence.effects, node).some((move) => mayMoveBetween(move, fromNs, untilNs))) return true;
+  const [first, ...later] = evidence.samples(node, fromNs, untilNs).map(([, { skewMs }]) => skewMs);
+  return later.some((skewMs) => Math.abs(skewMs - first!) > READING_MS);
 }

@@ -1,10 +1,10 @@
 /** The flags that commands which make many runs have in common, and what they ask for. */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
-import { wholeNumberIn } from '../common/values.js';
+import { wholeNumberIn, workShard } from '../common/values.js';
 import { type OutputFlags, outputOptions } from '../run/flags.js';
 import { askMachine, type MachineFlags, machineOptions } from '../run/machine-flags.js';
 import { probeMachine } from '../run/probe-machine.js';
@@ -38,21 +38,8 @@ export function addServersFlag(command: Command): Command {
   );
 }
 
-/** One part of what several machines share; `index` is from 1 on. */
-export interface BatchShard {
-  index: number;
-  of: number;
-}
-
 export function shardOption(): Option {
-  return new Option('--shard <i/n>', 'only the ith of n parts, for several machines').argParser(shard);
-}
-
-function shard(text: string): BatchShard {
-  const [, index, of] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
-  if (!index || !of || index > of)
-    throw new InvalidArgumentError(`"${text}" is no shard; write 1/4 for the first of four.`);
-  return { index, of };
+  return new Option('--shard <i/n>', 'only the ith of n parts, for several machines').argParser(workShard);
 }
 
 /** What a batch runs on, and where to. Rejects with an error for the user where this machine lacks something. */

@@ -11,17 +11,10 @@ import { type Cell, cells, nameOf } from '../../matrix/index.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
-import { durationMs, wholeNumberIn } from '../common/values.js';
+import { durationMs, type WorkShard, wholeNumberIn } from '../common/values.js';
 import { namedServer } from '../run/machine.js';
 import { type BatchOptions, runBatch } from './batch.js';
-import {
-  addBatchFlags,
-  addServersFlag,
-  type BatchShard,
-  optionsByServer,
-  type ServersFlags,
-  shardOption,
-} from './batch-flags.js';
+import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags, shardOption } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
 import { begun, type CellRow, decideCell, judgeCell } from './matrix-cells.js';
 import { byServer, sideBySide } from './servers.js';
@@ -30,7 +23,7 @@ export interface MatrixFlags extends ServersFlags {
   locks?: string;
   faults?: string;
   topologies?: string;
-  shard?: BatchShard;
+  shard?: WorkShard;
   seeds: number;
   timeLimit: number;
   resume: string[];

@@ -10,12 +10,12 @@ import { exclusively } from '../../harness/machine/exclusively.js';
 import { createRunFolder, writeJson, writeWhole } from '../../harness/record/store.js';
 import { sheetMarkdown, sheetPage } from '../../reports/index.js';
 import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from '../batches/batch.js';
-import { addBatchFlags, type BatchFlags, type BatchShard, batchOptions, shardOption } from '../batches/batch-flags.js';
+import { addBatchFlags, type BatchFlags, batchOptions, shardOption } from '../batches/batch-flags.js';
 import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import { saying } from '../common/say.js';
 import { tellStepSummary } from '../common/step-summary.js';
-import { positiveDurationMs, wholeNumberIn } from '../common/values.js';
+import { positiveDurationMs, type WorkShard, wholeNumberIn } from '../common/values.js';
 import { SEEDS } from '../run/flags.js';
 import { StopRequests } from '../run/supervise.js';
 import {
@@ -46,7 +46,7 @@ export interface CampaignFlags extends BatchFlags {
   faults?: string;
   workloads: string;
   seed?: number;
-  shard?: BatchShard;
+  shard?: WorkShard;
   known?: string;
   knownTries: number;
   knownOk: boolean;
@@ -140,14 +140,6 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
   const goesOn = () =>
     failures < FAILURES_IN_A_ROW && (flags.for === undefined || performance.now() - beganMs < flags.for);
   const decide = decideByFlags(options, cwd);
-  const tallied = (): Tally => ({
-    cells: campaign.cells,
-    runs: finished,
-    known: tries.map(({ known, base }) => ({ known, tries: finishedIn(base) })),
-    planned: jobsPlanned(campaign),
-    failed,
-    knownOk,
-  });
   /** False: nothing that counts. */
   const cameToEnd = ({ folder: of, error, results, seed }: BatchRun) => {
     if (results && of !== undefined && isFinished(of)) {
@@ -176,6 +168,8 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
     });
   }
   const planned = jobsPlanned(campaign);
+  const tried = tries.map(({ known, base }) => ({ known, tries: finishedIn(base) }));
+  const tallied = (): Tally => ({ cells: campaign.cells, runs: finished, known: tried, planned, failed, knownOk });
   // A finding is new to a cell's lock on its topology; what is new anywhere is looked at first.
   const order = new JobOrder(
     campaign,
@@ -195,10 +189,10 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
       const { lock, topology, nemesis, workload } = campaign.cells[cell]!;
       const count = planned === undefined ? `${finished.length}` : `${finished.length}/${planned}`;
       told('run', `${lock} on ${topology}, ${nemesis}, ${workload}`, run, count);
-      write(folder, tallied(), folder);
+      write(folder, tallied());
     },
   );
-  const summary = write(folder, tallied(), folder);
+  const summary = write(folder, tallied());
   for (const finding of summary.findings) {
     const { version, lock, topology, fingerprint, sentence, argv, seed, faults } = finding;
     if (finding.state === 'new')
@@ -233,15 +227,15 @@ export function mergeCommand(folders: readonly string[], { out, knownOk }: Merge
   });
   const { cells } = first;
   const tally: Tally = { cells, runs: [...runs.values()], known, planned: first.runs, failed: [], knownOk };
-  const summary = write(target, tally, target);
+  const summary = write(target, tally);
   process.stdout.write(`${summaryText(summary, target)}\n`);
   return summary.exitStatus;
 }
 
-/** Writes the report into `folder`; its links begin in `from`. */
-function write(folder: string, tally: Tally, from: string): CampaignSummary {
+/** Writes the report into `folder`, where its links begin. */
+function write(folder: string, tally: Tally): CampaignSummary {
   const summary = summariseCampaign(tally);
-  const folders = new Map(tally.runs.map(({ runId, folder: of }) => [runId, relative(from, of)]));
+  const folders = new Map(tally.runs.map(({ runId, folder: of }) => [runId, relative(folder, of)]));
   const sheet = campaignSheet(tally, summary, (run) => folders.get(run)!);
   writeJson(folder, 'summary.json', summary);
   writeWhole(join(folder, 'summary.md'), sheetMarkdown(sheet));

@@ -19,7 +19,7 @@ import { type KnownFinding, knownSchema } from './known.js';
 
 export interface Campaign extends Grid {
   version: 1;
-  /** TriedAgain again first. */
+  /** Tried again first. */
   known: KnownFinding[];
   /** How often each. */
   tries: number;

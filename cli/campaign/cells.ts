@@ -2,6 +2,7 @@
 import { topologies } from '../../harness/topologies/index.js';
 import { defaultFaults, PlanError, parseNemesis } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
+import { dashed } from '../common/values.js';
 import { askRun } from '../run/ask-run.js';
 import { fitsTopology, planTopology } from '../run/deployment.js';
 import { parseRunFlags } from '../run/flags.js';
@@ -79,8 +80,4 @@ function fits(nemesis: string, topology: Parameters<typeof defaultFaults>[0]): b
     if (error instanceof PlanError) return false;
     throw error;
   }
-}
-
-function dashed(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -5,6 +5,7 @@
  * seed which job it was; with a number of runs the jobs are the same whatever order they come in, whatever was found, and
  * over however many machines they are spread.
  */
+import type { WorkShard } from '../common/values.js';
 import { SEEDS } from '../run/flags.js';
 
 /** A lock on a topology under faults with a workload; `argv`: the flags of `run`, without a seed. */
@@ -22,7 +23,7 @@ export interface Grid {
   seed: number;
   /** Jobs altogether; absent: without end. */
   runs?: number;
-  shard: { index: number; of: number };
+  shard: WorkShard;
 }
 
 /** `cell`: its place among the cells. */

@@ -99,11 +99,9 @@ function findingsIn(
     const { lock, topology, argv } = cells[run.cell]!;
     for (const { fingerprint, sentence, fails } of run.found) {
       const identity = identityOf({ lock, topology, fingerprint });
-      const before = all.get(identity);
       const { seed, faults, runId, reproduce, startedAt } = run;
       const here = { sentence, argv, seed, faults, runId, reproduce };
-      const shortest = before === undefined || faults < before.faults ? here : {};
-      all.set(identity, {
+      const before: TalliedFinding = all.get(identity) ?? {
         version: 1,
         lock,
         topology,
@@ -111,11 +109,16 @@ function findingsIn(
         state: known.has(identity) ? 'known' : 'new',
         of: runs.filter((one) => cells[one.cell]!.lock === lock && cells[one.cell]!.topology === topology).length,
         firstSeen: startedAt,
+        lastSeen: startedAt,
         ...here,
+        fails: false,
+        runs: 0,
+      };
+      all.set(identity, {
         ...before,
-        ...shortest,
-        fails: fails || before?.fails === true,
-        runs: (before?.runs ?? 0) + 1,
+        ...(faults < before.faults && here),
+        fails: fails || before.fails,
+        runs: before.runs + 1,
         lastSeen: startedAt,
       });
     }
@@ -158,28 +161,21 @@ function headlineOf({ runs, planned, failed }: Tally, findings: readonly Tallied
 }
 
 function coverageOf({ argv: _, ...cell }: GridCell, runs: readonly CellRun[]): Coverage {
-  const sum = (of: (run: CellRun) => number) => runs.reduce((total, run) => total + of(run), 0);
+  const sum = (of: 'holds' | 'struckHolds', among = runs) => among.reduce((total, run) => total + run[of], 0);
   const verdicts: Coverage['verdicts'] = { violated: 0, held: 0, unknown: 0 };
   for (const { verdict } of runs) verdicts[verdict]++;
   // What was held in runs of which nothing can be told bounds nothing.
   const told = runs.filter(({ verdict }) => verdict === 'held');
-  const count = (of: (run: CellRun) => number) => told.reduce((total, run) => total + of(run), 0);
   const bound =
     cell.nemesis === 'none'
-      ? strengthOf(
-          count(({ holds }) => holds),
-          'hold',
-        )
-      : strengthOf(
-          count(({ struckHolds }) => struckHolds),
-          'struck hold',
-        );
+      ? strengthOf(sum('holds', told), 'hold')
+      : strengthOf(sum('struckHolds', told), 'struck hold');
   return {
     cell,
     runs: runs.length,
     verdicts,
-    holds: sum(({ holds }) => holds),
-    struckHolds: sum(({ struckHolds }) => struckHolds),
+    holds: sum('holds'),
+    struckHolds: sum('struckHolds'),
     ...(bound !== undefined && runs.every(({ found }) => found.length === 0) && { bound }),
   };
 }

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { UsageError } from './errors.js';
+import { dashed } from './values.js';
 
 type Kind = 'plain' | 'file' | 'switch' | 'duration' | 'list' | 'pairs';
 
@@ -48,7 +49,7 @@ export function flagsOf(settings: Readonly<Settings>): string[] {
 }
 
 function flagOf(key: keyof Settings, value: unknown): string[] {
-  const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const flag = `--${dashed(key)}`;
   const said = (text: string | number) => [`${flag}=${text}`];
   const refused = (expected: string) => new UsageError(`${key}: expected ${expected}, got ${described(value)}`);
   switch (SETTINGS[key]) {

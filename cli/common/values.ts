@@ -32,6 +32,25 @@ export function wholeNumberIn(min: number, max: number): (text: string) => numbe
   };
 }
 
+/** One part of what several machines share. `index`: from 1 on. */
+export interface WorkShard {
+  index: number;
+  of: number;
+}
+
+/** `2/8`: the second of eight. */
+export function workShard(text: string): WorkShard {
+  const [, index, of] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
+  if (index === undefined || of === undefined || index < 1 || index > of)
+    throw new InvalidArgumentError(`"${text}" is no shard; write 2/8 for the second of eight.`);
+  return { index, of };
+}
+
+/** A setting's name as its flag has it: `timeLimit` is `time-limit`. */
+export function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 /** `0.1x..0.7x` or `0.5x`: parts of the lease. */
 export function holdRange(text: string): HoldTimes {
   const match = /^(\d+(?:\.\d+)?)x(?:\.\.(\d+(?:\.\d+)?)x)?$/.exec(text);

@@ -1,13 +1,19 @@
 /** The flags of `hunt`: those of `run` that mean the same in virtual time, with values that suit it, and its own. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { SEARCHED, SEARCHED_BY_DEFAULT } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import { HUNTS_FOLDER, OF_WHAT } from '../common/standing.js';
-import { durationMs, nameAmong, positiveDurationMs, wholeNumberIn } from '../common/values.js';
+import {
+  durationMs,
+  nameAmong,
+  positiveDurationMs,
+  type WorkShard,
+  wholeNumberIn,
+  workShard,
+} from '../common/values.js';
 import { type AskedRun, askRun } from '../run/ask-run.js';
 import { addRunFlags, parseRunFlags, type RunFlags } from '../run/flags.js';
 import { serverOptions } from '../run/machine-flags.js';
-import type { HuntShard } from './hunt.js';
 
 type Shared =
   | 'lock'
@@ -27,7 +33,7 @@ export interface HuntFlags extends Pick<RunFlags, Shared | 'topology' | 'timeLim
   for?: number;
   runs?: number;
   workers?: number;
-  shard: HuntShard;
+  shard: WorkShard;
   confirm?: number;
   faults: string;
 }
@@ -39,7 +45,7 @@ export interface AskedHunt {
   faults: string[];
   forMs?: number;
   runs?: number;
-  shard: HuntShard;
+  shard: WorkShard;
   /** Processes that play schedules; absent: one for each core. */
   workers?: number;
   /** How often what is found is played on real servers; absent: not. */
@@ -88,7 +94,7 @@ export function addHuntFlags(command: Command): Command {
       'how many processes play them; what is found is the same (default: one a core)',
     ).argParser(wholeNumberIn(1, 256)),
     new Option('--shard <i/n>', 'of the schedules of a seed only every nth, from the ith on: for several machines')
-      .argParser(shardOf)
+      .argParser(workShard)
       .default({ index: 1, of: 1 }, '1/1'),
     new Option('--confirm <n>', 'play what is found on real servers, too, so many times').argParser(
       wholeNumberIn(1, 1_000),
@@ -135,11 +141,4 @@ export function askHunt(
     ...(workers !== undefined && { workers }),
     ...(confirm !== undefined && { confirm }),
   };
-}
-
-function shardOf(text: string): HuntShard {
-  const [, index, of] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
-  if (index === undefined || of === undefined || index < 1 || index > of)
-    throw new InvalidArgumentError(`"${text}" is no shard; write 2/8 for the second of eight.`);
-  return { index, of };
 }

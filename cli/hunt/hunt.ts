@@ -2,12 +2,14 @@
  * The search: schedule after schedule, each from its own seed, until the time is over. What is found is shrunk, played again, kept,
  * and told once; then it goes on.
  */
+
 import fc from 'fast-check';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { type PlanTopology, searchArbitrary } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
+import type { WorkShard } from '../common/values.js';
 import { type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { type Shrunk, shrinkSchedule } from './shrink.js';
 import { EndlessScheduleError, type WorldProcess } from './world-process.js';
@@ -30,7 +32,7 @@ export interface HuntOptions {
   /** Every fault begins before this, counted from the begin of the torture phase. */
   endMs: number;
   /** Of all schedules of the seed, those that this hunt plays: every `of`th, from the `index`th on. */
-  shard: HuntShard;
+  shard: WorkShard;
   /** How many schedules of the seed there are, those of other shards included; absent: no end. */
   runs?: number;
   /** Whether there is to be another generation. */
@@ -40,12 +42,6 @@ export interface HuntOptions {
   /** Of everything that is new; it must be kept when this resolves. */
   onFinding(finding: NewFinding): Promise<void>;
   onEndless(schedule: number, why: string): void;
-}
-
-/** `index`: from 1 on. */
-export interface HuntShard {
-  index: number;
-  of: number;
 }
 
 export interface NewFinding {

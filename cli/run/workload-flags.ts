@@ -3,6 +3,7 @@ import type { Workload, WorkloadDefaults } from '../../harness/vocabulary/worklo
 import { isMixed } from '../../workloads/hold-times.js';
 import { workloads } from '../../workloads/index.js';
 import { UsageError } from '../common/errors.js';
+import { dashed } from '../common/values.js';
 import type { RunFlags } from './flags.js';
 
 /** By which flag a default is overruled. */
@@ -66,7 +67,7 @@ function workloadOf({ workload }: RunFlags): Workload {
 /** As flags, for `list workloads`: "--lock watchdog --lease 2000ms". */
 export function defaultsText({ defaults }: Workload): string {
   const texts = Object.entries(defaults ?? {}).map(([name, value]) => {
-    const flag = FLAG_OF[name as keyof WorkloadDefaults].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const flag = dashed(FLAG_OF[name as keyof WorkloadDefaults]);
     const unit = name.endsWith('Ms') ? 'ms' : '';
     return value === true ? `--${flag}` : `--${flag} ${valueText(value)}${unit}`;
   });

@@ -35,8 +35,9 @@ const MULTIPLIERS = [0x9e3779b97f4a7c15n, 0xc2b2ae3d27d4eb4fn, 0x165667b19e3779f
 
 /**
  * What the shim's file must hold for this skew, 32 bytes: offset_ns, rate_ppb, base_mono_ns, and the check by which a
- * reader knows that they are of one write, each an int64 of the machine's byte order. The drift starts at `monotonicNowNs` (raw CLOCK_MONOTONIC), so that the clock does not jump by it.
- * Write it over the old content, at position 0, with one call; never truncate the file, which would end its readers.
+ * reader knows that they are of one write, each an int64 of the machine's byte order. The drift starts at
+ * `monotonicNowNs` (raw CLOCK_MONOTONIC), so that the clock does not jump by it. Write it over the old content, at
+ * position 0, with one call; never truncate the file, which would end its readers.
  */
 export function encodeSkew(skew: ClockSkew, monotonicNowNs: number): Buffer {
   const fields = [
