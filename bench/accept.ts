@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from '../cli/batches/batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions } from '../cli/batches/batch-flags.js';
+import { type Asked, runWhereItCan } from '../cli/batches/server-needs.js';
 import { UsageError } from '../cli/common/errors.js';
 import { commandToReproduce } from '../cli/common/reproduce.js';
 import { readRun } from '../cli/judge/judge.js';
@@ -17,6 +18,7 @@ import { areas, type Claim, type ClaimedRuns } from './claims.js';
 
 interface Job {
   name: string;
+  lock: string;
   argv: readonly string[];
   seed: number;
 }
@@ -40,30 +42,38 @@ export async function benchAccept(argv: string[]): Promise<void> {
     .exitOverride();
   command.parse(rest, { from: 'user' });
   const flags = command.opts<AcceptFlags>();
-  const options = await batchOptions(flags, process.cwd(), (line) => process.stderr.write(`${line}\n`));
+  const asked: Asked = { flags, cwd: process.cwd(), say: (line) => process.stderr.write(`${line}\n`) };
+  const options = await batchOptions(flags, asked.cwd, asked.say);
   const statuses: number[] = [];
-  for (const series of await areas[name]!()) statuses.push(await count(series, options, flags.resume ?? false));
+  for (const series of await areas[name]!()) statuses.push(await count(series, options, asked));
   process.exitCode = Math.max(...statuses);
 }
 
 /** Makes the series' runs; resolves with the exit status: 1 where too few said it, 2 where too few ended to tell. */
-async function count(series: ClaimedRuns, options: BatchOptions, resume: boolean): Promise<number> {
-  const jobs = series.seeds.flatMap((seed) => series.cases.map((one): Job => ({ ...one, seed })));
+async function count(series: ClaimedRuns, options: BatchOptions, asked: Asked<AcceptFlags>): Promise<number> {
+  const jobs = series.seeds.flatMap((seed) =>
+    series.cases.map((one): Job => ({ ...one, lock: lockIn(one.argv), seed })),
+  );
   const all: Said[] = [];
   const ended = ({ name, seed }: Job, { results, error }: Pick<BatchRun, 'results' | 'error'>) => {
     const says = series.claims.map((claim) => results !== undefined && claim.says(results, name));
     all.push({ name, says });
     print(`${says.map(yesOrNo).join('')}${name}, seed ${seed}: ${results?.headline ?? error}`);
   };
-  const there = resume ? recordedIn(options.base) : new Map<string, string>();
+  const there = asked.flags.resume ? recordedIn(options.base) : new Map<string, string>();
   const toMake: Job[] = [];
   for (const job of jobs) {
     const folder = there.get(commandToReproduce(job.argv, job.seed));
     if (folder === undefined) toMake.push(job);
     else ended(job, await readRun(folder));
   }
-  const decide = decideByFlags(options, process.cwd());
-  await runBatch(toMake, options, (job) => decide(job, job.seed), ended);
+  await runWhereItCan(toMake, options, asked, {
+    run(some, on) {
+      const decide = decideByFlags(on, asked.cwd);
+      return runBatch(some, on, (job) => decide(job, job.seed), ended);
+    },
+    lacks: (job, why) => ended(job, { error: why }),
+  });
   print(`\n${tableOf(series, all)}`);
   const statuses = series.claims.map((claim, at) => {
     const said = saidOf(claim, at, series, all);
@@ -73,6 +83,10 @@ async function count(series: ClaimedRuns, options: BatchOptions, resume: boolean
     return all.length < jobs.length ? 2 : 1;
   });
   return Math.max(...statuses);
+}
+
+function lockIn(argv: readonly string[]): string {
+  return argv[argv.indexOf('--lock') + 1]!;
 }
 
 /** Runs that came to their end, by the command that repeats them. */

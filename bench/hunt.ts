@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Command } from 'commander';
-import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags, SIMULATED_TOPOLOGIES } from '../cli/hunt/flags.js';
+import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hunt/flags.js';
 import { generationOf, type HuntSchedule } from '../cli/hunt/hunt.js';
 import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
 import { putLockModule } from '../cli/hunt/lock-module.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, WorldProcess } from '../cli/hunt/world-process.js';
+import { topologiesOfService } from '../harness/topologies/index.js';
 
 /** The kernel counts the time of processes in these. */
 const TICK_MS = 10;
@@ -29,7 +30,7 @@ export async function benchHunt(argv: string[]): Promise<void> {
   const { values } = parseArgs({
     args: argv,
     options: {
-      topology: { type: 'string', default: SIMULATED_TOPOLOGIES.join(',') },
+      topology: { type: 'string', default: topologiesOfService('redis').join(',') },
       schedules: { type: 'string', default: '50' },
       warm: { type: 'string', default: '50' },
       seed: { type: 'string', default: '1' },

@@ -30,8 +30,9 @@ export function powerCases(roles: readonly string[]): PowerCase[] {
       { lock: `${lock}-mended`, role: 'twin', argv, caught },
     ];
   });
-  const ofSounds = sounds.map(({ lock, flags }): PowerCase => {
-    return { lock, role: 'sound', argv: [...topologyOf(lock, flags), ...conductOf(flags)] };
+  const ofSounds = sounds.map(({ lock, flags, hunted }): PowerCase => {
+    const faults = hunted ? ['--faults', hunted.join(',')] : [];
+    return { lock, role: 'sound', argv: [...topologyOf(lock, flags), ...conductOf(flags), ...faults] };
   });
   return onceEach([...ofTrials, ...ofSounds]).filter(({ role }) => roles.includes(role));
 }

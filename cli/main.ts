@@ -25,7 +25,8 @@ import { checkCommand, reportCommand } from './judge/judge-commands.js';
 import { replayCommand } from './replay/replay-command.js';
 import { addReplayFlags, addRunFlags, type ReplayFlags, type RunFlags } from './run/flags.js';
 import { type ServerFlags, serverOptions } from './run/machine-flags.js';
-import { runCommand, withConfig } from './run/run-command.js';
+import { configuredRun, runCommand } from './run/run-command.js';
+import { watchCommand } from './run/watch.js';
 
 /** Runs one command; resolves with the process's exit status once all is printed, and never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -65,7 +66,10 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     .addHelpText('after', asCalledHere(REPETITION + EXAMPLES))
     .action(async (flags: RunFlags, command: Command) => {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
-      status = await runCommand(await withConfig(flags, { argv, cwd, given }));
+      const invocation = { argv, cwd, given };
+      status = await (flags.watch
+        ? watchCommand(flags, invocation)
+        : runCommand(await configuredRun(flags, invocation)));
     });
   addReplayFlags(
     program
@@ -144,8 +148,9 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       .description('what is wrong with an adapter: holds what a lock client says against what the servers did'),
   )
     .addHelpText('after', asCalledHere(CONFORM))
-    .action(async (flags: ConformFlags) => {
-      status = await conformCommand(flags, { cwd });
+    .action(async (flags: ConformFlags, command: Command) => {
+      const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
+      status = await conformCommand(flags, { argv, cwd, given });
     });
   addCampaignFlags(
     program
@@ -164,7 +169,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   addInitFlags(
     program
       .command('init')
-      .description('write a lock, a config and a test to begin with, for the project where you stand'),
+      .description('write a lock, a config, a test and a workflow to begin with, for the project where you stand'),
   ).action(async (flags: InitFlags) => {
     status = await initCommand(flags, cwd);
   });
@@ -325,6 +330,7 @@ Examples:
   npm run torture -- --lock 'cmd:python3 my_lock.py'     any program that speaks docs/protocol.md
   npm run torture -- --topology sentinel --times 20      20 seeds: how often, and in which?
   npm run torture -- --lock ./my-lock.ts --until-violation --time-limit 10s
+  npm run torture -- --lock ./my-lock.ts --watch         again after each change, until you stop it
   npm run torture -- replay latest --times 5             is it reproduced?
   npm run torture -- check latest                        judge the last run again
 

@@ -1,7 +1,8 @@
+import type { WithServerNeeds } from '../harness/vocabulary/topology.js';
 import type { Library } from './third-party/library.js';
 
 /** What the registry says of a lock that comes with the tool. */
-export interface BuiltinLock {
+export interface BuiltinLock extends WithServerNeeds {
   /** The compiled module, relative to the registry. */
   module: `./${string}.js`;
   /** The published library that it adapts, which the user's project has or has not. */

@@ -29,10 +29,11 @@ export const canaries: Record<string, BuiltinLock> = Object.fromEntries(
 
 function entry(
   name: string,
-  { topologies, forms }: CanaryPair,
+  { topologies, forms, serverNeeds }: CanaryPair,
   summary: string,
   claims: string,
 ): [string, BuiltinLock] {
   const module = `./broken/${name}.js` as const;
-  return [`broken/${name}`, { module, family: 'canary', forms, summary, claims, topologies, canary: true }];
+  const needs = serverNeeds && { serverNeeds };
+  return [`broken/${name}`, { module, family: 'canary', forms, summary, claims, topologies, canary: true, ...needs }];
 }

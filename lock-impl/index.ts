@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lock.js';
 import { canaries } from './canaries.js';
+import { expiringFields, waitsForDisks } from './server-needs.js';
 import { publishedLocks } from './third-party/index.js';
 import type { Library } from './third-party/library.js';
 
@@ -122,6 +123,24 @@ export const locks: Record<string, BuiltinLock> = {
     claims: 'as reentrant, without its wake-ups',
     topologies: ONE_SERVER,
   },
+  'etcd-lease': {
+    module: './etcd/etcd-lease.js',
+    family: 'etcd',
+    forms: WITH_EXTEND,
+    summary: 'a key created in a transaction with an etcd lease; its create revision is the fencing token',
+    claims:
+      'exclusion and rising tokens while a majority keeps what it stored; a client that sleeps past its lease is stale',
+    topologies: ['etcd', 'etcd-single'],
+  },
+  'etcd-read-then-put': {
+    module: './etcd/etcd-read-then-put.js',
+    family: 'naive',
+    forms: ONE_TRY,
+    summary: 'etcd: a read, then a put with a lease, without a transaction; deletes whatever is there',
+    claims: 'nothing: two clients that read at once both hold it',
+    topologies: ['etcd', 'etcd-single'],
+    lacks: ['ownership'],
+  },
   redlock: {
     module: './redlock.js',
     family: 'quorum',
@@ -170,6 +189,7 @@ export const locks: Record<string, BuiltinLock> = {
       'SET NX PX, then WAITAOF; rolled back where it is not on disk, here and on one replica if any is connected',
     claims: 'as set-nx-px, and a loss of power forgets no grant; needs Redis 7.2 or Valkey, and --persistence aof-…',
     topologies: ['single', 'replica', 'sentinel'],
+    serverNeeds: waitsForDisks,
   },
   'hash-ttl': {
     module: './hash-ttl.js',
@@ -178,6 +198,7 @@ export const locks: Record<string, BuiltinLock> = {
     summary: 'readers and writer are fields of one hash that expire by themselves (HPEXPIRE)',
     claims: 'readers share, a writer excludes, by no clock but the server’s; needs Redis 7.4 or Valkey 9',
     topologies: ONE_SERVER,
+    serverNeeds: expiringFields,
   },
   'hash-ttl-semaphore': {
     module: './hash-ttl-semaphore.js',
@@ -186,6 +207,7 @@ export const locks: Record<string, BuiltinLock> = {
     summary: 'two permits, fields of one hash that expire by themselves (HPEXPIRE)',
     claims: 'never more than two hold, by no clock but the server’s; needs Redis 7.4 or Valkey 9',
     topologies: ONE_SERVER,
+    serverNeeds: expiringFields,
   },
   semaphore: {
     module: './semaphore.js',

@@ -3,7 +3,8 @@
  *
  * It promises that no more permits are out than there are, as long as the server forgets nothing and everybody returns
  * what they took, once. It excludes leases (the one it is given is ignored), fairness, and any recovery: the permit of a
- * client that dies is lost for ever, and as permits have no owners one that is returned twice makes one too many.
+ * client that dies, or whose release does not arrive, is lost for ever, and as permits have no owners one that is
+ * returned twice makes one too many.
  *
  * Steps: `granted`, when a permit was taken. A client that dies from there on leaks it.
  */

@@ -10,6 +10,9 @@ import { type Acknowledgement, acknowledgedLeases } from './acknowledged.js';
 import { defineLock } from './define-lock.js';
 import { needOneOf } from './server-commands.js';
 
+/** An idle server looks ten times a second whose wait is over; then the answer travels. */
+const ANSWER_MS = 200;
+
 const replicasAsked = (connected: number) => Math.min(1, connected);
 
 const byDisks: Acknowledgement = {
@@ -20,7 +23,7 @@ const byDisks: Acknowledgement = {
     return own >= 1 && others >= replicasAsked(replicas);
   },
   // A log that is synced once a second takes that long.
-  patienceMs: (commandTimeoutMs, leaseMs) => Math.min(commandTimeoutMs * 0.9, leaseMs / 2),
+  patienceMs: (commandTimeoutMs, leaseMs) => Math.min(commandTimeoutMs - ANSWER_MS, leaseMs / 2),
   refusal: 'not-synced',
 };
 

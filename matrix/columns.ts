@@ -18,6 +18,7 @@ export const plainMutex = onSingle('set-nx-px');
 export const reentrantMutex = onSingle('reentrant');
 /** On a single server it has no replica to ask. */
 export const waitReplicated = onSingle('wait-replicated');
+export const waitsForTheDisk = onSingle('waitaof');
 export const publishedMutex = onSingle('third-party/redis-semaphore-mutex');
 export const onRedlock = on('redlock')('redlock');
 export const published = [

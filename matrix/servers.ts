@@ -13,6 +13,7 @@ import {
   row,
   waitingForEveryNode,
   waitReplicated,
+  waitsForTheDisk,
 } from './columns.js';
 
 /** Few locks, held for long: one that is lost is asked for at once, and still held. */
@@ -82,6 +83,13 @@ export const serverRows: readonly Cell[] = [
   ]),
   ...row('power-cut-with-a-log-synced-each-second', afterAPowerCut('aof-everysec'), [
     [[plainMutex, reentrantMutex], 'exclusion', 'the server comes back without the grants of its last second'],
+    [
+      [waitsForTheDisk],
+      'safe',
+      'a grant is on disk before it counts: WAITAOF 1 0',
+      // A grant takes up to a second, until the log is synced.
+      flags('--nemesis', 'power-cut', '--persistence', 'aof-everysec', '--hold', '0.4x..0.7x', '--wait', '3s'),
+    ],
   ]),
   ...row('power-cut-with-every-write-synced', afterAPowerCut('aof-always'), [
     [[plainMutex, reentrantMutex, onRedlock], 'safe', 'a grant was synced before it was answered'],

@@ -45,6 +45,7 @@ export function parseNemesis(list: string, topology: PlanTopology, unavailable: 
 
 /** What a run of this topology is given by default. */
 export function defaultFaults(topology: PlanTopology): FaultRequest[] {
+  if (topology.service === 'etcd') return etcdFaults(topology);
   if (topology.replicated) {
     return [
       // Twice, because one failover finds nothing now and then: the holder of what was lost may just have released it.
@@ -68,10 +69,29 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
   return [{ fault: 'kill' }, { fault: 'pause', target: 'holder' }, { fault: 'partition' }, { fault: 'clock' }];
 }
 
-/** Every fault that makes sense on this topology, with its default target. */
+/** Of an etcd cluster the leader is the primary. */
+function etcdFaults({ replicated }: PlanTopology): FaultRequest[] {
+  const clients = [
+    { fault: 'pause', target: 'holder' },
+    { fault: 'partition', target: 'client' },
+    { fault: 'kill', target: 'client' },
+  ];
+  if (!replicated) return [{ fault: 'kill' }, ...clients];
+  return [
+    { fault: 'kill', target: 'primary' },
+    ...clients,
+    { fault: 'partition', target: 'primary' },
+    { fault: 'pause', target: 'primary', atLeast: 0 },
+    { fault: 'partition', target: 'minority', atLeast: 0 },
+  ];
+}
+
+/** Every fault that makes sense on this topology, and that most servers can, with its default target. */
 export function allFaults(topology: PlanTopology): FaultRequest[] {
   return Object.values(faults)
-    .filter((fault) => fault.unfit(topology) === undefined && defaultRole(fault, topology) !== undefined)
+    .filter(
+      (fault) => !fault.onlyNamed && fault.unfit(topology) === undefined && defaultRole(fault, topology) !== undefined,
+    )
     .map((fault) => ({ fault: fault.name }));
 }
 

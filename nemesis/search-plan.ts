@@ -4,9 +4,9 @@
  * that rare combinations are not drowned by common ones. They shrink to fewer faults, earlier, shorter.
  */
 import fc from 'fast-check';
-import type { PlanStep } from '../harness/vocabulary/faults.js';
+import type { PlanStep, Target } from '../harness/vocabulary/faults.js';
 import { faults } from './faults/index.js';
-import type { NemesisFault, PlanTopology, Struckable } from './striking/context.js';
+import type { NemesisFault, PlanTopology, Shape, Struckable } from './striking/context.js';
 
 export interface SearchOptions {
   /** Names of faults. */
@@ -37,19 +37,32 @@ export const SEARCHED: readonly string[] = [
   'amnesia',
   'clock',
   'drift',
+  'failover',
+  'failover-to',
+  'cluster-failover',
+  'move-slot',
+  'slow',
+  'reset-on-reply',
 ];
 /** Without those that break every lock that counts on a server's time, as nearly all do. */
-export const SEARCHED_BY_DEFAULT: readonly string[] = ['pause', 'kill', 'delay', 'partition', 'reset', 'amnesia'];
+export const SEARCHED_BY_DEFAULT: readonly string[] = SEARCHED.filter((name) => name !== 'clock' && name !== 'drift');
+
+/** Why a search on this topology cannot be made of these faults alone, or undefined. */
+export function unsearchable(names: readonly string[], topology: PlanTopology): string | undefined {
+  const reasons = names.map((name) => faults[name]!.unfit(topology));
+  return reasons.every((reason) => reason !== undefined) ? reasons[0] : undefined;
+}
 
 /** Steps by start time. Not biased: a generator that prefers small values hardly tries a long fault. */
 export function searchArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]> {
-  const steps = options.faults.flatMap((name) => stepArbitraries(faults[name]!, options));
+  const names = options.faults.filter((name) => faults[name]!.unfit(options.topology) === undefined);
+  const steps = names.flatMap((name) => stepArbitraries(faults[name]!, options));
   if (steps.length === 0) return fc.constant([]);
-  const enabled = fc.array(fc.boolean(), { minLength: options.faults.length, maxLength: options.faults.length });
+  const enabled = fc.array(fc.boolean(), { minLength: names.length, maxLength: names.length });
   const drawn = fc.array(fc.oneof(...steps), { minLength: 1, maxLength: MOST_FAULTS, size: 'max' });
   return fc.noBias(
     fc.record({ enabled, drawn }).map(({ enabled: mask, drawn: all }) => {
-      const allowed = options.faults.filter((_, n) => mask[n]);
+      const allowed = names.filter((_, n) => mask[n]);
       const kept = all.filter(({ fault }) => allowed.length === 0 || allowed.includes(fault));
       return [...kept].sort((a, b) => a.atMs - b.atMs);
     }),
@@ -58,34 +71,56 @@ export function searchArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]
 
 type TimedStep = PlanStep & { atMs: number };
 
-/** One for each host that the fault can strike. */
-function stepArbitraries(
-  fault: NemesisFault,
-  { topology, leftOut, endMs, leaseMs }: SearchOptions,
-): fc.Arbitrary<TimedStep>[] {
+/** One for each host that the fault can strike, and one for whoever holds a lock then; for a primary, whoever is one. */
+function stepArbitraries(fault: NemesisFault, options: SearchOptions): fc.WeightedArbitrary<TimedStep>[] {
+  const { topology, leftOut } = options;
+  if (fault.targets.every((role) => role === 'primary')) {
+    if (leftOut?.has(`${fault.name}:node`)) return [];
+    const shape = fault.shape(topology, 'primary', options.leaseMs);
+    // Its own course takes so long: it waits for a grant, or until a server is replaced.
+    const arbitrary = stepArbitrary(fault, 'primary', shape, shape.leastMs, options);
+    // As often as others that can strike everybody.
+    return [{ weight: topology.nodes.length + topology.clients.length, arbitrary }];
+  }
   const hosts: Record<Struckable, readonly string[]> = {
     node: topology.nodes,
     sentinel: topology.sentinels,
     client: topology.clients,
   };
   const kinds = fault.strikes.filter((kind) => !leftOut?.has(`${fault.name}:${kind}`));
-  return kinds.flatMap((kind) =>
-    hosts[kind].map((name) => {
-      const { forMs, args } = fault.shape(topology, kind === 'client' ? 'client' : 'names', leaseMs);
-      const values = Object.entries(args ?? {}).map(([arg, choices]) => [arg, fc.constantFrom(...choices)] as const);
-      return fc
-        .record({
-          atMs: fc.integer({ min: 0, max: endMs }),
-          forMs: fc.integer({ min: SHORTEST_MS, max: Math.max(forMs.max, SHORTEST_MS) }),
-          args: fc.record(Object.fromEntries(values)),
-        })
-        .map(({ atMs, forMs: lasts, args: chosen }) => ({
-          atMs,
-          fault: fault.name,
-          target: { names: [name] },
-          forMs: lasts,
-          ...(values.length > 0 && { args: chosen as Record<string, number | string> }),
-        }));
-    }),
-  );
+  return kinds.flatMap((kind) => {
+    const shape = fault.shape(topology, kind === 'client' ? 'client' : 'names', options.leaseMs);
+    const on = (target: Target, weight: number) => ({
+      weight,
+      arbitrary: stepArbitrary(fault, target, shape, SHORTEST_MS, options),
+    });
+    const named = hosts[kind].map((name) => on({ names: [name] }, 1));
+    // What happens to who holds nothing breaks little: every other fault of a client's is a holder's.
+    const hasHolder = kind === 'client' && fault.targets.includes('holder');
+    return hasHolder ? [...named, on('holder', named.length)] : named;
+  });
+}
+
+function stepArbitrary(
+  { name }: NemesisFault,
+  target: Target,
+  { forMs, args }: Pick<Shape, 'forMs' | 'args'>,
+  shortestMs: number,
+  { endMs }: SearchOptions,
+): fc.Arbitrary<TimedStep> {
+  const values = Object.entries(args ?? {}).map(([arg, choices]) => [arg, fc.constantFrom(...choices)] as const);
+  const min = Math.round(shortestMs);
+  return fc
+    .record({
+      atMs: fc.integer({ min: 0, max: endMs }),
+      forMs: fc.integer({ min, max: Math.max(Math.round(forMs.max), min) }),
+      args: fc.record(Object.fromEntries(values)),
+    })
+    .map(({ atMs, forMs: lasts, args: chosen }) => ({
+      atMs,
+      fault: name,
+      target,
+      forMs: lasts,
+      ...(values.length > 0 && { args: chosen as Record<string, number | string> }),
+    }));
 }

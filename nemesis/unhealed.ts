@@ -1,8 +1,8 @@
 /** Asks hosts, servers and programs themselves whether everything is as it was. */
 import type { ClientTarget, FaultContext } from '../harness/vocabulary/faults.js';
-import type { RedisNode } from '../harness/vocabulary/topology.js';
+import type { ServerNode } from '../harness/vocabulary/topology.js';
 import { message, waitFor } from './levers/basics.js';
-import { exactOffsetOf, type ReadWallMs, redisWallMs, signed } from './levers/clock.js';
+import { exactOffsetOf, type ReadWallMs, signed } from './levers/clock.js';
 import type { Levers } from './levers/index.js';
 
 const ANSWER_TIMEOUT_MS = 5_000;
@@ -59,13 +59,14 @@ async function runs({ process, stopping }: ClientTarget, clock: FaultContext['cl
   return (await waitFor(read, { timeoutMs, pollMs: POLL_MS, doing: '', context: healing })) ?? false;
 }
 
-async function serverTrouble(node: RedisNode, { clock }: FaultContext, levers: Levers): Promise<string[]> {
+async function serverTrouble(node: ServerNode, { clock }: FaultContext, levers: Levers): Promise<string[]> {
   const state = await node.process.state();
   if (state !== 'running') return [`${node.name} is ${state}`];
   let why = 'no answer';
   const answers = async () => {
     try {
-      return (await node.command('PING')) === 'PONG' || undefined;
+      await node.ping();
+      return true;
     } catch (error) {
       why = message(error); // it may still be loading its data, or waking up
       return undefined;
@@ -74,7 +75,9 @@ async function serverTrouble(node: RedisNode, { clock }: FaultContext, levers: L
   const healing = { clock, signal: new AbortController().signal };
   const alive = await waitFor(answers, { timeoutMs: ANSWER_TIMEOUT_MS, pollMs: POLL_MS, doing: '', context: healing });
   if (!alive) return [`${node.name} does not answer PING (${why})`];
-  const clocks = await clockTrouble(node.name, redisWallMs(node), clock);
+  // No fault moves a clock that the service does not tell.
+  if (node.kind === 'etcd') return [];
+  const clocks = await clockTrouble(node.name, () => node.clockMs(), clock);
   return [...clocks, ...(await levers.pressure.trouble(node))];
 }
 

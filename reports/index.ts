@@ -1,4 +1,5 @@
 /** Every report that a run's folder gets: file name → how to make it; undefined: this run has none of it. */
+import { ctrfJson } from './ctrf.js';
 import { htmlReport } from './html.js';
 import type { ReportInput } from './input.js';
 import { junitXml } from './junit.js';
@@ -13,6 +14,7 @@ export { htmlReport, junitXml, markdownSummary };
 
 export const reports = {
   'junit.xml': (input) => junitXml(input.results, input.config.failOn),
+  'ctrf.json': ctrfJson,
   'summary.md': markdownSummary,
   'worst-violation.svg': worstViolationSvg,
   // Last: it leads to the others.

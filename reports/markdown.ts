@@ -1,7 +1,7 @@
 /** `summary.md`, which is also what a GitHub step summary shows: the verdict, the first violations, the command. */
 import { type Bearing, bearingOf, blamedOn, whose } from '../harness/record/facts/blame.js';
 import { className } from '../harness/record/facts/classes.js';
-import { plural } from '../harness/record/facts/words.js';
+import { plural, serviceInWords } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import type { Blame } from '../harness/vocabulary/verdict.js';
 import type { ReportInput } from './input.js';
@@ -25,7 +25,7 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
     '',
     `**${plainMarkdown(results.headline)}**`,
     '',
-    `Lock ${plainMarkdown(config.lock)} on ${plainMarkdown(config.topology)} (Redis ${plainMarkdown(serverVersion)}), ${plural(config.clients, 'client')}, ${plainMarkdown(faults)}, seed ${config.seed}. Exit status ${results.exitStatus}: ${EXIT_MEANING[results.exitStatus]}.`,
+    `Lock ${plainMarkdown(config.lock)} on ${plainMarkdown(config.topology)} (${serviceInWords(config.service)} ${plainMarkdown(serverVersion)}), ${plural(config.clients, 'client')}, ${plainMarkdown(faults)}, seed ${config.seed}. Exit status ${results.exitStatus}: ${EXIT_MEANING[results.exitStatus]}.`,
     ...(results.strength === undefined ? [] : ['', `Strength: ${plainMarkdown(results.strength)}`]),
     ...results.reasons.flatMap((reason) => ['', `> ${plainMarkdown(reason)}`]),
     '',

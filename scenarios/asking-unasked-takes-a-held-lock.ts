@@ -1,5 +1,5 @@
 import type { Scenario } from '../harness/vocabulary/workload.js';
-import { granted, primaryFor } from './acts/asking.js';
+import { granted, isLookedAt, primaryFor } from './acts/asking.js';
 
 export const askingUnaskedTakesAHeldLock: Scenario = {
   name: 'asking-unasked-takes-a-held-lock',
@@ -9,7 +9,7 @@ export const askingUnaskedTakesAHeldLock: Scenario = {
   topology: 'cluster',
   lock: 'broken/asking-always',
   settings: { leaseMs: 20_000, keys: 1 },
-  expect: [{ class: 'exclusion', kind: 'overlap', cause: 'unexplained' }],
+  expect: [{ class: 'exclusion', kind: 'overlap', cause: 'asking-unasked' }],
   async play(stage) {
     const [holder, other] = [stage.client(1), stage.client(2)];
     const old = await primaryFor(stage, 'lock:0');
@@ -17,6 +17,7 @@ export const askingUnaskedTakesAHeldLock: Scenario = {
     const move = await stage.strike('move-slot', { names: [old.name] }, { until: 'importing' });
     // Which of the nodes it asks first is by chance.
     const second = await granted(stage, other, 'lock:0');
+    await isLookedAt(stage, old);
     await other.release(second);
     await holder.release(held);
     await move.heal();

@@ -21,6 +21,7 @@ import { leaseEndsUnderSlowWork } from './lease-ends-under-slow-work.js';
 import { lostReplyLeavesAnOrphan } from './lost-reply-leaves-an-orphan.js';
 import { lostWakeUpCostsOneLease } from './lost-wake-up-costs-one-lease.js';
 import { lostWakeUpIsSleptThrough } from './lost-wake-up-is-slept-through.js';
+import { migratedSlotKeepsTheLock } from './migrated-slot-keeps-the-lock.js';
 import { minReplicasBoundsTheWindow } from './min-replicas-bounds-the-window.js';
 import { movedSlotKeepsTheLock } from './moved-slot-keeps-the-lock.js';
 import { negativeExpiry } from './negative-expiry.js';
@@ -34,6 +35,7 @@ import { plainDelFreesAnothersLock } from './plain-del-frees-anothers-lock.js';
 import { plannedFailoverMakesTwoHolders } from './planned-failover-makes-two-holders.js';
 import { powerCutLosesTheLastSecond } from './power-cut-loses-the-last-second.js';
 import { powerCutWithASyncedLog } from './power-cut-with-a-synced-log.js';
+import { promotedBeforeItsFirstSync } from './promoted-before-its-first-sync.js';
 import { redlockClockJumps } from './redlock-clock-jumps.js';
 import { redlockClocksGoBack } from './redlock-clocks-go-back.js';
 import { redlockCrashedHolderFreesIt } from './redlock-crashed-holder-frees-it.js';
@@ -54,6 +56,8 @@ import { silentUnlock } from './silent-unlock.js';
 import { swappedArguments } from './swapped-arguments.js';
 import { waitOneIsNotEnough } from './wait-one-is-not-enough.js';
 import { waitRefusesWhatNoReplicaHas } from './wait-refuses-what-no-replica-has.js';
+import { waitaofOneReplicaIsNotEnough } from './waitaof-one-replica-is-not-enough.js';
+import { waitaofOutlivesAPowerCut } from './waitaof-outlives-a-power-cut.js';
 import { waitersSleep } from './waiters-sleep.js';
 import { watchdogThatTellsNobody } from './watchdog-that-tells-nobody.js';
 import { watchdogUnderAPartition } from './watchdog-under-a-partition.js';
@@ -83,6 +87,7 @@ const all: readonly Scenario[] = [
   lostWakeUpCostsOneLease,
   lostWakeUpIsSleptThrough,
   minReplicasBoundsTheWindow,
+  migratedSlotKeepsTheLock,
   movedSlotKeepsTheLock,
   negativeExpiry,
   oneFailedRenewalCostsNothing,
@@ -113,6 +118,9 @@ const all: readonly Scenario[] = [
   serverClockJumps,
   silentUnlock,
   swappedArguments,
+  promotedBeforeItsFirstSync,
+  waitaofOneReplicaIsNotEnough,
+  waitaofOutlivesAPowerCut,
   waitOneIsNotEnough,
   waitRefusesWhatNoReplicaHas,
   waitersSleep,

@@ -1,6 +1,5 @@
 /** Sound locks, under faults that they must survive. */
-import type { Needs, SoundRun } from './trial.js';
-import { expiringFields, ifeqCommands, waitsForDisks } from './trials/parts.js';
+import type { SoundRun } from './trial.js';
 
 const calm = ['--nemesis', 'none'];
 const onOne = ['--topology', 'single'];
@@ -27,36 +26,34 @@ export const sounds: readonly SoundRun[] = [
     sound('read-write', [...onOne, '--workload', 'read-write', ...flags], story),
     sound('fenced', [...onOne, '--workload', 'fenced-resource', ...flags], story),
   ]),
-  on(ifeqCommands, sound('ifeq', [...onOne, '--nemesis', 'kill:holder,partition:client'], careful)),
-  on(
-    expiringFields,
-    sound('hash-ttl', [...onOne, '--workload', 'read-write', '--nemesis', 'kill:holder'], careful, true),
+  {
+    ...sound('ifeq', [...onOne, '--nemesis', 'kill:holder,partition:client'], careful),
+    // It has scripts for all others, as above.
+    serverNeeds: { oneOf: ['DELIFEQ', 'DELEX'], server: 'valkey@9' },
+  },
+  sound('hash-ttl', [...onOne, '--workload', 'read-write', '--nemesis', 'kill:holder'], careful, true),
+  sound(
+    'hash-ttl-semaphore',
+    [...onOne, '--workload', 'semaphore', '--nemesis', 'kill:holder,clock:client', '--lease', '2s'],
+    'a permit comes back when the lease of who died with it is over, whatever the clocks of clients say',
   ),
-  on(
-    expiringFields,
-    sound(
-      'hash-ttl-semaphore',
-      [...onOne, '--workload', 'semaphore', '--nemesis', 'kill:holder,clock:client', '--lease', '2s'],
-      'a permit comes back when the lease of who died with it is over, whatever the clocks of clients say',
-    ),
-  ),
-  on(
-    waitsForDisks,
-    sound(
-      'waitaof',
-      [...onOne, '--persistence', 'aof-everysec', '--wait', '3s', '--hold', '0.4x..0.7x', '--nemesis', 'power-cut'],
-      'the server loses its power, and no grant that was on disk',
-    ),
+  sound(
+    'waitaof',
+    [...onOne, '--persistence', 'aof-everysec', '--wait', '3s', '--hold', '0.4x..0.7x', '--nemesis', 'power-cut'],
+    'the server loses its power, and no grant that was on disk',
   ),
   sound('redlock', ['--topology', 'redlock', '--nemesis', 'partition'], 'a minority of the nodes is cut off'),
   sound('set-nx-px', ['--topology', 'sentinel', ...calm], 'nothing happens', true),
   sound('set-nx-px', ['--topology', 'cluster', ...calm], 'nothing happens', true),
   sound('set-nx-px', ['--topology', 'replica', ...calm], 'nothing happens'),
-  sound(
-    'semaphore',
-    [...onOne, '--workload', 'semaphore', '--nemesis', 'clock:client'],
-    'no client dies with a permit, which would be lost',
-  ),
+  {
+    ...sound(
+      'semaphore',
+      [...onOne, '--workload', 'semaphore', '--nemesis', 'clock:client'],
+      'no client dies with a permit, nor is cut off with one, which would be lost',
+    ),
+    hunted: ['clock', 'drift'],
+  },
   sound(
     'permit-expirable',
     [...onOne, '--workload', 'semaphore', '--nemesis', 'kill:holder', '--lease', '2s'],
@@ -78,8 +75,4 @@ export const sounds: readonly SoundRun[] = [
 
 function sound(lock: string, flags: readonly string[], story: string, quick?: boolean): SoundRun {
   return { lock, flags, limitMs: 20_000, ...(quick && { quick: true }), story };
-}
-
-function on(needs: Needs, run: SoundRun): SoundRun {
-  return { ...run, needs };
 }

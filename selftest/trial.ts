@@ -1,4 +1,5 @@
 /** What the self-test is made of. */
+import type { WithServerNeeds } from '../harness/vocabulary/topology.js';
 import type { CauseName, ViolationClass } from '../harness/vocabulary/verdict.js';
 
 /** By which checker, and as what, something is found. */
@@ -17,24 +18,8 @@ export interface Untold {
   counted: string;
 }
 
-export interface Needs {
-  oneOf: readonly string[];
-  server: string;
-  /** A kind of server that has the command and does not keep what it promises, and how that shows. */
-  notOn?: { kind: 'redis' | 'valkey'; because: string };
-}
-
-/** Which servers a run can be made on. */
-export interface WithNeeds {
-  /**
-   * The lock needs one of these commands, and so the server that is named, as `--server` takes it, is used where the user names
-   * none. Absent: every server has what it needs.
-   */
-  needs?: Needs;
-}
-
 /** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is; it must hold where that is `Untold`. */
-export interface Trial extends WithNeeds {
+export interface Trial {
   /** Name of the canary; its twin is `<canary>-mended`. */
   canary: string;
   /** Flags of `run` beside the lock, relative to the project's folder. */
@@ -48,12 +33,14 @@ export interface Trial extends WithNeeds {
 }
 
 /** A lock that makes none of these mistakes, under faults that it must survive. */
-export interface SoundRun extends WithNeeds {
+export interface SoundRun extends WithServerNeeds {
   lock: string;
   flags: readonly string[];
   limitMs: number;
   /** Whether the quick self-test has it. */
   quick?: true;
+  /** Names of the only faults under which a hunt may not accuse it either; absent: all that a hunt tries by itself. */
+  hunted?: readonly string[];
   /** Why nothing may be found. */
   story: string;
 }

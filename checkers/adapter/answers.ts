@@ -98,16 +98,19 @@ function* extensions(record: AdapterRecord): Iterable<Claimed> {
   }
 }
 
-/** On how many nodes a command of the client, read between the two times, may have given the key a new time or a new value. */
+/**
+ * On how many nodes a command of the client, run between the two times, may have given the key a new time or a new value.
+ * It may be read long after it ran.
+ */
 function renewedOn(record: AdapterRecord, { client, key }: Claimed, fromNs: number, untilNs: number): number {
   return record.evidence.nodes.filter((node) => {
     const changes = record.evidence.readingOf(node)?.changes(key).list ?? [];
     return changes.some(
-      ({ how, by, atNs, applied, after }) =>
+      ({ how, by, atNs, ranFromNs, applied, after }) =>
         how === 'command' &&
         (by?.script?.client ?? by?.client) === client &&
         atNs >= fromNs &&
-        atNs <= untilNs &&
+        ranFromNs <= untilNs &&
         applied !== 'no' &&
         after.exists !== 'no',
     );

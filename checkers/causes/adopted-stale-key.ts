@@ -5,7 +5,8 @@
  * Example: a lock names its owner after the machine. c1 is killed while it holds; c1.2, in its place, finds "its own" value,
  * and calls that a grant of 5 s, of which 2 s are left.
  *
- * A lock that asks under another name, or under a new one each time, and takes the refusal for a yes, has adopted nothing.
+ * A lock that asks under another name, or under a new one each time, and takes the refusal for a yes, has adopted nothing; nor
+ * has one that asked by nothing but SET NX, whose refusal does not say whose the key is.
  *
  * Named where the server that granted the other one was watched from the earlier request until then, and by its own reading:
  * the client, or its predecessor in the same place, had stored the value before the acquire began; the value was there when
@@ -59,6 +60,7 @@ export function adoptedStaleKey({ first, second }: Overlap, evidence: Evidence, 
     const others = evidence.nodes.filter((node) => node !== granted.node);
     if (!others.every((node) => isBelieved(node, invokedNs, first.fromNs, evidence))) continue;
     if (!outlastsAcquire(kept, first, isOwn, input)) continue;
+    if (!mayHaveLooked(first, granted, invokedNs, input)) continue;
     if (evidence.nodes.some((node) => asksAsAnother(node, invokedNs, first, kept.owner, evidence, input))) continue;
     const untilNs = Math.max(kept.loss.atNs, first.fromNs + READ_WITHIN_NS);
     if (mayHaveStored(first, { fromNs: invokedNs, untilNs }, evidence, related, isOwn)) continue;
@@ -137,6 +139,27 @@ function asksAsAnother(
     .writes(node, key)
     .filter((write) => write.client === client && write.atNs >= fromNs && write.ranNs <= untilNs + RECKONING_NS)
     .some((write) => asksFor(write) && (write.value === undefined ? !names(write.observation) : write.value !== owner));
+}
+
+/**
+ * Whether a request that the client sent since the acquire began told it whose the key was, or may have. One that was read
+ * late may have come after the grant.
+ */
+function mayHaveLooked(
+  { client, fromNs }: Hold,
+  { node, key }: OwnStore,
+  invokedNs: number,
+  { observations }: CheckInput,
+): boolean {
+  for (const [, command] of observations.commands(invokedNs, fromNs + RECKONING_NS))
+    if (command.client === client && command.node === node && command.argv.includes(key) && !isBlind(command))
+      return true;
+  return false;
+}
+
+function isBlind({ argv }: CommandObservation): boolean {
+  const [name, ...args] = argv.map((one) => one.toUpperCase());
+  return name === 'SETNX' || (name === 'SET' && args.indexOf('NX') > 1 && args.indexOf('GET', 2) < 0);
 }
 
 /** Whether the client may have stored, prolonged or removed anything of the resource's, on any server, between two instants. */

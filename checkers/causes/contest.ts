@@ -189,7 +189,7 @@ export function goneLink({ gone, later, key }: Contest): CauseLink[] {
 }
 
 /** The link that shows until when the earlier lease ran, or that there was none. */
-export function leaseLink({ hold }: Party): CauseLink {
+export function leaseLink({ hold }: Pick<Party, 'hold'>): CauseLink {
   if (hold.leaseEndNs === Number.POSITIVE_INFINITY)
     return {
       atNs: hold.fromNs,

@@ -111,10 +111,17 @@ const descriptions: Record<string, Description> = {
       LOCKS,
     ),
   },
+  'taken-over-by-clock': {
+    phrase: 'a client took it over by its own clock',
+    blame: lock(
+      'Whether a lease is over the server says that keeps it: a client may not find it past by a clock of its own, which may be wrong.',
+      FENCING,
+    ),
+  },
   'lease-too-short': {
     phrase: 'the server was asked for a shorter lease',
     blame: lock(
-      'The server must be asked for the lease that the client is given, in the unit of the command: EX takes seconds, PX milliseconds.',
+      'The server must be asked for the lease that the client is given, in the unit of the command: EX takes seconds, PX milliseconds. A time of 0 deletes the key.',
       'https://redis.io/docs/latest/commands/set/',
     ),
   },
@@ -158,6 +165,27 @@ const descriptions: Record<string, Description> = {
     blame: lock(
       'Tokens must rise for as long as the resource remembers them: no release and no try may remove what counts them.',
       FENCING,
+    ),
+  },
+  'asking-unasked': {
+    phrase: 'nobody had sent its client to that node',
+    blame: lock(
+      'ASKING is for the one command that a node has sent elsewhere (ASK): a node that awaits a slot does not know what its owner still has.',
+      'https://redis.io/docs/latest/commands/asking/',
+    ),
+  },
+  'count-expired': {
+    phrase: 'the number of its holders expired',
+    blame: lock(
+      'What counts the holders of a lock must last as long as the longest lease among them: each who comes in prolongs it, and nobody shortens it.',
+      LOCKS,
+    ),
+  },
+  'returned-too-often': {
+    phrase: 'a client gave back more than it had taken',
+    blame: lock(
+      'Who gives back a number cannot be told from who does so twice: a permit needs a name that a second return does not find.',
+      LOCKS,
     ),
   },
   'client-paused': { phrase: 'the client was paused', blame: SLEPT },

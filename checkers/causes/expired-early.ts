@@ -108,6 +108,7 @@ function moveNamed(
   // What set a drifting clock right sets it right from a jump back, too.
   if (drifts.length < moves.length && drifts.some(({ span }) => span.end && span.end.atNs < gone.atNs))
     return undefined;
+  if (looksRefute(gone.node, ranNs, gone.atNs, sum, evidence)) return undefined;
   const byNs = gains.map(({ ratePpm, span }) => (ratePpm > 0 ? span.untilNs : span.earliestNs));
   const aloneUntilNs = Math.min(gone.atNs, ...byNs);
   const leftThenMs = leftMs + (gone.atNs - aloneUntilNs) / 1e6;
@@ -115,6 +116,24 @@ function moveNamed(
   // What set a drifting clock right may have undone an earlier jump with it, and that be what it gained.
   const sufficed = drifted > leftThenMs + (aloneUntilNs < gone.atNs ? READING_MS : -READING_MS);
   return sufficed ? 'clock-ran-fast' : undefined;
+}
+
+/** Whether between two looks the clock gained less than a drift would have made it gain: something had ended that unsaid. */
+function looksRefute(
+  node: string,
+  fromNs: number,
+  untilNs: number,
+  drifted: (gains: readonly ClockGain[]) => number,
+  evidence: Evidence,
+): boolean {
+  const looks = evidence.samples(node, fromNs, untilNs).map(([, sample]) => sample);
+  const before = evidence.lastSample(node, fromNs)?.[1];
+  return [...(before ? [before] : []), ...looks].some((look, n, all) => {
+    const next = all[n + 1];
+    if (!next) return false;
+    const gainedMs = next.skewMs - look.skewMs;
+    return drifted(evidence.clockGains(node, look.atNs, next.atNs)) > gainedMs + READING_MS;
+  });
 }
 
 /** The time was reckoned by the clock of the primary, and was over by its replica's: if all that moved either is of one kind. */

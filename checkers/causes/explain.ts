@@ -11,6 +11,7 @@ import { type Overlap, overlapsOf } from '../../harness/record/facts/overlaps.js
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { adoptedStaleKey } from './adopted-stale-key.js';
+import { askingUnasked } from './asking-unasked.js';
 import { causeBetween } from './broken-hold.js';
 import { type Contest, contestsOf, type Explanation, type Reason } from './contest.js';
 import { counterLost } from './counter-lost.js';
@@ -18,6 +19,7 @@ import { counterWentBack } from './counter-went-back.js';
 import { evicted } from './evicted.js';
 import { EvidenceWindows } from './evidence-windows.js';
 import { expiredEarly } from './expired-early.js';
+import { extendedByNothing } from './extended-by-nothing.js';
 import { failoverLostWrite, splitBrain } from './failover.js';
 import { minorityGranted } from './minority-granted.js';
 import { neverGranted } from './never-granted.js';
@@ -25,8 +27,10 @@ import { nodeForgot } from './node-forgot.js';
 import { overwritten } from './overwritten.js';
 import { releasedByItself } from './released-by-itself.js';
 import { releasedByOther } from './released-by-other.js';
+import { sharedCount } from './shared-count.js';
 import { shortenedByOther } from './shortened-by-other.js';
 import { staleReasons } from './stale.js';
+import { takenOverByClock } from './taken-over-by-clock.js';
 import { tokenDrawnEarly } from './token-drawn-early.js';
 import { unexplained } from './unexplained.js';
 
@@ -40,11 +44,12 @@ const reasons: readonly Reason[] = [
   shortenedByOther,
   expiredEarly,
   overwritten,
+  askingUnasked,
 ];
 
 /** What a semaphore stores is no owner: two clients that write the same number of free permits have nothing in common. */
 function reasonsFor(input: CheckInput): readonly Reason[] {
-  const all = [...reasons, releasedByItself(input)];
+  const all = [...reasons, releasedByItself(input), extendedByNothing(input), takenOverByClock(input)];
   return input.model.kind === 'semaphore' ? all.filter((reason) => reason !== overwritten) : all;
 }
 
@@ -95,7 +100,8 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
       : (minorityGranted(overlap, evidence, input) ??
         adoptedStaleKey(overlap, evidence, input) ??
         neverGranted(overlap, evidence, input) ??
-        brokenCause(overlap, evidence, reasonsFor(input)));
+        brokenCause(overlap, evidence, reasonsFor(input)) ??
+        sharedCount(overlap, input));
   return (
     cause ??
     unexplained(

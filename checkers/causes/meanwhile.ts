@@ -2,6 +2,7 @@
  * What must not have happened between two writes on a node, for a cause to be the only one that is left: each is a way in which
  * a key may go without a line that says so.
  */
+import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { ClockReading, KeyWrite, SampleObservation } from '../../harness/record/facts/key-writes.js';
@@ -189,4 +190,11 @@ export function mayHaveBeenOver(last: KeyWrite, node: string, untilNs: number, e
   const mostMs = last.serverWallMs + (untilNs - last.atNs) / 1e6 + gainedMs;
   if (gains.length > 0 && mostMs >= last.expiresWallMs - BLUR_MS) return true;
   return overMeanwhile(last, node, untilNs, evidence) !== undefined;
+}
+
+/** Whether the looks between two instants saw a clock differently far off, or a fault may have moved it then. */
+export function wasMovedBetween(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
+  if (clockMovesOf(evidence.effects, node).some((move) => mayMoveBetween(move, fromNs, untilNs))) return true;
+  const [first, ...later] = evidence.samples(node, fromNs, untilNs).map(([, { skewMs }]) => skewMs);
+  return later.some((skewMs) => Math.abs(skewMs - first!) > READING_MS);
 }

@@ -11,13 +11,11 @@
  * Excludes commands of strangers and of the replication link, and keys that anything but their time may have taken.
  */
 
-import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { Times } from '../../harness/record/facts/commands/state.js';
-import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
 import { goneLink, grantLink, leaseLink, type Reason } from './contest.js';
-import { BLUR_MS, READING_MS } from './meanwhile.js';
+import { BLUR_MS, wasMovedBetween } from './meanwhile.js';
 import { lostBy } from './tenure.js';
 
 export const shortenedByOther: Reason = (contest, evidence) => {
@@ -50,10 +48,3 @@ export const shortenedByOther: Reason = (contest, evidence) => {
     ],
   };
 };
-
-/** Whether the looks between two instants saw a clock differently far off, or a fault may have moved it then. */
-function wasMovedBetween(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
-  if (clockMovesOf(evidence.effects, node).some((move) => mayMoveBetween(move, fromNs, untilNs))) return true;
-  const [first, ...later] = evidence.samples(node, fromNs, untilNs).map(([, { skewMs }]) => skewMs);
-  return later.some((skewMs) => Math.abs(skewMs - first!) > READING_MS);
-}

@@ -85,7 +85,7 @@ export const permits: Checker = {
             'after the recovery a try was refused although fewer permits than there are can have been taken at any instant of it, and all of them were never held at once after that',
           ownMistake: {
             theory:
-              'A permit must come back once for each time it was taken, and by itself where its client died: it needs an end of its own.',
+              'A permit must come back once for each time it was taken, and by itself where its client cannot give it back, dead or cut off: it needs an end of its own.',
             link: 'https://redis.io/docs/latest/develop/use/patterns/distributed-locks/',
             onlyIf: 'servers kept all, by steady clocks',
           },

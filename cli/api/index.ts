@@ -3,6 +3,7 @@ export type { Duration, Settings } from '../../harness/vocabulary/settings.js';
 export type { Blame, BlameName, CauseName, FailOn, ViolationClass } from '../../harness/vocabulary/verdict.js';
 export * from '../../lock-impl/define-lock.js';
 export { defineConfig } from './define-config.js';
+export { story } from './matchers.js';
 export { type CallOptions, LockTortureError } from './tool.js';
 export {
   check,

@@ -65,6 +65,11 @@ function outcome(
   };
 }
 
+/** What a run came to, in lines for people: the verdict, its worst violation with proof and cause, the report, how to repeat it. */
+export function story(result: TortureResult): string {
+  return storyOf(result, result.violations[0]).join('\n');
+}
+
 /** The verdict, one violation, and what to do next. */
 function storyOf(result: TortureResult, violation: Violation | undefined): string[] {
   const of =

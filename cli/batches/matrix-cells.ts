@@ -16,7 +16,7 @@ export interface CellRow {
   expect: CellOutcome;
   /** What came of the runs; absent: nothing that could be judged. */
   came?: CellOutcome;
-  shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run';
+  shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run' | 'not-tried';
   why: string;
   reason: string;
   runs: { run?: string; seed: number; reproduce?: string; headline?: string }[];
@@ -58,6 +58,11 @@ export function begun(cell: Cell, server?: string): CellRow {
     reason,
     runs: [],
   };
+}
+
+/** Says of a cell that there is no server here for it. */
+export function leaveOut(row: CellRow, why: string): void {
+  Object.assign(row, { shown: 'not-tried', why });
 }
 
 /** Adds a run to what is known of a cell. */

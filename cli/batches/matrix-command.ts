@@ -16,7 +16,8 @@ import { namedServer } from '../run/machine.js';
 import { type BatchOptions, runBatch } from './batch.js';
 import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags, shardOption } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
-import { begun, type CellRow, decideCell, judgeCell } from './matrix-cells.js';
+import { begun, type CellRow, decideCell, judgeCell, leaveOut } from './matrix-cells.js';
+import { runWhereItCan } from './server-needs.js';
 import { byServer, sideBySide } from './servers.js';
 
 export interface MatrixFlags extends ServersFlags {
@@ -73,7 +74,11 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
   const batches = (await optionsByServer(flags, cwd, say)).map((options) => {
     const server = namedServer(options.machine.redis);
     const unknown = chosen.filter((cell) => !known.some((row) => isSame(row, { cell: nameOf(cell), server })));
-    return { options, server, open: unknown.map((cell): OpenCell => ({ cell, row: begun(cell, server) })) };
+    return {
+      options,
+      server,
+      open: unknown.map((cell): OpenCell => ({ cell, lock: cell.lock, row: begun(cell, server) })),
+    };
   });
   const planned = rows.length + batches.reduce((sum, { open }) => sum + open.length, 0);
   const summarise = () => summaryOf(rows, planned);
@@ -81,13 +86,26 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
   const record = recordBatch({ base, name: 'matrix', json: flags.json }, summarise, sheetOf);
   const takenOver = rows.length > 0 ? `; ${rows.length} taken over` : '';
   say(`matrix ${record.id}: ${planned - rows.length} cells, ${flags.jobs} at once${takenOver}`);
-  for (const { options, server, open } of batches)
-    await runCells(open, options, flags, (row) => {
+  for (const { options, server, open } of batches) {
+    const ended = (row: CellRow) => {
       rows.push(row);
       const where = batches.length > 1 ? `${server}  ` : '';
       const text = `${where}${row.cell.padEnd(58)} ${inWords(row.shown)}: ${row.why}`;
       record.ended({ type: 'cell', ...row }, rows.length, planned, text);
-    });
+    };
+    await runWhereItCan(
+      open,
+      options,
+      { flags, cwd, say },
+      {
+        run: (some, on) => runCells(some, on, flags, ended),
+        lacks({ row }, why) {
+          leaveOut(row, why);
+          ended(row);
+        },
+      },
+    );
+  }
   return record.end();
 }
 
@@ -101,6 +119,7 @@ function placeOf(row: CellRow): number {
 
 interface OpenCell {
   cell: Cell;
+  lock: string;
   row: CellRow;
 }
 
@@ -120,7 +139,7 @@ async function runCells(
     const again: OpenCell[] = [];
     await runBatch(left, options, decide, ({ cell, row }, run) => {
       judgeCell(row, run);
-      if (row.shown === 'lacks-power' && round < seeds) again.push({ cell, row });
+      if (row.shown === 'lacks-power' && round < seeds) again.push({ cell, lock: cell.lock, row });
       else done(row);
     });
     left = again;
@@ -159,7 +178,7 @@ const cellRow = describes<CellRow>()(
     topology: z.string(),
     expect: cellOutcome,
     came: cellOutcome.optional(),
-    shown: z.enum(['as-expected', 'otherwise', 'lacks-power', 'cannot-tell', 'could-not-run']),
+    shown: z.enum(['as-expected', 'otherwise', 'lacks-power', 'cannot-tell', 'could-not-run', 'not-tried']),
     why: z.string(),
     reason: z.string(),
     runs: z.array(
@@ -180,7 +199,7 @@ function rowsOf(folder: string): CellRow[] {
   if (!existsSync(path)) throw new UsageError(`${folder} has no matrix.json to resume`);
   const { value, problem } = conformText(readFileSync(path, 'utf8'), (data) => conform(resumable, inVersion2(data)));
   if (problem !== undefined) throw new UsageError(`${path} cannot be read: ${problem}`);
-  return value.rows.filter(({ shown }) => shown !== 'could-not-run');
+  return value.rows.filter(({ shown }) => shown !== 'could-not-run' && shown !== 'not-tried');
 }
 
 function summaryOf(rows: readonly CellRow[], planned: number): Summary {
@@ -190,14 +209,22 @@ function summaryOf(rows: readonly CellRow[], planned: number): Summary {
     ['lacks-power', 'did not break as they must (lack of power)'],
     ['cannot-tell', 'prove nothing'],
     ['could-not-run', 'could not run'],
+    ['not-tried', 'not tried, for want of a server'],
   ];
+  const tried = planned - counted('not-tried');
   const headline = [
-    `${counted('as-expected')} of ${planned} cells as expected`,
+    `${counted('as-expected')} of ${tried} cells as expected`,
     ...parts.flatMap(([shown, text]) => (counted(shown) > 0 ? [`${counted(shown)} ${text}`] : [])),
     ...(rows.length < planned ? [`${planned - rows.length} were not made`] : []),
   ].join(', ');
   const exitStatus =
-    counted('otherwise') > 0 ? 1 : counted('could-not-run') > 0 ? 3 : counted('as-expected') < planned ? 2 : 0;
+    counted('otherwise') > 0
+      ? 1
+      : counted('could-not-run') > 0
+        ? 3
+        : counted('as-expected') < tried || tried === 0
+          ? 2
+          : 0;
   return { version: 2, exitStatus, headline, rows: [...rows] };
 }
 
@@ -260,7 +287,8 @@ function tableOf(fault: string, rows: readonly CellRow[], where: string): Sheet[
   };
 }
 
-function cameOutCell(row: CellRow) {
+function cameOutCell(row: CellRow): SheetCell {
+  if (row.shown === 'not-tried') return inWords(row.shown);
   return { text: cameOutAs(row), good: row.shown === 'as-expected' };
 }
 

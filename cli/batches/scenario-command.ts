@@ -2,10 +2,10 @@
 import { type Command, Option } from 'commander';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { readPlayTrouble } from '../../harness/record/store.js';
-import { topologies } from '../../harness/topologies/index.js';
+import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import type { Scenario } from '../../harness/vocabulary/workload.js';
-import type { Sheet } from '../../reports/index.js';
+import type { Sheet, SheetCell } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { commandLine } from '../common/reproduce.js';
@@ -18,6 +18,7 @@ import type { RunRequest } from '../run/prepare-run.js';
 import { type BatchOptions, type BatchRun, runBatch } from './batch.js';
 import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags } from './batch-flags.js';
 import { batchHeadline, recordBatch } from './batch-record.js';
+import { runWhereItCan } from './server-needs.js';
 import { byServer, sideBySide } from './servers.js';
 
 export interface ScenarioFlags extends ServersFlags {
@@ -41,7 +42,7 @@ export function addScenarioFlags(command: Command): Command {
       )
       .addOption(
         new Option('--topology <name>', 'on another topology than it is written for').argParser(
-          nameAmong(Object.keys(topologies)),
+          nameAmong(topologiesOfService('redis')),
         ),
       ),
   );
@@ -55,9 +56,10 @@ interface Row {
   claim: string;
   truth: string;
   /**
-   * `held`, `violated`, `cannot-tell`: with a lock that it was not written for nothing is expected, so this is the verdict.
+   * `not-tried`: no server here has the commands that the play needs. `held`, `violated`, `cannot-tell`: with a lock that it
+   * was not written for nothing is expected, so this is the verdict.
    */
-  went: 'as-written' | 'otherwise' | 'could-not-run' | 'held' | 'violated' | 'cannot-tell';
+  went: 'as-written' | 'otherwise' | 'could-not-run' | 'not-tried' | 'held' | 'violated' | 'cannot-tell';
   /** What was found, or what was otherwise. */
   why: string;
   run?: string;
@@ -80,14 +82,27 @@ export async function scenarioCommand(
   const record = recordBatch({ base: batches[0]!.base, name: 'scenarios', json: flags.json }, summarise, sheetOf);
   for (const options of batches) {
     const server = namedServer(options.machine.redis);
-    const decide = (scenario: Cast, seed: number) => decidePlay(scenario, options, seed, cwd);
-    await runBatch(chosen, options, decide, (scenario, run) => {
-      const row = rowOf(scenario, server, run);
+    const ended = (row: Row, folder?: string) => {
       rows.push(row);
       const where = batches.length > 1 ? `${server}  ` : '';
-      const text = `${where}${scenario.name.padEnd(40)} ${row.went.replace(/-/g, ' ')}: ${row.why}`;
-      record.ended({ type: 'run', ...row, ...(run.folder && { folder: run.folder }) }, rows.length, planned, text);
-    });
+      const text = `${where}${row.scenario.padEnd(40)} ${row.went.replace(/-/g, ' ')}: ${row.why}`;
+      record.ended({ type: 'run', ...row, ...(folder && { folder }) }, rows.length, planned, text);
+    };
+    await runWhereItCan(
+      chosen,
+      options,
+      { flags, cwd, say },
+      {
+        run: (some, on) =>
+          runBatch(
+            some,
+            on,
+            (scenario, seed) => decidePlay(scenario, on, seed, cwd),
+            (scenario, run) => ended(rowOf(scenario, server, run), run.folder),
+          ),
+        lacks: (scenario, why) => ended({ ...begunRow(scenario, server), went: 'not-tried', why }),
+      },
+    );
   }
   return record.end();
 }
@@ -95,12 +110,16 @@ export async function scenarioCommand(
 function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
   const counted = (went: Row['went']) => rows.filter((row) => row.went === went).length;
   const cast = (['violated', 'cannot-tell', 'held'] as const).filter((went) => counted(went) > 0);
-  const asWritten = `${counted('as-written')} of ${planned} went as written`;
+  const tried = planned - counted('not-tried');
+  const asWritten = `${counted('as-written')} of ${tried} went as written`;
+  const notTried = counted('not-tried') > 0 ? [`${counted('not-tried')} not tried, for want of a server`] : [];
   const otherwise = cast.map((went) => `${went.replace('-', ' ')} in ${counted(went)} of ${planned}`);
   return {
     version: 1 as const,
     exitStatus: statusOf(rows, planned),
-    headline: [...(cast.length === 0 || counted('as-written') > 0 ? [asWritten] : []), ...otherwise].join(', '),
+    headline: [...(cast.length === 0 || counted('as-written') > 0 ? [asWritten] : []), ...otherwise, ...notTried].join(
+      ', ',
+    ),
     seconds: Math.round(seconds),
     rows: [...rows],
   };
@@ -204,15 +223,13 @@ function castFlags({ name, lock, topology }: Cast): string[] {
   ];
 }
 
+function begunRow({ name, claim, truth }: Cast, server: string | undefined) {
+  return { scenario: name, ...(server !== undefined && { server }), claim, truth };
+}
+
 function rowOf(scenario: Cast, server: string | undefined, run: BatchRun): Row {
-  const { name, claim, truth, expect } = scenario;
-  const row = {
-    scenario: name,
-    ...(server !== undefined && { server }),
-    claim,
-    truth,
-    ...(run.runId && { run: run.runId }),
-  };
+  const { expect } = scenario;
+  const row = { ...begunRow(scenario, server), ...(run.runId && { run: run.runId }) };
   if (!run.results || !run.folder) return { ...row, went: 'could-not-run', why: run.error ?? 'it could not run' };
   const { results } = run;
   if (!expect) return { ...row, ...howItEnded(results) };
@@ -250,7 +267,8 @@ function statusOf(rows: readonly Row[], planned: number): 0 | 1 | 2 | 3 {
   const some = (...ways: Row['went'][]) => rows.some(({ went }) => ways.includes(went));
   if (some('otherwise', 'violated')) return 1;
   if (some('could-not-run')) return 3;
-  return some('cannot-tell') || rows.length < planned ? 2 : 0;
+  const nothingTried = rows.every(({ went }) => went === 'not-tried');
+  return some('cannot-tell') || nothingTried || rows.length < planned ? 2 : 0;
 }
 
 function sheetOf(summary: ReturnType<typeof summaryOf>, id: string): Sheet {
@@ -276,6 +294,7 @@ function sheetOf(summary: ReturnType<typeof summaryOf>, id: string): Sheet {
   };
 }
 
-function wentCell({ went }: Row) {
-  return { text: went.replace(/-/g, ' '), good: went === 'as-written' || went === 'held' };
+function wentCell({ went }: Row): SheetCell {
+  const text = went.replace(/-/g, ' ');
+  return went === 'not-tried' ? text : { text, good: went === 'as-written' || went === 'held' };
 }

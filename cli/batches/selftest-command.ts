@@ -4,17 +4,15 @@
  */
 import { type Command, Option } from 'commander';
 import { PROJECT } from '../../harness/machine/project-files.js';
-import { RedisNotFoundError } from '../../harness/machine/redis-binary.js';
-import { inspectServer } from '../../harness/machine/server-commands.js';
 import { sounds, trials } from '../../selftest/index.js';
 import { UsageError } from '../common/errors.js';
-import { type Say, saying } from '../common/say.js';
-import { namedServer } from '../run/machine.js';
-import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from './batch.js';
+import { saying } from '../common/say.js';
+import { decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
 import { type Job, jobsOf, judgeJob, notTried, type SelftestRow } from './selftest-jobs.js';
 import { rowText, selftestSheet, summaryOf, troublesOf } from './selftest-text.js';
+import { runWhereItCan } from './server-needs.js';
 
 export interface SelftestFlags extends BatchFlags {
   quick: boolean;
@@ -44,41 +42,17 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
     rows.push(row);
     record.ended({ type: 'run', ...row }, rows.length, jobs.length, rowText(row));
   };
-  for (const needs of new Set(jobs.map((job) => job.needs))) {
-    if (options.stop.asked) break;
-    const some = jobs.filter((job) => job.needs === needs);
-    const on = await optionsFor(needs, flags, options, cwd, say);
-    if ('lacks' in on) for (const job of some) ended(notTried(job, on.lacks));
-    // Plans are named relative to the project.
-    else await runBatch(some, on, decideByFlags(on, PROJECT), (job: Job, run: BatchRun) => ended(judgeJob(job, run)));
-  }
+  await runWhereItCan(
+    jobs,
+    options,
+    { flags, cwd, say },
+    {
+      // Plans are named relative to the project.
+      run: (some, on) => runBatch(some, on, decideByFlags(on, PROJECT), (job, run) => ended(judgeJob(job, run))),
+      lacks: (job, why) => ended(notTried(job, why)),
+    },
+  );
   return record.end(troublesOf(rows));
-}
-
-/** What runs are made on whose locks need such commands: the user's server where one was named, else one that has them. */
-async function optionsFor(
-  needs: Job['needs'],
-  flags: SelftestFlags,
-  options: BatchOptions,
-  cwd: string,
-  say: Say,
-): Promise<BatchOptions | { lacks: string }> {
-  if (!needs) return options;
-  const { machine, stop } = options;
-  const { oneOf, server, notOn } = needs;
-  const wanted = `it needs ${oneOf.join(' or ')}`;
-  if (machine.runtime === 'docker') return { lacks: `${wanted}, and what a server in containers has is not asked` };
-  const { kind, commands } = await inspectServer(machine.redis, oneOf);
-  if (commands.length > 0 && kind !== notOn?.kind) return options;
-  const named = namedServer(machine.redis);
-  if (named !== undefined)
-    return { lacks: commands.length > 0 ? `on ${named}: ${notOn!.because}` : `${wanted}, which ${named} has not` };
-  try {
-    return { ...(await batchOptions({ ...flags, server }, cwd, say)), stop };
-  } catch (error) {
-    if (error instanceof RedisNotFoundError) return { lacks: `${wanted}: ${error.problem}` };
-    throw error;
-  }
 }
 
 function chosen(jobs: readonly Job[], only: string | undefined): Job[] {

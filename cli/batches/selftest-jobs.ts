@@ -1,10 +1,11 @@
 /** The runs of a self-test, and what each of them shows. */
 
+import type { WithServerNeeds } from '../../harness/vocabulary/topology.js';
 import type { Results, Violation } from '../../harness/vocabulary/verdict.js';
-import type { Detection, SoundRun, Trial, Untold, WithNeeds } from '../../selftest/index.js';
+import type { Detection, SoundRun, Trial, Untold } from '../../selftest/index.js';
 import type { BatchRun } from './batch.js';
 
-export interface Job extends WithNeeds {
+export interface Job extends WithServerNeeds {
   lock: string;
   argv: string[];
   /** What is to be found. */
@@ -48,38 +49,35 @@ const LEAST_QUICK_MS = 5_000;
 
 export function jobsOf(trials: readonly Trial[], sounds: readonly SoundRun[], quick: boolean): Job[] {
   const limit = (ms: number) => ['--time-limit', `${ms}ms`];
-  const ofTrials = trials.flatMap(({ canary, flags, limitMs, quickMs = limitMs, caught, story, needs }): Job[] => {
+  const ofTrials = trials.flatMap(({ canary, flags, limitMs, quickMs = limitMs, caught, story }): Job[] => {
     const untold = 'counted' in caught;
     const common = untold ? flags : [...flags, '--fail-on', caught.class];
     const twinMs = quick ? Math.max(LEAST_QUICK_MS, quickMs) : limitMs;
     const stopEarly = ['--stop-at-first'];
-    const on = needs && { needs };
     return [
       {
         lock: `broken/${canary}`,
         argv: ['--lock', `broken/${canary}`, ...common, ...limit(limitMs), ...stopEarly],
         must: caught,
         story,
-        ...on,
       },
       {
         lock: `broken/${canary}-mended`,
         argv: ['--lock', `broken/${canary}-mended`, ...common, ...limit(twinMs), ...stopEarly],
         mustNot: untold ? 'anything' : caught,
         story: `the twin of ${canary} has that mistake mended`,
-        ...on,
       },
     ];
   });
   const ofSounds = sounds
     .filter((sound) => sound.quick || !quick)
     .map(
-      ({ lock, flags, limitMs, story, needs }): Job => ({
+      ({ lock, flags, limitMs, story, serverNeeds }): Job => ({
         lock,
         argv: ['--lock', lock, ...flags, ...limit(quick ? Math.min(limitMs, 8_000) : limitMs)],
         mustNot: 'anything',
         story,
-        ...(needs && { needs }),
+        ...(serverNeeds && { serverNeeds }),
       }),
     );
   return [...ofTrials, ...ofSounds];

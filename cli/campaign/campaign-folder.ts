@@ -13,6 +13,7 @@ import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { readConfig, readJson, readPlan, readResults } from '../../harness/record/store.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
+import { UsageError } from '../common/errors.js';
 import { discoveriesOf, fingerprintOf } from '../hunt/schedule.js';
 import { type Grid, type JobOutcome, jobOf } from './grid.js';
 import { type KnownFinding, knownSchema } from './known.js';
@@ -78,6 +79,8 @@ export const CAMPAIGN = 'campaign.json';
 const CUT_SHORT = 'cut-short';
 
 export function readCampaign(folder: string): Campaign {
+  if (!existsSync(join(folder, CAMPAIGN)))
+    throw new UsageError(`${folder} is no campaign's folder (it has no ${CAMPAIGN}): name the --out of a campaign`);
   return readJson(folder, CAMPAIGN, (data) => conform(campaignSchema, data));
 }
 

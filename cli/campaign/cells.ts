@@ -35,6 +35,10 @@ export function cellsOf(asked: AskedCells): GridCell[] {
   const fitting = new Set<string>();
   for (const topology of asked.topologies) {
     const kind = topologies[topology];
+    if (kind && kind.service !== 'redis')
+      throw new UsageError(
+        `campaigns are of Redis: ${topology} is run by itself, with --service ${kind.service} --times`,
+      );
     if (!kind) throw new UsageError(`"${topology}" is no topology; there are ${Object.keys(topologies).join(', ')}`);
     for (const lock of asked.locks ?? [kind.defaultLock]) {
       if (!fitsTopology(lock, kind)) continue;

@@ -22,6 +22,7 @@ const FOR_USERS = new Set([
   'PlanError',
   'DamagedHistory',
   'RedisNotFoundError',
+  'EtcdNotFoundError',
   'CacheFolderError',
   'ExternalBuildError',
   'ContainerError',

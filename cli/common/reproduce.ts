@@ -3,7 +3,7 @@ import { TOOL } from './standing.js';
 import { quote } from './values.js';
 
 /** Options of `run` that say how often, from which seed on, or how it is told: what is left repeats one run once a seed is added. */
-const OF_THE_SERIES = { valued: ['--seed', '--times'], bare: ['--until-violation', '--json'] };
+const OF_THE_SERIES = { valued: ['--seed', '--times'], bare: ['--until-violation', '--json', '--watch'] };
 
 /** The command that repeats one run of `argv` by itself, with the seed that it had. */
 export function commandToReproduce(argv: readonly string[], seed: number): string {

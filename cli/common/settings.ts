@@ -10,6 +10,7 @@ type Kind = 'plain' | 'file' | 'switch' | 'duration' | 'list' | 'pairs';
 export const SETTINGS: Readonly<Record<keyof Settings, Kind>> = {
   lock: 'file',
   topology: 'plain',
+  service: 'plain',
   workload: 'plain',
   runtime: 'plain',
   server: 'plain',

@@ -16,8 +16,10 @@ import { commandLine } from '../common/reproduce.js';
 import { type Say, saying } from '../common/say.js';
 import { nameAmong } from '../common/values.js';
 import { readInput } from '../judge/judge.js';
+import type { Invocation } from '../run/ask-run.js';
+import { type Configurable, withConfig } from '../run/config-file.js';
 import { checkPair, planTopology, topologiesOf } from '../run/deployment.js';
-import { DEFAULT_NODES, type OutputFlags, outputOptions } from '../run/flags.js';
+import { type ConfigFlags, configOptions, DEFAULT_NODES, type OutputFlags, outputOptions } from '../run/flags.js';
 import type { Machine } from '../run/machine.js';
 import { namingServer } from '../run/machine.js';
 import { askMachine, type MachineFlags, machineOptions } from '../run/machine-flags.js';
@@ -25,7 +27,7 @@ import { createPreparer, type RunRequest } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
 import { StopRequests, supervise } from '../run/supervise.js';
 
-export interface ConformFlags extends MachineFlags, OutputFlags {
+export interface ConformFlags extends MachineFlags, OutputFlags, ConfigFlags {
   lock?: string;
   topology?: string;
 }
@@ -38,12 +40,18 @@ export function addConformFlags(command: Command): Command {
       'on which topology (default: the first that the lock is for, else single)',
     ).argParser(nameAmong(Object.keys(topologies))),
     ...machineOptions(),
+    ...configOptions(),
     ...outputOptions(),
   ];
   for (const option of options) command.addOption(option);
   return command;
 }
 
+const CONFORM: Configurable = {
+  name: 'conform',
+  add: addConformFlags,
+  takes: ['lock', 'topology', 'runtime', 'server', 'image', 'clientImage', 'out'],
+};
 const CLIENTS = 6;
 const KEYS = ['lock:0', 'lock:1', 'lock:2', 'lock:3'];
 /** Not whole seconds, so that a unit that is confused or a part that is cut off shows; long enough for every library. */
@@ -55,13 +63,23 @@ const TIME_LIMIT_MS = 27_000;
 const SEED = 1;
 
 /** Runs, says what is wrong, and resolves with the exit status. Rejects with an error for the user. */
-export async function conformCommand(flags: ConformFlags, { cwd }: { cwd: string }): Promise<number> {
+export async function conformCommand(typed: ConformFlags, invocation: Invocation): Promise<number> {
+  const { cwd } = invocation;
+  const { flags, config } = await withConfig(CONFORM, typed, invocation);
   const { lock, json } = flags;
   if (lock === undefined) throw new UsageError("whose adapter? name a lock: --lock 'cmd:./my-client'");
   const say = json ? () => {} : saying(flags);
+  if (config !== undefined) say(`config ${config}`);
+  const topology = flags.topology ?? topologiesOf(lock)?.[0] ?? 'single';
+  const kind = topologies[topology]!;
+  checkPair(lock, kind);
+  if (kind.service !== 'redis')
+    throw new UsageError(
+      `conform compares with what servers were seen to do, and of ${kind.service} nothing is recorded`,
+    );
   const machine = await probeMachine(askMachine(flags, cwd), say);
-  const request = requestOf(lock, flags.topology, machine, cwd);
-  const plan = gentlePlan(request, machine, say);
+  const request = requestOf(lock, { topology, asked: flags.topology }, machine, cwd);
+  const plan = gentlePlan(request, machine.unavailable, say);
   const run = await createPreparer(machine, resolve(cwd, flags.out), say)(request, plan);
   say(`conform ${lock} on ${request.topology}: half a minute…`);
   const ended = await supervise(run, { json: false, quiet: true }, new StopRequests(false));
@@ -76,9 +94,12 @@ export async function conformCommand(flags: ConformFlags, { cwd }: { cwd: string
   return exitStatus;
 }
 
-function requestOf(lock: string, asked: string | undefined, machine: Machine, cwd: string): RunRequest {
-  const topology = asked ?? topologiesOf(lock)?.[0] ?? 'single';
-  checkPair(lock, topologies[topology]!);
+function requestOf(
+  lock: string,
+  { topology, asked }: { topology: string; asked: string | undefined },
+  machine: Machine,
+  cwd: string,
+): RunRequest {
   const flags = ['--lock', lock, ...(asked === undefined ? [] : ['--topology', asked])];
   return {
     seed: SEED,
@@ -111,7 +132,7 @@ const STEPS: readonly PlanStep[] = [
   { atMs: 20_000, fault: 'amnesia', target: 'one', forMs: 300 },
 ];
 
-function gentlePlan(request: RunRequest, { unavailable }: Machine, say: Say): Plan {
+function gentlePlan(request: RunRequest, unavailable: Machine['unavailable'], say: Say): Plan {
   const steps = STEPS.filter((step) => {
     const lacking = [...needsOf({ version: 1, seed: SEED, steps: [step] })].find(
       (need) => unavailable[need] !== undefined,

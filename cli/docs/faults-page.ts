@@ -5,7 +5,7 @@
 
 import { provides } from '../../harness/runtimes/provides.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { Capability } from '../../harness/vocabulary/host.js';
+import type { RuntimeCapability } from '../../harness/vocabulary/host.js';
 import type { TopologyKind } from '../../harness/vocabulary/topology.js';
 import {
   defaultFaults,
@@ -125,7 +125,7 @@ function defaults(): string {
 
 function runtimes(): string {
   const names = Object.keys(provides);
-  const needs = Object.keys(Object.values(provides)[0]!) as Capability[];
+  const needs = Object.keys(Object.values(provides)[0]!) as RuntimeCapability[];
   return table(
     ['need', ...names.map((name) => `\`${name}\` runtime`)],
     needs.map((need) => [`\`${need}\``, ...names.map((name) => provides[name]![need])]),

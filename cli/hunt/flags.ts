@@ -1,6 +1,8 @@
 /** The flags of `hunt`: those of `run` that mean the same in virtual time, with values that suit it, and its own. */
 import { Command, Option } from 'commander';
-import { SEARCHED, SEARCHED_BY_DEFAULT } from '../../nemesis/index.js';
+import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
+import { type PlanTopology, SEARCHED, SEARCHED_BY_DEFAULT, unsearchable } from '../../nemesis/index.js';
+import { longHolds } from '../../workloads/hold-times.js';
 import { UsageError } from '../common/errors.js';
 import { HUNTS_FOLDER, OF_WHAT } from '../common/standing.js';
 import {
@@ -12,7 +14,9 @@ import {
   workShard,
 } from '../common/values.js';
 import { type AskedRun, askRun } from '../run/ask-run.js';
-import { addRunFlags, parseRunFlags, type RunFlags } from '../run/flags.js';
+import type { Configurable } from '../run/config-file.js';
+import { planTopology } from '../run/deployment.js';
+import { addRunFlags, configOptions, parseRunFlags, type RunFlags } from '../run/flags.js';
 import { serverOptions } from '../run/machine-flags.js';
 
 type Shared =
@@ -25,11 +29,13 @@ type Shared =
   | 'hold'
   | 'careless'
   | 'nodes'
+  | 'resource'
   | 'seed'
   | 'failOn';
 
 /** As typed. */
-export interface HuntFlags extends Pick<RunFlags, Shared | 'topology' | 'timeLimit' | 'server' | 'redis' | 'out'> {
+export interface HuntFlags
+  extends Pick<RunFlags, Shared | 'topology' | 'timeLimit' | 'server' | 'redis' | 'out' | 'config'> {
   for?: number;
   runs?: number;
   workers?: number;
@@ -41,6 +47,7 @@ export interface HuntFlags extends Pick<RunFlags, Shared | 'topology' | 'timeLim
 /** What is asked for. */
 export interface AskedHunt {
   run: AskedRun;
+  topology: PlanTopology;
   /** Names of faults. */
   faults: string[];
   forMs?: number;
@@ -52,7 +59,6 @@ export interface AskedHunt {
   confirm?: number;
 }
 
-export const SIMULATED_TOPOLOGIES = ['single', 'redlock', 'sentinel', 'cluster'];
 const SHARED: readonly string[] = [
   'lock',
   'workload',
@@ -63,18 +69,30 @@ const SHARED: readonly string[] = [
   'hold',
   'careless',
   'nodes',
+  'resource',
   'seed',
   'failOn',
 ] satisfies Shared[];
 /** Much happens in little time: what costs real time is what happens, and not how long it takes. */
 const HERE = { clients: 4, keys: 1, lease: 470, wait: 300, hold: { min: 0.02, max: 0.7 }, timeLimit: 3_500 } as const;
-const SHOWN: Readonly<Record<string, string>> = { lease: '470ms', wait: '300ms', hold: '0.02x..0.7x' };
+/** A hold that ends before a failover does hides what the failover lost. */
+const FAILOVERS_OF_A_LEASE = 3;
+/** A lease, and a hold that is longer, should end in a schedule, whenever in its first half it began. */
+const LEASES_OF_A_SCHEDULE = 2;
+const BESIDE_LEASES_MS = 1_500;
+const SHOWN: Readonly<Record<string, string>> = {
+  lease: '470ms, or three failovers where there are any',
+  wait: '300ms',
+  hold: '0.02x..0.7x',
+};
 const DEFAULT_FOR_MS = 60_000;
 
 /** Adds every flag of `hunt`. */
 export function addHuntFlags(command: Command): Command {
   command.addOption(
-    new Option('--topology <name>', 'what to start').argParser(nameAmong(SIMULATED_TOPOLOGIES)).default('single'),
+    new Option('--topology <name>', 'what to start')
+      .argParser(nameAmong(topologiesOfService('redis')))
+      .default('single'),
   );
   for (const option of addRunFlags(new Command()).options) {
     const name = option.attributeName();
@@ -101,39 +119,59 @@ export function addHuntFlags(command: Command): Command {
     ),
     new Option('--time-limit <duration>', 'virtual time of a schedule, 0.2 s of warm-up included')
       .argParser(durationMs)
-      .default(HERE.timeLimit, '3.5s'),
+      .default(HERE.timeLimit, '3.5s; at least 1.5s and two leases, or two of the longest holds'),
     new Option('--faults <list>', `what schedules are made of: ${SEARCHED.join(', ')}; or none`).default(
       SEARCHED_BY_DEFAULT.join(','),
       `${SEARCHED_BY_DEFAULT.join(',')}: a server's clock that is moved breaks nearly every lock`,
     ),
     ...serverOptions('the server to simulate (default: redis-server from PATH, else downloaded)'),
+    ...configOptions(),
     new Option('--out <folder>', 'where hunts go').default(HUNTS_FOLDER, `hunts/ ${OF_WHAT}`),
   ];
   for (const option of own) command.addOption(option);
   return command;
 }
 
+/** Of a config file it takes what the lock is and is to do: how long leases and holds last in virtual time is its own. */
+export const HUNT: Configurable = {
+  name: 'hunt',
+  add: addHuntFlags,
+  takes: ['lock', 'topology', 'workload', 'careless', 'nodes', 'resource', 'server', 'failOn'],
+};
+
+type Given = (flag: string) => boolean;
+
+/** With the lease and the time that suit each other and the topology, where they were not typed. */
+function suited(typed: HuntFlags, given: Given): HuntFlags {
+  const failoverMs = topologies[typed.topology]!.expectedFailoverMs;
+  const isOurs = failoverMs !== undefined && typed.workload === 'mutex' && !given('lease');
+  const lease = isOurs ? FAILOVERS_OF_A_LEASE * failoverMs : typed.lease;
+  if (given('timeLimit')) return { ...typed, lease };
+  const longestMs = lease * Math.max(1, longHolds(typed.hold).max);
+  return { ...typed, lease, timeLimit: Math.max(HERE.timeLimit, BESIDE_LEASES_MS + LEASES_OF_A_SCHEDULE * longestMs) };
+}
+
 /** Throws where flags make no sense. */
-export function askHunt(
-  flags: HuntFlags,
-  where: { argv: readonly string[]; cwd: string; given(flag: string): boolean },
-): AskedHunt {
+export function askHunt(typed: HuntFlags, where: { argv: readonly string[]; cwd: string; given: Given }): AskedHunt {
+  const flags = suited(typed, where.given);
   const faults = flags.faults === 'none' ? [] : flags.faults.split(',').map((name) => name.trim());
   const unknown = faults.find((name) => !SEARCHED.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`--faults: "${unknown}" is not simulated; there are ${SEARCHED.join(', ')}, and none`);
   const { flags: others } = parseRunFlags([]);
-  const { for: asked, runs, workers, shard, confirm, faults: _, ...shared } = flags;
+  const { for: asked, runs, workers, shard, confirm, faults: _, config: __, ...shared } = flags;
   const run = askRun(
     { ...others, ...shared, persistence: 'none', nemesis: 'none' },
     // What suits a hunt counts as typed, but for a workload that has values of its own.
     { ...where, given: (flag) => where.given(flag) || (flags.workload === 'mutex' && flag in HERE) },
   );
-  if (run.settings.resource)
-    throw new UsageError(`workload ${flags.workload} needs what a lock protects, which is not simulated yet`);
+  const topology = planTopology(run.kind, run.settings.topologyOptions, run.settings.clients);
+  const unfit = faults.length > 0 ? unsearchable(faults, topology) : undefined;
+  if (unfit !== undefined) throw new UsageError(`--faults ${flags.faults}: ${unfit}`);
   const forMs = asked ?? (runs === undefined ? DEFAULT_FOR_MS : undefined);
   return {
     run,
+    topology,
     faults,
     shard,
     ...(forMs !== undefined && { forMs }),

@@ -11,12 +11,13 @@ import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import { freshId } from '../common/ids.js';
 import { commandLine } from '../common/reproduce.js';
 import { judgeRun } from '../judge/judge.js';
-import { planTopology } from '../run/deployment.js';
+import type { Invocation } from '../run/ask-run.js';
+import { withConfig } from '../run/config-file.js';
 import { SEEDS } from '../run/flags.js';
 import { askServer } from '../run/machine-flags.js';
 import { confirmOnServers } from './confirm.js';
 import { FINDING, LOCK_MODULE, pinsOf } from './finding.js';
-import { type AskedHunt, askHunt, type HuntFlags } from './flags.js';
+import { type AskedHunt, askHunt, HUNT, type HuntFlags } from './flags.js';
 import { type HuntTotals, hunt, type NewFinding } from './hunt.js';
 import { putLockModule } from './lock-module.js';
 import { CLEAN_START_MS, CLIENT_ARGV, type Discovery, fingerprintOf } from './schedule.js';
@@ -35,13 +36,12 @@ const OWNER = 'owner';
 const SCHEDULES = 'schedules.jsonl';
 
 /** Prints what it finds as it finds it, and resolves with the exit status. */
-export async function huntCommand(
-  flags: HuntFlags,
-  where: { argv: readonly string[]; cwd: string; given(flag: string): boolean },
-): Promise<number> {
+export async function huntCommand(typed: HuntFlags, invocation: Invocation): Promise<number> {
+  const { flags, invocation: where, config: configFile } = await withConfig(HUNT, typed, invocation);
   const asked = askHunt(flags, where);
   const { settings } = asked.run;
   const say = (line: string) => process.stdout.write(`${line}\n`);
+  if (configFile !== undefined) say(`config ${configFile}`);
   const { shim, redis } = await provideSimulation(askServer(flags, where.cwd), say);
   const base = resolve(where.cwd, flags.out);
   const id = freshId(settings.topology);
@@ -137,9 +137,9 @@ export function configOf(
 }
 
 /** What schedules are made of. */
-export function scheduling({ run: { kind, settings }, faults }: AskedHunt) {
+export function scheduling({ run: { settings }, topology, faults }: AskedHunt) {
   return {
-    topology: planTopology(kind, settings.topologyOptions, settings.clients),
+    topology,
     faults,
     endMs: settings.timeLimitMs - CLEAN_START_MS - END_MARGIN_MS,
   };

@@ -210,5 +210,6 @@ function add(totals: HuntTotals, { verdict, virtualMs, holds, struckHolds }: Sch
 }
 
 function kindOf({ target }: PlanStep, { clients }: PlanTopology): 'client' | 'node' {
-  return typeof target !== 'string' && target.names.every((name) => clients.includes(name)) ? 'client' : 'node';
+  if (typeof target === 'string') return target === 'holder' ? 'client' : 'node';
+  return target.names.every((name) => clients.includes(name)) ? 'client' : 'node';
 }

@@ -88,7 +88,8 @@ export class WorldProcess {
       }, SCHEDULE_TAKES_AT_MOST_MS);
       child.on('message', answered);
       child.on('exit', ended);
-      child.send(request);
+      // Of one that is gone its exit tells; without this the failed send would be nobody's.
+      child.send(request, () => {});
     });
   }
 
@@ -99,7 +100,8 @@ export class WorldProcess {
     const withUs = findOnPath('setpriv') ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
     const onCore = core !== undefined && findOnPath('taskset') ? ['taskset', '-c', String(core)] : [];
     const [program, ...args] = [...withUs, ...onCore, ...node];
-    return spawn(program!, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: process.env });
+    // A terminal's Ctrl-C is for the hunt alone, which ends its worlds itself when it has told what it found.
+    return spawn(program!, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: process.env, detached: true });
   }
 }
 

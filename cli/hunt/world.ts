@@ -5,11 +5,16 @@ import * as ioredis from 'ioredis';
 import { judge } from '../../checkers/index.js';
 import { clientInWorld } from '../../harness/client/in-world.js';
 import { writeJson } from '../../harness/record/store.js';
-import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
+import { resourceServer } from '../../harness/resource/server.js';
+import { RESOURCE_SERVER } from '../../harness/resource/started.js';
+import type { ProgramPorts, SimProgram } from '../../harness/runtimes/sim/client-process.js';
 import { type LockModule, lockModule, refuseUnowned } from '../../harness/runtimes/sim/modules.js';
 import { PipePool } from '../../harness/runtimes/sim/shim-channel.js';
 import { WarmServers } from '../../harness/runtimes/sim/warm-servers.js';
 import { OutsideOfTheWorldError } from '../../harness/runtimes/sim/world.js';
+import { failoverManager } from '../../harness/topologies/failover-manager/manager.js';
+import { FAILOVER_MANAGER } from '../../harness/topologies/failover-manager/started.js';
+import type { ResourceMode } from '../../harness/vocabulary/workload.js';
 import { isForUsers } from '../common/errors.js';
 import { readInput } from '../judge/judge.js';
 import { type Played, playSchedule } from './play-schedule.js';
@@ -65,8 +70,19 @@ function pipesIn(workFolder: string): PipePool {
 function programOf(path: string): (argv: readonly string[]) => SimProgram | undefined {
   const load = locks.get(path) ?? lockModule(path, { ioredis });
   locks.set(path, load);
-  return ([program]) =>
-    program === CLIENT_ARGV[0] ? (ports) => clientInWorld(() => load(ports), 'the lock', ports) : undefined;
+  return ([program, script, ...args]) => {
+    if (program === CLIENT_ARGV[0]) return (ports) => clientInWorld(() => load(ports), 'the lock', ports);
+    if (script === FAILOVER_MANAGER) return (ports) => failoverManager((line) => ports.print(line));
+    if (script === RESOURCE_SERVER) return (ports) => resourceInWorld(args, ports);
+    return undefined;
+  };
+}
+
+/** The server of the protected resource, with the arguments of its program (`resource/main.ts`). */
+function resourceInWorld([_address, port, mode]: readonly string[], ports: ProgramPorts): (line: string) => void {
+  ports.listen(Number(port), resourceServer(mode as ResourceMode));
+  ports.print('ready');
+  return () => {};
 }
 
 /** Servers that were killed, and this process's own channel. */

@@ -1,4 +1,4 @@
-/** `init`: a lock, a config and a test for the project where the user stands. It overwrites nothing, whatever is there. */
+/** `init`: a lock, a config, a test and a workflow for the project where the user stands. It overwrites nothing, whatever is there. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -34,12 +34,12 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
   checkPair(config.lock, kind);
 
   const machine = await probeMachine(
-    machineFor(config, askMachine({ ...flags, runtime: config.runtime }, where.cwd)),
+    { ...machineFor(config, askMachine({ ...flags, runtime: config.runtime }, where.cwd)), service: kind.service },
     say,
   );
   const planFile = join(folder, 'plan.json');
   const deployment = planTopology(kind, config.topologyOptions, config.clients);
-  const plan = readPlanFile(planFile, planFile, deployment, machine.unavailable);
+  const plan = readPlanFile(planFile, planFile, deployment, { ...machine.unavailable, ...kind.unavailable });
   const series = askSeries(flags, where.cwd);
   say(introduction(original, series));
   const redis = redisNote(config, machine);
@@ -85,7 +85,7 @@ function machineFor({ redis, containers }: RunConfig, asked: AskedMachine): Aske
 
 function redisNote(config: RunConfig, machine: Machine): string | undefined {
   const [then, now] = [config.redis.version, machine.redis.version];
-  return then === now ? undefined : `note: this is Redis ${now}; the original ran on ${then}`;
+  return then === now ? undefined : `note: this is version ${now} of the server; the original ran on ${then}`;
 }
 
 function introduction({ findings }: OriginalRun, series: AskedSeries): string {

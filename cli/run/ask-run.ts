@@ -8,8 +8,9 @@ import { topologies } from '../../harness/topologies/index.js';
 import type { TopologyKind, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import { defaultIntervalMs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
+import { dashed } from '../common/values.js';
 import { checkPair, fitsTopology } from './deployment.js';
-import { DEFAULT_NODES, LEAST_TIME_LIMIT_MS, type RunFlags } from './flags.js';
+import { DEFAULT_NODES, LEAST_TIME_LIMIT_MS, QUORUM, type RunFlags } from './flags.js';
 import type { RunRequest } from './prepare-run.js';
 import { withWorkload } from './workload-flags.js';
 
@@ -20,7 +21,7 @@ export interface Invocation {
   /** Where the user stood when typing them. */
   cwd: string;
   /** Whether a flag was typed, or is a default. */
-  given(flag: keyof RunFlags): boolean;
+  given(flag: string): boolean;
 }
 
 /** Faults from a file, or to be planned from a seed. */
@@ -42,22 +43,38 @@ export interface AskedRun {
 
 /** Throws where flags make no sense. */
 export function askRun(asTyped: RunFlags, { argv, cwd, given }: Invocation): AskedRun {
-  const kind = topologies[asTyped.topology]!;
-  const flags = withWorkload(asTyped, given, (lock) => fitsTopology(lock, kind));
+  const kind = kindOf(asTyped, given);
+  const flags = withWorkload({ ...asTyped, topology: kind.name }, given, (lock) => fitsTopology(lock, kind));
   checkFlags(flags, kind);
+  const ofRedis = kind.service === 'redis' ? undefined : OF_REDIS.find((flag) => given(flag));
+  if (ofRedis) throw new UsageError(`--${dashed(ofRedis)} is for Redis, not for ${kind.name}`);
   const lock = flags.lock ?? kind.defaultLock;
   checkPair(lock, kind);
   const faults: AskedFaults =
     flags.plan === undefined
       ? { nemesis: flags.nemesis, intervalMs: flags.nemesisInterval }
       : { planFile: resolve(cwd, flags.plan), named: flags.plan };
-  return { kind, settings: settingsOf(flags, lock, cwd), auth: flags.auth, faults, argv };
+  return { kind, settings: settingsOf(flags, kind, lock, cwd), auth: flags.auth, faults, argv };
 }
 
-function settingsOf(flags: RunFlags, lock: string, cwd: string): AskedRun['settings'] {
+/** What flags call `single` and `quorum` is another deployment with every service. */
+function kindOf({ service, topology }: RunFlags, given: Invocation['given']): TopologyKind {
+  if (topology === QUORUM && service !== 'etcd') throw new UsageError('--topology quorum is for --service etcd');
+  if (service !== 'etcd') return topologies[topology]!;
+  const name = !given('topology') || topology === QUORUM ? 'etcd' : topology === 'single' ? 'etcd-single' : topology;
+  const kind = topologies[name]!;
+  if (kind.service !== 'etcd') throw new UsageError(`--service etcd has the topologies single and quorum, not ${name}`);
+  return kind;
+}
+
+/** Flags that say how a Redis server is set up. */
+const OF_REDIS = ['persistence', 'minReplicasToWrite', 'maxmemoryPolicy', 'auth', 'redisConf'] as const;
+
+function settingsOf(flags: RunFlags, { service }: TopologyKind, lock: string, cwd: string): AskedRun['settings'] {
   const { topology, workload, clients, hold, careless, resource, failOn } = flags;
   return {
     topology,
+    ...(service !== 'redis' && { service }),
     topologyOptions: topologyOptions(flags),
     lock,
     cwd,

@@ -1,16 +1,20 @@
 /**
- * `lock-torture.config.ts`: settings of `run` that nobody wants to type. It is code that is run, so it is looked for only in
+ * `lock-torture.config.ts`: settings that nobody wants to type. It is code that is run, so it is looked for only in
  * the user's own project, and one that somebody else may have written is refused.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Command } from 'commander';
 import { privateFolder } from '../../harness/machine/private-folder.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { UsageError } from '../common/errors.js';
 import { flagsOf } from '../common/settings.js';
-import { bundle, looksLikeFile } from './lock-source.js';
+import type { Invocation } from './ask-run.js';
+import { bundle } from './bundle.js';
+import { type ConfigFlags, parseFlags } from './flags.js';
+import { looksLikeFile } from './lock-source.js';
 
 const NAMES = ['ts', 'mts', 'js', 'mjs'].map((extension) => `lock-torture.config.${extension}`);
 
@@ -36,12 +40,62 @@ export async function readConfigFile(named: string | false | undefined, cwd: str
   return { path, settings: inPlace(await load(path), dirname(path)) };
 }
 
+/** A command that a config file has settings for. */
+export interface Configurable {
+  name: string;
+  /** Gives it its options. */
+  add(command: Command): Command;
+  /** The settings that mean for it what they mean for `run`, of which it leaves out the others; absent: all. */
+  takes?: readonly (keyof Settings)[];
+}
+
+/** A command line that begins with the settings of a config file. */
+export interface Configured<Flags> {
+  flags: Flags;
+  invocation: Invocation;
+  /** The config file that was read. */
+  config?: string;
+}
+
+/** Puts the settings of the config file, if there is one, before what was typed. Throws one line where it cannot be used. */
+export async function withConfig<Flags extends ConfigFlags>(
+  { name, add, takes }: Configurable,
+  flags: Flags,
+  invocation: Invocation,
+): Promise<Configured<Flags>> {
+  const config = await readConfigFile(flags.config, invocation.cwd);
+  if (!config) return { flags, invocation };
+  const { argv, cwd } = invocation;
+  const typed = argv[0] === name ? argv.slice(1) : argv;
+  // What repeats it says all of it: by then the file may say something else. The last of the two flags counts.
+  const all = [...flagsOfConfig(config, invocation.given, takes), ...typed, '--no-config'];
+  try {
+    const { flags: merged, given } = parseFlags<Flags>(add, all);
+    return {
+      flags: merged,
+      invocation: { argv: name === 'run' ? all : [name, ...all], cwd, given },
+      config: config.path,
+    };
+  } catch (error) {
+    // What was typed could be parsed by itself: whatever is wrong stands in the file.
+    throw new UsageError(`${config.path}: ${(error as Error).message.replace(/^error: /, '')}`);
+  }
+}
+
 /** Its flags, with which a command line begins, so that what was typed comes after. Throws one line that names the file. */
-export function flagsOfConfig({ path, settings }: ConfigFile, typed: (flag: 'plan' | 'nemesis') => boolean): string[] {
+function flagsOfConfig(
+  { path, settings }: ConfigFile,
+  typed: Invocation['given'],
+  takes: Configurable['takes'],
+): string[] {
   // They exclude each other, and what was typed comes first.
   const { plan, nemesis, ...others } = settings;
+  const both = { ...others, ...(!typed('nemesis') && { plan }), ...(!typed('plan') && { nemesis }) };
   try {
-    return flagsOf({ ...others, ...(!typed('nemesis') && { plan }), ...(!typed('plan') && { nemesis }) });
+    // Of what it does not take, too, it is said where that is wrong.
+    const all = flagsOf(both);
+    const isTaken = ([name]: [string, unknown]) => takes?.includes(name as keyof Settings);
+    return takes ? flagsOf(Object.fromEntries(Object.entries(both).filter(isTaken))) : all;
   } catch (error) {
     throw new UsageError(`${path}: ${(error as Error).message}`);
   }

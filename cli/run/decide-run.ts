@@ -44,11 +44,12 @@ function decidePlan(
 ): DecidedPlan {
   const { timeLimitMs, leaseMs, clients, topologyOptions } = settings;
   const topology = planTopology(kind, topologyOptions, clients);
+  const lacking = { ...unavailable, ...kind.unavailable };
   if ('planFile' in faults) {
-    const plan = readPlanFile(faults.planFile, faults.named, topology, unavailable);
+    const plan = readPlanFile(faults.planFile, faults.named, topology, lacking);
     return { plan, nemesis: [...new Set(plan.steps.map((step) => step.fault))], warnings: [] };
   }
-  const { requests, warnings } = parseNemesis(faults.nemesis, topology, unavailable);
+  const { requests, warnings } = parseNemesis(faults.nemesis, topology, lacking);
   const { intervalMs } = faults;
   const made = makePlan({ seed, faults: requests, topology, timeLimitMs, warmUpMs: WARM_UP_MS, intervalMs, leaseMs });
   return {

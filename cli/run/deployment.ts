@@ -28,6 +28,7 @@ export function planTopology(kind: TopologyKind, options: TopologyOptions, clien
   const { nodes, sentinels } = kind.hosts(options);
   return {
     name: kind.name,
+    service: kind.service,
     replicated: kind.replicated,
     quorum: kind.quorum,
     plannedFailover: kind.plannedFailover,

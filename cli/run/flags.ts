@@ -8,7 +8,7 @@ import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { LONGEST_START_MS } from '../../harness/run/client-process.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
-import type { Persistence, TopologyOptions } from '../../harness/vocabulary/topology.js';
+import type { Persistence, ServiceName, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import type { HoldTimes, ResourceMode } from '../../harness/vocabulary/workload.js';
 import { MIXED_HOLDS } from '../../workloads/hold-times.js';
@@ -35,6 +35,8 @@ export const LEAST_TIME_LIMIT_MS = WARM_UP_MS + 500;
 export const DEFAULT_LEASE_MS = 4_700;
 /** Of a topology whose locks ask a majority of them. */
 export const DEFAULT_NODES = 5;
+/** What the topology `etcd` is called beside `--service etcd`. */
+export const QUORUM = 'quorum';
 /** Seeds are below this. */
 export const SEEDS = 2 ** 31;
 
@@ -44,6 +46,11 @@ export interface OutputFlags {
   json: boolean;
 }
 
+/** Which config file to begin with; false: none. */
+export interface ConfigFlags {
+  config?: string | false;
+}
+
 /** Flags about how often to run. */
 export interface SeriesFlags extends OutputFlags {
   times?: number;
@@ -51,7 +58,8 @@ export interface SeriesFlags extends OutputFlags {
 }
 
 /** The flags of `run`, parsed. */
-export interface RunFlags extends SeriesFlags, MachineFlags {
+export interface RunFlags extends SeriesFlags, MachineFlags, ConfigFlags {
+  service: ServiceName;
   topology: string;
   lock?: string;
   workload: string;
@@ -76,8 +84,7 @@ export interface RunFlags extends SeriesFlags, MachineFlags {
   redisConf: [string, string][];
   failOn: FailOn[];
   stopAtFirst: boolean;
-  /** False: none. */
-  config?: string | false;
+  watch: boolean;
 }
 
 /** The flags of `replay`, parsed. */
@@ -105,7 +112,14 @@ function startDurationMs(text: string): number {
 /** Adds every flag of `run`. */
 export function addRunFlags(command: Command): Command {
   const options = [
-    value('--topology <name>', 'what to start', nameAmong(Object.keys(topologies)), 'single'),
+    value('--service <name>', 'redis (Valkey too) | etcd', nameAmong(['redis', 'etcd']), 'redis'),
+    value(
+      '--topology <name>',
+      'what to start; of etcd: single | quorum',
+      nameAmong([...Object.keys(topologies), QUORUM]),
+      'single',
+      'single; of etcd quorum',
+    ),
     new Option(
       '--lock <lock>',
       "a name from `list locks`, a file (./my-lock.ts), or 'cmd:./program args' (default: the topology's own)",
@@ -170,8 +184,11 @@ export function addRunFlags(command: Command): Command {
       'runs, with the seeds --seed, +1, +2, ...; then a table of all',
       'end after the first run that is violated',
     ),
-    new Option('--config <file>', 'settings to begin with (default: lock-torture.config.ts of your project)'),
-    new Option('--no-config', 'without it'),
+    new Option('--watch', 'run again when a file of the lock changes, first with the seed that failed').default(
+      false,
+      'no',
+    ),
+    ...configOptions(),
     ...outputOptions(),
   ];
   for (const option of options) command.addOption(option);
@@ -180,12 +197,20 @@ export function addRunFlags(command: Command): Command {
 
 /** Flags of `run` as typed, and which of them were. Throws what commander throws for bad ones. */
 export function parseRunFlags(argv: readonly string[]): { flags: RunFlags; given(flag: keyof RunFlags): boolean } {
+  return parseFlags(addRunFlags, argv);
+}
+
+/** Flags of a command that `add` gives its options, and which of them were typed. Throws what commander throws for bad ones. */
+export function parseFlags<Flags extends object>(
+  add: (command: Command) => Command,
+  argv: readonly string[],
+): { flags: Flags; given(flag: string): boolean } {
   // What it throws says what is wrong: printed by whoever catches it.
-  const command = addRunFlags(new Command('run'))
+  const command = add(new Command())
     .exitOverride()
     .configureOutput({ outputError: () => {} });
   command.parse([...argv], { from: 'user' });
-  return { flags: command.opts<RunFlags>(), given: (flag) => command.getOptionValueSource(flag) === 'cli' };
+  return { flags: command.opts<Flags>(), given: (flag) => command.getOptionValueSource(flag) === 'cli' };
 }
 
 /** Adds every flag of `replay`. */
@@ -209,6 +234,14 @@ function repetition(times: string, until: string): Option[] {
   return [
     value('--times <n>', times, wholeNumberIn(1, 100_000)),
     new Option('--until-violation', `${until}: within --times, else on and on until Ctrl-C`).default(false, 'no'),
+  ];
+}
+
+/** Which settings a command begins with. */
+export function configOptions(): Option[] {
+  return [
+    new Option('--config <file>', 'settings to begin with (default: lock-torture.config.ts of your project)'),
+    new Option('--no-config', 'without it'),
   ];
 }
 

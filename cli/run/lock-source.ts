@@ -7,20 +7,14 @@
  * default export, a program that does not answer) is the handshake's to tell. Nothing here is ever given to a shell.
  */
 import { constants } from 'node:fs';
-import { access, readFile, stat } from 'node:fs/promises';
-import { createRequire, isBuiltin } from 'node:module';
-import { delimiter, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { ImportKind, Loader, Message, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
+import { access, stat } from 'node:fs/promises';
+import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
+import type { Plugin } from 'esbuild';
 import { parseArgsStringToArgv } from 'string-argv';
 import type { BuiltinModule } from '../../lock-impl/index.js';
 import type { Library } from '../../lock-impl/third-party/library.js';
+import { type BundleContext, bundle, bundledFiles, LockSpecError, MODULE_EXTENSIONS } from './bundle.js';
 import { type FoundLibrary, findLibrary } from './published-library.js';
-
-/** A lock that cannot be used; the message is one line for the user. */
-export class LockSpecError extends Error {
-  override readonly name = 'LockSpecError';
-}
 
 export interface LockSource {
   /** Starts one lock client process. */
@@ -32,20 +26,6 @@ export interface LockSource {
   startsWithinMs?: number;
   /** What the user should know of it. */
   note?: string;
-}
-
-/** How a module of the user's is made one file. */
-export interface BundleContext {
-  /** What paths in messages start from. */
-  cwd: string;
-  /** Where the file may be written. */
-  outFolder: string;
-  /** The compiled client program, `dist/harness/client/main.js`: beside it is the ioredis that the tool brings. */
-  clientMain: string;
-  /** What it gets for `lock-torture`; absent: what locks need of it. */
-  own?: string;
-  /** Packages go into the bundle, too, because where the lock will run they are not. */
-  withPackages?: boolean;
 }
 
 export interface LockContext extends Omit<BundleContext, 'own'> {
@@ -60,7 +40,6 @@ export interface LockContext extends Omit<BundleContext, 'own'> {
 }
 
 const COMMAND = 'cmd:';
-const MODULE_EXTENSIONS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 
 /** What `--lock spec` means. Rejects with a LockSpecError. */
 export async function resolveLock(spec: string, context: LockContext): Promise<LockSource> {
@@ -78,6 +57,20 @@ export async function resolveLock(spec: string, context: LockContext): Promise<L
   if (!looksLikeFile(spec)) throw new LockSpecError(unknownName(spec, context.builtinNames));
   const file = await moduleFile(spec, context.cwd);
   return { kind: 'file', clientArgv: startOf(await bundle(file, context), context) };
+}
+
+/**
+ * The files of the user's that a lock is made of: a module with what it imports, packages left out, or what a program's command
+ * names. None of a lock that the tool brings. Rejects with a LockSpecError.
+ */
+export async function sourcesOf(spec: string, context: Pick<LockContext, 'cwd' | 'clientMain'>): Promise<string[]> {
+  if (spec.startsWith(COMMAND)) {
+    const argv = await commandArgv(spec.slice(COMMAND.length), context.cwd);
+    return argv.filter(isAbsolute);
+  }
+  if (!looksLikeFile(spec)) return [];
+  const file = await moduleFile(spec, context.cwd);
+  return bundledFiles(file, context);
 }
 
 function startOf(bundled: string, { node, clientMain }: LockContext): string[] {
@@ -179,92 +172,6 @@ async function moduleFile(spec: string, cwd: string): Promise<string> {
   return path;
 }
 
-/**
- * One module out of the user's own source files. Packages stay where they are and are loaded from there, so that native
- * add-ons and packages that read their own files work.
- */
-export async function bundle(file: string, context: BundleContext, plugins: readonly Plugin[] = []): Promise<string> {
-  const outfile = join(context.outFolder, 'lock.mjs');
-  // Loaded only when needed: it costs more than the rest of the start together.
-  const esbuild = await import('esbuild');
-  try {
-    await esbuild.build({
-      entryPoints: [file],
-      outfile,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      sourcemap: 'inline',
-      absWorkingDir: dirname(file),
-      logLevel: 'silent',
-      banner: { js: requireFor(file) },
-      define: Object.fromEntries(Object.entries(OWN_PLACE).map(([free, [name]]) => [free, name])),
-      plugins: [...plugins, leavePackagesWhereTheyAre(context), keepOwnPlace],
-    });
-  } catch (error) {
-    const messages = (error as { errors?: Message[] }).errors;
-    if (!messages?.[0]) throw error;
-    throw new LockSpecError(describe(messages[0], file, context.cwd));
-  } finally {
-    await esbuild.stop();
-  }
-  return outfile;
-}
-
-/** An ES module has no `require`; CommonJS files in the bundle need one, and that of the user's folder. */
-function requireFor(file: string): string {
-  const url = JSON.stringify(pathToFileURL(file).href);
-  return `import { createRequire as lockCreateRequire } from 'node:module'; const require = lockCreateRequire(${url});`;
-}
-
-function describe(message: Message, file: string, cwd: string): string {
-  const { location, text } = message;
-  const at = location ? resolve(dirname(file), location.file) : file;
-  const inside = relative(cwd, at);
-  const name = inside.startsWith('..') ? at : inside;
-  return location ? `${name}:${location.line}:${location.column + 1}: ${text}` : `${name}: ${text}`;
-}
-
-/** What a module may ask about its own place, the name it gets instead in the bundle, and its value. */
-const OWN_PLACE: Record<string, [name: string, valueFor: (path: string) => string]> = {
-  'import.meta.url': ['lockModuleUrl', (path) => pathToFileURL(path).href],
-  'import.meta.dirname': ['lockModuleFolder', dirname],
-  'import.meta.filename': ['lockModuleFile', (path) => path],
-  __dirname: ['lockModuleFolder', dirname],
-  __filename: ['lockModuleFile', (path) => path],
-};
-
-const LOADERS: Record<string, Loader> = {
-  '.ts': 'ts',
-  '.mts': 'ts',
-  '.cts': 'ts',
-  '.js': 'js',
-  '.mjs': 'js',
-  '.cjs': 'js',
-};
-
-/** Lets a module that reads files next to itself find them although the bundle lies elsewhere. */
-const keepOwnPlace: Plugin = {
-  name: 'keep-own-place',
-  setup(build) {
-    build.onLoad(
-      { filter: /\.[cm]?[jt]s$/, namespace: 'file' },
-      async ({ path }): Promise<OnLoadResult | undefined> => {
-        const source = await readFile(path, 'utf8');
-        if (!/import\.meta|__dirname|__filename/.test(source)) return undefined;
-        const values = new Map(
-          Object.values(OWN_PLACE).map(([name, valueFor]) => [name, JSON.stringify(valueFor(path))]),
-        );
-        const names = [...values].map(([name, value]) => `${name} = ${value}`).join(', ');
-        // On the first line itself, so that line numbers stay; behind a hashbang they would be a comment.
-        const contents = `const ${names}; ${source.replace(/^#!/, '//')}`;
-        return { contents, loader: LOADERS[extname(path)]!, resolveDir: dirname(path) };
-      },
-    );
-  },
-};
-
 /** Takes the place of `lock-impl/third-party/here.ts`. */
 function libraryFrom({ version, importedAs, from }: FoundLibrary): Plugin {
   const contents = [
@@ -280,44 +187,4 @@ function libraryFrom({ version, importedAs, from }: FoundLibrary): Plugin {
       }));
     },
   };
-}
-
-function leavePackagesWhereTheyAre({ clientMain, own, withPackages = false }: BundleContext): Plugin {
-  // Bundled rather than external: it is a few lines without state, and CommonJS files could not require it.
-  const tool = own ?? fileURLToPath(new URL('../../lock-impl/define-lock.js', pathToFileURL(clientMain)));
-  const asked = Symbol('asked by this plugin');
-  return {
-    name: 'leave-packages-where-they-are',
-    setup(build) {
-      build.onResolve({ filter: /\.node$/ }, ({ path, resolveDir, kind }) => {
-        if (!path.startsWith('.') && !isAbsolute(path)) return undefined;
-        if (withPackages)
-          return { errors: [{ text: `${path} is a native add-on, which cannot be put into a container` }] };
-        return leftOutside(resolve(resolveDir, path), kind);
-      });
-      build.onResolve({ filter: /^[^./]/ }, async (args: OnResolveArgs): Promise<OnResolveResult | undefined> => {
-        const { path, importer, resolveDir, kind, pluginData } = args;
-        if (pluginData === asked || kind === 'entry-point') return undefined;
-        if (isBuiltin(path)) return { path, external: true };
-        if (path === 'lock-torture') return { path: tool };
-        const found = await build.resolve(path, { importer, resolveDir, kind, pluginData: asked });
-        if (found.errors.length === 0) return withPackages ? { path: found.path } : leftOutside(found.path, kind);
-        // A lock without a package of its own can still use the client that the tool brings.
-        if (path === 'ioredis') {
-          const brought = createRequire(clientMain).resolve('ioredis');
-          return withPackages ? { path: brought } : leftOutside(brought, kind);
-        }
-        // esbuild itself knows what may be missing: what is required in a `try`.
-        if (withPackages) return undefined;
-        return { errors: found.errors.map(({ text, notes }) => ({ text, notes })) };
-      });
-    },
-  };
-}
-
-/** Loaded at run time from where it is, unless Node cannot load it by itself. */
-function leftOutside(path: string, kind: ImportKind): OnResolveResult {
-  if (['.ts', '.mts', '.cts', '.tsx', '.json'].includes(extname(path))) return { path };
-  const required = kind === 'require-call' || kind === 'require-resolve';
-  return { path: required ? path : pathToFileURL(path).href, external: true };
 }

@@ -1,7 +1,7 @@
 /** What a run needs of this machine: what may be asked for, and what was found. */
 import type { Capability } from '../../harness/vocabulary/host.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import type { RedisBinary } from '../../harness/vocabulary/topology.js';
+import type { RedisBinary, ServiceName } from '../../harness/vocabulary/topology.js';
 
 /** What this machine brings to a run. */
 export interface Machine {
@@ -31,6 +31,8 @@ export function namingServer(redis: RedisBinary): string[] {
 /** What a user may ask of the machine. `server` is an absolute path or a name such as `redis@8.0`. */
 export interface AskedMachine {
   runtime: string;
+  /** Whose server is to be found; Redis unless given. */
+  service?: ServiceName;
   server?: string | undefined;
   image?: string;
   clientImage?: string;

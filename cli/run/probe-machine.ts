@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import { buildClockShim } from '../../harness/machine/clock-shim.js';
 import { buildDurableShim, preloadTrouble } from '../../harness/machine/durable-shim.js';
+import { findEtcd } from '../../harness/machine/etcd-binary.js';
 import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
 import { privateFolder } from '../../harness/machine/private-folder.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
@@ -18,21 +19,26 @@ export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machi
     return runtime.machine;
   }
   const cache = cacheFolder();
-  const redis = await findRedis({ explicit: asked.server, cacheFolder: cache, say });
+  const isRedis = asked.service !== 'etcd';
+  const redis = await (isRedis ? findRedis : findEtcd)({ explicit: asked.server, cacheFolder: cache, say });
   const machine: Machine = { runtime: runtime.name, redis, unavailable: {} };
   const clock = await buildClockShim({ cacheFolder: cache, say });
-  const durable = await buildDurableShim({ cacheFolder: cache, say });
   const link = await buildLinkShaper({ cacheFolder: cache, say });
   if ('path' in clock) machine.clockShim = clock.path;
   else machine.unavailable.clock = clock.unavailable;
-  if ('path' in durable) {
-    using scratch = privateFolder(tmpdir());
-    const trouble = await preloadTrouble(redis, durable.path, scratch.path);
-    if (trouble) machine.unavailable.disk = trouble;
-    else machine.durableShim = durable.path;
-  } else machine.unavailable.disk = durable.unavailable;
+  if (isRedis) await addDurableShim(machine, cache, say);
   if ('path' in link) machine.linkShaper = link.path;
   else machine.unavailable.link = link.unavailable;
   for (const [what, why] of Object.entries(machine.unavailable)) say(`no ${what} faults: ${why}`);
   return machine;
+}
+
+async function addDurableShim(machine: Machine, cache: string, say: Say): Promise<void> {
+  const durable = await buildDurableShim({ cacheFolder: cache, say });
+  if ('path' in durable) {
+    using scratch = privateFolder(tmpdir());
+    const trouble = await preloadTrouble(machine.redis, durable.path, scratch.path);
+    if (trouble) machine.unavailable.disk = trouble;
+    else machine.durableShim = durable.path;
+  } else machine.unavailable.disk = durable.unavailable;
 }

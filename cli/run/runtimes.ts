@@ -24,13 +24,16 @@ export type ChosenRuntime =
  * where the runtime asked for, or neither of them, is available.
  */
 export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<ChosenRuntime> {
+  if (asked.service === 'etcd' && asked.runtime === 'docker')
+    throw new UsageError('etcd runs in the netns runtime only: leave out --runtime docker');
   const wantsImages = asked.image !== undefined || asked.clientImage !== undefined;
   if (asked.server !== undefined && (asked.runtime === 'docker' || wantsImages))
     throw new UsageError('--server is for the netns runtime; a server in containers is named with --image');
   if (asked.runtime === 'netns' && wantsImages)
     throw new UsageError('--image and --client-image are for the docker runtime, not for netns');
-  if (asked.runtime === 'netns' || asked.server !== undefined)
-    return netns(asked.runtime === 'netns' ? 'as asked' : '--server names a program of this machine', say);
+  if (asked.runtime === 'netns') return netns('as asked', say);
+  if (asked.server !== undefined) return netns('--server names a program of this machine', say);
+  if (asked.service === 'etcd') return netns('etcd runs on this machine only', say);
   const containers = await containersOrWhyNot(asked, say);
   if ('machine' in containers) {
     const why = `${containers.engine}${asked.runtime === 'docker' ? ', as asked' : ''}`;

@@ -46,7 +46,7 @@ export async function runSeries(series: Series): Promise<number> {
   const planned = timesOf(series);
   const many = planned !== 1;
   const asked = series.times !== undefined || series.untilViolation;
-  const stop = new StopRequests(many);
+  using stop = new StopRequests(many);
   const rows: SeriesRow[] = [];
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const sumUp = (ended: SeriesEnd) => summarise(rows, { ended, planned, original });

@@ -78,8 +78,11 @@ async function shown(inner: Inner, look: LiveLook | undefined, stop: StopRequest
   return await inner.ended;
 }
 
-/** Ctrl-C, once: the runs that go on end early and no other follows. Twice: everything ends at once. */
-export class StopRequests {
+/** By which the user asks to stop. */
+export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Ctrl-C, once: the runs that go on end early and no other follows. Twice: everything ends at once. Disposed, it hears no more. */
+export class StopRequests implements Disposable {
   private readonly inners = new Set<Inner>();
   private listening = false;
   private heard = false;
@@ -98,12 +101,16 @@ export class StopRequests {
 
   /** From now on requests are for this run too, and `tell` shows the user that they were heard. Until the first one begins, Ctrl-C simply ends the program. */
   passOnTo(inner: Inner, tell: (text: string) => void): void {
-    if (!this.listening) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, this.hear);
+    if (!this.listening) for (const signal of SIGNALS) process.on(signal, this.hear);
     this.listening = true;
     this.inners.add(inner);
     void inner.ended.then(() => this.inners.delete(inner));
     this.tell = tell;
     if (this.heard) inner.askToStop();
+  }
+
+  [Symbol.dispose](): void {
+    for (const signal of SIGNALS) process.off(signal, this.hear);
   }
 
   private readonly hear = () => {

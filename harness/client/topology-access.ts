@@ -75,10 +75,16 @@ export function topologyAccess(
     }
   };
 
+  /** The one logical server, or why `what` has no meaning here. */
+  const oneServer = (what: string): OneServer => {
+    if (description.kind === 'redlock')
+      throw new Error(`${what} has no meaning on redlock, whose nodes are independent: use nodes()`);
+    if (description.kind === 'etcd') throw new Error(`${what} has no meaning on etcd: connect to description.nodes`);
+    return description;
+  };
+
   const openOne = async (): Promise<Redis> => {
-    if (description.kind === 'redlock') {
-      throw new Error('redis() has no meaning on redlock, whose nodes are independent: use nodes()');
-    }
+    const description = oneServer('redis()');
     const one = openLogical(description);
     // A Cluster client takes the same commands, and differs in nothing that a lock should have to know.
     if (await isReady(one, READY_WITHIN_MS)) return one.client as Redis;
@@ -106,9 +112,7 @@ export function topologyAccess(
   };
 
   const openListening = (): Listening => {
-    if (description.kind === 'redlock') {
-      throw new Error('listen() has no meaning on redlock, whose nodes are independent: use nodes()');
-    }
+    const description = oneServer('listen()');
     // A log of its own, which is never read: a subscription grants nothing, and one that is cut off must not put a grant in
     // doubt.
     const subscriber = openLogical(description, new CommandLog());
@@ -147,7 +151,7 @@ export function topologyAccess(
 }
 
 /** What clients take for one logical server. */
-type OneServer = Exclude<TopologyDescription, { kind: 'redlock' }>;
+type OneServer = Exclude<TopologyDescription, { kind: 'redlock' | 'etcd' }>;
 
 function inWords(description: OneServer): string {
   switch (description.kind) {

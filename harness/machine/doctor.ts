@@ -13,6 +13,7 @@ import { buildClockShim, tryClockShim } from './clock-shim.js';
 import { findOnPath, runProgram } from './command.js';
 import { haveDebianPackages } from './debian-packages.js';
 import { buildDurableShim, preloadTrouble, tryDurableShim } from './durable-shim.js';
+import { EtcdNotFoundError, findEtcdHere } from './etcd-binary.js';
 import { buildLinkShaper, linkShaperTrouble } from './link-shaper.js';
 import { inNamespaces, isRoot, namespaceTrouble } from './namespaces.js';
 import { NETWORK_PROBE } from './network-probe.js';
@@ -70,6 +71,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis[]> {
     await linkShaper(options.cacheFolder, namespaces),
     await simulation(options.cacheFolder),
     await python(),
+    await etcd(options.cacheFolder),
     await diskSpace(options.runsFolder ?? process.cwd()),
   );
   return findings;
@@ -139,6 +141,23 @@ async function redisServer({ cacheFolder, server, fetch }: DiagnoseOptions): Pro
   }
   const remedy = 'install Redis 6.2 or newer, or give --server PATH';
   return { what, ok: false, detail: 'not on PATH, and this machine has no apt-get to download it with', remedy };
+}
+
+/** Only `--service etcd` wants it. */
+async function etcd(cacheFolder: string): Promise<Diagnosis> {
+  const what = 'etcd';
+  const lacking = { what, ok: 'limited' } as const;
+  try {
+    const found = await findEtcdHere({ cacheFolder });
+    if (found) return { what, ok: true, detail: `${found.version}, ${found.path} (${found.origin})` };
+  } catch (error) {
+    if (!(error instanceof EtcdNotFoundError)) throw error;
+    return { ...lacking, detail: error.message };
+  }
+  const detail = haveDebianPackages()
+    ? 'not on PATH: --service etcd downloads it from the distribution'
+    : 'not on PATH, and this machine has no apt-get to download it with: no --service etcd';
+  return { ...lacking, detail };
 }
 
 async function clockShim(cacheFolder: string): Promise<Diagnosis> {

@@ -257,7 +257,8 @@ static void take_data(struct descriptor *d, const char *bytes, size_t count) {
 static void take_connection(struct descriptor *listener, const char *bytes) {
   struct descriptor *d = new_descriptor(STREAM, listener->family);
   memcpy(&d->id, bytes, 4), memcpy(&d->peer_address, bytes + 4, 4), memcpy(&d->peer_port, bytes + 8, 2);
-  d->connected = 1, d->own_address = listener->own_address, d->own_port = listener->own_port;
+  d->connected = 1, d->own_port = listener->own_port;
+  d->own_address = listener->own_address == INADDR_ANY ? own_address : listener->own_address;
   arrived(listener);
   if (listener->first) listener->last->next = d;
   else listener->first = d;

@@ -5,7 +5,8 @@ import type { Clock } from '../vocabulary/time.js';
 import type { Endpoint } from '../vocabulary/topology.js';
 import type { ResourceMode } from '../vocabulary/workload.js';
 
-const PROGRAM = fileURLToPath(new URL('./main.js', import.meta.url));
+/** Its argument after that of Node. */
+export const RESOURCE_SERVER = fileURLToPath(new URL('./main.js', import.meta.url));
 const PORT = 7000;
 const READY_TIMEOUT_MS = 10_000;
 
@@ -14,7 +15,7 @@ export const RESOURCE = 'resource';
 
 /** Starts it on `host`; resolves when it listens, rejects if it does not in time. Ends with its host. */
 export async function startResource(host: Host, mode: ResourceMode, clock: Clock): Promise<Endpoint> {
-  const process = host.spawn([globalThis.process.execPath, PROGRAM, host.address, String(PORT), mode]);
+  const process = host.spawn([globalThis.process.execPath, RESOURCE_SERVER, host.address, String(PORT), mode]);
   if (!(await said(process, 'ready', clock)))
     throw new Error(`the protected resource did not start; its last words are in logs/${host.name}.log`);
   return { name: host.name, host: host.address, port: PORT };

@@ -11,7 +11,7 @@ import calculateSlot from 'cluster-key-slot';
 import { EVICTION } from '../topologies/monitor.js';
 import type { Observation, ObservationBody } from '../vocabulary/history.js';
 import type { Clock } from '../vocabulary/time.js';
-import type { MonitoredCommand, RedisNode } from '../vocabulary/topology.js';
+import type { MonitoredCommand, ServerNode } from '../vocabulary/topology.js';
 import { CommandSenders, type HostsClient } from './command-senders.js';
 
 export interface ObserverOptions {
@@ -33,7 +33,7 @@ const FIRST_LOOK_MS = 3_000;
 const WHOLE_DATABASES = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB']);
 
 /** Starts watching `nodes`; disposing stops. Resolves once every node is being watched, or cannot be for the moment. */
-export async function observe(nodes: readonly RedisNode[], options: ObserverOptions): Promise<AsyncDisposable> {
+export async function observe(nodes: readonly ServerNode[], options: ObserverOptions): Promise<AsyncDisposable> {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // one for every loop of every node
   const watches = nodes.map((node) => new NodeWatch(node, options, stop.signal));
@@ -57,14 +57,14 @@ class NodeWatch {
   private readonly stopped: Promise<undefined>;
   /** What may be the script that calls the next commands, where it was not recorded. */
   private script: MonitoredCommand | undefined;
-  /** How often its commands began to be followed. */
-  private watched = 0;
+  /** How often what was stored before stopped counting: its commands began to be followed, or one was left out. */
+  private begun = 0;
   private readonly senders: CommandSenders;
   /** What was run last is not recorded. */
   private isMissing = false;
 
   constructor(
-    private readonly node: RedisNode,
+    private readonly node: ServerNode,
     private readonly options: ObserverOptions,
     private readonly stop: AbortSignal,
   ) {
@@ -91,7 +91,7 @@ class NodeWatch {
           );
           return;
         }
-        this.watched++;
+        this.begun++;
         this.isMissing = false;
         this.record({ type: 'watch', watching: true });
         known = true;
@@ -123,7 +123,10 @@ class NodeWatch {
   private async trySample(): Promise<void> {
     try {
       const askedNs = this.options.clock.nowNs();
-      this.record(await this.sample());
+      const { begun } = this;
+      const sample = await this.sample();
+      // Else it shows what was there before something that nobody saw, and would be read as what is there after it.
+      if (begun === this.begun) this.record(sample);
       this.senders.answered(askedNs);
     } catch {
       // Dead or stopped: `commands` says so, and a sample that could not be taken is simply absent.
@@ -173,6 +176,7 @@ class NodeWatch {
   /** A command is left out, and what it calls if it is a script: as if nobody had watched just then. */
   private missed(reason: string): void {
     this.isMissing = true;
+    this.begun++;
     this.record({ type: 'watch', watching: false, reason });
     // It comes after the command, for a server carries out one after the other, and so ends this.
     void this.trySample();
@@ -189,7 +193,7 @@ class NodeWatch {
 
   private async sample(): Promise<ObservationBody> {
     const { clock, keys } = this.options;
-    const { watched } = this;
+    const isFollowed = this.begun > 0;
     const askedWallMs = clock.wallMs();
     const [time, server, replication, count, ...values] = await Promise.all([
       this.node.command('TIME'),
@@ -216,7 +220,7 @@ class NodeWatch {
     };
     // Whatever a lock keeps beside its keys, a queue or a count: then it is known that there is none.
     // What was stored before its commands were followed is not in the record.
-    if (Number(count) === 0 && watched > 0 && watched === this.watched) sample.isEmpty = true;
+    if (Number(count) === 0 && isFollowed) sample.isEmpty = true;
     if (role === 'slave') sample.linkUp = facts.get('master_link_status') === 'up';
     keys.forEach((key, n) => {
       const stored = values[2 * n] as Stored | typeof ELSEWHERE | undefined;

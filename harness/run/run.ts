@@ -8,6 +8,7 @@
  */
 
 import type { Ledger } from '../record/facts/ledger.js';
+import { serviceInWords } from '../record/facts/words.js';
 import { keyNamer } from '../record/key-names.js';
 import { Recorder } from '../record/recorder.js';
 import { asStoreError } from '../record/store.js';
@@ -113,7 +114,7 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
     say(
       `${config.clients} clients of lock "${handshake.lock}" on ${config.keys.length} keys, lease ${config.leaseMs} ms`,
     );
-    const observer = await observe(topology.nodes, {
+    const observer = await observe(kind.service === 'redis' ? topology.nodes : [], {
       clock,
       keys: config.keys,
       keyName: keyNamer(handshake.keys),
@@ -201,11 +202,13 @@ async function startTopology(
     clock: runtime.clock,
     redis: config.redis,
     spareAddress: runtime.spareAddress,
+    ownNetwork: runtime.ownNetwork,
     readyTimeoutMs: READY_TIMEOUT_MS,
     say,
   });
+  const service = serviceInWords(kind.service);
   const readySeconds = ((runtime.clock.nowNs() - beganNs) / 1e9).toFixed(2);
-  const serverVersion = await versionOf(topology);
+  const serverVersion = await topology.nodes[0]!.version();
   recorder.record({
     type: 'deployment',
     topology: kind.name,
@@ -215,7 +218,7 @@ async function startTopology(
     quorum: topology.quorum,
     ...(runtime.exactStamps && { exactStamps: true }),
   });
-  say(`${kind.name} ready after ${readySeconds} s: ${describe(topology)}, Redis ${serverVersion}`);
+  say(`${kind.name} ready after ${readySeconds} s: ${describe(topology, service)}, ${service} ${serverVersion}`);
   return topology;
 }
 
@@ -334,16 +337,9 @@ async function probeLiveness(
   );
 }
 
-async function versionOf(topology: Topology): Promise<string> {
-  const info = String(await topology.nodes[0]!.command('INFO', 'server'));
-  const field = (name: string) => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
-  // Valkey goes on telling the version of Redis that it is compatible with.
-  const valkey = field('valkey_version');
-  const redis = field('redis_version') ?? 'unknown';
-  return valkey === undefined ? redis : `${redis} (Valkey ${valkey})`;
-}
-
-function describe(topology: Topology): string {
+function describe(topology: Topology, service: string): string {
   const count = (nodes: number, what: string) => (nodes === 0 ? [] : [`${nodes} ${what}${nodes === 1 ? '' : 's'}`]);
-  return [...count(topology.nodes.length, 'Redis node'), ...count(topology.sentinels.length, 'Sentinel')].join(', ');
+  return [...count(topology.nodes.length, `${service} node`), ...count(topology.sentinels.length, 'Sentinel')].join(
+    ', ',
+  );
 }

@@ -3,10 +3,11 @@
  * the plan, and they are not started again, so the run must say so: what follows is another deployment than was meant.
  */
 
+import { EtcdServer } from '../topologies/etcd/etcd-server.js';
 import { RedisServer } from '../topologies/redis-server.js';
 import type { FaultEffect, HistoryBody } from '../vocabulary/history.js';
 import type { Clock } from '../vocabulary/time.js';
-import type { RedisNode } from '../vocabulary/topology.js';
+import type { ServerNode } from '../vocabulary/topology.js';
 
 export interface ServerWatch extends AsyncDisposable {
   /** Aborts when a server has ended by itself: the deployment will not be whole again. */
@@ -15,13 +16,13 @@ export interface ServerWatch extends AsyncDisposable {
 
 /** Starts watching; disposing stops, and resolves when everything that was seen is recorded. */
 export function watchServers(
-  nodes: readonly RedisNode[],
+  nodes: readonly ServerNode[],
   clock: Clock,
   record: (body: HistoryBody) => void,
 ): ServerWatch {
   const incomplete = new AbortController();
   const telling = new Set<Promise<void>>();
-  const servers = nodes.filter((node) => node instanceof RedisServer);
+  const servers = nodes.filter((node) => node instanceof RedisServer || node instanceof EtcdServer);
   for (const server of servers) {
     server.onOwnEnd = (exit) => {
       const sinceNs = clock.nowNs();

@@ -1,7 +1,7 @@
-/** How each runtime gives faults what they need (`Capability`): what is really done when a fault says "cut" or "skew". */
-import type { Capability } from '../vocabulary/host.js';
+/** How each runtime gives faults what they need (`RuntimeCapability`): what is really done when a fault says "cut" or "skew". */
+import type { RuntimeCapability } from '../vocabulary/host.js';
 
-export const provides: Readonly<Record<string, Readonly<Record<Capability, string>>>> = {
+export const provides: Readonly<Record<string, Readonly<Record<RuntimeCapability, string>>>> = {
   netns: {
     process:
       "SIGKILL, SIGSTOP and SIGCONT to the host's process; its state is read back from `/proc/<pid>/stat`. Always there.",

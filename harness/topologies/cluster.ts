@@ -11,7 +11,7 @@ import calculateSlot from 'cluster-key-slot';
 import type { Host } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
 import type {
-  RedisNode,
+  ServerNode,
   Setting,
   Shard,
   SlotView,
@@ -46,6 +46,7 @@ const NODES = ['r1', 'r2', 'r3', 'r4', 'r5', 'r6'];
 
 export const cluster: TopologyKind = {
   name: 'cluster',
+  service: 'redis',
   summary: 'Redis Cluster: three primaries with a replica each',
   defaultLock: 'set-nx-px',
   replicated: true,
@@ -85,7 +86,7 @@ function clusterTopology(nodes: RedisServer[], options: TopologyOptions): Topolo
 }
 
 /** Makes one Cluster of servers that have only just started. */
-async function join(nodes: readonly RedisNode[], clock: Clock, timeoutMs: number): Promise<void> {
+async function join(nodes: readonly ServerNode[], clock: Clock, timeoutMs: number): Promise<void> {
   const byName = new Map(nodes.map((node) => [node.name, node]));
   // Epochs that differ from the first: two primaries with the same one have to settle it between them.
   await Promise.all(nodes.map((node, n) => node.command('CLUSTER', 'SET-CONFIG-EPOCH', n + 1)));
@@ -109,7 +110,7 @@ async function join(nodes: readonly RedisNode[], clock: Clock, timeoutMs: number
 
 /** A node that has not heard of its primary yet refuses. */
 async function replicate(
-  node: RedisNode,
+  node: ServerNode,
   primary: { name: string; id: string },
   clock: Clock,
   giveUpNs: number,
@@ -139,12 +140,12 @@ function each({ from, to }: SlotRange): number[] {
 }
 
 interface View {
-  node: RedisNode;
+  node: ServerNode;
   members: ClusterMember[];
 }
 
 /** What every node that could be asked believes. */
-async function askAll(nodes: readonly RedisNode[]): Promise<View[]> {
+async function askAll(nodes: readonly ServerNode[]): Promise<View[]> {
   const answers = await Promise.all(
     nodes.map(async (node) => {
       const reply = await node.command('CLUSTER', 'NODES').catch(() => undefined);
@@ -159,7 +160,7 @@ async function askAll(nodes: readonly RedisNode[]): Promise<View[]> {
  * same one of the two as owner of slots, which itself says that it is a primary: one that was cut off and replaced still
  * names itself, and is outvoted.
  */
-async function agreedShards(nodes: readonly RedisNode[]): Promise<Shard[]> {
+async function agreedShards(nodes: readonly ServerNode[]): Promise<Shard[]> {
   const views = await askAll(nodes);
   const most = (agree: (members: readonly ClusterMember[]) => boolean) =>
     views.filter(({ members }) => agree(members)).length > views.length / 2;
@@ -183,21 +184,21 @@ async function agreedShards(nodes: readonly RedisNode[]): Promise<Shard[]> {
   return found.flat();
 }
 
-async function slotView(node: RedisNode): Promise<SlotView> {
+async function slotView(node: ServerNode): Promise<SlotView> {
   const members = parseClusterNodes(String(await node.command('CLUSTER', 'NODES')));
   const { id, moving } = members.find(({ flags }) => flags.has('myself'))!;
   return { id, moving, ownerOf: (slot) => ownerOf(slot, members)?.address };
 }
 
 /** The address of the one of these that has most slots, in this view. */
-function ownerAmong(nodes: readonly RedisNode[], members: readonly ClusterMember[]): string | undefined {
+function ownerAmong(nodes: readonly ServerNode[], members: readonly ClusterMember[]): string | undefined {
   const owners = members.filter(
     ({ address, slots }) => slots.length > 0 && nodes.some(({ host }) => host.address === address),
   );
   return owners.toSorted((a, b) => countOf(b.slots) - countOf(a.slots))[0]?.address;
 }
 
-async function whatIsMissing(nodes: readonly RedisNode[]): Promise<string[]> {
+async function whatIsMissing(nodes: readonly ServerNode[]): Promise<string[]> {
   const silent = await notAnswering(nodes);
   if (silent.length > 0) return silent;
   const shards = await agreedShards(nodes);
@@ -225,8 +226,8 @@ function slotTrouble({ node, members }: View, first: View): string | undefined {
 
 /** In what a node's own view differs from what all should see. */
 async function viewTrouble(
-  node: RedisNode,
-  nodes: readonly RedisNode[],
+  node: ServerNode,
+  nodes: readonly ServerNode[],
   shards: readonly Shard[],
 ): Promise<string | undefined> {
   let info: string;

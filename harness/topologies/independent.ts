@@ -4,7 +4,7 @@
 import type {
   Endpoint,
   Quorum,
-  RedisNode,
+  ServerNode,
   Topology,
   TopologyContext,
   TopologyDescription,
@@ -16,6 +16,7 @@ import { dataNode, dataSettings, passwordOf, type RedisServer } from './redis-se
 
 export const single: TopologyKind = {
   name: 'single',
+  service: 'redis',
   summary: 'one Redis server',
   defaultLock: 'set-nx-px',
   replicated: false,
@@ -30,6 +31,7 @@ export const single: TopologyKind = {
 
 export const redlock: TopologyKind = {
   name: 'redlock',
+  service: 'redis',
   summary: 'N independent masters (--nodes, 5 by default), no replication',
   defaultLock: 'redlock',
   replicated: false,
@@ -76,7 +78,7 @@ async function startIndependent(
   return startedOrThrow(topology, context.clock, context.readyTimeoutMs);
 }
 
-export function endpoint(node: RedisNode): Endpoint {
+export function endpoint(node: ServerNode): Endpoint {
   return { name: node.name, host: node.host.address, port: node.port };
 }
 

@@ -7,10 +7,16 @@ import { lastWords } from './last-words.js';
 
 /** The server's program is told what to be by its name. */
 const PROGRAM = 'redis-check-aof';
-/** From 7.0 on in several parts, before as one file. */
-const LOGS = ['appendonlydir/appendonly.aof.manifest', 'appendonly.aof'];
-/** It asks whether it may. */
-const SCRIPT = 'log=$1; shift; [ -e "$log" ] || log=$1; shift; echo y | "$@" "$log"';
+/** From 7.0 on in several parts, of which a manifest names the last one last; before as one file. */
+const LOGS = ['appendonlydir', 'appendonly.aof'];
+/**
+ * It asks whether it may. It is given the last part, for it can cut off no other: by the manifest it looks at all of them, and
+ * that of Valkey 9.1 takes the first one, a snapshot, for damaged whatever it is.
+ */
+const SCRIPT = `parts=$1; log=$2; shift 2
+last=$(sed -n 's/^file \\([^ ]*\\) .*/\\1/p' "$parts/appendonly.aof.manifest" 2>/dev/null | tail -n 1)
+[ -z "$last" ] || log=$parts/$last
+echo y | "$@" "$log"`;
 const TIMEOUT_MS = 10_000;
 
 /** Resolves with the program's own last words. The server must be dead. */

@@ -14,15 +14,16 @@ import type {
   Monitoring,
   Persistence,
   RedisBinary,
-  RedisNode,
+  ServerNode,
   Setting,
   TopologyContext,
   TopologyOptions,
 } from '../vocabulary/topology.js';
-import { lastWords } from './last-words.js';
+import { obituaryOf } from './last-words.js';
 import { mendLog } from './mend-log.js';
 import { monitor } from './monitor.js';
 import { DeploymentError } from './ready.js';
+import { clockMsIn, versionIn } from './server-info.js';
 import { ServerProcess } from './server-process.js';
 import { unforgiving } from './unforgiving.js';
 
@@ -52,7 +53,7 @@ const START_TIMEOUT_MS = 10_000;
 export const REDIS_PORT = 6379;
 export const SENTINEL_PORT = 26379;
 
-export class RedisServer implements RedisNode {
+export class RedisServer implements ServerNode {
   readonly name: string;
   readonly kind: 'redis' | 'sentinel';
   readonly host: Host;
@@ -100,17 +101,8 @@ export class RedisServer implements RedisNode {
     await this.options.afterStart?.(this);
   }
 
-  /** How a server ended by itself, with its own last words, in one line. */
-  async obituary(exit: ProcessExit): Promise<string> {
-    const how =
-      exit.signal === 'SIGKILL'
-        ? 'killed by something outside of the run (the kernel does so when memory runs out)'
-        : exit.signal
-          ? `it crashed (${exit.signal})`
-          : `exit status ${exit.code}`;
-    const log = await this.host.exec(['tail', '-c', '8192', `../../logs/${this.host.name}.log`]).catch(() => undefined);
-    const words = lastWords(log?.stdout ?? '');
-    return `${how}; ${words ? `last words: ${words} (` : '('}all of them in logs/${this.host.name}.log)`;
+  obituary(exit: ProcessExit): Promise<string> {
+    return obituaryOf(this.host, exit);
   }
 
   forget(): Promise<void> {
@@ -158,6 +150,19 @@ export class RedisServer implements RedisNode {
       if (!(error instanceof Error && error.name === 'ReplyError') && this.admin === admin) this.dropAdmin();
       throw error;
     }
+  }
+
+  async ping(): Promise<void> {
+    const answer = await this.command('PING');
+    if (answer !== 'PONG') throw new Error(`${this.name} answers PING with ${String(answer)}`);
+  }
+
+  async clockMs(): Promise<number | undefined> {
+    return clockMsIn(await this.command('INFO', 'server'));
+  }
+
+  async version(): Promise<string> {
+    return versionIn(await this.command('INFO', 'server'));
   }
 
   async monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring> {

@@ -7,7 +7,7 @@
  */
 import type { Host } from '../vocabulary/host.js';
 import type {
-  RedisNode,
+  ServerNode,
   Setting,
   Topology,
   TopologyContext,
@@ -17,10 +17,11 @@ import type {
 } from '../vocabulary/topology.js';
 import { type FailoverManager, startFailoverManager } from './failover-manager/started.js';
 import { killAll } from './independent.js';
+import { OwnVirtualAddress } from './own-virtual-address.js';
 import { notAnswering, startedOrThrow } from './ready.js';
 import { dataNode, dataSettings, passwordOf, REDIS_PORT, type RedisServer } from './redis-server.js';
 import { oneShard, REPLICATION, REPLICATION_SETTINGS, replicaTrouble } from './replication.js';
-import { VirtualAddress } from './virtual-address.js';
+import { type AddressPower, VirtualAddress } from './virtual-address.js';
 
 const DATA_NODES = ['r1', 'r2', 'r3'];
 const MANAGER = 'm1';
@@ -34,6 +35,7 @@ const ANY_ADDRESS = 'bind 0.0.0.0';
 
 export const replica: TopologyKind = {
   name: 'replica',
+  service: 'redis',
   summary: 'one primary, two replicas, a virtual address that a failover manager moves to whom it promotes',
   defaultLock: 'set-nx-px',
   replicated: true,
@@ -49,7 +51,10 @@ export const replica: TopologyKind = {
     const replicaOf = `replicaof ${first!.address} ${REDIS_PORT}`;
     const replicas = others.map((host) => dataNode(host, options, context, [...config, replicaOf]));
     const nodes = [primary, ...replicas];
-    const address = new VirtualAddress(context.spareAddress, [first!, ...others], context.clock);
+    const homes = [first!, ...others];
+    const address = context.ownNetwork
+      ? new OwnVirtualAddress(context.spareAddress, homes, context.ownNetwork)
+      : new VirtualAddress(context.spareAddress, homes, context.clock);
     const deployment = new Deployment(nodes, byName.get(MANAGER)!, address, options, context);
 
     await Promise.all([primary.start(), address.prepare().then(() => address.moveTo(first!))]);
@@ -75,7 +80,7 @@ class Deployment implements Topology {
   constructor(
     readonly nodes: readonly RedisServer[],
     managerHost: Host,
-    private readonly address: VirtualAddress,
+    private readonly address: AddressPower,
     private readonly options: TopologyOptions,
     private readonly context: TopologyContext,
   ) {
@@ -139,7 +144,7 @@ class Deployment implements Topology {
   }
 
   /** The node that says it is a primary and whose host alone has the address. */
-  private async primary(): Promise<RedisNode | undefined> {
+  private async primary(): Promise<ServerNode | undefined> {
     const roles = await Promise.all(this.nodes.map((node) => node.command('ROLE').catch(() => undefined)));
     const primaries = this.nodes.filter((_, at) => Array.isArray(roles[at]) && roles[at][0] === 'master');
     const holding = await Promise.all(primaries.map((node) => this.address.isOn(node.host)));
@@ -183,7 +188,7 @@ class Deployment implements Topology {
   }
 }
 
-function settingsOf({ address }: VirtualAddress): Setting[] {
+function settingsOf({ address }: AddressPower): Setting[] {
   const manager = (name: string, value: string, why: string) => ({ where: 'failover manager', name, value, why });
   return [
     {

@@ -4,7 +4,7 @@
  * Sentinel's own periods are shortened so that a deployment is ready in about a second and a failover takes little more
  * than `down-after-milliseconds`; every such setting is reported. None of them changes what a failover can lose.
  */
-import type { RedisNode, Setting, Topology, TopologyKind, TopologyOptions } from '../vocabulary/topology.js';
+import type { ServerNode, Setting, Topology, TopologyKind, TopologyOptions } from '../vocabulary/topology.js';
 import { endpoint, killAll } from './independent.js';
 import { notAnswering, startedOrThrow } from './ready.js';
 import { dataNode, dataSettings, passwordOf, REDIS_PORT, RedisServer, SENTINEL_PORT } from './redis-server.js';
@@ -33,6 +33,7 @@ const EXPECTED_FAILOVER_MS = 1_600;
 
 export const sentinel: TopologyKind = {
   name: 'sentinel',
+  service: 'redis',
   summary: 'one primary, two replicas, three Sentinels',
   defaultLock: 'set-nx-px',
   replicated: true,
@@ -98,9 +99,9 @@ function sentinelTopology(nodes: RedisServer[], sentinels: RedisServer[], option
 
 /** The node that a majority of Sentinels names and that itself says it is a primary. */
 async function agreedPrimary(
-  nodes: readonly RedisNode[],
-  sentinels: readonly RedisNode[],
-): Promise<RedisNode | undefined> {
+  nodes: readonly ServerNode[],
+  sentinels: readonly ServerNode[],
+): Promise<ServerNode | undefined> {
   const answers = await Promise.all(
     sentinels.map((node) => node.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER_NAME).catch(() => undefined)),
   );
@@ -115,7 +116,7 @@ async function agreedPrimary(
   return Array.isArray(role) && role[0] === 'master' ? node : undefined;
 }
 
-async function whatIsMissing(nodes: readonly RedisNode[], sentinels: readonly RedisNode[]): Promise<string[]> {
+async function whatIsMissing(nodes: readonly ServerNode[], sentinels: readonly ServerNode[]): Promise<string[]> {
   const silent = await notAnswering([...nodes, ...sentinels]);
   if (silent.length > 0) return silent;
   const primary = await agreedPrimary(nodes, sentinels);
@@ -125,7 +126,7 @@ async function whatIsMissing(nodes: readonly RedisNode[], sentinels: readonly Re
   return (await Promise.all([...perReplica, ...perSentinel])).filter((trouble) => trouble !== undefined);
 }
 
-async function sentinelTrouble(node: RedisNode, replicas: number, others: number): Promise<string | undefined> {
+async function sentinelTrouble(node: ServerNode, replicas: number, others: number): Promise<string | undefined> {
   const reply = await node.command('SENTINEL', 'MASTER', MASTER_NAME).catch((error: Error) => [error.message]);
   const facts = pairs(reply);
   if (facts.get('flags') !== 'master') return `${node.name} sees the primary as "${facts.get('flags')}"`;
@@ -143,7 +144,7 @@ function pairs(reply: unknown): Map<string, string> {
 }
 
 /** Never written to its file, so told after every start: without them a returning primary stays one for 10 s. */
-async function setDebugPeriods(node: RedisNode): Promise<void> {
+async function setDebugPeriods(node: ServerNode): Promise<void> {
   await node.command('SENTINEL', 'DEBUG', ...Object.entries(DEBUG_PERIODS_MS).flat());
 }
 

@@ -12,6 +12,9 @@ import { DEVICE, type DeviceState, IpSession } from './ip-session.js';
 const ARP_NOTIFY = '/proc/sys/net/ipv4/conf/all/arp_notify';
 const ALLOW_ANNOUNCING = `echo 1 > ${ARP_NOTIFY}; cat ${ARP_NOTIFY}`;
 
+/** What every implementation of it can do. */
+export type AddressPower = Pick<VirtualAddress, keyof VirtualAddress>;
+
 export class VirtualAddress {
   private last: Promise<unknown> = Promise.resolve();
   private readonly sessions: ReadonlyMap<Host, IpSession>;

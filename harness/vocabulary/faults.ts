@@ -2,7 +2,7 @@
 import type { FaultRecord, HistoryEvent } from './history.js';
 import type { Capability, Host, HostProcess, Runtime } from './host.js';
 import type { Clock, Random } from './time.js';
-import type { Persistence, PlannedFailover, Quorum, Topology } from './topology.js';
+import type { Persistence, PlannedFailover, Quorum, ServiceName, Topology } from './topology.js';
 import type { HoldLedger } from './verdict.js';
 
 export type TargetRole =
@@ -120,6 +120,7 @@ export interface FaultRefusal extends Error {
 /** What is known of a deployment before it is started. */
 export interface TopologyFacts {
   readonly name: string;
+  readonly service: ServiceName;
   readonly replicated: boolean;
   readonly quorum: Quorum['kind'];
   readonly plannedFailover?: PlannedFailover | undefined;
@@ -142,6 +143,8 @@ export interface Fault {
   /** Sensible targets; the first is the default. */
   readonly targets: readonly TargetRole[];
   readonly needs: readonly Capability[];
+  /** It is in no group (`all`), because few servers can: only who names it gets it. */
+  readonly onlyNamed?: true;
   /** Why it makes no sense on this topology, or undefined. */
   unfit(topology: TopologyFacts): string | undefined;
   /**

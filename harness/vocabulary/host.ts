@@ -119,12 +119,26 @@ export interface OwnNetwork {
   /** What is sent comes so much later, more or less by the jitter; undefined: as usual. */
   delay(from: string, to: string, by: { delayMs: number; jitterMs: number } | undefined): void;
   isDelayed(from: string, to: string): boolean;
+  /** The name of the host that has the address. */
+  holderOf(address: string): string | undefined;
+  /** Takes the address from whoever has it and gives it to that host, at once: never are there two, or none. */
+  moveAddress(address: string, host: string): void;
+  /**
+   * The next so many answers from that port of the first host to the second are lost, each with its connection, of which both
+   * ends hear that the other has given up; 0: no more. `numbers`: only those that are one, as that to DEL is.
+   */
+  loseReplies(from: string, to: string, port: number, count: number, which: 'any' | 'numbers'): void;
+  /** How many are still to be lost, and the ports of the second host's ends of all connections that went with one. */
+  lostReplies(from: string, to: string): { left: number; ports: readonly number[] };
   /** Tells both ends of a connection that the other has given up; `ownPort` is that of the first host. */
   reset(one: string, other: string, ownPort: number, otherPort: number): void;
 }
 
 /** What a fault may need of a runtime. */
-export type Capability = 'clock' | 'disk' | 'link' | 'network' | 'process';
+export type RuntimeCapability = 'clock' | 'disk' | 'link' | 'network' | 'process';
+
+/** What a fault may need: of a runtime, or (`redis`) that the service is Redis or Valkey. */
+export type Capability = RuntimeCapability | 'redis';
 
 /** Makes hosts; disposing it ends every process and removes every host. */
 export interface Runtime extends AsyncDisposable {

@@ -1,5 +1,5 @@
 /** What a run can be asked for from a program or a config file: the flags of `run`, by their names there. */
-import type { Persistence } from './topology.js';
+import type { Persistence, ServiceName } from './topology.js';
 import type { FailOn } from './verdict.js';
 import type { ResourceMode } from './workload.js';
 
@@ -10,7 +10,9 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h'}`;
 export interface Settings {
   /** A file (a URL, or a path), a name from `list locks`, or `cmd:` and a program. */
   lock?: string | URL;
-  topology?: 'single' | 'replica' | 'sentinel' | 'cluster' | 'redlock';
+  service?: ServiceName;
+  /** Of etcd `single` or `quorum`. */
+  topology?: 'single' | 'replica' | 'sentinel' | 'cluster' | 'redlock' | 'quorum';
   workload?: string;
   runtime?: 'auto' | 'netns' | 'docker';
   server?: string;

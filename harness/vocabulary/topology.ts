@@ -1,5 +1,5 @@
-/** Redis deployments: what they are made of, and what they answer about themselves. */
-import type { FileAfterPowerCut, Host, HostProcess, PowerCut } from './host.js';
+/** Deployments: what they are made of, and what they answer about themselves. */
+import type { Capability, FileAfterPowerCut, Host, HostProcess, OwnNetwork, PowerCut } from './host.js';
 import type { Clock } from './time.js';
 
 export type Persistence = 'none' | 'rdb' | 'aof-everysec' | 'aof-always';
@@ -17,18 +17,27 @@ export interface TopologyOptions {
   redisConf: readonly (readonly [key: string, value: string])[];
 }
 
-/** One redis-server process, data node or Sentinel, on a host of its own. */
-export interface RedisNode {
+/**
+ * One server process, data node or Sentinel, on a host of its own. What only Redis has rejects on the server of another
+ * service; faults that need it are refused there beforehand (capability `redis`).
+ */
+export interface ServerNode {
   readonly name: string;
-  readonly kind: 'redis' | 'sentinel';
+  readonly kind: 'redis' | 'sentinel' | 'etcd';
   readonly host: Host;
   readonly port: number;
   /** The process that runs now or ran last. */
   readonly process: HostProcess;
-  /** Starts the server again with what is on its disk; resolves when it answers PING. Rejects if it does not in time. */
+  /** Starts the server again with what is on its disk; resolves when it answers. Rejects if it does not in time. */
   start(): Promise<void>;
   /** Removes everything the server has on its disk. The server must be dead. */
   forget(): Promise<void>;
+  /** Resolves when it answers, through the channel that no fault cuts; bounded in time. Rejects with the reason. */
+  ping(): Promise<void>;
+  /** Its own wall clock, through that channel, ms since 1970; undefined where the service does not tell it. */
+  clockMs(): Promise<number | undefined>;
+  /** Service and version, as it tells them itself through that channel. */
+  version(): Promise<string>;
   /** Why nothing is known of what the server that runs, or ran last, has synced; undefined if it is. */
   diskTrouble(): Promise<string | undefined>;
   /** Makes of its disk what is there after a power cut; resolves with its files. The server must be dead. */
@@ -52,6 +61,8 @@ export type TopologyDescription = (
   /** Any of `nodes` tells a Cluster client the rest. */
   | { kind: 'cluster'; nodes: Endpoint[] }
   | { kind: 'redlock'; nodes: Endpoint[] }
+  /** Each of `nodes` answers for all of them. */
+  | { kind: 'etcd'; nodes: Endpoint[] }
 ) & {
   /** What every server asks for; absent: nothing. */
   password?: string;
@@ -83,9 +94,9 @@ export type PlannedFailover = 'primary' | 'sentinel' | 'replica';
 
 /** Nodes that hold the same data: one that takes writes, and those that replicate from it. */
 export interface Shard {
-  readonly primary: RedisNode;
+  readonly primary: ServerNode;
   /** All others that belong to it, whatever state they are in. */
-  readonly replicas: readonly RedisNode[];
+  readonly replicas: readonly ServerNode[];
   /** Whether commands on this key belong here. */
   serves(key: string): boolean;
 }
@@ -107,15 +118,15 @@ export interface SlotView {
 export interface HashSlots {
   of(key: string): number;
   /** Rejects where the node does not answer. */
-  view(node: RedisNode): Promise<SlotView>;
+  view(node: ServerNode): Promise<SlotView>;
 }
 
 /** A running deployment. Disposing stops every server of it. */
 export interface Topology extends AsyncDisposable {
   readonly name: string;
   /** Data nodes. */
-  readonly nodes: readonly RedisNode[];
-  readonly sentinels: readonly RedisNode[];
+  readonly nodes: readonly ServerNode[];
+  readonly sentinels: readonly ServerNode[];
   /** Hosts of those who decide, beside the data nodes, that a primary is to be replaced: Sentinels, a failover manager. */
   readonly watchers: readonly Host[];
   readonly settings: readonly Setting[];
@@ -139,8 +150,14 @@ export interface Topology extends AsyncDisposable {
   missing(): Promise<string[]>;
 }
 
+/** What is deployed: Redis (and Valkey, which takes the same settings and commands), or etcd. */
+export type ServiceName = 'redis' | 'etcd';
+
 export interface TopologyKind {
   readonly name: string;
+  readonly service: ServiceName;
+  /** What faults may need and cannot be had of this service, each with the reason. */
+  readonly unavailable?: Partial<Record<Capability, string>>;
   readonly summary: string;
   readonly defaultLock: string;
   readonly replicated: boolean;
@@ -158,16 +175,18 @@ export interface TopologyKind {
 
 export interface TopologyContext {
   clock: Clock;
-  /** argv prefix and environment that run redis-server (the unpacked one needs its library path). */
+  /** argv prefix and environment that run the server (an unpacked one needs its library path). */
   redis: RedisBinary;
   /** An address that no host has. */
   spareAddress: string;
+  /** Absent: the kernel's. */
+  ownNetwork?: OwnNetwork | undefined;
   readyTimeoutMs: number;
   /** One line for people: what a failover manager did. */
   say(line: string): void;
 }
 
-/** A server program: Redis, or Valkey, which takes the same settings and commands. */
+/** A server program: Redis; Valkey, which takes the same settings and commands; or etcd. */
 export interface RedisBinary {
   path: string;
   /** argv before `path`, where it is run by the loader that came with it. */
@@ -178,6 +197,22 @@ export interface RedisBinary {
   origin: string;
   /** The user's `--server`, where that was a name such as `redis@8.0`. */
   asked?: string | undefined;
+}
+
+/** Commands that not every server has. */
+export interface ServerNeeds {
+  /** One of these, as `COMMAND INFO` names them. */
+  oneOf: readonly string[];
+  /** A server that has one, as `--server` takes it: used where the user names none. */
+  server: string;
+  /** A kind of server that has the command and does not keep what it promises, and how that shows. */
+  notOn?: { kind: 'redis' | 'valkey'; because: string };
+}
+
+/** What can be run on some servers only. */
+export interface WithServerNeeds {
+  /** Absent: every server has what it needs. */
+  serverNeeds?: ServerNeeds;
 }
 
 /** A command as MONITOR shows it. */

@@ -4,7 +4,7 @@ import type { Completion, HistoryEvent } from './history.js';
 import type { Capability } from './host.js';
 import type { HandshakeValue, LockMode, LockModel, Stoppable } from './protocol.js';
 import type { Random } from './time.js';
-import type { Persistence, Topology } from './topology.js';
+import type { Persistence, Topology, WithServerNeeds } from './topology.js';
 import type { CauseName, ViolationClass } from './verdict.js';
 
 export interface WorkloadOptions {
@@ -108,7 +108,7 @@ export interface WorkloadDefaults {
 export type ResourceMode = 'trusting' | 'checking';
 
 /** A claim about locks, and the play that proves or refutes it on real servers. */
-export interface Scenario {
+export interface Scenario extends WithServerNeeds {
   readonly name: string;
   /** What is said, as one would hear it. */
   readonly claim: string;

@@ -1,5 +1,6 @@
 /** Canaries whose mistake lies with how a lease is renewed or extended. */
 import { ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
+import { ifeqCommands, ifneCommands } from '../server-needs.js';
 import type { CanaryPair } from './pair.js';
 
 export const renewingPairs: Record<string, CanaryPair> = {
@@ -74,6 +75,7 @@ export const renewingPairs: Record<string, CanaryPair> = {
     claims: 'a holder that dies after its first extension holds for ever',
     mended: 'the same, with PX',
     mendedClaims: 'exclusion',
+    serverNeeds: ifeqCommands,
   },
   'ifeq-any-answer': {
     topologies: ONE_SERVER,
@@ -82,6 +84,7 @@ export const renewingPairs: Record<string, CanaryPair> = {
     claims: 'a holder whose lease ran out believes to have extended it, beside the next one',
     mended: 'the same, looking whether the answer is its own value',
     mendedClaims: 'exclusion',
+    serverNeeds: ifeqCommands,
   },
   'ifne-extends': {
     topologies: ONE_SERVER,
@@ -90,5 +93,6 @@ export const renewingPairs: Record<string, CanaryPair> = {
     claims: 'a holder whose lease ran out extends it over the next holder',
     mended: 'the same, by IFEQ with its own value',
     mendedClaims: 'exclusion',
+    serverNeeds: ifneCommands,
   },
 };

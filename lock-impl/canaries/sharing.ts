@@ -1,5 +1,6 @@
 /** Canaries whose mistake lies with read-write locks, permits and fencing tokens. */
 import { ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
+import { expiringFields } from '../server-needs.js';
 import { type CanaryPair, readWriteForms } from './pair.js';
 
 export const sharingPairs: Record<string, CanaryPair> = {
@@ -82,5 +83,6 @@ export const sharingPairs: Record<string, CanaryPair> = {
     claims: 'a holder that dies holds for ever',
     mended: 'the same, with the name of the field',
     mendedClaims: 'exclusion; a dead holder delays the others for one lease at most',
+    serverNeeds: expiringFields,
   },
 };

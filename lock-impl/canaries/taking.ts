@@ -1,5 +1,6 @@
 /** Canaries whose mistake lies with how a lock is taken, and whose it then is. */
 import { ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
+import { waitsForDisks } from '../server-needs.js';
 import type { CanaryPair } from './pair.js';
 
 export const takingPairs: Record<string, CanaryPair> = {
@@ -130,5 +131,6 @@ export const takingPairs: Record<string, CanaryPair> = {
     claims: 'a server that loses its power forgets the grants of its last second, which were believed to be on disk',
     mended: 'the same, with WAITAOF after the SET, looking at its answer',
     mendedClaims: 'exclusion; a grant is on disk before it counts',
+    serverNeeds: waitsForDisks,
   },
 };

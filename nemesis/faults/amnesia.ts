@@ -18,7 +18,7 @@ export const amnesia: NemesisFault = {
   effects: ['killed', 'forgot'],
   targets: ['one', 'primary', 'replica', 'minority'],
   strikes: ['node'],
-  needs: ['process'],
+  needs: ['process', 'redis'],
   args: {},
   unfit: () => undefined,
   shape: () => ({ lane: 'servers', forMs: { min: 1_000, max: 3_000 }, leastMs: 300, settleMs: 1_500 }),

@@ -15,7 +15,7 @@ export const clusterFailover: NemesisFault = {
   effects: ['replaced'],
   targets: ['primary'],
   strikes: ['node'],
-  needs: [],
+  needs: ['redis'],
   args: {},
   unfit: unfitUnless('replica'),
   shape: () => ({ lane: 'servers', forMs: { min: 1_500, max: 2_500 }, leastMs: 500, settleMs: 1_500 }),

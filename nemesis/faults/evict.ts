@@ -8,7 +8,7 @@
  */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
-import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import type { ServerNode, Shard } from '../../harness/vocabulary/topology.js';
 import { Interrupted, isRefusal, Refusal, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import type { Pressure } from '../levers/pressure.js';
@@ -41,7 +41,7 @@ export const evict: NemesisFault = {
   effects: ['short-of-memory', 'evicted'],
   targets: ['primary', 'one', 'minority'],
   strikes: ['node'],
-  needs: [],
+  needs: ['redis'],
   args: {},
   unfit: ({ maxmemoryPolicy }) =>
     maxmemoryPolicy !== undefined && maxmemoryPolicy !== 'noeviction'
@@ -70,7 +70,7 @@ interface Hunt {
 /** A server under pressure, and which keys of the run it has evicted since. */
 interface Server {
   name: string;
-  node: RedisNode;
+  node: ServerNode;
   pressure: Pressure;
   lost: { key: string; holder?: string }[];
   heal(): Promise<string>;
@@ -118,7 +118,7 @@ async function strikeEvict(step: PlanStep, context: NemesisContext): Promise<Act
 }
 
 /** The nodes to strike, each with a word whose hash slot it serves. */
-async function whom(step: PlanStep, context: NemesisContext): Promise<{ node: RedisNode; tag: string }[]> {
+async function whom(step: PlanStep, context: NemesisContext): Promise<{ node: ServerNode; tag: string }[]> {
   const struck = (await resolveTarget(step, context)).filter(isNode);
   const nodes = struck.map(({ node }) => node).filter(({ kind }) => kind === 'redis');
   if (nodes.length === 0) throw new Refusal('only data nodes evict');
@@ -139,7 +139,7 @@ function tagOf(shard: Shard): string {
 }
 
 /** Limits a server's memory, listens to what it evicts from now on, and fills it up to the limit. */
-async function press(node: RedisNode, tag: string, context: NemesisContext): Promise<Server> {
+async function press(node: ServerNode, tag: string, context: NemesisContext): Promise<Server> {
   return InForce.strike(async (inForce) => {
     const pressure = await inForce.add(context.levers.pressure.squeeze(node, tag));
     const lost: Server['lost'] = [];

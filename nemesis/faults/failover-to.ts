@@ -19,7 +19,7 @@ export const failoverTo: NemesisFault = {
   effects: ['replaced'],
   targets: ['primary'],
   strikes: ['node'],
-  needs: [],
+  needs: ['redis'],
   args: {},
   unfit: unfitUnless('primary'),
   shape: () => ({ lane: 'servers', forMs: { min: 1_000, max: 2_000 }, leastMs: 500, settleMs: 1_500 }),

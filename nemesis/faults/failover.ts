@@ -19,7 +19,7 @@
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
-import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import type { ServerNode, Shard } from '../../harness/vocabulary/topology.js';
 import type { OpenHold } from '../../harness/vocabulary/verdict.js';
 import { message, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
@@ -63,7 +63,7 @@ export const failover: NemesisFault = {
   effects: ['cut', 'replaced', 'killed', 'forgot'],
   targets: ['primary'],
   strikes: ['node'],
-  needs: ['network', 'process'],
+  needs: ['network', 'process', 'redis'],
   args: {
     // biome-ignore lint/suspicious/noThenProperty: a word in a plan file, never a function
     then: { means: 'what becomes of the old primary; kill if not given', check: mustBeOneOf(['kill', 'isolate']) },
@@ -190,7 +190,7 @@ async function lagFirst(strike: Strike) {
 }
 
 /** Everybody who decides on a failover. */
-function others(old: RedisNode, { topology }: NemesisContext): Host[] {
+function others(old: ServerNode, { topology }: NemesisContext): Host[] {
   return [...topology.nodes.filter((node) => node !== old).map((node) => node.host), ...topology.watchers];
 }
 
@@ -228,7 +228,7 @@ interface Moment {
 
 /** Waits until the old primary's grants include keys that the others do not know, or soon will not; says what was found. */
 async function rightMoment(
-  next: readonly RedisNode[],
+  next: readonly ServerNode[],
   grants: GrantWatch,
   { byNs, promotionMs }: Moment,
   { shard, context }: Strike,
@@ -263,7 +263,7 @@ async function rightMoment(
 }
 
 /** How long the node will have the key: below 0 if it has none, Infinity if for ever or if it does not say. */
-async function lifetimeMs(node: RedisNode, key: string): Promise<number> {
+async function lifetimeMs(node: ServerNode, key: string): Promise<number> {
   try {
     if (Number(await node.command('EXISTS', key)) === 0) return -1;
     const leftMs = Number(await node.command('PTTL', key));

@@ -32,7 +32,7 @@ export const forgetGranted = grantedFault(
         "Redlock without delayed restarts: exclusion (`node-forgot`). The paper's own condition, crashed nodes that stay away for longer than a lease, is violated on purpose.",
     },
     effects: ['cut', 'killed', 'forgot'],
-    needs: ['network', 'process'],
+    needs: ['network', 'process', 'redis'],
   },
   () => forgetting,
 );

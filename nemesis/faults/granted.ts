@@ -7,7 +7,7 @@
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { FaultRecord } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
-import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import type { ServerNode } from '../../harness/vocabulary/topology.js';
 import { Interrupted, minorityOf, Refusal, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import { ended, oneWay } from '../levers/network.js';
@@ -18,7 +18,7 @@ import { isNode, namesOf, resolveTarget } from '../striking/targets.js';
 
 /** Makes one node lose what it granted; resolves with what was read back. */
 export type Lose = (
-  node: RedisNode,
+  node: ServerNode,
   inForce: InForce,
   context: NemesisContext,
 ) => Promise<Pick<FaultRecord, 'did' | 'proof' | 'effects'>>;
@@ -137,7 +137,7 @@ async function cycle(hunt: Hunt): Promise<Cycle> {
  * They often do: its holder at the time of the cut cannot release it there, and it stays until its lease is over.
  * With no such grant in time, any will do.
  */
-async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], { context, untilNs, signal }: Hunt) {
+async function worthLosing(grants: GrantWatch, away: readonly ServerNode[], { context, untilNs, signal }: Hunt) {
   const freeElsewhere = async ({ key }: { key: string }) => {
     const found = await Promise.all(away.map((node) => node.command('EXISTS', context.keyName(key))));
     return found.every((count) => Number(count) === 0);
@@ -146,7 +146,7 @@ async function worthLosing(grants: GrantWatch, away: readonly RedisNode[], { con
   return best.length > 0 ? best : grants.settled(untilNs, async () => true, { signal });
 }
 
-async function strikeOne(victim: RedisNode, { lose, inForce, context }: Hunt) {
+async function strikeOne(victim: ServerNode, { lose, inForce, context }: Hunt) {
   const objection = context.levers.memory.objection([victim.name]);
   if (objection) throw new Refusal(objection);
   const loss = context.levers.memory.count([victim.name]);
@@ -158,7 +158,7 @@ async function strikeOne(victim: RedisNode, { lose, inForce, context }: Hunt) {
 }
 
 /** As many nodes as can be missing while a lock can still be acquired. */
-async function whomToCut({ step, context }: Hunt): Promise<RedisNode[]> {
+async function whomToCut({ step, context }: Hunt): Promise<ServerNode[]> {
   const { nodes } = context.topology;
   const down = nodes.filter((node) => context.levers.kill.isDown(node) || context.levers.pause.isPaused(node.process));
   if (down.length > 0) throw new Refusal(`${words(down.map((node) => node.name))} must run for this`);
@@ -170,7 +170,7 @@ async function whomToCut({ step, context }: Hunt): Promise<RedisNode[]> {
 }
 
 /** One of the grantors that may forget by the minority rule; waits until one may. */
-async function pickVictim(grantors: readonly RedisNode[], { context, untilNs, signal }: Hunt): Promise<RedisNode> {
+async function pickVictim(grantors: readonly ServerNode[], { context, untilNs, signal }: Hunt): Promise<ServerNode> {
   for (;;) {
     const allowed = grantors.filter((node) => !context.levers.memory.objection([node.name]));
     if (allowed.length > 0) return context.random.pick(allowed);
@@ -182,7 +182,7 @@ async function pickVictim(grantors: readonly RedisNode[], { context, untilNs, si
 }
 
 /** Ends the connections that clients have to a node. */
-async function dropConnections(node: RedisNode, clients: readonly Host[]): Promise<void> {
+async function dropConnections(node: ServerNode, clients: readonly Host[]): Promise<void> {
   const listed = String(await node.command('CLIENT', 'LIST', 'TYPE', 'normal'));
   const addresses = new Set(clients.map((host) => host.address));
   for (const line of listed.split('\n')) {

@@ -14,6 +14,7 @@ import { kill } from './kill.js';
 import { lag } from './lag.js';
 import { loss } from './loss.js';
 import { lostReply } from './lost-reply.js';
+import { migrateSlots } from './migrate-slots.js';
 import { moveSlot } from './move-slot.js';
 import { partition } from './partition.js';
 import { pause } from './pause.js';
@@ -53,6 +54,7 @@ export const faults: Readonly<Record<string, NemesisFault>> = {
   'sentinel-failover': sentinelFailover,
   'cluster-failover': clusterFailover,
   'move-slot': moveSlot,
+  'migrate-slots': migrateSlots,
   'forget-granted': forgetGranted,
   'skew-granted': skewGranted,
   evict,

@@ -1,6 +1,6 @@
 /** Replicas cut from their primary, both ways; clients and Sentinels reach everybody, so nothing fails over. */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
-import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import type { ServerNode, Shard } from '../../harness/vocabulary/topology.js';
 import { Refusal, words } from '../levers/basics.js';
 import { bothWays } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
@@ -18,7 +18,7 @@ export const lag: NemesisFault = {
   effects: ['cut'],
   targets: ['replica'],
   strikes: ['node'],
-  needs: ['network'],
+  needs: ['network', 'redis'],
   args: {},
   unfit: ({ name, replicated }) => (replicated ? undefined : `nothing replicates on ${name}`),
   shape: () => ({ lane: 'servers', forMs: { min: 1_500, max: 4_000 }, leastMs: 500, settleMs: 1_500 }),
@@ -46,7 +46,7 @@ export const lag: NemesisFault = {
 };
 
 /** `replica` means every replica here: one that still follows could be promoted with everything in it. */
-async function replicasOf(step: PlanStep, shard: Shard, context: NemesisContext): Promise<readonly RedisNode[]> {
+async function replicasOf(step: PlanStep, shard: Shard, context: NemesisContext): Promise<readonly ServerNode[]> {
   if (step.target === 'replica') return shard.replicas;
   const struck = await resolveTarget(step, context);
   const nodes = struck.filter(isNode).map(({ node }) => node);

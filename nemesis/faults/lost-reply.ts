@@ -36,7 +36,7 @@ export const lostReply: NemesisFault = {
   effects: ['cut'],
   targets: ['primary', 'one', 'minority', 'majority', 'all'],
   strikes: ['node'],
-  needs: ['network'],
+  needs: ['network', 'redis'],
   args: {},
   unfit: () => undefined,
   // Once every client has given its connection up there are no answers left that could be lost.

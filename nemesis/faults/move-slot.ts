@@ -18,7 +18,7 @@ export const moveSlot: NemesisFault = {
   effects: ['slot-moves'],
   targets: ['primary'],
   strikes: ['node'],
-  needs: [],
+  needs: ['redis'],
   args: {
     until: { means: 'the last step: importing, migrating, keys, node; node if not given', check: mustBeOneOf(STEPS) },
   },

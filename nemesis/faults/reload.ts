@@ -6,7 +6,7 @@
  * minority has forgotten within one lease. Whatever the time does not suffice for is said: `3 of 5 nodes`.
  */
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
-import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import type { ServerNode } from '../../harness/vocabulary/topology.js';
 import { message, Refusal, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import { ended, type Grip } from '../levers/network.js';
@@ -37,7 +37,7 @@ export const reload: NemesisFault = {
   effects: ['killed', 'forgot'],
   targets: ['all'],
   strikes: ['node'],
-  needs: ['process'],
+  needs: ['process', 'redis'],
   args: {},
   unfit: () => undefined,
   shape: ({ replicated, nodes }, _target, leaseMs) => {
@@ -188,11 +188,12 @@ class Rolling {
     return signal.aborted || this.context.clock.nowNs() >= this.untilNs ? "the step's time was over" : undefined;
   }
 
-  private async missing(node: RedisNode): Promise<string[]> {
+  private async missing(node: ServerNode): Promise<string[]> {
     const { topology } = this.context;
     try {
       if (topology.replicated) return await topology.missing();
-      return (await node.command('PING')) === 'PONG' ? [] : [`${node.name} does not answer PING`];
+      await node.ping();
+      return [];
     } catch (error) {
       return [`${node.name} does not answer (${message(error)})`];
     }
@@ -204,7 +205,7 @@ interface Identity {
   runId: string;
 }
 
-async function identity(node: RedisNode): Promise<Identity> {
+async function identity(node: ServerNode): Promise<Identity> {
   const info = String(await node.command('INFO', 'server'));
   const [, runId] = /run_id:(\w+)/.exec(info) ?? [];
   if (runId === undefined) throw new Error(`${node.name} does not tell its run id`);

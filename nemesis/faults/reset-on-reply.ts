@@ -8,7 +8,7 @@
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { FaultRecord } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
-import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import type { ServerNode } from '../../harness/vocabulary/topology.js';
 import { Refusal, waitFor, words } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import type { Pair } from '../levers/network.js';
@@ -47,7 +47,7 @@ export const resetOnReply: NemesisFault = {
   effects: ['connections-reset'],
   targets: ['client', 'holder'],
   strikes: ['client'],
-  needs: ['link'],
+  needs: ['link', 'redis'],
   args: {
     answers: { means: 'which answers: any, or numbers; any if not given', check: mustBeOneOf(['any', 'numbers']) },
   },
@@ -153,7 +153,7 @@ async function loseOneOf({ struck, untilNs }: Aim, { step, watches, context }: L
     return {
       targets: [struck.name],
       did: `lost what ${node.name} answered to ${told} of ${struck.name}, and reset the connection`,
-      proof: `${node.name} ran ${told} of ${struck.host.address}:${port} (MONITOR); its link shaper swallowed the answer, and neither end lists the connection any more`,
+      proof: `${node.name} ran ${told} of ${struck.host.address}:${port} (MONITOR); the answer was swallowed on its way, and neither end lists the connection any more`,
       effects: [{ kind: 'connections-reset', pairs: [[node.name, struck.host.name]], sinceNs, untilNs: sinceNs }],
     };
   }
@@ -238,11 +238,11 @@ class LastCommands {
   private close: () => void = () => {};
 
   private constructor(
-    readonly node: RedisNode,
+    readonly node: ServerNode,
     private readonly context: NemesisContext,
   ) {}
 
-  static async watch(node: RedisNode, context: NemesisContext): Promise<LastCommands> {
+  static async watch(node: ServerNode, context: NemesisContext): Promise<LastCommands> {
     const watch = new LastCommands(node, context);
     const monitoring = await node.monitor(({ source, argv }) => watch.last.set(source, argv));
     watch.close = () => monitoring.close();

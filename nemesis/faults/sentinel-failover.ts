@@ -6,7 +6,7 @@
  * of them), which the deployment shortens. Shortened, a Sentinel also takes the replica that was just promoted for such a
  * primary, before it has heard of the failover, and undoes it. So the period is the server's own while the fault lasts.
  */
-import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import type { ServerNode } from '../../harness/vocabulary/topology.js';
 import { Refusal } from '../levers/basics.js';
 import type { Grip } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
@@ -29,7 +29,7 @@ export const sentinelFailover: NemesisFault = {
   effects: ['replaced'],
   targets: ['primary'],
   strikes: ['node'],
-  needs: [],
+  needs: ['redis'],
   args: {
     how: {
       means: 'whether the primary is asked to hand over first; forced if not given',
@@ -65,18 +65,18 @@ function sentinelsOf({ topology }: NemesisContext) {
   return described;
 }
 
-function alive({ topology, levers }: NemesisContext): RedisNode[] {
+function alive({ topology, levers }: NemesisContext): ServerNode[] {
   return topology.sentinels.filter((node) => !levers.kill.isDown(node));
 }
 
-function anySentinel(context: NemesisContext): RedisNode {
+function anySentinel(context: NemesisContext): ServerNode {
   const sentinels = alive(context);
   if (sentinels.length === 0) throw new Refusal('no Sentinel runs');
   return context.random.pick(sentinels);
 }
 
 /** Gives the Sentinel its own period; undone, it has the one that it had. A new process has that by itself. */
-async function ownPeriod(node: RedisNode): Promise<Grip> {
+async function ownPeriod(node: ServerNode): Promise<Grip> {
   const beforeMs = await publishPeriodMs(node);
   const set = async (ms: number) => {
     await node.command('SENTINEL', 'DEBUG', 'publish-period', ms);
@@ -87,14 +87,14 @@ async function ownPeriod(node: RedisNode): Promise<Grip> {
   return { proof: await set(PUBLISH_PERIOD_MS), effects: [], heal: () => set(beforeMs) };
 }
 
-async function publishPeriodMs(node: RedisNode): Promise<number> {
+async function publishPeriodMs(node: ServerNode): Promise<number> {
   const told = await node.command('SENTINEL', 'DEBUG');
   const flat = Array.isArray(told) ? told.map(String) : [];
   return Number(flat[flat.findIndex((name) => name.toLowerCase() === 'publish-period') + 1]);
 }
 
 /** The sub-command's options are in no `COMMAND INFO`: its help names them. */
-async function mustCoordinate(sentinel: RedisNode): Promise<void> {
+async function mustCoordinate(sentinel: ServerNode): Promise<void> {
   const help = await sentinel.command('SENTINEL', 'HELP');
   if (!String(help).includes('COORDINATED'))
     throw new Refusal(`${sentinel.name} does not know SENTINEL FAILOVER COORDINATED`);

@@ -1,6 +1,5 @@
 /** The clock of one of a bare majority of grantors jumps past the lease; see `granted.ts`. */
 
-import { redisWallMs } from '../levers/clock.js';
 import type { NemesisContext } from '../striking/context.js';
 import { grantedFault, type Lose } from './granted.js';
 
@@ -12,7 +11,7 @@ const jumpMs = (leaseMs: number) => Math.round(LEASES * leaseMs) + 500;
 function skewing({ levers, leaseMs }: NemesisContext): Lose {
   const offsetMs = jumpMs(leaseMs);
   return async (node, inForce) => {
-    const { proof, effects } = await inForce.add(levers.clock.skew(node.host, offsetMs, redisWallMs(node)));
+    const { proof, effects } = await inForce.add(levers.clock.skew(node.host, offsetMs, () => node.clockMs()));
     return { did: `clock of ${node.name} set forward by ${offsetMs} ms`, proof, effects: [...effects] };
   };
 }
@@ -27,7 +26,7 @@ export const skewGranted = grantedFault(
       breaks: 'Redlock: exclusion (`clock-jumped`); it assumes that clocks run at about the same rate and do not jump.',
     },
     effects: ['cut', 'clock-jumped'],
-    needs: ['network', 'clock'],
+    needs: ['network', 'clock', 'redis'],
   },
   skewing,
 );

@@ -195,7 +195,7 @@ class Slowed {
     if (!isNode(this.struck)) return 0;
     const { clock } = this.context;
     const sentNs = clock.nowNs();
-    await this.struck.node.command('PING');
+    await this.struck.node.ping();
     return (clock.nowNs() - sentNs) / 1e6;
   }
 }

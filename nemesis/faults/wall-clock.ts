@@ -1,6 +1,6 @@
 /** What all faults share that move wall clocks. */
 
-import { type ReadWallMs, redisWallMs } from '../levers/clock.js';
+import type { ReadWallMs } from '../levers/clock.js';
 import type { CountedLoss } from '../levers/memory.js';
 import type { NemesisContext } from '../striking/context.js';
 import { isNode, namesOf, type Struck } from '../striking/targets.js';
@@ -8,7 +8,7 @@ import { countLoss } from './take-down.js';
 
 /** How to ask the program that was struck for the time, once its clock was moved. */
 export function wallClockOf(struck: Struck, { at }: Pick<NemesisContext, 'at'>): ReadWallMs {
-  if (struck.kind === 'node') return redisWallMs(struck.node);
+  if (struck.kind === 'node') return () => struck.node.clockMs();
   return async () => {
     // A client that stands at a step answers nothing; its clock was moved while it stood.
     if (at?.client === struck.client) await at.goOnNow();

@@ -8,7 +8,6 @@
  */
 import type { Host } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
-import type { RedisNode } from '../../harness/vocabulary/topology.js';
 import { Interrupted, message, Refusal } from './basics.js';
 import { type EffectSeen, type Grip, healOnce } from './network.js';
 import { Serial } from './serial.js';
@@ -230,16 +229,6 @@ async function readOffset(read: ReadWallMs, clock: Clock): Promise<MeasuredOffse
     offsetMs: told - (before + after) / 2,
     errorMs: (endedNs - beganNs) / 2e6 + 1,
     atNs: (beganNs + endedNs) / 2,
-  };
-}
-
-/** A server's own wall clock, asked through the channel that no fault cuts. */
-export function redisWallMs(node: RedisNode): ReadWallMs {
-  return async () => {
-    // Sentinels do not know TIME; INFO tells microseconds, too.
-    const info = String(await node.command('INFO', 'server'));
-    const [, usec] = /server_time_usec:(\d+)/.exec(info) ?? [];
-    return usec === undefined ? undefined : Number(usec) / 1_000;
   };
 }
 

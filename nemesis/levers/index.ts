@@ -4,9 +4,10 @@ import type { Clock, Random } from '../../harness/vocabulary/time.js';
 import type { Topology } from '../../harness/vocabulary/topology.js';
 import { minorityOf } from './basics.js';
 import { ClockLever } from './clock.js';
+import type { LostReplies } from './link-shaper.js';
 import { LinkLever } from './links.js';
 import { MemoryLedger } from './memory.js';
-import { NetworkLever } from './network.js';
+import { NetworkLever, type Pair } from './network.js';
 import { OwnLinkLever } from './own-links.js';
 import { OwnNetworkLever } from './own-network.js';
 import { PressureLever } from './pressure.js';
@@ -14,7 +15,10 @@ import { KillLever, PauseLever } from './process.js';
 
 /** What every implementation of them can do. */
 export type NetworkPower = Pick<NetworkLever, keyof NetworkLever>;
-export type LinkPower = Pick<LinkLever, keyof LinkLever>;
+export interface LinkPower extends Omit<Pick<LinkLever, keyof LinkLever>, 'shown' | 'loseReplies'> {
+  shown(pair: Pair): Promise<LostReplies>;
+  loseReplies(pair: Pair, port: number, count: number, which?: 'any' | 'numbers'): Promise<LostReplies>;
+}
 
 export interface Levers {
   readonly network: NetworkPower;

@@ -54,6 +54,9 @@ export interface Shown {
   reset_ports: number[];
 }
 
+/** What of it tells of answers that are lost with their connections. */
+export type LostReplies = Pick<Shown, 'replies' | 'resets' | 'reset_ports'>;
+
 export const NOTHING_ASKED: LinkShape = {
   delayMs: 0,
   jitterMs: 0,

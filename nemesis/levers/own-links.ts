@@ -1,11 +1,11 @@
 /**
  * Links that degrade in a network that is the runtime's own (`OwnNetwork`). It knows messages and no packets: it can delay them,
- * and reset connections. What happens to packets (lost, twice, out of order, a rate) it refuses.
+ * reset connections, and lose an answer with its connection. What happens to packets (lost, twice, out of order, a rate) it refuses.
  */
 import type { Host, OwnNetwork } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import { Refusal, words } from './basics.js';
-import { type LinkShape, NOTHING_ASKED, type Shown } from './link-shaper.js';
+import { type LinkShape, type LostReplies, NOTHING_ASKED } from './link-shaper.js';
 import { combined, type LinkGrip } from './links.js';
 import { type EffectSeen, healOnce, type Pair } from './network.js';
 
@@ -45,12 +45,15 @@ export class OwnLinkLever {
     };
   }
 
-  async shown(): Promise<Shown> {
-    throw new Refusal('a simulated network counts no packets');
+  async shown([host, peer]: Pair): Promise<LostReplies> {
+    const { left, ports } = this.network.lostReplies(host.name, peer.name);
+    return { replies: left, resets: ports.length, reset_ports: [...ports] };
   }
 
-  async loseReplies(): Promise<Shown> {
-    throw new Refusal('a simulated network does not lose single answers yet');
+  async loseReplies(pair: Pair, port: number, count: number, which: 'any' | 'numbers' = 'any'): Promise<LostReplies> {
+    const [host, peer] = pair;
+    this.network.loseReplies(host.name, peer.name, port, count, which);
+    return this.shown(pair);
   }
 
   async reset([host, peer]: Pair, _ownAddress: string, ownPort: number, peerPort: number): Promise<void> {

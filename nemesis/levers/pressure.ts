@@ -6,7 +6,7 @@
  * of them is written. Whatever is read or told here comes from the server.
  */
 import type { Clock } from '../../harness/vocabulary/time.js';
-import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import type { ServerNode } from '../../harness/vocabulary/topology.js';
 import { message, Refusal } from './basics.js';
 import { InForce } from './in-force.js';
 import { type Grip, healOnce } from './network.js';
@@ -28,7 +28,7 @@ const FILLER = 'somebody-elses';
 
 /** A server whose memory is short. */
 export interface Pressure extends Grip {
-  readonly node: RedisNode;
+  readonly node: ServerNode;
   readonly policy: string;
   /** Writes a few more values of somebody else's; resolves with how many the server refused for want of memory. */
   fill(): Promise<number>;
@@ -46,11 +46,11 @@ export class PressureLever {
 
   constructor(
     private readonly clock: Clock,
-    private readonly topology: { readonly nodes: readonly RedisNode[]; readonly replicated: boolean },
+    private readonly topology: { readonly nodes: readonly ServerNode[]; readonly replicated: boolean },
   ) {}
 
   /** Limits the node's memory; `tag` is a word whose hash slot it serves. Rejects, with a Refusal where it evicts nothing. */
-  async squeeze(node: RedisNode, tag: string): Promise<Pressure> {
+  async squeeze(node: ServerNode, tag: string): Promise<Pressure> {
     return this.serial.run(node.name, async () => {
       if (this.limited.get(node.name)?.now) throw new Refusal(`${node.name} is short of memory already`);
       const [policy, before, used, evictedBefore] = await Promise.all([
@@ -88,14 +88,14 @@ export class PressureLever {
   }
 
   /** What is not as it was, read from the server; empty when all is well. */
-  async trouble(node: RedisNode): Promise<string[]> {
+  async trouble(node: ServerNode): Promise<string[]> {
     const before = this.limited.get(node.name)?.before;
     if (before === undefined) return [];
     const now = await setting(node, 'maxmemory');
     return now === before ? [] : [`${node.name} has maxmemory ${now}, which was ${before}`];
   }
 
-  private async release(node: RedisNode, prefix: string): Promise<string> {
+  private async release(node: ServerNode, prefix: string): Promise<string> {
     const limited = this.limited.get(node.name)!;
     await setMaxmemory(node, limited.before);
     // Sentinel makes servers write their settings to their files, where the limit would wait for the next start.
@@ -106,7 +106,7 @@ export class PressureLever {
   }
 
   /** Deletes the fillers where they can be deleted: on the node, and on the one that has replaced it as primary meanwhile. */
-  private async remove(node: RedisNode, prefix: string): Promise<number> {
+  private async remove(node: ServerNode, prefix: string): Promise<number> {
     let removed = 0;
     for (const one of this.topology.replicated ? this.topology.nodes : [node]) {
       try {
@@ -125,7 +125,7 @@ class Filler {
   private written = 0;
 
   constructor(
-    private readonly node: RedisNode,
+    private readonly node: ServerNode,
     private readonly prefix: string,
     private readonly policy: string,
   ) {}
@@ -151,7 +151,7 @@ class Filler {
 }
 
 /** The policy by which the node evicts, and of which it tells; a Refusal where it does not. */
-async function evictingPolicy(node: RedisNode): Promise<string> {
+async function evictingPolicy(node: ServerNode): Promise<string> {
   const [role, policy, events] = await Promise.all([
     roleOf(node),
     setting(node, 'maxmemory-policy'),
@@ -169,7 +169,7 @@ async function evictingPolicy(node: RedisNode): Promise<string> {
   return policy;
 }
 
-async function unlinkAll(node: RedisNode, prefix: string): Promise<number> {
+async function unlinkAll(node: ServerNode, prefix: string): Promise<number> {
   let removed = 0;
   // What is deleted while it is scanned may hide another: until a whole scan finds nothing.
   for (;;) {
@@ -179,7 +179,7 @@ async function unlinkAll(node: RedisNode, prefix: string): Promise<number> {
   }
 }
 
-async function scan(node: RedisNode, pattern: string): Promise<string[]> {
+async function scan(node: ServerNode, pattern: string): Promise<string[]> {
   const found: string[] = [];
   let cursor = '0';
   do {
@@ -190,25 +190,25 @@ async function scan(node: RedisNode, pattern: string): Promise<string[]> {
   return found;
 }
 
-async function setMaxmemory(node: RedisNode, bytes: string): Promise<void> {
+async function setMaxmemory(node: ServerNode, bytes: string): Promise<void> {
   await node.command('CONFIG', 'SET', 'maxmemory', bytes);
   const read = await setting(node, 'maxmemory');
   if (read !== bytes) throw new Error(`${node.name}: maxmemory was set to ${bytes} but reads ${read}`);
 }
 
-async function setting(node: RedisNode, name: string): Promise<string> {
+async function setting(node: ServerNode, name: string): Promise<string> {
   const reply = await node.command('CONFIG', 'GET', name);
   return String((reply as string[])[1] ?? '');
 }
 
-async function infoNumber(node: RedisNode, section: string, field: string): Promise<number> {
+async function infoNumber(node: ServerNode, section: string, field: string): Promise<number> {
   const info = String(await node.command('INFO', section));
   const value = new RegExp(`^${field}:(\\d+)`, 'm').exec(info)?.[1];
   if (value === undefined) throw new Error(`${node.name} does not tell its ${field}`);
   return Number(value);
 }
 
-async function roleOf(node: RedisNode): Promise<string> {
+async function roleOf(node: ServerNode): Promise<string> {
   const role = await node.command('ROLE');
   return String(Array.isArray(role) ? role[0] : role);
 }

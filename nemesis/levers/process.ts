@@ -4,7 +4,7 @@
  */
 import type { HostProcess } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
-import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import type { ServerNode } from '../../harness/vocabulary/topology.js';
 import { message, Refusal } from './basics.js';
 import { type Grip, healOnce } from './network.js';
 import { Serial } from './serial.js';
@@ -105,24 +105,24 @@ export class PauseLever {
 
 export class KillLever {
   private readonly serial = new Serial();
-  private readonly counts = new Map<RedisNode, number>();
+  private readonly counts = new Map<ServerNode, number>();
   /** Those whose logs may be such that they refuse to start. */
-  private readonly damaged = new Set<RedisNode>();
+  private readonly damaged = new Set<ServerNode>();
 
   constructor(private readonly clock: Clock) {}
 
   /** Whoever starts the node again is to mend its log, should it refuse it. */
-  expectDamage(node: RedisNode): void {
+  expectDamage(node: ServerNode): void {
     this.damaged.add(node);
   }
 
   /** True while a fault keeps the node down. */
-  isDown(node: RedisNode): boolean {
+  isDown(node: ServerNode): boolean {
     return (this.counts.get(node) ?? 0) > 0;
   }
 
   /** SIGKILL; resolves when the process is dead. Healing starts the server again with what is on its disk. */
-  async kill(node: RedisNode): Promise<Grip> {
+  async kill(node: ServerNode): Promise<Grip> {
     const pid = node.process.pid;
     await this.serial.run(node.name, async () => {
       if (!this.isDown(node)) {
@@ -138,7 +138,7 @@ export class KillLever {
     };
   }
 
-  private revive(node: RedisNode): Promise<string> {
+  private revive(node: ServerNode): Promise<string> {
     return this.serial.run(node.name, async () => {
       const count = this.counts.get(node) ?? 1;
       if (count > 1) {
@@ -147,15 +147,14 @@ export class KillLever {
       }
       // A start that failed half-way may have left a process behind that still loads its data.
       const mended = (await node.process.state()) === 'dead' ? await this.started(node) : '';
-      const answer = await node.command('PING');
-      if (answer !== 'PONG') throw new Error(`${node.name} answers PING with ${String(answer)}`);
+      await node.ping();
       this.counts.delete(node);
       return `${mended}${node.name} runs again (pid ${node.process.pid}) and answers PING`;
     });
   }
 
   /** Resolves with what had to be mended first, in words. */
-  private async started(node: RedisNode): Promise<string> {
+  private async started(node: ServerNode): Promise<string> {
     try {
       await node.start();
       this.damaged.delete(node);

@@ -4,7 +4,7 @@
  */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
-import type { PlannedFailover, RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import type { PlannedFailover, ServerNode, Shard } from '../../harness/vocabulary/topology.js';
 import { message, Refusal, waitFor } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
 import type { ActiveNemesis, NemesisContext, NemesisFault } from './context.js';
@@ -22,7 +22,7 @@ export interface RequestedFailover {
   /** What was asked, in words. */
   did: string;
   /** Who is to take over, where the request says so. */
-  heir?: RedisNode;
+  heir?: ServerNode;
 }
 
 /** Which fault it is, by whom is asked. */
@@ -74,8 +74,8 @@ class Demotion {
   private tookMs: number | undefined;
 
   constructor(
-    private readonly old: RedisNode,
-    private readonly primary: RedisNode,
+    private readonly old: ServerNode,
+    private readonly primary: ServerNode,
     private readonly sinceNs: number,
     private readonly context: NemesisContext,
   ) {}
@@ -117,15 +117,20 @@ class Demotion {
   }
 }
 
-/** Refuses unless the server knows the command. `COMMAND INFO` answers nil for one that it does not. */
-export async function mustKnow(node: RedisNode, command: string): Promise<void> {
+/**
+ * Refuses unless the server knows the command; `knownTo`: one that does, as `--server` takes it. `COMMAND INFO` answers nil
+ * for one that it does not.
+ */
+export async function mustKnow(node: ServerNode, command: string, knownTo?: string): Promise<void> {
   const info = await node.command('COMMAND', 'INFO', command);
   if (!Array.isArray(info) || info[0] === null)
-    throw new Refusal(`${node.name} does not know ${command.toUpperCase()}`);
+    throw new Refusal(
+      `${node.name} does not know ${command.toUpperCase()}${knownTo ? `: --server ${knownTo} does` : ''}`,
+    );
 }
 
 /** Asks the server; what it refuses is a Refusal in its own words. */
-export async function request(node: RedisNode, ...argv: (string | number)[]): Promise<void> {
+export async function request(node: ServerNode, ...argv: (string | number)[]): Promise<void> {
   try {
     await node.command(...argv);
   } catch (error) {

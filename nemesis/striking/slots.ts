@@ -7,10 +7,11 @@
  * were taken back. So it is finished then, as `redis-cli --cluster fix` does.
  */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
-import type { HashSlots, MovingSlot, RedisNode, SlotView } from '../../harness/vocabulary/topology.js';
+import type { HashSlots, MovingSlot, ServerNode, SlotView } from '../../harness/vocabulary/topology.js';
 import { message, Refusal, waitFor, words } from '../levers/basics.js';
 import type { NemesisContext, NemesisFault } from './context.js';
 import { isSettled } from './grants.js';
+import { mustKnow, request } from './planned.js';
 import { shardOf, wholeAgain } from './succession.js';
 
 const POLL_MS = 20;
@@ -18,6 +19,7 @@ const POLL_MS = 20;
 const AGREED_TIMEOUT_MS = 8_000;
 const MIGRATE_TIMEOUT_MS = 1_000;
 const KEYS_AT_ONCE = 100;
+const AT_ONCE = 'cluster|migrateslots';
 
 /** Why slots cannot be moved on a topology, or undefined. */
 export const unfitWithoutSlots: NemesisFault['unfit'] = ({ name, plannedFailover }) =>
@@ -28,8 +30,8 @@ export interface SlotToMove {
   slot: number;
   /** A key of the run that is in it. */
   key: string;
-  source: RedisNode;
-  target: RedisNode;
+  source: ServerNode;
+  target: ServerNode;
 }
 
 /** Chooses the slot of a key of the run, one that has been held for a while if there is one, and who is to have it. Waits until all is whole. */
@@ -119,6 +121,24 @@ export class SlotMove {
     return this.belongsTo(target);
   }
 
+  /** The servers move it by themselves, all of it at once (`CLUSTER MIGRATESLOTS`). Refused where they cannot. */
+  async atOnce(): Promise<string> {
+    const { slot, source, target } = this.what;
+    await mustKnow(source, AT_ONCE, 'valkey@9');
+    const { id } = await this.view(target);
+    await request(source, 'CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', slot, slot, 'NODE', id);
+    return this.belongsTo(target);
+  }
+
+  /** Of a move at once: it is done, or is called off and then was not. */
+  async settleAtOnce(): Promise<string> {
+    const { slot, source, target } = this.what;
+    const isOver = (await this.view(source)).ownerOf(slot) === target.host.address;
+    // Refused where nothing is on its way any more.
+    if (!isOver) await source.command('CLUSTER', 'CANCELSLOTMIGRATIONS').catch(() => {});
+    return this.belongsTo(isOver ? target : source);
+  }
+
   /** Brings it to an end, whatever was done: see above. Resolves with what was read back. */
   async settle(): Promise<string> {
     const now = await this.sinceFailovers();
@@ -132,7 +152,7 @@ export class SlotMove {
   private async sinceFailovers(): Promise<SlotMove> {
     const { source, target } = this.what;
     const shards = await this.context.topology.shards();
-    const primaryFor = (node: RedisNode) =>
+    const primaryFor = (node: ServerNode) =>
       shards.find(({ primary, replicas }) => primary === node || replicas.includes(node))?.primary ?? node;
     return new SlotMove({ ...this.what, source: primaryFor(source), target: primaryFor(target) }, this.context);
   }
@@ -169,7 +189,7 @@ export class SlotMove {
   }
 
   /** Everybody names it, and nobody has it on its way. */
-  private async belongsTo(owner: RedisNode): Promise<string> {
+  private async belongsTo(owner: ServerNode): Promise<string> {
     const { slot, source, target } = this.what;
     const { topology } = this.context;
     let seen = '';
@@ -192,18 +212,18 @@ export class SlotMove {
     return `CLUSTER NODES of ${source.name}, ${target.name} and all others: slot ${slot} belongs to ${owner.name}`;
   }
 
-  private view(node: RedisNode): Promise<SlotView> {
+  private view(node: ServerNode): Promise<SlotView> {
     return slotsOf(this.context.topology).view(node);
   }
 
-  private async open(node: RedisNode, shown: string, is: (one: MovingSlot) => boolean): Promise<string> {
+  private async open(node: ServerNode, shown: string, is: (one: MovingSlot) => boolean): Promise<string> {
     const { moving } = await this.view(node);
     if (moving.some((one) => one.slot === this.what.slot && is(one))) return `CLUSTER NODES of ${node.name}: ${shown}`;
     throw new Error(`${node.name} does not show slot ${this.what.slot} on its way`);
   }
 }
 
-async function asked(node: RedisNode, ...argv: (string | number)[]): Promise<void> {
+async function asked(node: ServerNode, ...argv: (string | number)[]): Promise<void> {
   try {
     await node.command(...argv);
   } catch (error) {
@@ -211,7 +231,7 @@ async function asked(node: RedisNode, ...argv: (string | number)[]): Promise<voi
   }
 }
 
-async function keysIn(slot: number, node: RedisNode): Promise<string[]> {
+async function keysIn(slot: number, node: ServerNode): Promise<string[]> {
   const keys = await node.command('CLUSTER', 'GETKEYSINSLOT', slot, KEYS_AT_ONCE);
   return Array.isArray(keys) ? keys.map(String) : [];
 }

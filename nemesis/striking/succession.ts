@@ -1,7 +1,7 @@
 /** One primary takes the place of another: what must be whole before, and what the servers say afterwards. */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
-import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import type { ServerNode, Shard } from '../../harness/vocabulary/topology.js';
 import { message, Refusal, waitFor, words } from '../levers/basics.js';
 import type { NemesisContext } from './context.js';
 import { findShard, isNode, resolveTarget, successorOf } from './targets.js';
@@ -36,14 +36,14 @@ export async function shardOf(step: PlanStep, context: NemesisContext): Promise<
 }
 
 /** The shard's replicas that run. Rejects with a Refusal if there is none. */
-export function running(shard: Shard, context: NemesisContext): RedisNode[] {
+export function running(shard: Shard, context: NemesisContext): ServerNode[] {
   const replicas = shard.replicas.filter((node) => !context.levers.kill.isDown(node));
   if (replicas.length === 0) throw new Refusal(`${shard.primary.name} could not be replaced: no replica runs`);
   return replicas;
 }
 
 export interface Succession {
-  primary: RedisNode;
+  primary: ServerNode;
   proof: string;
   effects: FaultEffect[];
 }
@@ -84,7 +84,7 @@ export async function succeeded(shard: Shard, reason: SuccessionReason, context:
 }
 
 /** What the node says it is: `master`, `slave`, or why that cannot be read. */
-export async function roleOf(node: RedisNode): Promise<string> {
+export async function roleOf(node: ServerNode): Promise<string> {
   try {
     const role = await node.command('ROLE');
     return Array.isArray(role) ? String(role[0]) : String(role);

@@ -4,7 +4,7 @@
  */
 import type { ClientTarget, PlanStep, Target, TargetRole } from '../../harness/vocabulary/faults.js';
 import type { Host, HostProcess } from '../../harness/vocabulary/host.js';
-import type { RedisNode, Shard } from '../../harness/vocabulary/topology.js';
+import type { ServerNode, Shard } from '../../harness/vocabulary/topology.js';
 import { minorityOf, Refusal, waitFor, words } from '../levers/basics.js';
 import type { NemesisContext, PlanTopology } from './context.js';
 import { isSettled } from './grants.js';
@@ -15,7 +15,7 @@ export interface StruckNode {
   kind: 'node';
   name: string;
   host: Host;
-  node: RedisNode;
+  node: ServerNode;
 }
 
 export interface StruckClient {
@@ -89,7 +89,7 @@ export async function findShard(context: NemesisContext): Promise<Shard> {
 }
 
 /** The primary that serves most of the run's keys, as the servers say. */
-export async function findPrimary(context: NemesisContext): Promise<RedisNode> {
+export async function findPrimary(context: NemesisContext): Promise<ServerNode> {
   return (await findShard(context)).primary;
 }
 
@@ -97,7 +97,7 @@ export async function findPrimary(context: NemesisContext): Promise<RedisNode> {
 export async function successorOf(
   shard: Shard,
   context: Pick<NemesisContext, 'topology'>,
-): Promise<RedisNode | undefined> {
+): Promise<ServerNode | undefined> {
   const now = await context.topology.shards();
   return now.find(({ primary }) => shard.replicas.includes(primary))?.primary;
 }
@@ -164,7 +164,7 @@ async function resolveName(name: string, context: NemesisContext): Promise<Struc
 }
 
 /** Of several shards a minority is struck, each in one node: a shard of two that lost both would be lost itself. */
-async function minority(nodes: readonly RedisNode[], context: NemesisContext): Promise<RedisNode[]> {
+async function minority(nodes: readonly ServerNode[], context: NemesisContext): Promise<ServerNode[]> {
   const shards = await context.topology.shards();
   if (shards.length < 2) return sample(nodes, minorityOf(context.topology.nodes.length), 'minority of nodes', context);
   const running = shards.map(({ primary, replicas }) =>
@@ -242,13 +242,13 @@ async function living(context: NemesisContext, fits: (client: ClientTarget) => b
   return clients.filter((_, at) => states[at] !== 'dead');
 }
 
-function pickFrom(nodes: readonly RedisNode[], what: string, context: NemesisContext): RedisNode {
+function pickFrom(nodes: readonly ServerNode[], what: string, context: NemesisContext): ServerNode {
   if (nodes.length === 0) throw new Refusal(`there is no ${what} now`);
   return context.random.pick(nodes);
 }
 
 /** `count` different nodes, at random, in the deployment's own order. */
-function sample(nodes: readonly RedisNode[], count: number, what: string, context: NemesisContext): RedisNode[] {
+function sample(nodes: readonly ServerNode[], count: number, what: string, context: NemesisContext): ServerNode[] {
   if (count === 0 || nodes.length < count) throw new Refusal(`there is no ${what} now`);
   const chosen = choose(nodes, count, context);
   return nodes.filter((node) => chosen.includes(node));
@@ -270,7 +270,7 @@ export function choose<T>(from: readonly T[], count: number, context: Pick<Nemes
   return Array.from({ length: size }, () => left.splice(context.random.int(0, left.length - 1), 1)[0]!);
 }
 
-export function struckNode(node: RedisNode): StruckNode {
+export function struckNode(node: ServerNode): StruckNode {
   return { kind: 'node', name: node.name, host: node.host, node };
 }
 

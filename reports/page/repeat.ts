@@ -14,6 +14,7 @@ const WHAT_IS_IN: Record<string, string> = {
   'config.json': 'what was asked for',
   'results.json': 'the verdict, for machines',
   'junit.xml': 'the same for CI',
+  'ctrf.json': 'the same for CI, in the Common Test Report Format',
   'summary.md': 'the same as Markdown',
   'worst-violation.svg': 'the drawing of the worst violation by itself',
 };

@@ -1,6 +1,6 @@
 /** The tables below the drawing: faults, checkers, what came after the faults, and what was run. */
 
-import { count, durationOfMs, moment } from '../../harness/record/facts/words.js';
+import { count, durationOfMs, moment, serviceInWords } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
 import type { HoldTimes } from '../../harness/vocabulary/workload.js';
@@ -146,8 +146,8 @@ export function factsSection({ config, settings, serverVersion, history }: Repor
   const facts: [string, string][] = [
     ['lock', `${config.lock}${locks.length > 0 ? ` (calls itself ${locks.join(', ')})` : ''}`],
     ['topology', `${config.topology} on ${config.runtime}`],
-    ['servers', `Redis ${serverVersion}, ${config.redis.origin}: ${config.redis.path}`],
-    ['persistence', config.topologyOptions.persistence],
+    ['servers', `${serviceInWords(config.service)} ${serverVersion}, ${config.redis.origin}: ${config.redis.path}`],
+    ...(config.service === undefined ? [['persistence', config.topologyOptions.persistence] as [string, string]] : []),
     [
       'workload',
       `${config.workload}, ${config.careless ? 'careless clients (they ignore validity and lost)' : 'careful clients'}`,

@@ -1,4 +1,4 @@
-import { count, durationOfMs, plural } from '../../harness/record/facts/words.js';
+import { count, durationOfMs, plural, serviceInWords } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { ReportInput } from '../input.js';
 import { type Markup, markup } from '../markup.js';
@@ -34,7 +34,12 @@ function tested({ config, serverVersion }: ReportInput): Markup {
     [
       'On',
       // What was found in simulation must not pass for a run.
-      `${config.topology}, Redis ${serverVersion}, persistence ${config.topologyOptions.persistence}${config.runtime === 'sim' ? ', simulated in virtual time' : ''}`,
+      [
+        config.topology,
+        `${serviceInWords(config.service)} ${serverVersion}`,
+        ...(config.service === undefined ? [`persistence ${config.topologyOptions.persistence}`] : []),
+        ...(config.runtime === 'sim' ? ['simulated in virtual time'] : []),
+      ].join(', '),
     ],
     [
       'Load',

@@ -1,9 +1,9 @@
 /** What plays ask of the servers, through the channel that no fault cuts. */
-import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import type { ServerNode } from '../../harness/vocabulary/topology.js';
 import type { OperationOutcome, Stage, StageClient } from '../../harness/vocabulary/workload.js';
 
 /** Whom the servers agree on as the primary for `key`, once they do; with `after`, another than that one. */
-export function primaryFor(stage: Stage, key: string, after?: RedisNode): Promise<RedisNode> {
+export function primaryFor(stage: Stage, key: string, after?: ServerNode): Promise<ServerNode> {
   return stage.until(`a primary${after ? ` instead of ${after.name}` : ''} for ${key}`, async () => {
     const shards = await stage.topology.shards();
     const primary = shards.find((shard) => shard.serves(key))?.primary;
@@ -12,7 +12,7 @@ export function primaryFor(stage: Stage, key: string, after?: RedisNode): Promis
 }
 
 /** Those of `nodes` that have `key` now, be it with something before it: some locks put a prefix of their own. */
-export async function havingKey(nodes: readonly RedisNode[], key: string): Promise<string[]> {
+export async function havingKey(nodes: readonly ServerNode[], key: string): Promise<string[]> {
   const found = await Promise.all(
     nodes.map(async (node) => ((await node.command('KEYS', `*${key}`)) as string[]).length > 0),
   );
@@ -29,7 +29,7 @@ export async function leaseOver(stage: Stage, key: string): Promise<void> {
 }
 
 /** Resolves when all of `nodes` have `key`. */
-export async function knownTo(stage: Stage, nodes: readonly RedisNode[], key: string): Promise<void> {
+export async function knownTo(stage: Stage, nodes: readonly ServerNode[], key: string): Promise<void> {
   await stage.until(
     `${nodes.map(({ name }) => name).join(' and ')} have ${key}`,
     async () => (await havingKey(nodes, key)).length === nodes.length,
@@ -68,14 +68,14 @@ export async function hasNoticed(stage: Stage, client: StageClient): Promise<voi
 }
 
 /** Resolves when a node that was started again is watched again (MONITOR): what it does unseen cannot be explained. */
-export async function isWatched(stage: Stage, node: RedisNode): Promise<void> {
+export async function isWatched(stage: Stage, node: ServerNode): Promise<void> {
   await stage.until(`${node.name} is watched`, async () =>
     /flags=\S*O/.test(String(await node.command('CLIENT', 'LIST'))),
   );
 }
 
 /** Resolves when a watched node has been looked at once more: then it is known what it had before anybody asks it. */
-export async function isLookedAt(stage: Stage, node: RedisNode): Promise<void> {
+export async function isLookedAt(stage: Stage, node: ServerNode): Promise<void> {
   // The observer asks the time before each look and after it.
   const asked = async () =>
     Number(/cmdstat_time:calls=(\d+)/.exec(String(await node.command('INFO', 'commandstats')))?.[1] ?? 0);

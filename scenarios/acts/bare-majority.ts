@@ -2,7 +2,7 @@
  * Two of five nodes are away while a lock is granted, so that it stands on exactly three, and are back before anybody else
  * asks. Their logs are synced with every write: they come back with all that they ever granted, which of this lock is nothing.
  */
-import type { RedisNode } from '../../harness/vocabulary/topology.js';
+import type { ServerNode } from '../../harness/vocabulary/topology.js';
 import type { OperationOutcome, Stage } from '../../harness/vocabulary/workload.js';
 import { hasNoticed, havingKey, leaseOver } from './asking.js';
 
@@ -12,7 +12,7 @@ export const DURABLE = { nodes: 5, persistence: 'aof-always', keys: 1, leaseMs: 
 export interface BareMajority {
   held: OperationOutcome;
   /** The three that granted it. */
-  granted: readonly RedisNode[];
+  granted: readonly ServerNode[];
 }
 
 export async function grantOnThreeOfFive(stage: Stage): Promise<BareMajority> {

@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with how a lease is renewed or extended. */
 import type { Trial } from '../trial.js';
-import { calm, ifeqCommands, overlap, planFile, revived, stale } from './parts.js';
+import { calm, overlap, planFile, revived, stale } from './parts.js';
 
 /** Holders sleep for longer than their lease in the midst of long work, and renew when they wake. */
 const renewedLate = {
@@ -118,12 +118,11 @@ export const renewingTrials: readonly Trial[] = [
     flags: ['--workload', 'renewal', '--lease', '1s', '--hold', '1.2x..2x', ...calm],
     limitMs: 15000,
     quickMs: 6000,
-    caught: overlap,
+    caught: { ...overlap, cause: 'lease-too-short' },
     story: 'an extension deletes the lock',
   },
   {
     canary: 'ifeq-without-expiry',
-    needs: ifeqCommands,
     flags: [
       '--workload',
       'renewal',
@@ -143,13 +142,11 @@ export const renewingTrials: readonly Trial[] = [
   },
   {
     canary: 'ifeq-any-answer',
-    needs: ifeqCommands,
     ...renewedLate,
     story: 'a client that slept for longer than its lease is told whose lock it is, and takes that for a yes',
   },
   {
     canary: 'ifne-extends',
-    needs: { oneOf: ['DELEX'], server: 'redis@8.4' },
     ...renewedLate,
     story:
       'a client that slept for longer than its lease extends it over the next holder, which is not equal to nothing',

@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with read-write locks, permits and fencing tokens. */
 import type { Trial } from '../trial.js';
-import { calm, expiringFields, overlap, planFile } from './parts.js';
+import { calm, overlap, planFile } from './parts.js';
 
 export const sharingTrials: readonly Trial[] = [
   {
@@ -75,7 +75,6 @@ export const sharingTrials: readonly Trial[] = [
   },
   {
     canary: 'wrong-field',
-    needs: expiringFields,
     flags: ['--workload', 'read-write', '--keys', '1', '--lease', '2s', ...planFile('a-holder-dies')],
     limitMs: 6_000,
     caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },

@@ -1,6 +1,6 @@
 /** Trials of canaries whose mistake lies with how a lock is taken, and whose it then is. */
 import type { Trial } from '../trial.js';
-import { calm, neverGrantedHold, overlap, overrun, planFile, waitsForDisks } from './parts.js';
+import { calm, neverGrantedHold, overlap, overrun, planFile } from './parts.js';
 
 export const takingTrials: readonly Trial[] = [
   {
@@ -124,7 +124,7 @@ export const takingTrials: readonly Trial[] = [
     flags: ['--keys', '1', ...planFile('half-of-the-clocks-are-fast')],
     limitMs: 15000,
     quickMs: 8000,
-    caught: overlap,
+    caught: { ...overlap, cause: 'taken-over-by-clock' },
     story: 'clients whose clocks are fast take over what is held',
   },
   {
@@ -136,7 +136,6 @@ export const takingTrials: readonly Trial[] = [
   },
   {
     canary: 'waitaof-in-multi',
-    needs: waitsForDisks,
     flags: [
       '--persistence',
       'aof-everysec',

@@ -30,6 +30,7 @@ describe('no fault, no accusation', () => {
       'results.json',
       'report.html',
       'junit.xml',
+      'ctrf.json',
       'logs/r1.log',
     ]) {
       expect(existsSync(join(run.folder, file)), file).toBe(true);
@@ -106,7 +107,7 @@ describe("a user's own lock", () => {
     const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
     const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text]) => text!);
     writeFileSync(join(folder, 'my-lock.ts'), blocks.find((text) => text.includes('defineLock('))!);
-    const [, flags] = /npx lock-torture (--lock \.\/my-lock\.ts --.*)/.exec(readme)!;
+    const [, flags] = /npx lock-torture (--lock \.\/my-lock\.ts --[^#\n]*)$/m.exec(readme)!;
     const run = await torture([...flags!.split(' '), '--nemesis', 'none', '--lease', '1s', '--time-limit', '8s'], {
       cwd: folder,
     });

@@ -39,7 +39,14 @@ export function freshFolder(): string {
 /** Starts the tool; `viaNpm` as the README says, otherwise its bin file. */
 export function start(
   args: readonly string[],
-  options: { viaNpm?: boolean; cwd?: string; command?: string; env?: Record<string, string> } = {},
+  options: {
+    viaNpm?: boolean;
+    cwd?: string;
+    command?: string;
+    env?: Record<string, string>;
+    /** In a process group of its own, as a terminal gives it: a signal can be sent to all that are in it. */
+    group?: boolean;
+  } = {},
 ): Torture {
   const mark = randomUUID();
   const out = freshFolder();
@@ -52,6 +59,7 @@ export function start(
     cwd: options.cwd ?? ROOT,
     env: { ...process.env, [MARK]: mark, INIT_CWD: options.cwd ?? ROOT, GITHUB_STEP_SUMMARY: '', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: options.group === true,
   });
   let output = '';
   let errors = '';

@@ -1,4 +1,5 @@
 /** Moments, lengths of time and counts in words: the same in a checker's sentence, a report and the terminal. Pure. */
+import type { ServiceName } from '../../vocabulary/topology.js';
 
 const NS_PER_S = 1e9;
 
@@ -61,4 +62,9 @@ export function listed(words: readonly string[]): string {
 function trimmed(value: number, decimals: number): string {
   const text = value.toFixed(decimals);
   return decimals === 0 ? text : text.replace(/\.?0+$/, '');
+}
+
+/** What people call a service; of Valkey its version tells. */
+export function serviceInWords(service: ServiceName = 'redis'): string {
+  return service === 'redis' ? 'Redis' : service;
 }

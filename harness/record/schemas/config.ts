@@ -38,6 +38,7 @@ export const runConfigSchema = describes<RunConfig>()(
     startedAt: text,
     seed: z.int().min(0),
     topology: text,
+    service: z.enum(['etcd']).optional(),
     topologyOptions,
     runtime: text,
     lock: text,
@@ -74,7 +75,7 @@ export const runConfigSchema = describes<RunConfig>()(
       .object({ image: text, clientImage: text, built: z.object({ server: text, client: text }) })
       .optional(),
     clientArgv: z.array(z.string()),
-    unavailable: z.partialRecord(z.enum(['clock', 'disk', 'link', 'network', 'process']), z.string()),
+    unavailable: z.partialRecord(z.enum(['clock', 'disk', 'link', 'network', 'process', 'redis']), z.string()),
     reproduce: text,
   }),
 );

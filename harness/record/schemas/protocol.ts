@@ -55,6 +55,7 @@ export const topologySchema = describes<TopologyDescription>()(
     z.object({ kind: z.literal('sentinel'), masterName: z.string(), sentinels: z.array(endpoint), password }),
     z.object({ kind: z.literal('cluster'), nodes: z.array(endpoint), password }),
     z.object({ kind: z.literal('redlock'), nodes: z.array(endpoint), password }),
+    z.object({ kind: z.literal('etcd'), nodes: z.array(endpoint), password }),
   ]),
 );
 

@@ -1,5 +1,5 @@
 /**
- * A lock client as a process on a simulated host: its code runs in this Node process, in turns that can be held back (SIGSTOP)
+ * A lock client, or another program in JavaScript, as a process on a simulated host: its code runs in this Node process, in turns that can be held back (SIGSTOP)
  * or never come (SIGKILL). What it reads, it reads at the beginning of a turn: a stop in the middle of one is the same as a stop
  * before the next.
  */
@@ -11,12 +11,20 @@ import { createRandom } from '../random.js';
 import type { OwnProcess } from './modules.js';
 import type { Actor, SimWorld } from './world.js';
 
+/** A connection to a program. */
+export interface AcceptedConnection {
+  send(text: string): void;
+  close(): void;
+}
+
 /** What a program has of its process. */
 export interface ProgramPorts extends OwnProcess {
   /** Prints a line. */
   print(line: string): void;
   /** Stops the process, as SIGSTOP does; resolves when it is continued. */
   stopHere(): Promise<void>;
+  /** Has each connection to a port of its host given to `serve`, whose result takes what comes on it. */
+  listen(port: number, serve: (connection: AcceptedConnection) => (text: string) => void): void;
 }
 
 /** A program that lives in the world; the result is given every line of its standard input. */
@@ -25,6 +33,11 @@ export type SimProgram = (ports: ProgramPorts) => (line: string) => void;
 const PIPE_NS = 20_000;
 /** A timer of Node's fires up to so much late on a machine that is not busy. */
 const LATEST_TIMER_NS = 900_000;
+/**
+ * How long Node takes to load a client. Until then servers are looked at at least once (`run/observer.ts`): one that came up at
+ * once would send before that, and whether a command were its own or its dead predecessor's could not be told.
+ */
+const START_NS = { shortest: 150_000_000, more: 100_000_000 };
 /** As in `netns`: the second of its process namespace. */
 const OWN_PID = 2;
 
@@ -61,15 +74,21 @@ export class SimClientProcess implements HostProcess, Actor {
     });
     const lines = new LineSplitter();
     let heard: ((line: string) => void) | undefined;
+    /** What came while it was loaded. */
+    const early: string[] = [];
     const soon = (run: () => void) => this.soon(() => this.turn(run));
-    soon(() => {
-      heard = program(this.ports());
-    });
+    const startNs = START_NS.shortest + world.draws(`start of ${owner.name} ${pid}`)(0) * START_NS.more;
+    world.timeline.at(world.timeline.nowNs + Math.round(startNs), () =>
+      this.turn(() => {
+        heard = program(this.ports());
+        for (const line of early) heard(line);
+      }),
+    );
     this.stdin = new Writable({
       write: (bytes: Buffer, _encoding, done) => {
         for (const line of lines.push(bytes.toString('utf8'))) {
           world.trace('harness', owner.name, line);
-          soon(() => heard?.(line));
+          soon(() => (heard ? heard(line) : early.push(line)));
         }
         done();
       },
@@ -138,7 +157,23 @@ export class SimClientProcess implements HostProcess, Actor {
           this.life = 'stopped';
           this.heldBack.push(resolve);
         }),
+      listen: (port, serve) => this.listen(port, serve),
     };
+  }
+
+  private listen(port: number, serve: (connection: AcceptedConnection) => (text: string) => void): void {
+    const at = { host: this.name, address: this.address, port };
+    const close = this.world.network.listen(at, (_from, plug) => {
+      const hear = serve({ send: (text) => plug.send(Buffer.from(text)), close: () => plug.close() });
+      this.opened(plug);
+      return {
+        opened() {},
+        refused() {},
+        received: (bytes) => this.turn(() => hear(bytes.toString('utf8'))),
+        finished: () => this.turn(() => plug.close()),
+      };
+    });
+    this.opened({ close });
   }
 
   private soon(happen: () => void): void {

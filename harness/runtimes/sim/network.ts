@@ -43,9 +43,20 @@ const MOST_DELAY_NS = 250_000;
 /** What was lost at a cut is sent again within this time of its end. */
 const RETRANSMITTED_WITHIN_NS = 400e6;
 
+/** Answers that a link is to lose, and those that it has lost. */
+interface Losing {
+  fromPort: number;
+  left: number;
+  which: 'any' | 'numbers';
+  ports: number[];
+}
+
+const COLON = ':'.charCodeAt(0);
+
 interface Direction {
-  readonly from: string;
-  readonly to: string;
+  readonly connection: Connection;
+  /** From the listener to who dialed. */
+  readonly isBack: boolean;
   readonly draw: Draws;
   messages: number;
   lastNs: number;
@@ -57,9 +68,13 @@ interface Direction {
 
 interface Connection {
   readonly dialer: NetworkPlace;
+  /** Its host: who had the address when the connection was accepted. */
   readonly listener: NetworkPlace;
   readonly reset: () => void;
 }
+
+/** In place of an address: all that the host has, whenever it has them. */
+export const ANY_ADDRESS = '0.0.0.0';
 
 export class SimNetwork implements OwnNetwork {
   /** Messages so far. */
@@ -67,6 +82,7 @@ export class SimNetwork implements OwnNetwork {
   private readonly listeners = new Map<string, { host: string; accept: Accept }>();
   private readonly cuts = new Set<string>();
   private readonly delays = new Map<string, LinkDelay>();
+  private readonly losing = new Map<string, Losing>();
   private readonly open = new Set<Connection>();
   private readonly connected = new Map<string, number>();
   private readonly holding = new Set<Direction>();
@@ -79,7 +95,7 @@ export class SimNetwork implements OwnNetwork {
   ) {}
 
   listen(at: NetworkPlace, accept: Accept): () => void {
-    const key = `${at.address}:${at.port}`;
+    const key = `${at.address === ANY_ADDRESS ? at.host : at.address}:${at.port}`;
     const listener = { host: at.host, accept };
     this.listeners.set(key, listener);
     return () => {
@@ -95,18 +111,6 @@ export class SimNetwork implements OwnNetwork {
     const place: NetworkPlace = { ...to, host };
     const nth = (this.connected.get(`${from.host}>${asked}`) ?? 0) + 1;
     this.connected.set(`${from.host}>${asked}`, nth);
-    const way = (one: string, other: string): Direction => ({
-      from: one,
-      to: other,
-      draw: this.draws(`${one}>${other} of ${from.host}>${asked} ${nth}`),
-      messages: 0,
-      lastNs: 0,
-      held: [],
-      end: undefined,
-      closed: false,
-    });
-    const [there, back] = [way(from.host, host), way(host, from.host)];
-    back.end = end;
     const reset = () => {
       for (const one of [there, back]) {
         const { end: reached } = one;
@@ -118,24 +122,47 @@ export class SimNetwork implements OwnNetwork {
       this.open.delete(connection);
     };
     const connection: Connection = { dialer: from, listener: place, reset };
+    const way = (one: string, other: string, isBack: boolean): Direction => ({
+      connection,
+      isBack,
+      draw: this.draws(`${one}>${other} of ${from.host}>${asked} ${nth}`),
+      messages: 0,
+      lastNs: 0,
+      held: [],
+      end: undefined,
+      closed: false,
+    });
+    const [there, back] = [way(from.host, host, false), way(host, from.host, true)];
+    back.end = end;
     this.open.add(connection);
     this.carry(there, () => {
-      const listener = this.listeners.get(asked);
+      place.host = this.hosts.get(to.address)!;
+      const listener = this.listeners.get(asked) ?? this.listeners.get(`${place.host}:${to.port}`);
       if (!listener) {
         this.open.delete(connection);
         this.carry(back, () => end.refused());
         return;
       }
-      there.end = listener.accept(from, this.plug(connection, back, there));
+      there.end = listener.accept(from, this.plug(back, there));
       this.carry(back, () => {
         if (!there.closed) end.opened();
       });
     });
-    return this.plug(connection, there, back);
+    return this.plug(there, back);
   }
 
-  /** Hosts by their address. */
+  /** Hosts by their addresses. */
   readonly hosts = new Map<string, string>();
+
+  holderOf(address: string): string | undefined {
+    return this.hosts.get(address);
+  }
+
+  /** What the host before sends from it does not leave that host; what is sent to it on an old connection is reset. */
+  moveAddress(address: string, host: string): void {
+    this.hosts.set(address, host);
+    this.releasePassing();
+  }
 
   /** Those of a host that neither end has closed, as seen from there. */
   connectionsOf(host: string): { own: NetworkPlace; peer: NetworkPlace }[] {
@@ -159,7 +186,7 @@ export class SimNetwork implements OwnNetwork {
 
   heal(from: string, to: string): void {
     this.cuts.delete(`${from}>${to}`);
-    for (const way of this.holding) if (!this.isCut(way.from, way.to)) this.release(way);
+    this.releasePassing();
   }
 
   /** `*` is every host. */
@@ -177,35 +204,97 @@ export class SimNetwork implements OwnNetwork {
     return this.delays.has(`${from}>${to}`);
   }
 
-  private plug(connection: Connection, out: Direction, back: Direction): Plug {
+  loseReplies(from: string, to: string, port: number, count: number, which: 'any' | 'numbers'): void {
+    const { ports } = this.lostReplies(from, to);
+    this.losing.set(`${from}>${to}`, { fromPort: port, left: count, which, ports: [...ports] });
+  }
+
+  lostReplies(from: string, to: string): { left: number; ports: readonly number[] } {
+    return this.losing.get(`${from}>${to}`) ?? { left: 0, ports: [] };
+  }
+
+  private isLost(out: Direction, bytes: Buffer): boolean {
+    const { from, to } = this.routeOf(out);
+    const losing = this.losing.get(`${from}>${to}`);
+    const { dialer, listener } = out.connection;
+    if (!losing || losing.left === 0 || !out.isBack || listener.port !== losing.fromPort) return false;
+    if (losing.which === 'numbers' && bytes[0] !== COLON) return false;
+    losing.left--;
+    losing.ports.push(dialer.port);
+    return true;
+  }
+
+  private plug(out: Direction, back: Direction): Plug {
+    const arrive = (tell: (end: WireEnd) => void) =>
+      this.carry(out, () => {
+        if (!out.isBack && this.hasMoved(out)) this.resetByStranger(out, back);
+        else if (out.end) tell(out.end);
+      });
     return {
       send: (bytes) => {
         if (out.closed) return;
-        this.trace(out.from, out.to, bytes);
-        this.carry(out, () => out.end?.received(bytes));
+        const { from, to } = this.routeOf(out);
+        this.trace(from, to, bytes);
+        if (this.isLost(out, bytes)) out.connection.reset();
+        else arrive((end) => end.received(bytes));
       },
       close: (how = 'ended') => {
         if (out.closed) return;
         out.closed = true;
         back.end = undefined;
-        this.open.delete(connection);
-        this.carry(out, () => out.end?.finished(how));
+        this.open.delete(out.connection);
+        arrive((end) => end.finished(how));
       },
     };
+  }
+
+  /** By the hosts that have its addresses now. */
+  private routeOf({ connection: { dialer, listener }, isBack }: Direction): { from: string; to: string } {
+    const holder = this.hosts.get(listener.address)!;
+    return isBack ? { from: listener.host, to: dialer.host } : { from: dialer.host, to: holder };
+  }
+
+  /** The listener's address is no longer where the connection was accepted. */
+  private hasMoved({ connection: { listener } }: Direction): boolean {
+    return this.hosts.get(listener.address) !== listener.host;
+  }
+
+  /** Who has the address now knows nothing of the connection and says so; who accepted it hears nothing any more. */
+  private resetByStranger(out: Direction, back: Direction): void {
+    const { end } = back;
+    if (!end) return;
+    out.closed = true;
+    out.end = undefined;
+    back.closed = true;
+    back.held = [];
+    this.open.delete(out.connection);
+    out.connection.listener.host = this.hosts.get(out.connection.listener.address)!;
+    this.carry(back, () => back.end?.finished('reset'));
   }
 
   private carry(way: Direction, deliver: () => void): void {
     this.messages++;
     const drawn = way.draw(way.messages++);
-    const delay = this.delays.get(`${way.from}>${way.to}`);
+    const { from, to } = this.routeOf(way);
+    const delay = this.delays.get(`${from}>${to}`);
     const usualNs = LEAST_DELAY_NS + drawn * (MOST_DELAY_NS - LEAST_DELAY_NS);
     const moreNs = delay ? Math.max(0, delay.delayMs + (2 * drawn - 1) * delay.jitterMs) * 1e6 : 0;
     way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + usualNs + moreNs);
     this.timeline.at(way.lastNs, () => {
-      if (way.held.length === 0 && !this.isCut(way.from, way.to)) return deliver();
+      if (way.held.length === 0 && this.passes(way)) return deliver();
       way.held.push(deliver);
       this.holding.add(way);
     });
+  }
+
+  private passes(way: Direction): boolean {
+    const { from, to } = this.routeOf(way);
+    // A kernel sends nothing from an address that it does not have.
+    return !this.isCut(from, to) && !(way.isBack && this.hasMoved(way));
+  }
+
+  private releasePassing(): void {
+    for (const way of this.holding) if (this.passes(way)) this.release(way);
   }
 
   private release(way: Direction): void {
@@ -213,7 +302,7 @@ export class SimNetwork implements OwnNetwork {
     way.lastNs = Math.max(way.lastNs, againNs);
     this.timeline.at(againNs, () => {
       // Cut again meanwhile: the end of that cut will be this one's.
-      if (this.isCut(way.from, way.to)) return;
+      if (!this.passes(way)) return;
       this.holding.delete(way);
       for (const deliver of way.held.splice(0)) deliver();
     });

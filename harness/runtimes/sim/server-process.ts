@@ -1,7 +1,7 @@
 /** A server program on a simulated host, as the harness sees any process: it can be stopped, continued and killed. */
 import { Duplex, PassThrough } from 'node:stream';
 import type { ClockSkew, HostProcess, ProcessExit } from '../../vocabulary/host.js';
-import type { Plug, WireEnd } from './network.js';
+import { ANY_ADDRESS, type Plug, type WireEnd } from './network.js';
 import type { Heard, Said } from './shim-channel.js';
 import type { Appointment } from './timeline.js';
 import type { ServerChannel } from './warm-servers.js';
@@ -172,8 +172,8 @@ export class SimServerProcess implements HostProcess {
       this.unixListeners.set(name, id);
       return;
     }
-    if (address !== this.owner.address) return; // loopback: nobody else is on this host
-    const place = { host: this.owner.name, address, port: Number(port) };
+    if (address !== this.owner.address && address !== ANY_ADDRESS) return; // loopback: nobody else is on this host
+    const place = { host: this.owner.name, address: address!, port: Number(port) };
     const unlisten = this.world.network.listen(place, (from, plug) => {
       const connection = this.accepted++;
       this.plugs.set(connection, plug);

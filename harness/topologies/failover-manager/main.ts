@@ -1,109 +1,14 @@
 /**
- * The failover manager: a program with a host of its own, cut off by faults like any other, that replaces a primary which
- * no longer answers it. It never touches the virtual address: it says whom it promoted, and the harness moves the address,
- * as a cloud's control plane would.
- *
- * Reads an `Order`, then questions, from standard input; writes `News` to standard output; ends with its input.
+ * The failover manager as a program with a host of its own, cut off by faults like any other. Reads an `Order`, then questions,
+ * from standard input; writes `News` to standard output; ends with its input.
  */
 import { LineSplitter } from '../../runtimes/lines.js';
-import { nowNs, sleep } from '../../runtimes/process-time.js';
-import { type Action, actionsFor, type Memory, remember } from './decide.js';
-import type { News, Order, Question } from './messages.js';
-import { WatchedServer } from './watched-server.js';
+import { failoverManager } from './manager.js';
 
 const lines = new LineSplitter();
-let manager: Manager | undefined;
+const hear = failoverManager((line) => process.stdout.write(`${line}\n`));
 process.stdin.setEncoding('utf8');
 process.stdin.on('data', (chunk: string) => {
-  for (const line of lines.push(chunk)) hear(JSON.parse(line));
+  for (const line of lines.push(chunk)) hear(line);
 });
 process.stdin.on('end', () => process.exit(0));
-
-function hear(message: Order | Question): void {
-  if ('servers' in message) {
-    manager = new Manager(message);
-    void manager.manage();
-  } else if (manager) {
-    tell({ news: 'view', id: message.id, ...manager.view() });
-  }
-}
-
-function tell(news: News): void {
-  process.stdout.write(`${JSON.stringify(news)}\n`);
-}
-
-class Manager {
-  private readonly servers: WatchedServer[];
-  private memory: Memory;
-  private lastTrouble = '';
-
-  constructor(private readonly order: Order) {
-    this.servers = order.servers.map((endpoint) => new WatchedServer(endpoint, order.password));
-    this.memory = { primary: order.primary, streams: [], attentiveNs: nowNs() };
-  }
-
-  view(): { primary: string; silent: string[] } {
-    const silent = this.servers.map((server) => server.view()).filter(({ answers }) => !answers);
-    return { primary: this.memory.primary, silent: silent.map(({ name }) => name) };
-  }
-
-  async manage(): Promise<never> {
-    // Each at its own pace: one that hangs must not keep the others from being heard.
-    for (const server of this.servers) void this.keepChecking(server);
-    const everyMs = this.order.checkEveryMs / 2;
-    for (let lateMs = 0; ; ) {
-      await this.act(lateMs);
-      const beforeNs = nowNs();
-      await sleep(everyMs);
-      lateMs = (nowNs() - beforeNs) / 1e6 - everyMs;
-    }
-  }
-
-  private async keepChecking(server: WatchedServer): Promise<never> {
-    for (;;) {
-      await server.check();
-      await sleep(this.order.checkEveryMs);
-    }
-  }
-
-  private async act(lateMs: number): Promise<void> {
-    const { downAfterMs } = this.order;
-    const look = { atNs: nowNs(), lateMs, servers: this.servers.map((server) => server.view()) };
-    this.memory = remember(this.memory, look, downAfterMs);
-    const actions = actionsFor(this.memory, look, downAfterMs);
-    const failed = await Promise.all(actions.map((action) => this.carryOut(action)));
-    const trouble = failed.filter((what) => what !== undefined).join('; ');
-    if (trouble !== '' && trouble !== this.lastTrouble) tell({ news: 'trouble', what: trouble });
-    this.lastTrouble = trouble;
-  }
-
-  /** Resolves with what could not be done; it is tried again as long as it is needed. */
-  private async carryOut(action: Action): Promise<string | undefined> {
-    if (action.do === 'wait') return action.why;
-    const server = this.serverOf(action.server);
-    try {
-      if (action.do === 'promote' || action.do === 'adopt') {
-        if (action.do === 'promote') await server.promote();
-        const instead = this.memory.primary;
-        this.memory = { ...this.memory, primary: action.server };
-        tell({ news: 'promoted', server: action.server, instead, why: action.why });
-      } else {
-        const { primary } = this.memory;
-        await server.follow(this.serverOf(primary).endpoint);
-        tell({ news: action.was === 'primary' ? 'demoted' : 'repointed', server: action.server, primary });
-      }
-    } catch (error) {
-      return `cannot make ${action.server} ${action.do === 'follow' ? 'follow' : 'the primary'}: ${(error as Error).message}`;
-    }
-    return server.keepRole().then(
-      () => undefined,
-      (error: Error) => `${action.server} will not keep its role when it is started again: ${error.message}`,
-    );
-  }
-
-  private serverOf(name: string): WatchedServer {
-    const found = this.servers.find(({ endpoint }) => endpoint.name === name);
-    if (!found) throw new Error(`there is no server ${name}`);
-    return found;
-  }
-}

@@ -5,7 +5,8 @@ import type { Host } from '../../vocabulary/host.js';
 import type { Clock } from '../../vocabulary/time.js';
 import type { News, Order } from './messages.js';
 
-const PROGRAM = fileURLToPath(new URL('./main.js', import.meta.url));
+/** Its argument after that of Node. */
+export const FAILOVER_MANAGER = fileURLToPath(new URL('./main.js', import.meta.url));
 const ANSWER_TIMEOUT_MS = 1_000;
 
 type View = Extract<News, { news: 'view' }>;
@@ -24,7 +25,7 @@ export function startFailoverManager(
   clock: Clock,
   hear: (news: Exclude<News, View>) => void,
 ): FailoverManager {
-  const process = host.spawn([globalThis.process.execPath, PROGRAM]);
+  const process = host.spawn([globalThis.process.execPath, FAILOVER_MANAGER]);
   const asked = new Map<number, (view: View) => void>();
   const lines = new LineSplitter();
   let stopped = false;

@@ -1,29 +1,17 @@
 /** Locks of commands that not every server has, on a server that has them; and on one that has not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cacheFolder, findRedis, RedisNotFoundError } from '../../../harness/machine/redis-binary.js';
+import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
 import { inspectServer } from '../../../harness/machine/server-commands.js';
-import type { RedisBinary } from '../../../harness/vocabulary/topology.js';
 import { fileServer, goneFrom, SHORT_LEASE_MS } from '../../support/file-servers.js';
 import { connectedClient, startClient } from '../../support/lock-client.js';
 import { withClients } from '../../support/lock-clients.js';
 import { single } from '../../support/locks-here.js';
+import { namedServerHere } from '../../support/named-server.js';
 import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
-
-/** Undefined where the distribution has none. */
-async function named(server: string): Promise<RedisBinary | undefined> {
-  try {
-    return await findRedis({ explicit: server, cacheFolder: cacheFolder(), say });
-  } catch (error) {
-    if (error instanceof RedisNotFoundError) return undefined;
-    throw error;
-  }
-}
-
 const old = fileServer();
-const valkey = await named('valkey@9');
-const redis = await named('redis@8.0');
+const valkey = await namedServerHere('valkey@9');
+const redis = await namedServerHere('redis@8.0');
 
 describe.skipIf(!valkey)('on Valkey 9', () => {
   let server: TestRedis;
@@ -117,7 +105,9 @@ describe.skipIf(!redis)('on Redis 8', () => {
 });
 
 test('a server without their commands is refused in one line', async () => {
-  const { commands } = await inspectServer(await findRedis({ cacheFolder: cacheFolder(), say }), ['HPEXPIRE']);
+  const { commands } = await inspectServer(await findRedis({ cacheFolder: cacheFolder(), say: () => {} }), [
+    'HPEXPIRE',
+  ]);
   if (commands.length > 0) return;
   await using client = startClient('hash-ttl');
   expect(await client.init(single(old))).toMatchObject({

@@ -90,3 +90,13 @@ test('killed twice and gone on with, in two parts that are merged', async () => 
   expect(reports[0]).toBe(reports[1]);
   expect(json(merged, 'a', 'summary.json').headline).toMatch(/^5 of 5 runs made/);
 });
+
+test('merging what is no campaign: one line with the remedy, exit status 3, and nothing is written', async () => {
+  const out = join(freshFolder(), 'merged');
+  const merging = command('merge', [freshFolder(), '--out', out]);
+  expect((await merging.ended).code).toBe(3);
+  expect(merging.errors().trim()).toMatch(
+    /^lock-torture: \S+ is no campaign's folder \(it has no campaign\.json\): name /,
+  );
+  expect(existsSync(out)).toBe(false);
+});

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findEtcd } from '../../../harness/machine/etcd-binary.js';
 import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
 import { topologies } from '../../../harness/topologies/index.js';
 import type { LockDefinition } from '../../../harness/vocabulary/lock.js';
@@ -16,6 +17,7 @@ import { locks } from '../../../lock-impl/index.js';
 import type { Finding, Job } from '../../support/conformance/inside.js';
 import { properties } from '../../support/conformance/properties.js';
 import { clientMain, projectFolder } from '../../support/lock-client.js';
+import { noEtcd } from '../../support/needs-etcd.js';
 
 const support = fileURLToPath(new URL('../../support', import.meta.url));
 
@@ -60,7 +62,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function findingsOn(topology: string, claimants: Job['locks']): Promise<Finding[]> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
-  const redis = await findRedis({ cacheFolder: cacheFolder(), say });
+  const find = topologies[topology]!.service === 'etcd' ? findEtcd : findRedis;
+  const redis = await find({ cacheFolder: cacheFolder(), say });
   const job: Job = { topology, folder: mkdtempSync(join(folder, `${topology}-`)), redis, locks: claimants };
   const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   const namespaces = [...asRoot, '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
@@ -88,7 +91,9 @@ function cannotRunHere(problem: string): boolean {
   return problem.startsWith('handshake: ') && (optional || lacks || problem.includes(' needs Node.js '));
 }
 
-describe.each(Object.keys(topologies))('on %s', (topology) => {
+const here = Object.values(topologies).filter(({ service }) => service !== 'etcd' || noEtcd === undefined);
+
+describe.each(here.map(({ name }) => name))('on %s', (topology) => {
   const claimants = tested.filter((lock) => lock.topologies.includes(topology));
   const cells = claimants.flatMap((lock) =>
     Object.entries(properties)

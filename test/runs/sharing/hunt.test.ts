@@ -108,12 +108,38 @@ test('independent nodes are simulated too, and a lock that is sound there is not
   expect([0, 2]).toContain(status);
 });
 
-test.each(['sentinel', 'cluster'])('%s is simulated too, the same in another process', async (topology) => {
-  const args = ['--topology', topology, '--faults', 'kill,partition', '--runs', '4', '--seed', '5'];
+test.each(['replica', 'sentinel', 'cluster'])('%s is simulated too, the same in another process', async (topology) => {
+  const args = ['--topology', topology, '--faults', 'kill,partition', '--lease', '470ms', '--runs', '2', '--seed', '5'];
   const [one, other] = await Promise.all([hunted(args), hunted(args, { cwd: freshFolder(), env: { TZ: 'UTC' } })]);
   const played = lines(join(one!.folder, 'schedules.jsonl'));
-  expect(played).toHaveLength(4);
+  expect(played).toHaveLength(2);
   expect(lines(join(other!.folder, 'schedules.jsonl'))).toEqual(played);
+});
+
+test('on a replicated server, a lock that a failover lost is found, the same in other processes', async () => {
+  const args = ['--topology', 'replica', '--lock', 'set-nx-px', '--faults', 'failover', '--runs', '1', '--seed', '2'];
+  const { status, output } = await hunted(args);
+  expect(output).toContain('also found, as with every lock here, after 1 schedule ');
+  expect(output).toMatch(/ replaced r1 as primary without c\d's lock:0, and granted it to c\d/);
+  expect(output).toMatch(/replayed 3 of 3$/m);
+  expect(output).toContain('left out after they were found to break every lock here: failover:node');
+  expect(status).toBe(1);
+});
+
+test('an answer that is lost with its connection: what is sent again takes a lock from its next holder', async () => {
+  const args = ['--lock', 'broken/resent-del', '--faults', 'reset-on-reply', '--runs', '1', '--seed', '3'];
+  const { status, output } = await hunted(args);
+  expect(output).toMatch(/^the lock's mistake, after 1 schedule .*; replayed 3 of 3$/m);
+  expect(output).toMatch(/c\d removed c\d's lock:0 from r1 \(DEL\), which let c\d have it\./);
+  expect(status).toBe(1);
+});
+
+test('what a lock protects is simulated too: a stale holder harms a resource that trusts it', async () => {
+  const resource = ['--workload', 'fenced-resource', '--resource', 'trusting', '--lease', '470ms', '--wait', '300ms'];
+  const { status, output } = await hunted([...resource, '--faults', 'pause', '--runs', '1', '--seed', '3']);
+  expect(output).toContain('also found, as with every lease, after 1 schedule ');
+  expect(output).toMatch(/replayed 3 of 3\n {2}harm \(stale-write\): c\d was paused when its lease ended/);
+  expect(status).toBe(1);
 });
 
 test('a hunt that is killed leaves no process, and its next of kin removes what it left', async () => {
@@ -135,6 +161,19 @@ test('a hunt that is killed leaves no process, and its next of kin removes what 
   await next.ended;
   expect(existsSync(join(out, id!, 'work'))).toBe(false);
   expect(existsSync(schedules()[0]!)).toBe(true);
+});
+
+test('Ctrl-C, which a terminal sends to all of a hunt, ends it in order', async () => {
+  const out = freshFolder();
+  const run = start(['--lock', 'set-nx-px', '--for', '60s', '--out', out], { command: 'hunt', group: true });
+  const hasPlayed = () => readdirSync(out).some((id) => existsSync(join(out, id, 'schedules.jsonl')));
+  await until('a schedule was played', hasPlayed);
+  process.kill(-run.child.pid!, 'SIGINT');
+  const { signal } = await run.ended;
+  expect(signal).toBeNull();
+  expect(run.errors()).not.toContain('ended by itself');
+  expect(run.output()).toContain('stopped after ');
+  await until('nothing of it is left', () => processesOf(run.mark).length === 0);
 });
 
 /** Numbers of processes whose working folder is below `folder`. */
@@ -163,7 +202,8 @@ describe('what cannot be simulated is one line, and status 3', () => {
   test.each([
     [['--lock', 'cmd:cat'], 'a program cannot be simulated'],
     [['--faults', 'loss'], '--faults: "loss" is not simulated; there are '],
-    [['--topology', 'replica'], 'single'],
+    [['--topology', 'etcd'], 'replica'],
+    [['--faults', 'failover'], '--faults failover: single has nothing that could replace a node'],
     [['--shard', '3/2'], '"3/2" is no shard; write 2/8 for the second of eight.'],
     [['--lock', './nowhere.ts'], 'does not exist'],
   ])('%s', async (args, said) => {

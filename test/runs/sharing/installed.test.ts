@@ -113,9 +113,14 @@ export default defineLock({
       'lock-torture.config.ts',
       "import { defineConfig } from 'lock-torture';\n\nexport default defineConfig({ lock: './locks/mine.ts', nemesis: 'none' });\n",
     );
-    for (const path of [home, project, join(project, 'locks'), join(project, 'lock-torture.config.ts')])
-      execFileSync('chown', [`${UID}:${UID}`, path]);
+    given(UID);
   });
+  // The other tests are root's again, who trusts no config of another user's.
+  afterAll(() => given(0));
+  const given = (owner: number) => {
+    for (const path of [home, project, join(project, 'locks'), join(project, 'lock-torture.config.ts')])
+      execFileSync('chown', [`${owner}:${owner}`, path]);
+  };
 
   it('tortures a lock in TypeScript, as its config says; what the run leaves is in the project, and nothing in node_modules', async () => {
     const before = below(join(project, 'node_modules'));
@@ -231,6 +236,92 @@ describe('the example for vitest', () => {
     expect(wrong).toMatch(/Repeat: npx lock-torture --topology=single .*--lock=\/.*\/blind-delete\.ts .*--seed \d+/);
     // On a machine with much else to do it may be that nothing can be told of the other.
     expect(story('my lock gives back')).not.toContain("the lock's mistake");
+  });
+});
+
+describe.each([
+  {
+    runner: 'jest',
+    packages: ['jest@30'],
+    argv: ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'],
+    mended: ["toBreak({ cause: 'released-by-other' })", 'toHaveNoLockMistakes()'],
+  },
+  { runner: 'node-test', packages: [], argv: ['--test'], mended: ['violations.some', '!violations.some'] },
+])('the example for $runner', ({ runner, packages, argv, mended: [from, to] }) => {
+  it('finds the lock that is wrong, with its story, and does not accuse the other', async () => {
+    const example = join(home, runner);
+    cpSync(join(ROOT, 'examples', runner), example, { recursive: true });
+    // The one that it has names this package, which is in no registry yet.
+    writeFileSync(join(example, 'package.json'), '{ "type": "module" }');
+    if (packages.length > 0) npm(example, 'install', '--ignore-scripts', '--prefer-offline', ...packages);
+    mkdirSync(join(example, 'node_modules'), { recursive: true });
+    symlinkSync(join(project, 'node_modules/lock-torture'), join(example, 'node_modules/lock-torture'));
+    const file = join(example, 'locks.test.js');
+    const text = readFileSync(file, 'utf8');
+    expect(text).toContain(from);
+    // As it stands it passes; held to the opposite, the test of the lock that is wrong has to fail.
+    writeFileSync(file, text.replace(from!, to!));
+    const { status, output, errors } = await ended(
+      spawn(process.execPath, argv, {
+        cwd: example,
+        env: { PATH: process.env.PATH!, HOME: process.env.HOME!, NO_COLOR: '1' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+    const told = `${output}\n${errors}`;
+    expect(status, told).toBe(1);
+    // Of one lock, and not of the other.
+    expect(new Set(told.match(/exclusion, the lock's mistake: .* both held lock:\d/g)).size, told).toBe(1);
+    expect(told).toContain('[released-by-other]');
+    expect(told).toMatch(/Repeat: npx lock-torture --topology=single .*--lock=\/.*\/blind-delete\.ts .*--seed \d+/);
+  });
+});
+
+describe('the step of the GitHub action', () => {
+  const step = (env: Record<string, string>, cwd = project) =>
+    ended(
+      spawn(process.execPath, [join(ROOT, '.github/action/torture.mjs')], {
+        cwd,
+        env: { PATH: process.env.PATH!, HOME: process.env.HOME!, GITHUB_WORKSPACE: home, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+
+  it('annotates the file of a lock that is wrong, and says so in its outputs, its badge and the summary', async () => {
+    cpSync(join(ROOT, 'examples/vitest/blind-delete.ts'), join(project, 'blind-delete.ts'));
+    const [told, summary] = [join(home, 'outputs'), join(home, 'summary')];
+    for (const file of [told, summary]) writeFileSync(file, '');
+    const flags = ['--careless', '--lease=1s', '--hold=0.5x..1.5x', '--nemesis=none', '--stop-at-first', ...NETNS];
+    const { status, output } = await step({
+      ...{ LOCK: './blind-delete.ts', MINUTES: '0.15', FLAGS: flags.join('\n') },
+      ...{ GITHUB_OUTPUT: told, GITHUB_STEP_SUMMARY: summary },
+    });
+    expect(status, output).toBe(1);
+    expect(output).toMatch(
+      /^::error title=lock-torture on single,file=project\/blind-delete\.ts,line=1::The lock's mistake\. .*%0A.*%0ARepeat: /m,
+    );
+    const badge = join(project, 'lock-torture-runs', 'badge.json');
+    expect(readFileSync(told, 'utf8')).toBe(`verdict=violated\nbadge=${badge}\n`);
+    expect(JSON.parse(readFileSync(badge, 'utf8'))).toMatchObject({ message: 'violated', color: 'red' });
+    expect(readFileSync(summary, 'utf8')).toContain('blind-delete.ts');
+  });
+
+  it.each([1, 13])('takes a program that ends with %d and leaves no run for one that could not run', async (status) => {
+    const elsewhere = join(home, `ends-with-${status}`);
+    mkdirSync(join(elsewhere, 'node_modules/lock-torture/bin'), { recursive: true });
+    writeFileSync(join(elsewhere, 'node_modules/lock-torture/bin/torture.mjs'), `process.exit(${status})`);
+    const { status: ends, output } = await step({}, elsewhere);
+    expect([ends, output]).toEqual([
+      3,
+      expect.stringContaining('::warning title=lock-torture on single::it could not run'),
+    ]);
+  });
+
+  it.each([
+    [{ MINUTES: 'two' }, '::error title=lock-torture::the input `minutes` is "two": give a number up to 300\n'],
+    [{ TOPOLOGIES: ' , ' }, '::error title=lock-torture::the input `topologies` names none\n'],
+  ])('refuses %j in one line', async (env, line) => {
+    expect(await step(env)).toMatchObject({ status: 3, output: line });
   });
 });
 

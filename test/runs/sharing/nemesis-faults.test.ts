@@ -321,7 +321,7 @@ const onConnections: Case[] = [
     // What c2 is answered meanwhile may be what is swallowed.
     expected: [[['reach', 'c1', 'r1'], PONG]],
     targets: ['c2'],
-    proof: 'its link shaper swallowed the answer',
+    proof: 'the answer was swallowed on its way',
   },
 ];
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { unexpected } from '../../../cli/batches/scenario-command.js';
 import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
+import { inspectServer } from '../../../harness/machine/server-commands.js';
 import type { Results } from '../../../harness/vocabulary/verdict.js';
 import { scenarios } from '../../../scenarios/index.js';
 import { freshFolder, torture } from '../../support/torture.js';
@@ -61,6 +62,26 @@ describe('on several servers', () => {
     const page = readFileSync(join(out, table, 'scenarios.md'), 'utf8').replaceAll('\\@', '@');
     expect(page).toContain(`| scenario | ${servers.join(' | ')} |`);
     for (const server of servers) expect(page).toContain(`## Claims, and what is true of them, on ${server}`);
+  });
+});
+
+describe('what the server has no commands for', () => {
+  test('is not tried, which is not passed: exit status 2', { timeout: 60_000 }, async ({ skip }) => {
+    const redis = await findRedis({ cacheFolder: cacheFolder(), say: () => {} });
+    const { commands } = await inspectServer(redis, ['DELEX']);
+    if (commands.length > 0) skip('this server has them all');
+    const play = ['only-one-holds', '--lock', 'broken/ifne-extends', '--server', `redis@${redis.version}`];
+    const { status, output } = await torture([...play, '--out', freshFolder()], { command: 'scenario' });
+    expect(output).toContain(`not tried: it needs DELEX, which redis@${redis.version} has not`);
+    expect(output).toContain('1 not tried, for want of a server');
+    expect(status).toBe(2);
+  });
+
+  test('is played on one that has them', { timeout: 180_000 }, async ({ skip }) => {
+    const plays = ['migrated-slot-keeps-the-lock', 'waitaof-one-replica-is-not-enough'];
+    const { status, output } = await torture([...plays, '--out', freshFolder()], { command: 'scenario' });
+    if (output.includes('not tried')) skip('no such server can be fetched here');
+    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('2 of 2 went as written') });
   });
 });
 

@@ -17,7 +17,7 @@ import { topologies } from '../../../harness/topologies/index.js';
 import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import type { FaultRecord } from '../../../harness/vocabulary/history.js';
 import type { Host } from '../../../harness/vocabulary/host.js';
-import type { RedisBinary, RedisNode, Topology } from '../../../harness/vocabulary/topology.js';
+import type { RedisBinary, ServerNode, Topology } from '../../../harness/vocabulary/topology.js';
 import type { WorkloadOptions } from '../../../harness/vocabulary/workload.js';
 import { runNemesis } from '../../../nemesis/index.js';
 import { workloads } from '../../../workloads/index.js';
@@ -60,7 +60,7 @@ export interface Seen {
 }
 
 const HEALED_WITHIN_MS = 8_000;
-const PORT = { redis: 6379, sentinel: 26379 };
+const PORT = { etcd: 2_379, redis: 6379, sentinel: 26379 };
 
 const job = JSON.parse(readFileSync(0, 'utf8')) as Job;
 const epochNs = monotonicNs();
@@ -215,12 +215,12 @@ function host(wanted: string): Host {
   return hosts.find((one) => one.name === wanted)!;
 }
 
-function server(wanted: string): RedisNode {
+function server(wanted: string): ServerNode {
   return [...topology.nodes, ...topology.sentinels].find((node) => node.name === wanted)!;
 }
 
 /** The reply's text, or what went wrong. */
-async function ask(from: Host, to: RedisNode, argv: string[]): Promise<string> {
+async function ask(from: Host, to: ServerNode, argv: string[]): Promise<string> {
   // `exec` runs without the clock shim, so that this program's clock is the machine's.
   const stamp = argv[0] === 'TIME' ? " + '@' + Date.now()" : '';
   const script = `
@@ -298,14 +298,14 @@ function stateOf(who: string): string {
   }
 }
 
-async function skewOf(node: RedisNode): Promise<number> {
+async function skewOf(node: ServerNode): Promise<number> {
   const [reply, machineMs] = (await ask(node.host, node, ['TIME'])).split('@');
   const lines = reply!.split('\r\n');
   const serverMs = Number(lines[2]) * 1_000 + Number(lines[4]) / 1_000;
   return Math.round((serverMs - Number(machineMs)) / 1_000);
 }
 
-async function gainOf(node: RedisNode): Promise<number> {
+async function gainOf(node: ServerNode): Promise<number> {
   const all = await told(node, 1_500);
   const [first, last] = [all[0]!, all.at(-1)!];
   return Math.round((last.aheadMs - first.aheadMs) / (last.atMs - first.atMs));
@@ -319,7 +319,7 @@ interface Told {
 }
 
 /** TIME over TCP, again and again for so long, without the clock shim on the asking side. */
-async function told(node: RedisNode, forMs: number): Promise<Told[]> {
+async function told(node: ServerNode, forMs: number): Promise<Told[]> {
   const script = `
     const s = require('net').connect(${PORT[node.kind]}, '${node.host.address}'); s.setNoDelay();
     const seen = []; const began = Date.now(); let sent = 0;

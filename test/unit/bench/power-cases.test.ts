@@ -32,6 +32,12 @@ test('what the clients do is what the trial says; what happens to them is left t
   expect(flagsFor('taken-over-by-clock')).toContain([...SEARCHED_BY_DEFAULT, 'clock'].join(','));
 });
 
+test('a lock that is sound under some faults only is hunted with these', () => {
+  const [semaphore, ...others] = powerCases(['sound']).filter(({ lock }) => lock === 'semaphore');
+  expect(others).toEqual([]);
+  expect(semaphore!.argv.slice(-2)).toEqual(['--faults', 'clock,drift']);
+});
+
 test('no case has a flag that a hunt does not know', () => {
   const known = addHuntFlags(new Command()).options.map(({ long }) => long);
   const used = powerCases(['canary', 'twin', 'sound']).flatMap(({ argv }) =>

@@ -21,7 +21,7 @@ import type {
   MonitoredCommand,
   Monitoring,
   Persistence,
-  RedisNode,
+  ServerNode,
   Topology,
 } from '../../../harness/vocabulary/topology.js';
 import { createLevers, type Levers } from '../../../nemesis/levers/index.js';
@@ -282,7 +282,7 @@ export class FakeHost implements Host {
 
 const said = (stdout: string): ExecResult => ({ exitCode: 0, stdout, stderr: '' });
 
-export class FakeNode implements RedisNode {
+export class FakeNode implements ServerNode {
   readonly port = 6379;
   process: FakeProcess = new FakeProcess();
   role = 'slave';
@@ -373,6 +373,20 @@ export class FakeNode implements RedisNode {
 
   async subscribe(): Promise<never> {
     throw new Error('not here');
+  }
+
+  async ping() {
+    const answer = await this.command('PING');
+    if (answer !== 'PONG') throw new Error(`${this.name} answers PING with ${String(answer)}`);
+  }
+
+  async clockMs() {
+    const [, usec] = /server_time_usec:(\d+)/.exec(String(await this.command('INFO', 'server'))) ?? [];
+    return usec === undefined ? undefined : Number(usec) / 1_000;
+  }
+
+  async version() {
+    return 'fake';
   }
 
   private wallMs() {

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FaultEffect } from '../../../harness/vocabulary/history.js';
-import { redisWallMs } from '../../../nemesis/levers/clock.js';
 import { MemoryLedger } from '../../../nemesis/levers/memory.js';
 import { bothWays, oneWay } from '../../../nemesis/levers/network.js';
 import { FakeClock, type World, world } from './fakes.js';
@@ -169,7 +168,7 @@ describe('kill', () => {
 describe('clock', () => {
   it('adds up the offsets of two faults, and each takes back its own', async () => {
     const { clock } = w.levers;
-    const read = redisWallMs(w.node('r1'));
+    const read = () => w.node('r1').clockMs();
     const first = await clock.skew(w.host('r1'), 6_000, read);
     const second = await clock.skew(w.host('r1'), -1_000, read);
     expect(w.host('r1').skew.offsetMs).toBe(5_000);
@@ -182,7 +181,7 @@ describe('clock', () => {
 
   it('keeps what a drift has gained through jumps, and each takes back its own', async () => {
     const { clock } = w.levers;
-    const read = redisWallMs(w.node('r1'));
+    const read = () => w.node('r1').clockMs();
     const r1 = w.host('r1');
     const wait = (ms: number) => w.clock.run(w.clock.sleep(ms));
     const drift = await w.clock.run(clock.drift(r1, 500_000, read, w.interrupt.signal));
@@ -204,7 +203,7 @@ describe('clock', () => {
   });
 
   it("lets a drift that had to wait begin at the clock's time then", async () => {
-    const read = redisWallMs(w.node('r1'));
+    const read = () => w.node('r1').clockMs();
     const drift = () => w.levers.clock.drift(w.host('r1'), 500_000, read, w.interrupt.signal);
     const [first, second] = await w.clock.run(Promise.all([drift(), drift()]));
     const beganMs = ([effect]: readonly FaultEffect[]) =>
@@ -214,7 +213,7 @@ describe('clock', () => {
 
   it('goes to and fro beside other clock faults', async () => {
     const { clock } = w.levers;
-    const read = redisWallMs(w.node('r1'));
+    const read = () => w.node('r1').clockMs();
     const strobe = clock.strobe(w.host('r1'), 6_000, read);
     expect(await strobe.flip()).toContain('+6000 ms off');
     const jump = await clock.skew(w.host('r1'), -1_000, read);
@@ -229,7 +228,7 @@ describe('clock', () => {
 
   it('never lets a clock stand still', async () => {
     const { clock } = w.levers;
-    const read = redisWallMs(w.node('r1'));
+    const read = () => w.node('r1').clockMs();
     const slow = () => w.clock.run(clock.drift(w.host('r1'), -500_000, read, w.interrupt.signal));
     await slow();
     await expect(slow()).rejects.toMatchObject({ refused: true });
@@ -237,8 +236,8 @@ describe('clock', () => {
   });
 
   it('is healed, and can be healed again, where no server can be asked any more', async () => {
-    const skew = await w.levers.clock.skew(w.host('r1'), 6_000, redisWallMs(w.node('r1')));
-    const second = await w.levers.clock.skew(w.host('r1'), 1_000, redisWallMs(w.node('r1')));
+    const skew = await w.levers.clock.skew(w.host('r1'), 6_000, () => w.node('r1').clockMs());
+    const second = await w.levers.clock.skew(w.host('r1'), 1_000, () => w.node('r1').clockMs());
     w.node('r1').process.signal('SIGKILL');
     expect(await skew.heal()).toContain(
       "r1's clock is set to +1000 ms; no program there can be asked (r1 does not answer)",
@@ -251,7 +250,7 @@ describe('clock', () => {
 
   it('fails when the program does not see the new time, and sets it back', async () => {
     w.node('r1').shimmed = false;
-    const skewed = w.levers.clock.skew(w.host('r1'), 6_000, redisWallMs(w.node('r1')));
+    const skewed = w.levers.clock.skew(w.host('r1'), 6_000, () => w.node('r1').clockMs());
     await expect(w.clock.run(skewed)).rejects.toThrow('was set to +6000 ms, but its program is 0 ms off');
     expect(await w.inForce()).toEqual([]);
   });

@@ -30,6 +30,14 @@ describe('a plan', () => {
     expect(steps(2 ** 31 + 5)).toBe(steps(2 ** 31 + 5));
   });
 
+  it('has of all faults those that most servers can, and others where they are named', () => {
+    const cluster = { ...topologies.sentinel, name: 'cluster', sentinels: [], plannedFailover: 'replica' as const };
+    const names = (list: string) => parseNemesis(list, cluster).requests.map(({ fault }) => fault);
+    expect(names('all')).toContain('move-slot');
+    expect(names('all')).not.toContain('migrate-slots');
+    expect(names('migrate-slots')).toEqual(['migrate-slots']);
+  });
+
   it('heals everything before the end, keeps server faults apart, asks for what was asked for', () => {
     const anyOptions = fc.record({
       name: fc.constantFrom('single', 'sentinel', 'redlock') as fc.Arbitrary<keyof typeof topologies>,

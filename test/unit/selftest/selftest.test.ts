@@ -126,11 +126,11 @@ describe('the outcome of a run', () => {
   });
 
   test('what no server here has commands for is counted apart, and never as passed', () => {
-    const needs = { oneOf: ['DELEX'], server: 'redis@8.4' };
+    const serverNeeds = { oneOf: ['DELEX'], server: 'redis@8.4' };
     const rows = [
       judgeJob(canary, ended('mutual-exclusion', [violation], 'violated')),
-      notTried({ ...canary, needs }, 'it needs DELEX'),
-      notTried({ ...twin, needs }, 'it needs DELEX'),
+      notTried({ ...canary, serverNeeds }, 'it needs DELEX'),
+      notTried({ ...twin, serverNeeds }, 'it needs DELEX'),
     ];
     expect(rows.map(({ shown }) => shown)).toEqual(['caught', 'not-tried', 'not-tried']);
     expect(headline(rows, 3)).toBe(

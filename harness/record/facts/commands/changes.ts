@@ -21,6 +21,8 @@ export interface Change {
   readonly ranFromNs: number;
   /** Of a command. */
   readonly by?: Origin;
+  /** Of a key that may have expired while the server's clock ran ahead, at a moment of which no line tells: up to this. */
+  readonly clockMs?: number;
   before: StoredState;
   after: StoredState;
   /**

@@ -201,11 +201,12 @@ function isKnown(held: Held | undefined): boolean {
   return held !== undefined && !(held.type === 'string' && held.value === undefined);
 }
 
+/** Until when what a take stored was there, unless the clock ran over that meanwhile. */
 function lasting(changes: readonly Change[], at: number, fromMs: number): number {
-  return changes
-    .slice(at + 1)
-    .reduce(
-      (least, { by, after }) => (by?.name.includes('EXPIRE') ? Math.min(least, after.expires.fromMs) : least),
-      fromMs,
-    );
+  let least = fromMs;
+  for (const { by, after, clockMs } of changes.slice(at + 1)) {
+    if (by?.name.includes('EXPIRE')) least = Math.min(least, after.expires.fromMs);
+    if (clockMs !== undefined && clockMs >= least) return Number.NEGATIVE_INFINITY;
+  }
+  return least;
 }

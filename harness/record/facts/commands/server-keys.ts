@@ -65,6 +65,15 @@ export class ServerKeys {
     for (const [db, { keys }] of this.dbs) for (const [name, { state }] of keys) yield [name, db, state];
   }
 
+  /** The clock was set back: the commands that concerned keys until then did so before whatever is stamped later than this. */
+  setBackTo(wallMs: number): void {
+    for (const { keys } of this.dbs.values())
+      for (const key of keys.values()) {
+        key.askedWallMs = Math.min(key.askedWallMs, wallMs);
+        key.touchedWallMs = Math.min(key.touchedWallMs, wallMs);
+      }
+  }
+
   /** What is known of all keys of a database that have not been seen; without one, of all databases. */
   setOthers(state: StoredState, db?: number): void {
     if (db === undefined) this.others = state;

@@ -82,8 +82,8 @@ export class ServerReading {
   /** Whether fields of hashes were given times to live. */
   private fieldsExpire = false;
   private last: SampleLine | undefined;
-  /** When an eviction was read last. */
-  private evictedNs = Number.NEGATIVE_INFINITY;
+  /** Whether a look of before this, when something was read last that the server's clock does not place, came first is unknown. */
+  private unplacedNs = Number.NEGATIVE_INFINITY;
   /** Samples that are newer than the last command. */
   private samples: SampleLine[] = [];
 
@@ -125,9 +125,11 @@ export class ServerReading {
     server.ranFromNs = Math.max(server.ranFromNs, line.ranFromNs ?? Number.NEGATIVE_INFINITY);
     if (line.serverWallMs < this.wallMs - SET_BACK_MS) {
       this.samples = [];
+      this.unplacedNs = line.atNs;
       // Until it was set back it had run on.
       const ranOnMs = Number.isFinite(lastRanNs) ? Math.max(0, (line.atNs - lastRanNs) / 1e6) : 0;
       this.clockShowed(line, this.wallMs + ranOnMs);
+      server.setBackTo(line.serverWallMs);
     }
     // By the clock it is newer, though it was read before: so that was set back meanwhile.
     for (const sample of this.samples)
@@ -158,7 +160,7 @@ export class ServerReading {
   evicted(place: RecordPlace, key: string): void {
     // Whether samples are older or newer is unknown, also of those that were answered before: an eviction has no stamp.
     this.samples = [];
-    this.evictedNs = place.atNs;
+    this.unplacedNs = place.atNs;
     if (this.server.follows(key)) this.server.put(key, 0, ABSENT, { how: 'evicted', ...place, applied: 'yes' });
   }
 
@@ -173,11 +175,21 @@ export class ServerReading {
 
   /** The server's clock showed this at a moment of which no line tells: what had expired by then may be gone. */
   clockShowed(place: RecordPlace, wallMs: number): void {
-    while (this.samples[0] && this.samples[0].atNs <= place.atNs) this.inform(this.samples.shift()!);
+    // A command may be read after this that ran before those looks: what they showed cannot be put in its place any more.
+    this.samples = this.samples.filter(({ atNs }) => atNs > place.atNs);
     const then: Times = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Math.ceil(wallMs) };
     for (const [name, db, state] of this.server.all()) {
       const left = stateBy(state, then);
-      if (left !== state) this.server.put(name, db, left, { how: 'expired', ...place, applied: 'unknown' });
+      if (left !== state) {
+        const clockMs = then.untilMs;
+        this.server.put(name, db, left, {
+          how: 'expired',
+          line: place.line,
+          atNs: place.atNs,
+          clockMs,
+          applied: 'unknown',
+        });
+      }
     }
   }
 
@@ -194,7 +206,7 @@ export class ServerReading {
     this.server.isReplica = sample.role === 'replica';
     if (replaced) this.gap(sample);
     this.clock.add(sample.wall.untilMs, sample.ranFromNs, sample.atNs);
-    if (sample.ranFromNs > this.evictedNs) this.samples.push(sample);
+    if (sample.ranFromNs > this.unplacedNs) this.samples.push(sample);
   }
 
   /** No line comes any more. */

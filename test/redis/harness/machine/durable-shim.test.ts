@@ -13,6 +13,7 @@ import { diskRecordEnv, diskRecordTrouble, losePower } from '../../../../harness
 import { mendLog } from '../../../../harness/topologies/mend-log.js';
 import type { Host, PowerCut } from '../../../../harness/vocabulary/host.js';
 import type { RedisBinary } from '../../../../harness/vocabulary/topology.js';
+import { namedServerHere } from '../../../support/named-server.js';
 import { haveCompiler } from '../../../support/needs.js';
 
 const HOUR_MS = 3_600_000;
@@ -185,31 +186,40 @@ describe.runIf(haveCompiler)('the durable shim', () => {
     expect(await keysAfterRestart([])).toEqual(['saved']);
   });
 
-  it('leaves zeros that a server refuses, until its log is mended', async () => {
-    const running = await start(AOF);
-    await writeBoth(running);
-    await running.losePower('zeros');
-    const env = { ...process.env, ...server.env };
-    const argv = [
-      ...(server.loader ?? []),
-      server.path,
-      '--port',
-      '0',
-      '--unixsocket',
-      'redis.sock',
-      '--dir',
-      '.',
-      ...AOF,
-    ];
-    const refused = spawnSync(argv[0]!, argv.slice(1), { cwd: folder, env, encoding: 'utf8' });
-    expect(refused).toMatchObject({ status: 1, stdout: expect.stringContaining('Bad file format') });
-    const exec = async ([command, ...args]: readonly string[]) => {
-      const { status, stdout, stderr } = spawnSync(command!, args, { cwd: folder, encoding: 'utf8' });
-      return { exitCode: status!, stdout, stderr };
-    };
-    expect(await mendLog({ name: 'r1', exec } as Host, server)).toContain('Successfully truncated AOF');
-    expect(await keysAfterRestart(AOF)).toEqual(['synced']);
-  });
+  // Valkey 9's snapshots begin otherwise, and its own program takes them for damaged.
+  it.for(['', 'valkey@9'])(
+    'leaves zeros that a server refuses, until its log is mended %s',
+    async (named, { skip }) => {
+      const here = server;
+      closers.push(() => {
+        server = here;
+      });
+      if (named !== '') server = (await namedServerHere(named)) ?? skip(`${named} cannot be had here`);
+      const running = await start(AOF);
+      await writeBoth(running);
+      await running.losePower('zeros');
+      const env = { ...process.env, ...server.env };
+      const argv = [
+        ...(server.loader ?? []),
+        server.path,
+        '--port',
+        '0',
+        '--unixsocket',
+        'redis.sock',
+        '--dir',
+        '.',
+        ...AOF,
+      ];
+      const refused = spawnSync(argv[0]!, argv.slice(1), { cwd: folder, env, encoding: 'utf8' });
+      expect(refused).toMatchObject({ status: 1, stdout: expect.stringContaining('Bad file format') });
+      const exec = async ([command, ...args]: readonly string[]) => {
+        const { status, stdout, stderr } = spawnSync(command!, args, { cwd: folder, encoding: 'utf8' });
+        return { exitCode: status!, stdout, stderr };
+      };
+      expect(await mendLog({ name: 'r1', exec } as Host, server)).toContain('Successfully truncated AOF');
+      expect(await keysAfterRestart(AOF)).toEqual(['synced']);
+    },
+  );
 
   it('is not loaded by a program that is statically linked', async () => {
     const path = join(folder, 'static');

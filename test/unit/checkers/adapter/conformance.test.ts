@@ -130,6 +130,15 @@ describe('renewals', () => {
     expect(rules(told)).toEqual([]);
   });
 
+  it('whose command was read late, by a harness that was held up', () => {
+    const told = granted(story(['renews']), 1).renewed(CLIENT, 3);
+    const late = (...argv: string[]) => told.command(4.5003, 'r1', argv.length > 2 ? CLIENT : 'lua', argv, -1_500);
+    late('EVALSHA', 'def', '1', KEY, OWNER, String(LEASE_MS));
+    late('get', KEY);
+    told.command(4.5003, 'r1', 'lua', ['pexpire', KEY, String(LEASE_MS)], -1_500);
+    expect(rules(told)).toEqual([]);
+  });
+
   it('stamped after their command had run', () => {
     const told = granted(story(['renews']), 1).renewed(CLIENT, 3);
     expect(rules(renewal(told, 2.99, 'prolonged'))).toEqual(['stamp-late']);

@@ -66,6 +66,18 @@ it('is not said of a client that asked under another name, and took the refusal 
   expect(cause(another)?.name).not.toBe('adopted-stale-key');
 });
 
+it('is not said of a client that did not look whose the key was', () => {
+  const blind = (...asked: string[]) => {
+    const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
+    story.grant('c1', 1).take(0.999, 'r1', 'c1', OWN).release('c1', 2);
+    story.grant('c1', 4).command(3.999, 'r1', 'c1', asked).release('c1', 8.5);
+    return cause(story.grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 7.5))?.name;
+  };
+  const set = ['SET', KEY, OWN, 'PX', '5000', 'NX'];
+  expect(blind(...set, 'GET')).toBe('adopted-stale-key');
+  expect(blind(...set)).not.toBe('adopted-stale-key');
+});
+
 it('is not said of a client whose script asked under another name and was refused', () => {
   const asking = (name: string) =>
     told({
@@ -106,7 +118,7 @@ describe('named', () => {
     const ends = (sampledAt: number, watchedUntil: number) => {
       const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(sampledAt, 'r1');
       story.watch(watchedUntil, 'r1', false).grant('c1', 1).take(0.999, 'r1', 'c1').release('c1', 2);
-      story.grant('c1', 4).take(3.999, 'r1', 'c1').release('c1', 6.15);
+      story.grant('c1', 4).take(3.999, 'r1', 'c1').command(3.9995, 'r1', 'c1', ['GET', KEY]).release('c1', 6.15);
       return named(story.grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 6.15));
     };
     expect(ends(6.2, 6.3)).toBe('adopted-stale-key');
@@ -135,7 +147,7 @@ describe('named', () => {
       s.command(at, 'r1', by, ['SET', `app:${KEY}`, by, 'PX', '5000', ...how]);
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(8, 'r1');
     set(story.grant('c1', 1), 0.999, 'c1').release('c1', 2);
-    set(story.grant('c1', 4), 3.999, 'c1', 'NX').release('c1', 8.5);
+    set(story.grant('c1', 4), 3.999, 'c1', 'NX', 'GET').release('c1', 8.5);
     expect(named(set(story.grant('c2', 6.1), 6.099, 'c2').release('c2', 7.5))).toBe('adopted-stale-key');
   });
 });

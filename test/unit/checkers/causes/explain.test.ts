@@ -400,8 +400,18 @@ describe('clock-ran-fast', () => {
     const cause = only(during.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 3_500));
     expect(cause.name).toBe('clock-ran-fast');
     expect(cause.chain.map(({ text }) => text)).toContain('clock of r1 runs fast');
-    const before = granted().fault(0.8, 0, 'drift', 'strike', drift).take(RETAKEN, 'r1', 'c2', 'value-of-c2', 4_000);
-    expect(only(before).name).toBe('clock-ran-fast');
+    const seen = (skewMs: number, pttlMs: number) =>
+      broken()
+        .watch(0, 'r1')
+        .sample(0.5, 'r1')
+        .fault(0.8, 0, 'drift', 'strike', drift)
+        .take(TAKEN, 'r1', 'c1', 'value-of-c1', 500)
+        .sample(1.2, 'r1', { owner: 'value-of-c1', skewMs: 900, pttlMs: 4_400 })
+        .sample(2.4, 'r1', { owner: 'value-of-c1', skewMs, pttlMs })
+        .take(RETAKEN, 'r1', 'c2', 'value-of-c2', 4_500);
+    expect(only(seen(3_300, 800)).name).toBe('clock-ran-fast');
+    // It stood still then: something had set it right, and it jumped after that.
+    expect(only(seen(900, 3_200)).name).toBe('unexplained');
   });
 
   it('is not named for a drift that was over, was elsewhere, was slow, or gained too little', () => {

@@ -1,8 +1,9 @@
-/** What another client, or another release of the same one, did to a holder's key; each link is taken away once. */
+/** What another client, or another operation of the same one, did to a holder's key; each link is taken away once. */
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
-import { KEY, Story } from '../build.js';
-import { causeNames, grantedByR1, SECOND_TAKE } from './two-grants.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import { EPOCH_WALL_MS, KEY, LEASE_MS, Story } from '../build.js';
+import { causeNames, FIRST_TAKE, grantedByR1, SECOND_TAKE, twoGrants } from './two-grants.js';
 
 const causes = (story: Story) => mutualExclusion.check(story.input()).violations.map(({ cause }) => cause);
 
@@ -135,5 +136,196 @@ describe('released-by-itself', () => {
     const own = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.1, 'r1').grant('c1', 1).grant('c2', 3);
     own.release('c1', 3.5).release('c2', 5).take(0.999, 'r1', 'c1').unlock(2, 'r1', 'c1').take(SECOND_TAKE, 'r1', 'c2');
     expect(causeNames(own)).toEqual(['unexplained']);
+  });
+});
+
+describe('lease-too-short by an extension', () => {
+  interface Telling {
+    /** What c1's script does with the key at 2 s; or what it sends without one. */
+    argv?: string[];
+    by?: string;
+    ran?: number;
+    extend?: (story: Story) => Story;
+  }
+
+  const confirmed = (story: Story) => story.extend('c1', 1.999, LEASE_MS, { read: 2.003 });
+  /** c1 is granted at 1 s, and extends at 2 s; c2 is granted at 3 s. */
+  function told({ argv = ['pexpire', KEY, '0'], by = 'c1', ran = 2, extend = confirmed }: Telling = {}) {
+    const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').grant('c1', 1);
+    extend(story).grant('c2', 3).release('c1', 4).release('c2', 4).take(0.999, 'r1', 'c1');
+    story.command(ran, 'r1', by, ['EVALSHA', 'abc', '1', KEY, 'value-of-c1']).command(ran, 'r1', 'lua', ['get', KEY]);
+    return story.command(ran, 'r1', 'lua', argv).take(SECOND_TAKE, 'r1', 'c2');
+  }
+  const name = (telling: Telling) => causeNames(told(telling));
+
+  it('is named where it gave the key no time, or less', () => {
+    expect(causes(told())).toMatchObject([
+      {
+        name: 'lease-too-short',
+        sentence:
+          'c1 gave lock:0 no time to live (PEXPIRE), which deletes it, when it was to extend its hold #1 by 5 s; that let c2 have it.',
+        chain: [
+          { text: 'r1 granted lock:0 to c1 (SET)' },
+          { text: 'c1 was to extend its hold #1 by 5 s' },
+          { text: 'c1 gave lock:0 no time to live (PEXPIRE), which deletes it' },
+          { text: 'r1 granted lock:0 to c2 (SET)' },
+          { text: "until 6.999 s c1's lease would have run" },
+        ],
+      },
+    ]);
+    expect(name({ argv: ['EXPIRE', KEY, '-1'] })).toEqual(['lease-too-short']);
+  });
+
+  it('is named where the lock renewed by itself', () => {
+    expect(name({ extend: (story) => story.renewed('c1', 1.999) })).toEqual(['lease-too-short']);
+    expect(name({ extend: (story) => story.renewed('c1', 2.1) })).toEqual(['unexplained']);
+  });
+
+  it('is not where the extension failed, or was not answered, or none was under way', () => {
+    for (const type of ['fail', 'info', 'never'] as const)
+      expect(name({ extend: (story) => story.extend('c1', 1.999, LEASE_MS, { type, reason: 'gone' }) }), type).toEqual([
+        'unexplained',
+      ]);
+    expect(name({ extend: (story) => story })).toEqual(['unexplained']);
+    expect(name({ ran: 1.9 })).toEqual(['unexplained']);
+    expect(name({ ran: 2.1 })).toEqual(['unexplained']);
+  });
+
+  it('is not where something else was under way', () => {
+    const about = { client: 'c1', id: 2, op: 'read', key: KEY, hold: 1 } as const;
+    const reads = (story: Story) =>
+      story.event(1.998, { type: 'invoke', ...about }).event(2.002, { type: 'ok', ...about, value: 0, version: 0 });
+    expect(name({ extend: reads })).toEqual(['unexplained']);
+  });
+
+  it('is not where another client sent it, or its primary, or another hold was extended', () => {
+    expect(name({ by: 'c2' })).toEqual(['released-by-other']);
+    expect(name({ by: 'link' })).toEqual(['unexplained']);
+    const twice = (story: Story) =>
+      story.grant('c1', 1.5, { key: 'lock:1' }).extend('c1', 1.999, LEASE_MS, { hold: 2 });
+    expect(causes(told({ extend: twice })).map(({ name }) => name)).toEqual(['unexplained']);
+  });
+
+  it('is not where a time of day was over, or the key was deleted outright', () => {
+    expect(name({ argv: ['pexpireat', KEY, '1000'] })).toEqual(['unexplained']);
+    expect(name({ argv: ['del', KEY] })).toEqual(['unexplained']);
+  });
+});
+
+describe('taken-over-by-clock', () => {
+  interface Telling {
+    /** What c2's script was told, milliseconds since the run began. */
+    toldMs?: number | string;
+    from?: number;
+    offsetMs?: number;
+    effects?: FaultEffect[];
+    healed?: number;
+    by?: string;
+    skewMs?: number;
+    before?: (story: Story) => Story;
+    inner?: string[][];
+  }
+
+  const taken = [
+    ['exists', KEY],
+    ['set', KEY, 'value-of-c2', 'PX', '5000'],
+  ];
+  /** c1 is granted at 1 s for 5 s; c2's clock is 20 s fast, and its script takes the lock over at 3 s. */
+  function told(telling: Telling = {}): Story {
+    const { toldMs = SECOND_TAKE * 1_000 + 20_000, from = 1.5, offsetMs = 20_000, healed, by = 'c2' } = telling;
+    const { skewMs = 0, before = (story: Story) => story, inner = taken } = telling;
+    const { effects = [{ kind: 'clock-jumped', who: ['c2'], offsetMs }] } = telling;
+    const story = before(grantedByR1()).sample(2.9, 'r1', { skewMs, owner: 'value-of-c1', pttlMs: 3_099 });
+    story.fault(from, 0, 'clock', 'strike', { did: 'clock of c2 set forward', targets: ['c2'], effects });
+    if (healed !== undefined) story.fault(healed, 0, 'clock', 'heal', { targets: ['c2'], beganNs: healed * 1e9 });
+    const now = typeof toldMs === 'string' ? toldMs : String(EPOCH_WALL_MS + toldMs);
+    story.command(SECOND_TAKE, 'r1', by, ['EVAL', 'script', '1', KEY, 'value-of-c2', '5000', now], skewMs);
+    for (const argv of inner) story.command(SECOND_TAKE, 'r1', 'lua', argv, skewMs);
+    return story;
+  }
+  const names = (telling: Telling) => causeNames(told(telling));
+
+  it('is named where a script was told a time by which the lease was over, and stored over what was there', () => {
+    expect(causes(told())).toMatchObject([
+      {
+        name: 'taken-over-by-clock',
+        sentence:
+          "c2 took lock:0 over by its own clock (EVAL), which was 20 s ahead and by which c1's lease was over; c1's value was still there.",
+        chain: [
+          { text: 'r1 granted lock:0 to c1 (SET)' },
+          { text: 'clock of c2 set forward' },
+          { text: 'c2 took lock:0 over by its own clock (EVAL), which was 20 s ahead' },
+          { text: 'r1 granted lock:0 to c2 (EVAL)' },
+          { text: "until 5.998 s c1's lease would have run" },
+        ],
+      },
+    ]);
+    const seconds = ((EPOCH_WALL_MS + 23_000) / 1_000).toFixed(0);
+    expect(names({ toldMs: seconds })).toEqual(['taken-over-by-clock']);
+  });
+
+  it('is not where it was told no such time', () => {
+    expect(names({ toldMs: SECOND_TAKE * 1_000 })).toEqual(['unexplained']);
+    expect(names({ toldMs: SECOND_TAKE * 1_000 + 5_000 })).toEqual(['unexplained']);
+    expect(names({ toldMs: '20000' })).toEqual(['unexplained']);
+  });
+
+  it('is not where by that time the lease was not over', () => {
+    const ahead = (offsetMs: number) => names({ toldMs: SECOND_TAKE * 1_000 + offsetMs, offsetMs });
+    expect(ahead(2_900)).toEqual(['unexplained']);
+    expect(ahead(3_100)).toEqual(['taken-over-by-clock']);
+  });
+
+  it('is not where the clock had only just been set, was right again, or may have been anywhere', () => {
+    expect(names({ from: 2.5 })).toEqual(['unexplained']);
+    expect(names({ healed: 2.8 })).toEqual(['unexplained']);
+    expect(names({ healed: 3.2 })).toEqual(['taken-over-by-clock']);
+    expect(names({ effects: [{ kind: 'clock-jumped', who: ['c1'], offsetMs: 20_000 }] })).toEqual(['unexplained']);
+    expect(names({ effects: [{ kind: 'clock-strobes', who: ['c2'], offsetMs: 20_000 }] })).toEqual(['unexplained']);
+    const drifts: FaultEffect = { kind: 'clock-drifts', who: ['c2'], ratePpm: 1, gainedMs: 20_000 };
+    expect(names({ effects: [drifts] })).toEqual(['unexplained']);
+    const jumps = (story: Story) =>
+      story.fault(1.8, 1, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: ['c2'], offsetMs: 1 }] });
+    expect(names({ before: jumps })).toEqual(['unexplained']);
+  });
+
+  it("is not where the holder's value may have gone, or stayed", () => {
+    expect(names({ before: (story) => story.command(2.95, 'r1', 'c3', ['DEL', KEY]) })).toEqual(['released-by-other']);
+    expect(names({ before: (story) => story.watch(2.92, 'r1', false).watch(2.94, 'r1') })).toEqual(['unexplained']);
+    expect(
+      names({
+        inner: [
+          ['exists', KEY],
+          ['pexpire', KEY, '5000'],
+        ],
+      }),
+    ).toEqual(['unexplained']);
+  });
+
+  it('is not where both are there, or no script looked', () => {
+    const beside = twoGrants()
+      .watch(0, 'r1')
+      .sample(0.5, 'r1')
+      .fault(1.5, 0, 'clock', 'strike', {
+        effects: [{ kind: 'clock-jumped', who: ['c2'], offsetMs: 20_000 }],
+      });
+    const shares = (at: number, client: string) =>
+      beside
+        .command(at, 'r1', client, ['EVAL', 'script', '1', KEY, client, String(EPOCH_WALL_MS + at * 1_000 + 20_000)])
+        .command(at, 'r1', 'lua', ['hexists', KEY, client])
+        .command(at, 'r1', 'lua', ['hset', KEY, client, '1'])
+        .command(at, 'r1', 'lua', ['pexpire', KEY, '5000']);
+    shares(FIRST_TAKE, 'c1');
+    shares(SECOND_TAKE, 'c2');
+    expect(causeNames(beside)).toEqual(['unexplained']);
+
+    const now = String(EPOCH_WALL_MS + SECOND_TAKE * 1_000 + 20_000);
+    const sets = (s: Story) => s.command(SECOND_TAKE, 'r1', 'c2', ['SET', KEY, now, 'XX', 'PX', '5000']);
+    expect(names({ by: 'c3', inner: [], before: sets })).toEqual(['unexplained']);
+  });
+
+  it("is not where the server's clock was off, or the script is its primary's", () => {
+    expect(names({ skewMs: 200 })).toEqual(['unexplained']);
+    expect(names({ by: 'link' })).toEqual(['unexplained']);
   });
 });

@@ -5,9 +5,9 @@ import { flagsOf, SETTINGS } from '../../../../cli/common/settings.js';
 import { addRunFlags, parseRunFlags } from '../../../../cli/run/flags.js';
 import type { Settings } from '../../../../harness/vocabulary/settings.js';
 
-test('there is one for every flag of run, but for how often, how it is printed, where settings are, and the older name of --server', () => {
+test('there is one for every flag of run, but for how often and when, how it is printed, where settings are, and the older name of --server', () => {
   const flags = addRunFlags(new Command()).options.map((option) => option.attributeName());
-  const others = ['times', 'untilViolation', 'json', 'redis', 'config'];
+  const others = ['times', 'untilViolation', 'json', 'redis', 'config', 'watch'];
   expect(Object.keys(SETTINGS).toSorted()).toEqual(flags.filter((name) => !others.includes(name)).toSorted());
 });
 

@@ -20,6 +20,7 @@ describe('docs/faults.md', () => {
     const [, example] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
     const topology = {
       name: 'single',
+      service: 'redis' as const,
       replicated: false,
       quorum: 'primary' as const,
       nodes: ['r1'],

@@ -6,6 +6,7 @@ import { SEARCHED, searchArbitrary } from '../../../../nemesis/index.js';
 
 const topology = {
   name: 'single',
+  service: 'redis' as const,
   replicated: false,
   quorum: 'primary' as const,
   nodes: ['r1'],

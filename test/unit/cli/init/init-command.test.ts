@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { initCommand } from '../../../../cli/init/init-command.js';
+import { ROOT } from '../../../support/torture.js';
 
 let folder: string;
 let said: string;
@@ -23,7 +24,7 @@ afterEach(() => {
 const write = (path: string, text: string) => writeFileSync(join(folder, path), text);
 const there = () =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.includes('.') && path !== 'package.json')
+    .filter((path) => /\.\w+$/.test(path) && !/^(package\.json|\.github(\/workflows)?)$/.test(path))
     .sort();
 
 test.each([
@@ -43,7 +44,7 @@ test.each([
 ])('%s', async (_what, packageJson, names) => {
   if (packageJson) write('package.json', JSON.stringify(packageJson));
   expect(await initCommand({ yes: true, dryRun: false }, folder)).toBe(0);
-  expect(there().map((path) => path.split('/').at(-1))).toEqual(names);
+  expect(there().map((path) => path.split('/').at(-1))).toEqual(['lock-torture.yml', ...names]);
   const lock = names.find((name) => /^my-lock\.[a-z]+$/.test(name))!;
   expect(readFileSync(join(folder, names[0]!), 'utf8')).toContain(`lock: './lock-torture/${lock}'`);
   const testFile = join(folder, 'lock-torture', names.find((name) => name.includes('.test.'))!);
@@ -75,4 +76,13 @@ test('a folder that cannot be made, and a package.json that is none, are one lin
   await expect(initCommand({ yes: true, dryRun: false }, folder)).rejects.toThrow(/my-lock\.mjs cannot be written: /);
   write('package.json', '{');
   await expect(initCommand({ yes: true, dryRun: false }, folder)).rejects.toThrow(/package\.json cannot be read: /);
+});
+
+test('the workflow takes the actions that those of this project take', async () => {
+  await initCommand({ yes: true, dryRun: false }, folder);
+  const used = (text: string) => text.match(/[\w-]+\/[\w-]+@[0-9a-f]{40} # v[\d.]+/g) ?? [];
+  const written = used(readFileSync(join(folder, '.github/workflows/lock-torture.yml'), 'utf8'));
+  expect(written).toHaveLength(3);
+  const ours = used(readFileSync(join(ROOT, '.github/workflows/nightly.yml'), 'utf8'));
+  expect(ours).toEqual(expect.arrayContaining(written));
 });

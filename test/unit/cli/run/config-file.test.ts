@@ -3,9 +3,10 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readConfigFile } from '../../../../cli/run/config-file.js';
-import { parseRunFlags } from '../../../../cli/run/flags.js';
-import { withConfig } from '../../../../cli/run/run-command.js';
+import { HUNT, type HuntFlags } from '../../../../cli/hunt/flags.js';
+import { readConfigFile, withConfig } from '../../../../cli/run/config-file.js';
+import { parseFlags, parseRunFlags } from '../../../../cli/run/flags.js';
+import { configuredRun } from '../../../../cli/run/run-command.js';
 
 const NAME = 'lock-torture.config.ts';
 let root: string;
@@ -76,7 +77,7 @@ describe('is refused', () => {
 describe('what it says', () => {
   const run = (...argv: string[]) => {
     const { flags, given } = parseRunFlags(argv);
-    return withConfig(flags, { argv, cwd: join(root, 'repo'), given });
+    return configuredRun(flags, { argv, cwd: join(root, 'repo'), given });
   };
 
   test('comes before what is typed, and its paths start from its folder', async () => {
@@ -100,6 +101,36 @@ describe('what it says', () => {
     expect(invocation.argv).toContain('--no-config');
     expect(parseRunFlags(invocation.argv).flags).toEqual(flags);
     expect((await run('--plan', 'plan.json')).flags).toMatchObject({ plan: 'plan.json', nemesis: 'default' });
+  });
+
+  test('a command that shares only some of it leaves out the rest, but not what nobody knows', async () => {
+    const hunt = (...argv: string[]) => {
+      const { flags, given } = parseFlags<HuntFlags>(HUNT.add, argv);
+      const invocation = { argv: ['hunt', ...argv], cwd: join(root, 'repo'), given };
+      return withConfig(HUNT, flags, invocation);
+    };
+    write(
+      `repo/${NAME}`,
+      "export default { lock: './mine.ts', topology: 'sentinel', lease: '9s', timeLimit: '30s', out: 'kept' };\n",
+    );
+    const { flags, invocation } = await hunt('--runs', '3');
+    expect(flags).toMatchObject({
+      lock: join(root, 'repo/mine.ts'),
+      topology: 'sentinel',
+      lease: 470,
+      timeLimit: 3_500,
+    });
+    expect(flags.out).not.toBe(join(root, 'repo/kept'));
+    expect(invocation.given('lease')).toBe(false);
+    expect(invocation.argv).toEqual([
+      'hunt',
+      `--lock=${join(root, 'repo/mine.ts')}`,
+      '--topology=sentinel',
+      ...['--runs', '3', '--no-config'],
+    ]);
+    expect((await hunt('--topology', 'single')).flags.topology).toBe('single');
+    write(`repo/${NAME}`, "export default { lok: 'fenced' };\n");
+    await expect(hunt()).rejects.toThrow(/lock-torture\.config\.ts: "lok" is no setting/);
   });
 
   test.each([

@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LockSpecError, resolveLock } from '../../../../cli/run/lock-source.js';
+import { LockSpecError } from '../../../../cli/run/bundle.js';
+import { resolveLock, sourcesOf } from '../../../../cli/run/lock-source.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lock-torture-spec-'));
 const write = (name: string, text: string) => {
@@ -49,6 +50,26 @@ test('a built-in lock', async () => {
 test('a library of another language', async () => {
   const { clientArgv, topologies } = (await context.external('go/redsync'))!;
   expect(await resolveLock('go/redsync', context)).toEqual({ kind: 'external', clientArgv, topologies });
+});
+
+describe('the files that a lock is made of', () => {
+  const sources = (spec: string) => sourcesOf(spec, context);
+
+  test('of a module with what it imports, and without packages', async () => {
+    expect((await sources('./src/lock.ts')).toSorted()).toEqual([
+      join(folder, 'src/helper.ts'),
+      join(folder, 'src/lock.ts'),
+    ]);
+    expect(await sources('./with-package.ts')).toEqual([join(folder, 'with-package.ts')]);
+  });
+
+  test('of a program, by its command; none of a lock that the tool brings', async () => {
+    expect(await sources('cmd:./client.sh client.py --flag')).toEqual([
+      join(folder, 'client.sh'),
+      join(folder, 'client.py'),
+    ]);
+    expect(await sources('set-nx-px')).toEqual([]);
+  });
 });
 
 describe('a program', () => {

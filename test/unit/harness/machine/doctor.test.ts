@@ -78,6 +78,7 @@ describe('diagnose', () => {
       remedy: expect.stringContaining('gcc'),
     });
     expect(finding('Python')).toMatchObject({ ok: 'limited', remedy: expect.stringContaining('python3') });
+    expect(finding('etcd')).toMatchObject({ ok: 'limited', detail: expect.stringContaining('no --service etcd') });
     expect(finding('disk space').detail).toMatch(/^\d+ MB free in /);
   });
 

@@ -5,7 +5,7 @@ import { observe } from '../../../../harness/run/observer.js';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
 import { EVICTION } from '../../../../harness/topologies/monitor.js';
 import type { Observation } from '../../../../harness/vocabulary/history.js';
-import type { MonitoredCommand, RedisNode } from '../../../../harness/vocabulary/topology.js';
+import type { MonitoredCommand, ServerNode } from '../../../../harness/vocabulary/topology.js';
 
 const itself = (key: string) => key;
 
@@ -31,7 +31,7 @@ function watched(answers: (name: string, ...args: unknown[]) => unknown = () => 
       connections.push({ tell, end });
       return { closed, close: end };
     },
-  } as unknown as RedisNode;
+  } as unknown as ServerNode;
   const clock = realClock(monotonicNs());
   const hosts: Record<string, HostsClient> = { '10.0.0.9': { name: 'c1' } };
   const options = {
@@ -181,13 +181,37 @@ test('whenever it can follow again, it samples at once what is stored', async ()
   const { recorded, connections, observing } = watched();
   await using _ = await observing;
   expect(recorded.at(-1)).toMatchObject({ type: 'sample' });
-  await vi.waitFor(() => expect(types(recorded)).toHaveLength(3));
+  // The first look, which was asked for before its commands were followed, is none.
+  await vi.waitFor(() => expect(types(recorded)).toEqual(['watch', 'sample']));
   connections[0]!.end();
-  await vi.waitFor(() => expect(types(recorded).slice(3)).toEqual(['watch', 'watch', 'sample']));
-  expect(recorded.slice(3, 5)).toEqual([
+  await vi.waitFor(() => expect(types(recorded).slice(2)).toEqual(['watch', 'watch', 'sample']));
+  expect(recorded.slice(2, 4)).toEqual([
     expect.objectContaining({ watching: false, reason: 'the connection was closed' }),
     expect.objectContaining({ watching: true }),
   ]);
+});
+
+test('a look that was answered before a command that it missed is not recorded after it', async () => {
+  const late: (() => void)[] = [];
+  let isLate = false;
+  const { recorded, connections, observing, hosts } = watched((name) => {
+    if (name !== 'INFO' || !isLate) return undefined;
+    return new Promise((done) => late.push(() => done('role:master\r\nrun_id:a\r\n')));
+  });
+  await using _ = await observing;
+  await vi.waitFor(() => expect(types(recorded)).toEqual(['watch', 'sample']));
+  hosts['10.0.0.9'] = { name: 'c1.2', succeededNs: Number.MAX_SAFE_INTEGER };
+  const miss = () => connections[0]!.tell({ serverWallMs: 5, source: '10.0.0.9:402', argv: ['SET', 'lock:0', 'v'] });
+  const looks = () => types(recorded).filter((type) => type === 'sample').length;
+  isLate = true;
+  miss();
+  isLate = false;
+  miss();
+  await vi.waitFor(() => expect(looks()).toBe(2));
+  // It was asked for after the first one, and before the second.
+  for (const answer of late) answer();
+  await new Promise((done) => setTimeout(done));
+  expect(looks()).toBe(2);
 });
 
 const dead = async () => {
@@ -196,7 +220,7 @@ const dead = async () => {
 
 test('does not wait for a server that died before it was ever watched, and says that it is not', async () => {
   const recorded: Observation[] = [];
-  const node = { name: 'r1', command: dead, monitor: dead } as unknown as RedisNode;
+  const node = { name: 'r1', command: dead, monitor: dead } as unknown as ServerNode;
   const clock = realClock(monotonicNs());
   const record = (observation: Observation) => void recorded.push(observation);
   await using _ = await observe([node], {
@@ -211,7 +235,7 @@ test('does not wait for a server that died before it was ever watched, and says 
 
 test('does not wait for ever for a server that takes the connection and never answers, at either end', async () => {
   const never = () => new Promise<never>(() => {});
-  const node = { name: 'r1', command: dead, monitor: never } as unknown as RedisNode;
+  const node = { name: 'r1', command: dead, monitor: never } as unknown as ServerNode;
   const clock = realClock(monotonicNs());
   const asked: number[] = [];
   const sleep = async (ms: number, signal?: AbortSignal) => {

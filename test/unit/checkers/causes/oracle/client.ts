@@ -27,7 +27,8 @@ export interface Program {
   counter: Counter;
   /** Whether it asks for the lock anew when its lease is over, and has not ended its hold. */
   asksAgain: boolean;
-  renews: 'never' | 'soundly' | 'unchecked';
+  /** `by-nothing`: for no time at all, which deletes the key. */
+  renews: 'never' | 'soundly' | 'unchecked' | 'by-nothing';
   /** How many nodes must have granted it. */
   quorum: number;
   /** Of a thousand refusals so many are taken for a yes. */
@@ -264,7 +265,8 @@ export class LockClient {
     const wasCut = isCut();
     this.ask(
       nodes,
-      (node) => renew(node, this.sender, hold.attempt, program.form, program.leaseMs),
+      (node) =>
+        renew(node, this.sender, hold.attempt, program.form, program.renews === 'by-nothing' ? 0 : program.leaseMs),
       (answers) => {
         if (hold.over) return;
         const yes = [...answers.values()].filter((answer) => answer.yes).length;

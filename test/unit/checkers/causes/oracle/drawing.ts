@@ -137,6 +137,7 @@ export function setups(isWhole: boolean): fc.Arbitrary<Setup> {
           ? ([[1, { form: 'expires-anyway', ttlFactor: 0.3, retryMs: 300 }]] as [number, Partial<Program>][])
           : []),
         [1, { asksAgain: true, owner: 'client', worksLeast: 1.2, worksMost: 2 }],
+        [1, { renews: 'by-nothing', worksLeast: 0.5 }],
       ),
       faults: fc.array(fault(kind, nodes), { minLength: 0, maxLength: 3 }),
       gaps: gaps(isWhole, nodes),

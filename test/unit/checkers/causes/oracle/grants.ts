@@ -24,9 +24,9 @@ export type LossReason =
   | { how: 'reentered'; to: Attempt }
   /**
    * `by` is absent for strangers; `compared`: it was asked whether it is the remover's own; `of`: the grant of the hold that was
-   * released so.
+   * released so; `extends`: it was to be given more time, and was given none.
    */
-  | { how: 'deleted'; by?: string; compared: boolean; of?: Attempt }
+  | { how: 'deleted'; by?: string; compared: boolean; of?: Attempt; extends?: boolean }
   /** Its time was over by that node's clock. */
   | { how: 'expired'; asked: Asked; wallMs: number; jumpedMs: number; driftedMs: number };
 

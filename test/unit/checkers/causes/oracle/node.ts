@@ -97,6 +97,11 @@ export class Node {
     return this.clock().wallMs;
   }
 
+  /** By whole milliseconds, as Redis counts: what ends at one is there until that is over. */
+  isOver(expiresMs: number): boolean {
+    return Math.floor(this.wallMs()) > expiresMs;
+  }
+
   skewMs(): number {
     return this.wallMs() - EPOCH_WALL_MS - this.sim.nowNs / MS;
   }
@@ -185,8 +190,8 @@ export class Node {
 
   private expire(): void {
     if (!this.alive || this.primary) return;
-    if (this.count > 0 && this.wallMs() > this.countExpiresMs) this.change({ type: 'uncount', how: 'expired' });
-    if (!this.copy || this.wallMs() <= this.copy.expiresMs) return;
+    if (this.count > 0 && this.isOver(this.countExpiresMs)) this.change({ type: 'uncount', how: 'expired' });
+    if (!this.copy || !this.isOver(this.copy.expiresMs)) return;
     const { asked } = this.copy;
     this.change({ type: 'remove', reason: { how: 'expired', asked, ...this.clock() }, argv: ['DEL', KEY] });
   }

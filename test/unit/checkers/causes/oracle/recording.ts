@@ -148,7 +148,7 @@ export class Recording {
   private sample(node: Node): void {
     if (!node.alive) return;
     const { sim } = this;
-    const copy = node.copy && node.wallMs() <= node.copy.expiresMs ? node.copy : undefined;
+    const copy = node.copy && !node.isOver(node.copy.expiresMs) ? node.copy : undefined;
     const tookMs = sim.between(0.1, 1);
     const answeredNs = Math.round(sim.nowNs + (tookMs + sim.between(0.1, 0.5)) * MS);
     const stored = copy && {

@@ -141,13 +141,17 @@ function store(node: Node, attempt: Attempt, replaced: LossReason, ttlMs: number
   node.change({ type: 'store', copy, replaced });
 }
 
-/** Keeps the lock for longer, if the value is still there. */
+/** Keeps the lock for longer, if the value is still there; for no time at all the server deletes the key. */
 export function renew(node: Node, sender: Sender, { value, client }: Attempt, form: Form, ttlMs: number): Answer {
   if (node.primary) return { yes: false };
   node.show(sender, ['EVALSHA', 'renew', '1', KEY, value, String(ttlMs)]);
   if (!compared(node, value, form)) return { yes: false };
   node.show(LUA, ['pexpire', KEY, String(ttlMs)]);
-  prolong(node, client, ttlMs);
+  if (ttlMs > 0) prolong(node, client, ttlMs);
+  else {
+    const reason = { how: 'deleted' as const, by: client, compared: true, extends: true };
+    node.change({ type: 'remove', reason, argv: ['DEL', KEY] });
+  }
   return { yes: true };
 }
 

@@ -117,6 +117,7 @@ function causesOf(loss: Loss, attempt: Attempt, takenNs: number): string[] {
     case 'reentered':
       return loss.to.client === client ? [] : ['shared-owner'];
     case 'deleted':
+      if (loss.by === client && loss.extends) return ['lease-too-short'];
       if (loss.by === client) return loss.of && loss.of !== attempt ? ['released-by-itself'] : [];
       return loss.compared ? ['shared-owner', 'released-by-other'] : ['released-by-other'];
     case 'expired':

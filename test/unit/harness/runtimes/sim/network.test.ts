@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { drawsFor } from '../../../../../harness/runtimes/sim/draws.js';
-import { type Plug, SimNetwork, type WireEnd } from '../../../../../harness/runtimes/sim/network.js';
+import { ANY_ADDRESS, type Plug, SimNetwork, type WireEnd } from '../../../../../harness/runtimes/sim/network.js';
 import { Timeline } from '../../../../../harness/runtimes/sim/timeline.js';
 
 const r1 = { host: 'r1', address: '10.77.0.2', port: 6379 };
@@ -153,4 +153,111 @@ test('the delay of a message does not depend on what happens elsewhere', () => {
     return at;
   };
   expect(times(3)).toBe(times(0));
+});
+
+describe('answers that are lost with their connections', () => {
+  const answered = (text: string): string[] => {
+    const plug = connected();
+    plug.send(Buffer.from('asked'));
+    settle();
+    atServer!.send(Buffer.from(text));
+    settle();
+    return seen.splice(0);
+  };
+  const lost = ['r1 received asked', 'r1 reset', 'c1 reset'];
+  const came = (text: string) => ['r1 received asked', `c1 received ${text}`];
+
+  test('are as many as were asked for, and both ends hear of each', () => {
+    network.loseReplies('r1', 'c1', r1.port, 1, 'any');
+    expect(answered('+OK').sort()).toEqual([...lost].sort());
+    expect(network.lostReplies('r1', 'c1')).toMatchObject({ left: 0, ports: [c1.port] });
+    expect(answered('+OK')).toEqual(came('+OK'));
+  });
+
+  test('are only numbers, of that port, and none any more, where it was said so', () => {
+    network.loseReplies('r1', 'c1', r1.port, 1, 'numbers');
+    expect(answered('+OK')).toEqual(came('+OK'));
+    network.loseReplies('r1', 'c1', 7000, 1, 'any');
+    expect(answered('+OK')).toEqual(came('+OK'));
+    network.loseReplies('r1', 'c1', r1.port, 1, 'numbers');
+    expect(answered(':1')).toHaveLength(3);
+    network.loseReplies('r1', 'c1', r1.port, 1, 'any');
+    network.loseReplies('r1', 'c1', r1.port, 0, 'any');
+    expect(answered(':1')).toEqual(came(':1'));
+    expect(network.lostReplies('r1', 'c1').ports).toHaveLength(1);
+  });
+});
+
+describe('an address that moves', () => {
+  const virtual = { host: 'r1', address: '10.77.255.1', port: 6379 };
+  const heard = (name: string) => (_from: unknown, plug: Plug) => {
+    atServer = plug;
+    seen.push(`${name} accepted`);
+    return end(name);
+  };
+  beforeEach(() => {
+    network.hosts.set('10.77.0.4', 'r2');
+    network.moveAddress(virtual.address, 'r1');
+    for (const host of ['r1', 'r2']) network.listen({ ...virtual, host, address: ANY_ADDRESS }, heard(host));
+  });
+  const dialed = (): Plug => {
+    const plug = network.dial(c1, virtual, end('c1'));
+    settle();
+    return plug;
+  };
+
+  test('is answered by who has it, whoever listens to all that are its own', () => {
+    dialed();
+    expect(network.holderOf(virtual.address)).toBe('r1');
+    network.moveAddress(virtual.address, 'r2');
+    dialed();
+    expect(network.holderOf(virtual.address)).toBe('r2');
+    expect(seen).toEqual(['r1 accepted', 'c1 opened', 'r2 accepted', 'c1 opened']);
+  });
+
+  test('takes with it whoever is on the way to it', () => {
+    network.dial(c1, virtual, end('c1'));
+    network.moveAddress(virtual.address, 'r2');
+    settle();
+    expect(seen).toEqual(['r2 accepted', 'c1 opened']);
+  });
+
+  test('an old connection is reset by who has it now, and who accepted it hears nothing', () => {
+    const plug = dialed();
+    seen = [];
+    network.moveAddress(virtual.address, 'r2');
+    atServer!.send(Buffer.from('never'));
+    settle();
+    expect(seen).toEqual([]);
+    plug.send(Buffer.from('a'));
+    plug.send(Buffer.from('b'));
+    settle();
+    expect(seen).toEqual(['c1 reset']);
+  });
+
+  test('a connection that nobody used meanwhile goes on when it comes back', () => {
+    const plug = dialed();
+    seen = [];
+    network.moveAddress(virtual.address, 'r2');
+    atServer!.send(Buffer.from('late'));
+    settle();
+    network.moveAddress(virtual.address, 'r1');
+    settle();
+    plug.send(Buffer.from('a'));
+    settle();
+    expect(seen).toEqual(['c1 received late', 'r1 received a']);
+  });
+
+  test('cuts are between hosts: who is cut off from its new one waits', () => {
+    const plug = dialed();
+    seen = [];
+    network.moveAddress(virtual.address, 'r2');
+    network.cut('c1', 'r2');
+    plug.send(Buffer.from('a'));
+    settle();
+    expect(seen).toEqual([]);
+    network.heal('c1', 'r2');
+    settle();
+    expect(seen).toEqual(['c1 reset']);
+  });
 });

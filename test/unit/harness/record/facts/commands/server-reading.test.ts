@@ -124,6 +124,42 @@ describe('a clock that is set back', () => {
     expect(lines.applied('c2')).toEqual(['unknown']);
   });
 
+  it('hides nothing of what is looked at after it', () => {
+    const lines = new Lines()
+      .sample(0.5, undefined, { role: 'replica' })
+      .cmd(90, undefined, `SET ${KEY} v0 PXAT ${EPOCH_MS + 94_000}`)
+      .gap(1)
+      .cmd(2, 'c1', `SET ${KEY} v1 NX PX 5000`)
+      .cmd(3, 'c2', `SET ${KEY} v2 NX PX 5000`);
+    expect([lines.applied('c1'), lines.applied('c2')]).toEqual([['unknown'], ['unknown']]);
+    lines.sample(4, { owner: 'v1' }).cmd(5, 'c2', 'PING');
+    expect([lines.applied('c1'), lines.applied('c2')]).toEqual([['yes'], ['no']]);
+  });
+
+  it('does not place what may have been looked at before it', () => {
+    const looked = (fromS: number) => {
+      const lines = free().cmd(9, 'c1', `SET ${KEY} v1 NX PX 5000`).cmd(2, 'c2', `SET ${KEY} v2 NX PX 5000`);
+      lines.reading.sample({
+        ...{
+          line: 99,
+          atNs: 3e9,
+          ranFromNs: fromS * 1e9,
+          wall: { fromMs: EPOCH_MS + 3_000, untilMs: EPOCH_MS + 3_001 },
+        },
+        ...{ exact: true, role: 'primary', runId: 'a', covers: [KEY], keys: {} },
+      });
+      return lines.end().state.exists;
+    };
+    expect([looked(1.9), looked(2.1)]).toEqual(['yes', 'no']);
+  });
+
+  it('may have run over what a look does not show', () => {
+    const lines = new Lines().cmd(1, 'c1', `SET ${KEY} v1 NX PX 5000`);
+    lines.reading.clockShowed({ line: 50, atNs: 1.5e9 }, EPOCH_MS + 90_000);
+    lines.cmd(2, 'c2', `SET ${KEY} v2 NX PX 5000`).sample(3, { owner: 'v2' }).cmd(4, 'c2', 'PING');
+    expect([lines.applied('c1'), lines.applied('c2')]).toEqual([['unknown'], ['yes']]);
+  });
+
   it('leaves a count of whoever counts up, and of nobody known where one counts down', () => {
     const counts = (by: string, first = '1') =>
       free()

@@ -1,0 +1,108 @@
+/**
+ * The action's one step: runs the lock on each topology and says what came of it the way GitHub hears it (annotations, outputs),
+ * and as a badge. What is asked comes by the environment, never by a command line. Exit status: the worst of the runs'.
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const OUT = 'lock-torture-runs';
+const LONGEST_MESSAGE = 1_000;
+/** From good to worst: held, cannot tell, could not run, violated. */
+const ORDER = [0, 2, 3, 1];
+const VERDICTS = { 0: 'held', 1: 'violated', 2: 'unknown', 3: 'unknown' };
+const COLOURS = { held: 'brightgreen', violated: 'red', unknown: 'lightgrey' };
+
+const { LOCK = '', TOPOLOGIES = 'single', MINUTES = '2', FAIL_ON = 'lock', FLAGS = '' } = process.env;
+
+const topologies = TOPOLOGIES.split(',')
+  .map((name) => name.trim())
+  .filter(Boolean);
+const minutes = Number(MINUTES);
+if (topologies.length === 0) endWith('the input `topologies` names none');
+if (!(minutes > 0 && minutes <= 300)) endWith(`the input \`minutes\` is "${MINUTES}": give a number up to 300`);
+const seconds = Math.max(5, Math.floor((minutes * 60) / topologies.length));
+const more = FLAGS.split('\n')
+  .map((line) => line.trim())
+  .filter(Boolean);
+
+mkdirSync(OUT, { recursive: true });
+const statuses = topologies.map((topology) => {
+  const asked = [`--topology=${topology}`, `--fail-on=${FAIL_ON}`, `--time-limit=${seconds}s`, `--out=${OUT}`];
+  const flags = [...asked, ...(LOCK === '' ? [] : [`--lock=${LOCK}`]), ...more];
+  console.log(`::group::lock-torture on ${topology}`);
+  rmSync(join(OUT, 'latest'), { force: true });
+  const ended = spawnSync(process.execPath, [program(), ...flags], { stdio: 'inherit' });
+  const status = statusOf(ended.status);
+  console.log('::endgroup::');
+  tell(topology, status);
+  return status;
+});
+const worst = statuses.reduce((one, other) => (ORDER.indexOf(other) > ORDER.indexOf(one) ? other : one), 0);
+const verdict = VERDICTS[worst] ?? 'unknown';
+const badge = join(OUT, 'badge.json');
+writeFileSync(
+  badge,
+  `${JSON.stringify({ schemaVersion: 1, label: 'lock-torture', message: verdict, color: COLOURS[verdict] })}\n`,
+);
+if (process.env.GITHUB_OUTPUT)
+  appendFileSync(process.env.GITHUB_OUTPUT, `verdict=${verdict}\nbadge=${resolve(badge)}\n`);
+process.exitCode = worst;
+
+/** What is no verdict of a run that this one made is none: Node itself ends with 1 where a program throws. */
+function statusOf(status) {
+  if (status === 3 || !(status in VERDICTS)) return 3;
+  return latest()?.exitStatus === status ? status : 3;
+}
+
+/** That of the project, else that of this checkout, which sets itself up. */
+function program() {
+  const own = resolve('node_modules/lock-torture/bin/torture.mjs');
+  return existsSync(own) ? own : fileURLToPath(new URL('../../bin/torture.mjs', import.meta.url));
+}
+
+/** An annotation: at the line of the lock's file where a stack names one, else at its beginning. */
+function tell(topology, status) {
+  if (status === 0) return;
+  const results = status === 3 ? undefined : latest();
+  const headline = results?.headline ?? 'it could not run: see the log';
+  const [worstOne] = results?.violations ?? [];
+  const message = [headline, worstOne?.cause?.sentence, results && `Repeat: ${results.reproduce}`].filter(Boolean);
+  const level = status === 1 ? 'error' : 'warning';
+  const properties = [`title=${property(`lock-torture on ${topology}`)}`, ...place(results)];
+  console.log(`::${level} ${properties.join(',')}::${escaped(message.join('\n').slice(0, LONGEST_MESSAGE))}`);
+}
+
+function latest() {
+  try {
+    return JSON.parse(readFileSync(join(OUT, 'latest', 'results.json'), 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function place(results) {
+  if (!/^[./].*\.[cm]?[jt]s$/.test(LOCK) || !existsSync(LOCK)) return [];
+  const root = process.env.GITHUB_WORKSPACE ?? process.cwd();
+  const file = relative(root, resolve(LOCK));
+  const name = LOCK.split('/')
+    .at(-1)
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const [, line = '1'] = new RegExp(`${name}:(\\d+)`).exec(JSON.stringify(results?.violations ?? '')) ?? [];
+  return [`file=${property(file)}`, `line=${line}`];
+}
+
+function endWith(problem) {
+  console.log(`::error title=lock-torture::${escaped(problem)}`);
+  process.exit(3);
+}
+
+/** As GitHub's workflow commands want it. */
+function escaped(text) {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function property(text) {
+  return escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,284 @@
+/**
+ * Those who share a lock are kept in one number, and the number was wrong: it expired while one of them held (`count-expired`), or
+ * somebody gave back more than it had taken (`returned-too-often`).
+ *
+ * Example: readers are counted in `lock:0:readers`, which the first of them gives 1 s to live. c2 comes in after that for 5 s. The
+ * number is gone before c2 is, and a writer finds nobody reading.
+ *
+ * Example: c1 gives its permit back, and a timer of c1 does so again. Two permits are free, and c2 and c3 take them beside c4.
+ *
+ * Named where a server was seen to count the holders, each for its own client and within the attempt that was granted, which
+ * stored nothing else; everything is known that became of the number; and the grant that should not have been made found it free.
+ * `count-expired`: it expired between the count of a holder and that grant, when nobody had given back more than it had taken since
+ * the number was made, and the server's clock was not moved since that time was set. `returned-too-often`: of what a client had
+ * taken it had given back more than it could have by then, with what it held.
+ *
+ * Excludes numbers that were lost in any other way, or that strangers and replication links had a hand in; independent nodes; and
+ * locks that keep holders by name, or in more than one number.
+ */
+import type { Change } from '../../harness/record/facts/commands/changes.js';
+import { stateBy } from '../../harness/record/facts/commands/state.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import type { LockModel } from '../../harness/vocabulary/protocol.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import { leaseLink } from './contest.js';
+import { wasMovedBetween } from './meanwhile.js';
+import { RelatedKeys } from './own-stores.js';
+import { countIn, countsUp } from './token-counts.js';
+import { wholeEvidenceOf } from './whole-evidence.js';
+
+/** Where a holder was counted. */
+interface Counted {
+  readonly hold: Hold;
+  readonly node: string;
+  readonly key: string;
+  /** All that became of the number. */
+  readonly list: readonly Change[];
+  readonly at: number;
+}
+
+/** The number of holders, or of what is free for them: it rises or falls with a grant. */
+type Direction = 1 | -1;
+
+export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefined {
+  const { model } = input;
+  if (model.kind !== 'semaphore' && model.kind !== 'read-write') return undefined;
+  const evidence = wholeEvidenceOf(input);
+  if (!evidence || evidence.majority !== undefined) return undefined;
+  const related = new RelatedKeys(input.history.operations.keys);
+  const counted = [overlap.first, ...overlap.others].map((hold) => countOf(hold, evidence, related));
+  const [one] = counted;
+  if (!one || !counted.every((other) => other?.node === one.node && other.key === one.key)) return undefined;
+  const holders = counted as Counted[];
+  const direction = directionOf(holders);
+  if (direction === undefined) return undefined;
+  const count: Count = { direction, absent: model.kind === 'semaphore' && direction < 0 ? model.permits : 0 };
+  const wrong = wrongGrant(overlap.second, one, count, model, evidence, related);
+  if (!wrong || holders.some(({ at }) => at >= wrong.until)) return undefined;
+  return expiredCount(holders, wrong, overlap, count, evidence) ?? excessReturn(holders, wrong, overlap, count);
+}
+
+/** The only change of a number by one that the client made in the attempt that was granted, in which it stored nothing else. */
+function countOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Counted | undefined {
+  const found: Counted[] = [];
+  for (const node of evidence.nodes) {
+    const reading = evidence.readingOf(node);
+    const keys = reading && related.of(hold.key, reading);
+    if (!keys) return undefined;
+    for (const key of keys) {
+      const { list } = reading.changes(key);
+      for (const [at, change] of list.entries())
+        if (change.applied !== 'no' && isWithin(change, hold)) found.push({ hold, node, key, list, at });
+    }
+  }
+  const [count, ...others] = found.filter(({ list, at }) => isCount(list[at]!));
+  if (!count || others.length > 0) return undefined;
+  // What it stored beside may be what the lock goes by.
+  return found.every(({ node, key }) => node === count.node && key === count.key) ? count : undefined;
+}
+
+/** What was read before the attempt left ran before it. */
+function isWithin({ by, atNs, ranFromNs }: Change, { client, grantSentNs, fromNs }: Hold): boolean {
+  return by?.client === client && atNs >= grantSentNs && ranFromNs <= fromNs;
+}
+
+/** Whether it certainly made the number one more or one less, or made it. */
+function isCount({ before, after }: Change): boolean {
+  if (after.exists !== 'yes') return false;
+  return before.exists === 'no' ? !Number.isNaN(numberIn(after)) : Math.abs(numberIn(after) - numberIn(before)) === 1;
+}
+
+/** NaN: it is none, or not known; `absent`: what it stands for that there is none. */
+function numberIn(state: Change['after'], absent = 0): number {
+  if (state.exists === 'no') return absent;
+  const text = state.exists === 'yes' ? countIn(state) : undefined;
+  return /^-?\d+$/.test(text ?? '') ? Number(text) : Number.NaN;
+}
+
+/** Undefined: the grants do not agree. A number that a grant makes says nothing, unless it counts up. */
+function directionOf(holders: readonly Counted[]): Direction | undefined {
+  const directions = new Set<Direction>();
+  for (const { list, at } of holders) {
+    const change = list[at]!;
+    if (change.before.exists === 'yes') directions.add(numberIn(change.after) > numberIn(change.before) ? 1 : -1);
+    else if (countsUp(change)) directions.add(1);
+  }
+  const [direction, ...others] = directions;
+  return others.length === 0 ? direction : undefined;
+}
+
+/** How the number counts. */
+interface Count {
+  readonly direction: Direction;
+  /** What it stands for that there is no number: all permits are free, or nobody holds. */
+  readonly absent: number;
+}
+
+/** The grant that should not have been made, beside what became of the number. */
+interface Wrong {
+  /** Of the changes, the first that did not come before it. */
+  readonly until: number;
+  /** What it found of the number. */
+  readonly left: Change['before'];
+  readonly line: number;
+  readonly atNs: number;
+}
+
+/** Undefined as well where the number was against it: a grant that did not go by the number is wrong for another reason. */
+function wrongGrant(
+  second: Hold,
+  { node, key, list }: Counted,
+  { direction }: Count,
+  model: LockModel,
+  evidence: Evidence,
+  related: RelatedKeys,
+): Wrong | undefined {
+  if (model.kind === 'semaphore') {
+    const own = countOf(second, evidence, related);
+    if (own?.node !== node || own.key !== key) return undefined;
+    const { line, atNs, before: left, after } = list[own.at]!;
+    const isFull = direction < 0 ? numberIn(after) < 0 : numberIn(after) > model.permits;
+    return isFull ? undefined : { until: own.at, left, line, atNs };
+  }
+  const grant = evidence.grantsOf(second).at(-1);
+  if (grant?.took !== true || grant.node !== node) return undefined;
+  const { observation: line, atNs, serverWallMs } = grant.write;
+  const at = list.findIndex((change) => change.line > line);
+  const until = at < 0 ? list.length : at;
+  const last = list[until - 1];
+  // That it expires changes nothing until somebody stores there again.
+  const left = last && stateBy(last.after, { fromMs: serverWallMs, untilMs: serverWallMs });
+  return left && numberIn(left) === 0 ? { until, left, line, atNs } : undefined;
+}
+
+function expiredCount(
+  holders: readonly Counted[],
+  wrong: Wrong,
+  overlap: Overlap,
+  count: Count,
+  evidence: Evidence,
+): Cause | undefined {
+  const fates = holders.map((one) => fateOf(one, holders, wrong, count));
+  const lost = fates.findIndex((fate) => fate !== 'counted');
+  const loss = fates[lost];
+  if (fates.includes(undefined) || loss === undefined || loss === 'counted') return undefined;
+  const one = holders[lost]!;
+  const { hold, node, key, list } = one;
+  const set = list.slice(0, loss.before).findLast(({ before, after }) => before.expires !== after.expires);
+  if (set?.by?.client === undefined) return undefined;
+  if (wasMovedBetween(node, set.ranFromNs, loss.atNs, evidence)) return undefined;
+  const { by } = set;
+  const time = `by the time that ${by.client} had set for it (${by.name})`;
+  return {
+    name: 'count-expired',
+    sentence: `${node} had counted ${hold.client} in ${key}, which expired while ${hold.client} held ${hold.key}, ${time}; ${overlap.second.client} was granted it after that.`,
+    chain: [
+      countedLink(one),
+      { atNs: loss.atNs, text: `${key} had expired on ${node}, ${time}`, observation: loss.line },
+      grantedLink(overlap),
+      leaseLink({ hold }),
+    ].sort((a, b) => a.atNs - b.atNs),
+  };
+}
+
+/** That the number had expired, which a later command shows; `before`: the first change that came after it. */
+interface Loss {
+  readonly before: number;
+  readonly line: number;
+  readonly atNs: number;
+}
+
+/**
+ * Whether the number that a holder was counted in was there still at that grant, or was lost by its time; undefined: neither, or
+ * somebody took out what was not its own, so that the number would have been wrong without that it expired.
+ */
+function fateOf(
+  { list, at }: Counted,
+  holders: readonly Counted[],
+  { until, left, line, atNs }: Wrong,
+  count: Count,
+): Loss | 'counted' | undefined {
+  const from = list.findLastIndex(({ before }, n) => n <= at && before.exists === 'no');
+  const gone = list.findIndex(({ after }, n) => n > at && n < until && after.exists === 'no');
+  const end = gone < 0 ? until : gone;
+  const balance = balanceOf(list.slice(Math.max(from, 0), end), count);
+  const inIt = holders.filter((holder) => holder.at >= from && holder.at < end);
+  if (!balance || excessIn(balance, inIt)) return undefined;
+  if (gone < 0) return left.exists === 'no' ? { before: until, line, atNs } : 'counted';
+  const change = list[gone]!;
+  return change.how === 'expired' ? { before: gone, line: change.line, atNs: change.atNs } : undefined;
+}
+
+function excessReturn(
+  holders: readonly Counted[],
+  { until }: Wrong,
+  overlap: Overlap,
+  count: Count,
+): Cause | undefined {
+  const { list, node, key } = holders[0]!;
+  const balance = balanceOf(list.slice(0, until), count);
+  const excess = balance && excessIn(balance, holders);
+  if (!excess) return undefined;
+  const [client, { taken, returned, last }] = excess;
+  const held = heldBy(client, holders);
+  const holding = held > 0 ? `, of which it held ${held}` : '';
+  const text = `by then ${client} had given back ${returned} of ${overlap.second.key}, and had taken ${taken}${holding}`;
+  return {
+    name: 'returned-too-often',
+    sentence: `${node} counts who holds in ${key}: ${text}; so ${overlap.second.client} was granted it beside ${holders.map(({ hold }) => hold.client).join(' and ')}.`,
+    chain: [
+      ...holders.map(countedLink),
+      { atNs: last!.atNs, text, observation: last!.line },
+      grantedLink(overlap),
+    ].sort((a, b) => a.atNs - b.atNs),
+  };
+}
+
+/** What a client took and gave back. */
+interface Account {
+  readonly taken: number;
+  readonly returned: number;
+  /** How it gave back last. */
+  readonly last?: Change;
+}
+
+/** By client; undefined: it cannot be told whose all of it was. */
+function balanceOf(changes: readonly Change[], count: Count): ReadonlyMap<string, Account> | undefined {
+  const balance = new Map<string, Account>();
+  for (const change of changes) {
+    const step = stepOf(change, count);
+    if (step === 0) continue;
+    const client = change.by?.client;
+    if (client === undefined || Math.abs(step) !== 1) return undefined;
+    const own = balance.get(client) ?? { taken: 0, returned: 0 };
+    balance.set(
+      client,
+      step > 0 ? { ...own, taken: own.taken + 1 } : { ...own, returned: own.returned + 1, last: change },
+    );
+  }
+  return balance;
+}
+
+/** The first that gave back more than it had taken and did not hold. */
+function excessIn(balance: ReadonlyMap<string, Account>, holders: readonly Counted[]): [string, Account] | undefined {
+  return [...balance].find(([client, { taken, returned }]) => returned > taken - heldBy(client, holders));
+}
+
+function heldBy(client: string, holders: readonly Counted[]): number {
+  return holders.filter(({ hold }) => hold.client === client).length;
+}
+
+/** How many were counted in; below 0: out; NaN: it cannot be told. */
+function stepOf({ before, after }: Change, { direction, absent }: Count): number {
+  return (numberIn(after, absent) - numberIn(before, absent)) * direction;
+}
+
+function countedLink({ hold: { client }, node, key, list, at }: Counted): CauseLink {
+  return { atNs: list[at]!.atNs, text: `${node} counted ${client} in ${key}`, observation: list[at]!.line };
+}
+
+function grantedLink({ second }: Overlap): CauseLink {
+  return { atNs: second.fromNs, text: `${second.client} was granted ${second.key}`, history: second.evidence[1]! };
+}

@@ -1,0 +1,57 @@
+/** Runs that need commands which not every server has: where they are made, and why those are not that cannot be. */
+import { RedisNotFoundError } from '../../harness/machine/redis-binary.js';
+import { inspectServer } from '../../harness/machine/server-commands.js';
+import type { ServerNeeds, WithServerNeeds } from '../../harness/vocabulary/topology.js';
+import { locks } from '../../lock-impl/index.js';
+import type { Say } from '../common/say.js';
+import { namedServer } from '../run/machine.js';
+import type { BatchOptions } from './batch.js';
+import { type BatchFlags, batchOptions } from './batch-flags.js';
+
+/** How a command asks for what it runs on. */
+export interface Asked<Flags extends BatchFlags = BatchFlags> {
+  flags: Flags;
+  cwd: string;
+  say: Say;
+}
+
+/**
+ * What an item needs it says, or the registry says it of its lock. Calls `run` with all that `options` can run, and then with what is run elsewhere: on the server that its needs name, if the user
+ * named none. `lacks` is called with each of the rest, and why it was not tried.
+ */
+export async function runWhereItCan<Item extends WithServerNeeds & { lock: string }>(
+  items: readonly Item[],
+  options: BatchOptions,
+  asked: Asked,
+  { run, lacks }: { run(some: Item[], on: BatchOptions): Promise<void>; lacks(item: Item, why: string): void },
+): Promise<void> {
+  const needsOf = ({ lock, serverNeeds }: Item) => serverNeeds ?? locks[lock]?.serverNeeds;
+  for (const needs of new Set(items.map(needsOf))) {
+    if (options.stop.asked) return;
+    const some = items.filter((item) => needsOf(item) === needs);
+    const on = needs ? await optionsFor(needs, options, asked) : options;
+    if ('lacks' in on) for (const item of some) lacks(item, on.lacks);
+    else await run(some, on);
+  }
+}
+
+async function optionsFor(
+  { oneOf, server, notOn }: ServerNeeds,
+  options: BatchOptions,
+  { flags, cwd, say }: Asked,
+): Promise<BatchOptions | { lacks: string }> {
+  const { machine, stop } = options;
+  const wanted = `it needs ${oneOf.join(' or ')}`;
+  if (machine.runtime === 'docker') return { lacks: `${wanted}, and what a server in containers has is not asked` };
+  const { kind, commands } = await inspectServer(machine.redis, oneOf);
+  if (commands.length > 0 && kind !== notOn?.kind) return options;
+  const named = namedServer(machine.redis);
+  if (named !== undefined)
+    return { lacks: commands.length > 0 ? `on ${named}: ${notOn!.because}` : `${wanted}, which ${named} has not` };
+  try {
+    return { ...(await batchOptions({ ...flags, server }, cwd, say)), stop };
+  } catch (error) {
+    if (error instanceof RedisNotFoundError) return { lacks: `${wanted}: ${error.problem}` };
+    throw error;
+  }
+}

@@ -1,0 +1,99 @@
+/** etcd: one member, or a quorum of three. Roles are asked of the members, which agree on a leader by majority. */
+import type { Capability } from '../../vocabulary/host.js';
+import type { ServerNode, Shard, Topology, TopologyContext, TopologyKind } from '../../vocabulary/topology.js';
+import { startedOrThrow } from '../ready.js';
+import { oneShard } from '../replication.js';
+import { CLIENT_PORT, EtcdServer } from './etcd-server.js';
+import type { MemberStatus } from './gateway.js';
+
+const UNAVAILABLE: Partial<Record<Capability, string>> = {
+  redis: 'it is for Redis and Valkey only',
+  clock: 'etcd is a Go program, which asks the kernel for the time: no shim reaches it',
+  disk: 'what etcd syncs is not recorded, so nobody knows what a power cut would leave',
+};
+
+export const etcdSingle: TopologyKind = etcdKind('etcd-single', 'one etcd member', ['e1']);
+export const etcdQuorum: TopologyKind = etcdKind('etcd', 'three etcd members, of which two make a quorum', [
+  'e1',
+  'e2',
+  'e3',
+]);
+
+function etcdKind(name: string, summary: string, members: readonly string[]): TopologyKind {
+  const replicated = members.length > 1;
+  return {
+    name,
+    service: 'etcd',
+    unavailable: UNAVAILABLE,
+    summary,
+    defaultLock: 'etcd-lease',
+    replicated,
+    quorum: 'primary',
+    hosts: () => ({ nodes: [...members], sentinels: [], managers: [] }),
+    start: (hosts, _options, context) => start(name, replicated, hosts, context),
+  };
+}
+
+async function start(
+  name: string,
+  replicated: boolean,
+  hosts: Parameters<TopologyKind['start']>[0],
+  context: TopologyContext,
+): Promise<Topology> {
+  const { clock, redis: binary } = context;
+  const nodes = hosts.map((host) => new EtcdServer({ host, members: hosts, binary, clock }));
+  await Promise.all(nodes.map((node) => node.start()));
+  const topology: Topology = {
+    name,
+    nodes,
+    sentinels: [],
+    watchers: [],
+    settings: [],
+    replicated,
+    quorum: { kind: 'primary' },
+    // A leader that hears of no majority answers nobody any more.
+    replacedPrimary: 'leave',
+    describe: () => ({
+      kind: 'etcd',
+      nodes: nodes.map((node) => ({ name: node.name, host: node.host.address, port: CLIENT_PORT })),
+    }),
+    shards: async () => leaderShard(nodes, await statuses(nodes)),
+    missing: async () => missingOf(nodes, await statuses(nodes)),
+    [Symbol.asyncDispose]: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
+  };
+  return startedOrThrow(topology, clock, context.readyTimeoutMs);
+}
+
+type Answers = readonly (MemberStatus | Error)[];
+
+function statuses(nodes: readonly EtcdServer[]): Promise<Answers> {
+  return Promise.all(nodes.map((node) => node.status().catch((error: Error) => error)));
+}
+
+/** The leader that takes itself for it, in the newest term of which a majority hears; empty while there is none. */
+export function leaderShard(nodes: readonly ServerNode[], answers: Answers): Shard[] {
+  const told = answers.flatMap((answer) => (answer instanceof Error ? [] : [answer]));
+  const term = Math.max(...told.map(({ raftTerm }) => raftTerm));
+  const leader = answers.findIndex(
+    (answer) => !(answer instanceof Error) && answer.raftTerm === term && answer.leaderId === answer.memberId,
+  );
+  if (leader < 0) return [];
+  const { memberId } = answers[leader] as MemberStatus;
+  const followers = told.filter(({ raftTerm, leaderId }) => raftTerm === term && leaderId === memberId);
+  return followers.length > nodes.length / 2 ? [oneShard(nodes[leader]!, nodes)] : [];
+}
+
+/** What keeps the members from being one cluster, in words. */
+export function missingOf(nodes: readonly ServerNode[], answers: Answers): string[] {
+  const silent = nodes.flatMap(({ name }, n) => {
+    const answer = answers[n]!;
+    return answer instanceof Error ? [`${name} does not answer (${answer.message})`] : [];
+  });
+  if (silent.length > 0) return silent;
+  const [shard] = leaderShard(nodes, answers);
+  if (!shard) return ['no member is the leader of a majority'];
+  const leader = answers[nodes.indexOf(shard.primary)] as MemberStatus;
+  return nodes.flatMap(({ name }, n) =>
+    (answers[n] as MemberStatus).leaderId === leader.memberId ? [] : [`${name} does not follow ${shard.primary.name}`],
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * The run as the cases of a test report: one for each checker and one for the run's verdict. What is unknown is an error: a
+ * run that proves nothing must not look green. Findings that the run may have are its output, and do not fail their case.
+ */
+import { type Bearing, bearingOf, blamedOn, whose } from '../harness/record/facts/blame.js';
+import { className } from '../harness/record/facts/classes.js';
+import { count, plural } from '../harness/record/facts/words.js';
+import { CLASSES } from '../harness/record/schemas/violation-class.js';
+import type { CheckerResult, FailOn, Results, Violation } from '../harness/vocabulary/verdict.js';
+import { countFound, whatHappened } from './words.js';
+
+/** Failures written out for one checker; a viewer shows the first few. */
+const MOST_FAILURES = 100;
+export interface ReportCase {
+  name: string;
+  failures: { message: string; type: string; text: string }[];
+  error?: { message: string; text: string };
+  output: string[];
+}
+
+/** Red are those with failures or an error; none is skipped. */
+export function casesOf(results: Results, failOn: readonly FailOn[] = CLASSES): ReportCase[] {
+  const checkers = results.checkers.map((one) => checkerCase(one, results, failOn));
+  return [...checkers, verdictCase(results, checkers)];
+}
+
+function checkerCase(one: CheckerResult, results: Results, failOn: readonly FailOn[]): ReportCase {
+  const bearing = (wanted: Bearing) => one.violations.filter((violation) => bearingOf(violation, failOn) === wanted);
+  const [failing, open, allowed] = [bearing('fails'), bearing('open'), bearing('allowed')];
+  const failures: ReportCase['failures'] = failing.slice(0, MOST_FAILURES).map((violation) => ({
+    message: `${className(violation.class)}, ${whose(blamedOn(violation))}: ${whatHappened(violation)}`,
+    type: violation.class,
+    text: violationText(violation, results.reproduce),
+  }));
+  const ofClasses = CLASSES.filter((name) => failOn.includes(name));
+  const otherwise = failing.filter((violation) => !failOn.includes(violation.class)).length;
+  const all = countFound(one, ofClasses) + otherwise;
+  if (all > failures.length) {
+    const stored = failing.length < all ? `the first ${count(failing.length)}` : 'all';
+    const message = `${count(all - failures.length)} more violations were found; ${stored} are in results.json`;
+    failures.push({ message, type: 'more', text: message });
+  }
+  const doubts = [
+    ...(open.length > 0
+      ? [`${plural(open.length, 'finding')} without a proven cause, which may be the lock's mistake`]
+      : []),
+    ...one.notes,
+  ];
+  return {
+    name: one.checker,
+    failures,
+    // A violation outranks unknown; the notes are printed either way.
+    ...((one.verdict === 'unknown' || open.length > 0) && failures.length === 0
+      ? {
+          error: {
+            message: `unknown: ${doubts[0] ?? 'the checker gave no reason'}`,
+            text: `${doubts.join('\n')}\n${results.reproduce}`,
+          },
+        }
+      : {}),
+    output: [
+      ...one.notes,
+      ...open.map((violation) => `cannot tell whose mistake it is: ${violationText(violation, results.reproduce)}`),
+      ...allowed.map((violation) => `allowed, does not fail this run: ${violationText(violation, results.reproduce)}`),
+    ],
+  };
+}
+
+/** Turns red whenever the run's exit status is not 0 and no checker's case says why. */
+function verdictCase(results: Results, checkers: readonly ReportCase[]): ReportCase {
+  const text = [
+    results.headline,
+    ...results.reasons,
+    ...(results.strength === undefined ? [] : [results.strength]),
+    results.reproduce,
+  ].join('\n');
+  const red = checkers.some((one) => one.failures.length > 0);
+  const base: ReportCase = { name: 'verdict', failures: [], output: [text] };
+  if (results.verdict === 'held' && results.exitStatus === 0) return base;
+  if (results.verdict === 'violated')
+    return red ? base : { ...base, failures: [{ message: results.headline, type: 'violated', text }] };
+  return { ...base, error: { message: `unknown: ${results.reasons[0] ?? results.headline}`, text } };
+}
+
+function violationText(violation: Violation, reproduce: string): string {
+  const chain = violation.cause.chain.map((link) => `  ${(link.atNs / 1e9).toFixed(6)} s ${link.text}`);
+  return [
+    `${className(violation.class)}, ${whose(blamedOn(violation))}: ${whatHappened(violation)}`,
+    `Proof: ${violation.proof}`,
+    `Why: ${violation.cause.sentence} [${violation.cause.name}]`,
+    ...blameText(violation),
+    ...chain,
+    `History lines: ${violation.evidence.slice(0, 60).join(', ')}`,
+    `Reproduce: ${reproduce}`,
+  ].join('\n');
+}
+
+function blameText({ blame }: Violation): string[] {
+  if (blame === undefined) return [];
+  return [`Whose mistake: ${blame.on}. ${blame.theory}${blame.link === undefined ? '' : ` (${blame.link})`}`];
+}

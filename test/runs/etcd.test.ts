@@ -1,0 +1,43 @@
+/** Locks on etcd: real members, real leaders killed and cut off; and a lock that is broken, told from one that is not. */
+import { describe, expect, it } from 'vitest';
+import { noEtcd } from '../support/needs-etcd.js';
+import { torture } from '../support/torture.js';
+
+describe.runIf(noEtcd === undefined)('etcd', () => {
+  it('keeps a lock by lease exclusive while leaders are killed, paused and cut off', async () => {
+    const faults = 'kill:primary,partition:primary,pause:primary,pause:client';
+    const { output, errors, results } = await torture([
+      ...['--service', 'etcd', '--nemesis', faults, '--time-limit', '14s', '--seed', '1'],
+    ]);
+    const told = `${output}\n${errors}`;
+    expect(output, told).toMatch(/etcd ready after \d.*: 3 etcd nodes, etcd 3\./);
+    expect(output, told).toMatch(/ struck {3}(kill|partition|pause) e\d/);
+    expect(output, told).not.toMatch(/ failed /);
+    expect(
+      results.violations.filter((one) => one.class === 'exclusion' || one.class === 'harm'),
+      told,
+    ).toEqual([]);
+  });
+
+  it('catches a lock that reads and then puts, on one member', async () => {
+    const { output, errors, status, results } = await torture([
+      ...['--service', 'etcd', '--topology', 'single', '--lock', 'etcd-read-then-put'],
+      ...['--nemesis', 'none', '--time-limit', '5s', '--stop-at-first'],
+    ]);
+    expect(status, `${output}\n${errors}`).toBe(1);
+    expect(results.violations[0]).toMatchObject({ class: 'exclusion', cause: { name: 'unexplained' } });
+  });
+
+  it.each([
+    [['--nemesis', 'clock'], /clock is not possible here: etcd is a Go program/],
+    [['--nemesis', 'failover'], /failover is not possible here: it is for Redis and Valkey only/],
+    [['--topology', 'sentinel'], /--service etcd has the topologies single and quorum, not sentinel/],
+    [['--persistence', 'rdb'], /--persistence is for Redis, not for etcd/],
+    [['--lock', 'set-nx-px'], /lock set-nx-px makes no sense on topology etcd/],
+    [['--server', '/nowhere/etcd'], /--server \/nowhere\/etcd is not there/],
+  ])('refuses %j in one line', async (flags, line) => {
+    const { status, errors } = await torture(['--service', 'etcd', ...flags]);
+    expect([status, errors.trim().split('\n').length], errors).toEqual([3, 1]);
+    expect(errors).toMatch(line);
+  });
+});

@@ -1,0 +1,84 @@
+/** `--watch`: again after each change of what the lock is made of, first with the seed that failed. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { endAll, freshFolder, historyOf, QUIET, start, type Torture, torture, until } from '../../support/torture.js';
+
+const LOCK = `import { defineLock } from 'lock-torture';
+import { ONLY_NEW } from './only-new.js';
+
+export default defineLock({
+  name: 'mine',
+  async connect(topology) {
+    const redis = await topology.redis();
+    return {
+      async acquire(key, { leaseMs }) {
+        const owner = topology.randomValue();
+        if ((await redis.call('SET', key, owner, 'PX', leaseMs, ...ONLY_NEW)) === null) return null;
+        return { release: async () => (await redis.del(key)) === 1 };
+      },
+    };
+  },
+});
+`;
+
+let run: Torture | undefined;
+afterEach(() => {
+  if (run) endAll(run);
+});
+
+test('a mistake is mended in a file that the lock imports: the seed that found it, then another; Ctrl-C ends it', async () => {
+  const folder = freshFolder();
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  write('lock.ts', LOCK);
+  write('only-new.ts', 'export const ONLY_NEW: string[] = [];\n');
+  const flags = ['--lock', join(folder, 'lock.ts'), '--watch', '--stop-at-first', '--time-limit', '3s'];
+  run = start([...QUIET, ...flags], { cwd: folder });
+  const { output, errors, ended } = run;
+  const seeds = () => [...output().matchAll(/, seed (\d+), /g)].map(([, seed]) => seed);
+  const waits = () => output().match(/^watching .*; Ctrl-C ends$/gm)?.length ?? 0;
+  await until('the first run', () => waits() === 1);
+  expect(output()).toContain('VIOLATED');
+  expect(output()).toMatch(/^watching .*(lock|only-new)\.ts and 1 more; Ctrl-C ends$/m);
+  // What repeats a run is that run alone.
+  expect(output()).toMatch(/^Reproduce: (?!.*--watch).*--seed \d+$/m);
+
+  write('only-new.ts', 'export const ONLY_NEW: string[] = [;\n');
+  await until('what is wrong with it', () => waits() === 2);
+  expect(errors()).toMatch(/^lock-torture: .*only-new\.ts:1:\d+: Unexpected ";"$/m);
+
+  write('only-new.ts', "export const ONLY_NEW: string[] = ['NX'];\n");
+  await until('two runs in which it holds', () => waits() === 3);
+  expect(output().match(/^HELD /gm)).toHaveLength(2);
+  const [first, again, other] = seeds();
+  expect(again).toBe(first);
+  expect(other).not.toBe(first);
+  expect(output()).toContain(`seed ${first} finds nothing any more: on with another\n`);
+
+  run.child.kill('SIGINT');
+  expect(await ended).toEqual({ code: 0, signal: null });
+}, 120_000);
+
+test('Ctrl-C during a run ends that run and the watching', async () => {
+  const folder = freshFolder();
+  writeFileSync(join(folder, 'lock.ts'), LOCK.replace('...ONLY_NEW', "'NX'").replace(/import { ONLY_NEW.*\n/, ''));
+  run = start([...QUIET, '--lock', join(folder, 'lock.ts'), '--watch', '--time-limit', '60s'], { cwd: folder });
+  const watched = run;
+  await until('grants', () => historyOf(watched).some(({ type }) => type === 'ok'));
+  run.child.kill('SIGINT');
+  expect((await run.ended).code).not.toBe(3);
+  expect(run.output()).not.toContain('Ctrl-C ends');
+}, 60_000);
+
+test.each([
+  [['--watch'], /^lock-torture: --watch waits for changes of a lock of yours: /],
+  [
+    ['--watch', '--times', '3'],
+    /^lock-torture: --watch makes one run after each change, for reading: leave out --times/,
+  ],
+  [['--watch', '--lock', './none.ts'], /^lock-torture: --lock \.\/none\.ts: .*none\.ts does not exist$/],
+])('%j is refused in one line', async (flags, line) => {
+  const { status, errors } = await torture([...QUIET, ...flags]);
+  expect(status).toBe(3);
+  expect(errors.trim()).toMatch(line);
+});

@@ -1,0 +1,328 @@
+/** That the number of holders was wrong is said where it is proven, and each link of that is taken away once. */
+import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import type { Quorum } from '../../../../harness/vocabulary/topology.js';
+import { KEY, Story } from '../build.js';
+
+const READERS = `{${KEY}}:readers`;
+const ONE_SERVER: Quorum = { kind: 'primary' };
+
+type Telling = (story: Story) => Story;
+const same: Telling = (story) => story;
+
+function deployed(story: Story, quorum = ONE_SERVER): Story {
+  const settings = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
+  return story
+    .event(0, { type: 'deployment', ...settings, quorum })
+    .watch(0.1, 'r1')
+    .sample(0.5, 'r1');
+}
+
+function causeOf(story: Story) {
+  const violations = mutualExclusion
+    .check(story.sample(9, 'r1').input())
+    .violations.filter(({ class: name }) => name === 'exclusion');
+  // Of several all have one cause.
+  const causes = new Set(violations.map(({ cause: { name } }) => name));
+  expect([...causes]).toHaveLength(1);
+  return violations.at(-1)!.cause;
+}
+
+const by = (s: Story, at: number, client: string, ...argv: string[]) => s.command(at, 'r1', client, argv);
+const script = (s: Story, at: number, client: string, ...calls: string[][]) =>
+  calls.reduce((told, argv) => by(told, at, 'lua', ...argv), by(s, at, client, 'EVAL', 'abc', '2', KEY, READERS));
+
+describe('readers', () => {
+  interface Readers {
+    /** By what c1 comes in at 1 s, with c2, which reads, from 0.6 s on. */
+    first?: string[][];
+    second?: string[][];
+    between?: Telling;
+    /** By what the writer c3 comes in at 3 s. */
+    writer?: Telling;
+    quorum?: Quorum;
+    model?: LockModel;
+  }
+  const setsTime = ['PEXPIRE', READERS, '2000'];
+  const write: Telling = (s) =>
+    script(s, 2.9995, 'c3', ['EXISTS', KEY], ['EXISTS', READERS], ['SET', KEY, 'w', 'NX', 'PX', '5000']);
+
+  /** c2 reads from 0.6 s and sets the time, c1 reads from 1 s, both for 5 s; c3 writes at 3 s. */
+  function told({
+    first = [['INCR', READERS]],
+    second,
+    between = same,
+    writer = write,
+    quorum,
+    model = { kind: 'read-write' },
+  }: Readers = {}) {
+    const story = deployed(new Story().promised(model).up('c1').up('c2').up('c3'), quorum);
+    script(story.grant('c2', 0.6, { mode: 'read' }), 0.5995, 'c2', ...(second ?? [['INCR', READERS], setsTime]));
+    script(story.grant('c1', 1, { mode: 'read' }), 0.9995, 'c1', ...first);
+    writer(between(story).grant('c3', 3, { mode: 'write' }));
+    return causeOf(story.release('c1', 4).release('c3', 4.1).release('c2', 4.2));
+  }
+  const name = (readers: Readers) => told(readers).name;
+
+  it('whose number expired while they read', () => {
+    expect(told()).toMatchObject({
+      name: 'count-expired',
+      sentence: expect.stringMatching(
+        /^r1 had counted c\d in \{lock:0\}:readers, which expired while c\d held lock:0, by the time that c2 had set for it \(PEXPIRE\); c3 was granted it after that\.$/,
+      ),
+    });
+    // Somebody counted there anew, and left again.
+    const anew: Telling = (s) => by(by(s, 2.7, 'c4', 'INCR', READERS), 2.8, 'c4', 'DEL', READERS);
+    expect(name({ between: anew })).toBe('count-expired');
+    // The last one that set the time shortened it.
+    const shortened = told({
+      first: [
+        ['INCR', READERS],
+        ['PEXPIRE', READERS, '5000'],
+      ],
+      between: (s) => by(s, 1.5, 'c4', 'PEXPIRE', READERS, '900'),
+    });
+    expect(shortened.sentence).toContain('by the time that c4 had set for it (PEXPIRE)');
+  });
+
+  it('whoever else was counted then, and whatever the reader did before', () => {
+    const others: Telling = (s) => by(by(s, 0.9991, 'c4', 'INCR', READERS), 1.9, 'c4', 'DECR', READERS);
+    expect(name({ between: others })).toBe('count-expired');
+    const before = (s: Story) => by(by(s, 0.7, 'c1', 'INCR', READERS), 0.9, 'c1', 'DECR', READERS);
+    expect(name({ between: before })).toBe('count-expired');
+  });
+
+  it('not where those who read had taken themselves out', () => {
+    const out: Telling = (s) => by(by(s, 1.5, 'c1', 'DECR', READERS), 1.6, 'c2', 'DECR', READERS);
+    expect(name({ between: out })).toBe('returned-too-often');
+  });
+
+  it('not where the number lasted', () => {
+    expect(name({ second: [['INCR', READERS]] })).toBe('unexplained');
+    expect(name({ between: (s) => by(s, 1.5, 'c4', 'PEXPIRE', READERS, '5000') })).toBe('unexplained');
+    expect(name({ between: (s) => by(s, 1.5, 'c4', 'PERSIST', READERS) })).toBe('unexplained');
+  });
+
+  it('not where a stranger set its time, or made it less, or the clock was moved', () => {
+    expect(name({ between: (s) => by(s, 1.5, 'stranger', 'PEXPIRE', READERS, '900') })).toBe('unexplained');
+    expect(
+      name({ between: (s) => by(by(s, 1.4, 'stranger', 'DECR', READERS), 1.5, 'stranger', 'DECR', READERS) }),
+    ).toBe('unexplained');
+    const moved: Telling = (s) => s.sample(1.2, 'r1').sample(1.5, 'r1', { skewMs: 1_500 });
+    expect(name({ between: moved })).toBe('unexplained');
+  });
+
+  it('not where something may have happened unseen', () => {
+    expect(name({ between: (s) => s.watch(1.5, 'r1', false).watch(1.6, 'r1') })).toBe('unexplained');
+  });
+
+  it('not where the writer found readers counted, or its grant does not show', () => {
+    const recounted: Telling = (s) => by(s, 2.7, 'c4', 'INCR', READERS);
+    expect(name({ between: (s) => by(recounted(s), 2.8, 'c4', 'INCR', READERS), second: [['INCR', READERS]] })).toBe(
+      'unexplained',
+    );
+    expect(name({ writer: same })).toBe('unexplained');
+  });
+
+  it('not where the writer found somebody counted anew, after the number had expired', () => {
+    expect(name({ between: (s) => by(s, 2.7, 'c4', 'INCR', READERS) })).toBe('unexplained');
+  });
+
+  it('not where all had been counted out before it expired', () => {
+    const out: Telling = (s) => by(by(s, 1.4, 'c4', 'DECR', READERS), 1.5, 'c4', 'DECR', READERS);
+    expect(name({ between: out })).toBe('returned-too-often');
+  });
+
+  it('not where the lock may go by what the readers stored beside, or by what was not seen', () => {
+    const named = ['HSET', `${READERS}:names`, 'me', '1'];
+    expect(name({ first: [['INCR', READERS], named], second: [['INCR', READERS], named, setsTime] })).toBe(
+      'unexplained',
+    );
+    const absent = ['DEL', `${READERS}:names`];
+    expect(name({ first: [['INCR', READERS], absent], second: [['INCR', READERS], absent, setsTime] })).toBe(
+      'count-expired',
+    );
+    const many: Telling = (s) => s.times(33, (_, n) => by(s, 1.5, 'c4', 'SET', `${READERS}:${n}`, 'x'));
+    expect(name({ between: many })).toBe('unexplained');
+  });
+
+  it('not of a lock that is not shared, or by what became of the number after the grant, or on another server', () => {
+    expect(name({ model: { kind: 'mutex' } })).not.toBe('count-expired');
+    const late: Telling = (s) => by(by(write(s), 3.4, 'c4', 'DECR', READERS), 3.5, 'c4', 'DECR', READERS);
+    expect(name({ second: [['INCR', READERS]], writer: late })).toBe('unexplained');
+    const apart: Telling = (s) => s.watch(0.1, 'r2').sample(0.5, 'r2').take(2.9995, 'r2', 'c3');
+    expect(name({ writer: apart })).not.toBe('count-expired');
+  });
+
+  it('not where the clock was put back meanwhile', () => {
+    const moved: Telling = (s) => s.sample(1.2, 'r1').sample(1.5, 'r1', { skewMs: -100 });
+    expect(name({ between: moved })).toBe('unexplained');
+  });
+
+  it('of whom one took them all out', () => {
+    const removed: Telling = (s) => by(by(s, 1.5, 'c4', 'DECR', READERS), 1.6, 'c4', 'DEL', READERS);
+    expect(name({ second: [['INCR', READERS]], between: removed })).toBe('returned-too-often');
+    expect(name({ second: [['INCRBY', READERS, '1']], between: removed })).toBe('returned-too-often');
+    const atOnce: Telling = (s) => by(s, 1.5, 'c4', 'DECRBY', READERS, '2');
+    expect(name({ second: [['INCR', READERS]], between: atOnce })).toBe('unexplained');
+  });
+
+  it('not where it is not known by what a reader was counted, or on independent nodes', () => {
+    expect(
+      name({
+        first: [
+          ['INCR', READERS],
+          ['INCR', `${READERS}:more`],
+        ],
+        second: [['INCR', READERS], ['INCR', `${READERS}:more`], setsTime],
+      }),
+    ).toBe('unexplained');
+    expect(name({ quorum: { kind: 'majority', nodes: ['r1'], majority: 1 } })).toBe('unexplained');
+  });
+
+  it('of whom one gave back twice', () => {
+    const twice: Telling = (s) => by(by(s, 1.5, 'c4', 'INCR', READERS), 1.6, 'c4', 'DECR', READERS);
+    const again: Telling = (s) => by(by(twice(s), 1.7, 'c4', 'DECR', READERS), 1.8, 'c4', 'DECR', READERS);
+    expect(told({ second: [['INCR', READERS]], between: again })).toMatchObject({
+      name: 'returned-too-often',
+      sentence:
+        'r1 counts who holds in {lock:0}:readers: by then c4 had given back 3 of lock:0, and had taken 1; so c3 was granted it beside c2.',
+    });
+    expect(name({ second: [['INCR', READERS]], between: twice })).toBe('unexplained');
+    const timed: Telling = (s) => again(by(s, 1.3, 'stranger', 'PEXPIRE', READERS, '50000'));
+    expect(name({ second: [['INCR', READERS]], between: timed })).toBe('returned-too-often');
+  });
+
+  it('not by what somebody gave back, where readers were counted still', () => {
+    const once: Telling = (s) => by(s, 1.5, 'c4', 'DECR', READERS);
+    expect(name({ second: [['INCR', READERS]], between: once })).toBe('unexplained');
+  });
+});
+
+describe('permits', () => {
+  interface Permits {
+    /** What becomes of the number of free permits, of which there are two, between 1 s and 3 s. */
+    between?: Telling;
+    /** How c3 takes a third one at 3 s. */
+    third?: Telling;
+    permits?: number;
+    quorum?: Quorum;
+    /** How c1 and c2 take theirs. */
+    first?: Telling;
+    second?: Telling;
+    /** When the third attempt left. */
+    grantSent?: number;
+  }
+  const take = (s: Story, at: number, client: string, left: number) =>
+    script(s, at, client, ['GET', KEY], ['SET', KEY, String(left)]);
+  const giveBack = (s: Story, at: number, client: string) => script(s, at, client, ['EXISTS', KEY], ['INCR', KEY]);
+  const twice: Telling = (s) => giveBack(giveBack(take(giveBack(s, 1.1, 'c2'), 1.2, 'c2', 0), 1.3, 'c2'), 1.4, 'c2');
+
+  /** c1 holds from 0.9 s on, c2 from 1 s on, and c3 comes in at 3 s. */
+  function told({
+    between = (s) => giveBack(s, 1.5, 'c2'),
+    third = (s) => take(s, 2.9995, 'c3', 0),
+    quorum,
+    first = (s) => take(s, 0.8995, 'c1', 1),
+    second = (s) => take(s, 0.9995, 'c2', 0),
+    grantSent,
+    permits = 2,
+  }: Permits = {}) {
+    const story = deployed(new Story().promised({ kind: 'semaphore', permits }).up('c1').up('c2').up('c3'), quorum);
+    first(story.grant('c1', 0.9));
+    if (permits > 1) second(story.grant('c2', 1));
+    third(between(story).grant('c3', 3, grantSent === undefined ? {} : { grantSent }));
+    if (permits > 1) story.release('c2', 4.1);
+    return causeOf(story.release('c1', 4).release('c3', 4.2));
+  }
+  const name = (permits: Permits) => told(permits).name;
+  /** The number is of those that are out. */
+  const up = {
+    first: (s: Story) => by(s, 0.8995, 'c1', 'INCR', KEY),
+    second: (s: Story) => by(s, 0.9995, 'c2', 'INCR', KEY),
+  };
+  const timed: Telling = (s) => by(by(s, 0.9995, 'c2', 'INCR', KEY), 0.9996, 'c2', 'PEXPIRE', KEY, '1000');
+
+  it('of which a client gave back more than it had taken, and still holds one', () => {
+    expect(told()).toMatchObject({
+      name: 'returned-too-often',
+      sentence:
+        'r1 counts who holds in lock:0: by then c2 had given back 1 of lock:0, and had taken 1, of which it held 1; so c3 was granted it beside c1 and c2.',
+    });
+    const other: Telling = (s) =>
+      giveBack(giveBack(giveBack(take(giveBack(s, 1.1, 'c9'), 1.2, 'c9', 0), 1.3, 'c9'), 1.4, 'c9'), 1.5, 'c9');
+    expect(name({ between: other, third: (s) => take(s, 2.9995, 'c3', 2) })).toBe('returned-too-often');
+    expect(name({ between: twice, third: (s) => take(s, 2.9995, 'c3', 1) })).toBe('returned-too-often');
+  });
+
+  it('not where a stranger changed the number, or it may have changed unseen', () => {
+    expect(name({ between: (s) => by(s, 1.5, 'stranger', 'INCR', KEY) })).toBe('unexplained');
+    expect(name({ between: (s) => by(s, 1.5, 'c2', 'SET', KEY, '2') })).toBe('unexplained');
+    expect(name({ between: (s) => by(s, 1.5, 'c2', 'DEL', KEY), third: (s) => take(s, 2.9995, 'c3', 1) })).toBe(
+      'unexplained',
+    );
+    expect(name({ between: (s) => giveBack(s.watch(1.2, 'r1', false).watch(1.3, 'r1'), 1.5, 'c2') })).toBe(
+      'unexplained',
+    );
+  });
+
+  it('not where the third went without regard to the number', () => {
+    const another: Telling = (s) => take(giveBack(s, 1.5, 'c2'), 2, 'c9', 0);
+    expect(name({ between: another, third: (s) => take(s, 2.9995, 'c3', -1) })).toBe('unexplained');
+    const fewer: Telling = (s) => by(s, 2.9995, 'c3', 'INCR', KEY);
+    expect(name({ ...up, between: (s) => by(s, 1.5, 'c2', 'DECR', KEY), third: fewer })).toBe('returned-too-often');
+    const lapsed: Telling = (s) => by(by(s, 2, 'c8', 'INCR', KEY), 2.1, 'c9', 'INCR', KEY);
+    expect(name({ ...up, second: timed, between: lapsed, third: fewer })).toBe('unexplained');
+  });
+
+  it('not where the third was counted before one of those who held', () => {
+    const earlier: Telling = (s) => take(s, 0.95, 'c3', 0);
+    expect(name({ between: same, second: (s) => take(s, 0.9995, 'c2', -1), third: earlier, grantSent: 0.94 })).toBe(
+      'unexplained',
+    );
+  });
+
+  it('not where those who held are counted apart, or in opposite ways, or the third is', () => {
+    const more = `{${KEY}}:more`;
+    const apart: Telling = (s) => by(s, 0.9995, 'c2', 'INCR', more);
+    const third: Telling = (s) => by(s, 2.9995, 'c3', 'INCR', KEY);
+    const expires: Telling = (s) => by(by(s, 0.8995, 'c1', 'INCR', KEY), 0.8996, 'c1', 'PEXPIRE', KEY, '1000');
+    expect(name({ first: expires, second: apart, between: same, third })).toBe('unexplained');
+    const elsewhere: Telling = (s) => s.watch(0.1, 'r2').sample(0.5, 'r2').command(0.9995, 'r2', 'c2', ['INCR', KEY]);
+    expect(name({ first: expires, second: elsewhere, between: same, third })).toBe('unexplained');
+    const opposite: Telling = (s) =>
+      by(by(by(s, 0.95, 'c9', 'INCR', KEY), 0.9995, 'c2', 'DECR', KEY), 0.9996, 'c9', 'INCR', KEY);
+    expect(name({ first: expires, second: opposite, between: same, third })).toBe('unexplained');
+    const thirdApart: Telling = (s) => by(s, 2.9995, 'c3', 'INCR', more);
+    expect(name({ ...up, between: (s) => by(s, 1.5, 'c2', 'DECR', KEY), third: thirdApart })).toBe('unexplained');
+  });
+
+  it('that are counted out, and expired', () => {
+    const third: Telling = (s) => by(s, 2.9995, 'c3', 'INCR', KEY);
+    expect(name({ ...up, second: timed, between: same, third })).toBe('count-expired');
+    // Of c1's own the removal took the count: without that nobody would have come in.
+    const removed: Telling = (s) => timed(by(s, 0.95, 'c9', 'DEL', KEY));
+    expect(name({ ...up, second: removed, between: same, third })).toBe('unexplained');
+  });
+
+  it('not by a number that a grant made, which counts up or down', () => {
+    const made: Telling = (s) => by(s, 0.8995, 'c1', 'SET', KEY, '1', 'PX', '1000');
+    expect(
+      name({ permits: 1, first: made, second: same, between: same, third: (s) => by(s, 2.9995, 'c3', 'INCR', KEY) }),
+    ).toBe('unexplained');
+  });
+
+  it('whatever was removed before there were any, or is put back by removal', () => {
+    const removed: Telling = (s) => take(by(s, 0.7, 'c1', 'DEL', KEY), 0.8995, 'c1', 1);
+    expect(name({ first: removed })).toBe('returned-too-often');
+    const reset: Telling = (s) => by(giveBack(s, 1.5, 'c2'), 1.6, 'c9', 'DEL', KEY);
+    expect(told({ between: reset, third: (s) => take(s, 2.9995, 'c3', 1) }).name).toBe('returned-too-often');
+  });
+
+  it('not where nobody gave back too much, or the third grant does not show', () => {
+    expect(name({ between: same, third: (s) => take(s, 2.9995, 'c3', -1) })).toBe('unexplained');
+    expect(name({ third: same })).toBe('unexplained');
+    expect(name({ quorum: { kind: 'majority', nodes: ['r1'], majority: 1 } })).toBe('unexplained');
+  });
+});
