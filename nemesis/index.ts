@@ -14,6 +14,13 @@ export {
   parseNemesis,
 } from './requests.js';
 export { type NemesisByHand, nemesisByHand, runNemesis } from './runner.js';
-export { SEARCHED, SEARCHED_BY_DEFAULT, type SearchOptions, searchArbitrary, unsearchable } from './search-plan.js';
+export {
+  SEARCHED,
+  SEARCHED_BY_DEFAULT,
+  type SearchOptions,
+  searchArbitrary,
+  searchedAs,
+  unsearchable,
+} from './search-plan.js';
 export type { NemesisFault, PlanTopology } from './striking/context.js';
 export { roles } from './striking/roles.js';

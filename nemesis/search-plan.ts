@@ -6,6 +6,7 @@
 import fc from 'fast-check';
 import type { PlanStep, Target } from '../harness/vocabulary/faults.js';
 import { faults } from './faults/index.js';
+import { kindOf } from './requests.js';
 import type { NemesisFault, PlanTopology, Shape, Struckable } from './striking/context.js';
 
 export interface SearchOptions {
@@ -67,6 +68,12 @@ export function searchArbitrary(options: SearchOptions): fc.Arbitrary<PlanStep[]
       return [...kept].sort((a, b) => a.atMs - b.atMs);
     }),
   );
+}
+
+/** What `leftOut` calls this step by: its fault, on such hosts as it strikes. */
+export function searchedAs({ fault, target }: PlanStep, topology: PlanTopology): string {
+  if (typeof target === 'string') return `${fault}:${target === 'holder' ? 'client' : 'node'}`;
+  return `${fault}:${kindOf(target.names[0]!, topology)}`;
 }
 
 type TimedStep = PlanStep & { atMs: number };

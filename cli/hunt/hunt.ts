@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import { type PlanTopology, searchArbitrary } from '../../nemesis/index.js';
+import { type PlanTopology, searchArbitrary, searchedAs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import type { WorkShard } from '../common/values.js';
 import { type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
@@ -128,7 +128,7 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
         // Of several faults it is not known which of them breaks every lock by itself.
         const [step, ...others] = shrunk.steps;
         if (step && others.length === 0 && (found.blame === 'deployment' || found.blame === 'lease'))
-          leftOut.add(`${step.fault}:${kindOf(step, topology)}`);
+          leftOut.add(searchedAs(step, topology));
       }
     }
   }
@@ -207,9 +207,4 @@ function add(totals: HuntTotals, { verdict, virtualMs, holds, struckHolds }: Sch
   totals.holds += holds;
   totals.struckHolds += struckHolds;
   if (verdict === 'unknown') totals.untold++;
-}
-
-function kindOf({ target }: PlanStep, { clients }: PlanTopology): 'client' | 'node' {
-  if (typeof target === 'string') return target === 'holder' ? 'client' : 'node';
-  return target.names.every((name) => clients.includes(name)) ? 'client' : 'node';
 }

@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { faults } from '../../../nemesis/faults/index.js';
 import { fitPlan } from '../../../nemesis/fit-plan.js';
-import { SEARCHED, SEARCHED_BY_DEFAULT, searchArbitrary, unsearchable } from '../../../nemesis/search-plan.js';
+import {
+  SEARCHED,
+  SEARCHED_BY_DEFAULT,
+  searchArbitrary,
+  searchedAs,
+  unsearchable,
+} from '../../../nemesis/search-plan.js';
 import type { PlanTopology } from '../../../nemesis/striking/context.js';
 
 const topology: PlanTopology = {
@@ -70,4 +76,16 @@ test('what is left out does not come, though others of its name do', () => {
   expect(struck('kill').has('r1')).toBe(false);
   expect(struck('kill').size).toBe(3);
   expect(struck('pause')).toEqual(new Set(['r1']));
+});
+
+test('what one step is left out as does not come again, and hosts of another kind still do', () => {
+  const sentinels = { ...topology, name: 'sentinel', replicated: true, sentinels: ['s1', 's2', 's3'] };
+  const drawn = (leftOut: ReadonlySet<string>) =>
+    fc.sample(searchArbitrary({ ...options, topology: sentinels, leftOut }), { seed: 1, numRuns: 500 }).flat();
+  const kinds = new Set(drawn(new Set()).map((step) => searchedAs(step, sentinels)));
+  expect([...kinds]).toEqual(expect.arrayContaining(['pause:node', 'pause:sentinel', 'pause:client']));
+  for (const kind of kinds) {
+    const others = new Set(drawn(new Set([kind])).map((step) => searchedAs(step, sentinels)));
+    expect(others).toEqual(new Set([...kinds].filter((one) => one !== kind)));
+  }
 });
