@@ -158,8 +158,9 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       .description('seeds by locks, topologies, faults and workloads, for hours: what is found, told once and kept'),
   )
     .addHelpText('after', asCalledHere(CAMPAIGN))
-    .action(async (extra: string[], flags: CampaignFlags) => {
-      status = await campaignCommand(extra, flags, cwd);
+    .action(async (extra: string[], flags: CampaignFlags, command: Command) => {
+      const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
+      status = await campaignCommand(extra, flags, { argv, cwd, given });
     });
   addMergeFlags(program.command('merge').description('one report of the parts of a campaign')).action(
     (folders: string[], flags: MergeFlags) => {

@@ -8,6 +8,7 @@ import { basename, join, relative, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { exclusively } from '../../harness/machine/exclusively.js';
 import { createRunFolder, writeJson, writeWhole } from '../../harness/record/store.js';
+import type { Settings } from '../../harness/vocabulary/settings.js';
 import { sheetMarkdown, sheetPage } from '../../reports/index.js';
 import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from '../batches/batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions, shardOption } from '../batches/batch-flags.js';
@@ -16,7 +17,10 @@ import { freshId } from '../common/ids.js';
 import { saying } from '../common/say.js';
 import { tellStepSummary } from '../common/step-summary.js';
 import { positiveDurationMs, type WorkShard, wholeNumberIn } from '../common/values.js';
-import { SEEDS } from '../run/flags.js';
+import type { Invocation } from '../run/ask-run.js';
+import { type Configurable, withConfig } from '../run/config-file.js';
+import { type ConfigFlags, configOptions, SEEDS } from '../run/flags.js';
+import { MACHINE_SETTINGS } from '../run/machine-flags.js';
 import { StopRequests } from '../run/supervise.js';
 import {
   CAMPAIGN,
@@ -33,18 +37,14 @@ import {
   toldOf,
   triesFolder,
 } from './campaign-folder.js';
-import { cellsOf } from './cells.js';
+import { askCells, cellsOf, type TypedCells } from './cells.js';
 import { JobOrder, jobsPlanned } from './grid.js';
 import { identityOf, readKnown, slugOf, writeKnown } from './known.js';
 import { type CampaignSummary, campaignSheet, summariseCampaign, type Tally, type TriedAgain } from './tally.js';
 
-export interface CampaignFlags extends BatchFlags {
+export interface CampaignFlags extends BatchFlags, ConfigFlags, TypedCells {
   for?: number;
   runs?: number;
-  locks?: string;
-  topologies: string;
-  faults?: string;
-  workloads: string;
   seed?: number;
   shard?: WorkShard;
   known?: string;
@@ -58,6 +58,7 @@ export interface MergeFlags {
   knownOk: boolean;
 }
 
+const WITH_CONFIG: Configurable = { name: 'campaign', add: addCampaignFlags, takes: MACHINE_SETTINGS };
 /** After so many runs in a row that could not be made, the next one will not be made either. */
 const FAILURES_IN_A_ROW = 3;
 const KNOWN_OK = ['--known-ok', 'findings that were known before fail no run (they are told all the same)'] as const;
@@ -66,13 +67,16 @@ export function addCampaignFlags(command: Command): Command {
   const options = [
     new Option('--for <duration>', 'begin runs for so long').argParser(positiveDurationMs),
     new Option('--runs <n>', 'so many runs').argParser(wholeNumberIn(1, 1_000_000)),
-    new Option('--locks <locks>', "names and files, with commas between them (default: each topology's own)"),
-    new Option('--topologies <names>', 'with commas between them').default('single'),
+    new Option(
+      '--locks <locks>',
+      "names and files, with commas between them (default: the config's, else each topology's own)",
+    ),
+    new Option('--topologies <names>', "with commas between them (default: the config's, else single)"),
     new Option(
       '--faults <list>',
-      "each alone, as in kill,pause:client,default (default: each of a topology's default, and all of them)",
+      "each alone, as in kill,pause:client,default (default: each of the config's, else of a topology's default, and all of them)",
     ),
-    new Option('--workloads <names>', 'with commas between them').default('mutex'),
+    new Option('--workloads <names>', "with commas between them (default: the config's, else mutex)"),
     new Option('--seed <n>', 'of the first run; the next have the next (default: drawn)').argParser(
       wholeNumberIn(0, SEEDS - 1),
     ),
@@ -82,7 +86,7 @@ export function addCampaignFlags(command: Command): Command {
     new Option(...KNOWN_OK).default(false, 'no'),
     new Option('--resume <folder>', 'go on with a campaign that has ended, however it did'),
   ];
-  for (const option of options) command.addOption(option);
+  for (const option of [...options, ...configOptions()]) command.addOption(option);
   return addBatchFlags(command).argument('[flags...]', 'after --: flags of `run` that all runs have');
 }
 
@@ -94,12 +98,19 @@ export function addMergeFlags(command: Command): Command {
 }
 
 /** Runs, prints what it finds, and resolves with the exit status. */
-export async function campaignCommand(extra: readonly string[], flags: CampaignFlags, cwd: string): Promise<number> {
+export async function campaignCommand(
+  extra: readonly string[],
+  typed: CampaignFlags,
+  invocation: Invocation,
+): Promise<number> {
+  const { cwd } = invocation;
+  const { flags, config, settings = {} } = await withConfig(WITH_CONFIG, typed, invocation);
   const say = saying(flags);
+  if (config !== undefined) say(`config ${config}`);
   if (flags.for === undefined && flags.runs === undefined && flags.resume === undefined)
     throw new UsageError('a campaign has a budget: --for 8h, --runs 500, or both');
   const resumed = flags.resume === undefined ? undefined : resolve(cwd, flags.resume);
-  const campaign = resumed === undefined ? begin(extra, flags, cwd) : goOnWith(resumed, extra, flags);
+  const campaign = resumed === undefined ? begin(extra, flags, settings, cwd) : goOnWith(resumed, extra, flags);
   const stop = new StopRequests(true, () => [base, ...tries.map(({ base: one }) => one)].forEach(markCutShort));
   const options = { ...(await batchOptions(flags, cwd, say)), stop };
   const folder = resumed ?? createRunFolder(resolve(cwd, flags.out), freshId('campaign'));
@@ -257,18 +268,10 @@ function summaryText({ exitStatus, headline, findings, known }: CampaignSummary,
   ].join('\n');
 }
 
-function begin(extra: readonly string[], flags: CampaignFlags, cwd: string): Campaign {
+function begin(extra: readonly string[], flags: CampaignFlags, settings: Readonly<Settings>, cwd: string): Campaign {
   if (flags.shard && flags.seed === undefined)
     throw new UsageError('--shard needs --seed: the parts of a campaign share its seeds');
-  const names = (list: string) => list.split(',').map((name) => name.trim());
-  const cells = cellsOf({
-    locks: flags.locks === undefined ? undefined : names(flags.locks),
-    topologies: names(flags.topologies),
-    faults: flags.faults === undefined ? undefined : names(flags.faults),
-    workloads: names(flags.workloads),
-    extra,
-    cwd,
-  });
+  const cells = cellsOf(askCells(flags, settings, extra, cwd));
   const known = flags.known === undefined ? [] : readKnown(resolve(cwd, flags.known));
   const concerns = (one: { lock: string; topology: string }) =>
     cells.some(({ lock, topology }) => lock === one.lock && topology === one.topology);
@@ -284,8 +287,10 @@ function begin(extra: readonly string[], flags: CampaignFlags, cwd: string): Cam
 }
 
 function goOnWith(folder: string, extra: readonly string[], flags: CampaignFlags): Campaign {
-  const { locks, faults, seed, shard, known, runs } = flags;
-  const said = [locks, faults, seed, shard, known, runs].some((one) => one !== undefined) || extra.length > 0;
+  const { locks, topologies, faults, workloads, seed, shard, known, runs } = flags;
+  const said =
+    [locks, topologies, faults, workloads, seed, shard, known, runs].some((one) => one !== undefined) ||
+    extra.length > 0;
   if (said)
     throw new UsageError('--resume goes on with what the campaign was to do; give only --for, --jobs and the machine');
   const campaign = readCampaign(folder);

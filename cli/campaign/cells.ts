@@ -1,11 +1,15 @@
 /** From names to the cells of a campaign: every lock, topology, fault and workload that go together. */
+import { isAbsolute, relative } from 'node:path';
 import { topologies } from '../../harness/topologies/index.js';
+import type { Settings } from '../../harness/vocabulary/settings.js';
 import { defaultFaults, PlanError, parseNemesis } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
+import { flagsOf } from '../common/settings.js';
 import { dashed } from '../common/values.js';
 import { askRun } from '../run/ask-run.js';
 import { fitsTopology, planTopology } from '../run/deployment.js';
 import { parseRunFlags } from '../run/flags.js';
+import { MACHINE_SETTINGS } from '../run/machine-flags.js';
 import type { GridCell } from './grid.js';
 
 export interface AskedCells {
@@ -18,6 +22,59 @@ export interface AskedCells {
   /** Flags of `run` that all have. */
   extra: readonly string[];
   cwd: string;
+}
+
+/** What is typed of them; what is not, a config may say. */
+export interface TypedCells {
+  locks?: string;
+  topologies?: string;
+  faults?: string;
+  workloads?: string;
+}
+
+/**
+ * What is asked for by what is typed, then by a config file: one lock, topology and workload, its faults at once and each alone,
+ * and whatever else of it all runs can have.
+ */
+export function askCells(
+  typed: TypedCells,
+  settings: Readonly<Settings>,
+  extra: readonly string[],
+  cwd: string,
+): AskedCells {
+  if (settings.service !== undefined && settings.service !== 'redis')
+    throw new UsageError(
+      `the config is for ${settings.service}, and campaigns are of Redis: leave it out, --no-config`,
+    );
+  const { lock, topology = 'single', workload = 'mutex', nemesis, ...others } = settings;
+  const forAll = Object.entries(others).filter(([name]) => !NOT_OF_CONFIG.has(name));
+  return {
+    locks: named(typed.locks) ?? (lock === undefined ? undefined : [asTyped(String(lock), cwd)]),
+    topologies: named(typed.topologies) ?? [topology],
+    faults: named(typed.faults) ?? (nemesis === undefined ? undefined : atOnceAndAlone(nemesis)),
+    workloads: named(typed.workloads) ?? [workload],
+    extra: [...flagsOf(Object.fromEntries(forAll)), ...extra],
+    cwd,
+  };
+}
+
+/** A campaign has its own seeds and faults, and the machine's flags are its own. */
+const NOT_OF_CONFIG: ReadonlySet<string> = new Set([...MACHINE_SETTINGS, 'service', 'seed', 'plan']);
+
+function named(list: string | undefined): string[] | undefined {
+  return list?.split(',').map((name) => name.trim());
+}
+
+/** Not by where this machine has it: what is found is known by it on others, too. */
+function asTyped(lock: string, cwd: string): string {
+  if (!isAbsolute(lock)) return lock;
+  const path = relative(cwd, lock);
+  return path.startsWith('..') ? path : `./${path}`;
+}
+
+function atOnceAndAlone(nemesis: string | readonly string[]): string[] {
+  const each = typeof nemesis === 'string' ? named(nemesis)! : nemesis;
+  return [...new Set([each.join(','), ...each])];
 }
 
 /** What a campaign says itself, or what is not about one run. */

@@ -22,7 +22,7 @@ import { checkPair, planTopology, topologiesOf } from '../run/deployment.js';
 import { type ConfigFlags, configOptions, DEFAULT_NODES, type OutputFlags, outputOptions } from '../run/flags.js';
 import type { Machine } from '../run/machine.js';
 import { namingServer } from '../run/machine.js';
-import { askMachine, type MachineFlags, machineOptions } from '../run/machine-flags.js';
+import { askMachine, MACHINE_SETTINGS, type MachineFlags, machineOptions } from '../run/machine-flags.js';
 import { createPreparer, type RunRequest } from '../run/prepare-run.js';
 import { probeMachine } from '../run/probe-machine.js';
 import { StopRequests, supervise } from '../run/supervise.js';
@@ -50,7 +50,7 @@ export function addConformFlags(command: Command): Command {
 const CONFORM: Configurable = {
   name: 'conform',
   add: addConformFlags,
-  takes: ['lock', 'topology', 'runtime', 'server', 'image', 'clientImage', 'out'],
+  takes: ['lock', 'topology', ...MACHINE_SETTINGS],
 };
 const CLIENTS = 6;
 const KEYS = ['lock:0', 'lock:1', 'lock:2', 'lock:3'];

@@ -55,6 +55,8 @@ export interface Configured<Flags> {
   invocation: Invocation;
   /** The config file that was read. */
   config?: string;
+  /** All that it says, with its paths in place. */
+  settings?: Settings;
 }
 
 /** Puts the settings of the config file, if there is one, before what was typed. Throws one line where it cannot be used. */
@@ -68,13 +70,20 @@ export async function withConfig<Flags extends ConfigFlags>(
   const { argv, cwd } = invocation;
   const typed = argv[0] === name ? argv.slice(1) : argv;
   // What repeats it says all of it: by then the file may say something else. The last of the two flags counts.
-  const all = [...flagsOfConfig(config, invocation.given, takes), ...typed, '--no-config'];
+  const end = typed.includes('--') ? typed.indexOf('--') : typed.length;
+  const all = [
+    ...flagsOfConfig(config, invocation.given, takes),
+    ...typed.slice(0, end),
+    '--no-config',
+    ...typed.slice(end),
+  ];
   try {
     const { flags: merged, given } = parseFlags<Flags>(add, all);
     return {
       flags: merged,
       invocation: { argv: name === 'run' ? all : [name, ...all], cwd, given },
       config: config.path,
+      settings: config.settings,
     };
   } catch (error) {
     // What was typed could be parsed by itself: whatever is wrong stands in the file.

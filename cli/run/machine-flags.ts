@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { DEFAULT_CLIENT_IMAGE, DEFAULT_IMAGE } from '../../docker/index.js';
 import { serverName } from '../../harness/machine/named-server.js';
+import type { Settings } from '../../harness/vocabulary/settings.js';
 import { UsageError } from '../common/errors.js';
 import { nameAmong } from '../common/values.js';
 import type { AskedMachine } from './machine.js';
@@ -20,6 +21,15 @@ export interface MachineFlags extends ServerFlags {
   image?: string;
   clientImage?: string;
 }
+
+/** The settings of a config file that every command with these flags begins with, and where its run folders go. */
+export const MACHINE_SETTINGS = [
+  'runtime',
+  'server',
+  'image',
+  'clientImage',
+  'out',
+] as const satisfies (keyof Settings)[];
 
 /** What the flags ask of this machine. */
 export function askMachine({ runtime, image, clientImage, ...flags }: MachineFlags, cwd: string): AskedMachine {

@@ -1,0 +1,59 @@
+/** What a campaign is asked for: by what is typed, then by the project's config. */
+import { expect, test } from 'vitest';
+import { askCells, cellsOf } from '../../../../cli/campaign/cells.js';
+import { UsageError } from '../../../../cli/common/errors.js';
+import type { Settings } from '../../../../harness/vocabulary/settings.js';
+
+const CWD = '/home/me/project';
+const settings: Settings = {
+  lock: `${CWD}/locks/mine.ts`,
+  topology: 'sentinel',
+  nemesis: 'kill,pause:client',
+  lease: '2s',
+  clients: 4,
+  seed: 7,
+  plan: '/home/me/project/plan.json',
+  server: 'valkey@9',
+  out: '/elsewhere',
+};
+
+test('the config says what is not typed, each fault alone and all at once, and what all runs can have', () => {
+  expect(askCells({}, settings, ['--keys', '2'], CWD)).toEqual({
+    locks: ['./locks/mine.ts'],
+    topologies: ['sentinel'],
+    faults: ['kill,pause:client', 'kill', 'pause:client'],
+    workloads: ['mutex'],
+    extra: ['--lease=2s', '--clients=4', '--keys', '2'],
+    cwd: CWD,
+  });
+});
+
+test('what is typed comes before it', () => {
+  const typed = { locks: 'setnx, set-nx-px', topologies: 'single', faults: 'reset', workloads: 'counter' };
+  expect(askCells(typed, settings, [], CWD)).toMatchObject({
+    locks: ['setnx', 'set-nx-px'],
+    topologies: ['single'],
+    faults: ['reset'],
+    workloads: ['counter'],
+  });
+});
+
+test('without either it is the default lock on single', () => {
+  expect(askCells({}, {}, [], CWD)).toMatchObject({ locks: undefined, topologies: ['single'], faults: undefined });
+});
+
+test('one fault is one cell, and a lock by its name stays that', () => {
+  const { faults, locks } = askCells({}, { lock: 'set-nx-px', nemesis: ['kill'] }, [], CWD);
+  expect({ faults, locks }).toEqual({ faults: ['kill'], locks: ['set-nx-px'] });
+});
+
+test('a config for another service is refused with the remedy', () => {
+  expect(() => askCells({}, { service: 'etcd' }, [], CWD)).toThrow(UsageError);
+  expect(() => askCells({}, { service: 'etcd' }, [], CWD)).toThrow('--no-config');
+});
+
+test('faults that are struck at once are a cell of their own', () => {
+  const cells = cellsOf(askCells({}, { lock: 'set-nx-px', nemesis: 'kill,pause:client', lease: '2s' }, [], CWD));
+  expect(cells.map(({ nemesis }) => nemesis)).toEqual(['kill,pause:client', 'kill', 'pause:client']);
+  expect(cells[0]!.argv).toContain('--lease=2s');
+});
