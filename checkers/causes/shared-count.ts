@@ -19,6 +19,7 @@
 import type { Change } from '../../harness/record/facts/commands/changes.js';
 import { stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
@@ -26,7 +27,8 @@ import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js
 import { leaseLink } from './contest.js';
 import { wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
-import { countIn, countsUp } from './token-counts.js';
+import { type Account, accountsOf, type Count, type Direction, numberIn } from './shared-accounts.js';
+import { countsUp } from './token-counts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 /** Where a holder was counted. */
@@ -38,9 +40,6 @@ interface Counted {
   readonly list: readonly Change[];
   readonly at: number;
 }
-
-/** The number of holders, or of what is free for them: it rises or falls with a grant. */
-type Direction = 1 | -1;
 
 export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefined {
   const { model } = input;
@@ -69,8 +68,12 @@ function countOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Counted 
     if (!keys) return undefined;
     for (const key of keys) {
       const { list } = reading.changes(key);
-      for (const [at, change] of list.entries())
-        if (change.applied !== 'no' && isWithin(change, hold)) found.push({ hold, node, key, list, at });
+      // What was read before the attempt left ran before it.
+      for (let at = firstIndex(list.length, (n) => list[n]!.atNs >= hold.grantSentNs); at < list.length; at++) {
+        const { by, applied, ranFromNs } = list[at]!;
+        if (ranFromNs > hold.fromNs) break;
+        if (applied !== 'no' && by?.client === hold.client) found.push({ hold, node, key, list, at });
+      }
     }
   }
   const [count, ...others] = found.filter(({ list, at }) => isCount(list[at]!));
@@ -79,22 +82,10 @@ function countOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Counted 
   return found.every(({ node, key }) => node === count.node && key === count.key) ? count : undefined;
 }
 
-/** What was read before the attempt left ran before it. */
-function isWithin({ by, atNs, ranFromNs }: Change, { client, grantSentNs, fromNs }: Hold): boolean {
-  return by?.client === client && atNs >= grantSentNs && ranFromNs <= fromNs;
-}
-
 /** Whether it certainly made the number one more or one less, or made it. */
 function isCount({ before, after }: Change): boolean {
   if (after.exists !== 'yes') return false;
   return before.exists === 'no' ? !Number.isNaN(numberIn(after)) : Math.abs(numberIn(after) - numberIn(before)) === 1;
-}
-
-/** NaN: it is none, or not known; `absent`: what it stands for that there is none. */
-function numberIn(state: Change['after'], absent = 0): number {
-  if (state.exists === 'no') return absent;
-  const text = state.exists === 'yes' ? countIn(state) : undefined;
-  return /^-?\d+$/.test(text ?? '') ? Number(text) : Number.NaN;
 }
 
 /** Undefined: the grants do not agree. A number that a grant makes says nothing, unless it counts up. */
@@ -107,13 +98,6 @@ function directionOf(holders: readonly Counted[]): Direction | undefined {
   }
   const [direction, ...others] = directions;
   return others.length === 0 ? direction : undefined;
-}
-
-/** How the number counts. */
-interface Count {
-  readonly direction: Direction;
-  /** What it stands for that there is no number: all permits are free, or nobody holds. */
-  readonly absent: number;
 }
 
 /** The grant that should not have been made, beside what became of the number. */
@@ -145,8 +129,7 @@ function wrongGrant(
   const grant = evidence.grantsOf(second).at(-1);
   if (grant?.took !== true || grant.node !== node) return undefined;
   const { observation: line, atNs, serverWallMs } = grant.write;
-  const at = list.findIndex((change) => change.line > line);
-  const until = at < 0 ? list.length : at;
+  const until = firstIndex(list.length, (n) => list[n]!.line > line);
   const last = list[until - 1];
   // That it expires changes nothing until somebody stores there again.
   const left = last && stateBy(last.after, { fromMs: serverWallMs, untilMs: serverWallMs });
@@ -166,7 +149,7 @@ function expiredCount(
   if (fates.includes(undefined) || loss === undefined || loss === 'counted') return undefined;
   const one = holders[lost]!;
   const { hold, node, key, list } = one;
-  const set = list.slice(0, loss.before).findLast(({ before, after }) => before.expires !== after.expires);
+  const set = lastTimed(list, loss.before);
   if (set?.by?.client === undefined) return undefined;
   if (wasMovedBetween(node, set.ranFromNs, loss.atNs, evidence)) return undefined;
   const { by } = set;
@@ -181,6 +164,12 @@ function expiredCount(
       leaseLink({ hold }),
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/** The last of the changes before a place that changed the time of what is there. */
+function lastTimed(list: readonly Change[], end: number): Change | undefined {
+  for (let n = end - 1; n >= 0; n--) if (list[n]!.before.expires !== list[n]!.after.expires) return list[n];
+  return undefined;
 }
 
 /** That the number had expired, which a later command shows; `before`: the first change that came after it. */
@@ -200,13 +189,15 @@ function fateOf(
   { until, left, line, atNs }: Wrong,
   count: Count,
 ): Loss | 'counted' | undefined {
-  const from = list.findLastIndex(({ before }, n) => n <= at && before.exists === 'no');
-  const gone = list.findIndex(({ after }, n) => n > at && n < until && after.exists === 'no');
-  const end = gone < 0 ? until : gone;
-  const balance = balanceOf(list.slice(Math.max(from, 0), end), count);
+  const accounts = accountsOf(list, count);
+  const from = accounts.madeAt(at);
+  const gone = accounts.goneAfter(at);
+  const isGone = gone < until;
+  const end = isGone ? gone : until;
+  const balance = accounts.between(Math.max(from, 0), end);
   const inIt = holders.filter((holder) => holder.at >= from && holder.at < end);
   if (!balance || excessIn(balance, inIt)) return undefined;
-  if (gone < 0) return left.exists === 'no' ? { before: until, line, atNs } : 'counted';
+  if (!isGone) return left.exists === 'no' ? { before: until, line, atNs } : 'counted';
   const change = list[gone]!;
   return change.how === 'expired' ? { before: gone, line: change.line, atNs: change.atNs } : undefined;
 }
@@ -218,7 +209,7 @@ function excessReturn(
   count: Count,
 ): Cause | undefined {
   const { list, node, key } = holders[0]!;
-  const balance = balanceOf(list.slice(0, until), count);
+  const balance = accountsOf(list, count).between(0, until);
   const excess = balance && excessIn(balance, holders);
   if (!excess) return undefined;
   const [client, { taken, returned, last }] = excess;
@@ -236,31 +227,6 @@ function excessReturn(
   };
 }
 
-/** What a client took and gave back. */
-interface Account {
-  readonly taken: number;
-  readonly returned: number;
-  /** How it gave back last. */
-  readonly last?: Change;
-}
-
-/** By client; undefined: it cannot be told whose all of it was. */
-function balanceOf(changes: readonly Change[], count: Count): ReadonlyMap<string, Account> | undefined {
-  const balance = new Map<string, Account>();
-  for (const change of changes) {
-    const step = stepOf(change, count);
-    if (step === 0) continue;
-    const client = change.by?.client;
-    if (client === undefined || Math.abs(step) !== 1) return undefined;
-    const own = balance.get(client) ?? { taken: 0, returned: 0 };
-    balance.set(
-      client,
-      step > 0 ? { ...own, taken: own.taken + 1 } : { ...own, returned: own.returned + 1, last: change },
-    );
-  }
-  return balance;
-}
-
 /** The first that gave back more than it had taken and did not hold. */
 function excessIn(balance: ReadonlyMap<string, Account>, holders: readonly Counted[]): [string, Account] | undefined {
   return [...balance].find(([client, { taken, returned }]) => returned > taken - heldBy(client, holders));
@@ -268,11 +234,6 @@ function excessIn(balance: ReadonlyMap<string, Account>, holders: readonly Count
 
 function heldBy(client: string, holders: readonly Counted[]): number {
   return holders.filter(({ hold }) => hold.client === client).length;
-}
-
-/** How many were counted in; below 0: out; NaN: it cannot be told. */
-function stepOf({ before, after }: Change, { direction, absent }: Count): number {
-  return (numberIn(after, absent) - numberIn(before, absent)) * direction;
 }
 
 function countedLink({ hold: { client }, node, key, list, at }: Counted): CauseLink {

@@ -1,0 +1,131 @@
+/**
+ * What became of a number that holders are counted in: since when it was there, when it was gone, and what each client had taken of
+ * it and given back by when.
+ *
+ * Every grant of a run may be asked about, and a run may have changed its number a hundred thousand times: so it is all added up
+ * once, and a question costs a search for its place.
+ */
+import type { Change } from '../../harness/record/facts/commands/changes.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
+import { countIn } from './token-counts.js';
+
+/** The number of holders, or of what is free for them: it rises or falls with a grant. */
+export type Direction = 1 | -1;
+
+/** How the number counts. */
+export interface Count {
+  readonly direction: Direction;
+  /** What it stands for that there is no number: all permits are free, or nobody holds. */
+  readonly absent: number;
+}
+
+/** NaN: it is none, or not known; `absent`: what it stands for that there is none. */
+export function numberIn(state: Change['after'], absent = 0): number {
+  if (state.exists === 'no') return absent;
+  const text = state.exists === 'yes' ? countIn(state) : undefined;
+  return /^-?\d+$/.test(text ?? '') ? Number(text) : Number.NaN;
+}
+
+/** What a client took and gave back in some stretch of the changes. */
+export interface Account {
+  readonly taken: number;
+  readonly returned: number;
+  /** How it gave back last. */
+  readonly last?: Change;
+}
+
+const made = new WeakMap<readonly Change[], Map<Direction, Accounts>>();
+
+/** Made once for each number of a run, of which the list has all changes. */
+export function accountsOf(list: readonly Change[], count: Count): Accounts {
+  const known = made.get(list) ?? new Map<Direction, Accounts>();
+  made.set(list, known);
+  const accounts = known.get(count.direction) ?? new Accounts(list, count);
+  known.set(count.direction, accounts);
+  return accounts;
+}
+
+/** A client's steps: where they stand in the list, and how many of them up to each were returns. */
+interface Steps {
+  readonly at: number[];
+  readonly returned: number[];
+}
+
+export class Accounts {
+  private readonly clients = new Map<string, Steps>();
+  /** Changes of which it cannot be told whose they were, or how much they changed. */
+  private readonly untold: number[] = [];
+  private readonly since: Int32Array;
+  private readonly gone: Int32Array;
+
+  constructor(
+    private readonly list: readonly Change[],
+    count: Count,
+  ) {
+    this.since = new Int32Array(list.length);
+    this.gone = new Int32Array(list.length);
+    let since = -1;
+    for (const [at, change] of list.entries()) {
+      if (change.before.exists === 'no') since = at;
+      this.since[at] = since;
+      this.add(at, change, count);
+    }
+    let gone = list.length;
+    for (let at = list.length - 1; at >= 0; at--) {
+      this.gone[at] = gone;
+      if (list[at]!.after.exists === 'no') gone = at;
+    }
+  }
+
+  /** Which change, up to this one, found no number last; -1: none did. */
+  madeAt(at: number): number {
+    return this.since[at]!;
+  }
+
+  /** Which change after this one left no number first; the count of changes where none did. */
+  goneAfter(at: number): number {
+    return this.gone[at]!;
+  }
+
+  /** By client, by who came first; undefined: it cannot be told whose all of it was. `end`: the first change that is not meant. */
+  between(from: number, end: number): ReadonlyMap<string, Account> | undefined {
+    const untold = this.untold[placeOf(this.untold, from)];
+    if (untold !== undefined && untold < end) return undefined;
+    const accounts: { client: string; first: number; account: Account }[] = [];
+    for (const [client, { at, returned }] of this.clients) {
+      const [low, high] = [placeOf(at, from), placeOf(at, end)];
+      if (low === high) continue;
+      const [before, by] = [returned[low - 1] ?? 0, returned[high - 1]!];
+      const back = by - before;
+      // The last return is where their number came to be what it is at the end.
+      const last = back > 0 ? this.list[at[placeOf(returned, by)]!] : undefined;
+      accounts.push({ client, first: at[low]!, account: { taken: high - low - back, returned: back, last } });
+    }
+    accounts.sort((a, b) => a.first - b.first);
+    return new Map(accounts.map(({ client, account }) => [client, account]));
+  }
+
+  private add(at: number, change: Change, count: Count): void {
+    const step = stepOf(change, count);
+    if (step === 0) return;
+    const client = change.by?.client;
+    if (client === undefined || Math.abs(step) !== 1) {
+      this.untold.push(at);
+      return;
+    }
+    const steps = this.clients.get(client) ?? { at: [], returned: [] };
+    this.clients.set(client, steps);
+    steps.at.push(at);
+    steps.returned.push((steps.returned.at(-1) ?? 0) + (step < 0 ? 1 : 0));
+  }
+}
+
+/** Where in rising numbers the first is that is no less. */
+function placeOf(rising: readonly number[], least: number): number {
+  return firstIndex(rising.length, (n) => rising[n]! >= least);
+}
+
+/** How many were counted in; below 0: out; NaN: it cannot be told. */
+function stepOf({ before, after }: Change, { direction, absent }: Count): number {
+  return (numberIn(after, absent) - numberIn(before, absent)) * direction;
+}
