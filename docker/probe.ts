@@ -15,6 +15,13 @@ export interface Probed {
   /** What the server in the image says of itself. */
   version: string;
   unavailable: Partial<Record<Capability, string>>;
+  server: AskedServer;
+}
+
+interface AskedServer {
+  kind: 'redis' | 'valkey';
+  /** Those of the commands that were asked for which it has. */
+  commands: string[];
 }
 
 /** Oldest server with all that topologies and locks use. */
@@ -24,10 +31,14 @@ const HOUR_MS = 3_600_000;
 const UNUSED_ADDRESS = '192.0.2.1';
 const HOST = 'r1';
 
-/** Rejects with a ContainerError where a run could not be made at all. `image` is the base, for messages. */
+/**
+ * Rejects with a ContainerError where a run could not be made at all. `image` is the base, for messages; `commands` are looked
+ * for in its server, as `COMMAND INFO` names them.
+ */
 export async function probe(
   options: Pick<DockerOptions, 'folder' | 'runId' | 'clock' | 'encodeSkew' | 'images' | 'project'>,
   image: string,
+  commands: readonly string[],
 ): Promise<Probed> {
   await using runtime = await dockerRuntime({
     ...options,
@@ -51,7 +62,42 @@ export async function probe(
   if (link)
     unavailable.link = `links cannot be degraded between these containers (${link}): the engine's machine must have /dev/net/tun (modprobe tun), and grant NET_ADMIN and NET_RAW; --runtime netns needs neither`;
   if (disk) unavailable.disk = `hosts cannot lose power with ${image}: ${disk}`;
-  return { version: await serverVersion(host, image), unavailable };
+  const version = await serverVersion(host, image);
+  return { version, unavailable, server: await askServer(host, image, commands) };
+}
+
+/** Starts the server for a moment and prints what it says of itself: a line for each command that it has, and INFO. */
+const ASK = `
+const { spawn } = require('node:child_process');
+const [server, ...names] = process.argv.slice(1);
+const child = spawn(server, ['--port', '0', '--unixsocket', 'asked.sock', '--save', ''], { stdio: 'ignore' });
+const end = (status, text) => { child.kill('SIGKILL'); process.stdout.write(text, () => process.exit(status)); };
+child.on('exit', () => end(1, 'it ends at once'));
+setTimeout(end, 10000, 1, 'it does not answer');
+const ask = (line, isWhole) => new Promise((resolve) => {
+  let said = '';
+  const socket = require('node:net').connect('asked.sock');
+  socket.on('error', () => setTimeout(() => ask(line, isWhole).then(resolve), 20));
+  socket.on('connect', () => socket.write(line + '\\r\\n'));
+  socket.on('data', (data) => { said += data; if (isWhole(said)) { socket.destroy(); resolve(said); } });
+});
+(async () => {
+  const lines = [];
+  // What it does not know is nil, in either form; what it knows is an array in the array.
+  for (const name of names)
+    if (/^\\*1\\r\\n\\*[1-9]/.test(await ask('COMMAND INFO ' + name, (said) => said.length > 5))) lines.push('has ' + name);
+  lines.push(await ask('INFO server', (said) => said.includes('redis_mode') || said.includes('server_mode')));
+  end(0, lines.join('\\n'));
+})();
+`;
+
+async function askServer(host: Host, image: string, names: readonly string[]): Promise<AskedServer> {
+  const { exitCode, stdout } = await host.exec([INSIDE.node, '-e', ASK, INSIDE.server, ...names]);
+  if (exitCode !== 0) throw new ContainerError(`the server in ${image} cannot be asked what it has: ${stdout.trim()}`);
+  return {
+    kind: /^valkey_version:/m.test(stdout) ? 'valkey' : 'redis',
+    commands: names.filter((name) => stdout.split('\n').includes(`has ${name}`)),
+  };
 }
 
 /** Clients stamp with CLOCK_MONOTONIC of the engine's kernel, and the harness with that of its own. */

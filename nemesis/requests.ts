@@ -86,12 +86,10 @@ function etcdFaults({ replicated }: PlanTopology): FaultRequest[] {
   ];
 }
 
-/** Every fault that makes sense on this topology, and that most servers can, with its default target. */
+/** Every fault that makes sense on this topology, with its default target. */
 export function allFaults(topology: PlanTopology): FaultRequest[] {
   return Object.values(faults)
-    .filter(
-      (fault) => !fault.onlyNamed && fault.unfit(topology) === undefined && defaultRole(fault, topology) !== undefined,
-    )
+    .filter((fault) => fault.unfit(topology) === undefined && defaultRole(fault, topology) !== undefined)
     .map((fault) => ({ fault: fault.name }));
 }
 

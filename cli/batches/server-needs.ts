@@ -1,6 +1,5 @@
 /** Runs that need commands which not every server has: where they are made, and why those are not that cannot be. */
 import { RedisNotFoundError } from '../../harness/machine/redis-binary.js';
-import { inspectServer } from '../../harness/machine/server-commands.js';
 import type { ServerNeeds, WithServerNeeds } from '../../harness/vocabulary/topology.js';
 import { locks } from '../../lock-impl/index.js';
 import type { Say } from '../common/say.js';
@@ -42,12 +41,13 @@ async function optionsFor(
 ): Promise<BatchOptions | { lacks: string }> {
   const { machine, stop } = options;
   const wanted = `it needs ${oneOf.join(' or ')}`;
-  if (machine.runtime === 'docker') return { lacks: `${wanted}, and what a server in containers has is not asked` };
-  const { kind, commands } = await inspectServer(machine.redis, oneOf);
-  if (commands.length > 0 && kind !== notOn?.kind) return options;
-  const named = namedServer(machine.redis);
+  if (!machine.server) return options; // it does not start, and each run says so
+  const { kind, commands } = machine.server;
+  const hasOne = oneOf.some((name) => commands.includes(name));
+  if (hasOne && kind !== notOn?.kind) return options;
+  const named = machine.containers?.image ?? namedServer(machine.redis);
   if (named !== undefined)
-    return { lacks: commands.length > 0 ? `on ${named}: ${notOn!.because}` : `${wanted}, which ${named} has not` };
+    return { lacks: hasOne ? `on ${named}: ${notOn!.because}` : `${wanted}, which ${named} has not` };
   try {
     return { ...(await batchOptions({ ...flags, server }, cwd, say)), stop };
   } catch (error) {

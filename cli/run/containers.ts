@@ -17,6 +17,7 @@ import {
 import { encodeSkew } from '../../harness/machine/clock-shim.js';
 import type { Diagnosis } from '../../harness/machine/doctor.js';
 import { PROJECT } from '../../harness/machine/project-files.js';
+import { LATER_COMMANDS } from '../../harness/machine/server-commands.js';
 import { monotonicNs, realClock } from '../../harness/runtimes/real-clock.js';
 import { topologies } from '../../harness/topologies/index.js';
 import type { ClockSkew, Runtime } from '../../harness/vocabulary/host.js';
@@ -25,7 +26,7 @@ import type { Clock } from '../../harness/vocabulary/time.js';
 import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import type { Say } from '../common/say.js';
-import type { AskedMachine, Machine } from './machine.js';
+import { type AskedMachine, type Machine, withServer } from './machine.js';
 
 const encode = (skew: ClockSkew) => encodeSkew(skew, monotonicNs());
 
@@ -49,17 +50,19 @@ export async function containerMachine(
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-probe-'));
   try {
     const options = { folder, runId: freshId('probe'), clock: realClock(0), encodeSkew: encode, images: built };
-    const { version, unavailable } = await probe({ ...options, project: PROJECT }, bases.image).catch(asContainerError);
+    const probed = await probe({ ...options, project: PROJECT }, bases.image, LATER_COMMANDS).catch(asContainerError);
+    const { version, unavailable, server } = probed;
+    const machine: Machine = {
+      runtime: 'docker',
+      redis: { path: INSIDE.server, env: {}, version, origin: `image ${bases.image}` },
+      ...(unavailable.clock === undefined && { clockShim: INSIDE.clockShim }),
+      ...(unavailable.disk === undefined && { durableShim: INSIDE.durableShim }),
+      unavailable,
+      containers: { ...bases, built },
+    };
     return {
       engine: `engine ${engine.version} with ${bases.image}`,
-      machine: {
-        runtime: 'docker',
-        redis: { path: INSIDE.server, env: {}, version, origin: `image ${bases.image}` },
-        ...(unavailable.clock === undefined && { clockShim: INSIDE.clockShim }),
-        ...(unavailable.disk === undefined && { durableShim: INSIDE.durableShim }),
-        unavailable,
-        containers: { ...bases, built },
-      },
+      machine: withServer(machine, server, '--image valkey/valkey:9'),
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });

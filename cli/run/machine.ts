@@ -1,17 +1,35 @@
 /** What a run needs of this machine: what may be asked for, and what was found. */
+import type { InspectedServer } from '../../harness/machine/server-commands.js';
 import type { Capability } from '../../harness/vocabulary/host.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary, ServiceName } from '../../harness/vocabulary/topology.js';
+import type { Say } from '../common/say.js';
 
 /** What this machine brings to a run. */
 export interface Machine {
   runtime: string;
   redis: RedisBinary;
+  /** What the server says of itself; absent: it is none that could be asked. */
+  server?: InspectedServer;
   clockShim?: string;
   durableShim?: string;
   linkShaper?: string;
   unavailable: Partial<Record<Capability, string>>;
   containers?: RunConfig['containers'];
+}
+
+/** Also what faults need of a server that this one lacks; `flag` names another one. */
+export function withServer(machine: Machine, server: InspectedServer, flag: string): Machine {
+  const slots = 'CLUSTER|MIGRATESLOTS';
+  const lacking = server.commands.includes(slots)
+    ? {}
+    : { 'slots-at-once': `this server has no CLUSTER MIGRATESLOTS (Valkey 9): choose another one with ${flag}` };
+  return { ...machine, server, unavailable: { ...machine.unavailable, ...lacking } };
+}
+
+/** What nobody can have here, whatever is asked for; what a server lacks is said where it is asked for. */
+export function sayWhatIsMissing({ unavailable }: Machine, say: Say): void {
+  for (const [what, why] of Object.entries(unavailable)) if (what !== 'slots-at-once') say(`no ${what} faults: ${why}`);
 }
 
 /** `--redis` is what earlier versions called it. */

@@ -66,6 +66,7 @@ export function requestOf(config: RunConfig): RunRequest {
  */
 export function createPreparer(machine: Machine, base: string, say: Say) {
   let kept: KeptLock | undefined;
+  const { server: _, ...brought } = machine;
   return async (request: RunRequest, plan: Plan): Promise<PreparedRun> => {
     const runId = freshId(request.topology);
     const folder = createRunFolder(base, runId);
@@ -77,7 +78,7 @@ export function createPreparer(machine: Machine, base: string, say: Say) {
         startedAt: new Date().toISOString(),
         ...(kept.startsWithinMs !== undefined && { startsWithinMs: kept.startsWithinMs }),
         ...request,
-        ...machine,
+        ...brought,
         clientArgv: await putLock(kept, folder),
       };
       writeJson(folder, 'config.json', config);

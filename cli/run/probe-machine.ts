@@ -6,8 +6,9 @@ import { findEtcd } from '../../harness/machine/etcd-binary.js';
 import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
 import { privateFolder } from '../../harness/machine/private-folder.js';
 import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
+import { inspectServer, LATER_COMMANDS } from '../../harness/machine/server-commands.js';
 import type { Say } from '../common/say.js';
-import type { AskedMachine, Machine } from './machine.js';
+import { type AskedMachine, type Machine, sayWhatIsMissing, withServer } from './machine.js';
 import { chooseRuntime } from './runtimes.js';
 
 /** Finds or fetches what every run needs. Throws with the remedy where something is missing. */
@@ -15,7 +16,7 @@ export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machi
   const runtime = await chooseRuntime(asked, say);
   say(`runtime ${runtime.name}: ${runtime.why}`);
   if (runtime.name === 'docker') {
-    for (const [what, why] of Object.entries(runtime.machine.unavailable)) say(`no ${what} faults: ${why}`);
+    sayWhatIsMissing(runtime.machine, say);
     return runtime.machine;
   }
   const cache = cacheFolder();
@@ -29,8 +30,14 @@ export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machi
   if (isRedis) await addDurableShim(machine, cache, say);
   if ('path' in link) machine.linkShaper = link.path;
   else machine.unavailable.link = link.unavailable;
-  for (const [what, why] of Object.entries(machine.unavailable)) say(`no ${what} faults: ${why}`);
-  return machine;
+  sayWhatIsMissing(machine, say);
+  return isRedis ? inspected(machine) : machine;
+}
+
+/** One that does not start is a run's to report. */
+async function inspected(machine: Machine): Promise<Machine> {
+  const server = await inspectServer(machine.redis, LATER_COMMANDS).catch(() => undefined);
+  return server ? withServer(machine, server, '--server valkey@9') : machine;
 }
 
 async function addDurableShim(machine: Machine, cache: string, say: Say): Promise<void> {

@@ -9,6 +9,9 @@ import { privateFolder } from './private-folder.js';
 
 const ANSWERS_WITHIN_MS = 10_000;
 
+/** What locks, faults and plays go by that not every server has, as `COMMAND INFO` names it. */
+export const LATER_COMMANDS = ['CLUSTER|MIGRATESLOTS', 'DELEX', 'DELIFEQ', 'HPEXPIRE', 'WAITAOF'] as const;
+
 export interface InspectedServer {
   kind: 'redis' | 'valkey';
   /** Those that were asked for. */

@@ -143,8 +143,6 @@ export interface Fault {
   /** Sensible targets; the first is the default. */
   readonly targets: readonly TargetRole[];
   readonly needs: readonly Capability[];
-  /** It is in no group (`all`), because few servers can: only who names it gets it. */
-  readonly onlyNamed?: true;
   /** Why it makes no sense on this topology, or undefined. */
   unfit(topology: TopologyFacts): string | undefined;
   /**

@@ -137,8 +137,8 @@ export interface OwnNetwork {
 /** What a fault may need of a runtime. */
 export type RuntimeCapability = 'clock' | 'disk' | 'link' | 'network' | 'process';
 
-/** What a fault may need: of a runtime, or (`redis`) that the service is Redis or Valkey. */
-export type Capability = RuntimeCapability | 'redis';
+/** What a fault may need: of a runtime, or that the service is Redis or Valkey (`redis`), which moves slots by itself (`slots-at-once`). */
+export type Capability = RuntimeCapability | 'redis' | 'slots-at-once';
 
 /** Makes hosts; disposing it ends every process and removes every host. */
 export interface Runtime extends AsyncDisposable {

@@ -8,7 +8,7 @@ export const migrateSlots: NemesisFault = {
   name: 'migrate-slots',
   summary: 'the slot of a lock moves to another shard at once (CLUSTER MIGRATESLOTS, Valkey 9)',
   explained: {
-    does: "Once the servers are whole, the slot of one of the run's keys that the target serves, rather of one that has been held for a while, is given to another primary by `CLUSTER MIGRATESLOTS`: the servers copy it and what is written meanwhile, stop its writes for a moment, and change its owner. Refused where the server does not know the command; `all` does not have it.",
+    does: "Once the servers are whole, the slot of one of the run's keys that the target serves, rather of one that has been held for a while, is given to another primary by `CLUSTER MIGRATESLOTS`: the servers copy it and what is written meanwhile, stop its writes for a moment, and change its owner. `all` has it where the server knows the command.",
     proof: 'The `CLUSTER NODES` of both sides and of everybody else name the new owner. An OK proves nothing.',
     breaks:
       'By itself nothing: a lock that is held goes along, with its time to live, and no client is sent to and fro (`ASK`). Clients are redirected (`MOVED`).',
@@ -16,8 +16,7 @@ export const migrateSlots: NemesisFault = {
   effects: ['slot-moves'],
   targets: ['primary'],
   strikes: ['node'],
-  needs: ['redis'],
-  onlyNamed: true,
+  needs: ['redis', 'slots-at-once'],
   args: {},
   unfit: unfitWithoutSlots,
   shape: () => ({ lane: 'servers', forMs: { min: 500, max: 2_500 }, leastMs: 300, settleMs: 1_000 }),

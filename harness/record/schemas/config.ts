@@ -75,7 +75,10 @@ export const runConfigSchema = describes<RunConfig>()(
       .object({ image: text, clientImage: text, built: z.object({ server: text, client: text }) })
       .optional(),
     clientArgv: z.array(z.string()),
-    unavailable: z.partialRecord(z.enum(['clock', 'disk', 'link', 'network', 'process', 'redis']), z.string()),
+    unavailable: z.partialRecord(
+      z.enum(['clock', 'disk', 'link', 'network', 'process', 'redis', 'slots-at-once']),
+      z.string(),
+    ),
     reproduce: text,
   }),
 );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import { faults } from '../../../nemesis/faults/index.js';
 import { makePlan, type PlanOptions, planArbitrary } from '../../../nemesis/plan.js';
-import { allFaults, defaultFaults, parseNemesis } from '../../../nemesis/requests.js';
+import { allFaults, defaultFaults, parseNemesis, type Unavailable } from '../../../nemesis/requests.js';
 import type { PlanTopology } from '../../../nemesis/striking/context.js';
 import { range, world } from './fakes.js';
 
@@ -30,12 +30,19 @@ describe('a plan', () => {
     expect(steps(2 ** 31 + 5)).toBe(steps(2 ** 31 + 5));
   });
 
-  it('has of all faults those that most servers can, and others where they are named', () => {
+  it('has of all faults those that the server can, and says which it cannot', () => {
     const cluster = { ...topologies.sentinel, name: 'cluster', sentinels: [], plannedFailover: 'replica' as const };
-    const names = (list: string) => parseNemesis(list, cluster).requests.map(({ fault }) => fault);
-    expect(names('all')).toContain('move-slot');
-    expect(names('all')).not.toContain('migrate-slots');
-    expect(names('migrate-slots')).toEqual(['migrate-slots']);
+    const names = (unavailable: Unavailable) =>
+      parseNemesis('all', cluster, unavailable).requests.map(({ fault }) => fault);
+    expect(names({})).toEqual(expect.arrayContaining(['move-slot', 'migrate-slots']));
+    const lacking = { 'slots-at-once': 'this server has no CLUSTER MIGRATESLOTS' };
+    expect(names(lacking)).toEqual(names({}).filter((name) => name !== 'migrate-slots'));
+    expect(parseNemesis('all', cluster, lacking).warnings).toEqual([
+      'left out migrate-slots: this server has no CLUSTER MIGRATESLOTS',
+    ]);
+    expect(() => parseNemesis('migrate-slots', cluster, lacking)).toThrow(
+      '--nemesis: migrate-slots is not possible here: this server has no CLUSTER MIGRATESLOTS',
+    );
   });
 
   it('heals everything before the end, keeps server faults apart, asks for what was asked for', () => {
