@@ -2,6 +2,7 @@
  * One node runs the job: who gets the lock is the leader, works for as long as it can keep it, and writes its progress down
  * now and then. The others look again and again whether the place is free.
  */
+import type { Completion } from '../harness/vocabulary/history.js';
 import type { Workload } from '../harness/vocabulary/workload.js';
 import { longHolds } from './hold-times.js';
 import { workOn } from './renewal.js';
@@ -29,12 +30,15 @@ export const singletonJob: Workload = {
     turns(options, random, function* (granted) {
       const { leaseMs } = options;
       const { min, max } = longHolds(options.hold);
+      let promise: Completion = granted;
       let leftMs = leaseMs * (min + random.float() * (max - min));
       for (let leader = true; leader && leftMs > 0; leftMs -= leaseMs * WRITES_EVERY) {
-        leader = yield* workOn(options, granted, leaseMs * WRITES_EVERY, lock);
+        leader = yield* workOn(options, granted, leaseMs * WRITES_EVERY, lock, promise);
         if (leader) leader = yield* writeProgress(granted);
-        if (leader && !lock.features.includes('renews'))
-          leader = (yield { do: 'extend', hold: granted.id, leaseMs }).type === 'ok' || options.careless;
+        if (!leader || lock.features.includes('renews')) continue;
+        const extended = yield { do: 'extend', hold: granted.id, leaseMs };
+        if (extended.type === 'ok') promise = extended;
+        else leader = options.careless;
       }
       yield* release(granted);
     }),

@@ -1,4 +1,5 @@
 /** What the workloads are made of: a client takes its turn again and again, works under the lock, and lets it go. */
+import type { Completion } from '../harness/vocabulary/history.js';
 import type { LockMode } from '../harness/vocabulary/protocol.js';
 import type { Random } from '../harness/vocabulary/time.js';
 import type { ClientScript, Instruction, Outcome, WorkloadOptions } from '../harness/vocabulary/workload.js';
@@ -45,13 +46,19 @@ export function* work(options: WorkloadOptions, granted: Granted, ms: number): S
     yield { do: 'idle', ms };
     return true;
   }
-  const promisedMs = granted.validForMs ?? options.leaseMs;
-  const nowMs = options.nowMs();
-  // The promise runs from the answer: of one that was read late, less is left.
-  const sinceMs = granted.endedNs === undefined ? nowMs : granted.endedNs / 1e6;
-  const allowedMs = Math.max(0, Math.min(ms, sinceMs + promisedMs * (1 - VALIDITY_LEFT) - nowMs));
+  const allowedMs = Math.min(ms, stillPromisedMs(options, granted));
   const woke = yield { do: 'idle', ms: allowedMs, untilLost: granted.id };
   return woke.type === 'woke' && !woke.lost;
+}
+
+/** For how long a careful client may work from now on, by what the lock promised when it granted or extended; 0: no longer. */
+export function stillPromisedMs(
+  { leaseMs, nowMs }: Pick<WorkloadOptions, 'leaseMs' | 'nowMs'>,
+  { validForMs = leaseMs, endedNs }: Completion,
+): number {
+  // The promise runs from the answer: of one that was read late, less is left.
+  const sinceMs = endedNs === undefined ? nowMs() : endedNs / 1e6;
+  return Math.max(0, sinceMs + validForMs * (1 - VALIDITY_LEFT) - nowMs());
 }
 
 export function* release({ id }: Granted): ScriptPart<void> {

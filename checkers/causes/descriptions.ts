@@ -293,16 +293,20 @@ function removing({ cause }: Violation, { observations }: CheckInput): Blame {
     : lock(ITS_OWN_ONLY, LOCKS);
 }
 
-/** A client may have been stopped just after its lock had looked at the clock. */
-function grantedWhenOver({ holds }: Violation, input: CheckInput): Blame {
+/**
+ * A client may have been stopped just after its lock had looked at the clock, by a fault or because a busy machine did not run it.
+ * That cannot be where servers granted it only when the lease was over: the cause then cites what they carried out.
+ */
+function grantedWhenOver({ holds, cause }: Violation, input: CheckInput): Blame {
+  if (cause.chain.some(({ observation }) => observation !== undefined))
+    return lock(
+      'What is left of a lease is counted from when the request left, by a clock that is never set: a grant that comes when it is over is none.',
+      LOCKS,
+    );
   const late = holds.filter(({ fromNs, leaseEndNs }) => fromNs > leaseEndNs);
-  const asleep = late.some(({ client, leaseEndNs }) => mayHaveSlept(client, leaseEndNs, leaseEndNs, input));
-  return asleep
+  return late.some(({ client, leaseEndNs }) => mayHaveSlept(client, leaseEndNs, leaseEndNs, input))
     ? SLEPT
-    : lock(
-        'What is left of a lease is counted from when the request left, by a clock that is never set: a grant that comes when it is over is none.',
-        LOCKS,
-      );
+    : NOT_PROVEN;
 }
 
 /** Whether the stale holder of an overlap acted on for long after its lease had ended, and was certainly not stopped meanwhile. */

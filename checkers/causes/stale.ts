@@ -8,10 +8,12 @@
 
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { renewalPace } from '../../harness/record/facts/renewal-pace.js';
 import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+import { mayHaveGranted } from './votes.js';
 
 /** The explanations in the order in which they are tried. */
 export const staleReasons: readonly ((hold: Hold, evidence: Evidence, input: CheckInput) => Cause | undefined)[] = [
@@ -34,9 +36,32 @@ function grantedLate(hold: Hold, evidence: Evidence): Cause | undefined {
       },
       ...pauseLinks(hold, evidence),
       leaseEnd(hold),
+      ...carriedOutLate(hold, evidence),
       { atNs: hold.fromNs, text: `${hold.client} was told that it holds the lock`, history: hold.evidence.at(1) },
     ]),
   };
+}
+
+/**
+ * The grants that servers made when the lease was over already, where no client could have had the lock without them. Empty where
+ * the lock may have had its grants in time, looked at its clock in time, and been kept from its answer since: a process that
+ * a busy machine does not run is stopped too, and no record says so.
+ */
+function carriedOutLate(hold: Hold, evidence: Evidence): CauseLink[] {
+  const { majority = 1, voters } = evidence;
+  const grants = evidence.grantsOf(hold);
+  const late = grants.filter(
+    ({ took, write }) => took && evidence.isPlaced(write) && write.ranNs - RECKONING_NS > hold.leaseEndNs,
+  );
+  const isLate = (node: string) => late.some((grant) => grant.node === node);
+  const asked = evidence.majority === undefined ? grants.map(({ node }) => node) : voters;
+  const inTime = asked.filter((node) => !isLate(node) && mayHaveGranted(node, hold, evidence));
+  if (inTime.length >= majority) return [];
+  return late.map(({ node, write }) => ({
+    atNs: write.ranNs,
+    text: `${node} carried out the request`,
+    observation: write.observation,
+  }));
 }
 
 function clientPaused(hold: Hold, evidence: Evidence): Cause | undefined {

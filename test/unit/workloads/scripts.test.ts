@@ -173,6 +173,29 @@ describe('under the lock', () => {
     expect(careless[4]!.instruction.do).toBe('extend');
   });
 
+  test('renewal: careful clients go by what the lock promised of what it granted or extended', () => {
+    const hold = { min: 2, max: 2 };
+    const done = (promises: number[], options: Partial<WorkloadOptions> = {}) => {
+      const left = [...promises];
+      const promise = (instruction: Instruction, id: number): Outcome | undefined =>
+        instruction.do === 'acquire' || instruction.do === 'extend'
+          ? { type: 'ok', id, endedNs: 0, validForMs: left.shift() ?? 1_000 }
+          : undefined;
+      const steps = lead(workloads.renewal!, { options: { ...OPTIONS, hold, ...options }, answer: promise });
+      return steps.slice(0, 4).map(({ instruction }) => (instruction.do === 'idle' ? instruction.ms : instruction.do));
+    };
+    // Said to be over already: it is given back, and not worked under.
+    expect(done([-594])).toEqual(['acquire', 'release', expect.any(Number), 'acquire']);
+    expect(done([100])).toEqual(['acquire', 80, 'extend', expect.closeTo(333.3, 1)]);
+    expect(done([1_000, 0])).toEqual(['acquire', expect.closeTo(333.3, 1), 'extend', 'release']);
+    expect(done([-594], { careless: true })).toEqual([
+      'acquire',
+      expect.closeTo(333.3, 1),
+      'extend',
+      expect.closeTo(333.3, 1),
+    ]);
+  });
+
   test('read-write reads and writes, and tries the other mode under both', () => {
     const asked = lead(workloads['read-write']!).flatMap(({ instruction }) =>
       instruction.do === 'acquire' ? [`${instruction.mode} ${instruction.waitMs}`] : [],

@@ -1099,6 +1099,44 @@ describe('of a stale holder', () => {
     expect(paused.name).toBe('granted-late');
     expect(paused.chain.map(({ text }) => text)).toContain('SIGSTOP to c1');
   });
+
+  describe('a grant that outlived its lease, which its servers', () => {
+    const CARRIED_OUT = / carried out the request$/;
+    const late = () =>
+      new Story().up('c1').grant('c1', 8, { grantSent: 1 }).grant('c2', 7).release('c1', 8.5).release('c2', 9);
+    const carriedOut = (story: Story) => {
+      const { name, chain } = only(story);
+      expect(name).toBe('granted-late');
+      return chain.flatMap(({ text }) => (CARRIED_OUT.test(text) ? [text.slice(0, 2)] : []));
+    };
+
+    it('made when that was over, or in time: then its client may have been kept from its answer', () => {
+      const taken = (at: number) => carriedOut(late().watch(0, 'r1').sample(0.5, 'r1').take(at, 'r1', 'c1'));
+      expect(taken(6.5)).toEqual(['r1']);
+      expect(taken(1.1)).toEqual([]);
+      expect(taken(5.999)).toEqual([]);
+      expect(carriedOut(late())).toEqual([]);
+      // By a clock that is off, it is not known when.
+      const off = late().watch(0, 'r1').sample(0.5, 'r1', { skewMs: 3_000 });
+      expect(carriedOut(off.take(6.5, 'r1', 'c1', 'value-of-c1', 3_000))).toEqual([]);
+    });
+
+    it('made too late for a majority that could have come together in time', () => {
+      const asked = (...at: number[]) => {
+        const story = late().independent();
+        for (const n of [1, 2, 3, 4, 5]) story.watch(0, `r${n}`).sample(0.5, `r${n}`);
+        at.forEach((one, n) => {
+          story.take(one, `r${n + 1}`, 'c1');
+        });
+        return story;
+      };
+      expect(carriedOut(asked(1.1, 1.1, 6.5))).toEqual(['r3']);
+      expect(carriedOut(asked(6.5, 1.1, 6.6, 6.7, 1.1))).toEqual(['r1', 'r3', 'r4']);
+      expect(carriedOut(asked(1.1, 1.1, 1.2, 6.5))).toEqual([]);
+      // What was not watched may have granted it in time.
+      expect(carriedOut(asked(1.1, 1.1, 6.5).watch(0.5, 'r5', false))).toEqual([]);
+    });
+  });
 });
 
 describe('never-granted', () => {
