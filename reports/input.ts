@@ -1,4 +1,5 @@
 /** What every report is made from: plain data of one run, nothing live. Pieces may be missing; a report says so. */
+import type { Message } from '../harness/record/messages.js';
 import type { Plan } from '../harness/vocabulary/faults.js';
 import type { History, Observations } from '../harness/vocabulary/history.js';
 import type { RunConfig } from '../harness/vocabulary/run.js';
@@ -15,6 +16,8 @@ export interface ReportInput {
   holds: HoldTable;
   settings: readonly Setting[];
   serverVersion: string;
+  /** Of a simulated run that kept them: every message, with what became of it. */
+  messages?: readonly Message[];
   /** Files of the run's folder that a report may lead to, relative to it: `history.jsonl`, `logs/r1.log`. */
   files?: readonly string[];
 }

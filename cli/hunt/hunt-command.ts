@@ -7,10 +7,11 @@ import { writeJson } from '../../harness/record/store.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
-import type { FailOn } from '../../harness/vocabulary/verdict.js';
+import type { FailOn, Violation } from '../../harness/vocabulary/verdict.js';
+import { messagesText } from '../../reports/index.js';
 import { freshId } from '../common/ids.js';
 import { commandLine } from '../common/reproduce.js';
-import { judgeRun } from '../judge/judge.js';
+import { type JudgedRun, judgeRun } from '../judge/judge.js';
 import type { Invocation } from '../run/ask-run.js';
 import { withConfig } from '../run/config-file.js';
 import { SEEDS } from '../run/flags.js';
@@ -20,7 +21,7 @@ import { FINDING, LOCK_MODULE, pinsOf } from './finding.js';
 import { type AskedHunt, askHunt, HUNT, type HuntFlags } from './flags.js';
 import { type HuntTotals, hunt, type NewFinding } from './hunt.js';
 import { putLockModule } from './lock-module.js';
-import { CLEAN_START_MS, CLIENT_ARGV, type Discovery, fingerprintOf } from './schedule.js';
+import { CLEAN_START_MS, CLIENT_ARGV, type Discovery, discoveryOf, fingerprintOf } from './schedule.js';
 import { provideSimulation } from './simulation.js';
 import { coresOfThisProcess, WorldProcess } from './world-process.js';
 
@@ -30,6 +31,8 @@ const END_MARGIN_MS = 300;
 const REPLAYS = 3;
 /** With fewer struck holds than this, a mistake that one in twenty of them shows could have been missed. */
 const ENOUGH_STRUCK_HOLDS = 59;
+/** Of a finding's messages. */
+const MOST_LINES = 36;
 const WORK = 'work';
 const OWNER = 'owner';
 /** What was played, a line each. */
@@ -96,12 +99,12 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
           clients,
           timeLimitMs,
         };
-        const { minimal, replayed } = await keep(place, whole, finding, options);
+        const { minimal, replayed, messages } = await keep(place, whole, finding, options);
         const { fingerprint } = finding;
         const confirmed =
           asked.confirm && (await confirmOnServers({ place, config: whole, fingerprint, times: asked.confirm }));
         const again = [replayed, ...(confirmed ? [confirmed] : [])].join('; ');
-        say(findingText({ ...finding, found: minimal }, { after, again, reproduce }));
+        say(findingText({ ...finding, found: minimal }, { after, again, reproduce, messages }));
       },
     });
     say(summaryText(totals, kept.length, seconds(), stop.signal.aborted));
@@ -151,7 +154,7 @@ async function keep(
   config: RunConfig,
   { found, fingerprint, schedule, shrunk }: NewFinding,
   options: { workFolder: string; shim: string; lock: string },
-): Promise<{ minimal: Discovery; replayed: string }> {
+): Promise<{ minimal: Discovery; replayed: string; messages: string }> {
   const plan = { version: 1 as const, seed: config.seed, steps: shrunk.steps };
   const digests: string[] = [];
   let minimal: Discovery | undefined;
@@ -172,10 +175,28 @@ async function keep(
   copyFileSync(options.lock, join(place, LOCK_MODULE));
   const pins = pinsOf(options.lock, config.redis.path, options.shim);
   writeJson(place, FINDING, { version: 1, fingerprint, digest, schedule, pins });
-  await judgeRun(place);
+  const judged = await judgeRun(place);
   const identical = digests.slice(1).filter((one) => one === digest).length;
   const same = identical === REPLAYS ? '' : `, ${identical} of ${REPLAYS} identical`;
-  return { minimal: minimal ?? found, replayed: `replayed ${foundAgain} of ${REPLAYS}${same}` };
+  return {
+    minimal: minimal ?? found,
+    replayed: `replayed ${foundAgain} of ${REPLAYS}${same}`,
+    messages: messagesOf(judged, fingerprint),
+  };
+}
+
+/** What was said from client to server and back, as far as a terminal has room for it. */
+function messagesOf(judged: JudgedRun, fingerprint: string): string {
+  const { results } = judged;
+  const isIt = (violation: Violation) =>
+    results.checkers.some(
+      ({ checker, violations }) =>
+        violations.some((one) => one === violation) && fingerprintOf(discoveryOf(checker, violation)) === fingerprint,
+    );
+  const violation = results.violations.find(isIt);
+  const [, ...lines] = (violation && messagesText(judged, [violation]))?.trimEnd().split('\n') ?? [];
+  const more = lines.length - MOST_LINES;
+  return (more > 0 ? [...lines.slice(0, MOST_LINES), `  … ${more} more lines in messages.txt`] : lines).join('\n');
 }
 
 const WHOSE: Record<Discovery['blame'], string> = {
@@ -187,7 +208,7 @@ const WHOSE: Record<Discovery['blame'], string> = {
 
 function findingText(
   { found, schedule, faults, shrunk }: NewFinding,
-  told: { after: number; again: string; reproduce: string },
+  told: { after: number; again: string; reproduce: string; messages: string },
 ): string {
   const count = (n: number) => `${n} fault${n === 1 ? '' : 's'}`;
   const shrinking = `shrunk from ${count(faults)} to ${shrunk.steps.length} in ${shrunk.executions} executions${shrunk.isMinimal ? '' : ', and not further for want of time'}`;
@@ -195,6 +216,7 @@ function findingText(
     `${WHOSE[found.blame]}, after ${schedule} schedule${schedule === 1 ? '' : 's'} (${told.after.toFixed(1)} s); ${shrinking}; ${told.again}`,
     `  ${found.class} (${found.kind}): ${found.sentence}`,
     `  minimal: ${shrunk.clients} clients, ${shrunk.timeLimitMs / 1e3} s, ${shrunk.steps.length === 0 ? 'no fault at all' : shrunk.steps.map(stepText).join('; ')}`,
+    ...(told.messages === '' ? [] : [told.messages]),
     `Reproduce: ${told.reproduce}`,
   ].join('\n');
 }

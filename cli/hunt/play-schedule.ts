@@ -1,5 +1,6 @@
 /** Plays one schedule in a simulated world: a run as any other, but for its runtime. For a process of the world's own. */
 import { Ledger } from '../../harness/record/facts/ledger.js';
+import { writeMessages } from '../../harness/record/messages.js';
 import { carryOut } from '../../harness/run/run.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
@@ -20,6 +21,8 @@ export interface ScheduleParts {
   shim: string;
   servers: WarmServers;
   program: (argv: readonly string[]) => SimProgram | undefined;
+  /** Whether the run keeps every message, too. */
+  keepsMessages: boolean;
 }
 
 export interface Played {
@@ -40,6 +43,7 @@ export async function playSchedule(
   const beganNs = world.timeline.nowNs;
   const leave = enter(world);
   const runtime = new SimRuntime({ world, folder, ...parts });
+  const messages = parts.keepsMessages ? world.network.keepMessages() : undefined;
   try {
     await world.run(() =>
       carryOut(config, plan, folder, {
@@ -59,6 +63,7 @@ export async function playSchedule(
     runtime.close();
     leave();
   }
+  if (messages) writeMessages(folder, messages, beganNs);
   return {
     digest: world.digest(),
     virtualNs: world.timeline.nowNs - beganNs,

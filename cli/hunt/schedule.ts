@@ -16,6 +16,8 @@ export interface ScheduleRequest {
   shim: string;
   /** The lock as one CommonJS module. */
   lock: string;
+  /** Whether the run is to keep every message, for its report. */
+  keepsMessages: boolean;
 }
 
 /** One thing that was found. */
@@ -56,7 +58,7 @@ export function discoveriesOf({ checkers }: Pick<Results, 'checkers'>): Discover
   return checkers.flatMap(({ checker, violations }) => violations.map((violation) => discoveryOf(checker, violation)));
 }
 
-function discoveryOf(checker: string, { class: kind, kind: how, cause, blame, proof }: Violation): Discovery {
+export function discoveryOf(checker: string, { class: kind, kind: how, cause, blame, proof }: Violation): Discovery {
   return { checker, class: kind, kind: how, cause: cause.name, blame: blame!.on, sentence: cause.sentence, proof };
 }
 

@@ -44,7 +44,15 @@ export class WorldProcess {
     mkdirSync(folder, { recursive: true });
     try {
       const { workFolder, shim, lock } = this.options;
-      const answer = await this.ask({ config, plan, folder, workFolder, shim, lock });
+      const answer = await this.ask({
+        config,
+        plan,
+        folder,
+        workFolder,
+        shim,
+        lock,
+        keepsMessages: keep !== undefined,
+      });
       if (answer.type === 'played') return answer.result;
       throw answer.isForUsers ? new UsageError(answer.message) : new Error(answer.message);
     } finally {

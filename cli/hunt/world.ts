@@ -51,12 +51,13 @@ async function playAndJudge({
   workFolder,
   shim,
   lock,
+  keepsMessages,
 }: ScheduleRequest): Promise<ScheduleResult> {
   servers ??= new WarmServers(pipesIn(workFolder));
   writeJson(folder, 'config.json', config);
   writeJson(folder, 'plan.json', plan);
   const before = new Set(process.getActiveResourcesInfo());
-  const played = await playSchedule(config, plan, folder, { shim, servers, program: programOf(lock) });
+  const played = await playSchedule(config, plan, folder, { shim, servers, program: programOf(lock), keepsMessages });
   refuseLeftovers(before);
   return { ...(await judged(folder)), ...inMilliseconds(played) };
 }

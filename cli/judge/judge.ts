@@ -5,6 +5,7 @@ import { judge } from '../../checkers/index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { readHistory } from '../../harness/record/history.js';
 import { namedByKeys } from '../../harness/record/key-names.js';
+import { readMessages } from '../../harness/record/messages.js';
 import { readObservations } from '../../harness/record/observations.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
 import { readConfig, readPlan, readPlayTrouble, readResults } from '../../harness/record/store.js';
@@ -85,6 +86,7 @@ export async function readRun(folder: string): Promise<JudgedRun> {
   const { config, plan, history, observations } = input;
   const results = judge(input, judges, tidy);
   const deployment = history.rare.find((event) => event.type === 'deployment');
+  const messages = readMessages(folder);
   return {
     config,
     plan,
@@ -94,6 +96,7 @@ export async function readRun(folder: string): Promise<JudgedRun> {
     holds: holdsOf(history),
     settings: deployment?.settings ?? [],
     serverVersion: deployment?.serverVersion ?? 'unknown',
+    ...(messages && { messages }),
   };
 }
 

@@ -134,6 +134,10 @@ text.muted{font-weight:400}.key-name{font-size:9px}.axis{font-size:10.5px}.in-ba
 .mark-span{fill:none;stroke:var(--bad);stroke-width:2}.mark-span.stale{stroke-dasharray:4 2}.hatch-red{fill:var(--bad-soft)}
 .mark-frame{fill:none;stroke:var(--bad);stroke-width:.6;stroke-dasharray:2 3;pointer-events:none}
 .flag circle{fill:var(--text)}.flag text{font-size:10px;font-weight:700;fill:var(--page)}
+.lifeline{stroke:var(--edge);stroke-width:1.5}.arrow .shaft{stroke:var(--muted);stroke-width:1.2}.arrow .head{fill:var(--muted)}.arrow path{stroke:none}
+.arrow text,.note-at text{paint-order:stroke;stroke:var(--page);stroke-width:3.5}.arrow text{font-family:ui-monospace,"SFMono-Regular","Liberation Mono",Menlo,monospace;font-size:10.5px}
+.arrow.late .shaft,.arrow.lost .shaft{stroke:var(--fault);stroke-width:1.6}.arrow.late .head{fill:var(--fault)}.arrow.late text,.arrow.lost text{fill:var(--fault)}.arrow.lost .shaft{stroke-dasharray:5 3}.arrow.lost path{stroke:var(--fault);stroke-width:2}
+.note-at circle{fill:var(--muted)}.note-at.hold circle{fill:var(--k0)}.note-at.hold text{font-weight:700}.note-at.wrong circle{fill:var(--bad)}.note-at.wrong text{fill:var(--bad);font-weight:700}.note-at.fault circle{fill:var(--fault)}.note-at.fault text{fill:var(--fault)}.note-at.server text{font-style:italic}
 .flag-line{stroke:var(--text);stroke-width:.8;stroke-dasharray:2 3;pointer-events:none}
 @media (max-width:700px){main{padding:10px}.verdict{padding:12px}.violation{padding:10px}h2{font-size:19px}.facts th{width:auto;white-space:normal}.verdict h1 span{display:block}
 .properties thead{display:none}.properties td{display:block;border:0;padding:1px 0}.properties td:first-child{width:auto;padding-top:6px}.properties tr{border-bottom:1px solid var(--edge)}

@@ -16,6 +16,8 @@ import type { BlameName, Violation } from '../../harness/vocabulary/verdict.js';
 import { type CloseUp, closeUps } from '../drawing/closeup.js';
 import type { ReportInput } from '../input.js';
 import { Markup, markup } from '../markup.js';
+import { sequenceDrawing } from '../sequence/draw.js';
+import { sequenceOf } from '../sequence/sequence.js';
 import { type Believed, believedAt, type Step, stepsOf } from '../story/steps.js';
 import type { Mark, Story } from '../story/story.js';
 import { windowOf } from '../story/window.js';
@@ -83,8 +85,19 @@ ${blameParagraph(violation)}
 ${more(violation.cause.chain.length - steps.filter(({ kind }) => kind === 'cause').length)}
 <p><b>Proof:</b> ${clipped(violation.proof, 2_000)} ${evidence.length === 0 ? undefined : markup`<span class="note">Lines ${spaced(evidence)}${violation.evidence.length > 60 ? ' and more' : ''}</span>`}</p></div>
 ${drawn ? markup`<div class="drawn">${closeUps(mark, story, steps).map(figure)}${believed(mark, story)}</div>` : undefined}</div>
+${number <= MOST_OPEN ? messageByMessage(input, story, mark) : undefined}
 <p class="note"><a href="${permalink(violation, story, violation.fromNs)}">Show it in the whole run</a>${wall === undefined ? '' : ` · ${wall} by the machine’s wall clock, for the servers’ logs`}</p>
 </article></details>`;
+}
+
+/** Only of a run whose messages were kept. */
+function messageByMessage(input: ReportInput, story: Story, { number, violation }: Mark): Markup | undefined {
+  const sequence = sequenceOf(input, story, violation);
+  if (sequence === undefined) return undefined;
+  const leftOut = sequence.leftOut === undefined ? '' : ` Left out: ${sequence.leftOut}.`;
+  return markup`<h4>Message by message</h4>
+<p class="note">Time goes down, in virtual seconds, and not to scale. A bar on a line is a hold, hatched once its lease had ended; the red band is when it went wrong. What came late or not at all is in the colour of faults.${leftOut}</p>
+<div class="scroll">${sequenceDrawing(sequence, `Violation ${number}, message by message`)}</div>`;
 }
 
 const BLAME_TAG: Record<BlameName, string> = { lock: 'bad', unexplained: 'soft', deployment: 'soft', lease: 'soft' };

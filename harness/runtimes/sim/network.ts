@@ -4,6 +4,7 @@
  * As TCP has it: in order on each way of a connection, nothing lost. What meets a cut waits for its end, and then a little
  * for the next retransmission; a connection that ends without a word is not noticed on the other side of a cut.
  */
+import type { Message } from '../../record/messages.js';
 import type { OwnNetwork } from '../../vocabulary/host.js';
 import type { Draws } from './draws.js';
 import type { Timeline } from './timeline.js';
@@ -67,6 +68,8 @@ interface Direction {
 }
 
 interface Connection {
+  /** From 0 on, in the order in which they were dialed. */
+  readonly number: number;
   readonly dialer: NetworkPlace;
   /** Its host: who had the address when the connection was accepted. */
   readonly listener: NetworkPlace;
@@ -86,6 +89,8 @@ export class SimNetwork implements OwnNetwork {
   private readonly open = new Set<Connection>();
   private readonly connected = new Map<string, number>();
   private readonly holding = new Set<Direction>();
+  private dialed = 0;
+  private kept: Message[] | undefined;
 
   /** `trace`: is told every message, when it is sent. */
   constructor(
@@ -93,6 +98,12 @@ export class SimNetwork implements OwnNetwork {
     private readonly draws: (what: string) => Draws,
     private readonly trace: (from: string, to: string, bytes: Buffer) => void,
   ) {}
+
+  /** From now on every message is kept, with what becomes of it; the list goes on growing. */
+  keepMessages(): readonly Message[] {
+    this.kept ??= [];
+    return this.kept;
+  }
 
   listen(at: NetworkPlace, accept: Accept): () => void {
     const key = `${at.address === ANY_ADDRESS ? at.host : at.address}:${at.port}`;
@@ -121,7 +132,7 @@ export class SimNetwork implements OwnNetwork {
       }
       this.open.delete(connection);
     };
-    const connection: Connection = { dialer: from, listener: place, reset };
+    const connection: Connection = { number: this.dialed++, dialer: from, listener: place, reset };
     const way = (one: string, other: string, isBack: boolean): Direction => ({
       connection,
       isBack,
@@ -225,27 +236,52 @@ export class SimNetwork implements OwnNetwork {
   }
 
   private plug(out: Direction, back: Direction): Plug {
-    const arrive = (tell: (end: WireEnd) => void) =>
-      this.carry(out, () => {
-        if (!out.isBack && this.hasMoved(out)) this.resetByStranger(out, back);
-        else if (out.end) tell(out.end);
-      });
+    const arrive = (message: Message | undefined, tell: (end: WireEnd) => void) =>
+      this.carry(
+        out,
+        () => {
+          if (!out.isBack && this.hasMoved(out)) this.resetByStranger(out, back);
+          else if (out.end) {
+            if (message) message.arrivedNs = this.timeline.nowNs;
+            tell(out.end);
+          }
+        },
+        message,
+      );
     return {
       send: (bytes) => {
         if (out.closed) return;
         const { from, to } = this.routeOf(out);
         this.trace(from, to, bytes);
-        if (this.isLost(out, bytes)) out.connection.reset();
-        else arrive((end) => end.received(bytes));
+        const message = this.keep(out, bytes);
+        if (!this.isLost(out, bytes)) return arrive(message, (end) => end.received(bytes));
+        if (message) message.isLost = true;
+        out.connection.reset();
       },
       close: (how = 'ended') => {
         if (out.closed) return;
         out.closed = true;
         back.end = undefined;
         this.open.delete(out.connection);
-        arrive((end) => end.finished(how));
+        arrive(this.keep(out), (end) => end.finished(how));
       },
     };
+  }
+
+  /** `bytes`: absent where the sender closes its end. */
+  private keep(out: Direction, bytes?: Buffer): Message | undefined {
+    if (!this.kept) return undefined;
+    const { number: connection, listener } = out.connection;
+    const message: Message = {
+      connection,
+      ...this.routeOf(out),
+      port: listener.port,
+      isBack: out.isBack,
+      sentNs: this.timeline.nowNs,
+      ...(bytes && { bytes: bytes.toString('latin1') }),
+    };
+    this.kept.push(message);
+    return message;
   }
 
   /** By the hosts that have its addresses now. */
@@ -272,7 +308,7 @@ export class SimNetwork implements OwnNetwork {
     this.carry(back, () => back.end?.finished('reset'));
   }
 
-  private carry(way: Direction, deliver: () => void): void {
+  private carry(way: Direction, deliver: () => void, message?: Message): void {
     this.messages++;
     const drawn = way.draw(way.messages++);
     const { from, to } = this.routeOf(way);
@@ -282,6 +318,7 @@ export class SimNetwork implements OwnNetwork {
     way.lastNs = Math.max(way.lastNs, this.timeline.nowNs + usualNs + moreNs);
     this.timeline.at(way.lastNs, () => {
       if (way.held.length === 0 && this.passes(way)) return deliver();
+      if (message) message.heldNs = this.timeline.nowNs;
       way.held.push(deliver);
       this.holding.add(way);
     });

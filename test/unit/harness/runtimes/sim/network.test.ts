@@ -261,3 +261,32 @@ describe('an address that moves', () => {
     expect(seen).toEqual(['c1 reset']);
   });
 });
+
+test('messages are kept where they are wanted, with what became of each', () => {
+  const kept = network.keepMessages();
+  const plug = connected();
+  const sentNs = timeline.nowNs;
+  plug.send(Buffer.from('in time'));
+  settle();
+  network.cut('c1', 'r1');
+  plug.send(Buffer.from('cut'));
+  settle();
+  network.heal('c1', 'r1');
+  settle();
+  network.loseReplies('r1', 'c1', r1.port, 1, 'any');
+  atServer!.send(Buffer.from('lost'));
+  settle();
+  expect(kept.map(({ from, to, bytes }) => `${from}>${to} ${bytes}`)).toEqual([
+    'c1>r1 in time',
+    'c1>r1 cut',
+    'r1>c1 lost',
+  ]);
+  const [inTime, cut, lost] = kept as [(typeof kept)[0], (typeof kept)[0], (typeof kept)[0]];
+  expect(inTime).toMatchObject({ connection: 0, port: r1.port, isBack: false, sentNs });
+  expect(inTime.arrivedNs! - sentNs).toBeLessThan(1e6);
+  expect(inTime).not.toHaveProperty('heldNs');
+  expect(cut.heldNs!).toBeGreaterThan(cut.sentNs);
+  expect(cut.arrivedNs!).toBeGreaterThan(cut.heldNs!);
+  expect(lost).toMatchObject({ isBack: true, isLost: true });
+  expect(lost).not.toHaveProperty('arrivedNs');
+});
