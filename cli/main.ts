@@ -301,7 +301,9 @@ Exit status: 0 all went as written (or the lock held), 1 at least one did not, 2
 const SELFTEST = `
 Every canary (list locks: broken/...) is a lock with one realistic mistake. It is tortured until the checker that is named for it
 finds that mistake. Its twin, in which the mistake is fixed, goes through the same and must not be accused of it. Sound locks go
-through faults that they must survive. The results are written to a folder below --out, run by run.
+through faults that they must survive. A run that could not be judged is "cannot tell", and one whose record shows that nothing
+happened which would have shown the mistake "not provoked"; busy machines make both. The results are written to a folder below
+--out, run by run.
 
 Examples:
   npm run torture -- selftest --quick                    some minutes

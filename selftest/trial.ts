@@ -18,6 +18,15 @@ export interface Untold {
   counted: string;
 }
 
+/** What a run must have come to before a mistake can show, by its record and whatever the checkers made of that. */
+export type Provocation =
+  /** A client still held when its lease was over. */
+  | 'held-past-its-lease'
+  /** And another had been granted the key by then. */
+  | 'held-beside-the-next'
+  /** A release failed, and a server answered again before that lease was over. */
+  | 'release-failed-for-a-moment';
+
 /** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is; it must hold where that is `Untold`. */
 export interface Trial {
   /** Name of the canary; its twin is `<canary>-mended`. */
@@ -28,6 +37,8 @@ export interface Trial {
   limitMs: number;
   quickMs?: number;
   caught: Detection | Untold;
+  /** Where it is luck: a run in which this did not happen has not let the mistake pass, and proves nothing. */
+  needs?: Provocation;
   /** What happens, in one sentence. */
   story: string;
 }

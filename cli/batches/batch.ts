@@ -46,7 +46,7 @@ export async function runBatch<Job>(
   jobs: Iterable<Job>,
   options: BatchOptions,
   decide: DecideRun<Job>,
-  done: (job: Job, run: BatchRun) => void,
+  done: (job: Job, run: BatchRun) => void | Promise<void>,
 ): Promise<void> {
   const waiting = jobs[Symbol.iterator]();
   const worker = async () => {
@@ -54,7 +54,7 @@ export async function runBatch<Job>(
       const next = waiting.next();
       if (next.done) return;
       const run = await oneRun((seed) => decide(next.value, seed), options);
-      if (run) done(next.value, run);
+      if (run) await done(next.value, run);
     }
   };
   await Promise.all(Array.from({ length: options.jobs }, worker));

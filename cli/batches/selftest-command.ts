@@ -10,6 +10,7 @@ import { saying } from '../common/say.js';
 import { decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
+import { unlessNotProvoked } from './provocations.js';
 import { type Job, jobsOf, judgeJob, notTried, type SelftestRow } from './selftest-jobs.js';
 import { rowText, selftestSheet, summaryOf, troublesOf } from './selftest-text.js';
 import { runWhereItCan } from './server-needs.js';
@@ -48,7 +49,10 @@ export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: stri
     { flags, cwd, say },
     {
       // Plans are named relative to the project.
-      run: (some, on) => runBatch(some, on, decideByFlags(on, PROJECT), (job, run) => ended(judgeJob(job, run))),
+      run: (some, on) =>
+        runBatch(some, on, decideByFlags(on, PROJECT), async (job, run) =>
+          ended(await unlessNotProvoked(judgeJob(job, run), job, run)),
+        ),
       lacks: (job, why) => ended(notTried(job, why)),
     },
   );

@@ -2,7 +2,7 @@
 
 import type { WithServerNeeds } from '../../harness/vocabulary/topology.js';
 import type { Results, Violation } from '../../harness/vocabulary/verdict.js';
-import type { Detection, SoundRun, Trial, Untold } from '../../selftest/index.js';
+import type { Detection, Provocation, SoundRun, Trial, Untold } from '../../selftest/index.js';
 import type { BatchRun } from './batch.js';
 
 export interface Job extends WithServerNeeds {
@@ -10,6 +10,8 @@ export interface Job extends WithServerNeeds {
   argv: string[];
   /** What is to be found. */
   must?: Detection | Untold;
+  /** What must have happened before it can be found. */
+  needs?: Provocation;
   /** What must not be found; absent in a job that must find something. */
   mustNot?: Detection | 'anything';
   story: string;
@@ -24,6 +26,8 @@ export type TrialResult =
   | 'accused'
   /** The run proves nothing. */
   | 'cannot-tell'
+  /** Nor does one in which nothing happened that would have shown the mistake. */
+  | 'not-provoked'
   | 'could-not-run'
   /** No server here has the commands that the lock needs. */
   | 'not-tried';
@@ -49,7 +53,7 @@ const LEAST_QUICK_MS = 5_000;
 
 export function jobsOf(trials: readonly Trial[], sounds: readonly SoundRun[], quick: boolean): Job[] {
   const limit = (ms: number) => ['--time-limit', `${ms}ms`];
-  const ofTrials = trials.flatMap(({ canary, flags, limitMs, quickMs = limitMs, caught, story }): Job[] => {
+  const ofTrials = trials.flatMap(({ canary, flags, limitMs, quickMs = limitMs, caught, needs, story }): Job[] => {
     const untold = 'counted' in caught;
     const common = untold ? flags : [...flags, '--fail-on', caught.class];
     const twinMs = quick ? Math.max(LEAST_QUICK_MS, quickMs) : limitMs;
@@ -59,6 +63,7 @@ export function jobsOf(trials: readonly Trial[], sounds: readonly SoundRun[], qu
         lock: `broken/${canary}`,
         argv: ['--lock', `broken/${canary}`, ...common, ...limit(limitMs), ...stopEarly],
         must: caught,
+        ...(needs && { needs }),
         story,
       },
       {
@@ -152,5 +157,5 @@ export function statusOf(rows: readonly SelftestRow[], planned: number): 0 | 1 |
   const any = (...shown: TrialResult[]) => rows.some((row) => shown.includes(row.shown));
   if (any('missed', 'accused')) return 1;
   if (any('could-not-run')) return 3;
-  return any('cannot-tell') || rows.length < planned ? 2 : 0;
+  return any('cannot-tell', 'not-provoked') || rows.length < planned ? 2 : 0;
 }

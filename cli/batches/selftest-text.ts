@@ -23,6 +23,7 @@ const SHOWN: Record<TrialResult, string> = {
   missed: 'MISSED',
   accused: 'ACCUSED',
   'cannot-tell': 'cannot tell',
+  'not-provoked': 'not provoked',
   'could-not-run': 'could not run',
   'not-tried': 'not tried',
 };
@@ -44,6 +45,7 @@ export function headline(rows: readonly SelftestRow[], planned: number): string 
     `${count('caught')} of ${canaries} canaries caught`,
     `${count('accused')} of ${sound} sound runs accused`,
     ...(count('cannot-tell') > 0 ? [`${count('cannot-tell')} runs prove nothing`] : []),
+    ...(count('not-provoked') > 0 ? [`${count('not-provoked')} not provoked`] : []),
     ...(count('could-not-run') > 0 ? [`${count('could-not-run')} could not run`] : []),
     ...(count('not-tried') > 0 ? [`${count('not-tried')} not tried, for want of a server`] : []),
     ...(rows.length < planned ? [`${planned - rows.length} were not made`] : []),

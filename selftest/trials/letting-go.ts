@@ -9,6 +9,7 @@ export const lettingGoTrials: readonly Trial[] = [
     limitMs: 20_000,
     quickMs: 8_000,
     caught: overlap,
+    needs: 'held-beside-the-next',
     story: 'a client that worked for longer than its lease deletes the lock of the next, and a third one gets in',
   },
   {
@@ -41,6 +42,7 @@ export const lettingGoTrials: readonly Trial[] = [
     limitMs: 20_000,
     quickMs: 8_000,
     caught: { checker: 'ownership', class: 'stale', kind: 'silent-release' },
+    needs: 'held-beside-the-next',
     story: 'the release of a client that worked for longer than its lease answers that it worked',
   },
   {
@@ -73,6 +75,7 @@ export const lettingGoTrials: readonly Trial[] = [
     ],
     limitMs: 10000,
     caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
+    needs: 'release-failed-for-a-moment',
     story: 'a release fails while the server restarts, and the lock is renewed for ever',
   },
   {

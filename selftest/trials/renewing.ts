@@ -27,6 +27,7 @@ export const renewingTrials: readonly Trial[] = [
   {
     canary: 'renewal-unchecked',
     ...renewedLate,
+    needs: 'held-beside-the-next',
     story: 'a client that slept for longer than its lease renews the lock of the next',
   },
   {
@@ -48,6 +49,7 @@ export const renewingTrials: readonly Trial[] = [
     limitMs: 26_000,
     quickMs: 26_000,
     caught: revived,
+    needs: 'held-beside-the-next',
     story: 'a client that slept for longer than its lease makes the key again, although others held meanwhile',
   },
   {
@@ -70,11 +72,13 @@ export const renewingTrials: readonly Trial[] = [
     limitMs: 60_000,
     quickMs: 30_000,
     caught: stale,
+    needs: 'held-past-its-lease',
     story: 'one renewal fails while the client is cut off for a moment, and no other follows',
   },
   {
     canary: 'extend-expired',
     ...renewedLate,
+    needs: 'held-beside-the-next',
     story: 'a client that slept for longer than its lease extends it over the next holder',
   },
   {
@@ -96,6 +100,7 @@ export const renewingTrials: readonly Trial[] = [
     ],
     limitMs: 35_000,
     caught: stale,
+    needs: 'held-past-its-lease',
     story: 'the next lock after one that was lost is not renewed',
   },
   {
@@ -104,6 +109,7 @@ export const renewingTrials: readonly Trial[] = [
     limitMs: 20000,
     quickMs: 10000,
     caught: stale,
+    needs: 'held-past-its-lease',
     story: 'a client that holds two locks renews one of them',
   },
   {
@@ -143,11 +149,13 @@ export const renewingTrials: readonly Trial[] = [
   {
     canary: 'ifeq-any-answer',
     ...renewedLate,
+    needs: 'held-beside-the-next',
     story: 'a client that slept for longer than its lease is told whose lock it is, and takes that for a yes',
   },
   {
     canary: 'ifne-extends',
     ...renewedLate,
+    needs: 'held-beside-the-next',
     story:
       'a client that slept for longer than its lease extends it over the next holder, which is not equal to nothing',
   },

@@ -29,6 +29,7 @@ export const severalServersTrials: readonly Trial[] = [
     limitMs: 25_000,
     quickMs: 10_000,
     caught: grantedLate,
+    needs: 'held-past-its-lease',
     story: 'a node that answers late makes a majority come together when its lease is over',
   },
   {
@@ -46,6 +47,7 @@ export const severalServersTrials: readonly Trial[] = [
     limitMs: 25_000,
     quickMs: 10_000,
     caught: grantedLate,
+    needs: 'held-past-its-lease',
     story: 'the clock of the client is set back while it asks the nodes, and it takes what came too late for good',
   },
   {

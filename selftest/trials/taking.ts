@@ -41,6 +41,7 @@ export const takingTrials: readonly Trial[] = [
     limitMs: 20_000,
     quickMs: 12_000,
     caught: overlap,
+    needs: 'held-past-its-lease',
     story: 'a client whose lease ran out believes to hold still, and nests its next lock in it',
   },
   {

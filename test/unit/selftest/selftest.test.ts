@@ -121,8 +121,24 @@ describe('the outcome of a run', () => {
     expect(statusOf(rows('accused'), 1)).toBe(1);
     expect(statusOf(rows('caught', 'could-not-run'), 2)).toBe(3);
     expect(statusOf(rows('caught', 'cannot-tell'), 2)).toBe(2);
+    expect(statusOf(rows('caught', 'not-provoked'), 2)).toBe(2);
+    expect(statusOf(rows('missed', 'not-provoked'), 2)).toBe(1);
     expect(statusOf(rows('caught'), 2)).toBe(2);
     expect(statusOf(rows('caught', 'not-tried'), 2)).toBe(0);
+  });
+
+  test('what was not provoked is counted apart, and told', () => {
+    const [missed] = [judgeJob(canary, ended('mutual-exclusion', []))];
+    const rows: SelftestRow[] = [missed, { ...missed, shown: 'not-provoked' }];
+    expect(headline(rows, 2)).toBe('0 of 2 canaries caught, 0 of 0 sound runs accused, 1 not provoked');
+    expect(troublesOf(rows).join()).toContain('not provoked: broken/some');
+  });
+
+  test('a trial that needs luck says what must have happened, to the canary alone', () => {
+    const lucky = trials.filter(({ needs }) => needs !== undefined).map(({ canary: name }) => `broken/${name}`);
+    const needing = jobsOf(trials, sounds, true).filter(({ needs }) => needs !== undefined);
+    expect(lucky.length).toBeGreaterThan(0);
+    expect(needing.map(({ lock }) => lock)).toEqual(lucky);
   });
 
   test('what no server here has commands for is counted apart, and never as passed', () => {

@@ -1,0 +1,71 @@
+/**
+ * Whether a run came to what must happen before a mistake can show (`Provocation`). A run in which it did not has not let the
+ * mistake pass: on a busy machine, say, no client was late enough.
+ *
+ * Decided by the record alone. What is asked for is less than what shows a mistake, never more: where it happened and nothing
+ * was found, the mistake was missed.
+ */
+import { holdsOf } from '../../harness/record/facts/holds.js';
+import { forEachOverlap } from '../../harness/record/facts/overlaps.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Provocation } from '../../selftest/index.js';
+import { readInput } from '../judge/judge.js';
+import type { BatchRun } from './batch.js';
+import type { Job, SelftestRow } from './selftest-jobs.js';
+
+type Recorded = Pick<CheckInput, 'history' | 'model'>;
+
+const PROVOCATIONS: Record<Provocation, { happened(run: Recorded): boolean; whereNot: string }> = {
+  'held-past-its-lease': {
+    happened: heldPastItsLease,
+    whereNot: 'nobody held for longer than the lease',
+  },
+  'held-beside-the-next': {
+    happened: heldBesideTheNext,
+    whereNot: 'nobody held on until another had been granted the key',
+  },
+  'release-failed-for-a-moment': {
+    happened: releaseFailedForAMoment,
+    whereNot: 'no release failed that could have been made good before its lease was over',
+  },
+};
+
+export function wasProvoked(provocation: Provocation, run: Recorded): boolean {
+  return PROVOCATIONS[provocation].happened(run);
+}
+
+/** The row, or, of a mistake that was missed because nothing showed it, that. */
+export async function unlessNotProvoked(row: SelftestRow, { needs }: Job, { folder }: BatchRun): Promise<SelftestRow> {
+  if (row.shown !== 'missed' || needs === undefined || folder === undefined) return row;
+  const { input } = await readInput(folder);
+  if (wasProvoked(needs, input)) return row;
+  return { ...row, shown: 'not-provoked', why: `${PROVOCATIONS[needs].whereNot}; ${row.why}` };
+}
+
+function heldPastItsLease({ history }: Recorded): boolean {
+  const { leaseEndNs, untilNs } = holdsOf(history);
+  return untilNs.some((ns, k) => ns > leaseEndNs[k]!);
+}
+
+function heldBesideTheNext({ history, model }: Recorded): boolean {
+  let found = false;
+  forEachOverlap(holdsOf(history), model, () => {
+    found = true;
+  });
+  return found;
+}
+
+function releaseFailedForAMoment({ history }: Recorded): boolean {
+  const { operations: ops } = history;
+  const { leaseEndNs, ofRow } = holdsOf(history);
+  const rows = Array.from({ length: ops.count }, (_, row) => row);
+  const answeredNs = rows
+    .filter((row) => ops.outcome[row] === OUTCOME.ok && ops.op[row] !== OP.clock)
+    .map((row) => ops.readNs[row]!);
+  return rows.some((row) => {
+    const k = ops.op[row] === OP.release && ops.outcome[row] === OUTCOME.fail ? ofRow[ops.hold[row]!]! : -1;
+    if (k < 0) return false;
+    return answeredNs.some((ns) => ns > ops.readNs[row]! && ns < leaseEndNs[k]!);
+  });
+}

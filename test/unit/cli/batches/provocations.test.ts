@@ -1,0 +1,68 @@
+/** Whether a run came to what must happen before a mistake can show. */
+import { describe, expect, it } from 'vitest';
+import type { BatchRun } from '../../../../cli/batches/batch.js';
+import { unlessNotProvoked, wasProvoked } from '../../../../cli/batches/provocations.js';
+import type { Job, SelftestRow } from '../../../../cli/batches/selftest-jobs.js';
+import { Story } from '../../checkers/build.js';
+
+const happened = (what: Parameters<typeof wasProvoked>[0], story: Story) => wasProvoked(what, story.input());
+
+describe('a hold past its lease', () => {
+  const held = (untilS: number) => new Story().up('c1').grant('c1', 1).release('c1', untilS);
+
+  it('is one that ended after it', () => {
+    expect(happened('held-past-its-lease', held(6.5))).toBe(true);
+    expect(happened('held-past-its-lease', held(5.9))).toBe(false);
+  });
+
+  it('is one that was granted when it was over', () => {
+    const late = new Story().up('c1').grant('c1', 8, { grantSent: 1 }).release('c1', 8.1);
+    expect(happened('held-past-its-lease', late)).toBe(true);
+  });
+});
+
+it('a hold beside the next is one that another client was granted the key under', () => {
+  const next = (grantedS: number) =>
+    new Story()
+      .up('c1')
+      .up('c2')
+      .grant('c1', 1)
+      .grant('c2', grantedS)
+      .release('c1', 6.5)
+      .release('c2', grantedS + 2);
+  expect(happened('held-beside-the-next', next(6.2))).toBe(true);
+  expect(happened('held-beside-the-next', next(6.8))).toBe(false);
+});
+
+describe('a release that failed for a moment', () => {
+  const failed = () =>
+    new Story().up('c1').up('c2').grant('c1', 1).release('c1', 2, { type: 'fail', reason: 'unreachable' });
+
+  it('is one after which a server answered again before the lease was over', () => {
+    expect(happened('release-failed-for-a-moment', failed().grant('c2', 3, { key: 'lock:1' }))).toBe(true);
+    expect(happened('release-failed-for-a-moment', failed().grant('c2', 6.5))).toBe(false);
+    expect(happened('release-failed-for-a-moment', failed())).toBe(false);
+  });
+
+  it('is none that was answered', () => {
+    const released = new Story().up('c1').grant('c1', 1).release('c1', 2).grant('c1', 3);
+    expect(happened('release-failed-for-a-moment', released)).toBe(false);
+  });
+});
+
+it('only a mistake that was missed may not have been provoked', async () => {
+  const job: Job = { lock: 'broken/some', argv: [], needs: 'held-past-its-lease', story: '' };
+  const row = (shown: SelftestRow['shown']): SelftestRow => ({
+    lock: '',
+    canary: true,
+    shown,
+    why: '',
+    story: '',
+    seed: 1,
+  });
+  const run: BatchRun = { seed: 1, folder: '/nowhere' };
+  for (const shown of ['caught', 'cannot-tell', 'could-not-run'] as const)
+    expect((await unlessNotProvoked(row(shown), job, run)).shown).toBe(shown);
+  const { needs, ...always } = job;
+  expect((await unlessNotProvoked(row('missed'), always, run)).shown).toBe('missed');
+});
