@@ -5,7 +5,7 @@
  * Example: c1 counts `{lock:0}:fence` up to 7 in a script that gives it the lease for an expiry. Nobody asks for a while; c2
  * counts it up to 1.
  *
- * Named where the one server was seen to count both up (`INCR`, `INCRBY`), each for its own client and within the attempt that
+ * Named where the one server was seen to count both up (`INCR`, `INCRBY`), each for its own client and within the acquire that
  * was granted, the higher one first. Between the two the counter was only counted up, looked at, prolonged, and lost, every time
  * in the same way.
  *
@@ -34,7 +34,7 @@ export function counterWentBack(first: Hold, second: Hold, input: CheckInput): C
   const evidence = wholeEvidenceOf(input);
   if (!evidence || evidence.majority !== undefined) return undefined;
   const related = new RelatedKeys(input.history.operations.keys);
-  const [before, after] = [drawOf(first, evidence, related), drawOf(second, evidence, related)];
+  const [before, after] = [first, second].map((hold) => drawOf(hold, evidence, related, input));
   if (!before || !after || before.node !== after.node || before.key !== after.key) return undefined;
   const { list } = evidence.readingOf(before.node)!.changes(before.key);
   const losses = lossesIn(list.slice(list.indexOf(before.change) + 1, list.indexOf(after.change)), before);
@@ -53,11 +53,11 @@ export function counterWentBack(first: Hold, second: Hold, input: CheckInput): C
   };
 }
 
-/** The only count that came to its token within the attempt that was granted. */
-function drawOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Draw | undefined {
+/** The only count that came to its token within the acquire that was granted. */
+function drawOf(hold: Hold, evidence: Evidence, related: RelatedKeys, { history }: CheckInput): Draw | undefined {
+  const askedNs = history.event(hold.evidence[0]!)!.atNs;
   const draws = drawsOf(hold, evidence, related)?.filter(
-    ({ change: { atNs, ranFromNs } }) =>
-      ranFromNs >= hold.grantSentNs - 2 * RECKONING_NS && atNs <= hold.fromNs + RECKONING_NS,
+    ({ change: { atNs, ranFromNs } }) => ranFromNs >= askedNs - 2 * RECKONING_NS && atNs <= hold.fromNs + RECKONING_NS,
   );
   return draws?.length === 1 ? draws[0] : undefined;
 }

@@ -38,7 +38,7 @@ export const expiredEarly: Reason = (contest, evidence) => {
   const leftMs = origin.expiresWallMs - origin.serverWallMs - (gone.atNs - ranFrom(origin)) / 1e6;
   // By the machine's own clock there was time left.
   if (leftMs > 0)
-    return movedMs > Math.max(READING_MS, leftMs - READING_MS)
+    return movedMs > Math.max(READING_MS, leftMs - READING_MS) && leftMs > mayBeReadLateMs(contest, origin, evidence)
       ? clockMoved(contest, moveNamed(contest, origin, movedMs, leftMs, evidence), movedMs, evidence)
       : undefined;
   // When the next one asked it was over by any clock.
@@ -69,6 +69,15 @@ function wasSteady({ ranNs, atNs, node }: KeyWrite, gone: KeyWrite, evidence: Ev
     evidence.clockGains(node, ranNs, gone.atNs).length === 0 &&
     (skews.length === 0 || Math.max(...skews) - Math.min(...skews) < READING_MS)
   );
+}
+
+/**
+ * By how much the grant may have run before the instant that its line is put at, milliseconds: as long before as its attempt had
+ * left, if its server's clock was off, as it is while it drifts, for then only its reading says when it ran.
+ */
+function mayBeReadLateMs({ earlier }: Contest, origin: KeyWrite, evidence: Evidence): number {
+  if (origin !== earlier.write || evidence.isPlaced(origin)) return 0;
+  return Math.max(0, ranFrom(origin) - earlier.hold.grantSentNs) / 1e6;
 }
 
 /** How much a node's clock gained on the machine's between two commands. */

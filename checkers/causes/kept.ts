@@ -3,13 +3,15 @@
  * nothing but its own mistake.
  *
  * Promises: true only where every server was sampled, stayed one process and was never a replica; none was killed, emptied,
- * made to forget or short of memory; none was out of the observer's sight; and no stranger sent a command about the run's keys.
+ * made to forget or short of memory; none was out of the observer's sight; and no stranger sent a command about the run's keys. What
+ * is missing from the record may have been any of these.
  *
  * Clocks of servers, by which a key may have ended early, count only where it is asked for.
  */
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { type EffectSpan, effectsOf } from '../../harness/record/facts/effects.js';
 import { namesInEffect } from '../../harness/record/facts/faults.js';
+import { recordedUntilNs } from '../../harness/record/facts/missing-observations.js';
 import type { History, Observations } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Violation } from '../../harness/vocabulary/verdict.js';
@@ -33,7 +35,8 @@ export function serversKeptAll(input: CheckInput, untilNs: number, steady: boole
   return (
     untilNs < firstEffectNs(history, LOSING) &&
     (!steady || untilNs < firstEffectNs(history, MOVING)) &&
-    untilNs < firstSeenNs(observations)
+    untilNs < firstSeenNs(observations) &&
+    untilNs <= recordedUntilNs(input)
   );
 }
 

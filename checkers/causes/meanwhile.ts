@@ -102,6 +102,19 @@ export function wasPrimaryThroughout(
   return sightsOf(node, key, fromNs, untilNs, evidence)?.every(({ role }) => role === 'primary') ?? false;
 }
 
+/** Whether a node was a replica all the time between the two instants, up to the first look after them. */
+export function wasReplicaThroughout(
+  node: string,
+  key: string,
+  fromNs: number,
+  untilNs: number,
+  evidence: Evidence,
+): boolean {
+  const after = evidence.firstSample(node, untilNs, () => true);
+  const sights = after && sightsOf(node, key, fromNs, after[1].atNs, evidence);
+  return sights?.every(({ role }) => role === 'replica') ?? false;
+}
+
 /**
  * Whether a node took over no other's data as a whole between the two instants: it was seen all the time, and never to be made
  * a replica or to have found its primary again; nor did any that it may have followed start again, or take over.

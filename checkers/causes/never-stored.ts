@@ -9,7 +9,9 @@
  *
  * - an owner that another client stored in an attempt of its own that was granted, and whose hold was not over by its own
  *   word before the answer (a holder that is done may leave the key to the next one, and only tell it so);
- * - an owner that another client stored in an attempt that was not granted, and that no third one ever named.
+ * - an owner that another client stored in an attempt that was not granted, and that no third one ever named;
+ * - a number that nothing was ever done to but to count, prolong and remove it, and not by the client in its attempt: a counter of
+ *   fencing tokens, say.
  *
  * Where any state is not known, or the client itself had stored something, nothing is said of that hold. Where a state is
  * known, but whose it is cannot be told (an owner that a releasing client stored for the next one in a queue), the lock has
@@ -38,8 +40,8 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { EvidenceWindows } from './evidence-windows.js';
-import { keptItsData, READING_MS } from './meanwhile.js';
-import { ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
+import { keptItsData, READING_MS, wasReplicaThroughout } from './meanwhile.js';
+import { ownStoresOf, PARTED_NS, RelatedKeys } from './own-stores.js';
 import { StoredOwners } from './stored-owners.js';
 import { isSeenFromTheStart, whyNoVote } from './votes.js';
 
@@ -77,6 +79,8 @@ const MOVED_MS = 3;
 /** A lock's way to store grants is known from so many of them, of so many clients. */
 const LEAST_GRANTS = 3;
 const LEAST_CLIENTS = 2;
+const COUNTS = /^(INCR|DECR)(BY)?$/;
+const KEEPS_A_COUNT = /^((INCR|DECR)(BY)?|P?EXPIRE(AT)?|PERSIST|DEL|UNLINK|FLUSHALL|FLUSHDB)$/;
 
 export const ONE_OWNER: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'reentrant', 'fenced', 'fair']);
 
@@ -101,6 +105,7 @@ class Search {
   /** Of other keys no command is in the record. */
   private readonly observed: ReadonlySet<string>;
   private readonly bySlot = new WeakMap<KeyChanges, Map<string, Change[]>>();
+  private readonly counts = new WeakMap<KeyChanges, boolean>();
 
   constructor(private readonly input: CheckInput) {
     const { history } = input;
@@ -188,6 +193,8 @@ class Search {
 
   private lookAt(node: string, hold: Hold, evidence: Evidence): Look {
     if (this.majority !== undefined && whyNoVote(node, hold, evidence)) return [];
+    // It turns its clients' writes away, and has what its primary has.
+    if (wasReplicaThroughout(node, hold.key, hold.grantSentNs, hold.fromNs, evidence)) return [];
     if (!isBelieved(node, hold.grantSentNs, hold.fromNs, evidence)) return 'unclear';
     const reading = evidence.readingOf(node);
     if (!reading) return isSeenFromTheStart(node, hold.fromNs, evidence) ? [] : 'unclear';
@@ -200,6 +207,7 @@ class Search {
       if (this.mayBeOwn(changes, hold)) own = 'own';
       for (const span of changes.spans(hold.grantSentNs - RECKONING_NS, hold.fromNs + RECKONING_NS)) {
         if (!span.change && isSeenFromTheStart(node, hold.fromNs, evidence)) continue;
+        if (this.isCount(changes)) continue;
         if (!keepsIts(span, node, key, hold, evidence)) return 'unclear';
         const look = this.lookAtState(node, key, span, hold);
         if (look === 'unclear' || look === 'foreign') return look;
@@ -214,7 +222,7 @@ class Search {
   private mayBeOwn(changes: KeyChanges, { client, grantSentNs, fromNs }: Hold): boolean {
     const own = this.changesOfSlots(changes).get(this.owners.slotOf(client)) ?? [];
     const first = own[firstIndex(own.length, (at) => own[at]!.atNs >= grantSentNs - RECKONING_NS)];
-    return first !== undefined && first.ranFromNs <= fromNs + READ_WITHIN_NS;
+    return first !== undefined && first.ranFromNs <= fromNs + PARTED_NS;
   }
 
   /** By the places of clients, what their commands did to a key, or may have done. */
@@ -226,6 +234,17 @@ class Search {
         if (change.by?.client !== undefined && change.applied !== 'no')
           appendTo(known, this.owners.slotOf(change.by.client), change);
       this.bySlot.set(changes, known);
+    }
+    return known;
+  }
+
+  /** Whether a key was only ever counted, looked at, prolonged and removed: it counts tokens, say, and names no owner. */
+  private isCount(changes: KeyChanges): boolean {
+    let known = this.counts.get(changes);
+    if (known === undefined) {
+      const commands = changes.list.flatMap(({ by, applied }) => (by && applied !== 'no' ? [by.name] : []));
+      known = commands.some((name) => COUNTS.test(name)) && commands.every((name) => KEEPS_A_COUNT.test(name));
+      this.counts.set(changes, known);
     }
     return known;
   }

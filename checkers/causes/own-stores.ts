@@ -32,7 +32,7 @@ export interface OwnStore {
  */
 export const READ_WITHIN_NS = 1e9;
 /** By more than this the two do not part unsaid. */
-const PARTED_NS = 10e6;
+export const PARTED_NS = 10e6;
 /** A lock that has more keys for one resource (one for each try, say) is not followed. */
 const MOST_KEYS = 32;
 
@@ -53,8 +53,8 @@ function storedUnder(key: string, node: string, reading: ServerReading, hold: Ho
   for (let n = firstIndex(own.length, (of) => own[of]!.change.atNs >= grantSentNs - RECKONING_NS); own[n]; n++) {
     const { at, change } = own[n]!;
     const { atNs, ranFromNs, line, after } = change;
-    // What ran after the answer says only in which key the client stores, and one of these says it.
-    if (ranFromNs > (stored.length > 0 ? fromNs : fromNs + READ_WITHIN_NS)) break;
+    // What ran after the answer is of a later try, and then the answer rests on nothing.
+    if (ranFromNs > fromNs + PARTED_NS) break;
     const inTime = ranFromNs <= fromNs && Math.min(atNs, ranFromNs + PARTED_NS) <= untilNs;
     for (const owner of ownersBy(after, line))
       if (staysUntil(fromNs, owner, changes.list, at + 1))

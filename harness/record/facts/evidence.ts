@@ -15,6 +15,7 @@ import {
   type WatchObservation,
 } from './key-writes.js';
 import { appendTo } from './listed-by-name.js';
+import { recordedUntilNs } from './missing-observations.js';
 import { NodeFeed } from './node-feed.js';
 import { majorityOf } from './quorum.js';
 
@@ -57,6 +58,7 @@ export class Evidence {
   readonly voters: readonly string[];
   /** When the harness first asked a client for anything, ns since the epoch; Infinity: never. */
   readonly firstAskedNs: number;
+  private readonly recordedUntilNs: number;
   private readonly epochWallMs: number | undefined;
   private readonly hasExactStamps: boolean = false;
   private readonly byNode = new Map<string, NodeEvidence>();
@@ -70,6 +72,7 @@ export class Evidence {
     private readonly emptyBeforeNs = Number.NEGATIVE_INFINITY,
   ) {
     this.effects = effectsOf(history);
+    this.recordedUntilNs = recordedUntilNs({ history, observations });
     this.firstAskedNs = history.operations.count > 0 ? history.operations.sentNs[0]! : Number.POSITIVE_INFINITY;
     for (const event of history.rare) {
       if (event.type === 'run') this.epochWallMs = event.epochWallMs;
@@ -208,6 +211,7 @@ export class Evidence {
 
   /** Whether every command that the node ran between the two instants was seen. */
   watchedThroughout(node: string, fromNs: number, untilNs: number): boolean {
+    if (untilNs > this.recordedUntilNs) return false;
     let watching = false;
     for (const [, watch] of this.byNode.get(node)?.watches ?? []) {
       if (watch.atNs > untilNs) break;
@@ -222,9 +226,9 @@ export class Evidence {
     return this.majority === undefined && this.nodes.length > 1;
   }
 
-  /** Whether MONITOR on `node` was recorded at all. */
+  /** Whether MONITOR on `node` was recorded at all, and no part of that is missing. */
   wasWatched(node: string): boolean {
-    return (this.byNode.get(node)?.watches.length ?? 0) > 0;
+    return this.recordedUntilNs > Number.NEGATIVE_INFINITY && (this.byNode.get(node)?.watches.length ?? 0) > 0;
   }
 
   /** The first time that watching `node` broke off between the two instants. */

@@ -7,8 +7,10 @@
 import type { CheckInput } from '../../vocabulary/run.js';
 import { count } from './words.js';
 
+type Recorded = Pick<CheckInput, 'history' | 'observations'>;
+
 /** What is missing, for people; undefined where nothing is. */
-export function missingObservations({ history, observations }: Pick<CheckInput, 'history' | 'observations'>) {
+export function missingObservations({ history, observations }: Recorded): string | undefined {
   const closed = history.rare.findLast((event) => event.type === 'closed');
   if (closed) {
     const { observations: recorded } = closed;
@@ -22,4 +24,18 @@ export function missingObservations({ history, observations }: Pick<CheckInput, 
   return deployed && ended && !sampled
     ? 'observations.jsonl is missing or cut: it has no sample of any server'
     : undefined;
+}
+
+/**
+ * Up to when what is not in the record did not happen, ns since the epoch: what was recorded of a run that was killed, or that
+ * goes on, ends with its last line, and where lines are missing nobody knows which.
+ */
+export function recordedUntilNs(input: Recorded): number {
+  if (missingObservations(input) !== undefined) return Number.NEGATIVE_INFINITY;
+  const { history, observations } = input;
+  const isClosed = history.rare.some(
+    (event) => event.type === 'closed' || (event.type === 'phase' && event.phase === 'end'),
+  );
+  if (isClosed || !history.rare.some((event) => event.type === 'deployment')) return Number.POSITIVE_INFINITY;
+  return observations.line(observations.length - 1)?.atNs ?? Number.NEGATIVE_INFINITY;
 }

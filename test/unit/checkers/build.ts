@@ -93,6 +93,7 @@ export class Story {
   private config: Partial<RunConfig> = {};
   private steps: Plan['steps'] = [];
   private isTorn = false;
+  private isOpen = false;
   private model: LockModel = { kind: 'mutex' };
 
   /** What the clients take the lock for; a mutex unless told. */
@@ -270,6 +271,12 @@ export class Story {
     return this.event(at + 0.2, { type: 'phase', phase: 'end' });
   }
 
+  /** The run was killed, or goes on: its record is not closed. Of others it is where they tell of a deployment. */
+  open(): this {
+    this.isOpen = true;
+    return this;
+  }
+
   torn(): this {
     this.isTorn = true;
     return this;
@@ -354,6 +361,11 @@ export class Story {
   history(): History {
     const ordered = this.events.map((event, n) => ({ ...event, n })).sort((a, b) => a.atNs - b.atNs || a.n - b.n);
     const events = ordered.map(({ atNs, body }, i): HistoryEvent => ({ i, atNs, ...body }));
+    const closes = !this.isOpen && events.some(({ type }) => type === 'deployment');
+    if (closes && !events.some(({ type }) => type === 'closed')) {
+      const observations = this.observations.length;
+      events.push({ i: events.length, atNs: events.at(-1)!.atNs, type: 'closed', observations });
+    }
     return historyOf(events, this.isTorn);
   }
 

@@ -243,8 +243,9 @@ export class ServerReading {
   /** Keys that no command has concerned since are gone, and those that have not been seen were not there. */
   private wasEmpty({ line, atNs, wall }: SampleLine): void {
     const { server } = this;
+    // What had run out by then is told by the next command, as what was there until its time was over.
     for (const [name, { state, askedWallMs }] of server.database(0).keys)
-      if (state.exists !== 'no' && askedWallMs < wall.fromMs)
+      if (server.by(state, wall).exists !== 'no' && askedWallMs < wall.fromMs)
         server.put(name, 0, ABSENT, { how: 'sample', line, atNs, applied: 'yes' });
     server.setOthers(ABSENT, 0);
   }

@@ -15,6 +15,8 @@ interface Telling {
   /** Counts to the second token. */
   second?: (story: Story) => Story;
   quorum?: Quorum;
+  /** When c2 was told to acquire. */
+  asked?: number;
 }
 
 const count = (s: Story, at: number, client: string) => s.command(at, 'r1', client, ['INCR', COUNTER]);
@@ -27,6 +29,7 @@ function told({
   between = removed,
   second = (s) => count(s, 2.9995, 'c2'),
   quorum = { kind: 'primary' },
+  asked = 2.997,
 }: Telling = {}) {
   const story = new Story().promised({ kind: 'fenced' }).up('c1').up('c2');
   const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
@@ -35,7 +38,7 @@ function told({
     .watch(0.1, 'r1')
     .sample(0.5, 'r1');
   first(story.grant('c1', 1, { token: higher }).release('c1', 1.5));
-  second(between(story.grant('c2', 3, { token: lower }).release('c2', 4))).sample(5, 'r1');
+  second(between(story.grant('c2', 3, { token: lower, sent: asked, began: asked }).release('c2', 4))).sample(5, 'r1');
   const { violations } = fencing.check(story.input());
   expect(violations).toHaveLength(1);
   return violations[0]!.cause;
@@ -69,6 +72,11 @@ describe('named', () => {
         'r1 had counted {lock:0}:fence up to 2 for c1; then {lock:0}:fence expired on r1, and it was counted up to 1 for c2.',
     });
     expect(name({ between: (s) => s.evicted(2, 'r1', COUNTER) })).toBe('evicted');
+  });
+
+  it('where it was counted before the lock was waited for', () => {
+    expect(name({ second: (s) => count(s, 2.6, 'c2'), asked: 2.5 })).toBe('counter-removed');
+    expect(name({ second: (s) => count(s, 2.4, 'c2'), asked: 2.5 })).toBe('unexplained');
   });
 
   it('where it was counted on, before and after, and its token came again', () => {
@@ -108,7 +116,7 @@ describe('not named', () => {
       );
   });
 
-  it('where another counted to the token, or it was counted before the attempt left, or twice within it', () => {
+  it('where another counted to the token, or it was counted before the client asked, or twice within it', () => {
     expect(name({ second: (s) => count(s, 2.9995, 'c3') })).toBe('unexplained');
     expect(name({ first: (s) => count(count(s, 0.9, 'c3'), 0.9995, 'c3') })).toBe('unexplained');
     expect(name({ second: (s) => count(s, 2.9, 'c2') })).toBe('unexplained');

@@ -436,3 +436,41 @@ it('a field that several clients store beside their own names no owner', () => {
   }
   expect(names(story)).not.toContain('shared-owner');
 });
+
+it('a clock that drifts does not say when a line was printed, nor that time was left which may have been over', () => {
+  const drift: FaultRecord['effects'] = [{ kind: 'clock-drifts', who: ['r1'], ratePpm: 400_000, gainedMs: 0 }];
+  const drifting = (ttlMs: number) =>
+    broken()
+      .fault(0.5, 0, 'drift', 'strike', { effects: drift })
+      // It ran at 0.999 s, and was read 12 ms later.
+      .take(1.011, 'r1', 'c1', 'value-of-c1', 188, ttlMs)
+      .take(2.999, 'r1', 'c2', 'value-of-c2', 1_000);
+  expect(names(drifting(2_500))).toEqual(['clock-ran-fast']);
+  expect(names(drifting(1_995))).toEqual(['unexplained']);
+});
+
+it('a server that is empty, for what it had was over, is one on which it was over', () => {
+  const empty = (at: number) =>
+    names(
+      broken()
+        .take(0.999, 'r1', 'c1', 'value-of-c1', 0, 500)
+        .sample(at, 'r1', { isEmpty: true })
+        .take(2.999, 'r1', 'c2'),
+    );
+  expect(empty(1.8)).toEqual(['lease-too-short']);
+  expect(empty(1.2)).toEqual(['unexplained']);
+});
+
+it('what is not in a record that ends early, or was cut, may have happened all the same', () => {
+  const refused = (lastAt: number) =>
+    broken()
+      .replicated()
+      .take(0.999, 'r1', 'c1')
+      .take(2.999, 'r1', 'c2')
+      .sample(lastAt, 'r1', { owner: 'value-of-c1' });
+  expect(names(refused(3.5))).toEqual(['never-granted']);
+  expect(names(refused(3.9).open())).toEqual(['unexplained']);
+  expect(names(refused(4.1).open())).toEqual(['never-granted']);
+  expect(names(refused(4.1).event(5, { type: 'closed', observations: 5 }))).toEqual(['never-granted']);
+  expect(names(refused(4.1).event(5, { type: 'closed', observations: 6 }))).toEqual(['unexplained']);
+});

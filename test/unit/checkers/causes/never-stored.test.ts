@@ -69,18 +69,19 @@ describe('how the lock stores its grants is not shown', () => {
     expect(found(queue(true))).toEqual([]);
   });
 
-  it('by what came more than a second after the answer, and is by what came within it', () => {
-    const late = (s: number) =>
+  it('by what ran after the answer, and is by what was read after it', () => {
+    const late = (s: number, stampedMs = 0) =>
       shownBy((story) => {
         for (const [n, client] of ['c1', 'c2', 'c1'].entries()) {
           const at = 0.6 + n * 1.3;
-          story.grant(client, at).take(at + s, 'r1', client, `${client}@${at}`);
+          story.grant(client, at).take(at + s, 'r1', client, `${client}@${at}`, stampedMs);
           story.release(client, at + 1.1).unlock(at + 1.2, 'r1', client, `${client}@${at}`);
         }
       });
-    expect(found(late(0.9))).toEqual(SECOND_OF_C2);
-    expect(found(late(0.3))).toEqual(SECOND_OF_C2);
-    expect(found(late(1.05))).toEqual([]);
+    expect(found(late(0.9, -901))).toEqual(SECOND_OF_C2);
+    // By as much the clock that servers are stamped by may have parted from the run's.
+    expect(found(late(0.012))).toEqual(SECOND_OF_C2);
+    expect(found(late(0.015))).toEqual([]);
   });
 
   it('by what other clients stored', () => {
@@ -105,9 +106,9 @@ describe('a claim is not refuted', () => {
     // In an earlier attempt, but for what a stamp may be off.
     expect(prolonged(4.49)).toEqual(SECOND_OF_C2);
     expect(prolonged(4.496)).toEqual([]);
-    // Read within a second.
-    expect(prolonged(5.4)).toEqual([]);
-    expect(prolonged(5.6)).toEqual(SECOND_OF_C2);
+    // After the answer, but for what a stamp may be off.
+    expect(prolonged(4.512)).toEqual([]);
+    expect(prolonged(4.515)).toEqual(SECOND_OF_C2);
   });
 
   it('by what began to be unknown just after the answer', () => {
@@ -182,6 +183,34 @@ describe('a claim is not refuted', () => {
     expect(found(back.command(3.7, 'r1', 'c2', ['SREM', QUEUE, 'place of c2']))).toEqual(SECOND_OF_C2);
   });
 
+  it('beside a key that was ever more than a count, or that the client counted up itself', () => {
+    const FENCE = `${KEY}:fence`;
+    const counted = (...more: [at: number, by: string, argv: string[]][]) => {
+      const story = run();
+      for (const at of [0.999, 1.999, 2.999]) story.command(at, 'r1', 'c1', ['INCR', FENCE]);
+      for (const [at, by, argv] of more) story.command(at, 'r1', by, argv);
+      return found(story);
+    };
+    expect(counted()).toEqual(SECOND_OF_C2);
+    for (const argv of [
+      ['PEXPIRE', FENCE, '90000'],
+      ['INCRBY', FENCE, '2'],
+      ['DEL', FENCE],
+      ['UNLINK', FENCE],
+    ])
+      expect(counted([3.2, 'c3', argv]), argv[0]).toEqual(SECOND_OF_C2);
+    for (const argv of [
+      ['SET', FENCE, '7'],
+      ['APPEND', FENCE, '7'],
+      ['SOMETHING', FENCE],
+    ])
+      expect(counted([3.2, 'c3', argv]), argv[0]).toEqual([]);
+    expect(counted([4.499, 'c3', ['INCR', FENCE]])).toEqual(SECOND_OF_C2);
+    expect(counted([4.499, 'c2', ['INCR', FENCE]])).toEqual([]);
+    // What was only ever removed, or given a time, need not be a number.
+    expect(found(run().command(3, 'r1', 'c3', ['PEXPIRE', FENCE, '90000']))).toEqual([]);
+  });
+
   it('where a resource has more keys than are followed', () => {
     const keys = (count: number) => {
       const story = run();
@@ -202,17 +231,20 @@ describe('whose it is that was stored', () => {
     expect(found(passed)).toEqual(SECOND_OF_C2);
   });
 
-  /** c1 is granted by r1 at 4 s, and r2 is its replica. */
+  /** c1 is granted by r1 at 4 s, and r2 was its replica until 4.55 s: when it was promoted just the look after that shows. */
   const replicated = (value: string, story = new Story()) => {
-    story.watch(0, 'r2');
-    for (const at of [0.5, 7, 8]) story.sample(at, 'r2', { role: 'replica' });
+    story.watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' });
+    for (const at of [7, 8]) story.sample(at, 'r2');
     looked(story);
     run(['r1'], story).grant('c1', 4).release('c1', 6.4);
     story.take(4 - MS, 'r1', 'c1', value).unlock(6.401, 'r1', 'c1', value);
     return copied(story, value, 4, 6.402);
   };
   const looked = (story: Story) =>
-    story.looks(3, 4.6, 'r1', OF_ITS_ROLE).looks(3, 4.6, 'r2', { role: 'replica', ...OF_ITS_ROLE });
+    story
+      .looks(3, 4.6, 'r1', OF_ITS_ROLE)
+      .looks(3, 4.5, 'r2', { role: 'replica', ...OF_ITS_ROLE })
+      .sample(4.55, 'r2', OF_ITS_ROLE);
   const copied = (story: Story, value: string, from: number, until: number) =>
     story
       .command(from, 'r2', 'link', ['SET', KEY, value, 'PXAT', String(1_700_000_000_000 + from * 1e3 + 4_999)])
@@ -254,8 +286,8 @@ describe('whose it is that was stored', () => {
 
   it("is not known to be another's where it may be the client's own, come from the primary", () => {
     const own = (client: string) => {
-      const story = run().watch(0, 'r2');
-      for (const at of [0.5, 7, 8]) story.sample(at, 'r2', { role: 'replica' });
+      const story = run().watch(0, 'r2').sample(0.5, 'r2', { role: 'replica' });
+      for (const at of [7, 8]) story.sample(at, 'r2');
       looked(story)
         .grant(client, 3.8)
         .take(3.8 - MS, 'r1', client, 'first')
@@ -265,6 +297,27 @@ describe('whose it is that was stored', () => {
     };
     expect(own('c1')).toEqual(SECOND_OF_C2);
     expect(own('c2')).toEqual([]);
+  });
+
+  it('does not matter of what a replica had, which turns its clients away: it may be behind', () => {
+    const behind = (lookedUntil: number, role: 'replica' | 'primary' = 'replica') => {
+      const story = run()
+        .looks(3, 4.7, 'r1', OF_ITS_ROLE)
+        .watch(0, 'r2')
+        .sample(0.5, 'r2', { role: 'replica' })
+        .looks(3, lookedUntil, 'r2', { role: 'replica', ...OF_ITS_ROLE })
+        .sample(4.8, 'r2', { role, ...OF_ITS_ROLE })
+        .sample(7, 'r2', { role });
+      story
+        .grant('c2', 3.8)
+        .take(3.8 - MS, 'r1', 'c2', 'first')
+        .release('c2', 4.1)
+        .unlock(4.101, 'r1', 'c2', 'first');
+      return found(copied(story, 'first', 3.8, 5.5));
+    };
+    expect(behind(4.6)).toEqual(SECOND_OF_C2);
+    expect(behind(4.2)).toEqual([]);
+    expect(behind(4.4, 'primary')).toEqual([]);
   });
 
   describe('of what another client stored in an attempt that came to nothing', () => {

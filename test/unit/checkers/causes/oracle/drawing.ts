@@ -87,26 +87,35 @@ function fault(kind: Setup['kind'], nodes: number): fc.Arbitrary<Fault> {
 /** `isWhole`: nothing is missing from the record. */
 function gaps(isWhole: boolean, nodes: number): fc.Arbitrary<Gaps> {
   if (isWhole) return fc.constant(NO_GAPS);
-  return fc.record({
-    sampleEveryMs: one([2, 100], [1, 300], [1, 1_000]),
-    lostAtKillMs: one([1, 0], [2, 5], [2, 50]),
-    blindAfterStartMs: one([1, 0], [2, 30], [1, 60]),
-    latePerMille: one([2, 0], [1, 20], [1, 100]),
-    lateMs: one([1, 20], [1, 300]),
-    unrecordedPerMille: one([3, 0], [1, 500]),
-    neverWatched: fc.oneof(
-      { weight: 9, arbitrary: fc.constant<number[]>([]) },
-      { weight: 1, arbitrary: fc.array(fc.nat({ max: nodes - 1 }), { maxLength: 2 }) },
-    ),
-    breaks: fc.array(
-      fc.record({
-        node: fc.nat({ max: nodes - 1 }),
-        atMs: fc.integer({ min: 50, max: 2_000 }),
-        forMs: fc.integer({ min: 20, max: 500 }),
-      }),
-      { maxLength: 2 },
-    ),
-  });
+  return fc
+    .record({
+      sampleEveryMs: one([2, 100], [1, 300], [1, 1_000]),
+      lostAtKillMs: one([1, 0], [2, 5], [2, 50]),
+      blindAfterStartMs: one([1, 0], [2, 30], [1, 60]),
+      latePerMille: one([2, 0], [1, 20], [1, 100]),
+      lateMs: one([1, 20], [1, 300]),
+      unrecordedPerMille: one([3, 0], [1, 500]),
+      neverWatched: fc.oneof(
+        { weight: 9, arbitrary: fc.constant<number[]>([]) },
+        { weight: 1, arbitrary: fc.array(fc.nat({ max: nodes - 1 }), { maxLength: 2 }) },
+      ),
+      breaks: fc.array(
+        fc.record({
+          node: fc.nat({ max: nodes - 1 }),
+          atMs: fc.integer({ min: 50, max: 2_000 }),
+          forMs: fc.integer({ min: 20, max: 500 }),
+        }),
+        { maxLength: 2 },
+      ),
+      cut: fc.oneof(
+        { weight: 9, arbitrary: fc.constant(undefined) },
+        {
+          weight: 1,
+          arbitrary: fc.record({ atMs: fc.integer({ min: 100, max: 3_500 }), isCounted: fc.boolean() }),
+        },
+      ),
+    })
+    .map(({ cut, ...gaps }) => (cut ? { ...gaps, cut } : gaps));
 }
 
 const shapes = one<[Setup['kind'], number]>(

@@ -28,6 +28,8 @@ export interface Gaps {
   neverWatched: number[];
   /** Times, in milliseconds, at which the connection to a server, by its number, breaks, and for how long. */
   breaks: { node: number; atMs: number; forMs: number }[];
+  /** What was observed later is not in the record: it was cut, as its count shows, or else nothing closed it. */
+  cut?: { atMs: number; isCounted: boolean };
 }
 
 export const NO_GAPS: Gaps = {
@@ -164,6 +166,7 @@ export class Recording {
       runId: node.runId,
       skewMs: Math.round(node.skewMs()),
       wallMs: [Math.floor(node.wallMs() - tookMs), Math.ceil(node.wallMs() + tookMs)],
+      ...(!node.copy && node.count === 0 && { isEmpty: true }),
       keys: stored ? { [KEY]: stored } : {},
     });
   }
@@ -195,10 +198,17 @@ export class Recording {
   input(model: LockModel, leaseMs: number): CheckInput {
     const ordered = this.events.map((event, n) => ({ ...event, n })).sort((a, b) => a.atNs - b.atNs || a.n - b.n);
     const events = ordered.map(({ atNs, body }, i): HistoryEvent => ({ i, atNs, ...body }));
+    const { cut } = this.gaps;
+    if (!cut || cut.isCounted) {
+      const end = { i: events.length, atNs: this.sim.nowNs };
+      events.push({ ...end, type: 'phase', phase: 'end' });
+      events.push({ ...end, i: end.i + 1, type: 'closed', observations: this.lines.length });
+    }
     const observations = this.lines
       .map(({ observation }, n) => ({ observation, n }))
       .sort((a, b) => a.observation.atNs - b.observation.atNs || a.n - b.n)
-      .map(({ observation }) => observation);
+      .map(({ observation }) => observation)
+      .filter(({ atNs }) => !cut || atNs <= cut.atMs * MS);
     return {
       history: historyOf(events, false),
       observations: observationsOf(observations),

@@ -97,7 +97,6 @@ export function play(setup: Setup): Run {
   };
   if (setup.savesEveryMs > 0) sim.after(setup.savesEveryMs, save);
   sim.run((setup.lengthMs + WATCHED_ON_MS) * MS);
-  recording.event({ type: 'phase', phase: 'end' });
 
   return {
     input: recording.input(model, setup.program.leaseMs),
