@@ -184,10 +184,8 @@ export class Evidence {
 
   /** The last sample up to then in which the node was a replica. */
   lastAsReplica(node: string, untilNs: number): At<SampleObservation> | undefined {
-    const samples = this.byNode.get(node)?.samples ?? [];
-    for (let at = firstIndex(samples.length, (of) => samples[of]![1].atNs > untilNs) - 1; at >= 0; at--)
-      if (samples[at]![1].role === 'replica') return samples[at];
-    return undefined;
+    const samples = this.samples(node, Number.NEGATIVE_INFINITY, untilNs);
+    return samples.findLast(([, { role }]) => role === 'replica');
   }
 
   /** How far the node's clock was ahead of the machine's when a write ran, milliseconds, as its own stamp shows. */
