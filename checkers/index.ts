@@ -2,7 +2,7 @@
 
 import { bearingOf, canFail } from '../harness/record/facts/blame.js';
 import { className, inOrderOfTelling } from '../harness/record/facts/classes.js';
-import { faultFailures, lateStrikes, mishaps } from '../harness/record/facts/faults.js';
+import { faultFailures, lateLinks, lateStrikes, mishaps } from '../harness/record/facts/faults.js';
 import { missingObservations } from '../harness/record/facts/missing-observations.js';
 import { moment, plural } from '../harness/record/facts/words.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
@@ -191,6 +191,7 @@ function incomplete({ history, playTrouble }: CheckInput, judges: readonly Check
   if (judges.length === 0) reasons.push('no checker judges this workload');
   if (history.torn) reasons.push('the history is torn: its last line was not written to the end, and is left out');
   reasons.push(...mishaps(history).map(({ proof, did }) => proof ?? did));
+  reasons.push(...lateLinks(history));
   if (playTrouble !== undefined) reasons.push(`the play could not be played to its end: ${playTrouble}`);
   const ended = history.rare.some((event) => event.type === 'phase' && event.phase === 'end');
   if (!ended) reasons.push('the run was cut short: its history stops before its end');

@@ -109,6 +109,7 @@ class StepRun {
   private undo: (() => Promise<string>) | undefined;
   private targets: string[] = [];
   private meanwhile: () => FaultEffect[] = () => [];
+  private late: () => string | undefined = () => undefined;
   /** Since when the nemesis is at what it records next: the strike, the last record, the heal. */
   private beganNs: number | undefined;
   private whyNot = '';
@@ -163,7 +164,9 @@ class StepRun {
       const proof = await this.undo();
       this.undo = undefined;
       const effects = this.meanwhile();
-      this.note({ state: 'heal', targets: this.targets, did: `healed ${this.step.fault}`, proof, effects });
+      const late = this.late();
+      const told = { targets: this.targets, did: `healed ${this.step.fault}`, proof, effects };
+      this.note({ state: 'heal', ...told, ...(late !== undefined && { late }) });
     } catch (error) {
       this.note({
         state: 'failed',
@@ -197,6 +200,7 @@ class StepRun {
       const active = await fault.strike(this.step, this.context);
       this.undo = active.heal;
       if (active.meanwhile) this.meanwhile = active.meanwhile;
+      if (active.late) this.late = active.late;
       this.targets = active.record.targets;
       this.note({ state: 'strike', ...active.record, ...(await whereItStruck(active.record, this.context.at)) });
       return active;

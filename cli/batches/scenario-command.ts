@@ -1,5 +1,6 @@
 /** `scenario`: plays claims on real servers, and says whether each went as its file says it must. */
 import { type Command, Option } from 'commander';
+import { LATE_LINK } from '../../harness/record/facts/faults.js';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { readPlayTrouble } from '../../harness/record/store.js';
 import { topologies, topologiesOfService } from '../../harness/topologies/index.js';
@@ -234,8 +235,10 @@ function rowOf(scenario: Cast, server: string | undefined, run: BatchRun): Row {
   const { results } = run;
   if (!expect) return { ...row, ...howItEnded(results) };
   const trouble = readPlayTrouble(run.folder) ?? unexpected({ expect }, results);
-  return trouble === undefined
-    ? { ...row, went: 'as-written', why: results.headline }
+  if (trouble === undefined) return { ...row, went: 'as-written', why: results.headline };
+  const late = results.reasons.find((reason) => reason.startsWith(LATE_LINK));
+  return late !== undefined && results.verdict === 'unknown'
+    ? { ...row, went: 'cannot-tell', why: late }
     : { ...row, went: 'otherwise', why: `${trouble} (${run.reproduce})` };
 }
 

@@ -129,7 +129,10 @@ export interface FaultRecord {
   effects: FaultEffect[];
   /** Of what was in no plan. */
   mishap?: Mishap;
-  /** Of a strike at a step of a lock: why a command that follows the step may have left before it. */
+  /**
+   * Of a strike at a step of a lock: why a command that follows the step may have left before it. Of a heal: why what was in
+   * force was not what was asked for.
+   */
   late?: string;
 }
 

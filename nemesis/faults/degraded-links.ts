@@ -8,7 +8,9 @@ import type { LinkShape } from '../levers/link-shaper.js';
 import { oneWay, type Pair } from '../levers/network.js';
 import type { ArgumentRule, NemesisContext, NemesisFault } from '../striking/context.js';
 import { namesOf, peersOf, resolveTarget, type Struck } from '../striking/targets.js';
-import { mustBeOneOf } from './args.js';
+import { mustBeOneOf, wholeNumber } from './args.js';
+
+const LATE_MS_MAX = 60_000;
 
 const DIRECTIONS = ['both', 'out', 'in'] as const;
 type Direction = (typeof DIRECTIONS)[number];
@@ -60,6 +62,12 @@ export function degradingFault(one: DegradingWords): NemesisFault {
         means: `which packets: ${DIRECTIONS.join(', ')}, as said above; both if not given`,
         check: mustBeOneOf(DIRECTIONS),
       },
+      lateMs: {
+        means:
+          'how much later than asked a packet may go on its way; if one did, the verdict is `unknown` where nothing is found; not looked at if not given',
+        unit: 'ms',
+        check: wholeNumber(1, LATE_MS_MAX),
+      },
     },
     unfit: () => undefined,
     shape: (_topology, target) => {
@@ -85,9 +93,16 @@ export function degradingFault(one: DegradingWords): NemesisFault {
         },
         heal: grip.heal,
         meanwhile: grip.meanwhile,
+        late: () => lateness(grip.latestMs(), numberOf(step, 'lateMs')),
       };
     },
   };
+}
+
+function lateness(latestMs: number, allowedMs: number | undefined): string | undefined {
+  if (allowedMs === undefined || latestMs <= allowedMs) return undefined;
+  const told = Number.isFinite(latestMs) ? `up to ${latestMs.toFixed(1)} ms later than asked` : 'nobody knows how late';
+  return `${told}, and ${allowedMs} ms are allowed`;
 }
 
 /** With reverse path filtering the kernel drops what comes from a peer to which the way leads through a shaper. */

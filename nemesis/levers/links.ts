@@ -22,6 +22,8 @@ const GONE_POLL_MS = 20;
 export interface LinkGrip extends Grip {
   /** Its effects with the end that they came to by themselves; empty while they last. */
   meanwhile(): FaultEffect[];
+  /** The most that anything was carried later than asked, ms, once it is healed; Infinity: part of it is not known. */
+  latestMs(): number;
 }
 
 /** What one host's shaper is wanted for. */
@@ -29,6 +31,11 @@ interface Shaped {
   shaper: LinkShaper;
   /** By peer: what each fault asks for. */
   wanted: Map<string, readonly LinkShape[]>;
+}
+
+interface Removed {
+  proof: string;
+  latestUs: number;
 }
 
 /** One host's part of what a fault asks for. */
@@ -53,7 +60,12 @@ export class LinkLever {
     const parts = partsOf(pairs);
     const done = await Promise.allSettled(parts.map((part) => this.add(part, shape)));
     const added = done.flatMap((one, at) => (one.status === 'fulfilled' ? [{ part: parts[at]!, ...one.value }] : []));
-    const heal = healOnce(added, ({ part, shaper, before }) => this.remove(part, shape, shaper, before));
+    let latestUs = 0;
+    const heal = healOnce(added, async ({ part, shaper, before }) => {
+      const removed = await this.remove(part, shape, shaper, before);
+      latestUs = Math.max(latestUs, removed.latestUs);
+      return removed.proof;
+    });
     const failed = done.flatMap((one) => (one.status === 'rejected' ? [message(one.reason)] : []));
     if (failed.length > 0) {
       await heal();
@@ -68,6 +80,7 @@ export class LinkLever {
       effects,
       heal,
       meanwhile: () => endedBy(added, effects),
+      latestMs: () => latestUs / 1_000,
     };
   }
 
@@ -143,19 +156,20 @@ export class LinkLever {
     });
   }
 
-  private remove({ host, peers }: Part, shape: LinkShape, from: LinkShaper, before: Done): Promise<string> {
+  private remove({ host, peers }: Part, shape: LinkShape, from: LinkShaper, before: Done): Promise<Removed> {
     return this.serial.run(host.name, async () => {
       if (from.diedNs !== undefined) {
         if (this.hosts.get(host.name)?.shaper === from) this.hosts.delete(host.name);
         await this.gone(host, from.near);
-        return `the link shaper of ${host.name} had ended before: its links were whole from then on`;
+        const proof = `the link shaper of ${host.name} had ended before: its links were whole from then on`;
+        return { proof, latestUs: Number.POSITIVE_INFINITY };
       }
       const shaped = this.hosts.get(host.name)!;
       const others = peers.map((peer) => [peer, shaped.wanted.get(peer.name)!.filter((one) => one !== shape)] as const);
       const now = await this.settle(shaped, new Map(others));
       const kept = others.flatMap(([peer, shapes]) => (shapes.length > 0 ? [peer.name] : []));
       const still = kept.length > 0 ? ` (kept degraded by another fault: to ${words(kept)})` : '';
-      return `${host.name} ${inWords(now, before)}${still}`;
+      return { proof: `${host.name} ${inWords(now, before)}${still}`, latestUs: now.latestUs };
     });
   }
 

@@ -42,6 +42,7 @@ export class OwnLinkLever {
         return kept.length > 0 ? `${links}: kept degraded by another fault` : `${links}: as usual`;
       }),
       meanwhile: () => [],
+      latestMs: () => 0,
     };
   }
 

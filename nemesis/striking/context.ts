@@ -31,6 +31,8 @@ export interface ActiveNemesis extends ActiveFault {
   readonly over?: Promise<void>;
   /** What else it did by the time it was healed; asked once it is. */
   readonly meanwhile?: () => FaultEffect[];
+  /** Why what was in force was not what was asked for, or undefined; asked once it is healed. */
+  readonly late?: () => string | undefined;
 }
 
 /** The facts about a deployment that planning needs: known before anything runs. */

@@ -42,6 +42,20 @@ export function faultFailures(history: History): FaultEvent[] {
 
 /** Strikes at a step of a lock that came after its client may have gone on. */
 export function lateStrikes(history: History): FaultEvent[] {
+  return lateRecords(history).filter(({ state }) => state !== 'heal');
+}
+
+/** Why links were not what a play or a plan asked for: what they carried was later than it allows. */
+export function lateLinks(history: History): string[] {
+  return lateRecords(history).flatMap(({ state, fault, late }) =>
+    state === 'heal' ? [`${LATE_LINK} (${fault}: ${late})`] : [],
+  );
+}
+
+/** What such a reason begins with. */
+export const LATE_LINK = 'a link carried something later than was allowed';
+
+function lateRecords(history: History): FaultEvent[] {
   return history.rare.filter((event): event is FaultEvent => event.type === 'fault' && event.late !== undefined);
 }
 

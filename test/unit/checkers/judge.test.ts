@@ -57,6 +57,27 @@ it.each([
   expect(headlineOf('held', { violations: [], failing: [], found: {} }, [], what)).toBe(expected);
 });
 
+describe('a link that carried something later than was allowed', () => {
+  const late = { targets: ['r1'], late: 'up to 340.2 ms later than asked, and 80 ms are allowed' };
+  const slow = (story: Story) =>
+    story
+      .planned('delay')
+      .fault(3.1, 0, 'delay', 'strike', { targets: ['r1'] })
+      .fault(5.2, 0, 'delay', 'heal', late);
+
+  it('makes of a lock that held one of which nothing can be told', () => {
+    const { verdict, exitStatus, reasons } = judged(slow(held()).whole(30));
+    expect({ verdict, exitStatus }).toEqual({ verdict: 'unknown', exitStatus: 2 });
+    expect(reasons[0]).toBe(
+      'a link carried something later than was allowed (delay: up to 340.2 ms later than asked, and 80 ms are allowed)',
+    );
+  });
+
+  it('takes nothing back that was found', () => {
+    expect(judged(slow(broken()).whole(30)).verdict).toBe('violated');
+  });
+});
+
 describe('the lock held', () => {
   it('with its strength', () => {
     expect(judged(struck(held()).whole(30))).toMatchObject({

@@ -118,6 +118,8 @@ export class FakeHost implements Host {
   /** What is wrong with it. */
   shaperSays: string | undefined;
   shaperIsDeaf = false;
+  /** The most that it says to have released something too late. */
+  shaperLatestUs = 0;
   /** By address: how many answers to it are to be lost, and of which of its ports connections were reset. */
   private readonly replies = new Map<string, number>();
   private readonly resets = new Map<string, number[]>();
@@ -217,7 +219,7 @@ export class FakeHost implements Host {
       reordered: 0,
       overflowed: 0,
       errors: 0,
-      latest_us: 0,
+      latest_us: this.shaperLatestUs,
     };
     return JSON.stringify({ ...told, gap_us: gap, rate_bytes: rate, ...counts });
   }

@@ -169,6 +169,24 @@ describe('faults that degrade links', () => {
   });
 
   it.each([
+    ['as late as is allowed', { lateMs: 80 }, 80_000, undefined],
+    ['later', { lateMs: 80 }, 80_100, 'up to 80.1 ms later than asked, and 80 ms are allowed'],
+    ['later, where nothing is allowed or forbidden', {}, 80_100, undefined],
+  ] as const)('say when healed whether something came %s', async (_, args, latestUs, late) => {
+    const active = await strike('delay', { names: ['c1'] }, args);
+    w.host('r1').shaperLatestUs = latestUs;
+    await w.clock.run(active.heal());
+    expect(active.late?.()).toBe(late);
+  });
+
+  it('say that nobody knows where a shaper ended before', async () => {
+    const active = await strike('delay', { names: ['c1'] }, { lateMs: 80 });
+    w.host('c1').shaperProcess!.signal('SIGKILL');
+    await w.clock.run(active.heal());
+    expect(active.late?.()).toBe('nobody knows how late, and 80 ms are allowed');
+  });
+
+  it.each([
     ['out', ['r1>c1', 'r1>c2', 'r1>c3']],
     ['in', ['c1>r1', 'c2>r1', 'c3>r1']],
     ['both', ['c1>r1', 'c2>r1', 'c3>r1', 'r1>c1', 'r1>c2', 'r1>c3']],

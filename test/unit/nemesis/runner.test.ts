@@ -43,6 +43,18 @@ describe('carrying out a plan', () => {
     expect(await w.clock.run(run.unhealed())).toEqual([]);
   });
 
+  it('records with the heal why what was in force was not what was asked for', async () => {
+    const w = world('sentinel');
+    w.host('c1').shaperLatestUs = 300_000;
+    const args = { delayMs: 50, lateMs: 100 };
+    const run = start(w, [{ atMs: 100, fault: 'delay', target: { names: ['c1'] }, forMs: 400, args }]);
+    await w.clock.run(run.done);
+    expect(w.notes.map(({ state, late }) => [state, late])).toEqual([
+      ['strike', undefined],
+      ['heal', 'up to 300.0 ms later than asked, and 100 ms are allowed'],
+    ]);
+  });
+
   it('counts the time in force of a composite from its first cut', async () => {
     const w = world('sentinel');
     void w.clock.sleep(1_500).then(() => {
