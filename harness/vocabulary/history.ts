@@ -129,10 +129,7 @@ export interface FaultRecord {
   effects: FaultEffect[];
   /** Of what was in no plan. */
   mishap?: Mishap;
-  /**
-   * Of a strike at a step of a lock: why a command that follows the step may have left before it. Of a heal: why what was in
-   * force was not what was asked for.
-   */
+  /** Of a strike at a step of a lock: why a command may have left before it. Of a heal: why it was not as it was asked for. */
   late?: string;
 }
 
