@@ -1,6 +1,9 @@
 import type { Scenario } from '../harness/vocabulary/workload.js';
 import { granted, knownTo, primaryFor } from './acts/asking.js';
 
+/** By then somebody has seen the replica as a primary, of whom the record then tells. */
+const SEEN_MS = 400;
+
 export const fastReplicaIsPromoted: Scenario = {
   name: 'fast-replica-is-promoted',
   claim: 'a replica that has the lock keeps it when it is promoted',
@@ -20,6 +23,8 @@ export const fastReplicaIsPromoted: Scenario = {
     const jump = await stage.strike('clock', { names: replicas.map(({ name }) => name) }, ahead);
     const death = await stage.strike('kill', 'primary');
 
+    await primaryFor(stage, 'lock:0', old);
+    await stage.sleep(SEEN_MS);
     // The promoted replica grants the lock once more.
     const second = await granted(stage, other, 'lock:0');
     await other.release(second);

@@ -100,6 +100,19 @@ describe('a sample', () => {
     expect(then.end().reading.state(other).exists).toBe('yes');
   });
 
+  it('that found nothing at all took nothing whose time was over', () => {
+    const emptied = (atS: number) =>
+      free()
+        .cmd(1, 'c1', `SET ${KEY} v1 NX PX 1000`)
+        .sample(atS, undefined, { isEmpty: true })
+        .cmd(5, 'c2', `SET ${KEY} v2 NX PX 1000`)
+        .end()
+        .changes.list.slice(-2)
+        .map(({ how }) => how);
+    expect(emptied(3)).toEqual(['expired', 'command']);
+    expect(emptied(1.5)).toEqual(['sample', 'command']);
+  });
+
   it('says nothing of a command at the same time', () => {
     const lines = free().cmd(1, 'c1', `SET ${KEY} v1`).sample(1, undefined).end();
     expect(lines.changes.storedAt('v1', 1.5e9).truth).toBe('yes');
