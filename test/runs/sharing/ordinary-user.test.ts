@@ -48,21 +48,25 @@ describe.skipIf(!isRoot)('an ordinary user', () => {
     // Its packages are installed first, which takes minutes where others install at the same time.
   }, 600_000);
 
-  it.each(PLANNED)('on %s the faults of a bad day strike and are healed', async (topology, steps) => {
-    const file = join(home, `${topology}.json`);
-    writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
-    const limit = `${Math.max(...steps.map(({ atMs, forMs }) => atMs + forMs)) + 1_000}ms`;
-    const flags = ['--topology', topology, '--plan', file, '--time-limit', limit, '--persistence', 'aof-everysec'];
-    const run = await asUser(['node', 'bin/torture.mjs', '--runtime', 'netns', ...flags]);
-    expect([0, 1, 2], run.output + run.errors).toContain(run.status);
-    const names = [...new Set(steps.map(({ fault }) => fault))].sort();
-    expect(await faultsOf(join(project, 'runs/latest')), run.output).toEqual({
-      struck: names,
-      healed: names,
-      failed: [],
-      missing: [],
-    });
-  }, 240_000);
+  it.each(PLANNED)(
+    'on %s the faults of a bad day strike and are healed',
+    async (topology, steps) => {
+      const file = join(home, `${topology}.json`);
+      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
+      const limit = `${Math.max(...steps.map(({ atMs, forMs }) => atMs + forMs)) + 1_000}ms`;
+      const flags = ['--topology', topology, '--plan', file, '--time-limit', limit, '--persistence', 'aof-everysec'];
+      const run = await asUser(['node', 'bin/torture.mjs', '--runtime', 'netns', ...flags]);
+      expect([0, 1, 2], run.output + run.errors).toContain(run.status);
+      const names = [...new Set(steps.map(({ fault }) => fault))].sort();
+      expect(await faultsOf(join(project, 'runs/latest')), run.output).toEqual({
+        struck: names,
+        healed: names,
+        failed: [],
+        missing: [],
+      });
+    },
+    240_000,
+  );
 
   it('gets one line, with the remedies, where the kernel forbids user namespaces', async () => {
     const { status, errors } = await withoutNamespaces([
