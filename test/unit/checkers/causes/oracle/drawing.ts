@@ -30,7 +30,7 @@ const OTHERS = [
 ] as const;
 const FAILOVERS = ['failover-killed', 'failover-isolated', 'failover-isolated', 'failover-planned'] as const;
 
-function one<T>(...choices: [weight: number, value: T][]): fc.Arbitrary<T> {
+export function one<T>(...choices: [weight: number, value: T][]): fc.Arbitrary<T> {
   return fc.oneof(...choices.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })));
 }
 
