@@ -4,14 +4,8 @@ import { Command, CommanderError } from 'commander';
 import { addMatrixFlags, type MatrixFlags, matrixCommand } from './batches/matrix-command.js';
 import { addScenarioFlags, type ScenarioFlags, scenarioCommand } from './batches/scenario-command.js';
 import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches/selftest-command.js';
-import {
-  addCampaignFlags,
-  addMergeFlags,
-  type CampaignFlags,
-  campaignCommand,
-  type MergeFlags,
-  mergeCommand,
-} from './campaign/campaign-command.js';
+import { addCampaignFlags, type CampaignFlags, campaignCommand } from './campaign/campaign-command.js';
+import { addMergeFlags, type MergeFlags, mergeCommand } from './campaign/merge-command.js';
 import { drained, surviveClosedOutput } from './common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from './common/errors.js';
 import { asCalledHere, RUNS_FOLDER, STANDING } from './common/standing.js';
@@ -162,11 +156,15 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
       status = await campaignCommand(extra, flags, { argv, cwd, given });
     });
-  addMergeFlags(program.command('merge').description('one report of the parts of a campaign')).action(
-    (folders: string[], flags: MergeFlags) => {
-      status = mergeCommand(folders, flags, cwd);
-    },
-  );
+  addMergeFlags(
+    program
+      .command('merge')
+      .description(
+        'one report of what several machines did of the same: parts of a campaign, a series, scenarios, ...',
+      ),
+  ).action((folders: string[], flags: MergeFlags) => {
+    status = mergeCommand(folders, flags, cwd);
+  });
   addInitFlags(
     program
       .command('init')

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
-import { wholeNumberIn, workShard } from '../common/values.js';
+import { wholeNumberIn } from '../common/values.js';
 import { type OutputFlags, outputOptions } from '../run/flags.js';
 import { askMachine, type MachineFlags, machineOptions } from '../run/machine-flags.js';
 import { probeMachine } from '../run/probe-machine.js';
@@ -36,10 +36,6 @@ export function addServersFlag(command: Command): Command {
       'on several servers, one after the other: as --server names them, redis@8.0,valkey@9',
     ),
   );
-}
-
-export function shardOption(): Option {
-  return new Option('--shard <i/n>', 'only the ith of n parts, for several machines').argParser(workShard);
 }
 
 /** What a batch runs on, and where to. Rejects with an error for the user where this machine lacks something. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createRunFolder, writeJson, writeWhole } from '../../harness/record/store.js';
 import { type Sheet, sheetMarkdown, sheetPage } from '../../reports/index.js';
 import { freshId } from '../common/ids.js';
+import type { WorkShard } from '../common/values.js';
 
 /** What is known of a batch so far. */
 export interface BatchSummary {
@@ -10,6 +11,10 @@ export interface BatchSummary {
   headline: string;
   /** How long it has taken so far. */
   seconds?: number;
+  /** How many rows there are to be. */
+  planned: number;
+  /** Of how many parts it is which; absent: all of it. */
+  shard?: WorkShard;
 }
 
 /** "48 of 48 went as written, in 54 s". */

@@ -11,10 +11,11 @@ import { type Cell, cells, nameOf } from '../../matrix/index.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
-import { durationMs, type WorkShard, wholeNumberIn } from '../common/values.js';
+import { durationMs, ofShard, type WorkShard, wholeNumberIn } from '../common/values.js';
+import { shardOption } from '../run/flags.js';
 import { namedServer } from '../run/machine.js';
 import { type BatchOptions, runBatch } from './batch.js';
-import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags, shardOption } from './batch-flags.js';
+import { addBatchFlags, addServersFlag, optionsByServer, type ServersFlags } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
 import { begun, type CellRow, decideCell, judgeCell, leaveOut } from './matrix-cells.js';
 import { runWhereItCan } from './server-needs.js';
@@ -58,6 +59,9 @@ interface Summary {
   version: 2;
   exitStatus: 0 | 1 | 2 | 3;
   headline: string;
+  /** Cells, those of others that were taken over included. */
+  planned: number;
+  shard?: WorkShard;
   rows: CellRow[];
 }
 
@@ -81,9 +85,9 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
     };
   });
   const planned = rows.length + batches.reduce((sum, { open }) => sum + open.length, 0);
-  const summarise = () => summaryOf(rows, planned);
+  const summarise = () => ({ ...matrixSummary(rows, planned), ...(flags.shard && { shard: flags.shard }) });
   const { base } = batches[0]!.options;
-  const record = recordBatch({ base, name: 'matrix', json: flags.json }, summarise, sheetOf);
+  const record = recordBatch({ base, name: 'matrix', json: flags.json }, summarise, matrixSheet);
   const takenOver = rows.length > 0 ? `; ${rows.length} taken over` : '';
   say(`matrix ${record.id}: ${planned - rows.length} cells, ${flags.jobs} at once${takenOver}`);
   for (const { options, server, open } of batches) {
@@ -162,14 +166,14 @@ function choose({ locks, faults, topologies, shard: part }: MatrixFlags): Cell[]
     filter(topologies, 'topology', ({ topology }) => topology),
   ];
   const chosen = cells.filter((cell) => filters.every((fits) => fits(cell)));
-  const mine = part ? chosen.filter((_, n) => n % part.of === part.index - 1) : chosen;
+  const mine = ofShard(chosen, part);
   if (mine.length === 0) throw new UsageError('no cell of the matrix is all of this');
   return mine;
 }
 
 const cellOutcome = z.enum(['safe', 'exclusion', 'stale', 'harm', 'deadlock']);
 
-const cellRow = describes<CellRow>()(
+export const cellRow = describes<CellRow>()(
   z.object({
     cell: z.string(),
     server: z.string().optional(),
@@ -202,7 +206,7 @@ function rowsOf(folder: string): CellRow[] {
   return value.rows.filter(({ shown }) => shown !== 'could-not-run' && shown !== 'not-tried');
 }
 
-function summaryOf(rows: readonly CellRow[], planned: number): Summary {
+export function matrixSummary(rows: readonly CellRow[], planned: number): Summary {
   const counted = (shown: CellRow['shown']) => rows.filter((row) => row.shown === shown).length;
   const parts: [CellRow['shown'], string][] = [
     ['otherwise', 'came out otherwise'],
@@ -225,10 +229,10 @@ function summaryOf(rows: readonly CellRow[], planned: number): Summary {
         : counted('as-expected') < tried || tried === 0
           ? 2
           : 0;
-  return { version: 2, exitStatus, headline, rows: [...rows] };
+  return { version: 2, exitStatus, headline, planned, rows: [...rows] };
 }
 
-function sheetOf({ rows, exitStatus, headline }: Summary, id: string): Sheet {
+export function matrixSheet({ rows, exitStatus, headline }: Summary, id: string): Sheet {
   return {
     title: `matrix ${id}`,
     state: exitStatus === 0 ? 'good' : exitStatus === 2 ? 'unknown' : 'bad',

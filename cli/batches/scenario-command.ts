@@ -11,9 +11,10 @@ import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { commandLine } from '../common/reproduce.js';
 import { type Say, saying } from '../common/say.js';
-import { nameAmong } from '../common/values.js';
+import { nameAmong, ofShard, type WorkShard } from '../common/values.js';
 import type { DecidedRun } from '../run/decide-run.js';
 import { checkPair, fitsTopology } from '../run/deployment.js';
+import { shardOption } from '../run/flags.js';
 import { namedServer, namingServer } from '../run/machine.js';
 import type { RunRequest } from '../run/prepare-run.js';
 import { type BatchOptions, type BatchRun, runBatch } from './batch.js';
@@ -27,6 +28,7 @@ export interface ScenarioFlags extends ServersFlags {
   list: boolean;
   lock?: string;
   topology?: string;
+  shard?: WorkShard;
 }
 
 export function addScenarioFlags(command: Command): Command {
@@ -41,6 +43,7 @@ export function addScenarioFlags(command: Command): Command {
           'play it with another lock than it is written for, as `run --lock`: what comes of it?',
         ),
       )
+      .addOption(shardOption())
       .addOption(
         new Option('--topology <name>', 'on another topology than it is written for').argParser(
           nameAmong(topologiesOfService('redis')),
@@ -50,7 +53,7 @@ export function addScenarioFlags(command: Command): Command {
 }
 
 /** How one scenario went. */
-interface Row {
+export interface Row {
   scenario: string;
   /** Where it was played, if the user named that. */
   server?: string;
@@ -74,13 +77,21 @@ export async function scenarioCommand(
 ): Promise<number> {
   if (flags.list) return list();
   const say = saying(flags);
-  const chosen = choose(names, flags, say);
+  const chosen = ofShard(choose(names, flags, say), flags.shard);
+  if (chosen.length === 0) throw new UsageError('there are fewer scenarios than parts: nothing is left for this one');
   const batches = await optionsByServer(flags, cwd, say);
   const rows: Row[] = [];
   const beganMs = performance.now();
   const planned = chosen.length * batches.length;
-  const summarise = () => summaryOf(rows, planned, (performance.now() - beganMs) / 1e3);
-  const record = recordBatch({ base: batches[0]!.base, name: 'scenarios', json: flags.json }, summarise, sheetOf);
+  const summarise = () => ({
+    ...scenariosSummary(rows, planned, (performance.now() - beganMs) / 1e3),
+    ...(flags.shard && { shard: flags.shard }),
+  });
+  const record = recordBatch(
+    { base: batches[0]!.base, name: 'scenarios', json: flags.json },
+    summarise,
+    scenariosSheet,
+  );
   for (const options of batches) {
     const server = namedServer(options.machine.redis);
     const ended = (row: Row, folder?: string) => {
@@ -108,7 +119,7 @@ export async function scenarioCommand(
   return record.end();
 }
 
-function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
+export function scenariosSummary(rows: readonly Row[], planned: number, seconds?: number) {
   const counted = (went: Row['went']) => rows.filter((row) => row.went === went).length;
   const cast = (['violated', 'cannot-tell', 'held'] as const).filter((went) => counted(went) > 0);
   const tried = planned - counted('not-tried');
@@ -121,7 +132,8 @@ function summaryOf(rows: readonly Row[], planned: number, seconds: number) {
     headline: [...(cast.length === 0 || counted('as-written') > 0 ? [asWritten] : []), ...otherwise, ...notTried].join(
       ', ',
     ),
-    seconds: Math.round(seconds),
+    ...(seconds !== undefined && { seconds: Math.round(seconds) }),
+    planned,
     rows: [...rows],
   };
 }
@@ -274,7 +286,7 @@ function statusOf(rows: readonly Row[], planned: number): 0 | 1 | 2 | 3 {
   return some('cannot-tell') || nothingTried || rows.length < planned ? 2 : 0;
 }
 
-function sheetOf(summary: ReturnType<typeof summaryOf>, id: string): Sheet {
+export function scenariosSheet(summary: ReturnType<typeof scenariosSummary>, id: string): Sheet {
   const { rows, exitStatus } = summary;
   return {
     title: `scenarios ${id}`,

@@ -7,35 +7,43 @@ import { PROJECT } from '../../harness/machine/project-files.js';
 import { sounds, trials } from '../../selftest/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
+import { ofShard, type WorkShard } from '../common/values.js';
+import { shardOption } from '../run/flags.js';
 import { decideByFlags, runBatch } from './batch.js';
 import { addBatchFlags, type BatchFlags, batchOptions } from './batch-flags.js';
 import { recordBatch } from './batch-record.js';
 import { unlessNotProvoked } from './provocations.js';
 import { type Job, jobsOf, judgeJob, notTried, type SelftestRow } from './selftest-jobs.js';
-import { rowText, selftestSheet, summaryOf, troublesOf } from './selftest-text.js';
+import { rowText, selftestSheet, selftestSummary, troublesOf } from './selftest-text.js';
 import { runWhereItCan } from './server-needs.js';
 
 export interface SelftestFlags extends BatchFlags {
   quick: boolean;
   only?: string;
+  shard?: WorkShard;
 }
 
 export function addSelftestFlags(command: Command): Command {
   return addBatchFlags(
     command
       .addOption(new Option('--quick', 'fewer sound locks and shorter runs: some minutes').default(false, 'no'))
-      .addOption(new Option('--only <names>', 'only these locks, as in blind-del,set-nx-px')),
+      .addOption(new Option('--only <names>', 'only these locks, as in blind-del,set-nx-px'))
+      .addOption(shardOption()),
   );
 }
 
 /** Runs, prints the table, and resolves with the exit status. */
 export async function selftestCommand(flags: SelftestFlags, { cwd }: { cwd: string }): Promise<number> {
   const say = saying(flags);
-  const jobs = chosen(jobsOf(trials, sounds, flags.quick), flags.only);
+  const jobs = ofShard(chosen(jobsOf(trials, sounds, flags.quick), flags.only), flags.shard);
+  if (jobs.length === 0) throw new UsageError('there are fewer runs than parts: nothing is left for this one');
   const options = await batchOptions(flags, cwd, say);
   const beganMs = performance.now();
   const rows: SelftestRow[] = [];
-  const summarise = () => summaryOf(rows, jobs.length, (performance.now() - beganMs) / 1e3);
+  const summarise = () => ({
+    ...selftestSummary(rows, jobs.length, (performance.now() - beganMs) / 1e3),
+    ...(flags.shard && { shard: flags.shard }),
+  });
   const record = recordBatch({ base: options.base, name: 'selftest', json: flags.json }, summarise, selftestSheet);
   say(`self-test ${record.id}: ${jobs.length} runs, ${flags.jobs} at once`);
 

@@ -4,18 +4,19 @@ import { batchHeadline } from './batch-record.js';
 import { type SelftestRow, statusOf, type TrialResult } from './selftest-jobs.js';
 
 /** What `selftest.json` holds: each run's row, and the status of them all. */
-export function summaryOf(rows: readonly SelftestRow[], planned: number, seconds: number) {
+export function selftestSummary(rows: readonly SelftestRow[], planned: number, seconds?: number) {
   const exitStatus = statusOf(rows, planned);
   return {
     version: 2 as const,
     exitStatus,
     headline: headline(rows, planned),
-    seconds: Math.round(seconds),
+    ...(seconds !== undefined && { seconds: Math.round(seconds) }),
+    planned,
     rows: [...rows],
   };
 }
 
-export type SelftestSummary = ReturnType<typeof summaryOf>;
+export type SelftestSummary = ReturnType<typeof selftestSummary>;
 
 const SHOWN: Record<TrialResult, string> = {
   caught: 'caught',

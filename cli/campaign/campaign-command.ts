@@ -3,15 +3,14 @@
  * which makes one report of what several machines did. All that it knows stands in files, so it goes on after whatever ended it.
  */
 import { randomInt } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { exclusively } from '../../harness/machine/exclusively.js';
 import { createRunFolder, writeJson, writeWhole } from '../../harness/record/store.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import { sheetMarkdown, sheetPage } from '../../reports/index.js';
 import { type BatchOptions, type BatchRun, decideByFlags, runBatch } from '../batches/batch.js';
-import { addBatchFlags, type BatchFlags, batchOptions, shardOption } from '../batches/batch-flags.js';
+import { addBatchFlags, type BatchFlags, batchOptions } from '../batches/batch-flags.js';
 import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import { saying } from '../common/say.js';
@@ -19,7 +18,7 @@ import { tellStepSummary } from '../common/step-summary.js';
 import { positiveDurationMs, type WorkShard, wholeNumberIn } from '../common/values.js';
 import type { Invocation } from '../run/ask-run.js';
 import { type Configurable, withConfig } from '../run/config-file.js';
-import { type ConfigFlags, configOptions, SEEDS } from '../run/flags.js';
+import { type ConfigFlags, configOptions, SEEDS, shardOption } from '../run/flags.js';
 import { MACHINE_SETTINGS } from '../run/machine-flags.js';
 import { StopRequests } from '../run/supervise.js';
 import {
@@ -53,15 +52,14 @@ export interface CampaignFlags extends BatchFlags, ConfigFlags, TypedCells {
   resume?: string;
 }
 
-export interface MergeFlags {
-  out: string;
-  knownOk: boolean;
-}
-
 const WITH_CONFIG: Configurable = { name: 'campaign', add: addCampaignFlags, takes: MACHINE_SETTINGS };
 /** After so many runs in a row that could not be made, the next one will not be made either. */
 const FAILURES_IN_A_ROW = 3;
-const KNOWN_OK = ['--known-ok', 'findings that were known before fail no run (they are told all the same)'] as const;
+/** For whoever takes it. */
+export const KNOWN_OK = [
+  '--known-ok',
+  'findings that were known before fail no run (they are told all the same)',
+] as const;
 
 export function addCampaignFlags(command: Command): Command {
   const options = [
@@ -88,13 +86,6 @@ export function addCampaignFlags(command: Command): Command {
   ];
   for (const option of [...options, ...configOptions()]) command.addOption(option);
   return addBatchFlags(command).argument('[flags...]', 'after --: flags of `run` that all runs have');
-}
-
-export function addMergeFlags(command: Command): Command {
-  return command
-    .argument('<folders...>', "campaigns' folders")
-    .requiredOption('--out <folder>', 'where the report goes: a folder that is not there yet')
-    .addOption(new Option(...KNOWN_OK).default(false, 'no'));
 }
 
 /** Runs, prints what it finds, and resolves with the exit status. */
@@ -210,41 +201,12 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
       writeKnown(join(folder, 'known'), { version, lock, topology, fingerprint, sentence, argv, seed, faults });
   }
   tellStepSummary(join(folder, 'summary.md'));
-  print(json ? JSON.stringify({ type: 'summary', ...summary }) : summaryText(summary, folder));
-  return summary.exitStatus;
-}
-
-/** Makes one report of several campaigns' folders; resolves with the exit status. */
-export function mergeCommand(folders: readonly string[], { out, knownOk }: MergeFlags, cwd: string): number {
-  const places = [...new Set(folders.map((folder) => resolve(cwd, folder)))];
-  const all = places.map((folder) => ({ folder, campaign: readCampaign(folder) }));
-  const { shard: _, ...first } = all[0]!.campaign;
-  for (const { folder, campaign } of all) {
-    const { shard, ...other } = campaign;
-    if (JSON.stringify(other) !== JSON.stringify(first))
-      throw new UsageError(
-        `${folder} is no part of the campaign in ${places[0]}: cells, seed, runs or known findings differ`,
-      );
-  }
-  const target = resolve(cwd, out);
-  if (existsSync(target)) throw new UsageError(`--out ${out}: it is there already`);
-  createRunFolder(resolve(target, '..'), basename(target));
-  const runs = new Map(
-    all.flatMap(({ folder, campaign }) => cellRunsIn(folder, campaign)).map((run) => [run.runId, run]),
-  );
-  const known = first.known.map((known): TriedAgain => {
-    const tries = places.flatMap((folder) => finishedIn(triesFolder(folder, slugOf(known))));
-    return { known, tries: [...new Map(tries.map((run) => [run.runId, run])).values()] };
-  });
-  const { cells } = first;
-  const tally: Tally = { cells, runs: [...runs.values()], known, planned: first.runs, failed: [], knownOk };
-  const summary = write(target, tally);
-  process.stdout.write(`${summaryText(summary, target)}\n`);
+  print(json ? JSON.stringify({ type: 'summary', ...summary }) : campaignText(summary, folder));
   return summary.exitStatus;
 }
 
 /** Writes the report into `folder`, where its links begin. */
-function write(folder: string, tally: Tally): CampaignSummary {
+export function write(folder: string, tally: Tally): CampaignSummary {
   const summary = summariseCampaign(tally);
   const folders = new Map(tally.runs.map(({ runId, folder: of }) => [runId, relative(folder, of)]));
   const sheet = campaignSheet(tally, summary, (run) => folders.get(run)!);
@@ -254,7 +216,8 @@ function write(folder: string, tally: Tally): CampaignSummary {
   return summary;
 }
 
-function summaryText({ exitStatus, headline, findings, known }: CampaignSummary, folder: string): string {
+/** What it came to, for a terminal. */
+export function campaignText({ exitStatus, headline, findings, known }: CampaignSummary, folder: string): string {
   const word = exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
   return [
     '',

@@ -78,8 +78,12 @@ export interface CellRun extends FinishedRun {
 export const CAMPAIGN = 'campaign.json';
 const CUT_SHORT = 'cut-short';
 
+export function isCampaign(folder: string): boolean {
+  return existsSync(join(folder, CAMPAIGN));
+}
+
 export function readCampaign(folder: string): Campaign {
-  if (!existsSync(join(folder, CAMPAIGN)))
+  if (!isCampaign(folder))
     throw new UsageError(`${folder} is no campaign's folder (it has no ${CAMPAIGN}): name the --out of a campaign`);
   return readJson(folder, CAMPAIGN, (data) => conform(campaignSchema, data));
 }

@@ -46,6 +46,11 @@ export function workShard(text: string): WorkShard {
   return { index, of };
 }
 
+/** Of things in an order that everybody has them in, those of this part: every `of`th. All of them where there are no parts. */
+export function ofShard<T>(all: readonly T[], shard: WorkShard | undefined): T[] {
+  return all.filter((_, n) => shard === undefined || n % shard.of === shard.index - 1);
+}
+
 /** A setting's name as its flag has it: `timeLimit` is `time-limit`. */
 export function dashed(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -3,6 +3,7 @@
  * results to plain data, which is what `summary.json` and `--json` hold. How it looks is `summary-text.ts`.
  */
 import type { Results } from '../../harness/vocabulary/verdict.js';
+import type { WorkShard } from '../common/values.js';
 import {
   findingsOf,
   isReproduced,
@@ -53,6 +54,8 @@ export interface SeriesSummary {
   findings: { class: ViolationGroup['class']; cause: string; runs: number; times: number }[];
   /** Of replays. */
   reproduction?: Reproduction;
+  /** Which part of the runs it is; absent: all. */
+  shard?: WorkShard;
   runs: SeriesRow[];
 }
 

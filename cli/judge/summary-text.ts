@@ -33,13 +33,17 @@ export function summaryText(summary: SeriesSummary, summaryFile?: string): strin
   ].join('\n');
 }
 
-/** `summary.md`. */
-export function summaryMarkdown(summary: SeriesSummary, title: string): string {
+/** `summary.md`. `folderOf`: where a run's folder is, as the page links to it. */
+export function summaryMarkdown(
+  summary: SeriesSummary,
+  title: string,
+  folderOf: (run: string) => string = (run) => `../${run}`,
+): string {
   const [head, ...rows] = table(summary);
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const linked = (cells: readonly string[], at: number) => {
     const { runId } = summary.runs[at]!;
-    return cells.map((cell) => (cell === runId ? `[${runId}](../${runId}/report.html)` : markdownCell(cell)));
+    return cells.map((cell) => (cell === runId ? `[${runId}](${folderOf(runId)}/report.html)` : markdownCell(cell)));
   };
   const shown = runToShow(summary.runs);
   return [
@@ -57,7 +61,8 @@ export function summaryMarkdown(summary: SeriesSummary, title: string): string {
 
 // ---------------------------------------------------------------------------------------------------------- sentences
 
-function sentences(summary: SeriesSummary): string[] {
+/** What a series came to. */
+export function sentences(summary: SeriesSummary): string[] {
   const { reproduction, planned, exitStatus } = summary;
   const again = reproduction ? reproductionLines(reproduction) : [];
   // What a single run came to, it has said itself.

@@ -34,7 +34,13 @@ export async function replayCommand(run: string, flags: ReplayFlags, where: Wher
   checkPair(config.lock, kind);
 
   const machine = await probeMachine(
-    { ...machineFor(config, askMachine({ ...flags, runtime: config.runtime }, where.cwd)), service: kind.service },
+    {
+      ...machineFor(
+        config,
+        askMachine({ ...flags, runtime: config.toolImage ? 'container' : config.runtime }, where.cwd),
+      ),
+      service: kind.service,
+    },
     say,
   );
   const planFile = join(folder, 'plan.json');
@@ -74,12 +80,12 @@ function replayOf(config: RunConfig, reproduce: string): RunRequest {
  * What the original ran on, where the user names nothing else. Images are part of what ran, and so is a Redis that the user
  * chose; a Redis that was found is whatever this machine has.
  */
-function machineFor({ redis, containers }: RunConfig, asked: AskedMachine): AskedMachine {
+function machineFor({ redis, containers, toolImage }: RunConfig, asked: AskedMachine): AskedMachine {
   return {
     runtime: asked.runtime,
     server: asked.server ?? namedServer(redis),
     image: asked.image ?? containers?.image,
-    clientImage: asked.clientImage ?? containers?.clientImage,
+    clientImage: asked.clientImage ?? containers?.clientImage ?? toolImage?.base,
   };
 }
 

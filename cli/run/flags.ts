@@ -21,7 +21,9 @@ import {
   nameAmong,
   positiveDurationMs,
   RESOURCE_MODES,
+  type WorkShard,
   wholeNumberIn,
+  workShard,
 } from '../common/values.js';
 import { imageOptions, type MachineFlags, machineOptions, serverOptions } from './machine-flags.js';
 import type { AskedSeries } from './series.js';
@@ -55,6 +57,7 @@ export interface ConfigFlags {
 export interface SeriesFlags extends OutputFlags {
   times?: number;
   untilViolation: boolean;
+  shard?: WorkShard;
 }
 
 /** The flags of `run`, parsed. */
@@ -184,6 +187,7 @@ export function addRunFlags(command: Command): Command {
       'runs, with the seeds --seed, +1, +2, ...; then a table of all',
       'end after the first run that is violated',
     ),
+    shardOption('of --times runs'),
     new Option('--watch', 'run again when a file of the lock changes, first with the seed that failed').default(
       false,
       'no',
@@ -226,8 +230,8 @@ export function addReplayFlags(command: Command): Command {
 }
 
 /** How often the flags ask to run, and where to. */
-export function askSeries({ times, untilViolation, out, json }: SeriesFlags, cwd: string): AskedSeries {
-  return { times, untilViolation, base: resolve(cwd, out), json };
+export function askSeries({ times, untilViolation, shard, out, json }: SeriesFlags, cwd: string): AskedSeries {
+  return { times, untilViolation, base: resolve(cwd, out), json, ...(shard && { shard }) };
 }
 
 function repetition(times: string, until: string): Option[] {
@@ -235,6 +239,14 @@ function repetition(times: string, until: string): Option[] {
     value('--times <n>', times, wholeNumberIn(1, 100_000)),
     new Option('--until-violation', `${until}: within --times, else on and on until Ctrl-C`).default(false, 'no'),
   ];
+}
+
+/** `of`: what there are parts of; absent: of all that the command does. */
+export function shardOption(of = 'of it'): Option {
+  return new Option(
+    '--shard <i/n>',
+    `only the ith of n parts ${of}, for several machines; \`merge\` makes one of them`,
+  ).argParser(workShard);
 }
 
 /** Which settings a command begins with. */

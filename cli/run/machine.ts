@@ -16,6 +16,7 @@ export interface Machine {
   linkShaper?: string;
   unavailable: Partial<Record<Capability, string>>;
   containers?: RunConfig['containers'];
+  toolImage?: RunConfig['toolImage'];
 }
 
 /** Also what faults need of a server that this one lacks; `flag` names another one. */

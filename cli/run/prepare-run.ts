@@ -8,6 +8,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { externalProgram } from '../../harness/machine/external-project.js';
+import { PROJECT } from '../../harness/machine/project-files.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { createRunFolder, linkLatest, writeJson } from '../../harness/record/store.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
@@ -19,6 +20,7 @@ import { freshId } from '../common/ids.js';
 import type { Say } from '../common/say.js';
 import { type LockSource, resolveLock } from './lock-source.js';
 import type { Machine } from './machine.js';
+import { IN_IMAGE } from './tool-image.js';
 
 /** What a run is to do: its config without what the machine brings and what names the run. */
 export type RunRequest = Omit<
@@ -34,6 +36,7 @@ export type RunRequest = Omit<
   | 'linkShaper'
   | 'unavailable'
   | 'containers'
+  | 'toolImage'
 >;
 
 export interface PreparedRun {
@@ -55,6 +58,7 @@ export function requestOf(config: RunConfig): RunRequest {
     linkShaper,
     unavailable,
     containers,
+    toolImage,
     ...request
   } = config;
   return request;
@@ -101,7 +105,12 @@ export const BUNDLE = 'lock.mjs';
 type KeptLock = Pick<LockSource, 'clientArgv' | 'startsWithinMs'> & { bundle?: { path: string; code: Buffer } };
 
 async function readLock(request: RunRequest, folder: string, machine: Machine, say: Say): Promise<KeptLock> {
-  const { clientArgv, startsWithinMs, kind, note } = await resolveLock(request.lock, {
+  const {
+    clientArgv: here,
+    startsWithinMs,
+    kind,
+    note,
+  } = await resolveLock(request.lock, {
     cwd: request.cwd,
     outFolder: folder,
     builtin: builtinLock,
@@ -110,19 +119,31 @@ async function readLock(request: RunRequest, folder: string, machine: Machine, s
     clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)),
     node: process.execPath,
     // A container has nothing of the machine's but what is copied into it.
-    withPackages: machine.containers !== undefined,
+    withPackages: machine.containers !== undefined || machine.toolImage !== undefined,
   });
+  if (machine.toolImage && kind === 'command')
+    throw new UsageError(`--lock ${request.lock}: a program of this machine does not run in --runtime container`);
+  const clientArgv = machine.toolImage ? here.map(inToolImage) : here;
   if (note !== undefined) say(note);
   if (kind !== 'file') return { clientArgv, startsWithinMs };
   const path = join(folder, BUNDLE);
   return { clientArgv, bundle: { path, code: await readFile(path) } };
 }
 
-async function startOfExternal(name: string, { containers }: Machine, say: Say) {
+/** The tool's own programs have another place there. */
+function inToolImage(argument: string): string {
+  if (argument === process.execPath) return IN_IMAGE.node;
+  const dist = join(PROJECT, 'dist/');
+  return argument.startsWith(dist) ? `${IN_IMAGE.project}/dist/${argument.slice(dist.length)}` : argument;
+}
+
+async function startOfExternal(name: string, { containers, toolImage }: Machine, say: Say) {
   const lock = externalLock(name);
   if (!lock) return undefined;
-  if (containers)
-    throw new UsageError(`--lock ${name}: built for this machine, not for containers: leave out --runtime docker`);
+  if (containers || toolImage)
+    throw new UsageError(
+      `--lock ${name}: built for this machine, not for containers: leave out --runtime ${toolImage ? 'container' : 'docker'}`,
+    );
   const program = await externalProgram(lock.project, { cacheFolder: cacheFolder(), say });
   const { topologies, project } = lock;
   return { clientArgv: [...program, lock.variant], topologies, startsWithinMs: project.startsWithinMs };

@@ -15,7 +15,7 @@ import { chooseRuntime } from './runtimes.js';
 export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machine> {
   const runtime = await chooseRuntime(asked, say);
   say(`runtime ${runtime.name}: ${runtime.why}`);
-  if (runtime.name === 'docker') {
+  if (runtime.name !== 'netns') {
     sayWhatIsMissing(runtime.machine, say);
     return runtime.machine;
   }

@@ -1,5 +1,6 @@
 /** `run`: flags become what is asked for, what is asked for a request and a plan, and those a folder that is carried out. */
 import { randomInt } from 'node:crypto';
+import { UsageError } from '../common/errors.js';
 import { saying, sayingOnce } from '../common/say.js';
 import { type AskedRun, askRun, type Invocation } from './ask-run.js';
 import { type Configured, withConfig } from './config-file.js';
@@ -22,6 +23,7 @@ export function configuredRun(flags: RunFlags, invocation: Invocation): Promise<
 export async function runCommand({ flags, invocation, config }: ConfiguredRun): Promise<number> {
   const asked = askRun(flags, invocation);
   const series = askSeries(flags, invocation.cwd);
+  if (series.shard) checkShard(flags);
   const say = saying(series);
   if (config !== undefined) say(`config ${config}`);
   const machine = await probeMachine({ ...askMachine(flags, invocation.cwd), service: asked.kind.service }, say);
@@ -39,12 +41,23 @@ export async function runCommand({ flags, invocation, config }: ConfiguredRun): 
   });
 }
 
+/** The parts of a series share its seeds. */
+function checkShard({ times, seed, untilViolation, shard }: RunFlags): void {
+  if (times === undefined || seed === undefined)
+    throw new UsageError('--shard is a part of --times runs, which share their seeds: give --times and --seed, too');
+  if (untilViolation)
+    throw new UsageError('--shard makes its part of the runs whatever they find: no --until-violation');
+  if (times < shard!.of) throw new UsageError(`--shard: ${times} runs make no ${shard!.of} parts`);
+}
+
 /** What several runs are to be. Of one run nothing: it says enough itself. */
 function introduction({ faults }: AskedRun, series: AskedSeries, firstSeed: number): string[] {
   const times = timesOf(series);
   if (times === 1) return [];
   const last = times === undefined ? 'on' : `to ${(firstSeed + times - 1) % SEEDS}`;
-  const runs = times === undefined ? 'runs' : `${series.untilViolation ? 'at most ' : ''}${times} runs`;
+  const all = times === undefined ? 'runs' : `${series.untilViolation ? 'at most ' : ''}${times} runs`;
+  const { shard } = series;
+  const runs = shard ? `part ${shard.index} of ${shard.of} of ${all}` : all;
   const until = series.untilViolation ? ', until one is violated' : '';
   const samePlan =
     'planFile' in faults

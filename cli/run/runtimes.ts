@@ -2,28 +2,34 @@
 
 import { findOnPath } from '../../harness/machine/command.js';
 import { provideIp } from '../../harness/machine/iproute.js';
-import { namespaceTrouble } from '../../harness/machine/namespaces.js';
+import { inUserNamespaces, namespaceTrouble } from '../../harness/machine/namespaces.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
 import type { ContainerMachine } from './containers.js';
-import type { AskedMachine } from './machine.js';
+import type { AskedMachine, Machine } from './machine.js';
 
 /** Programs that make hosts, and the packages that have them. */
 const NETNS_TOOLS = { unshare: 'util-linux', nsenter: 'util-linux', hostname: 'hostname' } as const;
 
-export const runtimeNames = ['auto', 'netns', 'docker'] as const;
+export const runtimeNames = ['auto', 'netns', 'docker', 'container'] as const;
 
 /** The runtime to use and, in words, why. */
 export type ChosenRuntime =
   | { name: 'netns'; why: string }
-  | { name: 'docker'; why: string; machine: ContainerMachine['machine'] };
+  | { name: 'docker'; why: string; machine: ContainerMachine['machine'] }
+  | { name: 'container'; why: string; machine: Machine };
 
 /**
- * `auto` is `docker` where an engine answers and the images are there or can be pulled, else `netns`. Throws with the remedy
- * where the runtime asked for, or neither of them, is available.
+ * `auto` is `docker` where an engine answers and the images are there or can be pulled, else `netns`; where this is not Linux,
+ * `container`. Throws with the remedy where the runtime asked for, or none of them, is available.
  */
 export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<ChosenRuntime> {
+  if (asked.runtime === 'container' || (asked.runtime === 'auto' && process.platform !== 'linux')) {
+    // Loaded only where it may be wanted.
+    const { toolContainerMachine } = await import('./tool-container.js');
+    return { name: 'container', ...(await toolContainerMachine(asked, say)) };
+  }
   if (asked.service === 'etcd' && asked.runtime === 'docker')
     throw new UsageError('etcd runs in the netns runtime only: leave out --runtime docker');
   const wantsImages = asked.image !== undefined || asked.clientImage !== undefined;
@@ -67,6 +73,12 @@ async function netns(why: string, say: Say, noDocker?: string): Promise<ChosenRu
   );
 }
 
+/** Throws with the remedy where this root, of a container, cannot make the namespaces that hosts live in. */
+export async function namespacesHere(): Promise<void> {
+  const trouble = await namespaceTrouble(inUserNamespaces());
+  if (trouble) throw new UsageError(`in the container ${trouble.detail}; the engine or its kernel forbids it`);
+}
+
 /** `ip` is fetched where it is missing, as Redis is. */
 async function whyNoIp(say: Say): Promise<string | undefined> {
   try {
@@ -78,7 +90,7 @@ async function whyNoIp(say: Say): Promise<string | undefined> {
 }
 
 async function whyNoNetns(): Promise<string | undefined> {
-  if (process.platform !== 'linux') return `it needs Linux, this is ${process.platform}`;
+  if (process.platform !== 'linux') return `it needs Linux, this is ${process.platform}: --runtime container brings it`;
   for (const [tool, debianPackage] of Object.entries(NETNS_TOOLS)) {
     if (!findOnPath(tool)) return `${tool} is missing; install it (apt-get install ${debianPackage})`;
   }

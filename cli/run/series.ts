@@ -11,6 +11,7 @@ import type { Results } from '../../harness/vocabulary/verdict.js';
 import { couldNotRun } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import { tellStepSummary } from '../common/step-summary.js';
+import type { WorkShard } from '../common/values.js';
 import type { Original } from '../judge/reproduction.js';
 import {
   runToShow,
@@ -28,6 +29,8 @@ import { StopRequests, supervise } from './supervise.js';
 export interface AskedSeries {
   times?: number;
   untilViolation: boolean;
+  /** Only every so manyth of the runs; absent: all. */
+  shard?: WorkShard;
   /** Where run folders go, and the series' own: an absolute path. */
   base: string;
   json: boolean;
@@ -43,13 +46,15 @@ export interface Series extends AskedSeries {
 /** Runs, says how it went, and resolves with the exit status. */
 export async function runSeries(series: Series): Promise<number> {
   const { original, json } = series;
-  const planned = timesOf(series);
-  const many = planned !== 1;
+  const times = timesOf(series);
+  const planned = plannedOf(series);
+  const many = times !== 1;
   const asked = series.times !== undefined || series.untilViolation;
   using stop = new StopRequests(many);
   const rows: SeriesRow[] = [];
   const print = (line: string) => process.stdout.write(`${line}\n`);
-  const sumUp = (ended: SeriesEnd) => summarise(rows, { ended, planned, original });
+  const { shard } = series;
+  const sumUp = (ended: SeriesEnd) => ({ ...summarise(rows, { ended, planned, original }), ...(shard && { shard }) });
   const file = asked ? summaryFile(series.base) : undefined;
 
   let ended: SeriesEnd = 'running';
@@ -58,7 +63,7 @@ export async function runSeries(series: Series): Promise<number> {
     if (typeof made === 'object') {
       rows.push(made);
       if (json && (asked || original)) print(JSON.stringify({ type: 'run', ...made }));
-      if (!json && many) print(rowLine(made, planned));
+      if (!json && many) print(rowLine(made, times));
     }
     ended = endAfter(made, rows.length, series, stop);
     try {
@@ -88,22 +93,31 @@ export function timesOf({ times, untilViolation }: Pick<AskedSeries, 'times' | '
   return times ?? (untilViolation ? undefined : 1);
 }
 
+/** How many of them are this part's. */
+function plannedOf(series: AskedSeries): number | undefined {
+  const times = timesOf(series);
+  const { index, of } = series.shard ?? { index: 1, of: 1 };
+  return times === undefined ? undefined : Math.ceil((times - index + 1) / of);
+}
+
 /** Its row, or: not even its folder could be made; the user had asked to stop before it began. Errors are printed at once. */
 type Made = SeriesRow | 'no-folder' | 'not-begun';
 
 async function oneRun(series: Series, n: number, stop: StopRequests): Promise<Made> {
   let run: PreparedRun | undefined;
+  const { index, of } = series.shard ?? { index: 1, of: 1 };
+  const at = n * of + index - 1;
   const row = (results?: Results): Made => {
     if (!run) return 'no-folder';
     const { runId, seed, reproduce } = run.config;
     return seriesRowOf(
-      { n: n + 1, seed, runId, folder: run.folder, cutShort: stop.asked, reproduce },
+      { n: at + 1, seed, runId, folder: run.folder, cutShort: stop.asked, reproduce },
       results,
       series.original,
     );
   };
   try {
-    run = await series.prepare(n);
+    run = await series.prepare(at);
     const quiet = timesOf(series) !== 1 && !series.json;
     const ended = await supervise(run, { json: series.json, quiet }, stop);
     return ended === 'not-begun' ? ended : row(ended.results);
@@ -117,7 +131,7 @@ function endAfter(made: Made, count: number, series: Series, stop: StopRequests)
   if (made === 'not-begun') return 'interrupted';
   if (made === 'no-folder' || made.verdict === 'could-not-run') return 'could-not-run';
   if (series.untilViolation && isWhatWasLookedFor(made, series.original)) return 'found';
-  if (count === timesOf(series)) return 'complete';
+  if (count === plannedOf(series)) return 'complete';
   return stop.asked ? 'interrupted' : 'running';
 }
 

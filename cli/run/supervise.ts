@@ -41,10 +41,10 @@ export async function supervise(
   const look = output.json || output.quiet ? undefined : liveLook(surroundings());
   const flags = [...(output.json ? ['--json'] : []), ...(look ? ['--live'] : [])];
   const inContainers = config.runtime === 'docker';
-  const inner = await enterNamespaces([process.execPath, main, folder, ...flags], {
-    stdout: look ? 'capture' : output.quiet ? 'ignore' : 'inherit',
-    namespaces: !inContainers,
-  });
+  const stdout = look ? 'capture' : output.quiet ? 'ignore' : 'inherit';
+  const inner = config.toolImage
+    ? await (await import('./tool-container.js')).enterToolContainer(config.toolImage, folder, flags, { stdout })
+    : await enterNamespaces([process.execPath, main, folder, ...flags], { stdout, namespaces: !inContainers });
   const end = await shown(inner, look, stop);
   if ('code' in end && end.code === EXIT_COULD_NOT_RUN) return {};
   const results = judgedByInner(folder, end) ?? (await judgedHere(folder, end, inContainers));

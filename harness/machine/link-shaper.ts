@@ -18,16 +18,19 @@ export function buildLinkShaper(options: BuildOptions): Promise<BuiltPart> {
       name: 'link-shaper',
       extension: '',
       flags: ['-O2'],
-      trouble: linkShaperTrouble,
+      trouble: (path) => linkShaperTrouble(path),
     },
     options,
   );
 }
 
 /** Delays a datagram on a network of its own; resolves with what is wrong, or undefined. */
-export async function linkShaperTrouble(path: string): Promise<{ problem: string; remedy: string } | undefined> {
+export async function linkShaperTrouble(
+  path: string,
+  namespaces = inNamespaces(),
+): Promise<{ problem: string; remedy: string } | undefined> {
   using scratch = privateFolder(tmpdir());
-  const { exitCode, stdout, stderr } = await runProgram([...inNamespaces(), process.execPath, '-e', PROBE, path], {
+  const { exitCode, stdout, stderr } = await runProgram([...namespaces, process.execPath, '-e', PROBE, path], {
     cwd: scratch.path,
   });
   if (exitCode === 0) return undefined;

@@ -4,7 +4,15 @@ import { runProgram } from './command.js';
 
 /** What to put before a command so that it runs in network, process and mount namespaces of its own. */
 export function inNamespaces(): string[] {
-  const user = isRoot() ? [] : ['--user', '--map-root-user'];
+  return isRoot() ? unshare() : inUserNamespaces();
+}
+
+/** The same for whom is root, too, where root has no power over what is around it. */
+export function inUserNamespaces(): string[] {
+  return unshare('--user', '--map-root-user');
+}
+
+function unshare(...user: string[]): string[] {
   return ['unshare', ...user, '--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];
 }
 
@@ -18,8 +26,8 @@ export interface NamespaceTrouble {
 }
 
 /** Tried for real, because whether the kernel allows it depends on too many settings to guess; undefined if it does. */
-export async function namespaceTrouble(): Promise<NamespaceTrouble | undefined> {
-  const argv = [...inNamespaces(), 'true'];
+export async function namespaceTrouble(prefix = inNamespaces()): Promise<NamespaceTrouble | undefined> {
+  const argv = [...prefix, 'true'];
   const { exitCode, stderr } = await runProgram(argv);
   if (exitCode === 0) return undefined;
   const said = stderr.trim().split('\n').at(-1) || 'it said nothing';

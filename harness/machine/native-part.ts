@@ -1,8 +1,12 @@
-/** What the project has in C (`harness/native/`): compiled on first use, tried for real, and kept in the cache folder. */
+/**
+ * What the project has in C (`harness/native/`): taken prebuilt from an installed platform package, else compiled on first use;
+ * tried for real, and kept in the cache folder.
+ */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findOnPath, runProgram } from './command.js';
+import { prebuiltPart } from './prebuilt-parts.js';
 import { CacheFolderError, privateFolder } from './private-folder.js';
 import { inProject } from './project-files.js';
 
@@ -16,6 +20,8 @@ export type BuiltPart = { path: string } | { unavailable: string; problem: strin
 export interface BuildOptions {
   cacheFolder: string;
   say: (line: string) => void;
+  /** Where prebuilt parts are; absent: in the platform package that was installed, if one was. */
+  prebuiltFolder?: string;
 }
 
 export interface NativePart {
@@ -48,21 +54,32 @@ export function libraryPart(
 }
 
 /**
- * The compiled part, from the cache or made now; or why there is none and what to do about it. A part that was compiled
- * now was also seen to work.
+ * The part, from the cache or made now; or why there is none and what to do about it. A part that was made now was also seen to
+ * work.
  */
-export async function buildPart(part: NativePart, { cacheFolder, say }: BuildOptions): Promise<BuiltPart> {
+export async function buildPart(part: NativePart, options: BuildOptions): Promise<BuiltPart> {
   const { what, name, extension, flags } = part;
   const source = inProject(`harness/native/${name}.c`);
+  const folder = join(options.cacheFolder, name);
   const recipe = [readFileSync(source, 'utf8'), ...flags, process.platform, process.arch].join('\0');
-  const key = createHash('sha256').update(recipe).digest('hex').slice(0, 16);
-  const folder = join(cacheFolder, name);
-  const path = join(folder, `${name}-${key}${extension}`);
-  if (existsSync(path)) return { path };
-  const compiler = COMPILERS.find((one) => findOnPath(one));
-  if (!compiler) return unavailable(`the ${what} needs a C compiler, and there is none of ${COMPILERS.join(', ')}`);
-  say(`compiling the ${what} (first run)…`);
+  const cached = (of: string) => {
+    const key = createHash('sha256').update(of).digest('hex').slice(0, 16);
+    return join(folder, `${name}-${key}${extension}`);
+  };
   try {
+    const { bytes, trouble } = prebuiltPart(name, `${name}${extension}`, options.prebuiltFolder);
+    const ready = bytes && (await keepPrebuilt(part, bytes, cached(bytes.toString('latin1'))));
+    if (ready && 'path' in ready) return ready;
+    const path = cached(recipe);
+    if (existsSync(path)) return { path };
+    const compiler = COMPILERS.find((one) => findOnPath(one));
+    if (!compiler) {
+      const instead = ready?.problem ?? trouble;
+      return unavailable(
+        `the ${what} needs a C compiler, and there is none of ${COMPILERS.join(', ')}${instead ? ` (${instead})` : ''}`,
+      );
+    }
+    options.say(`compiling the ${what} (first run)…`);
     return await compile(part, compiler, source, path);
   } catch (error) {
     const { syscall, message } = error as NodeJS.ErrnoException;
@@ -97,17 +114,37 @@ export function unavailable(problem: string, remedy = REMEDY): BuiltPart {
 }
 
 async function compile(part: NativePart, compiler: string, source: string, path: string): Promise<BuiltPart> {
-  const { what, name, extension, flags } = part;
-  using workshop = privateFolder(dirname(path));
-  const made = join(workshop.path, `${name}${extension}`);
-  const result = await runProgram([compiler, ...flags, '-o', made, source], { timeoutMs: COMPILE_TIMEOUT_MS });
-  if (result.exitCode !== 0) {
+  const { what, flags } = part;
+  return keep(part, path, async (made) => {
+    const result = await runProgram([compiler, ...flags, '-o', made, source], { timeoutMs: COMPILE_TIMEOUT_MS });
+    if (result.exitCode === 0) return undefined;
     const said = result.stderr.split('\n').find((line) => /error|not found|No such|took longer/i.test(line));
     return unavailable(`the ${what} does not compile (${compiler}: ${said ?? `exit status ${result.exitCode}`})`);
-  }
+  });
+}
+
+/** A copy, because a package may lie where nothing can be preloaded from. */
+async function keepPrebuilt(part: NativePart, bytes: Buffer, path: string): Promise<BuiltPart> {
+  if (existsSync(path)) return { path };
+  return keep(part, path, async (made) => {
+    writeFileSync(made, bytes, { mode: 0o755 });
+    return undefined;
+  });
+}
+
+/** What `make` makes is tried, and kept as `path` where it works. */
+async function keep(
+  part: NativePart,
+  path: string,
+  make: (path: string) => Promise<BuiltPart | undefined>,
+): Promise<BuiltPart> {
+  using workshop = privateFolder(dirname(path));
+  const made = join(workshop.path, `${part.name}${part.extension}`);
+  const failed = await make(made);
+  if (failed) return failed;
   const trouble = await part.trouble(made, workshop.path);
   if (trouble) return unavailable(trouble.problem, trouble.remedy);
-  // A process that compiled it at the same time has made the same file.
+  // A process that made it at the same time has made the same file.
   renameSync(made, path);
   return { path };
 }

@@ -53,6 +53,8 @@ export interface RunConfig {
   linkShaper?: string;
   /** Of the docker runtime: the images that the user chose, and what was built from them for hosts. */
   containers?: { image: string; clientImage: string; built: { server: string; client: string } };
+  /** Where the whole inside of the run lives in one container of the tool's image: that image, what it was made of, and by whom. */
+  toolImage?: { base: string; image: string; command: string; rootless: boolean };
   /** argv that starts one lock client process; the handshake tells its name. */
   clientArgv: string[];
   /** Capabilities missing on this machine, with remedies, as probed before the run. */

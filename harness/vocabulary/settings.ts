@@ -14,7 +14,7 @@ export interface Settings {
   /** Of etcd `single` or `quorum`. */
   topology?: 'single' | 'replica' | 'sentinel' | 'cluster' | 'redlock' | 'quorum';
   workload?: string;
-  runtime?: 'auto' | 'netns' | 'docker';
+  runtime?: 'auto' | 'netns' | 'docker' | 'container';
   server?: string;
   image?: string;
   clientImage?: string;

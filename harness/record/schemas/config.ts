@@ -74,6 +74,7 @@ export const runConfigSchema = describes<RunConfig>()(
     containers: z
       .object({ image: text, clientImage: text, built: z.object({ server: text, client: text }) })
       .optional(),
+    toolImage: z.object({ base: text, image: text, command: text, rootless: z.boolean() }).optional(),
     clientArgv: z.array(z.string()),
     unavailable: z.partialRecord(
       z.enum(['clock', 'disk', 'link', 'network', 'process', 'redis', 'slots-at-once']),

@@ -12,7 +12,7 @@ import {
   type SelftestRow,
   statusOf,
 } from '../../../cli/batches/selftest-jobs.js';
-import { headline, selftestSheet, summaryOf, troublesOf } from '../../../cli/batches/selftest-text.js';
+import { headline, selftestSheet, selftestSummary, troublesOf } from '../../../cli/batches/selftest-text.js';
 import { askRun } from '../../../cli/run/ask-run.js';
 import { decideRun } from '../../../cli/run/decide-run.js';
 import { parseRunFlags } from '../../../cli/run/flags.js';
@@ -153,7 +153,7 @@ describe('the outcome of a run', () => {
       '1 of 1 canaries caught, 0 of 0 sound runs accused, 2 not tried, for want of a server',
     );
     expect(troublesOf(rows)).toEqual([]);
-    const { tables } = selftestSheet(summaryOf(rows, 3, 1), 'some');
+    const { tables } = selftestSheet(selftestSummary(rows, 3, 1), 'some');
     expect(tables.map((table) => table.rows.length)).toEqual([2, 1]);
     expect(tables[0]!.rows[1]).toContainEqual({ text: 'not tried' });
   });

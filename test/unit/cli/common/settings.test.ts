@@ -7,7 +7,7 @@ import type { Settings } from '../../../../harness/vocabulary/settings.js';
 
 test('there is one for every flag of run, but for how often and when, how it is printed, where settings are, and the older name of --server', () => {
   const flags = addRunFlags(new Command()).options.map((option) => option.attributeName());
-  const others = ['times', 'untilViolation', 'json', 'redis', 'config', 'watch'];
+  const others = ['times', 'untilViolation', 'shard', 'json', 'redis', 'config', 'watch'];
   expect(Object.keys(SETTINGS).toSorted()).toEqual(flags.filter((name) => !others.includes(name)).toSorted());
 });
 

@@ -1,0 +1,79 @@
+/** `merge`: one report, and one exit status, of what several machines did of the same. */
+import { existsSync, rmSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { createRunFolder } from '../../harness/record/store.js';
+import { mergeBatches, partsIn, partsKind } from '../batches/merge-batches.js';
+import { UsageError } from '../common/errors.js';
+import { campaignText, KNOWN_OK, write } from './campaign-command.js';
+import { type Campaign, cellRunsIn, finishedIn, isCampaign, readCampaign, triesFolder } from './campaign-folder.js';
+import { slugOf } from './known.js';
+import type { Tally, TriedAgain } from './tally.js';
+
+export interface MergeFlags {
+  out: string;
+  knownOk: boolean;
+}
+
+export function addMergeFlags(command: Command): Command {
+  return command
+    .argument(
+      '<folders...>',
+      'of campaigns, series, scenarios, matrices or self-tests, or the --out folders they lie in',
+    )
+    .requiredOption('--out <folder>', 'where the report goes: a folder that is not there yet')
+    .addOption(new Option(...KNOWN_OK).default(false, 'no'));
+}
+
+/** Prints what they came to together, and gives the exit status. */
+export function mergeCommand(folders: readonly string[], { out, knownOk }: MergeFlags, cwd: string): number {
+  const isPart = (folder: string) => isCampaign(folder) || partsKind(folder) !== undefined;
+  const places = [...new Set(folders.flatMap((folder) => partsIn(resolve(cwd, folder), isPart)))];
+  const target = resolve(cwd, out);
+  if (existsSync(target)) throw new UsageError(`--out ${out}: it is there already`);
+  if (!isPart(places[0]!)) readCampaign(places[0]!);
+  // Before anything is written: parts that do not belong together leave nothing.
+  const campaigns = isCampaign(places[0]!)
+    ? places.map((folder) => ({ folder, campaign: partIn(folder, places[0]!) }))
+    : undefined;
+  createRunFolder(resolve(target, '..'), basename(target));
+  const print = (text: string) => process.stdout.write(`${text}\n`);
+  if (campaigns) {
+    const tally = tallyOf(campaigns, knownOk);
+    const summary = write(target, tally);
+    print(campaignText(summary, target));
+    return summary.exitStatus;
+  }
+  try {
+    const { exitStatus, headline, report } = mergeBatches(places, target);
+    const word = exitStatus === 0 ? 'GOOD' : 'NOT GOOD';
+    print(`\n${word} (exit status ${exitStatus}): ${headline}\nReport: ${target}/${report}`);
+    return exitStatus;
+  } catch (error) {
+    rmSync(target, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** The campaign of a folder; throws one line where it is no part of what is in `first`. */
+function partIn(folder: string, first: string): Campaign {
+  const whole = ({ shard: _, ...other }: Campaign) => JSON.stringify(other);
+  const campaign = readCampaign(folder);
+  if (whole(campaign) !== whole(readCampaign(first)))
+    throw new UsageError(
+      `${folder} is no part of the campaign in ${first}: cells, seed, runs or known findings differ`,
+    );
+  return campaign;
+}
+
+function tallyOf(parts: readonly { folder: string; campaign: Campaign }[], knownOk: boolean): Tally {
+  const { cells, known: all, runs: planned } = parts[0]!.campaign;
+  const runs = new Map(
+    parts.flatMap(({ folder, campaign }) => cellRunsIn(folder, campaign)).map((run) => [run.runId, run]),
+  );
+  const known = all.map((known): TriedAgain => {
+    const tries = parts.flatMap(({ folder }) => finishedIn(triesFolder(folder, slugOf(known))));
+    return { known, tries: [...new Map(tries.map((run) => [run.runId, run])).values()] };
+  });
+  return { cells, runs: [...runs.values()], known, planned, failed: [], knownOk };
+}
