@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { dyingWithUs } from '../../harness/machine/command.js';
+import { exclusively } from '../../harness/machine/exclusively.js';
 import { inProject } from '../../harness/machine/project-files.js';
 
 /** It could not run: bad input, or something is missing. The message is one line that says what to do. */
@@ -18,6 +19,11 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Called with each line of progress. */
   onProgress?: (line: string) => void;
+  /**
+   * Whether it waits until no other call on this machine makes a run, whichever process makes it: test files that run at the same
+   * time would disturb each other's runs. True unless said otherwise; only false where the machine is known to be large enough.
+   */
+  queue?: boolean;
 }
 
 /** One of the objects that `--json` prints. */
@@ -25,6 +31,31 @@ export type Told = Record<string, unknown>;
 
 /** Longer than any reason that the tool gives. */
 const LONGEST_COMPLAINT = 8_000;
+
+/** One run at a time: what a machine is loaded with beside it makes a run "cannot tell". */
+const SLOT = 'runs that programs ask for';
+
+/** As `callTool`, for what makes a run: one after the other, on the whole machine. */
+export async function callInTurn(argv: readonly string[], options: CallOptions): Promise<Told[]> {
+  const { signal, queue = true, onProgress } = options;
+  if (!queue) return callTool(argv, options);
+  signal?.throwIfAborted();
+  const waits = () => onProgress?.('waiting for another run of this machine to end (queue: false does not wait)');
+  return new Promise((resolve, reject) => {
+    let begun = false;
+    // Who is called off while waiting does not wait: the turn then passes on at once. Later the run itself is stopped.
+    const callOff = () => {
+      if (!begun) reject(signal!.reason);
+    };
+    signal?.addEventListener('abort', callOff, { once: true });
+    exclusively(SLOT, waits, () => {
+      begun = true;
+      return callTool(argv, options);
+    })
+      .finally(() => signal?.removeEventListener('abort', callOff))
+      .then(resolve, reject);
+  });
+}
 
 /** Resolves with all that was told but progress. Rejects with a LockTortureError, or the signal's reason. */
 export async function callTool(argv: readonly string[], options: CallOptions): Promise<Told[]> {

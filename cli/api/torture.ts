@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Settings } from '../../harness/vocabulary/settings.js';
 import type { JsonSummary } from '../../harness/vocabulary/verdict.js';
 import { flagsOf } from '../common/settings.js';
-import { type CallOptions, callTool, LockTortureError, type Told } from './tool.js';
+import { type CallOptions, callInTurn, callTool, LockTortureError, type Told } from './tool.js';
 
 /** Settings of a run, and how to stay with it. */
 export interface TortureOptions extends Settings, CallOptions {
@@ -33,17 +33,17 @@ export interface ScenarioResult extends TortureResult {
  * signal's reason where it was stopped. A run takes its `timeLimit` (20 s) and some seconds: give the test time.
  */
 export async function torture(options: TortureOptions = {}): Promise<TortureResult> {
-  const { cwd, signal, onProgress, config, ...settings } = options;
+  const { cwd, signal, onProgress, queue, config, ...settings } = options;
   const configured = config === false ? ['--no-config'] : config === undefined ? [] : [`--config=${config}`];
-  const told = await callTool([...flags(settings), ...configured], { cwd, signal, onProgress });
+  const told = await callInTurn([...flags(settings), ...configured], { cwd, signal, onProgress, queue });
   return resultAmong(told);
 }
 
 /** Plays one scenario (docs/scenarios.md). Resolves and rejects as `torture` does. */
 export async function scenario(name: string, options: ScenarioOptions = {}): Promise<ScenarioResult> {
-  const { cwd, signal, onProgress, ...settings } = options;
-  const calling = { cwd, signal, onProgress };
-  const told = await callTool(['scenario', name, ...flags(settings)], calling);
+  const { cwd, signal, onProgress, queue, ...settings } = options;
+  const calling = { cwd, signal, onProgress, queue };
+  const told = await callInTurn(['scenario', name, ...flags(settings)], calling);
   const row = told.find(({ type }) => type === 'run');
   if (typeof row?.folder !== 'string') throw new LockTortureError(`scenario ${name} could not run: ${row?.why}`);
   const { claim, went, why } = row as Told & Pick<ScenarioResult, 'claim' | 'went' | 'why'>;

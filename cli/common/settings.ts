@@ -1,6 +1,7 @@
 /** From settings of a program or a config file to flags of the command line, which alone know what is allowed. */
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../../harness/vocabulary/settings.js';
+import { fileOfLock } from '../../lock-impl/define-lock.js';
 import { UsageError } from './errors.js';
 import { dashed } from './values.js';
 
@@ -60,16 +61,19 @@ function flagOf(key: keyof Settings, value: unknown): string[] {
     case 'duration':
       if (typeof value === 'number') return said(`${value}ms`);
       break;
-    case 'file':
+    case 'file': {
+      const carried = key === 'lock' ? fileOfLock(value) : undefined;
+      if (carried?.startsWith('file:')) return said(fileURLToPath(carried));
       if (value instanceof URL && value.protocol === 'file:') return said(fileURLToPath(value));
       if (typeof value !== 'string')
         throw refused(
           key === 'lock'
-            ? 'a file, because every client is a process of its own (new URL("./my-lock.ts", import.meta.url), or a path)'
+            ? 'a file, because every client is a process of its own (new URL("./my-lock.ts", import.meta.url), a path, or a lock that is begun with defineLock(import.meta, { … }))'
             : 'a path or a file URL',
         );
       if (value.startsWith('file:')) return said(fileURLToPath(value));
       break;
+    }
     case 'list':
       if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return said(value.join(','));
       break;

@@ -140,6 +140,19 @@ const keepOwnPlace: Plugin = {
   },
 };
 
+/** A file that imports one of these is a test, or closes over one: in the process of a client there is none. */
+const TEST_RUNNERS: ReadonlySet<string> = new Set([
+  'vitest',
+  '@jest/globals',
+  'jest',
+  'node:test',
+  'lock-torture/vitest',
+]);
+
+function ofATest(path: string): string {
+  return `a lock cannot import ${path}: every client loads it in a process of its own, where there is no test; put it into a file without it`;
+}
+
 /** What `lock-torture` is for it. Bundled: it is a few lines without state, and CommonJS files could not require it. */
 function toolFor({ own, clientMain }: Omit<BundleContext, 'outFolder'>): string {
   return own ?? fileURLToPath(new URL('../../lock-impl/define-lock.js', pathToFileURL(clientMain)));
@@ -161,6 +174,7 @@ function leavePackagesWhereTheyAre(context: Omit<BundleContext, 'outFolder'>): P
       build.onResolve({ filter: /^[^./]/ }, async (args: OnResolveArgs): Promise<OnResolveResult | undefined> => {
         const { path, importer, resolveDir, kind, pluginData } = args;
         if (pluginData === asked || kind === 'entry-point') return undefined;
+        if (TEST_RUNNERS.has(path)) return { errors: [{ text: ofATest(path) }] };
         if (isBuiltin(path)) return { path, external: true };
         if (path === 'lock-torture') return { path: tool };
         const found = await build.resolve(path, { importer, resolveDir, kind, pluginData: asked });

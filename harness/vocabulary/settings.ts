@@ -1,4 +1,5 @@
 /** What a run can be asked for from a program or a config file: the flags of `run`, by their names there. */
+import type { LockDefinition } from './lock.js';
 import type { Persistence, ServiceName } from './topology.js';
 import type { FailOn } from './verdict.js';
 import type { ResourceMode } from './workload.js';
@@ -8,8 +9,8 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h'}`;
 
 /** Of all that is left out, `run --help` tells what is taken. */
 export interface Settings {
-  /** A file (a URL, or a path), a name from `list locks`, or `cmd:` and a program. */
-  lock?: string | URL;
+  /** A file (a URL, a path, or a definition that carries it), a name from `list locks`, or `cmd:` and a program. */
+  lock?: string | URL | LockDefinition;
   service?: ServiceName;
   /** Of etcd `single` or `quorum`. */
   topology?: 'single' | 'replica' | 'sentinel' | 'cluster' | 'redlock' | 'quorum';

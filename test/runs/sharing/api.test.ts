@@ -1,9 +1,11 @@
 /** `torture()`, `scenario()` and `check()` in a program: what they resolve with, how they are stopped, what they refuse. */
-import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { check, scenario, torture } from '../../../cli/api/torture.js';
-import { freshFolder } from '../../support/torture.js';
+import { freshFolder, processesOf, ROOT, until } from '../../support/torture.js';
 
 const quick = { topology: 'single', nemesis: 'none', runtime: 'netns', timeLimit: '3s' } as const;
 
@@ -53,4 +55,50 @@ it('rejects with one line what cannot run', async () => {
   );
   await expect(torture({ ...quick, lock: {} as URL })).rejects.toThrow(/^lock: expected a file, .*, got an object$/);
   await expect(check('nowhere')).rejects.toThrow(/^[^\n]*nowhere[^\n]*$/);
+});
+
+it('calls wait for each other, on the whole machine; who is called off while waiting does not wait', async () => {
+  const out = freshFolder();
+  const told: string[] = [];
+  const tell = (name: string) => (line: string) => {
+    if (/ready after|waiting for/.test(line)) told.push(`${name} ${line.split(' ')[0]}`);
+  };
+  const one = torture({ ...quick, out, onProgress: tell('one') }).then(() => told.push('one ended'));
+  const enough = new AbortController();
+  const two = torture({ ...quick, out, onProgress: tell('two') });
+  const three = torture({ ...quick, out, signal: enough.signal });
+  enough.abort(new Error('enough'));
+  await expect(three).rejects.toThrow(/^enough$/);
+  await Promise.all([one, two]);
+  expect(told).toEqual(['two waiting', 'one single', 'one ended', 'two single']);
+});
+
+it('fake timers of a test do not reach it', async () => {
+  vi.useFakeTimers();
+  try {
+    const { verdict } = await torture({ ...quick, out: freshFolder() });
+    expect(['held', 'unknown']).toContain(verdict);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('a process that dies in the middle of a call leaves nothing', async () => {
+  const mark = randomUUID();
+  const program = `import { torture } from ${JSON.stringify(join(ROOT, 'dist/cli/api/index.js'))};
+    const onProgress = (line) => line.includes('clients of lock') && process.kill(process.pid, 'SIGKILL');
+    await torture({ ...${JSON.stringify({ ...quick, timeLimit: '10m', out: freshFolder() })}, onProgress });`;
+  const env = { ...process.env, LOCK_TORTURE_TEST_MARK: mark };
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { env, stdio: 'ignore' });
+  const signal = await new Promise((resolve) => child.once('exit', (_, by) => resolve(by)));
+  expect(signal).toBe('SIGKILL');
+  await until('the end of all that it started', () => processesOf(mark).length === 0);
+});
+
+it('refuses a lock whose file is a test', async () => {
+  const lock = join(freshFolder(), 'a.test.ts');
+  writeFileSync(lock, "import { test } from 'vitest';\ntest('x', () => {});\nexport default {};\n");
+  await expect(torture({ ...quick, lock })).rejects.toThrow(
+    /a\.test\.ts:1:\d+: a lock cannot import vitest: every client loads it in a process of its own, [^\n]*$/,
+  );
 });

@@ -1,9 +1,10 @@
 /** Settings of programs and config files become flags, and only what a command line can say. */
 import { Command } from 'commander';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { flagsOf, SETTINGS } from '../../../../cli/common/settings.js';
 import { addRunFlags, parseRunFlags } from '../../../../cli/run/flags.js';
 import type { Settings } from '../../../../harness/vocabulary/settings.js';
+import { defineLock } from '../../../../lock-impl/define-lock.js';
 
 test('there is one for every flag of run, but for how often and when, how it is printed, where settings are, and the older name of --server', () => {
   const flags = addRunFlags(new Command()).options.map((option) => option.attributeName());
@@ -57,4 +58,23 @@ test.each([
   [{ redisConf: ['a'] }, /^redisConf: expected an object of strings, got \["a"\]$/],
 ])('one line: %j', (settings, line) => {
   expect(() => flagsOf(settings as Settings)).toThrow(line);
+});
+
+describe('a lock', () => {
+  const connect = () => Promise.reject(new Error('not here'));
+
+  it('may be a definition that carries its file', () => {
+    const lock = defineLock({ url: 'file:///home/me/my-lock.ts' }, { name: 'mine', connect });
+    expect(flagsOf({ lock })).toEqual(['--lock=/home/me/my-lock.ts']);
+    expect(Object.keys(lock)).toEqual(['name', 'connect']);
+  });
+
+  it('is refused in one line where it carries none', () => {
+    const line =
+      /^lock: expected a file, because every client is a process of its own \(.*defineLock\(import\.meta, .*\), got an object$/;
+    expect(() => flagsOf({ lock: defineLock({ name: 'mine', connect }) })).toThrow(line);
+    expect(() => flagsOf({ lock: defineLock({ url: 'data:text/javascript,1' }, { name: 'mine', connect }) })).toThrow(
+      line,
+    );
+  });
 });
