@@ -74,7 +74,16 @@ const selftestRow = describes<SelftestRow>()(
   z.object({
     lock: text,
     canary: z.boolean(),
-    shown: z.enum(['caught', 'not-accused', 'missed', 'accused', 'cannot-tell', 'could-not-run', 'not-tried']),
+    shown: z.enum([
+      'caught',
+      'not-accused',
+      'missed',
+      'accused',
+      'cannot-tell',
+      'not-provoked',
+      'could-not-run',
+      'not-tried',
+    ]),
     why: text,
     afterSeconds: z.number().optional(),
     story: text,

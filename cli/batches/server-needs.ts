@@ -45,7 +45,7 @@ async function optionsFor(
   const { kind, commands } = machine.server;
   const hasOne = oneOf.some((name) => commands.includes(name));
   if (hasOne && kind !== notOn?.kind) return options;
-  const named = machine.containers?.image ?? namedServer(machine.redis);
+  const named = machine.containers?.image ?? machine.toolImage?.base ?? namedServer(machine.redis);
   if (named !== undefined)
     return { lacks: hasOne ? `on ${named}: ${notOn!.because}` : `${wanted}, which ${named} has not` };
   try {

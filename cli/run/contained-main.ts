@@ -21,6 +21,7 @@ import { couldNotRun, EXIT_COULD_NOT_RUN } from '../common/errors.js';
 import type { ContainedFrame } from './contained.js';
 import { WATCH_FD } from './enter-namespaces.js';
 import type { Machine } from './machine.js';
+import { inspected } from './probe-machine.js';
 import { namespacesHere } from './runtimes.js';
 
 const PARTS = join(PROJECT, `node_modules/@lock-torture/linux-${process.arch}`);
@@ -46,7 +47,7 @@ async function machineHere(): Promise<Machine> {
   else machine.unavailable.disk = trouble.disk;
   if (trouble.link === undefined) machine.linkShaper = link;
   else machine.unavailable.link = trouble.link;
-  return machine;
+  return inspected(machine, '--runtime docker --image valkey/valkey:9');
 }
 
 function missing(path: string): string | undefined {

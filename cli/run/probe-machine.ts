@@ -34,10 +34,10 @@ export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machi
   return isRedis ? inspected(machine) : machine;
 }
 
-/** One that does not start is a run's to report. */
-async function inspected(machine: Machine): Promise<Machine> {
+/** One that does not start is a run's to report. `flag` names another one. */
+export async function inspected(machine: Machine, flag = '--server valkey@9'): Promise<Machine> {
   const server = await inspectServer(machine.redis, LATER_COMMANDS).catch(() => undefined);
-  return server ? withServer(machine, server, '--server valkey@9') : machine;
+  return server ? withServer(machine, server, flag) : machine;
 }
 
 async function addDurableShim(machine: Machine, cache: string, say: Say): Promise<void> {
