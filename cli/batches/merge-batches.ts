@@ -20,7 +20,7 @@ import { sentences, summaryMarkdown } from '../judge/summary-text.js';
 import { type BatchSummary, batchHeadline } from './batch-record.js';
 import type { CellRow } from './matrix-cells.js';
 import { cellRow, matrixSheet, matrixSummary } from './matrix-command.js';
-import { type Row, scenariosSheet, scenariosSummary } from './scenario-command.js';
+import { type ScenarioRow, scenariosSheet, scenariosSummary } from './scenario-command.js';
 import type { SelftestRow } from './selftest-jobs.js';
 import { selftestSheet, selftestSummary } from './selftest-text.js';
 
@@ -58,7 +58,7 @@ interface Kind<R> {
 const text = z.string();
 const shardSchema = z.object({ index: z.number().int().min(1), of: z.number().int().min(1) });
 
-const scenarioRow = describes<Row>()(
+const scenarioRow = describes<ScenarioRow>()(
   z.object({
     scenario: text,
     server: text.optional(),
@@ -141,7 +141,7 @@ const scenarioOrder = byPlace(Object.keys(scenarios));
 const cellOrder = byPlace(cells.map(nameOf));
 
 const KINDS = {
-  scenarios: sheetKind<Row, ReturnType<typeof scenariosSummary>>('scenarios', {
+  scenarios: sheetKind<ScenarioRow, ReturnType<typeof scenariosSummary>>('scenarios', {
     row: scenarioRow,
     keyOf: ({ scenario, server }) => `${scenario} ${server}`,
     compare: (a, b) => byText(a.server, b.server) || scenarioOrder(a.scenario, b.scenario),

@@ -53,7 +53,7 @@ export function addScenarioFlags(command: Command): Command {
 }
 
 /** How one scenario went. */
-export interface Row {
+export interface ScenarioRow {
   scenario: string;
   /** Where it was played, if the user named that. */
   server?: string;
@@ -80,7 +80,7 @@ export async function scenarioCommand(
   const chosen = ofShard(choose(names, flags, say), flags.shard);
   if (chosen.length === 0) throw new UsageError('there are fewer scenarios than parts: nothing is left for this one');
   const batches = await optionsByServer(flags, cwd, say);
-  const rows: Row[] = [];
+  const rows: ScenarioRow[] = [];
   const beganMs = performance.now();
   const planned = chosen.length * batches.length;
   const summarise = () => ({
@@ -94,7 +94,7 @@ export async function scenarioCommand(
   );
   for (const options of batches) {
     const server = namedServer(options.machine.redis);
-    const ended = (row: Row, folder?: string) => {
+    const ended = (row: ScenarioRow, folder?: string) => {
       rows.push(row);
       const where = batches.length > 1 ? `${server}  ` : '';
       const text = `${where}${row.scenario.padEnd(40)} ${row.went.replace(/-/g, ' ')}: ${row.why}`;
@@ -119,8 +119,8 @@ export async function scenarioCommand(
   return record.end();
 }
 
-export function scenariosSummary(rows: readonly Row[], planned: number, seconds?: number) {
-  const counted = (went: Row['went']) => rows.filter((row) => row.went === went).length;
+export function scenariosSummary(rows: readonly ScenarioRow[], planned: number, seconds?: number) {
+  const counted = (went: ScenarioRow['went']) => rows.filter((row) => row.went === went).length;
   const cast = (['violated', 'cannot-tell', 'held'] as const).filter((went) => counted(went) > 0);
   const tried = planned - counted('not-tried');
   const asWritten = `${counted('as-written')} of ${tried} went as written`;
@@ -240,7 +240,7 @@ function begunRow({ name, claim, truth }: Cast, server: string | undefined) {
   return { scenario: name, ...(server !== undefined && { server }), claim, truth };
 }
 
-function rowOf(scenario: Cast, server: string | undefined, run: BatchRun): Row {
+function rowOf(scenario: Cast, server: string | undefined, run: BatchRun): ScenarioRow {
   const { expect } = scenario;
   const row = { ...begunRow(scenario, server), ...(run.runId && { run: run.runId }) };
   if (!run.results || !run.folder) return { ...row, went: 'could-not-run', why: run.error ?? 'it could not run' };
@@ -255,7 +255,7 @@ function rowOf(scenario: Cast, server: string | undefined, run: BatchRun): Row {
 }
 
 /** What came of a play of which it is not written what must. */
-function howItEnded({ verdict, headline, reasons }: Results): Pick<Row, 'went' | 'why'> {
+function howItEnded({ verdict, headline, reasons }: Results): Pick<ScenarioRow, 'went' | 'why'> {
   return verdict === 'unknown'
     ? { went: 'cannot-tell', why: reasons[0] ?? headline }
     : { went: verdict, why: headline };
@@ -278,8 +278,8 @@ export function unexpected(
   return other && `nothing of class ${other.class} was to be found; ${results.headline}`;
 }
 
-function statusOf(rows: readonly Row[], planned: number): 0 | 1 | 2 | 3 {
-  const some = (...ways: Row['went'][]) => rows.some(({ went }) => ways.includes(went));
+function statusOf(rows: readonly ScenarioRow[], planned: number): 0 | 1 | 2 | 3 {
+  const some = (...ways: ScenarioRow['went'][]) => rows.some(({ went }) => ways.includes(went));
   if (some('otherwise', 'violated')) return 1;
   if (some('could-not-run')) return 3;
   const nothingTried = rows.every(({ went }) => went === 'not-tried');
@@ -309,7 +309,7 @@ export function scenariosSheet(summary: ReturnType<typeof scenariosSummary>, id:
   };
 }
 
-function wentCell({ went }: Row): SheetCell {
+function wentCell({ went }: ScenarioRow): SheetCell {
   const text = went.replace(/-/g, ' ');
   return went === 'not-tried' ? text : { text, good: went === 'as-written' || went === 'held' };
 }

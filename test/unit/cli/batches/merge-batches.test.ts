@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mergeBatches, partsIn, partsKind } from '../../../../cli/batches/merge-batches.js';
-import { type Row, scenariosSummary } from '../../../../cli/batches/scenario-command.js';
+import { type ScenarioRow, scenariosSummary } from '../../../../cli/batches/scenario-command.js';
 import type { SelftestRow } from '../../../../cli/batches/selftest-jobs.js';
 import { selftestSummary } from '../../../../cli/batches/selftest-text.js';
 import { ofShard } from '../../../../cli/common/values.js';
@@ -14,7 +14,14 @@ import { scenarios } from '../../../../scenarios/index.js';
 const PARTS = 4;
 
 const scenarioRows = Object.values(scenarios).map(
-  ({ name, claim, truth }): Row => ({ scenario: name, claim, truth, went: 'as-written', why: 'w', run: `run-${name}` }),
+  ({ name, claim, truth }): ScenarioRow => ({
+    scenario: name,
+    claim,
+    truth,
+    went: 'as-written',
+    why: 'w',
+    run: `run-${name}`,
+  }),
 );
 const selftestRows = Array.from(
   { length: 10 },
@@ -40,7 +47,7 @@ const seriesRows = Array.from({ length: 10 }, (_, n) =>
 
 /** What each kind of batch leaves in its folder. */
 const KINDS = {
-  scenarios: (rows: Row[], planned: number) => ['scenarios.json', scenariosSummary(rows, planned, 9)] as const,
+  scenarios: (rows: ScenarioRow[], planned: number) => ['scenarios.json', scenariosSummary(rows, planned, 9)] as const,
   selftest: (rows: SelftestRow[], planned: number) => ['selftest.json', selftestSummary(rows, planned, 9)] as const,
   series: (rows: typeof seriesRows, planned: number) =>
     ['summary.json', summarise(rows, { ended: 'complete', planned })] as const,
