@@ -183,6 +183,7 @@ class Rows {
       token: nothing,
       value: nothing,
       version: nothing,
+      cancelledNs: nothing,
     };
     const leaseNs = new Float64Array(count).fill(Number.POSITIVE_INFINITY);
     return { key: 'lock:0', operations, rows: lines, callNs, returnNs, leaseNs };

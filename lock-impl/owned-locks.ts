@@ -6,7 +6,7 @@ import type { AcquireOptions, LockHold, TopologyAccess } from '../harness/vocabu
 import type { LockMode } from '../harness/vocabulary/protocol.js';
 import { type OwnerHold, type Protocol, ReentrantLock } from './reentrant-lock.js';
 
-/** The one caller of a client of the harness. */
+/** Who asks, where nobody else does. */
 const CALLER = '1';
 
 /** Adapts the lock that `protocolOf` describes for a key, and for a mode if there are two. */
@@ -15,14 +15,14 @@ export function ownedLocks(access: TopologyAccess, protocolOf: (key: string, mod
   const locks = new Map<string, ReentrantLock>();
   const holdOf = new WeakMap<OwnerHold, LockHold>();
 
-  const lockOf = (key: string, mode: LockMode, watchdogMs: number) => {
-    const name = `${mode} ${key}`;
+  const lockOf = (key: string, mode: LockMode, watchdogMs: number, caller: string) => {
+    const name = `${caller} ${mode} ${key}`;
     const known = locks.get(name);
     if (known) return known;
     const lock = new ReentrantLock({
       access,
       protocol: protocolOf(key, mode),
-      owner: `${clientId}:${CALLER}`,
+      owner: `${clientId}:${caller}`,
       watchdogMs,
       onRenewed(grants, sentNs, leaseMs) {
         for (const grant of grants) {
@@ -36,8 +36,9 @@ export function ownedLocks(access: TopologyAccess, protocolOf: (key: string, mod
   };
 
   return {
-    async acquire(key: string, { leaseMs, waitMs, mode = 'write', signal }: AcquireOptions): Promise<LockHold> {
-      const lock = lockOf(key, mode, leaseMs);
+    async acquire(key: string, options: AcquireOptions): Promise<LockHold> {
+      const { leaseMs, waitMs, mode = 'write', signal, caller = CALLER } = options;
+      const lock = lockOf(key, mode, leaseMs, caller);
       const grant = await lock.acquire({ leaseMs, watched: true, waitMs, signal });
       // Without `validForMs`: it is good for as long as it is renewed, and `lost` tells when it no longer is.
       const hold = { grantSentNs: grant.sentNs, lost: grant.lost, release: () => lock.release(grant) };

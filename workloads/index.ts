@@ -1,5 +1,6 @@
 /** What the clients can do. */
 import type { Workload } from '../harness/vocabulary/workload.js';
+import { callers } from './callers.js';
 import { counter } from './counter.js';
 import { crash } from './crash.js';
 import { fair } from './fair.js';
@@ -28,6 +29,7 @@ const all = [
   singletonJob,
   tries,
   lateRelease,
+  callers,
 ];
 
 export const workloads: Record<string, Workload> = Object.fromEntries(all.map((workload) => [workload.name, workload]));

@@ -6,6 +6,7 @@
  * no network to stop, and only from so many servers that none could have been granted.
  */
 
+import { clientNames } from '../../harness/record/facts/clients.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
@@ -120,7 +121,7 @@ function cutsOff({ client, leaseEndNs }: Hold, evidence: Evidence): EffectSpan[]
  */
 function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   if (renews(hold, evidence, input)) return undefined;
-  const names = [hold.client, evidence.effects.hostOf(hold.client)];
+  const names = [...clientNames(input.history, hold.client), evidence.effects.hostOf(hold.client)];
   const struck = evidence.effects
     .footprints()
     .some(

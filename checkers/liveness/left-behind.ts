@@ -20,7 +20,7 @@
  * from their beginning.
  */
 
-import { allClientNames } from '../../harness/record/facts/clients.js';
+import { allClientNames, clientNames } from '../../harness/record/facts/clients.js';
 import { effectsOf, SETTLE_NS } from '../../harness/record/facts/effects.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { ownerIs } from '../../harness/record/facts/key-writes.js';
@@ -102,7 +102,7 @@ function ableToTakeBack(history: History, candidates: readonly Candidate[]): Can
   return candidates.filter(({ left, next }) => {
     const settledNs = next.atNs + SETTLED_NS;
     if ((endNs.get(left.client) ?? Number.POSITIVE_INFINITY) <= settledNs) return false;
-    const own = [left.client, effects.hostOf(left.client)];
+    const own = [...clientNames(history, left.client), effects.hostOf(left.client)];
     return !footprints.some(
       ({ names, earliestNs, latestNs }) =>
         earliestNs <= settledNs && latestNs >= left.atNs && own.some((name) => names.has(name)),

@@ -18,6 +18,7 @@ export const SETTINGS: Readonly<Record<keyof Settings, Kind>> = {
   image: 'plain',
   clientImage: 'plain',
   clients: 'plain',
+  callers: 'plain',
   keys: 'plain',
   startsWithin: 'duration',
   lease: 'duration',

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { judge } from '../../checkers/index.js';
+import { namedByCallers } from '../../harness/record/caller-commands.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { readHistory } from '../../harness/record/history.js';
 import { namedByKeys } from '../../harness/record/key-names.js';
@@ -111,7 +112,7 @@ export async function readInput(
   const history = await readHistory(recordedIn(folder), config.topologyOptions.nodes);
   tidy();
   const recorded = await readObservations(join(folder, 'observations.jsonl'));
-  const observations = namedByKeys(recorded, history, config.keys);
+  const observations = namedByCallers(namedByKeys(recorded, history, config.keys), history);
   const model = modelOf(history, workloadOf(config)?.model ?? { kind: 'mutex' });
   const playTrouble = config.scenario === undefined ? undefined : readPlayTrouble(folder);
   return { input: { history, observations, config, plan, model, playTrouble }, judges: judgesOfRun(config) };

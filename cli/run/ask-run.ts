@@ -71,7 +71,7 @@ function kindOf({ service, topology }: RunFlags, given: Invocation['given']): To
 const OF_REDIS = ['persistence', 'minReplicasToWrite', 'maxmemoryPolicy', 'auth', 'redisConf'] as const;
 
 function settingsOf(flags: RunFlags, { service }: TopologyKind, lock: string, cwd: string): AskedRun['settings'] {
-  const { topology, workload, clients, hold, careless, resource, failOn } = flags;
+  const { topology, workload, clients, callers, hold, careless, resource, failOn } = flags;
   return {
     topology,
     ...(service !== 'redis' && { service }),
@@ -80,6 +80,7 @@ function settingsOf(flags: RunFlags, { service }: TopologyKind, lock: string, cw
     cwd,
     workload,
     clients,
+    ...(callers > 1 && { callers }),
     keys: Array.from({ length: flags.keys }, (_, n) => `lock:${n}`),
     ...(flags.startsWithin !== undefined && { startsWithinMs: flags.startsWithin }),
     leaseMs: flags.lease,

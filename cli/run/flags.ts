@@ -67,6 +67,7 @@ export interface RunFlags extends SeriesFlags, MachineFlags, ConfigFlags {
   lock?: string;
   workload: string;
   clients: number;
+  callers: number;
   keys: number;
   lease: number;
   startsWithin?: number;
@@ -133,6 +134,12 @@ export function addRunFlags(command: Command): Command {
     ).default('mutex'),
     ...machineOptions(),
     value('--clients <n>', 'lock clients, one process each', wholeNumberIn(1, 200), 6, '6; 8 without --hold'),
+    value(
+      '--callers <n>',
+      'callers in each client process (threads, tasks), each an owner of its own; for locks with the feature callers',
+      wholeNumberIn(1, 26),
+      1,
+    ),
     value('--keys <n>', 'locks they contend for', wholeNumberIn(1, 1000), 3, '3; 8 without --hold'),
     value(
       '--starts-within <duration>',

@@ -11,6 +11,7 @@ const FLAG_OF: Record<keyof WorkloadDefaults, keyof RunFlags> = {
   lock: 'lock',
   nemesis: 'nemesis',
   clients: 'clients',
+  callers: 'callers',
   keys: 'keys',
   leaseMs: 'lease',
   waitMs: 'wait',

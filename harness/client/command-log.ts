@@ -2,10 +2,11 @@
  * What became of every Redis command that an operation of the lock sent: the ground on which the client process says
  * `fail` (certain) or `info` (cannot tell), and where the lease of a grant begins.
  *
- * It knows nothing of Redis clients; `stamping.ts` fills it. It attributes a command to every operation that runs
- * when the command is made: with one operation at a time that is exact but for background renewals, and there it errs
- * towards `info`.
+ * It knows nothing of Redis clients; `stamping.ts` fills it. It attributes a command to the operation in whose code it is made;
+ * one that is made elsewhere (by a timer, in the code of an operation that is over) to every operation that runs just then.
+ * With one operation at a time that is exact but for background renewals, and there it errs towards `info`.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
  * - `unsent`: rejected inside this process, so no server saw it; or only nodes that sent it elsewhere (a Cluster's MOVED);
@@ -64,6 +65,12 @@ export type OpCommands = readonly CommandRecord[];
 
 export class CommandLog {
   readonly #running = new Set<CommandRecord[]>();
+  readonly #within = new AsyncLocalStorage<OpCommands>();
+
+  /** Calls the code of an operation that was begun. */
+  within<T>(commands: OpCommands, call: () => T): T {
+    return this.#within.run(commands, call);
+  }
 
   /** From now on commands count as this operation's, until `end`. */
   begin(): OpCommands {
@@ -78,7 +85,9 @@ export class CommandLog {
 
   /** A command was made; whether it leaves shows in its state later. */
   add(record: CommandRecord): void {
-    for (const commands of this.#running) commands.push(record);
+    const own = this.#within.getStore() as CommandRecord[] | undefined;
+    if (own && this.#running.has(own)) own.push(record);
+    else for (const commands of this.#running) commands.push(record);
   }
 }
 

@@ -5,6 +5,7 @@
  * and `began` of a release right before the lock is called, so that a process stopped in between shows as a long hold.
  * Reading lines, ending the process and reaching Redis are the caller's.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LockClient, LockDefinition, LockHold, TopologyAccess } from '../vocabulary/lock.js';
 import type {
   AcquireValue,
@@ -46,21 +47,37 @@ interface HeldLock {
   stopListening(): void;
 }
 
+/** An operation that runs. */
+interface Running {
+  /** The acquire to which it belongs. */
+  readonly holdId: number | undefined;
+  /** The step at which it is to stop this process. */
+  stopAt: string | undefined;
+}
+
+/** An acquire that its caller may give up. */
+interface Cancellable {
+  readonly gaveUp: AbortController;
+  /** Resolves when the caller has been told long enough ago that nobody waits any more. */
+  readonly overdue: Promise<void>;
+  cancel(): void;
+}
+
 type Answer = CallOutcome<object | undefined> & { began?: number; ended?: number };
 
 export class Session {
   readonly #ports: SessionPorts;
   #connected: { client: LockClient; options: ClientOptions } | undefined;
   #resource: ResourceConnection | undefined;
-  /** The step at which the running operation is to stop this process. */
-  #stopAt: string | undefined;
   #initialised = false;
   readonly #held = new Map<number, HeldLock>();
   readonly #idOfHold = new WeakMap<LockHold, number>();
   /** Renewals of holds whose grant has not been answered yet: the harness does not know those. */
   readonly #early = new WeakMap<LockHold, { sentNs: number; leaseMs: number }[]>();
-  /** Ids of the acquires to which the running operations belong; a step belongs to one only if it is the only one. */
-  readonly #inside = new Map<number, number | undefined>();
+  /** Operations that run; a step belongs to the one whose code it is in, or to the only one. */
+  readonly #running = new Set<Running>();
+  readonly #within = new AsyncLocalStorage<Running>();
+  readonly #acquiring = new Map<number, Cancellable>();
 
   constructor(ports: SessionPorts) {
     this.#ports = ports;
@@ -89,6 +106,8 @@ export class Session {
         return this.#extend(request);
       case 'release':
         return this.#release(request);
+      case 'cancel':
+        return this.#cancel(request);
       case 'read':
       case 'write':
         return this.#access(request);
@@ -117,7 +136,7 @@ export class Session {
       }
       this.#connected = { client, options };
       if (options.resource) this.#resource = this.#ports.resource(options.resource, options.commandTimeoutMs);
-      const features = [...new Set([...(lock.features ?? []), 'clock', 'resource', 'stop-at'])];
+      const features = [...new Set([...(lock.features ?? []), 'clock', 'resource', 'stop-at', 'callers', 'cancel'])];
       const value: HandshakeValue = { lock: lock.name, features };
       if (lock.topologies) value.topologies = [...lock.topologies];
       if (lock.model) value.model = lock.model;
@@ -130,15 +149,24 @@ export class Session {
     }
   }
 
-  async #acquire({ id, key, leaseMs, waitMs, mode, stopAt }: Extract<Request, { op: 'acquire' }>): Promise<Answer> {
+  async #acquire(request: Extract<Request, { op: 'acquire' }>): Promise<Answer> {
     if (!this.#connected) return notConnected;
+    const { id, key, leaseMs, waitMs, mode, stopAt, caller } = request;
     const { client, options } = this.#connected;
-    const gaveUp = new AbortController();
+    const trying = this.#cancellable(options.commandTimeoutMs);
+    this.#acquiring.set(id, trying);
+    const { gaveUp } = trying;
     // Twice the bound of a command: the try that runs when the wait is over, and its undoing.
-    const cancel = this.#ports.after(waitMs + 2 * options.commandTimeoutMs, () => gaveUp.abort());
-    const call = () => client.acquire(key, { leaseMs, waitMs, ...(mode && { mode }), signal: gaveUp.signal });
-    const { settled, commands, began, ended } = await this.#run(id, id, call, stopAt);
-    cancel();
+    const inTime = this.#ports.after(waitMs + 2 * options.commandTimeoutMs, () => gaveUp.abort());
+    const asked = { leaseMs, waitMs, ...(mode && { mode }), ...(caller !== undefined && { caller }) };
+    const call = () => {
+      const granted = client.acquire(key, { ...asked, signal: gaveUp.signal });
+      // What a lock grants that was given up goes to nobody, as it does where its caller waits for something else by then.
+      return Promise.race([granted, trying.overdue.then(() => Promise.reject(new Error('cancelled')))]);
+    };
+    const { settled, commands, began, ended } = await this.#run(id, call, stopAt);
+    inTime();
+    this.#acquiring.delete(id);
     const outcome = callOutcome<LockHold | null, LockHold>(settled, commands, (hold) =>
       hold === null ? 'held' : undefined,
     );
@@ -156,13 +184,13 @@ export class Session {
     return { type: 'ok', value, began, ended };
   }
 
-  async #extend({ id, hold: holdId, leaseMs, stopAt }: Extract<Request, { op: 'extend' }>): Promise<Answer> {
+  async #extend({ hold: holdId, leaseMs, stopAt }: Extract<Request, { op: 'extend' }>): Promise<Answer> {
     const held = this.#held.get(holdId);
     if (!held) return unknownHold(holdId);
     const { hold, key } = held;
     if (!hold.extend) return { type: 'fail', reason: 'unsupported: this hold has no extend()' };
     const call = () => hold.extend!(leaseMs);
-    const { settled, commands, began, ended } = await this.#run(id, holdId, call, stopAt);
+    const { settled, commands, began, ended } = await this.#run(holdId, call, stopAt);
     type Extended = { validForMs?: number };
     const outcome = callOutcome<Extended | null, Extended>(settled, commands, (r) =>
       r === null ? 'not-owner' : undefined,
@@ -176,18 +204,43 @@ export class Session {
     return { type: 'ok', value, began, ended };
   }
 
-  async #release({ id, hold: holdId, stopAt }: Extract<Request, { op: 'release' }>): Promise<Answer> {
+  async #release({ hold: holdId, stopAt }: Extract<Request, { op: 'release' }>): Promise<Answer> {
     const held = this.#held.get(holdId);
     if (!held) return unknownHold(holdId);
     held.stopListening();
     const call = () => held.hold.release();
-    const { settled, commands, began, ended } = await this.#run(id, holdId, call, stopAt);
+    const { settled, commands, began, ended } = await this.#run(holdId, call, stopAt);
     const outcome = callOutcome<void | boolean, void | true>(settled, commands, (r) =>
       r === false ? 'not-owner' : undefined,
     );
     const over = outcome.type === 'ok' || (outcome.type === 'fail' && outcome.reason === 'not-owner');
     if (over) this.#held.delete(holdId);
     return outcome.type === 'ok' ? { type: 'ok', value: undefined, began, ended } : { ...outcome, began, ended };
+  }
+
+  /** Whoever waited for that acquire waits no more. */
+  #cancel({ acquire }: Extract<Request, { op: 'cancel' }>): Answer {
+    const trying = this.#acquiring.get(acquire);
+    if (!trying) return { type: 'fail', reason: `answered: acquire ${acquire} is not on its way` };
+    trying.cancel();
+    return { type: 'ok', value: undefined };
+  }
+
+  #cancellable(commandTimeoutMs: number): Cancellable {
+    const gaveUp = new AbortController();
+    let told = () => {};
+    const overdue = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    return {
+      gaveUp,
+      overdue,
+      cancel: () => {
+        gaveUp.abort();
+        // The command that runs, and the undoing of what it did.
+        this.#ports.after(2 * commandTimeoutMs, told);
+      },
+    };
   }
 
   /** Reads or writes what the lock protects. The lock has no part in it but its fencing token. */
@@ -209,20 +262,19 @@ export class Session {
 
   /** Calls the lock's code with its commands logged and stamps taken right before and right after. */
   async #run<T>(
-    id: number,
     holdId: number | undefined,
     call: () => Promise<T>,
     stopAt: string | undefined,
   ): Promise<{ settled: Settled<T>; commands: OpCommands; began: number; ended: number }> {
     const { log, nowNs } = this.#ports;
     const commands = log.begin();
-    this.#inside.set(id, holdId);
-    this.#stopAt = stopAt;
+    const running: Running = { holdId, stopAt };
+    this.#running.add(running);
     let settled: Settled<T>;
     let ended: number;
     const began = nowNs();
     try {
-      const returned = await call();
+      const returned = await this.#within.run(running, () => log.within(commands, call));
       ended = nowNs();
       settled = { returned };
     } catch (threw) {
@@ -230,8 +282,7 @@ export class Session {
       settled = { threw };
     } finally {
       log.end(commands);
-      this.#inside.delete(id);
-      this.#stopAt = undefined;
+      this.#running.delete(running);
     }
     return { settled, commands, began, ended };
   }
@@ -266,12 +317,14 @@ export class Session {
 
   async #step(name: string): Promise<void> {
     const notice: Notice = { type: 'step', name, at: this.#ports.nowNs() };
-    const holds = [...this.#inside.values()];
-    if (holds.length === 1 && holds[0] !== undefined) notice.hold = holds[0];
+    const [only] = this.#running;
+    const within = this.#within.getStore();
+    const inside = within && this.#running.has(within) ? within : this.#running.size === 1 ? only : undefined;
+    if (inside?.holdId !== undefined) notice.hold = inside.holdId;
     await this.#ports.write(notice);
-    if (name !== this.#stopAt) return;
+    if (inside === undefined || name !== inside.stopAt) return;
     // Once: it is not expected to stand there again when the lock comes by in its next try.
-    this.#stopAt = undefined;
+    inside.stopAt = undefined;
     await this.#ports.stopHere();
   }
 

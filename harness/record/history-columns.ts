@@ -38,6 +38,7 @@ export const OPERATION_COLUMNS = {
   token: numbers,
   value: numbers,
   version: numbers,
+  cancelledNs: numbers,
 } as const satisfies SpecificationOf<Operations>;
 
 export const NOTICE_COLUMNS = {
@@ -89,6 +90,7 @@ export const COMPLETION_FIELDS = {
   wallMs: { column: 'value', where: ['op', ['clock']] },
   value: { column: 'value', where: ['op', ['read']] },
   version: 'version',
+  cancelledNs: 'cancelledNs',
 } as const satisfies OperationFields<Own<CompletionEvent>>;
 
 const everyNotice = { i: 'line', atNs: 'atNs', type: 'type' } as const;

@@ -264,6 +264,7 @@ const completion = {
   beganNs: optional(number),
   endedNs: optional(number),
   reason: optional(text),
+  cancelledNs: optional(number),
   token: optional(number),
   validForMs: optional(number),
   grantSentNs: optional(number),
@@ -294,6 +295,7 @@ const eventFields = {
   'client-up': {
     client: nameText,
     slot: nameText,
+    process: optional(nameText),
     host: nameText,
     address: nameText,
     lock: nameText,

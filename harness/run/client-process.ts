@@ -56,7 +56,10 @@ export class LineAllowance {
   }
 }
 
-export type Reply = { type: 'ok' | 'fail' | 'info' } & Omit<Completion, 'value'> & { value?: unknown };
+/** `unanswered`: the program did not say it; it is gone, late or not to be trusted. */
+export type Reply = { type: 'ok' | 'fail' | 'info'; unanswered?: true } & Omit<Completion, 'value'> & {
+    value?: unknown;
+  };
 
 /** The program did not shake hands as the protocol says; the message names what it said. */
 export class HandshakeError extends Error {
@@ -142,7 +145,8 @@ export class ClientProcess {
   /** Sends a request; resolves with its completion (`info` when the process dies or babbles first). */
   exchange(id: number, body: RequestBody): Promise<Reply> {
     return new Promise((resolve) => {
-      if (this.gone || this.garbage !== undefined) return resolve({ type: 'info', reason: 'client is gone' });
+      if (this.gone || this.garbage !== undefined)
+        return resolve({ type: 'info', unanswered: true, reason: 'client is gone' });
       this.pending.set(id, resolve);
       this.process.stdin.write(`${JSON.stringify({ id, ...body })}\n`);
     });
@@ -257,7 +261,7 @@ export class ClientProcess {
   }
 
   private abandon(reason: string): void {
-    for (const resolve of this.pending.values()) resolve({ type: 'info', reason });
+    for (const resolve of this.pending.values()) resolve({ type: 'info', unanswered: true, reason });
     this.pending.clear();
   }
 }

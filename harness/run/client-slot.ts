@@ -92,6 +92,7 @@ export class ClientSlot {
         {
           client: name,
           leaseMs: this.options.leaseMs,
+          ...(target.callers.length > 1 && { callers: target.callers.length }),
           commandTimeoutMs: this.options.commandTimeoutMs,
           seed: this.options.random.fork(`client/${name}`).int(0, 0x7fffffff),
           ...(this.options.resource && { resource: this.options.resource }),
@@ -191,14 +192,19 @@ export class ClientSlot {
     }
   }
 
-  /** Leads one process through the script until it is gone or the scripts end. */
+  /** Leads one process, each of its callers through a script of its own, until it is gone or the scripts end. */
   private async lead(target: SlotProcess, stopping: AbortSignal): Promise<void> {
-    const script = this.options.script(this.options.random.fork(`script/${target.name}`), target.lock);
+    await Promise.all(target.callers.map((caller, n) => this.leadCaller(target, caller, n, stopping)));
+    if (stopping.aborted && !target.client.gone && !target.condemned) await target.releaseAll();
+  }
+
+  private async leadCaller(target: SlotProcess, caller: string, n: number, stopping: AbortSignal): Promise<void> {
+    const script = this.options.script(this.options.random.fork(`script/${caller}`), target.lock);
     let step = script.next();
     while (!step.done) {
       const instruction = step.value;
-      if (stopping.aborted && instruction.do === 'acquire') return target.releaseAll();
-      const outcome = await target.perform(instruction, stopping);
+      if (stopping.aborted && instruction.do === 'acquire') return;
+      const outcome = await target.perform(instruction, stopping, n);
       if (target.client.gone || target.condemned) return;
       step = script.next(outcome);
     }

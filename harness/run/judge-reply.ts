@@ -23,7 +23,7 @@ export function judgeReply(
   sentNs: number,
   readNs: number,
 ): JudgedReply {
-  const { type, value, ...stamps } = reply;
+  const { type, value, unanswered: _, ...stamps } = reply;
   const began = stamps.beganNs ?? sentNs;
   const ended = stamps.endedNs ?? readNs;
   if (!(sentNs <= began && began <= ended && ended <= readNs)) {

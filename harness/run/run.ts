@@ -242,6 +242,7 @@ function createScheduler(
     topologyName: topology.name,
     ...(!parts.workload.anyLock && { model: parts.workload.model }),
     leaseMs: config.leaseMs,
+    callers: config.callers ?? 1,
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     ...(config.startsWithinMs !== undefined && { startsWithinMs: config.startsWithinMs }),
     operationGraceMs: OPERATION_GRACE_MS,

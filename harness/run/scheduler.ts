@@ -70,7 +70,11 @@ export class Scheduler {
         `lock "${first.lock}" lets ${promised.permits} clients hold at once, and this workload expects one: every run would accuse it`,
       );
     }
-    const { needs } = this.options;
+    const { needs, callers = 1 } = this.options;
+    if (callers > 1 && !first.features.includes('callers'))
+      throw new UnfitLockError(
+        `several callers in each process are for locks with the feature callers, which "${first.lock}" does not say it has`,
+      );
     if (needs && !needs.some((feature) => first.features.includes(feature)))
       throw new UnfitLockError(
         `this workload is for locks with the feature ${needs.join(' or ')}, which "${first.lock}" does not say it has`,

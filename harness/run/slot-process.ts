@@ -33,6 +33,8 @@ export interface ClientRun {
   epochNs: number;
   clientArgv: readonly string[];
   leaseMs: number;
+  /** How many callers there are in a process; absent: one. */
+  callers?: number;
   /** What an operation may take on top of the wait that it was given, before its outcome is unknown. */
   operationGraceMs: number;
   /** Where operations are to stop, beside those that say it themselves. */
@@ -55,6 +57,7 @@ interface AcquireOnItsWay {
 export class SlotProcess implements ClientTarget {
   readonly client: ClientProcess;
   readonly slot: string;
+  readonly callers: readonly string[];
   /** Its outcome is unknown or its output garbage: it was sent SIGKILL and must not be used again. */
   condemned = false;
   private ending: Promise<void> | undefined;
@@ -63,11 +66,13 @@ export class SlotProcess implements ClientTarget {
   private readonly acquiring = new Map<number, AcquireOnItsWay>();
   /** Called when the hold with that id is lost. */
   private readonly wakers = new Map<number, () => void>();
+  /** Whose the acquire with that id is, and the hold that it was granted. */
+  private readonly askedBy = new Map<number, string>();
   private isUp = false;
   private handshake: HandshakeValue | undefined;
   private isDown = false;
-  /** The operation that waits for its answer. */
-  private asking: ProtocolBreak['lost'];
+  /** Operations that wait for their answer, by id. */
+  private readonly asking = new Map<number, NonNullable<ProtocolBreak['lost']>>();
   stopping: { readonly step: string } | undefined;
   private protocolBreak: ProtocolBreak | undefined;
   private readonly ended = new AbortController();
@@ -80,6 +85,7 @@ export class SlotProcess implements ClientTarget {
     private readonly fault: { killed(): void; resumed(): void },
   ) {
     this.slot = host.name;
+    this.callers = callerNames(name, run.callers ?? 1);
     this.client = new ClientProcess({
       name,
       host,
@@ -104,29 +110,37 @@ export class SlotProcess implements ClientTarget {
   }
 
   get holding(): readonly string[] {
-    return this.run.ledger.open(this.name).map(({ key }) => key);
+    return this.callers.flatMap((caller) => this.run.ledger.open(caller)).map(({ key }) => key);
   }
 
+  /** Where several operations run in it at once, it cannot be told which of them is to stop it. */
   get canStop(): boolean {
-    return this.handshake?.features.includes('stop-at') === true;
+    return this.callers.length === 1 && this.has('stop-at');
+  }
+
+  private has(feature: string): boolean {
+    return this.handshake?.features.includes(feature) === true;
   }
 
   up(value: HandshakeValue): void {
     this.isUp = true;
     this.handshake = value;
-    this.run.recorder.record({
-      type: 'client-up',
-      client: this.name,
-      slot: this.slot,
-      host: this.host.name,
-      address: this.host.address,
-      lock: value.lock,
-      features: value.features,
-      ...(value.model && { model: value.model }),
-      ...(value.lease && { lease: value.lease }),
-      ...(value.deadlines && { deadlines: value.deadlines }),
-      ...(value.keys && { keys: value.keys }),
-    });
+    const slots = callerNames(this.slot, this.callers.length);
+    for (const [n, client] of this.callers.entries())
+      this.run.recorder.record({
+        type: 'client-up',
+        client,
+        slot: slots[n]!,
+        ...(client !== this.name && { process: this.name }),
+        host: this.host.name,
+        address: this.host.address,
+        lock: value.lock,
+        features: value.features,
+        ...(value.model && { model: value.model }),
+        ...(value.lease && { lease: value.lease }),
+        ...(value.deadlines && { deadlines: value.deadlines }),
+        ...(value.keys && { keys: value.keys }),
+      });
   }
 
   /** What the lock said of itself. Throws before the handshake. */
@@ -153,31 +167,59 @@ export class SlotProcess implements ClientTarget {
     await this.client.process.exited;
   }
 
-  /** Carries out one instruction; an operation is recorded as invoke and completion. */
-  async perform(instruction: Instruction, stopping?: AbortSignal): Promise<Outcome> {
-    if (instruction.do === 'idle') return this.idle(instruction.ms, instruction.untilLost, stopping);
-    if (instruction.do === 'abandon') return this.abandon(instruction.hold);
+  /** Carries out one instruction of the nth caller; an operation is recorded as invoke and completion. */
+  async perform(instruction: Instruction, stopping?: AbortSignal, caller = 0): Promise<Outcome> {
+    const client = this.callers[caller]!;
+    if (instruction.do === 'idle') return this.idle(instruction.ms, instruction.untilLost, stopping, client);
+    if (instruction.do === 'abandon') return this.abandon(instruction.hold, client);
     const { clock, recorder, epochNs } = this.run;
     const id = this.client.reserveId();
-    const { op, key, body, limitMs } = this.describe(this.staged(instruction));
+    const { op, key, body, limitMs } = this.describe(this.staged(instruction), client);
     const hold = 'hold' in instruction ? { hold: instruction.hold } : {};
     if (this.isDown || this.condemned) return { type: 'info', id, reason: 'client is gone' };
-    const { do: _, ...asked } = withoutStop(instruction);
-    const invoked = recorder.record({ type: 'invoke', client: this.name, id, op, ...asked, key });
-    if (op === 'acquire') this.acquiring.set(id, { sentNs: invoked.atNs, early: [] });
-    this.asking = { id, op, key };
-    this.stopping = 'stopAt' in body && body.stopAt !== undefined ? { step: body.stopAt } : undefined;
-    const reply = await this.inTime(this.client.exchange(id, body), limitMs, stopping);
+    const { do: _, ...asked } = withoutStaging(instruction);
+    const invoked = recorder.record({ type: 'invoke', client, id, op, ...asked, key });
+    if (op === 'acquire') {
+      this.acquiring.set(id, { sentNs: invoked.atNs, early: [] });
+      this.askedBy.set(id, client);
+    }
+    this.asking.set(id, { id, op, key });
+    if (this.canStop) this.stopping = 'stopAt' in body && body.stopAt !== undefined ? { step: body.stopAt } : undefined;
+    const answer = this.client.exchange(
+      id,
+      this.callers.length > 1 ? { ...body, ...{ caller: CALLERS[caller] } } : body,
+    );
+    const cancelled = this.cancelling(instruction, id, answer);
+    const reply = await this.inTime(answer, limitMs, stopping);
     const readNs = clock.nowNs();
+    const cancelledNs = cancelled();
     const { type, completion, broke } = judgeReply(reply, op, epochNs, invoked.atNs, readNs);
     if (broke !== undefined) this.broke(broke);
-    this.asking = undefined;
-    this.stopping = undefined;
-    const condemned = type === 'info';
-    recorder.record({ type, client: this.name, id, op, key, ...hold, ...completion }, readNs);
+    this.asking.delete(id);
+    if (this.canStop) this.stopping = undefined;
+    const given = { ...completion, ...(cancelledNs !== undefined && { cancelledNs }) };
+    recorder.record({ type, client, id, op, key, ...hold, ...given }, readNs);
     if (op === 'acquire') this.acquired(id, type === 'ok');
-    if (condemned) await this.condemn(completion.reason ?? 'outcome unknown');
-    return { type, id, ...completion };
+    if (op === 'release' && type === 'ok' && 'hold' in instruction) this.askedBy.delete(instruction.hold);
+    // Of what its caller gave up nobody has to know how it ended, and what comes of it is to be seen: unless the program is gone.
+    const isLeftAlone = cancelledNs !== undefined && broke === undefined && !reply.unanswered;
+    if (type === 'info' && !isLeftAlone) await this.condemn(completion.reason ?? 'outcome unknown');
+    return { type, id, ...given };
+  }
+
+  /** Tells the program after the time that was asked for that nobody waits for the acquire any more; the result says when. */
+  private cancelling(instruction: Operation, id: number, answer: Promise<Reply>): () => number | undefined {
+    if (instruction.do !== 'acquire' || instruction.cancelAfterMs === undefined || !this.has('cancel'))
+      return () => undefined;
+    let cancelledNs: number | undefined;
+    const answered = new AbortController();
+    void answer.then(() => answered.abort());
+    void this.run.clock.sleep(instruction.cancelAfterMs, answered.signal).then(() => {
+      if (answered.signal.aborted || this.isDown || this.condemned) return;
+      cancelledNs = this.run.clock.nowNs();
+      void this.client.exchange(this.client.reserveId(), { op: 'cancel', acquire: id });
+    });
+    return () => cancelledNs;
   }
 
   /** With the step at which it is to stop, if it is to stop at one. */
@@ -187,20 +229,22 @@ export class SlotProcess implements ClientTarget {
     return stopAt === undefined ? instruction : { ...instruction, stopAt };
   }
 
-  private describe(instruction: Operation): {
+  private describe(
+    instruction: Operation,
+    client: string,
+  ): {
     op: HeldOp | 'acquire';
     key: string;
     body: RequestBody;
     limitMs: number;
   } {
-    const { do: op, ...fields } = instruction;
+    const { do: op, ...fields } = withoutCancel(instruction);
     const body = { op, ...fields } as RequestBody;
     const { operationGraceMs } = this.run;
     if (instruction.do === 'acquire')
       return { op, key: instruction.key, body, limitMs: instruction.waitMs + operationGraceMs };
-    const key = this.run.ledger.find(this.name, instruction.hold)?.key;
-    if (key === undefined)
-      throw new Error(`script error: ${op} of ${instruction.hold}, which ${this.name} does not hold`);
+    const key = this.run.ledger.find(client, instruction.hold)?.key;
+    if (key === undefined) throw new Error(`script error: ${op} of ${instruction.hold}, which ${client} does not hold`);
     return { op, key, body, limitMs: operationGraceMs };
   }
 
@@ -221,16 +265,21 @@ export class SlotProcess implements ClientTarget {
       if (answered) return reply;
       const mayBeStopped = () => stopping !== undefined && !stopping.aborted;
       if (!mayBeStopped() || (await this.client.process.state()) !== 'stopped')
-        return { type: 'info', reason: `no answer within ${limitMs} ms` };
+        return { type: 'info', unanswered: true, reason: `no answer within ${limitMs} ms` };
       while (!answered && mayBeStopped() && (await this.client.process.state()) === 'stopped')
         await clock.sleep(STOPPED_POLL_MS, done.signal);
     }
   }
 
-  private async idle(ms: number, untilLost: number | undefined, stopping: AbortSignal | undefined): Promise<Outcome> {
+  private async idle(
+    ms: number,
+    untilLost: number | undefined,
+    stopping: AbortSignal | undefined,
+    client: string,
+  ): Promise<Outcome> {
     const wake = new AbortController();
     const wakeUp = () => wake.abort();
-    let lost = untilLost !== undefined && this.isLost(untilLost);
+    let lost = untilLost !== undefined && this.isLost(untilLost, client);
     if (untilLost !== undefined)
       this.wakers.set(untilLost, () => {
         lost = true;
@@ -246,8 +295,8 @@ export class SlotProcess implements ClientTarget {
     return { type: 'woke', lost };
   }
 
-  private abandon(id: number): Outcome {
-    if (this.run.ledger.find(this.name, id) && !this.isLost(id))
+  private abandon(id: number, client: string): Outcome {
+    if (this.run.ledger.find(client, id) && !this.isLost(id, client))
       this.noticed({
         type: 'lost',
         hold: id,
@@ -257,8 +306,8 @@ export class SlotProcess implements ClientTarget {
     return { type: 'woke', lost: true };
   }
 
-  private isLost(id: number): boolean {
-    return this.run.ledger.find(this.name, id)?.lostNs !== undefined;
+  private isLost(id: number, client: string): boolean {
+    return this.run.ledger.find(client, id)?.lostNs !== undefined;
   }
 
   private noticed(notice: Notice): void {
@@ -267,7 +316,8 @@ export class SlotProcess implements ClientTarget {
     if (this.isDown || !this.isUp) return;
     // A renewal from the future would lengthen a lease, and so accuse; one of another clock would mean nothing at all.
     const acquiring = notice.hold === undefined ? undefined : this.acquiring.get(notice.hold);
-    const hold = notice.hold === undefined ? undefined : ledger.find(this.name, notice.hold);
+    const client = this.askedBy.get(notice.hold ?? -1) ?? this.callers[0]!;
+    const hold = notice.hold === undefined ? undefined : ledger.find(client, notice.hold);
     // What was never taken cannot be lost: before the attempt left that was granted. Between that and the answer it can.
     const beganNs = notice.type === 'lost' ? hold?.grantSentNs : hold?.invokedNs;
     const earliestNs = acquiring?.sentNs ?? beganNs ?? 0;
@@ -276,7 +326,7 @@ export class SlotProcess implements ClientTarget {
       return;
     }
     if (notice.type === 'step') {
-      recorder.record({ type: 'step', client: this.name, name: shown(notice.name), clientNs: atNs, hold: notice.hold });
+      recorder.record({ type: 'step', client, name: shown(notice.name), clientNs: atNs, hold: notice.hold });
       return;
     }
     // It may share a chunk of output with the acquire's own answer, which is recorded a moment later.
@@ -288,10 +338,10 @@ export class SlotProcess implements ClientTarget {
     const { key } = hold;
     if (notice.type === 'renewed') {
       const leaseMs = notice.leaseMs ?? this.run.leaseMs;
-      recorder.record({ type: 'renewed', client: this.name, hold: notice.hold, key, sentNs: atNs, leaseMs });
+      recorder.record({ type: 'renewed', client, hold: notice.hold, key, sentNs: atNs, leaseMs });
     } else {
       const reason = notice.reason === undefined ? {} : { reason: shown(notice.reason) };
-      recorder.record({ type: 'lost', client: this.name, hold: notice.hold, key, clientNs: atNs, ...reason });
+      recorder.record({ type: 'lost', client, hold: notice.hold, key, clientNs: atNs, ...reason });
       this.wakers.get(notice.hold)?.();
     }
   }
@@ -299,19 +349,21 @@ export class SlotProcess implements ClientTarget {
   private acquired(id: number, granted: boolean): void {
     const early = this.acquiring.get(id)?.early ?? [];
     this.acquiring.delete(id);
+    if (!granted) this.askedBy.delete(id);
     if (granted) for (const notice of early) this.noticed(notice);
   }
 
   /** Releases what a script that was ended early still holds. */
   async releaseAll(): Promise<void> {
-    for (const { id } of this.run.ledger.open(this.name)) {
-      if (!this.client.gone && !this.condemned) await this.perform({ do: 'release', hold: id });
-    }
+    for (const [n, caller] of this.callers.entries())
+      for (const { id } of this.run.ledger.open(caller))
+        if (!this.client.gone && !this.condemned) await this.perform({ do: 'release', hold: id }, undefined, n);
   }
 
   private broke(what: string): void {
     if (this.protocolBreak) return;
-    this.protocolBreak = { what, ...(this.asking && { lost: this.asking }) };
+    const [lost] = this.asking.values();
+    this.protocolBreak = { what, ...(lost && { lost }) };
     this.run.say(`${this.name} broke the protocol: ${what}`);
   }
 
@@ -338,12 +390,25 @@ export class SlotProcess implements ClientTarget {
     if (this.condemned && reason.startsWith('exited by itself')) return;
     this.isDown = true;
     const broke = this.protocolBreak;
-    this.run.recorder.record({ type: 'client-down', client: this.name, endNs, reason, ...(broke && { broke }) });
+    for (const client of this.callers)
+      this.run.recorder.record({ type: 'client-down', client, endNs, reason, ...(broke && { broke }) });
   }
 }
 
 /** How an operation is staged is no part of what was asked of the lock. */
-function withoutStop<One extends object>(instruction: One): One {
-  const { stopAt: _, ...asked } = instruction as One & { stopAt?: string };
+function withoutStaging<One extends object>(instruction: One): One {
+  const { stopAt: _, ...asked } = withoutCancel(instruction) as One & { stopAt?: string };
   return asked as One;
+}
+
+function withoutCancel<One extends object>(instruction: One): One {
+  const { cancelAfterMs: _, ...asked } = instruction as One & { cancelAfterMs?: number };
+  return asked as One;
+}
+
+const CALLERS = 'abcdefghijklmnopqrstuvwxyz';
+
+/** What the history calls the callers of a process, or the places that they fill: c1-a, c1-b; c1 if there is but one. */
+export function callerNames(name: string, callers: number): readonly string[] {
+  return callers === 1 ? [name] : Array.from({ length: callers }, (_, n) => `${name}-${CALLERS[n]}`);
 }

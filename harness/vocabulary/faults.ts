@@ -44,6 +44,8 @@ export interface Plan {
 /** A lock client as a fault sees it. */
 export interface ClientTarget {
   readonly name: string;
+  /** Who asks in it: names of clients in the history. The process itself, if it has but one caller. */
+  readonly callers: readonly string[];
   readonly slot: string;
   readonly host: Host;
   readonly process: HostProcess;

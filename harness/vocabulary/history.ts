@@ -32,6 +32,11 @@ export type HistoryBody =
       type: 'client-up';
       client: string;
       slot: string;
+      /**
+       * The process in which this is one of several callers: each of them is a client of its own, with a place of its own, and
+       * comes and goes with its process. Absent: the client is the process.
+       */
+      process?: string;
       host: string;
       address: string;
       lock: string;
@@ -94,6 +99,8 @@ export interface Completion {
   beganNs?: number;
   endedNs?: number;
   reason?: string;
+  /** Of an acquire that its caller gave up: when the client was told so. */
+  cancelledNs?: number;
   /** Of an acquire. */
   token?: number;
   validForMs?: number;
@@ -275,6 +282,8 @@ export interface Operations {
   /** Of a write what it stores, of a read what it found, of a clock reading `wallMs`. */
   readonly value: Float64Array;
   readonly version: Float64Array;
+  /** Of an acquire that its caller gave up: when the client was told so. */
+  readonly cancelledNs: Float64Array;
 }
 
 /** Every notice (`renewed`, `lost`, `step`), one row each, in order; kept like `Operations`. */

@@ -36,7 +36,12 @@ export interface AcquireOptions {
   waitMs: number;
   /** Of a read-write lock: `read` shares it with others that do. Absent: exclusive. */
   mode?: LockMode;
-  /** Aborts when the harness gives up on the operation. */
+  /** Which of several callers in this process asks, where there are several: what it is granted is nobody else's. */
+  caller?: string;
+  /**
+   * Aborts when the caller waits no longer, or the harness gives up on the operation. Reject then, or return null, once
+   * nothing of the try is left on a server.
+   */
   signal: AbortSignal;
 }
 

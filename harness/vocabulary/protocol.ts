@@ -45,15 +45,17 @@ export type Request =
       options: ClientOptions;
     }
   /** `mode` only for a lock that has it (feature `shared`): `read` shares. */
-  | ({ id: number; op: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode } & Stoppable)
-  | ({ id: number; op: 'extend'; hold: number; leaseMs: number } & Stoppable)
-  | ({ id: number; op: 'release'; hold: number } & Stoppable)
+  | ({ id: number; op: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode } & Stoppable & Called)
+  | ({ id: number; op: 'extend'; hold: number; leaseMs: number } & Stoppable & Called)
+  | ({ id: number; op: 'release'; hold: number } & Stoppable & Called)
+  /** Whoever waits for the answer to that acquire waits no more. Only for a client that knows it (feature `cancel`). */
+  | { id: number; op: 'cancel'; acquire: number }
   /**
    * Reads or writes what the lock protects, at `options.resource`: the value kept under the hold's key. Optional (feature
    * `resource`), and asked only of clients of a workload that has a resource.
    */
-  | { id: number; op: 'read'; hold: number }
-  | { id: number; op: 'write'; hold: number; value: number }
+  | ({ id: number; op: 'read'; hold: number } & Called)
+  | ({ id: number; op: 'write'; hold: number; value: number } & Called)
   /** Reads the client's own wall clock: the proof that a skewed clock reached the program. Optional (feature `clock`). */
   | { id: number; op: 'clock' };
 
@@ -63,8 +65,16 @@ export interface Stoppable {
   stopAt?: string;
 }
 
+/** Of a client with several callers (feature `callers`): a thread or a task of the process. */
+export interface Called {
+  /** Which of them asks: a hold is its own, and nobody else's. Absent: there is but one. */
+  caller?: string;
+}
+
 export interface ClientOptions {
   client: string;
+  /** How many callers will ask at the same time; absent: one. */
+  callers?: number;
   leaseMs: number;
   /** Longest time that one Redis command may take before the lock gives up on it. */
   commandTimeoutMs: number;

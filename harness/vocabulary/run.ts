@@ -26,6 +26,8 @@ export interface RunConfig {
   replayOf?: string;
   workload: string;
   clients: number;
+  /** Callers in each client process; absent: one. */
+  callers?: number;
   keys: string[];
   /** How long a client program may take to start; absent: as the protocol says. */
   startsWithinMs?: number;

@@ -20,6 +20,7 @@ export interface Settings {
   image?: string;
   clientImage?: string;
   clients?: number;
+  callers?: number;
   keys?: number;
   startsWithin?: Duration;
   lease?: Duration;

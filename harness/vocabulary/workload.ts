@@ -46,7 +46,15 @@ export interface MixedHolds {
 
 /** What a client is to do next. `idle` ends early when `until` names a hold and that hold is reported lost. */
 export type Instruction =
-  | ({ do: 'acquire'; key: string; leaseMs: number; waitMs: number; mode?: LockMode } & Stoppable)
+  | ({
+      do: 'acquire';
+      key: string;
+      leaseMs: number;
+      waitMs: number;
+      mode?: LockMode;
+      /** The caller gives up after so long, milliseconds, if there is no answer by then. */
+      cancelAfterMs?: number;
+    } & Stoppable)
   | ({ do: 'extend'; hold: number; leaseMs: number } & Stoppable)
   | ({ do: 'release'; hold: number } & Stoppable)
   /** Of what the lock protects; only in a workload with a resource. */
@@ -96,6 +104,7 @@ export interface WorkloadDefaults {
   /** As for `--nemesis`. */
   nemesis?: string;
   clients?: number;
+  callers?: number;
   keys?: number;
   leaseMs?: number;
   waitMs?: number;

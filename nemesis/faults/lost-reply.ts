@@ -15,6 +15,7 @@ import { InForce } from '../levers/in-force.js';
 import { oneWay } from '../levers/network.js';
 import { connectionsOf, endName } from '../striking/connections.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
+import { slotNamed } from '../striking/step-watch.js';
 import { isNode, namesOf, resolveTarget, type StruckNode } from '../striking/targets.js';
 import { requireOneWay } from './one-way.js';
 
@@ -189,7 +190,7 @@ class Endings {
 
   private heard(event: HistoryEvent): void {
     if (event.type !== 'ok' && event.type !== 'fail' && event.type !== 'info') return;
-    if (!this.slots.has(event.client.split('.')[0]!) || this.told.length >= MOST_ENDINGS) return;
+    if (!this.slots.has(slotNamed(event.client)) || this.told.length >= MOST_ENDINGS) return;
     this.told.push(`${event.op} of ${event.client} ended ${event.type}`);
   }
 }

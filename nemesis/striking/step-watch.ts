@@ -70,7 +70,7 @@ export class StepWatch {
   }
 
   private reached(event: StepEvent): void {
-    const client = this.context.clients().find(({ name }) => name === event.client);
+    const client = this.context.clients().find(({ callers }) => callers.includes(event.client));
     const asked = client?.stopping;
     const stops = asked?.step === event.name && !this.used.has(asked);
     const due = [...this.waiting].filter(({ after }) => matchesTrigger(event, after)).filter((one) => one.seen());
@@ -231,13 +231,17 @@ class Standing {
   }
 }
 
-/** `client` in a trigger names a slot: c1 also means the processes c1.2, c1.3, ... that follow c1 in it. */
+/** `client` in a trigger names a slot: c1 also means the processes c1.2, c1.3, ... that follow c1 in it, and their callers. */
 export function matchesTrigger(event: HistoryEvent, after: Trigger): boolean {
   if (event.type !== 'ok' && event.type !== 'step') return false;
-  if (after.client !== undefined && event.client !== after.client && !event.client.startsWith(`${after.client}.`))
-    return false;
+  if (after.client !== undefined && slotNamed(event.client) !== after.client) return false;
   if (event.type === 'step') return after.event === 'step' && event.name === after.step;
   return event.op === after.event;
+}
+
+/** The place of a process, or of the process of a caller, by its name: c1 of c1.2, c1-b and c1.2-b. */
+export function slotNamed(client: string): string {
+  return client.split(/[.-]/, 1)[0]!;
 }
 
 export function neverCame({ count, step, event }: Trigger, seen: number, passed = 0): string {

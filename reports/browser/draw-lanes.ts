@@ -57,9 +57,17 @@ function drawTouches(pen: Pen, faults: readonly FaultBand[], lane: Lane): void {
     }
 }
 
-/** A fault names processes (`c1.2`), a lane is a slot (`c1`). */
+/** A fault names processes (`c1.2`), a lane is a slot (`c1`), or one of several callers in it (`c1-b`). */
 export function touchesLane(host: string, lane: Lane): boolean {
-  return host === lane.name || (lane.kind === 'slot' && lane.slot.lives.some(({ client }) => client === host));
+  if (host === lane.name) return true;
+  return (
+    lane.kind === 'slot' &&
+    (host === ofProcess(lane.name) || lane.slot.lives.some(({ client }) => ofProcess(client) === host))
+  );
+}
+
+function ofProcess(caller: string): string {
+  return caller.replace(/-[a-z]$/, '');
 }
 
 function drawSlot(pen: Pen, data: PageData, lane: SlotLane): void {

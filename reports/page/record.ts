@@ -13,7 +13,7 @@ export function recordNotes({ history, observations, holds, config }: ReportInpu
   if (observations.length === 0)
     notes.push('Nothing was observed on the servers: why something happened can not be shown.');
   if (holds.count === 0) notes.push('No client ever held a lock.');
-  const slots = new Set(history.rare.flatMap((event) => (event.type === 'client-up' ? [event.slot] : [])));
+  const slots = new Set(history.rare.flatMap((event) => (event.type === 'client-up' ? [event.host] : [])));
   if (slots.size < config.clients)
     notes.push(`${plural(config.clients - slots.size, 'client')} of ${config.clients} never came up.`);
   for (const event of history.rare) {

@@ -55,13 +55,17 @@ export class Effects {
   /** In the order of the records that tell of them first. */
   readonly all: readonly EffectSpan[];
   private readonly hosts = new Map<string, string>();
+  private readonly processes = new Map<string, string>();
   private readonly ofKind = new Map<EffectName, EffectSpan[]>();
 
   constructor(private readonly history: History) {
     const steps = new Map<number, StepSpans>();
     const all: OpenSpan[] = [];
     for (const event of history.rare) {
-      if (event.type === 'client-up') this.hosts.set(event.client, event.host);
+      if (event.type === 'client-up') {
+        this.hosts.set(event.client, event.host);
+        if (event.process !== undefined) this.processes.set(event.client, event.process);
+      }
       if (event.type !== 'fault') continue;
       // What is in no plan has no later record: a server that ended by itself stays dead.
       const step = (event.step < 0 ? undefined : steps.get(event.step)) ?? new StepSpans();
@@ -84,13 +88,14 @@ export class Effects {
 
   /**
    * All effects of one kind on a server or a client process, be it on the process itself or on its host. The first process in
-   * a client's place has the name of the host, so what stopped or killed that one is not taken for the next one's.
+   * a client's place has the name of the host, so what stopped or killed that one is not taken for the next one's. What was
+   * done to a process was done to all of its callers.
    */
   on<Name extends Exclude<EffectName, 'cut' | 'degraded' | 'connections-reset'>>(
     kind: Name,
     name: string,
   ): readonly SpanOf<Name>[] {
-    const struck = ON_PROCESSES.has(kind) ? name : this.hostOf(name);
+    const struck = ON_PROCESSES.has(kind) ? (this.processes.get(name) ?? name) : this.hostOf(name);
     return this.spans(kind).filter(({ effect }) => namesInEffect(effect).includes(struck));
   }
 

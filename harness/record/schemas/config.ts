@@ -47,6 +47,7 @@ export const runConfigSchema = describes<RunConfig>()(
 
     workload: text,
     clients: z.int().min(1).max(200),
+    callers: z.int().min(2).max(26).optional(),
     keys: z.array(text).min(1).max(1_000),
     startsWithinMs: positive.optional(),
     leaseMs: positive,

@@ -62,6 +62,10 @@ export const topologySchema = describes<TopologyDescription>()(
 export const optionsSchema = describes<ClientOptions>()(
   z.object({
     client: z.string().describe('the name of this process, unlike any other of the run'),
+    callers: z
+      .int()
+      .optional()
+      .describe('how many callers will ask at the same time, where it is more than one (see [callers](#callers))'),
     leaseMs: z.number().describe("the run's usual lease"),
     commandTimeoutMs: z
       .number()
@@ -82,6 +86,10 @@ const stopAt = z
     'a step: the first time that this operation reaches it, and has said so, the program stops itself with SIGSTOP, before its next command (only sent if `features` has `stop-at`)',
   );
 const hold = whole.describe('the `id` of the acquire that granted it');
+const caller = z
+  .string()
+  .optional()
+  .describe('which caller of this process asks (only sent if `features` has `callers`; see [callers](#callers))');
 const id = whole.describe('unique in the life of the process');
 
 const requests = {
@@ -106,19 +114,23 @@ const requests = {
       waitMs: z.number().describe('for how long to try while another client holds it; 0: one try'),
       mode: z.enum(['read', 'write']).optional().describe('only sent if `features` has `shared`'),
       stopAt,
+      caller,
     })
     .describe('take the lock'),
   extend: z
-    .object({ id, op: z.literal('extend'), hold, leaseMs: z.number().describe('the new lease'), stopAt })
+    .object({ id, op: z.literal('extend'), hold, leaseMs: z.number().describe('the new lease'), stopAt, caller })
     .describe('a new lease for a lock that is held'),
-  release: z.object({ id, op: z.literal('release'), hold, stopAt }).describe('give it back'),
+  release: z.object({ id, op: z.literal('release'), hold, stopAt, caller }).describe('give it back'),
+  cancel: z
+    .object({ id, op: z.literal('cancel'), acquire: whole.describe('the `id` of an acquire that is not answered') })
+    .describe('whoever waits for it waits no more (only sent if `features` has `cancel`; see [cancel](#cancel))'),
   read: z
-    .object({ id, op: z.literal('read'), hold })
+    .object({ id, op: z.literal('read'), hold, caller })
     .describe(
       "read the number that the lock protects, under the hold's key, at `options.resource` (only sent if `features` has `resource`)",
     ),
   write: z
-    .object({ id, op: z.literal('write'), hold, value: z.number().describe('what is to be stored') })
+    .object({ id, op: z.literal('write'), hold, value: z.number().describe('what is to be stored'), caller })
     .describe('write it (only sent if `features` has `resource`)'),
   clock: z
     .object({ id, op: z.literal('clock') })
@@ -131,6 +143,7 @@ export const requestSchema = describes<Request>()(
     requests.acquire,
     requests.extend,
     requests.release,
+    requests.cancel,
     requests.read,
     requests.write,
     requests.clock,

@@ -404,6 +404,10 @@ export class FakeClient implements ClientTarget {
   stopping: { step: string } | undefined;
   resumed = 0;
 
+  get callers() {
+    return [this.name];
+  }
+
   constructor(
     readonly slot: string,
     readonly host: FakeHost,

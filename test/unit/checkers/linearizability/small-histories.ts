@@ -285,6 +285,7 @@ export function keyHistory(ops: readonly SmallOp[]): KeyHistory {
     token: floats(({ token }) => token ?? Number.NaN),
     value: nothing,
     version: nothing,
+    cancelledNs: nothing,
   };
   const rows = ints((_, row) => row);
   const leaseNs = floats(({ lease }) => lease ?? Number.POSITIVE_INFINITY);
