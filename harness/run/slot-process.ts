@@ -240,7 +240,7 @@ export class SlotProcess implements ClientTarget {
   } {
     const { do: op, ...fields } = withoutCancel(instruction);
     const body = { op, ...fields } as RequestBody;
-    const { operationGraceMs } = this.run;
+    const operationGraceMs = Math.max(this.run.operationGraceMs, this.handshake?.answersWithinMs ?? 0);
     if (instruction.do === 'acquire')
       return { op, key: instruction.key, body, limitMs: instruction.waitMs + operationGraceMs };
     const key = this.run.ledger.find(client, instruction.hold)?.key;

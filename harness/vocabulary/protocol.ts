@@ -115,6 +115,8 @@ export interface HandshakeValue {
   lease?: LeaseKind;
   /** When places and permits of a client end that is heard of no more. */
   deadlines?: Deadlines;
+  /** For how long an operation may be without an answer on top of its wait, where that is long; absent: as the protocol says. */
+  answersWithinMs?: number;
   /** Under which names it keeps a key on the servers, the one that tells who holds first; absent: under the key's own. */
   keys?: string[];
 }

@@ -186,6 +186,9 @@ export const deadlinesSchema = describes<Deadlines>()(
   }),
 );
 
+/** The longest that a lock may ask for, to answer. */
+const LONGEST_ANSWER_MS = 60_000;
+
 /** What stands for the key in a name that a lock declares. */
 export const KEY_PLACE = '{key}';
 
@@ -216,6 +219,9 @@ export const handshakeSchema = describes<HandshakeValue>()(
     ),
     deadlines: orNull(deadlinesSchema).describe(
       'when what a client keeps on the servers ends if nothing more is heard of the client, see below',
+    ),
+    answersWithinMs: orNull(z.number().positive().max(LONGEST_ANSWER_MS)).describe(
+      'for how long an operation may be without an answer on top of its wait, 60000 at most; absent: 4000. For a library that tries on by itself where a server does not answer',
     ),
     keys: orNull(keyNamesSchema).describe(
       'under which names it keeps a key on the servers, see below; absent: under the key itself',

@@ -10,7 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
@@ -36,11 +37,15 @@ public final class Client {
   private final Wire wire = new Wire(this::renewed);
   private final List<RedissonClient> clients = new ArrayList<>();
   private final Map<Integer, Held> holds = new ConcurrentHashMap<>();
+  /** Threads that carry out an acquire, by its id. */
+  private final Map<Integer, Thread> acquiring = new ConcurrentHashMap<>();
+  /** By caller, its thread: to Redisson that is the owner. */
+  private final Map<String, ExecutorService> callers = new ConcurrentHashMap<>();
   private boolean quorum;
   private int leaseMs;
   private int timeoutMs;
 
-  private record Held(String key, Locks.Returning returning) {}
+  private record Held(String key, long thread, Locks.Returning returning) {}
 
   private Client(String name) {
     this.name = name;
@@ -49,19 +54,59 @@ public final class Client {
 
   public static void main(String[] arguments) throws Exception {
     System.setOut(System.err); // whatever else prints
+    if (arguments.length == 1 && arguments[0].equals("--warm-up")) {
+      WarmUp.run(List.of("rlock", "read-write", "fenced", "permit-expirable"), Client::answers);
+      System.exit(0);
+    }
     if (arguments.length != 1 || !Locks.ALL.containsKey(arguments[0])) {
       System.err.println("name one lock: " + Locks.ALL.keySet());
       System.exit(2);
     }
     // On a machine that has much else to do a JVM takes its time to load what Redisson is made of.
     say(Map.of("type", "starting", "withinMs", 90_000));
-    var requests = new LinkedBlockingQueue<String>();
-    var reading = new Thread(() -> read(requests));
-    reading.setDaemon(true);
-    reading.start();
     var client = new Client(arguments[0]);
-    // One thread asks for everything: to Redisson it is the owner.
-    while (true) say(client.handle(GSON.fromJson(requests.take(), JsonObject.class)));
+    try (var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      for (String line = input.readLine(); line != null; line = input.readLine()) {
+        if (!line.isBlank()) client.take(GSON.fromJson(line, JsonObject.class));
+      }
+    } catch (java.io.IOException error) {
+      System.err.println(error);
+    }
+    // Ends with its input, at once, also in the middle of a wait.
+    Runtime.getRuntime().halt(0);
+  }
+
+  /** Without input and output. */
+  private static String answers(String variant, String... requests) {
+    var client = new Client(variant);
+    var said = new StringBuilder();
+    for (String request : requests) said.append(client.handle(GSON.fromJson(request, JsonObject.class))).append('\n');
+    for (RedissonClient one : client.clients) one.shutdown();
+    return said.toString();
+  }
+
+  /** Has the request carried out by the thread of its caller, one after the other; a cancellation at once. */
+  private void take(JsonObject request) {
+    if (request.get("op").getAsString().equals("cancel")) {
+      say(cancel(request));
+      return;
+    }
+    String caller = request.has("caller") ? request.get("caller").getAsString() : "";
+    callers.computeIfAbsent(caller, any -> Executors.newSingleThreadExecutor()).execute(() -> say(handle(request)));
+  }
+
+  /** Interrupts the thread that waits, as an application does whose time is over. */
+  private Map<String, Object> cancel(JsonObject request) {
+    var answer = new LinkedHashMap<String, Object>();
+    answer.put("id", request.get("id").getAsInt());
+    // Not between its end and the next operation of its thread, which would be meant by none.
+    synchronized (acquiring) {
+      Thread waiting = acquiring.remove(request.get("acquire").getAsInt());
+      answer.put("type", waiting == null ? "fail" : "ok");
+      if (waiting == null) answer.put("reason", "answered: it is not on its way");
+      else waiting.interrupt();
+    }
+    return answer;
   }
 
   private static final PrintStream PROTOCOL = System.out;
@@ -73,23 +118,12 @@ public final class Client {
     PROTOCOL.flush();
   }
 
-  private void renewed(String key, long sentNs) {
+  private void renewed(String key, long thread, long sentNs) {
     holds.forEach(
         (id, held) -> {
-          if (held.key().equals(key)) say(Map.of("type", "renewed", "hold", id, "at", sentNs, "leaseMs", leaseMs));
+          if (held.key().equals(key) && held.thread() == thread)
+            say(Map.of("type", "renewed", "hold", id, "at", sentNs, "leaseMs", leaseMs));
         });
-  }
-
-  /** Ends the program with its input, at once, also in the middle of a wait. */
-  private static void read(LinkedBlockingQueue<String> requests) {
-    try (var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-      for (String line = input.readLine(); line != null; line = input.readLine()) {
-        if (!line.isBlank()) requests.add(line);
-      }
-    } catch (java.io.IOException error) {
-      System.err.println(error);
-    }
-    Runtime.getRuntime().halt(0);
   }
 
   private Map<String, Object> handle(JsonObject request) {
@@ -146,6 +180,7 @@ public final class Client {
     value.put("features", variant.features());
     value.put("topologies", variant.topologies());
     value.put("model", variant.model());
+    value.put("answersWithinMs", Math.min(60_000, clients.size() * tryingOnMs()));
     if (!variant.deadlines().isEmpty()) value.put("deadlines", variant.deadlines());
     return value;
   }
@@ -180,6 +215,15 @@ public final class Client {
     }
   }
 
+  /** How long Redisson tries on by itself with one command to a server that does not answer, in milliseconds. */
+  private long tryingOnMs() {
+    int again = new Config().useSingleServer().getRetryAttempts();
+    return (again + 1) * timeoutMs + again * LONGEST_PAUSE_MS;
+  }
+
+  /** Redisson draws its pauses between 1 and 2 s. */
+  private static final long LONGEST_PAUSE_MS = 2_000;
+
   private RedissonClient single(JsonObject topology, JsonObject node) {
     Config config = config(topology);
     var server = config.useSingleServer().setAddress(address(node)).setConnectionMinimumIdleSize(2);
@@ -203,24 +247,43 @@ public final class Client {
   }
 
   private Object acquire(JsonObject request) throws Exception {
+    int id = request.get("id").getAsInt();
+    acquiring.put(id, Thread.currentThread());
+    try {
+      return acquire(id, request);
+    } finally {
+      synchronized (acquiring) {
+        acquiring.remove(id);
+        Thread.interrupted(); // told too late
+      }
+    }
+  }
+
+  private Object acquire(int id, JsonObject request) throws Exception {
     String key = request.get("key").getAsString();
     boolean read = request.has("mode") && request.get("mode").getAsString().equals("read");
-    wire.begin(key);
+    Wire.Operation operation = wire.begin(key);
     Locks.Granted granted;
     try {
       granted =
           variant.taking().take(clients, key, read, request.get("waitMs").getAsLong(), request.get("leaseMs").getAsLong());
     } catch (RedisException error) {
-      throw judged(error);
+      operation.over();
+      throw judged(error, operation);
+    } catch (InterruptedException cancelled) {
+      operation.over();
+      if (operation.sentNothing()) throw new Refused("cancelled");
+      throw cancelled;
     }
     if (granted == null) {
-      wire.settle(timeoutMs);
-      if (wire.inDoubt() && !quorum) throw new IllegalStateException("reconnect: refused after a command without an answer");
+      operation.settle(timeoutMs);
+      operation.over();
+      if (operation.inDoubt() && !quorum) throw new IllegalStateException("reconnect: refused after a command without an answer");
       throw new Refused(quorum ? "no-quorum" : "held");
     }
-    long sentNs = wire.grantSentNs(variant.parts());
-    holds.put(request.get("id").getAsInt(), new Held(key, granted.returning()));
-    wire.granted();
+    long sentNs = operation.grantSentNs(variant.parts());
+    holds.put(id, new Held(key, Thread.currentThread().getId(), granted.returning()));
+    operation.granted();
     var value = new LinkedHashMap<String, Object>();
     value.put("grantSent", sentNs);
     if (granted.token() != null) value.put("token", granted.token());
@@ -231,23 +294,25 @@ public final class Client {
     int id = request.get("hold").getAsInt();
     Held hold = holds.get(id);
     if (hold == null) throw new Refused("unknown-hold: " + id);
-    wire.begin(hold.key());
+    Wire.Operation operation = wire.begin(hold.key());
     try {
       if (!hold.returning().giveBack()) throw new IllegalMonitorStateException("not ours any more");
     } catch (IllegalMonitorStateException error) {
-      if (wire.inDoubt()) throw error;
+      if (operation.inDoubt()) throw error;
       throw new Refused("not-owner");
     } catch (RedisException error) {
-      throw judged(error);
+      throw judged(error, operation);
+    } finally {
+      operation.over();
     }
     holds.remove(id);
     return null;
   }
 
   /** Certain where nothing left, or where all that left was answered and the answer is an error of the server. */
-  private Exception judged(RedisException error) {
-    if (wire.sentNothing()) return new Refused("unreachable: " + said(error));
-    if (wire.inDoubt()) return error;
+  private Exception judged(RedisException error, Wire.Operation operation) {
+    if (operation.sentNothing()) return new Refused("unreachable: " + said(error));
+    if (operation.inDoubt()) return error;
     String word = String.valueOf(error.getMessage()).split("[ .]")[0];
     return REFUSALS.contains(word) ? new Refused(word.toLowerCase()) : error;
   }

@@ -53,31 +53,31 @@ final class Locks {
       Map.ofEntries(
           Map.entry("rlock", mutex((clients, key) -> clients.get(0).getLock(key), ONE_SERVER)),
           Map.entry("rlock-no-sync", mutex((clients, key) -> clients.get(0).getLock(key), ONE_SERVER)),
-          Map.entry("watchdog", new Variant(Locks::watchdog, ONE_SERVER, List.of("renews", "clock"), Map.of("kind", "mutex"))),
+          Map.entry("watchdog", new Variant(Locks::watchdog, ONE_SERVER, List.of("renews", "callers", "cancel", "clock"), Map.of("kind", "mutex"))),
           Map.entry("spin", mutex((clients, key) -> clients.get(0).getSpinLock(key), ONE_SERVER)),
           Map.entry("redlock", mutex(Locks::redLock, List.of("redlock"))),
           Map.entry(
               "multi",
-              new Variant(of(Locks::multi), ONE_SERVER, List.of("clock"), Map.of("kind", "mutex"), Map.of(), MULTI.size())),
+              new Variant(of(Locks::multi), ONE_SERVER, List.of("callers", "cancel", "clock"), Map.of("kind", "mutex"), Map.of(), MULTI.size())),
           Map.entry("fair", mutex((clients, key) -> clients.get(0).getFairLock(key), ONE_SERVER)),
           Map.entry(
-              "fenced", new Variant(Locks::fenced, ONE_SERVER, List.of("fencing", "clock"), Map.of("kind", "fenced"))),
+              "fenced", new Variant(Locks::fenced, ONE_SERVER, List.of("fencing", "callers", "cancel", "clock"), Map.of("kind", "fenced"))),
           Map.entry(
               "read-write",
-              new Variant(Locks::readWrite, ONE_SERVER, List.of("shared", "clock"), Map.of("kind", "read-write"))),
+              new Variant(Locks::readWrite, ONE_SERVER, List.of("shared", "callers", "cancel", "clock"), Map.of("kind", "read-write"))),
           Map.entry(
               "semaphore",
-              new Variant(Locks::semaphore, ONE_SERVER, List.of("clock"), SEMAPHORE, Map.of("permit", "never"), 1)),
+              new Variant(Locks::semaphore, ONE_SERVER, List.of("callers", "cancel", "clock"), SEMAPHORE, Map.of("permit", "never"), 1)),
           Map.entry(
               "permit-expirable",
-              new Variant(Locks::permitExpirable, ONE_SERVER, List.of("clock"), SEMAPHORE, Map.of("permit", "lease"), 1)));
+              new Variant(Locks::permitExpirable, ONE_SERVER, List.of("callers", "cancel", "clock"), SEMAPHORE, Map.of("permit", "lease"), 1)));
 
   private interface Getting {
     RLock get(List<RedissonClient> clients, String key);
   }
 
   private static Variant mutex(Getting getting, List<String> topologies) {
-    return new Variant(of(getting), topologies, List.of("clock"), Map.of("kind", "mutex"));
+    return new Variant(of(getting), topologies, List.of("callers", "cancel", "clock"), Map.of("kind", "mutex"));
   }
 
   private static Taking of(Getting getting) {

@@ -6,84 +6,135 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.redisson.client.NettyHook;
 
 /**
  * Sees every byte that Redisson sends, its own retries included: a handler between Redisson and the sockets. Scripts that
  * go out by their hash (EVALSHA) are seen as well as whole ones.
+ *
+ * <p>Several operations may run at once, one of each thread. A command is of the operation whose key it names and whose thread
+ * is the owner in it; one that names no owner (a semaphore's) is of all that are about its key.
  */
 final class Wire implements NettyHook {
-  /** A command that named the key of the operation that runs, and when it left. */
-  private record Sent(long atNs, String node, String text) {}
+  /** How Redisson names an owner: the client and the thread. */
+  private static final Pattern OWNER = Pattern.compile("[0-9a-f]{8}-[0-9a-f-]{27}:(\\d+)");
+
+  /** A command that named the key of an operation that runs, and when it left. */
+  private record Sent(long atNs, String node) {}
 
   /** Hears of renewals that the library makes by itself. */
   @FunctionalInterface
   interface Renewals {
-    void renewed(String key, long sentNs);
+    void renewed(String key, long thread, long sentNs);
   }
 
-  private String key;
-  /** Keys that are held: what names one of them, and belongs to no operation, renews it. */
-  private final Set<String> held = ConcurrentHashMap.newKeySet();
+  /** A key, and the thread that holds it. */
+  private record Holder(String key, long thread) {}
+
   private final Renewals renewals;
-  private final List<Sent> sends = new ArrayList<>();
-  private final List<Handler> handlers = new ArrayList<>();
-  private boolean doubt;
+  private final Set<Holder> held = ConcurrentHashMap.newKeySet();
+  private final Map<Long, Operation> running = new ConcurrentHashMap<>();
 
   Wire(Renewals renewals) {
     this.renewals = renewals;
   }
 
-  /** The operation is over, and its key is held: from now on its renewals are told. */
-  synchronized void granted() {
-    held.add(key);
-    key = null;
+  /** What has become of the commands of one operation. */
+  final class Operation {
+    private final String key;
+    private final long thread;
+    private final List<Sent> tries = new ArrayList<>();
+    private boolean sent;
+    private int unanswered;
+    private boolean doubt;
+    /** Some of the commands may be another operation's. */
+    private boolean mixed;
+
+    private Operation(String key, long thread) {
+      this.key = key;
+      this.thread = thread;
+    }
+
+    boolean sentNothing() {
+      synchronized (Wire.this) {
+        return !sent;
+      }
+    }
+
+    /** Whether a command was not answered: its connection ended, or nothing has come by now. */
+    boolean inDoubt() {
+      synchronized (Wire.this) {
+        return doubt || unanswered > 0;
+      }
+    }
+
+    /** Waits for answers that are on their way, for so long: a lock that is refused may not wait for those of what it gives back. */
+    void settle(long ms) throws InterruptedException {
+      synchronized (Wire.this) {
+        long untilNs = System.nanoTime() + ms * 1_000_000;
+        for (long left = ms; left > 0 && !doubt && unanswered > 0; left = (untilNs - System.nanoTime()) / 1_000_000)
+          Wire.this.wait(left);
+      }
+    }
+
+    /**
+     * When the granted try left. `parts` is how many commands one try is on each of the servers that were asked: of each the
+     * earliest of its last so many, and of these the earliest, because its lease runs from there. With a doubt nobody knows
+     * which of several was carried out, and the first of all accuses nobody.
+     */
+    long grantSentNs(int parts) {
+      synchronized (Wire.this) {
+        if (tries.isEmpty()) throw new IllegalStateException("granted without a command that names the key");
+        if (inDoubt() || mixed) return tries.get(0).atNs;
+        return tries.stream()
+            .collect(Collectors.groupingBy(Sent::node))
+            .values()
+            .stream()
+            .mapToLong(ofNode -> ofNode.get(Math.max(0, ofNode.size() - parts)).atNs)
+            .min()
+            .getAsLong();
+      }
+    }
+
+    /** It is over, and its key is held: from now on renewals are told. */
+    void granted() {
+      held.add(new Holder(key, thread));
+      over();
+    }
+
+    void over() {
+      running.remove(thread, this);
+    }
   }
 
-  /** Starts an operation on a key; what came before it is forgotten, and renewals of that key are told no more. */
-  synchronized void begin(String name) {
-    key = name;
-    held.remove(name);
-    sends.clear();
-    doubt = false;
-    for (Handler handler : handlers) handler.unanswered = 0;
+  /** Starts an operation of this thread on a key; renewals of what it holds by that name are told no more. */
+  Operation begin(String key) {
+    long thread = Thread.currentThread().getId();
+    var operation = new Operation(key, thread);
+    held.remove(new Holder(key, thread));
+    running.put(thread, operation);
+    return operation;
   }
 
-  synchronized boolean sentNothing() {
-    return sends.isEmpty();
+  /** The operations whose command that is. */
+  private List<Operation> of(String text) {
+    var naming = running.values().stream().filter(one -> text.contains(one.key)).toList();
+    if (naming.isEmpty()) return naming;
+    Set<Long> owners = ownersIn(text);
+    return owners.isEmpty() ? naming : naming.stream().filter(one -> owners.contains(one.thread)).toList();
   }
 
-  /** Whether a command that named the key was not answered: its connection ended, or nothing has come by now. */
-  synchronized boolean inDoubt() {
-    return doubt || handlers.stream().anyMatch(handler -> handler.unanswered > 0);
-  }
-
-  /** Waits for answers that are on their way, for so long: a lock that is refused may not wait for those of what it gives back. */
-  synchronized void settle(long ms) throws InterruptedException {
-    long untilNs = System.nanoTime() + ms * 1_000_000;
-    for (long left = ms; left > 0 && !doubt && inDoubt(); left = (untilNs - System.nanoTime()) / 1_000_000) wait(left);
-  }
-
-  /**
-   * When the granted try left. `parts` is how many commands one try is on each of the servers that were asked: of each the
-   * earliest of its last so many, and of these the earliest, because its lease runs from there. With a doubt nobody knows
-   * which of several was carried out, and the first of all accuses nobody.
-   */
-  synchronized long grantSentNs(int parts) {
-    List<Sent> tries = sends.stream().filter(one -> !isNoTry(one.text)).toList();
-    if (tries.isEmpty()) throw new IllegalStateException("granted without a command that names the key");
-    if (inDoubt()) return tries.get(0).atNs;
-    return tries.stream()
-        .collect(Collectors.groupingBy(Sent::node))
-        .values()
-        .stream()
-        .mapToLong(ofNode -> ofNode.get(Math.max(0, ofNode.size() - parts)).atNs)
-        .min()
-        .getAsLong();
+  private static Set<Long> ownersIn(String text) {
+    var owners = new HashSet<Long>();
+    for (var found = OWNER.matcher(text); found.find(); ) owners.add(Long.parseLong(found.group(1)));
+    return owners;
   }
 
   /** Those who wait subscribe to a channel that is named after the key. */
@@ -96,17 +147,14 @@ final class Wire implements NettyHook {
 
   @Override
   public void afterChannelInitialization(Channel channel) {
-    Handler handler = new Handler();
-    synchronized (this) {
-      handlers.add(handler);
-    }
-    channel.pipeline().addFirst(handler);
+    channel.pipeline().addFirst(new Handler());
   }
 
   private final class Handler extends ChannelDuplexHandler {
-    private int unanswered;
-    /** A renewal that was sent and not yet answered: the keys, and when it left. */
-    private List<String> renewing = List.of();
+    /** Operations that have no answer yet on this connection, which carries out one command after the other. */
+    private final List<Operation> waiting = new ArrayList<>();
+    /** A renewal that was sent and not yet answered: what it renews, in its order, and when it left. */
+    private List<Holder> renewing = List.of();
     private long renewingNs;
 
     @Override
@@ -118,7 +166,8 @@ final class Wire implements NettyHook {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
       synchronized (Wire.this) {
-        unanswered = Math.max(0, unanswered - 1);
+        for (Operation one : waiting) one.unanswered--;
+        waiting.clear();
         Wire.this.notifyAll();
       }
       if (!renewing.isEmpty() && message instanceof ByteBuf bytes) answered(bytes.toString(StandardCharsets.UTF_8));
@@ -128,8 +177,9 @@ final class Wire implements NettyHook {
     @Override
     public void channelInactive(ChannelHandlerContext context) throws Exception {
       synchronized (Wire.this) {
-        if (unanswered > 0) doubt = true;
-        handlers.remove(this);
+        for (Operation one : waiting) one.doubt = true;
+        waiting.clear();
+        Wire.this.notifyAll();
       }
       super.channelInactive(context);
     }
@@ -138,14 +188,19 @@ final class Wire implements NettyHook {
       long atNs = System.nanoTime();
       String text = bytes.toString(StandardCharsets.UTF_8);
       synchronized (Wire.this) {
-        if (key != null && text.contains(key)) {
-          sends.add(new Sent(atNs, node, text));
-          if (!isNoTry(text)) unanswered++;
-          return;
+        List<Operation> operations = of(text);
+        for (Operation one : operations) {
+          one.sent = true;
+          if (isNoTry(text)) continue;
+          one.tries.add(new Sent(atNs, node));
+          one.mixed |= operations.size() > 1;
+          one.unanswered++;
+          waiting.add(one);
         }
+        if (!operations.isEmpty()) return;
       }
-      List<String> named = keysOf(text);
-      if (held.stream().noneMatch(named::contains)) return;
+      List<Holder> named = holdersOf(text);
+      if (named.stream().noneMatch(held::contains)) return;
       renewing = named;
       renewingNs = atNs;
     }
@@ -155,25 +210,34 @@ final class Wire implements NettyHook {
       String[] lines = text.split("\r\n");
       if (lines[0].equals("*" + renewing.size())) {
         for (int n = 0; n < renewing.size() && n + 1 < lines.length; n++) {
-          String name = renewing.get(n);
-          if (lines[n + 1].equals(":1") && held.contains(name)) renewals.renewed(name, renewingNs);
+          Holder holder = renewing.get(n);
+          if (lines[n + 1].equals(":1") && held.contains(holder))
+            renewals.renewed(holder.key(), holder.thread(), renewingNs);
         }
       }
       renewing = List.of();
     }
   }
 
-  /** The keys of a script, by what was sent: the number of keys comes after the script or its hash. */
-  private static List<String> keysOf(String text) {
+  /** Of a script for several keys: each key, and the owner that is named in its place after them. */
+  private static List<Holder> holdersOf(String text) {
     String[] lines = text.split("\r\n");
     if (lines.length < 7 || !lines[2].startsWith("EVAL")) return List.of();
     int script = 4; // its text may have lines of its own
     int end = script + 1;
     while (end + 1 < lines.length && !(lines[end].startsWith("$") && lines[end + 1].matches("\\d+"))) end++;
     if (end + 1 >= lines.length) return List.of();
-    var keys = new ArrayList<String>();
     int count = Integer.parseInt(lines[end + 1]);
+    var keys = new ArrayList<String>();
     for (int n = 0; n < count && end + 3 + 2 * n < lines.length; n++) keys.add(lines[end + 3 + 2 * n]);
-    return keys;
+    var owners = new ArrayList<Long>();
+    for (int at = end + 3 + 2 * count; at < lines.length; at += 2) {
+      var owner = OWNER.matcher(lines[at]);
+      if (owner.lookingAt()) owners.add(Long.parseLong(owner.group(1)));
+    }
+    var holders = new ArrayList<Holder>();
+    for (int n = 0; n < keys.size() && keys.size() == owners.size(); n++)
+      holders.add(new Holder(keys.get(n), owners.get(n)));
+    return holders;
   }
 }
