@@ -4,6 +4,7 @@ import { blamedOn } from '../harness/record/facts/blame.js';
 import type { LockDefinition } from '../harness/vocabulary/lock.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
 import type { Results } from '../harness/vocabulary/verdict.js';
+import { externalLocks } from '../lock-impl/external/index.js';
 import { builtinLock } from '../lock-impl/index.js';
 import { trials } from '../selftest/index.js';
 import { workloads } from '../workloads/index.js';
@@ -54,6 +55,34 @@ const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const TWENTY = [...TEN, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
 
 const onSingle = (lock: string) => ['--lock', lock, '--topology', 'single'];
+
+const FIVE = [1, 2, 3, 4, 5];
+
+/** Long holds, so that whoever is granted a lock that was lost finds its holder at work. */
+const HELD_LONG = ['--hold', '0.4x..0.8x', '--wait', '3s'];
+/**
+ * RedissonRedLock asks one node after the other, and tries some ten seconds at each that is out of reach: of three nodes one is
+ * cut off, and leases are long enough to be granted meanwhile.
+ */
+const PATIENT_REDLOCK = [
+  ...['--topology', 'redlock', '--nodes', '3', '--persistence', 'none', '--clients', '2', '--keys', '1'],
+  ...['--lease', '20s', '--wait', '12s', '--hold', '0.5x..0.7x', '--time-limit', '55s'],
+  ...['--plan', 'bench/plans/a-grantor-forgets.json'],
+];
+
+/** Locks of other languages, and where each is tried while nothing fails. */
+const OF_OTHER_LANGUAGES = Object.entries(externalLocks).map(([name, { topologies }]) => ({
+  name,
+  argv: [
+    ...['--lock', name, '--topology', topologies[0]!, '--nemesis', 'none', '--time-limit', '8s'],
+    ...(/semaphore|permit/.test(name) ? ['--workload', 'semaphore'] : []),
+  ],
+}));
+
+const stopped = (lock: string) => ({
+  name: lock,
+  argv: [...onSingle(lock), '--nemesis', 'pause:client', '--lease', '2s', '--hold', '0.4x..0.7x'],
+});
 
 /** Locks that are held for long: one that is lost is asked for while it is still held. */
 const AFTER_A_POWER_CUT = ['--topology', 'single', '--nemesis', 'power-cut', '--hold', '0.4x..0.7x'];
@@ -117,6 +146,127 @@ export const areas: Record<string, () => Promise<readonly ClaimedRuns[]>> = {
           of: 'cases',
           least: Math.ceil(trials.length * 0.9),
           says: saysLockFirst,
+        },
+      ],
+    },
+  ],
+  languages: async () => [
+    {
+      cases: [
+        {
+          name: 'rlock-no-sync, failover',
+          argv: [
+            ...['--lock', 'redisson/rlock-no-sync', '--topology', 'sentinel', '--nemesis', 'failover'],
+            ...[...HELD_LONG, '--time-limit', '25s'],
+          ],
+        },
+      ],
+      seeds: TEN,
+      claims: [
+        {
+          what: 'a failover loses a grant of RLock that is not held against its replicas, with the cause',
+          of: 'runs',
+          least: 8,
+          says: isBrokenBy('failover-lost-write'),
+        },
+      ],
+    },
+    {
+      cases: [{ name: 'redlock, a grantor forgets', argv: ['--lock', 'redisson/redlock', ...PATIENT_REDLOCK] }],
+      seeds: TEN,
+      claims: [
+        {
+          what: 'a node that forgets what it granted breaks the exclusion of RedissonRedLock, with the cause',
+          of: 'runs',
+          least: 8,
+          says: isBrokenBy('node-forgot'),
+        },
+      ],
+    },
+    {
+      cases: [
+        {
+          name: 'rlock, failover',
+          argv: [
+            ...['--lock', 'redisson/rlock', '--topology', 'sentinel', '--nemesis', 'failover'],
+            ...['--time-limit', '25s'],
+          ],
+        },
+      ],
+      seeds: FIVE,
+      claims: [
+        {
+          what: 'RLock, with its defaults, keeps exclusion in a failover or refuses',
+          of: 'runs',
+          least: 5,
+          says: ({ verdict, violations }) => verdict !== 'unknown' && brokenExclusions(violations).length === 0,
+        },
+      ],
+    },
+    {
+      cases: [
+        {
+          name: 'watchdog, paused',
+          argv: [
+            ...[...onSingle('redisson/watchdog'), '--nemesis', 'pause:client', '--lease', '2s'],
+            ...['--hold', '1.2x..2.5x', '--wait', '3s', '--clients', '4', '--keys', '2'],
+          ],
+        },
+      ],
+      seeds: FIVE,
+      claims: [
+        {
+          what: 'a client that is stopped is not renewed by its watchdog: a stale holder, with the cause',
+          of: 'runs',
+          least: 5,
+          says: ({ violations }) =>
+            violations.some((one) => one.class === 'stale' && one.cause.name === 'client-paused') &&
+            brokenExclusions(violations).length === 0,
+        },
+      ],
+    },
+    {
+      cases: [
+        {
+          name: 'fenced, a server that forgets',
+          argv: [
+            ...[...onSingle('redisson/fenced'), '--workload', 'fenced-resource', '--nemesis', 'amnesia'],
+            ...['--persistence', 'none', ...HELD_LONG, '--clients', '4', '--keys', '2'],
+          ],
+        },
+      ],
+      seeds: FIVE,
+      claims: [
+        {
+          what: 'the tokens of RFencedLock fall back after a loss of data, and the resource is harmed',
+          of: 'runs',
+          least: 5,
+          says: ({ violations }) => violations.some((one) => one.class === 'harm'),
+        },
+      ],
+    },
+    {
+      cases: OF_OTHER_LANGUAGES,
+      seeds: [1],
+      claims: [
+        {
+          what: 'a lock of another language holds while nothing fails',
+          of: 'runs',
+          least: OF_OTHER_LANGUAGES.length,
+          says: ({ violations }) => violations.every((one) => one.class === 'liveness'),
+        },
+      ],
+    },
+    {
+      cases: ['go/redsync', 'go/redislock', 'python/redis-py', 'python/python-redis-lock', 'rust/rslock'].map(stopped),
+      seeds: [1, 2],
+      claims: [
+        {
+          what: 'a client that is stopped past its lease is a stale holder in any language, with the cause',
+          of: 'runs',
+          least: 9,
+          says: ({ violations }) =>
+            violations.some((one) => one.class === 'stale' && one.cause.name === 'client-paused'),
         },
       ],
     },
@@ -222,6 +372,10 @@ export const areas: Record<string, () => Promise<readonly ClaimedRuns[]>> = {
 
 function saysLockFirst({ verdict, violations: [first] }: Results): boolean {
   return verdict === 'violated' && first !== undefined && blamedOn(first) === 'lock';
+}
+
+function isBrokenBy(cause: string): (results: Results) => boolean {
+  return ({ violations }) => brokenExclusions(violations).some((one) => one.cause.name === cause);
 }
 
 function isReleasedByOther({ violations }: Results): boolean {

@@ -1,6 +1,7 @@
 /** What the clients can do. */
 import type { Workload } from '../harness/vocabulary/workload.js';
 import { callers } from './callers.js';
+import { cancel } from './cancel.js';
 import { counter } from './counter.js';
 import { crash } from './crash.js';
 import { fair } from './fair.js';
@@ -30,6 +31,7 @@ const all = [
   tries,
   lateRelease,
   callers,
+  cancel,
 ];
 
 export const workloads: Record<string, Workload> = Object.fromEntries(all.map((workload) => [workload.name, workload]));

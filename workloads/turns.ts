@@ -18,6 +18,7 @@ export interface Turn {
   key: string;
   mode?: LockMode;
   waitMs?: number;
+  cancelAfterMs?: number;
 }
 
 /**

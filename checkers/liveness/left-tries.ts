@@ -206,9 +206,12 @@ function endOfTries(history: History): (row: number, atNs: number) => boolean {
     ofClient.set(name, known);
     known.push({ k, latestNs: Math.max(overNs(k), known.at(-1)?.latestNs ?? Number.NEGATIVE_INFINITY) });
   }
+  // Whoever gave it up did not get it, whatever became of it.
+  const cameToNothing = (row: number) =>
+    ops.outcome[row] === OUTCOME.fail || (ops.outcome[row] === OUTCOME.info && !Number.isNaN(ops.cancelledNs[row]));
   return (row, atNs) => {
     const k = holds.ofRow[row]!;
-    if (k < 0 ? ops.outcome[row] !== OUTCOME.fail : overNs(k) > atNs) return false;
+    if (k < 0 ? !cameToNothing(row) : overNs(k) > atNs) return false;
     const own = ofClient.get(nameOf(ops.client[row]!, ops.key[row]!)) ?? [];
     const last = own[firstIndex(own.length, (at) => holds.fromNs[own[at]!.k]! > atNs) - 1];
     return last === undefined || last.latestNs <= atNs;

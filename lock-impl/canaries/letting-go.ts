@@ -75,6 +75,14 @@ export const lettingGoPairs: Record<string, CanaryPair> = {
     mended: 'the same, asking the list that all clients keep',
     mendedClaims: 'exclusion',
   },
+  'cancelled-grant': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'SET NX PX whose waiters may give up, and a grant on its way that nobody takes back',
+    claims: 'a caller that gives up as the lock becomes its own leaves it taken for a lease',
+    mended: 'the same, waiting for the answer and giving back',
+    mendedClaims: 'exclusion; whoever gives up leaves nothing behind',
+  },
   'part-kept': {
     topologies: ONE_SERVER,
     forms: ONE_TRY,

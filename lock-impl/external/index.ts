@@ -209,6 +209,16 @@ export const externalLocks: Record<string, ExternalLock> = {
     claims: 'Redlock, with its validity check; on one server as set-nx-px; three extensions at most',
     topologies: ['redlock', 'single', 'replica'],
   },
+  'python/aioredlock': {
+    project: python,
+    variant: 'aioredlock',
+    family: 'external',
+    forms: WITH_EXTEND,
+    summary: 'aioredlock@0.7.3: Aioredlock, lock, extend and unlock',
+    claims:
+      'Redlock, with its validity check; on one server as set-nx-px; whether an unlock came too late it does not say',
+    topologies: ['redlock', 'single', 'replica'],
+  },
   'rust/rslock': {
     project: rust,
     variant: 'rslock',

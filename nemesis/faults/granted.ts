@@ -15,6 +15,7 @@ import type { ActiveNemesis, NemesisContext, NemesisFault } from '../striking/co
 import { GrantWatch } from '../striking/grants.js';
 import { goOn } from '../striking/ongoing.js';
 import { isNode, namesOf, resolveTarget } from '../striking/targets.js';
+import { wholeNumber } from './args.js';
 
 /** Makes one node lose what it granted; resolves with what was read back. */
 export type Lose = (
@@ -49,7 +50,9 @@ export function grantedFault(
     ...kind,
     targets: ['minority'],
     strikes: ['node'],
-    args: {},
+    args: {
+      times: { means: 'how often at the most; as often as may be if not given', check: wholeNumber(1, 1_000) },
+    },
     unfit: ({ name, quorum }) => (quorum === 'majority' ? undefined : `there are no independent grantors on ${name}`),
     shape: (_topology, _target, leaseMs) => ({
       lane: 'servers',
@@ -71,7 +74,10 @@ async function strikeGranted(step: PlanStep, context: NemesisContext, lose: Lose
   return InForce.strike(async (inForce) => {
     const hunt: Hunt = { step, context, lose, inForce, untilNs, signal: stop.signal };
     const first = await cycle(hunt);
-    const more = goOn({ ...hunt, targets: [] }, () => cycle(hunt));
+    const more = goOn(
+      { ...hunt, targets: [] },
+      upTo(step, () => cycle(hunt)),
+    );
     return {
       sinceNs,
       record: first,
@@ -83,6 +89,15 @@ async function strikeGranted(step: PlanStep, context: NemesisContext, lose: Lose
       },
     };
   });
+}
+
+/** What is done again, ended where it was done often enough. */
+function upTo({ args }: PlanStep, again: () => Promise<Cycle>): () => Promise<Cycle> {
+  let left = typeof args?.times === 'number' ? args.times - 1 : Number.POSITIVE_INFINITY;
+  return () => {
+    if (left-- <= 0) throw new Interrupted('after as many strikes as it was to make');
+    return again();
+  };
 }
 
 async function cycle(hunt: Hunt): Promise<Cycle> {

@@ -87,6 +87,14 @@ export const lettingGoTrials: readonly Trial[] = [
     story: 'a client that waits removes the lock of the holder',
   },
   {
+    canary: 'cancelled-grant',
+    flags: ['--workload', 'cancel', '--nemesis', 'none'],
+    limitMs: 15_000,
+    quickMs: 6_000,
+    caught: { checker: 'left-behind', class: 'liveness', kind: 'left-behind' },
+    story: 'a caller gives up while its grant is on its way, and nobody gives that back',
+  },
+  {
     canary: 'part-kept',
     flags: calm,
     limitMs: 15_000,

@@ -4,7 +4,10 @@ The protocol is that of lock_client.py; what is here is what a library needs bes
 whether all of them were answered.
 """
 
+import asyncio
+import concurrent.futures
 import sys
+import threading
 import time
 
 import redis
@@ -207,6 +210,92 @@ class Pottery(OnRedisPy):
         judged(hold.key, hold.release)
 
 
+class Aioredlock:
+    """aioredlock.Aioredlock, over aioredis 1: all servers at once, by tasks of one event loop."""
+
+    name = "python/aioredlock"
+    features = ["extend", "clock"]
+    topologies = ["redlock", "single", "replica"]
+    says = {}
+
+    def __init__(self, topology, options):
+        import aioredlock
+        import aioredis
+
+        class WatchedTask(aioredis.RedisConnection):
+            def execute(self, command, *args, **kwargs):
+                is_asked = wire.key in args
+                if is_asked:
+                    wire.sent.append((time.monotonic_ns(), args))
+                answer = super().execute(command, *args, **kwargs)
+                if is_asked and hasattr(answer, "add_done_callback"):
+                    answer.add_done_callback(self.answered)
+                return answer
+
+            @staticmethod
+            def answered(answer):
+                if answer.cancelled() or not isinstance(answer.exception(), (type(None), aioredis.ReplyError)):
+                    wire.is_lost = True
+
+        self.refusals = (aioredlock.LockError,)
+        self.bound_s = options["commandTimeoutMs"] / 1000
+        self.is_quorum = topology["kind"] == "redlock"
+        how = {"password": topology.get("password"), "timeout": self.bound_s, "connection_cls": WatchedTask}
+        nodes = topology["nodes"] if self.is_quorum else [topology["node"]]
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(target=self.loop.run_forever, daemon=True).start()
+        self.manager = self.done(self.made(aioredlock, [{"host": one["host"], "port": one["port"], **how} for one in nodes]))
+
+    async def made(self, aioredlock, nodes):
+        manager = aioredlock.Aioredlock(nodes)
+        answers = await asyncio.gather(*(one.connect() for one in manager.redis.instances), return_exceptions=True)
+        if sum(isinstance(one, Exception) for one in answers) > (len(nodes) - 1) // 2:
+            raise Refused("unreachable: %s" % next(one for one in answers if isinstance(one, Exception)))
+        return manager
+
+    def done(self, operation, within_s=None):
+        """It waits for an answer for ever, where none comes."""
+        return asyncio.run_coroutine_threadsafe(operation, self.loop).result(within_s)
+
+    def lease_ms(self, asked_ms):
+        return asked_ms
+
+    def acquire(self, key, lease_ms, wait_ms):
+        give_up_ns = time.monotonic_ns() + wait_ms * 1_000_000
+        while True:
+            # Three tries by itself; who waits for longer asks again.
+            try:
+                lock = self.judged(key, self.manager.lock(key, lock_timeout=lease_ms / 1000), "held")
+                return lock, wire.first_ns(lock.id)
+            except Refused:
+                if time.monotonic_ns() >= give_up_ns:
+                    raise
+
+    def extend(self, hold, lease_ms):
+        self.judged(hold.resource, self.manager.extend(hold, lease_ms / 1000), "not-owner")
+        return wire.sent[0][0]
+
+    def release(self, hold):
+        self.judged(hold.resource, self.manager.unlock(hold), "not-owner")
+
+    def judged(self, key, operation, refusal):
+        wire.begin(key)
+        try:
+            return self.done(operation, 3 * TRY_S + 4 * self.bound_s)
+        except self.refusals as error:
+            if not wire.sent:
+                raise Refused("unreachable: %s" % error)
+            if self.is_quorum and refusal == "held":
+                raise Refused("no-quorum")
+            raise unless_lost(refusal)
+        except concurrent.futures.TimeoutError:
+            raise Doubt("no answer")
+
+
+# The longest pause between two tries of aioredlock.
+TRY_S = 0.3
+
+
 class Client(lock_client.Client):
     """The protocol's client, of a library that may have leases and names of its own."""
 
@@ -245,7 +334,7 @@ def unless_lost(reason):
     return Doubt("reconnect: %s after a command without an answer" % reason) if wire.is_lost else Refused(reason)
 
 
-VARIANTS = {"redis-py": RedisPy, "python-redis-lock": PythonRedisLock, "pottery": Pottery}
+VARIANTS = {"redis-py": RedisPy, "python-redis-lock": PythonRedisLock, "pottery": Pottery, "aioredlock": Aioredlock}
 
 if __name__ == "__main__":
     lock_client.Lock = VARIANTS[sys.argv[1]]

@@ -25,7 +25,7 @@ describe('handshake', () => {
       type: 'ok',
       value: {
         lock: 'set-nx-px',
-        features: ['extend', 'clock', 'resource', 'stop-at'],
+        features: ['extend', 'clock', 'resource', 'stop-at', 'callers', 'cancel'],
         topologies: ['single', 'replica', 'sentinel', 'cluster'],
       },
     });
@@ -118,6 +118,50 @@ describe('what the lock does becomes what the client says', () => {
     const answer = await client.acquire('until-aborted', 5_000, 100);
     expect(answer).toMatchObject({ type: 'fail', reason: 'held' });
     expect(answer.ended! - answer.began!).toBeGreaterThanOrEqual(195e6);
+  });
+
+  test('the signal aborts at once when nobody waits any more', async () => {
+    await using client = await connectedClient(fixture('misbehaving.mjs'), nowhere, { commandTimeoutMs: 30_000 });
+    const asked = client.acquire('until-aborted', 5_000, 60_000);
+    const cancelled = await client.request({ op: 'cancel', acquire: client.nextId - 1 });
+    expect(cancelled.type).toBe('ok');
+    expect(await asked).toMatchObject({ type: 'fail', reason: 'held' });
+    expect(await client.request({ op: 'cancel', acquire: 1 })).toMatchObject({
+      type: 'fail',
+      reason: expect.stringMatching(/^answered/),
+    });
+  });
+
+  test('one that goes on when nobody waits any more has no answer, and what it grants then goes to nobody', async () => {
+    await using server = await startRedis();
+    await using proxy = await startProxy(server.endpoint);
+    await using client = await connectedClient('set-nx-px', single(proxy.endpoint), { commandTimeoutMs: 60 });
+    proxy.mode = 'cut';
+    const asked = client.acquire('k', 5_000, 60_000);
+    await client.request({ op: 'cancel', acquire: client.nextId - 1 });
+    expect((await asked).type).toBe('info');
+  });
+
+  test('several callers at once: each is answered for itself, and knows its own commands only', async () => {
+    await using server = await startRedis();
+    await using client = await connectedClient('set-nx-px', single(server.endpoint));
+    const first = client.request({ op: 'acquire', key: 'k', leaseMs: 5_000, waitMs: 0, caller: 'a' });
+    const granted = await first;
+    const waits = client.request({ op: 'acquire', key: 'k', leaseMs: 5_000, waitMs: 10_000, caller: 'b' });
+    const other = await client.request({ op: 'acquire', key: 'other', leaseMs: 5_000, waitMs: 0, caller: 'c' });
+    expect([granted.type, other.type]).toEqual(['ok', 'ok']);
+    expect((await client.release(granted.id)).type).toBe('ok');
+    const then = await waits;
+    expect(then.type).toBe('ok');
+    // The attempt that was granted left after the release, whatever others sent for the key meanwhile.
+    expect(then.value.grantSent).toBeGreaterThan(other.ended!);
+  });
+
+  test('the same lock of two callers is nested by neither', async () => {
+    await using server = await startRedis();
+    await using client = await connectedClient('reentrant', single(server.endpoint));
+    const ask = (caller: string) => client.request({ op: 'acquire', key: 'k', leaseMs: 5_000, waitMs: 0, caller });
+    expect([(await ask('a')).type, (await ask('a')).type, (await ask('b')).type]).toEqual(['ok', 'ok', 'fail']);
   });
 
   test('the clock is the wall clock', async () => {

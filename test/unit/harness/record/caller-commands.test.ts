@@ -174,7 +174,7 @@ describe('a value', () => {
   });
 
   test('of two in one attempt is his during whose hold the server had it', () => {
-    const steps = [
+    const steps: Step[] = [
       ...callers,
       asked(10, 'c1-a', 1),
       asked(10, 'c1-b', 2),

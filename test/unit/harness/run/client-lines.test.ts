@@ -78,7 +78,7 @@ describe('a line', () => {
   ])('%s breaks the protocol', async (line, says) => {
     const { reply, notices, garbage } = await printed(line);
     expect({ notices, garbage }).toEqual({ notices: [], garbage: [says] });
-    expect(await reply).toEqual({ type: 'info', reason: `protocol: ${says}` });
+    expect(await reply).toEqual({ type: 'info', unanswered: true, reason: `protocol: ${says}` });
   });
 
   const field = fc.oneof(

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 /** Not started yet. `changed`: what the clock does otherwise than the real one. */
-export function fakeRun(hosts: Host[], script: () => ClientScript, changed: Partial<Clock> = {}) {
+export function fakeRun(hosts: Host[], script: () => ClientScript, changed: Partial<Clock> = {}, callers?: number) {
   const epochNs = monotonicNs();
   const clock = { ...realClock(epochNs), ...changed };
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));
@@ -39,6 +39,7 @@ export function fakeRun(hosts: Host[], script: () => ClientScript, changed: Part
     topologyName: 'single',
     model: { kind: 'mutex' },
     leaseMs: 5_000,
+    ...(callers !== undefined && { callers }),
     commandTimeoutMs: 100,
     operationGraceMs: 200,
     script,

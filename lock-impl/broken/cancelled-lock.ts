@@ -1,0 +1,45 @@
+/**
+ * SET NX PX for callers that may give up while they wait: it tells them at once, though its command may be on its way. What
+ * becomes of a grant that comes then is what canaries get wrong.
+ */
+import type { AcquireOptions, LockDefinition } from '../../harness/vocabulary/lock.js';
+import { tryUntilGranted } from '../attempts.js';
+import { defineLock, refused } from '../define-lock.js';
+import { giveBack, heldKey, type OwnedKey, take } from '../owned-key.js';
+import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
+
+/** What is done about a command that may still store `mine`, when its caller has given up; it is waited for. */
+export type GivenUp = (mine: OwnedKey, answer: Promise<boolean>) => Promise<unknown>;
+
+export function cancelledLock(name: string, givenUp: GivenUp): LockDefinition {
+  return defineLock({
+    name,
+    topologies: ['single', 'replica', 'sentinel', 'cluster'],
+    async connect(access) {
+      const redis = await access.redis();
+      const attempt = async (key: string, { leaseMs, signal }: AcquireOptions) => {
+        const mine = { redis, key, owner: access.randomValue() };
+        const sentNs = access.nowNs();
+        const answer = take(mine, leaseMs);
+        if (await Promise.race([answer.then(() => false), aborted(signal)])) {
+          await givenUp(mine, answer);
+          throw refused('cancelled');
+        }
+        return (await answer) ? { hold: heldKey(access, mine, sentNs, leaseMs) } : { refusedBecause: 'held' };
+      };
+      return {
+        acquire: (key, options) => tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options)),
+      };
+    },
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<true> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(true);
+    else signal.addEventListener('abort', () => resolve(true), { once: true });
+  });
+}
+
+/** Waits for the answer, and gives back what was granted. */
+export const takeBack: GivenUp = async (mine, answer) => (await answer) && giveBack(mine);
