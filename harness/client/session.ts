@@ -21,6 +21,7 @@ import { type CommandLog, grantSentNs, type OpCommands } from './command-log.js'
 import { BadLockError } from './load-lock.js';
 import { type CallOutcome, callOutcome, firstLine, type Settled } from './outcome.js';
 import type { ResourceConnection } from './resource-connection.js';
+import { handshakeReason, notConnected, unknownHold, whatIsWrongWith } from './session-reasons.js';
 import type { LockNotices } from './topology-access.js';
 
 /** What a session needs of the process around it. */
@@ -331,26 +332,4 @@ export class Session {
   #notify(notice: Notice): void {
     void this.#ports.write(notice);
   }
-}
-
-const notConnected: Answer = { type: 'fail', reason: 'not-initialised: init has not succeeded' };
-
-function unknownHold(id: number): Answer {
-  return { type: 'fail', reason: `unknown-hold: ${id}` };
-}
-
-/** `unreachable: ...` where a server could not be reached (trying again may help), `lock: ...` where the lock is wrong. */
-function handshakeReason(error: unknown): string {
-  const kind = (error as Error | undefined)?.name === 'UnreachableError' ? 'unreachable' : 'lock';
-  return `${kind}: ${firstLine(error)}`;
-}
-
-function whatIsWrongWith(hold: unknown): string | undefined {
-  if (typeof hold !== 'object' || hold === null) return `returned ${typeof hold}, not a hold or null`;
-  const { release, token, validForMs, grantSentNs: stamp } = hold as Record<string, unknown>;
-  if (typeof release !== 'function') return 'returned a hold without a function `release`';
-  for (const [name, value] of Object.entries({ token, validForMs, grantSentNs: stamp })) {
-    if (value !== undefined && !Number.isFinite(value)) return `returned a hold whose ${name} is not a number`;
-  }
-  return undefined;
 }

@@ -15,11 +15,14 @@ import type { HandshakeValue, Notice } from '../vocabulary/protocol.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { HoldLedger } from '../vocabulary/verdict.js';
 import type { Instruction, Outcome } from '../vocabulary/workload.js';
-import { ClientProcess, type LineAllowance, type Reply, type RequestBody } from './client-process.js';
+import { withoutCancel, withoutStaging } from './asked.js';
+import { CALLERS, callerNames, comingUp } from './callers.js';
+import { ClientProcess, type LineAllowance, type RequestBody } from './client-process.js';
+import { givingUp } from './giving-up.js';
+import { inTime } from './in-time.js';
 import { type HeldOp, judgeReply } from './judge-reply.js';
 import type { StepStops } from './step-stops.js';
 
-const STOPPED_POLL_MS = 50;
 /** Notices of a hold that may come before its grant, and are kept until then: a few, since both come in one breath. */
 const EARLY_NOTICES_MAX = 100;
 
@@ -43,7 +46,6 @@ export interface ClientRun {
   say(line: string): void;
 }
 
-/** An instruction that the client process is sent. */
 type Operation = Exclude<Instruction, { do: 'idle' | 'abandon' }>;
 
 /** An acquire whose answer is not recorded yet. */
@@ -125,22 +127,7 @@ export class SlotProcess implements ClientTarget {
   up(value: HandshakeValue): void {
     this.isUp = true;
     this.handshake = value;
-    const slots = callerNames(this.slot, this.callers.length);
-    for (const [n, client] of this.callers.entries())
-      this.run.recorder.record({
-        type: 'client-up',
-        client,
-        slot: slots[n]!,
-        ...(client !== this.name && { process: this.name }),
-        host: this.host.name,
-        address: this.host.address,
-        lock: value.lock,
-        features: value.features,
-        ...(value.model && { model: value.model }),
-        ...(value.lease && { lease: value.lease }),
-        ...(value.deadlines && { deadlines: value.deadlines }),
-        ...(value.keys && { keys: value.keys }),
-      });
+    for (const up of comingUp(this.name, this.callers, this.host, value)) this.run.recorder.record(up);
   }
 
   /** What the lock said of itself. Throws before the handshake. */
@@ -185,12 +172,17 @@ export class SlotProcess implements ClientTarget {
     }
     this.asking.set(id, { id, op, key });
     if (this.canStop) this.stopping = 'stopAt' in body && body.stopAt !== undefined ? { step: body.stopAt } : undefined;
-    const answer = this.client.exchange(
-      id,
-      this.callers.length > 1 ? { ...body, ...{ caller: CALLERS[caller] } } : body,
+    const called = this.callers.length > 1 && { caller: CALLERS[caller] };
+    const answer = this.client.exchange(id, { ...body, ...called });
+    const afterMs = instruction.do === 'acquire' && this.has('cancel') ? instruction.cancelAfterMs : undefined;
+    const cancelled = givingUp(
+      clock,
+      afterMs,
+      answer,
+      () => void this.client.exchange(this.client.reserveId(), { op: 'cancel', acquire: id }),
     );
-    const cancelled = this.cancelling(instruction, id, answer);
-    const reply = await this.inTime(answer, limitMs, stopping);
+    const { process } = this.client;
+    const reply = await inTime(answer, { clock, process, limitMs, graceMs: this.run.operationGraceMs, stopping });
     const readNs = clock.nowNs();
     const cancelledNs = cancelled();
     const { type, completion, broke } = judgeReply(reply, op, epochNs, invoked.atNs, readNs);
@@ -205,21 +197,6 @@ export class SlotProcess implements ClientTarget {
     const isLeftAlone = cancelledNs !== undefined && broke === undefined && !reply.unanswered;
     if (type === 'info' && !isLeftAlone) await this.condemn(completion.reason ?? 'outcome unknown');
     return { type, id, ...given };
-  }
-
-  /** Tells the program after the time that was asked for that nobody waits for the acquire any more; the result says when. */
-  private cancelling(instruction: Operation, id: number, answer: Promise<Reply>): () => number | undefined {
-    if (instruction.do !== 'acquire' || instruction.cancelAfterMs === undefined || !this.has('cancel'))
-      return () => undefined;
-    let cancelledNs: number | undefined;
-    const answered = new AbortController();
-    void answer.then(() => answered.abort());
-    void this.run.clock.sleep(instruction.cancelAfterMs, answered.signal).then(() => {
-      if (answered.signal.aborted || this.isDown || this.condemned) return;
-      cancelledNs = this.run.clock.nowNs();
-      void this.client.exchange(this.client.reserveId(), { op: 'cancel', acquire: id });
-    });
-    return () => cancelledNs;
   }
 
   /** With the step at which it is to stop, if it is to stop at one. */
@@ -246,29 +223,6 @@ export class SlotProcess implements ClientTarget {
     const key = this.run.ledger.find(client, instruction.hold)?.key;
     if (key === undefined) throw new Error(`script error: ${op} of ${instruction.hold}, which ${client} does not hold`);
     return { op, key, body, limitMs: operationGraceMs };
-  }
-
-  /**
-   * Waits for the reply, but not for ever: time during which the process is stopped does not count. Once the scripts are
-   * `stopping` all faults are healed, and a process that is stopped then has stopped itself.
-   */
-  private async inTime(reply: Promise<Reply>, limitMs: number, stopping: AbortSignal | undefined): Promise<Reply> {
-    const { clock } = this.run;
-    let answered = false;
-    void reply.then(() => {
-      answered = true;
-    });
-    const done = new AbortController();
-    void reply.then(() => done.abort());
-    for (let leftMs = limitMs; ; leftMs = this.run.operationGraceMs) {
-      await clock.sleep(leftMs, done.signal);
-      if (answered) return reply;
-      const mayBeStopped = () => stopping !== undefined && !stopping.aborted;
-      if (!mayBeStopped() || (await this.client.process.state()) !== 'stopped')
-        return { type: 'info', unanswered: true, reason: `no answer within ${limitMs} ms` };
-      while (!answered && mayBeStopped() && (await this.client.process.state()) === 'stopped')
-        await clock.sleep(STOPPED_POLL_MS, done.signal);
-    }
   }
 
   private async idle(
@@ -393,22 +347,4 @@ export class SlotProcess implements ClientTarget {
     for (const client of this.callers)
       this.run.recorder.record({ type: 'client-down', client, endNs, reason, ...(broke && { broke }) });
   }
-}
-
-/** How an operation is staged is no part of what was asked of the lock. */
-function withoutStaging<One extends object>(instruction: One): One {
-  const { stopAt: _, ...asked } = withoutCancel(instruction) as One & { stopAt?: string };
-  return asked as One;
-}
-
-function withoutCancel<One extends object>(instruction: One): One {
-  const { cancelAfterMs: _, ...asked } = instruction as One & { cancelAfterMs?: number };
-  return asked as One;
-}
-
-const CALLERS = 'abcdefghijklmnopqrstuvwxyz';
-
-/** What the history calls the callers of a process, or the places that they fill: c1-a, c1-b; c1 if there is but one. */
-export function callerNames(name: string, callers: number): readonly string[] {
-  return callers === 1 ? [name] : Array.from({ length: callers }, (_, n) => `${name}-${CALLERS[n]}`);
 }

@@ -7,8 +7,8 @@ import type { Quorum, Setting } from './topology.js';
 export type OpName = 'acquire' | 'release' | 'extend' | 'clock' | 'read' | 'write';
 
 /**
- * One line of `history.jsonl`. `i` is the line number from 0; `atNs` is when the harness sent, read or did it. The
- * history never changes once written, and is all that the verdict depends on together with `observations.jsonl`.
+ * One line of `history.jsonl`. `i` is the line number from 0; `atNs` is when the harness sent, read or did it. The history never
+ * changes once written, and is all that the verdict depends on together with `observations.jsonl`.
  */
 export type HistoryEvent = { i: number; atNs: number } & HistoryBody;
 
@@ -32,10 +32,7 @@ export type HistoryBody =
       type: 'client-up';
       client: string;
       slot: string;
-      /**
-       * The process in which this is one of several callers: each of them is a client of its own, with a place of its own, and
-       * comes and goes with its process. Absent: the client is the process.
-       */
+      /** Of one of several callers in a process, which come and go with it: that process. Absent: the client is it. */
       process?: string;
       host: string;
       address: string;
@@ -51,8 +48,8 @@ export type HistoryBody =
       keys?: string[];
     }
   /**
-   * A client process is gone. `endNs` is the last instant at which it may still have acted (before the kill was sent,
-   * or when its death was noticed if none was sent): its holds end there. `broke`: why nothing more of it was heard.
+   * A client is gone. `endNs` is the last instant at which it may still have acted (before the kill was sent, or when its death
+   * was noticed if none was sent): its holds end there. `broke`: why nothing more of it was heard.
    */
   | { type: 'client-down'; client: string; endNs: number; reason: string; broke?: ProtocolBreak }
   | {
@@ -78,8 +75,7 @@ export type HistoryBody =
   /** Something about the machine or the harness that a verdict must know of. */
   | { type: 'disturbance'; disturbance: 'harness-stall' | 'wall-clock-step'; ms: number; beganNs: number }
   | { type: 'recovered'; afterMs: number; missing: string[] }
-  /** The liveness probe's result for one key. */
-  /** `untried`: the lock was not asked for, because no client could be started. */
+  /** The liveness probe's result for one key. `untried`: it was not asked for, because no client could be started. */
   | {
       type: 'probe';
       key: string;
@@ -99,7 +95,7 @@ export interface Completion {
   beganNs?: number;
   endedNs?: number;
   reason?: string;
-  /** Of an acquire that its caller gave up: when the client was told so. */
+  /** Of an acquire that its caller gave up: when the client was told. */
   cancelledNs?: number;
   /** Of an acquire. */
   token?: number;
@@ -111,7 +107,7 @@ export interface Completion {
   wallMs?: number;
   /** Of a read: what was stored. */
   value?: number;
-  /** Of a read or write: how many writes the resource had taken by then, this one included. Its own order. */
+  /** Of a read or write: how many writes the resource had taken by then, with this one: its own order. */
   version?: number;
 }
 
@@ -129,10 +125,7 @@ export interface FaultRecord {
   proof?: string;
   /** When the nemesis began with what this record tells: it was done between then and the record's own time. */
   beganNs?: number;
-  /**
-   * What was done, as it was read back. An effect lasts until it is reported again with its end (the same but for
-   * `untilNs`), or until the step is healed.
-   */
+  /** As it was read back. An effect lasts until it is reported again with its end (the same but for `untilNs`), or a heal. */
   effects: FaultEffect[];
   /** Of what was in no plan. */
   mishap?: Mishap;
@@ -224,8 +217,8 @@ export type RareEvent = Extract<
 >;
 
 /**
- * A run's whole history in memory, as the checkers get it. Operations and notices, of which a long run has millions, are
- * kept in columns; `event` and `all` make an event from them when it is asked for.
+ * A run's history in memory. Operations and notices, of which a long run has millions, are kept in columns; `event` and `all`
+ * make an event from them when it is asked for.
  */
 export interface History {
   /** How many events there are: the lines of `history.jsonl`. */
@@ -282,7 +275,6 @@ export interface Operations {
   /** Of a write what it stores, of a read what it found, of a clock reading `wallMs`. */
   readonly value: Float64Array;
   readonly version: Float64Array;
-  /** Of an acquire that its caller gave up: when the client was told so. */
   readonly cancelledNs: Float64Array;
 }
 
@@ -310,10 +302,9 @@ export type Observation = { atNs: number; node: string } & ObservationBody;
 
 export type ObservationBody =
   /**
-   * A command on one of the run's keys, in the server's own order (MONITOR). `client` is the lock client process whose
-   * address sent it (absent: a script's inner command, the replication link, or an unknown sender; see `source`). Commands on
-   * a whole database are reported, too, and a script that names none of the keys but calls a command that does. `db`: the
-   * database, where that is not the first.
+   * A command on one of the run's keys, in the server's own order (MONITOR). `client` is the lock client process whose address
+   * sent it (absent: a script's inner command, the replication link, or an unknown sender; see `source`). Commands on a whole
+   * database are reported, too, and a script that names none of the keys but calls a command that does. `db`: if not the first.
    */
   | { type: 'command'; serverWallMs: number; source: string; client?: string; db?: number; argv: string[] }
   | {

@@ -66,6 +66,8 @@ const JUDGES: Record<string, string[]> = {
   'read-write': [...EXCLUSION, ...WORTH],
   'late-release': [...EXCLUSION, ...WORTH],
   try: [...EXCLUSION, ...WORTH],
+  callers: [...EXCLUSION, ...WORTH],
+  cancel: [...EXCLUSION, ...WORTH],
   counter: [...EXCLUSION, 'lost-updates', ...WORTH],
   multi: [...EXCLUSION, 'lost-updates', ...WORTH],
   'singleton-job': [...EXCLUSION, 'stale-writes', ...WORTH],
