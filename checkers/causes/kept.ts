@@ -8,7 +8,7 @@
  *
  * Clocks of servers, by which a key may have ended early, count only where it is asked for.
  */
-import { namesOf } from '../../harness/record/facts/clients.js';
+import { namesOfClient } from '../../harness/record/facts/clients.js';
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { type EffectSpan, effectsOf } from '../../harness/record/facts/effects.js';
 import { namesInEffect } from '../../harness/record/facts/faults.js';
@@ -69,7 +69,7 @@ function firstEffectNs(history: History, kinds: ReadonlySet<string>): number {
 
 function onServers(history: History, kinds: ReadonlySet<string>): EffectSpan[] {
   const clients = new Set(
-    history.rare.flatMap((event) => (event.type === 'client-up' ? [...namesOf(event), event.host] : [])),
+    history.rare.flatMap((event) => (event.type === 'client-up' ? [...namesOfClient(event), event.host] : [])),
   );
   return effectsOf(history).all.filter(
     ({ effect }) => kinds.has(effect.kind) && namesInEffect(effect).some((name) => !clients.has(name)),

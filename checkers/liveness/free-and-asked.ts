@@ -10,7 +10,7 @@
  * still; and as long as a step of the wall clock may make leases longer. Nor is an acquire while its own client was struck.
  */
 import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
-import { namesOf } from '../../harness/record/facts/clients.js';
+import { namesOfClient } from '../../harness/record/facts/clients.js';
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
 import { effectsOf, type Footprint, SETTLE_NS } from '../../harness/record/facts/effects.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
@@ -193,7 +193,7 @@ export function blockedBy({ effects, earliestNs, latestNs }: Footprint, longNs: 
 
 /** Names of all lock client processes, their places and hosts. */
 function clientNames({ rare }: History): ReadonlySet<string> {
-  return new Set(rare.flatMap((event) => (event.type === 'client-up' ? [...namesOf(event), event.host] : [])));
+  return new Set(rare.flatMap((event) => (event.type === 'client-up' ? [...namesOfClient(event), event.host] : [])));
 }
 
 /** Whether a fault was in force on the client of an operation while it went on, or shortly before. */
@@ -203,7 +203,7 @@ function struckClients(history: History): (row: number) => boolean {
   const footprints = effectsOf(history).footprints();
   const names = new Map<string, readonly string[]>();
   for (const event of history.rare)
-    if (event.type === 'client-up') names.set(event.client, [...namesOf(event), event.host]);
+    if (event.type === 'client-up') names.set(event.client, [...namesOfClient(event), event.host]);
   return (row) => {
     const client = ops.clients[ops.client[row]!]!;
     const own = names.get(client) ?? [client];

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { judge } from '../../checkers/index.js';
-import { namedByCallers } from '../../harness/record/caller-commands.js';
+import { namedByCallers } from '../../harness/record/facts/caller-commands.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { readHistory } from '../../harness/record/history.js';
 import { namedByKeys } from '../../harness/record/key-names.js';

@@ -5,7 +5,7 @@ import type { Reply } from './client-process.js';
 
 const STOPPED_POLL_MS = 50;
 
-export interface Patience {
+export interface AnswerWait {
   clock: Clock;
   process: Pick<HostProcess, 'state'>;
   /** What the answer may take, milliseconds; and once more after the process was seen stopped. */
@@ -16,8 +16,8 @@ export interface Patience {
 }
 
 /** Time during which the process is stopped does not count. */
-export async function inTime(reply: Promise<Reply>, patience: Patience): Promise<Reply> {
-  const { clock, process, limitMs, graceMs, stopping } = patience;
+export async function inTime(reply: Promise<Reply>, wait: AnswerWait): Promise<Reply> {
+  const { clock, process, limitMs, graceMs, stopping } = wait;
   let answered = false;
   const done = new AbortController();
   void reply.then(() => {

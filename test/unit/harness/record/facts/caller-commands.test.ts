@@ -1,9 +1,9 @@
 /** Several callers in one process: whose a command was that the process sent. */
 import { describe, expect, test } from 'vitest';
-import { namedByCallers } from '../../../../harness/record/caller-commands.js';
-import { historyOf } from '../../../../harness/record/history-table.js';
-import { observationsOf } from '../../../../harness/record/observations.js';
-import type { HistoryBody, HistoryEvent, Observation } from '../../../../harness/vocabulary/history.js';
+import { namedByCallers } from '../../../../../harness/record/facts/caller-commands.js';
+import { historyOf } from '../../../../../harness/record/history-table.js';
+import { observationsOf } from '../../../../../harness/record/observations.js';
+import type { HistoryBody, HistoryEvent, Observation } from '../../../../../harness/vocabulary/history.js';
 
 const MS = 1e6;
 const A = 'value-of-a';

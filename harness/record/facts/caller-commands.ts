@@ -16,11 +16,11 @@
  * Of what cannot be told the sender is left out, as that of a command from an unknown connection. Excludes values of fewer than
  * eight characters, and numbers, which may be anything.
  */
-import type { CommandObservation, History, HistoryEvent, Observation, Observations } from '../vocabulary/history.js';
-import { firstIndex } from './facts/first-index.js';
-import { RECKONING_NS } from './facts/key-writes.js';
-import { appendTo } from './facts/listed-by-name.js';
-import { OP, OUTCOME } from './history-table.js';
+import type { CommandObservation, History, HistoryEvent, Observation, Observations } from '../../vocabulary/history.js';
+import { OP, OUTCOME } from '../history-table.js';
+import { firstIndex } from './first-index.js';
+import { RECKONING_NS } from './key-writes.js';
+import { appendTo } from './listed-by-name.js';
 
 /** A command is read so late at the most while harness and machine run. */
 const READ_WITHIN_NS = 2e9;
