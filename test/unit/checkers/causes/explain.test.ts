@@ -302,6 +302,17 @@ describe('clock-jumped', () => {
     );
   });
 
+  it('is named where a look found that the server had removed the key by itself, and nothing else was stored there', () => {
+    const story = granted().fault(2, 0, 'clock', 'strike', { effects: [jump('r1', 6_000)] });
+    const emptied = story.sample(2.2, 'r1', { skewMs: 6_000, isEmpty: true });
+    expect(only(emptied.take(RETAKEN, 'r1', 'c2', 'value-of-c2', 6_000)).name).toBe('clock-jumped');
+  });
+
+  it('is not named where a look found the server empty although its clock did not say that the time was over', () => {
+    const emptied = granted().sample(2.2, 'r1', { isEmpty: true });
+    expect(only(emptied.take(RETAKEN, 'r1', 'c2')).name).toBe('unexplained');
+  });
+
   it('is named although how far the clock was off is known to some milliseconds only', () => {
     // It ran at 2.999 s, 6,000 ms ahead, and was read when the client had its answer.
     const story = granted().sample(2.2, 'r1', { skewMs: 5_994 });
