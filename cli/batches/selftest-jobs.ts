@@ -57,7 +57,7 @@ export function jobsOf(trials: readonly Trial[], sounds: readonly SoundRun[], qu
     const untold = 'counted' in caught;
     const common = untold ? flags : [...flags, '--fail-on', caught.class];
     const twinMs = quick ? Math.max(LEAST_QUICK_MS, quickMs) : limitMs;
-    const stopEarly = ['--stop-at-first'];
+    const stopEarly = untold || isFirstOfItsClass(caught) ? ['--stop-at-first'] : [];
     return [
       {
         lock: `broken/${canary}`,
@@ -86,6 +86,14 @@ export function jobsOf(trials: readonly Trial[], sounds: readonly SoundRun[], qu
       }),
     );
   return [...ofTrials, ...ofSounds];
+}
+
+/**
+ * Whether no other checker's finding of the class may end the run before this one can be made: two who hold at once are found as
+ * soon as that is recorded, and that no server had granted it to one of them only when nothing can come any more.
+ */
+function isFirstOfItsClass({ checker, class: name }: Detection): boolean {
+  return checker === 'mutual-exclusion' || (name !== 'exclusion' && name !== 'stale');
 }
 
 /** What a run of `job` has shown. */

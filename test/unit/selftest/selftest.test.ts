@@ -127,6 +127,18 @@ describe('the outcome of a run', () => {
     expect(statusOf(rows('caught', 'not-tried'), 2)).toBe(0);
   });
 
+  test('a run ends at its first finding, unless that may be another checker’s than the one that is named', () => {
+    const ends = (name: string) => {
+      const [job, twinJob] = jobsOf(trials, sounds, true).filter(({ lock }) => lock.startsWith(`broken/${name}`));
+      expect(twinJob!.argv.includes('--stop-at-first')).toBe(job!.argv.includes('--stop-at-first'));
+      return job!.argv.includes('--stop-at-first');
+    };
+    expect(['blind-del', 'watchdog-dies', 'janitor', 'wall-clock-stamps', 'fence-per-client'].map(ends)).not.toContain(
+      false,
+    );
+    expect(['refusal-ignored', 'renewal-unchecked', 'silent-unlock'].map(ends)).not.toContain(true);
+  });
+
   test('what was not provoked is counted apart, and told', () => {
     const [missed] = [judgeJob(canary, ended('mutual-exclusion', []))];
     const rows: SelftestRow[] = [missed, { ...missed, shown: 'not-provoked' }];
