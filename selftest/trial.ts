@@ -24,7 +24,7 @@ export type Provocation =
   | 'held-past-its-lease'
   /** And another had been granted the key by then. */
   | 'held-beside-the-next'
-  /** A release failed, and a server answered again before that lease was over. */
+  /** A release failed, its client lived on, and a server answered again before that lease was over. */
   | 'release-failed-for-a-moment';
 
 /** How a canary is tortured so that its mistake shows. Its twin goes through the same, and must not be found as `caught` is; it must hold where that is `Untold`. */

@@ -63,9 +63,11 @@ function releaseFailedForAMoment({ history }: Recorded): boolean {
   const answeredNs = rows
     .filter((row) => ops.outcome[row] === OUTCOME.ok && ops.op[row] !== OP.clock)
     .map((row) => ops.readNs[row]!);
+  const down = new Set(history.rare.flatMap((event) => (event.type === 'client-down' ? [event.client] : [])));
   return rows.some((row) => {
     const k = ops.op[row] === OP.release && ops.outcome[row] === OUTCOME.fail ? ofRow[ops.hold[row]!]! : -1;
-    if (k < 0) return false;
+    // What a client does wrong afterwards ends with it.
+    if (k < 0 || down.has(ops.clients[ops.client[row]!]!)) return false;
     return answeredNs.some((ns) => ns > ops.readNs[row]! && ns < leaseEndNs[k]!);
   });
 }

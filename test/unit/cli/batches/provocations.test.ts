@@ -44,6 +44,11 @@ describe('a release that failed for a moment', () => {
     expect(happened('release-failed-for-a-moment', failed())).toBe(false);
   });
 
+  it('is one whose client lives on', () => {
+    const died = failed().grant('c2', 3, { key: 'lock:1' }).down('c1', 4);
+    expect(happened('release-failed-for-a-moment', died)).toBe(false);
+  });
+
   it('is none that was answered', () => {
     const released = new Story().up('c1').grant('c1', 1).release('c1', 2).grant('c1', 3);
     expect(happened('release-failed-for-a-moment', released)).toBe(false);
