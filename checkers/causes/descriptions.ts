@@ -84,9 +84,9 @@ const descriptions: Record<string, Description> = {
   },
   'released-by-other': { phrase: 'somebody else released it', blame: removing },
   'released-by-itself': {
-    phrase: 'another release of its own client removed it',
+    phrase: 'its own client removed it',
     blame: lock(
-      'A release may remove only the hold that it ends: the owner value must be unlike that of any other grant, of the same client too.',
+      'A release may remove only the hold that it ends, so no two grants may have the same owner value; and what could not be extended is not given away before its holder has been told.',
       LOCKS,
     ),
   },

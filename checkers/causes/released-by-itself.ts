@@ -1,11 +1,13 @@
 /**
- * The holder's own client removed its key by the release of another hold of it.
+ * The holder's own client removed its key, by the release of another hold of it or by an extension of this one.
  *
  * Example: c2's first hold outlives its lease, and c2 is granted the key once more, with the same owner value. Then it releases
- * the first hold, and a third client gets in beside the second.
+ * the first hold, and a third client gets in beside the second. Or: c2 is to extend its lock on five nodes, one of which does not
+ * answer, and gives it back on all of them before it says that it could not.
  *
  * Named where the value was certainly there, that command certainly removed it, and it ran within the client's release of another
- * hold of the key. The next one was granted after it and before the release of this one began, or there were no overlap.
+ * hold of the key, or its extension of this one. The next one was granted after it and before the release of this one began, or
+ * there were no overlap.
  *
  * Excludes what came over the replication link.
  */
@@ -24,18 +26,21 @@ export function releasedByItself({ history }: CheckInput): Reason {
     const { earlier, later, key } = contest;
     const removal = removalOf(contest, evidence);
     if (!removal || removal.client !== earlier.hold.client) return undefined;
-    const release = otherRelease(removal, earlier.hold, history);
-    if (!release) return undefined;
-    const { client } = earlier.hold;
+    const { hold } = earlier;
+    const within = operationOf(removal, hold, history);
+    // What was given a time that is over already may have been so by the server's clock alone.
+    const isExpiry = contest.tenure.losses[0]?.by?.name.includes('EXPIRE') === true;
+    if (!within || (within.op === 'extend' && isExpiry)) return undefined;
+    const { client } = hold;
     return {
       name: 'released-by-itself',
-      sentence: `${client} removed its own ${key} from ${removal.node} (${removal.command}) by the release of its hold #${release.hold}, while it held it by #${earlier.hold.id}; that let ${later.hold.client} have it.`,
+      sentence: `${client} removed its own ${key} from ${removal.node} (${removal.command}) ${wordsOf(within, hold)}; that let ${later.hold.client} have it.`,
       chain: [
         grantLink(earlier),
         {
-          atNs: release.sentNs,
-          text: `${client} was told to release its hold #${release.hold}`,
-          history: release.line,
+          atNs: within.sentNs,
+          text: `${client} was told to ${within.op} its hold #${within.hold}`,
+          history: within.line,
         },
         { atNs: removal.atNs, text: `${client} removed it with ${removal.command}`, observation: removal.observation },
         ...goneLink(contest),
@@ -46,17 +51,32 @@ export function releasedByItself({ history }: CheckInput): Reason {
   };
 }
 
-/** The client's release of another hold of the key, in which this ran. */
-function otherRelease({ ranNs }: KeyWrite, { client, key, id }: Hold, history: History) {
+interface Within {
+  op: 'release' | 'extend';
+  hold: number;
+  sentNs: number;
+  line: number;
+}
+
+/** The client's release of another hold of the key in which this ran, or its extension of this hold. */
+function operationOf({ ranNs }: KeyWrite, { client, key, id }: Hold, history: History): Within | undefined {
   const { operations: ops } = history;
   const { callNs, returnNs } = intervalsOf(history);
   const [who, which] = [ops.clients.indexOf(client), ops.keys.indexOf(key)];
   for (let row = 0; row < ops.count; row++) {
     const acquire = ops.hold[row]!;
-    if (ops.op[row] !== OP.release || ops.client[row] !== who) continue;
-    if (ops.key[acquire] !== which || ops.id[acquire] === id) continue;
+    if (acquire < 0 || ops.client[row] !== who || ops.key[acquire] !== which) continue;
+    const isOfThis = ops.id[acquire] === id;
+    const op = ops.op[row] === OP.release ? 'release' : ops.op[row] === OP.extend ? 'extend' : undefined;
+    if (op === undefined || isOfThis !== (op === 'extend')) continue;
     if (callNs[row]! - RECKONING_NS > ranNs || returnNs[row]! + RECKONING_NS < ranNs) continue;
-    return { hold: ops.id[acquire]!, sentNs: ops.sentNs[row]!, line: ops.invokeLine[row]! };
+    return { op, hold: ops.id[acquire]!, sentNs: ops.sentNs[row]!, line: ops.invokeLine[row]! };
   }
   return undefined;
+}
+
+function wordsOf({ op, hold }: Within, { id }: Hold): string {
+  return op === 'extend'
+    ? `when it was to extend its hold #${id}`
+    : `by the release of its hold #${hold}, while it held it by #${id}`;
 }

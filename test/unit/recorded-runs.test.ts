@@ -143,6 +143,24 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'starved: liveness (starved) of lock:1, 2527031053–5677484907 ns, lines 42 60 117 155: nothing → prolonged-too-long',
     ],
   },
+  'canary-half-quorum': {
+    why: 'a hold that half of the nodes had granted is found by itself, too, also where others were granted the key later',
+    differences: [
+      'found: exclusion: 13 → 25',
+      'never-granted: exclusion (never-granted) of lock:0, 2090820294–2132064169 ns, lines 79 161 173 174: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 2116113370–2151242598 ns, lines 137 168 178 179: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 2143751878–2156044623 ns, lines 171 177 181 183: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 2356363278–2400158012 ns, lines 239 243 262 263: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 2357451320–2366747892 ns, lines 225 245 248 249: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 2372328960–2382743709 ns, lines 216 252 255 256: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 2395354562–2404625297 ns, lines 236 259 264 265: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 2549767120–2559750596 ns, lines 257 307 311 313: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 2550834741–2562618530 ns, lines 246 309 312 314: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 2587313513–2600612401 ns, lines 323 327 329 330: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 3134409405–3147504035 ns, lines 459 481 487 490: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 3138718729–3147812858 ns, lines 479 484 488 489: nothing → minority-granted',
+    ],
+  },
   'canary-fence-per-client': {
     why: 'tokens are ordered by when the try that was granted was sent, not by the call: more grants follow a higher token',
     differences: [

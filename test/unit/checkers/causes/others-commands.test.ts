@@ -117,6 +117,27 @@ describe('released-by-itself', () => {
     ]);
   });
 
+  it('is named where its own extension gave it back before it had failed', () => {
+    const extended = (fields = {}) =>
+      told({ release: 0 }).extend('c1', 2, LEASE_MS, { hold: 2, sent: 1.999, read: 2.4, type: 'info', ...fields });
+    expect(causes(extended())).toMatchObject([
+      {
+        name: 'released-by-itself',
+        sentence: 'c1 removed its own lock:0 from r1 (EVALSHA) when it was to extend its hold #2; that let c2 have it.',
+        chain: [
+          { text: 'r1 granted lock:0 to c1 (SET)' },
+          { text: 'c1 was told to extend its hold #2' },
+          { text: 'c1 removed it with EVALSHA' },
+          { text: 'r1 granted lock:0 to c2 (SET)' },
+          { text: /until .* s c1's lease would have run/ },
+        ].map(({ text }) => ({ text: typeof text === 'string' ? text : expect.stringMatching(text) })),
+      },
+    ]);
+    expect(causeNames(told({ release: 0, removed: 1.9 }).extend('c1', 2, LEASE_MS, { hold: 2, sent: 1.999 }))).toEqual([
+      'unexplained',
+    ]);
+  });
+
   it('is not where the removal was of no release, or of a hold of another key, or another client sent it', () => {
     expect(causeNames(told({ release: 0 }))).toEqual(['unexplained']);
     expect(causeNames(told({ removed: 1.9 }))).toEqual(['unexplained']);
@@ -208,7 +229,7 @@ describe('lease-too-short by an extension', () => {
 
   it('is not where a time of day was over, or the key was deleted outright', () => {
     expect(name({ argv: ['pexpireat', KEY, '1000'] })).toEqual(['unexplained']);
-    expect(name({ argv: ['del', KEY] })).toEqual(['unexplained']);
+    expect(name({ argv: ['del', KEY] })).toEqual(['released-by-itself']);
   });
 });
 
