@@ -43,7 +43,7 @@ export function placeRemoved(passed: Passed, input: CheckInput): Cause | undefin
       if (gone?.how !== 'command' || stores(gone.after, place.name) !== 'no') continue;
       const by = gone.by?.client;
       if (by === undefined || by === waiter.client || gone.atNs >= waiter.grantSentNs) continue;
-      if (stores(gone.before, place.name) !== 'yes' || !isInTime(gone.by!, places.at(-1)!, lastsMs)) continue;
+      if (!isInTime(gone.by!, places.at(-1)!, lastsMs)) continue;
       if (isBelieved(node, place.atNs, gone.atNs, evidence, 0, 'still'))
         return causeOf(passed, node, place, { by, name: gone.by!.name, atNs: gone.atNs, line: gone.line });
     }

@@ -1,7 +1,8 @@
 /** Known findings: a JSON file each, made by a campaign and kept by whoever wants to hear of it as known from then on. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { z } from 'zod';
+import { makeFolder } from '../../harness/record/make-folder.js';
 import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { readJson, writeJson } from '../../harness/record/store.js';
@@ -62,7 +63,7 @@ export function readKnown(folder: string): KnownFinding[] {
 }
 
 export function writeKnown(folder: string, known: KnownFinding): void {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   writeJson(folder, `${slugOf(known)}.json`, known);
 }
 

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { strengthOf } from '../../checkers/index.js';
-import { writeJson } from '../../harness/record/store.js';
+import { createRunFolder, writeJson } from '../../harness/record/store.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
@@ -51,7 +51,8 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
   const folder = join(base, id);
   const work = join(folder, WORK);
   removeAbandoned(base);
-  mkdirSync(work, { recursive: true });
+  createRunFolder(base, id);
+  mkdirSync(work);
   writeFileSync(join(work, OWNER), String(process.pid));
   const stop = new AbortController();
   const interrupted = () => stop.abort();

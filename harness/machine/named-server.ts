@@ -61,7 +61,6 @@ export async function downloadNamed(
   cacheFolder: string,
   trial: TryProgram,
 ): Promise<DownloadedProgram> {
-  mkdirSync(cacheFolder, { recursive: true });
   using scratch = privateFolder(cacheFolder);
   const seen: string[] = [];
   let trouble = '';

@@ -2,8 +2,9 @@
  * Folders in which a download or a compilation is prepared before it is renamed into place, all or nothing. A folder
  * names the process that made it, so that the next process removes what a killed one left behind; nothing is locked.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder } from '../record/make-folder.js';
 
 /** The cache folder cannot be used. The message is one line, with the remedy. */
 export class CacheFolderError extends Error {
@@ -32,18 +33,6 @@ export function privateFolder(parent: string): PrivateFolder {
     path,
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
-}
-
-/** Folder by folder: below /proc, where making one fails as if its parent were missing, Node's `recursive` tries for ever. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  if (dirname(path) !== path) makeFolder(dirname(path));
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    // Another process was quicker.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }
 
 function inCache<T>(folder: string, make: () => T): T {

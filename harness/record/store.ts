@@ -16,6 +16,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Plan } from '../vocabulary/faults.js';
 import type { RunConfig } from '../vocabulary/run.js';
 import type { Results } from '../vocabulary/verdict.js';
+import { makeFolder } from './make-folder.js';
 import { runConfigSchema } from './schemas/config.js';
 import { type Conformed, conform, conformText, conformWhole } from './schemas/conform.js';
 import { planSchema } from './schemas/plan.js';
@@ -61,19 +62,6 @@ export function createRunFolder(base: string, id: string): string {
     throw new StoreError(`cannot create ${folder}: ${(error as Error).message}`);
   }
   return folder;
-}
-
-/** With its parents. Node's own `recursive` tries for ever where the kernel says "no such folder" of a child of one (/proc). */
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(path) === path) throw error;
-    makeFolder(dirname(path));
-    mkdirSync(path);
-  }
 }
 
 /** Points `<base>/latest` at a run; a link that is there is replaced in one step. */

@@ -11,16 +11,20 @@ interface Telling {
   /** What becomes of c1's key at its owner. */
   between?: (story: Story) => Story;
   goneAt?: number;
+  /** Nobody looks at its owner from then on. */
+  lookedUntil?: number;
   role?: 'primary' | 'replica';
 }
 
 /** r1 grants it to c1 at 1 s, for 5 s; the slot is on its way to r2 from 2 s to 4 s; r2 grants it to c2 at 3 s. */
 function cause({ who = ['r1', 'r2'], movedAt = 2, healedAt = 4, between = (s) => s, ...of }: Telling = {}) {
-  const { goneAt = 5, role = 'primary' } = of;
+  const { goneAt = 5, lookedUntil = 5, role = 'primary' } = of;
   const story = new Story().up('c1').up('c2');
   for (const node of ['r1', 'r2']) story.watch(0.1, node);
   story.looks(0.5, 0.9, 'r1').looks(0.5, 5, 'r2').take(0.999, 'r1', 'c1');
-  story.looks(1.1, goneAt, 'r1', { owner: 'value-of-c1', role }).looks(goneAt + 0.1, 5, 'r1', { role });
+  story
+    .looks(1.1, Math.min(goneAt, lookedUntil), 'r1', { owner: 'value-of-c1', role })
+    .looks(goneAt + 0.1, lookedUntil, 'r1', { role });
   story.grant('c1', 1).release('c1', 4.5);
   story.fault(movedAt, 0, 'move-slot', 'strike', {
     did: 'began to move slot 7 from r1 to r2',
@@ -43,6 +47,8 @@ it.each<[string, Telling]>([
   ['a move that came later', { movedAt: 3.2 }],
   ['a move that was over', { healedAt: 2.5 }],
   ['a move between others', { who: ['r1', 'r3'] }],
+  ['a move from another', { who: ['r3', 'r2'] }],
+  ['an owner that nobody looked at after the grant', { lookedUntil: 2.95 }],
   ['a move the other way', { who: ['r2', 'r1'] }],
   ['a key that was gone', { goneAt: 2.5, between: (s) => s.command(2.55, 'r1', 'c1', ['DEL', 'lock:0']) }],
   ['an owner that was not watched', { between: (s) => s.watch(2.5, 'r1', false).watch(3.5, 'r1') }],

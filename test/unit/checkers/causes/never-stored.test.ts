@@ -418,6 +418,8 @@ describe('what befell the run', () => {
   it('does not matter where a clock was moved when all was over, or by less than it can be read', () => {
     const jump: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 2 };
     expect(found(run().fault(7.5, 0, 'clock', 'strike', { effects: [jump] }))).toEqual(SECOND_OF_C2);
+    // One that stays as it is, and is off, says no better when a command ran.
+    expect(found(run().fault(0.3, 0, 'clock', 'strike', { effects: [jump] }))).toEqual([]);
     const skewed = (skewMs: number) => found(run().sample(4.8, 'r1', { skewMs }));
     expect(skewed(2)).toEqual(SECOND_OF_C2);
     expect(skewed(5)).toEqual([]);

@@ -87,6 +87,11 @@ describe('not named', () => {
     expect(name({ commandCount: 1_000_001 })).toBe('unexplained');
   });
 
+  it('where it may have been gone already', () => {
+    const unknown = (s: Story) => taken(1.8, 'c3')(s.command(1.6, 'r1', 'c3', ['SOMETHING', QUEUE]));
+    expect(name({ removed: unknown })).toBe('unexplained');
+  });
+
   it('where its time was over by the clock of the server', () => {
     const aged = (s: Story) => pushed(s).command(1.3, 'r1', 'c2', ['PEXPIRE', QUEUE, '100']);
     expect(name({ queues: aged })).toBe('unexplained');
