@@ -8,6 +8,7 @@ import { externalLocks } from '../lock-impl/external/index.js';
 import { builtinLock } from '../lock-impl/index.js';
 import { trials } from '../selftest/index.js';
 import { workloads } from '../workloads/index.js';
+import { servicesClaims } from './claims-services.js';
 
 /** Runs, and what is claimed of them. */
 export interface ClaimedRuns {
@@ -90,6 +91,7 @@ const AFTER_A_POWER_CUT = ['--topology', 'single', '--nemesis', 'power-cut', '--
 const TWO_CLIENTS = ['--keys', '1', '--clients', '2'];
 
 export const areas: Record<string, () => Promise<readonly ClaimedRuns[]>> = {
+  services: async () => servicesClaims,
   truth: async () => [
     {
       cases: await Promise.all(WRONG_BY_THEMSELVES.map((name) => withoutFaults(name))),

@@ -25,7 +25,7 @@ const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise
     run: benchPower,
   },
   accept: {
-    summary: 'how many plain runs say what they must, by area: accept truth, blame, plain or faults',
+    summary: 'how many plain runs say what they must, by area: accept truth, blame, plain, faults or services',
     run: benchAccept,
   },
   checkers: { summary: 'time and memory to decide histories of locks, also those that are hard', run: benchCheckers },

@@ -2,6 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lock.js';
 import { canaries } from './canaries.js';
+import { etcdLocks } from './etcd/index.js';
+import { postgresLocks } from './postgres/index.js';
 import { expiringFields, waitsForDisks } from './server-needs.js';
 import { publishedLocks } from './third-party/index.js';
 import type { Library } from './third-party/library.js';
@@ -123,24 +125,8 @@ export const locks: Record<string, BuiltinLock> = {
     claims: 'as reentrant, without its wake-ups',
     topologies: ONE_SERVER,
   },
-  'etcd-lease': {
-    module: './etcd/etcd-lease.js',
-    family: 'etcd',
-    forms: WITH_EXTEND,
-    summary: 'a key created in a transaction with an etcd lease; its create revision is the fencing token',
-    claims:
-      'exclusion and rising tokens while a majority keeps what it stored; a client that sleeps past its lease is stale',
-    topologies: ['etcd', 'etcd-single'],
-  },
-  'etcd-read-then-put': {
-    module: './etcd/etcd-read-then-put.js',
-    family: 'naive',
-    forms: ONE_TRY,
-    summary: 'etcd: a read, then a put with a lease, without a transaction; deletes whatever is there',
-    claims: 'nothing: two clients that read at once both hold it',
-    topologies: ['etcd', 'etcd-single'],
-    lacks: ['ownership'],
-  },
+  ...etcdLocks,
+  ...postgresLocks,
   redlock: {
     module: './redlock.js',
     family: 'quorum',

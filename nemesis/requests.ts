@@ -45,7 +45,7 @@ export function parseNemesis(list: string, topology: PlanTopology, unavailable: 
 
 /** What a run of this topology is given by default. */
 export function defaultFaults(topology: PlanTopology): FaultRequest[] {
-  if (topology.service === 'etcd') return etcdFaults(topology);
+  if (topology.defaultFaults) return topology.defaultFaults.map(namedFault);
   if (topology.replicated) {
     return [
       // Twice, because one failover finds nothing now and then: the holder of what was lost may just have released it.
@@ -69,21 +69,10 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
   return [{ fault: 'kill' }, { fault: 'pause', target: 'holder' }, { fault: 'partition' }, { fault: 'clock' }];
 }
 
-/** Of an etcd cluster the leader is the primary. */
-function etcdFaults({ replicated }: PlanTopology): FaultRequest[] {
-  const clients = [
-    { fault: 'pause', target: 'holder' },
-    { fault: 'partition', target: 'client' },
-    { fault: 'kill', target: 'client' },
-  ];
-  if (!replicated) return [{ fault: 'kill' }, ...clients];
-  return [
-    { fault: 'kill', target: 'primary' },
-    ...clients,
-    { fault: 'partition', target: 'primary' },
-    { fault: 'pause', target: 'primary', atLeast: 0 },
-    { fault: 'partition', target: 'minority', atLeast: 0 },
-  ];
+/** As a topology names them. */
+function namedFault(item: string): FaultRequest {
+  const [, onlyIfTime, fault, target] = /^(\?)?([^:]+)(?::(.+))?$/.exec(item)!;
+  return { fault: fault!, ...(target !== undefined && { target }), ...(onlyIfTime && { atLeast: 0 }) };
 }
 
 /** Every fault that makes sense on this topology, with its default target. */

@@ -60,6 +60,7 @@ async function runs({ process, stopping }: ClientTarget, clock: FaultContext['cl
 }
 
 async function serverTrouble(node: ServerNode, { clock }: FaultContext, levers: Levers): Promise<string[]> {
+  await node.undisturbed?.();
   const state = await node.process.state();
   if (state !== 'running') return [`${node.name} is ${state}`];
   let why = 'no answer';
@@ -76,9 +77,9 @@ async function serverTrouble(node: ServerNode, { clock }: FaultContext, levers: 
   const alive = await waitFor(answers, { timeoutMs: ANSWER_TIMEOUT_MS, pollMs: POLL_MS, doing: '', context: healing });
   if (!alive) return [`${node.name} does not answer PING (${why})`];
   // No fault moves a clock that the service does not tell.
-  if (node.kind === 'etcd') return [];
-  const clocks = await clockTrouble(node.name, () => node.clockMs(), clock);
-  return [...clocks, ...(await levers.pressure.trouble(node))];
+  if ((await node.clockMs()) === undefined) return [];
+  const clocks = await clockTrouble(node.name, async () => (await node.clockMs())!, clock);
+  return [...clocks, ...(node.roleNow ? [] : await levers.pressure.trouble(node))];
 }
 
 async function clockTrouble(name: string, read: ReadWallMs, clock: FaultContext['clock']): Promise<string[]> {

@@ -5,7 +5,8 @@
  * where a server lost or gave away what a lock had stored as it should; the lease where a client went on past it, which no
  * lock with a lease prevents. Of the deployment's it is said what prevents it, and what only makes it rarer.
  *
- * Where one cause can be either's, its `blame` looks at the finding; what that leaves open is unexplained.
+ * Where one cause can be either's, its `blame` looks at the finding; what that leaves open is unexplained. It is long because the
+ * list of all causes is one.
  */
 
 import { effectsOf } from '../../harness/record/facts/effects.js';
@@ -109,6 +110,34 @@ const descriptions: Record<string, Description> = {
     blame: lock(
       'A lock may be taken only where there is none: SET with NX, or a script that looks before it writes.',
       LOCKS,
+    ),
+  },
+  'removed-early': {
+    phrase: 'what was stored for its holder was removed',
+    blame: lock(
+      'What is stored for a holder stays until it gives it back or its lease is over: who removes something must know that it is its own, at the moment at which the server removes it.',
+      FENCING,
+    ),
+  },
+  'session-lost': {
+    phrase: 'the session was lost with its server',
+    blame: deployment(
+      'A lock that goes with a session lives in the memory of one server, and goes with that server, too: no replica knows of it. What a majority keeps, or a row that is replicated before it is answered, prevents that.',
+      'https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS',
+    ),
+  },
+  'failover-lost-row': {
+    phrase: 'failover lost the row',
+    blame: deployment(
+      'A database that replicates after it has answered may lose with its primary what it answered last: replication that a commit waits for (synchronous_standby_names, rpl_semi_sync) prevents it.',
+      'https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION',
+    ),
+  },
+  'local-to-one-server': {
+    phrase: 'the lock is of a single server and two were asked',
+    blame: lock(
+      'Locks of a session are of the server that granted them and are not replicated: all clients must ask the same one.',
+      'https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS',
     ),
   },
   'taken-over-by-clock': {

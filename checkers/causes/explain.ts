@@ -25,6 +25,7 @@ import { minorityGranted } from './minority-granted.js';
 import { neverGranted } from './never-granted.js';
 import { nodeForgot } from './node-forgot.js';
 import { overwritten } from './overwritten.js';
+import { goneLinkOf, ownRecordCause } from './own-record.js';
 import { releasedByItself } from './released-by-itself.js';
 import { releasedByOther } from './released-by-other.js';
 import { sharedCount } from './shared-count.js';
@@ -101,6 +102,7 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
         adoptedStaleKey(overlap, evidence, input) ??
         neverGranted(overlap, evidence, input) ??
         brokenCause(overlap, evidence, reasonsFor(input)) ??
+        ownRecordCause(overlap, input) ??
         sharedCount(overlap, input));
   return (
     cause ??
@@ -121,9 +123,13 @@ function staleCause(
 ): Cause | undefined {
   for (const explain of staleReasons) {
     const cause = explain(overlap.stale, evidence, input);
-    if (cause) return cause;
+    if (cause) return { ...cause, chain: withGone(cause.chain, overlap.stale, input) };
   }
   return undefined;
+}
+
+function withGone(chain: readonly CauseLink[], stale: Hold, input: CheckInput): CauseLink[] {
+  return [...chain, ...goneLinkOf(stale, input)].sort((a, b) => a.atNs - b.atNs);
 }
 
 /**

@@ -110,9 +110,16 @@ function cutsOff({ client, leaseEndNs }: Hold, evidence: Evidence): EffectSpan[]
   const cutFrom = (node: string) =>
     cuts.find(({ effect }) => effect.pairs.some((pair) => pair.includes(host) && pair.includes(node)));
   const isPrimary = (node: string) => evidence.lastSample(node, leaseEndNs)?.[1].role === 'primary';
-  const asked = majority === undefined ? evidence.nodes.filter(isPrimary) : voters;
+  const primaries = evidence.nodes.filter(isPrimary);
+  // Where no server is known to be the only one to ask, any of them may have passed it on.
+  const one =
+    primaries.length > 0 || evidence.nodes.some((node) => evidence.lastSample(node, leaseEndNs))
+      ? primaries
+      : evidence.nodes;
+  const asked = majority === undefined ? one : voters;
   const found = asked.flatMap((node) => cutFrom(node) ?? []);
-  return asked.length - found.length < (majority ?? 1) ? found : [];
+  const needed = majority ?? 1;
+  return asked.length - found.length < needed ? found : [];
 }
 
 /**

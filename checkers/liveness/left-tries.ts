@@ -105,7 +105,7 @@ export class LeftTries {
       const place = { line: at, atNs: one.atNs };
       if (one.type === 'watch') reading?.gap(place);
       else if (one.type === 'evicted') reading?.evicted(place, one.key);
-      else {
+      else if (one.type === 'sample') {
         const process = `${one.runId} ${one.role}`;
         if ((this.processes.get(one.node) ?? process) !== process) reading?.gap(place);
         this.processes.set(one.node, process);

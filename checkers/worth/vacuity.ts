@@ -10,7 +10,7 @@ import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
 import { listed, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { History, Observations } from '../../harness/vocabulary/history.js';
+import type { History, Observations, RareObservation } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings } from '../../harness/vocabulary/verdict.js';
 
@@ -239,7 +239,7 @@ function failoverThatNeverHappened(faults: readonly FaultInForce[], { observatio
   const failovers = faults.filter(({ records }) =>
     records.some(({ effects }) => effects.some(({ kind }) => kind === 'replaced')),
   );
-  if (failovers.length === 0 || !observations.rare.some(([, { type }]) => type === 'sample')) return [];
+  if (failovers.length === 0 || !observations.rare.some(([, one]) => tellsRole(one))) return [];
   const promotions = promotionsIn(observations);
   const happened = failovers.some((fault) =>
     promotions.some((promotedNs) => promotedNs >= fault.fromNs && promotedNs <= fault.untilNs + SETTLE_NS),
@@ -250,10 +250,14 @@ function failoverThatNeverHappened(faults: readonly FaultInForce[], { observatio
 /** Until a failover is through that was under way when the fault was healed. */
 const SETTLE_NS = 10e9;
 
+function tellsRole(one: RareObservation): one is Extract<RareObservation, { type: 'sample' | 'role' }> {
+  return one.type === 'sample' || one.type === 'role';
+}
+
 function promotionsIn({ rare }: Observations): number[] {
   const roles = new Map<string, string>();
   return rare.flatMap(([, observation]) => {
-    if (observation.type !== 'sample') return [];
+    if (!tellsRole(observation)) return [];
     const before = roles.get(observation.node);
     roles.set(observation.node, observation.role);
     return before === 'replica' && observation.role === 'primary' ? [observation.atNs] : [];

@@ -22,7 +22,7 @@ const FOR_USERS = new Set([
   'PlanError',
   'DamagedHistory',
   'RedisNotFoundError',
-  'EtcdNotFoundError',
+  'ServerNotFoundError',
   'CacheFolderError',
   'ExternalBuildError',
   'ContainerError',

@@ -4,6 +4,7 @@ import { diagnose, formatFindings } from '../../harness/machine/doctor.js';
 import { provideIp } from '../../harness/machine/iproute.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { topologies } from '../../harness/topologies/index.js';
+import { services } from '../../harness/topologies/services.js';
 import type { Checker } from '../../harness/vocabulary/run.js';
 import { externalLocks } from '../../lock-impl/external/index.js';
 import { type BuiltinLock, locks } from '../../lock-impl/index.js';
@@ -14,6 +15,9 @@ import { STANDING } from '../common/standing.js';
 import { engineFinding } from '../run/containers.js';
 import { askServer, type ServerFlags } from '../run/machine-flags.js';
 import { defaultsText } from '../run/workload-flags.js';
+
+/** Doctor looks for Redis by itself. */
+const OTHERS = Object.values(services).filter(({ name }) => name !== 'redis');
 
 /** A text of several lines stands below its name. */
 type Row = readonly [name: string, text: string];
@@ -83,7 +87,7 @@ export async function runDoctor(flags: ServerFlags): Promise<number> {
   // As a run would; that there is none is one of the findings.
   await provideIp(cacheFolder(), say).catch((error: Error) => say(`no ip: ${error.message}`));
   const findings = [
-    ...(await diagnose({ cacheFolder: cacheFolder(), server: askServer(flags, STANDING) })),
+    ...(await diagnose({ cacheFolder: cacheFolder(), server: askServer(flags, STANDING), services: OTHERS })),
     await engineFinding(),
   ];
   process.stdout.write(`${formatFindings(findings)}\n`);

@@ -3,14 +3,16 @@
  * workload's defaults filled in, paths that are absolute, and only combinations that make sense.
  */
 import { resolve } from 'node:path';
+import { listed } from '../../harness/record/facts/words.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
+import { services } from '../../harness/topologies/services.js';
 import type { TopologyKind, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import { defaultIntervalMs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import { dashed } from '../common/values.js';
 import { checkPair, fitsTopology } from './deployment.js';
-import { DEFAULT_NODES, LEAST_TIME_LIMIT_MS, QUORUM, type RunFlags } from './flags.js';
+import { DEFAULT_NODES, LEAST_TIME_LIMIT_MS, type RunFlags } from './flags.js';
 import type { RunRequest } from './prepare-run.js';
 import { withWorkload } from './workload-flags.js';
 
@@ -47,24 +49,32 @@ export function askRun(asTyped: RunFlags, { argv, cwd, given }: Invocation): Ask
   const flags = withWorkload({ ...asTyped, topology: kind.name }, given, (lock) => fitsTopology(lock, kind));
   checkFlags(flags, kind);
   const ofRedis = kind.service === 'redis' ? undefined : OF_REDIS.find((flag) => given(flag));
-  if (ofRedis) throw new UsageError(`--${dashed(ofRedis)} is for Redis, not for ${kind.name}`);
+  if (ofRedis) throw new UsageError(`--${dashed(ofRedis)} is for Redis, not for ${services[kind.service].title}`);
   const lock = flags.lock ?? kind.defaultLock;
   checkPair(lock, kind);
   const faults: AskedFaults =
     flags.plan === undefined
       ? { nemesis: flags.nemesis, intervalMs: flags.nemesisInterval }
       : { planFile: resolve(cwd, flags.plan), named: flags.plan };
-  return { kind, settings: settingsOf(flags, kind, lock, cwd), auth: flags.auth, faults, argv };
+  return {
+    kind,
+    settings: settingsOf(flags, kind, lock, cwd),
+    auth: flags.auth || kind.hasPassword === true,
+    faults,
+    argv,
+  };
 }
 
 /** What flags call `single` and `quorum` is another deployment with every service. */
 function kindOf({ service, topology }: RunFlags, given: Invocation['given']): TopologyKind {
-  if (topology === QUORUM && service !== 'etcd') throw new UsageError('--topology quorum is for --service etcd');
-  if (service !== 'etcd') return topologies[topology]!;
-  const name = !given('topology') || topology === QUORUM ? 'etcd' : topology === 'single' ? 'etcd-single' : topology;
-  const kind = topologies[name]!;
-  if (kind.service !== 'etcd') throw new UsageError(`--service etcd has the topologies single and quorum, not ${name}`);
-  return kind;
+  const { topologies: own } = services[service];
+  const [byDefault] = Object.values(own);
+  const kind = given('topology') ? (own[topology] ?? topologies[topology]) : byDefault;
+  if (kind?.service === service) return kind;
+  const elsewhere = Object.values(services).find((other) => topology in other.topologies)!;
+  if (service === 'redis' && !kind)
+    throw new UsageError(`--topology ${topology} is for --service ${elsewhere.name}, say`);
+  throw new UsageError(`--service ${service} has the topologies ${listed(Object.keys(own))}, not ${topology}`);
 }
 
 /** Flags that say how a Redis server is set up. */

@@ -29,6 +29,7 @@ export function planTopology(kind: TopologyKind, options: TopologyOptions, clien
   return {
     name: kind.name,
     service: kind.service,
+    defaultFaults: kind.defaultFaults,
     replicated: kind.replicated,
     quorum: kind.quorum,
     plannedFailover: kind.plannedFailover,

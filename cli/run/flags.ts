@@ -4,10 +4,12 @@
  */
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { OTHER_SERVICES } from '../../harness/record/schemas/other-services.js';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { LONGEST_START_MS } from '../../harness/run/client-process.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
+import { services } from '../../harness/topologies/services.js';
 import type { Persistence, ServiceName, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import type { HoldTimes, ResourceMode } from '../../harness/vocabulary/workload.js';
@@ -37,8 +39,6 @@ export const LEAST_TIME_LIMIT_MS = WARM_UP_MS + 500;
 export const DEFAULT_LEASE_MS = 4_700;
 /** Of a topology whose locks ask a majority of them. */
 export const DEFAULT_NODES = 5;
-/** What the topology `etcd` is called beside `--service etcd`. */
-export const QUORUM = 'quorum';
 /** Seeds are below this. */
 export const SEEDS = 2 ** 31;
 
@@ -113,16 +113,28 @@ function startDurationMs(text: string): number {
   return ms;
 }
 
+const TOPOLOGY_NAMES = [
+  ...new Set([
+    ...Object.keys(topologies),
+    ...Object.values(services).flatMap((service) => Object.keys(service.topologies)),
+  ]),
+];
+
 /** Adds every flag of `run`. */
 export function addRunFlags(command: Command): Command {
   const options = [
-    value('--service <name>', 'redis (Valkey too) | etcd', nameAmong(['redis', 'etcd']), 'redis'),
+    value(
+      '--service <name>',
+      `redis (Valkey too) | ${OTHER_SERVICES.join(' | ')}`,
+      nameAmong(Object.keys(services)),
+      'redis',
+    ),
     value(
       '--topology <name>',
-      'what to start; of etcd: single | quorum',
-      nameAmong([...Object.keys(topologies), QUORUM]),
+      `what to start; ${OTHER_SERVICES.map((name) => `of ${name}: ${Object.keys(services[name].topologies).join(' | ')}`).join('; ')}`,
+      nameAmong(TOPOLOGY_NAMES),
       'single',
-      'single; of etcd quorum',
+      'single; of another service its first',
     ),
     new Option(
       '--lock <lock>',

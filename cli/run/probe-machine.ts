@@ -2,11 +2,11 @@
 import { tmpdir } from 'node:os';
 import { buildClockShim } from '../../harness/machine/clock-shim.js';
 import { buildDurableShim, preloadTrouble } from '../../harness/machine/durable-shim.js';
-import { findEtcd } from '../../harness/machine/etcd-binary.js';
 import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
 import { privateFolder } from '../../harness/machine/private-folder.js';
-import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
+import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { inspectServer, LATER_COMMANDS } from '../../harness/machine/server-commands.js';
+import { services } from '../../harness/topologies/services.js';
 import type { Say } from '../common/say.js';
 import { type AskedMachine, type Machine, sayWhatIsMissing, withServer } from './machine.js';
 import { chooseRuntime } from './runtimes.js';
@@ -20,18 +20,18 @@ export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machi
     return runtime.machine;
   }
   const cache = cacheFolder();
-  const isRedis = asked.service !== 'etcd';
-  const redis = await (isRedis ? findRedis : findEtcd)({ explicit: asked.server, cacheFolder: cache, say });
+  const service = asked.service ?? 'redis';
+  const redis = await services[service].find({ explicit: asked.server, cacheFolder: cache, say });
   const machine: Machine = { runtime: runtime.name, redis, unavailable: {} };
   const clock = await buildClockShim({ cacheFolder: cache, say });
   const link = await buildLinkShaper({ cacheFolder: cache, say });
   if ('path' in clock) machine.clockShim = clock.path;
   else machine.unavailable.clock = clock.unavailable;
-  if (isRedis) await addDurableShim(machine, cache, say);
+  if (service === 'redis') await addDurableShim(machine, cache, say);
   if ('path' in link) machine.linkShaper = link.path;
   else machine.unavailable.link = link.unavailable;
   sayWhatIsMissing(machine, say);
-  return isRedis ? inspected(machine) : machine;
+  return service === 'redis' ? inspected(machine) : machine;
 }
 
 /** One that does not start is a run's to report. `flag` names another one. */

@@ -4,6 +4,7 @@ import { findOnPath } from '../../harness/machine/command.js';
 import { provideIp } from '../../harness/machine/iproute.js';
 import { inUserNamespaces, namespaceTrouble } from '../../harness/machine/namespaces.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
+import { services } from '../../harness/topologies/services.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
 import type { ContainerMachine } from './containers.js';
@@ -30,8 +31,10 @@ export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<Chos
     const { toolContainerMachine } = await import('./tool-container.js');
     return { name: 'container', ...(await toolContainerMachine(asked, say)) };
   }
-  if (asked.service === 'etcd' && asked.runtime === 'docker')
-    throw new UsageError('etcd runs in the netns runtime only: leave out --runtime docker');
+  const { title } = services[asked.service ?? 'redis'];
+  const isOther = asked.service !== undefined && asked.service !== 'redis';
+  if (isOther && (asked.runtime === 'docker' || asked.image !== undefined))
+    throw new UsageError(`${title} runs in the netns runtime only: leave out --runtime docker and --image`);
   const wantsImages = asked.image !== undefined || asked.clientImage !== undefined;
   if (asked.server !== undefined && (asked.runtime === 'docker' || wantsImages))
     throw new UsageError('--server is for the netns runtime; a server in containers is named with --image');
@@ -39,7 +42,7 @@ export async function chooseRuntime(asked: AskedMachine, say: Say): Promise<Chos
     throw new UsageError('--image and --client-image are for the docker runtime, not for netns');
   if (asked.runtime === 'netns') return netns('as asked', say);
   if (asked.server !== undefined) return netns('--server names a program of this machine', say);
-  if (asked.service === 'etcd') return netns('etcd runs on this machine only', say);
+  if (isOther) return netns(`${title} runs on this machine only`, say);
   const containers = await containersOrWhyNot(asked, say);
   if ('machine' in containers) {
     const why = `${containers.engine}${asked.runtime === 'docker' ? ', as asked' : ''}`;

@@ -12,6 +12,7 @@ import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Duplex, PassThrough, Writable } from 'node:stream';
 import { dyingWithUs, runProgram } from '../../harness/machine/command.js';
+import { services } from '../../harness/topologies/services.js';
 import { UsageError } from '../common/errors.js';
 import type { Say } from '../common/say.js';
 import type { ContainedFrame } from './contained.js';
@@ -31,7 +32,8 @@ export async function toolContainerMachine(asked: AskedMachine, say: Say): Promi
     throw new UsageError('--runtime container has the Redis of its image: leave out --server');
   if (asked.image !== undefined)
     throw new UsageError('--runtime container runs all in one image; --client-image names what that is made of');
-  if (asked.service === 'etcd') throw new UsageError('etcd runs in the netns runtime only, not in a container');
+  const { name, title } = services[asked.service ?? 'redis'];
+  if (name !== 'redis') throw new UsageError(`${title} runs in the netns runtime only, not in a container`);
   const engine = await findContainerEngine();
   const base = asked.clientImage ?? TOOL_BASE;
   const image = await provideToolImage(engine, base, say);

@@ -10,7 +10,7 @@ import { nowNs, sleep, wallMs } from '../runtimes/process-time.js';
 import { createRandom } from '../runtimes/random.js';
 import type { LockHold, TopologyAccess } from '../vocabulary/lock.js';
 import type { ClientOptions } from '../vocabulary/protocol.js';
-import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
+import type { Endpoint, OtherService, TopologyDescription } from '../vocabulary/topology.js';
 import { CommandLog } from './command-log.js';
 import { Listening } from './listening.js';
 import { StampedCluster, type StampedClusterOptions } from './stamped-cluster.js';
@@ -79,7 +79,8 @@ export function topologyAccess(
   const oneServer = (what: string): OneServer => {
     if (description.kind === 'redlock')
       throw new Error(`${what} has no meaning on redlock, whose nodes are independent: use nodes()`);
-    if (description.kind === 'etcd') throw new Error(`${what} has no meaning on etcd: connect to description.nodes`);
+    if ('nodes' in description && description.kind !== 'cluster')
+      throw new Error(`${what} has no meaning on ${description.kind}: connect to description.nodes`);
     return description;
   };
 
@@ -144,6 +145,7 @@ export function topologyAccess(
     random: createRandom(options.seed).fork(options.client),
     // From no seed: a run that is repeated on a server that was not emptied must not meet its own old owners.
     randomValue: () => randomBytes(20).toString('hex'),
+    ownerValue: () => `${options.client}:${randomBytes(20).toString('hex')}`,
     step: notices.step,
     renewed: notices.renewed,
   };
@@ -151,7 +153,7 @@ export function topologyAccess(
 }
 
 /** What clients take for one logical server. */
-type OneServer = Exclude<TopologyDescription, { kind: 'redlock' | 'etcd' }>;
+type OneServer = Exclude<TopologyDescription, { kind: 'redlock' | OtherService }>;
 
 function inWords(description: OneServer): string {
   switch (description.kind) {

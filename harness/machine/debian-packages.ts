@@ -37,6 +37,11 @@ export function osRelease(): string {
   return existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
 }
 
+/** The release's own name, `bookworm`; empty where there is none. */
+export function codename(): string {
+  return /^VERSION_CODENAME=(\S+)/m.exec(osRelease())?.[1] ?? '';
+}
+
 /** Whether this machine has apt and dpkg at all. */
 export function haveDebianPackages(): boolean {
   return ['apt-get', 'dpkg', 'dpkg-deb'].every((tool) => findOnPath(tool) !== undefined);
@@ -161,7 +166,7 @@ export class Apt {
 
   /** The machine's main archive with another suite, signed by the same keys, instead of the machine's own sources. */
   private async turnTo(suite: string): Promise<void> {
-    const own = /^VERSION_CODENAME=(\S+)/m.exec(osRelease())?.[1];
+    const own = codename();
     const format = '$(CODENAME) $(COMPONENT) $(CREATED_BY) $(REPO_URI)';
     const { stdout } = await runProgram(['apt-get', 'indextargets', '--format', format]);
     const sources = stdout.split('\n').map((line) => line.split(' '));

@@ -9,17 +9,18 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Capability } from '../vocabulary/host.js';
+import type { Service } from '../vocabulary/topology.js';
 import { buildClockShim, tryClockShim } from './clock-shim.js';
 import { findOnPath, runProgram } from './command.js';
 import { haveDebianPackages } from './debian-packages.js';
 import { buildDurableShim, preloadTrouble, tryDurableShim } from './durable-shim.js';
-import { EtcdNotFoundError, findEtcdHere } from './etcd-binary.js';
 import { buildLinkShaper, linkShaperTrouble } from './link-shaper.js';
 import { inNamespaces, isRoot, namespaceTrouble } from './namespaces.js';
 import { NETWORK_PROBE } from './network-probe.js';
 import { privateFolder } from './private-folder.js';
 import { inProject, isClone, PROJECT } from './project-files.js';
 import { findRedis, findRedisHere, RedisNotFoundError } from './redis-binary.js';
+import { ServerNotFoundError } from './service-program.js';
 import { buildSimShim, trySimShim } from './sim-shim.js';
 
 export interface Diagnosis {
@@ -40,6 +41,8 @@ export interface DiagnoseOptions {
   fetch?: boolean;
   /** Where runs are written. */
   runsFolder?: string;
+  /** Services beside Redis. */
+  services?: readonly Service[];
 }
 
 const NODE_MAJOR_MIN = 20;
@@ -71,7 +74,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis[]> {
     await linkShaper(options.cacheFolder, namespaces),
     await simulation(options.cacheFolder),
     await python(),
-    await etcd(options.cacheFolder),
+    ...(await Promise.all((options.services ?? []).map((service) => otherServer(service, options.cacheFolder)))),
     await diskSpace(options.runsFolder ?? process.cwd()),
   );
   return findings;
@@ -143,20 +146,20 @@ async function redisServer({ cacheFolder, server, fetch }: DiagnoseOptions): Pro
   return { what, ok: false, detail: 'not on PATH, and this machine has no apt-get to download it with', remedy };
 }
 
-/** Only `--service etcd` wants it. */
-async function etcd(cacheFolder: string): Promise<Diagnosis> {
-  const what = 'etcd';
+/** Only `--service` with its name wants it. */
+async function otherServer({ name, title, findHere }: Service, cacheFolder: string): Promise<Diagnosis> {
+  const what = title;
   const lacking = { what, ok: 'limited' } as const;
   try {
-    const found = await findEtcdHere({ cacheFolder });
+    const found = await findHere({ cacheFolder });
     if (found) return { what, ok: true, detail: `${found.version}, ${found.path} (${found.origin})` };
   } catch (error) {
-    if (!(error instanceof EtcdNotFoundError)) throw error;
+    if (!(error instanceof ServerNotFoundError)) throw error;
     return { ...lacking, detail: error.message };
   }
   const detail = haveDebianPackages()
-    ? 'not on PATH: --service etcd downloads it from the distribution'
-    : 'not on PATH, and this machine has no apt-get to download it with: no --service etcd';
+    ? `not on PATH: --service ${name} downloads it from the distribution`
+    : `not on PATH, and this machine has no apt-get to download it with: no --service ${name}`;
   return { ...lacking, detail };
 }
 

@@ -21,7 +21,7 @@ export function namedByKeys(observations: Observations, { rare }: History, keys:
   const read = (word: string) => keyOf.get(word) ?? word;
   const named = (command: CommandObservation): CommandObservation => ({ ...command, argv: command.argv.map(read) });
   const namedRare = (one: RareObservation): RareObservation =>
-    one.type === 'evicted' ? { ...one, key: read(one.key) } : one;
+    one.type === 'evicted' || one.type === 'stored' ? { ...one, key: read(one.key) } : one;
   const either = (one: Observation) => (one.type === 'command' ? named(one) : namedRare(one));
   return {
     length: observations.length,

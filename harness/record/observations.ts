@@ -256,6 +256,16 @@ const SHAPES: Record<ObservationBody['type'], Fields> = {
     keys: storedKeys,
     unseen: optional(listOf(text)),
   },
+  stored: {
+    key: text,
+    position: number,
+    log: text,
+    owner: optional(text),
+    isSampled: optional(flag),
+    how: optional(oneOf('timed-out')),
+    client: optional(nameText),
+  },
+  role: { role: oneOf('primary', 'replica', 'unknown'), term: number, runId: text },
   evicted: { key: text },
   watch: { watching: flag, reason: optional(text) },
 };

@@ -27,6 +27,7 @@ import { watchDisturbances } from './disturbances.js';
 import { observe } from './observer.js';
 import { Scheduler } from './scheduler.js';
 import { watchServers } from './server-deaths.js';
+import { observeService } from './service-observer.js';
 import { takenDown } from './taken-down.js';
 
 export interface RunParts {
@@ -114,7 +115,8 @@ export async function carryOut(config: RunConfig, plan: Plan, folder: string, gi
     say(
       `${config.clients} clients of lock "${handshake.lock}" on ${config.keys.length} keys, lease ${config.leaseMs} ms`,
     );
-    const observer = await observe(kind.service === 'redis' ? topology.nodes : [], {
+    const watch = kind.service === 'redis' ? observe : observeService;
+    const observer = await watch(topology.nodes, {
       clock,
       keys: config.keys,
       keyName: keyNamer(handshake.keys),

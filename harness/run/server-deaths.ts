@@ -3,8 +3,8 @@
  * the plan, and they are not started again, so the run must say so: what follows is another deployment than was meant.
  */
 
-import { EtcdServer } from '../topologies/etcd/etcd-server.js';
 import { RedisServer } from '../topologies/redis-server.js';
+import { ServiceServer } from '../topologies/service-server.js';
 import type { FaultEffect, HistoryBody } from '../vocabulary/history.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { ServerNode } from '../vocabulary/topology.js';
@@ -22,7 +22,7 @@ export function watchServers(
 ): ServerWatch {
   const incomplete = new AbortController();
   const telling = new Set<Promise<void>>();
-  const servers = nodes.filter((node) => node instanceof RedisServer || node instanceof EtcdServer);
+  const servers = nodes.filter((node) => node instanceof RedisServer || node instanceof ServiceServer);
   for (const server of servers) {
     server.onOwnEnd = (exit) => {
       const sinceNs = clock.nowNs();

@@ -1,22 +1,13 @@
 /** The deployments that lock-torture can start. */
 import type { ServiceName, TopologyKind } from '../vocabulary/topology.js';
-import { cluster } from './cluster.js';
-import { etcdQuorum, etcdSingle } from './etcd/etcd.js';
-import { redlock, single } from './independent.js';
-import { replica } from './replica.js';
-import { sentinel } from './sentinel.js';
+import { services } from './services.js';
 
-export const topologies: Record<string, TopologyKind> = {
-  single,
-  replica,
-  sentinel,
-  cluster,
-  redlock,
-  etcd: etcdQuorum,
-  'etcd-single': etcdSingle,
-};
+/** By their names in records, which are unlike those of any other service's. */
+export const topologies: Record<string, TopologyKind> = Object.fromEntries(
+  Object.values(services).flatMap((service) => Object.values(service.topologies).map((kind) => [kind.name, kind])),
+);
 
 /** Names of those of one service. */
 export function topologiesOfService(service: ServiceName): string[] {
-  return Object.values(topologies).flatMap((kind) => (kind.service === service ? [kind.name] : []));
+  return Object.values(services[service].topologies).map((kind) => kind.name);
 }

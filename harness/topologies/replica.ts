@@ -103,6 +103,8 @@ class Deployment implements Topology {
         case 'repointed':
           context.say(`failover manager: ${news.server} ${news.news}, follows ${news.primary}`);
           break;
+        case 'to-rebuild':
+          break;
         case 'trouble':
           context.say(`failover manager: ${news.what}`);
       }

@@ -123,6 +123,8 @@ export interface FaultRefusal extends Error {
 export interface TopologyFacts {
   readonly name: string;
   readonly service: ServiceName;
+  /** As `TopologyKind.defaultFaults`. */
+  readonly defaultFaults?: readonly string[] | undefined;
   readonly replicated: boolean;
   readonly quorum: Quorum['kind'];
   readonly plannedFailover?: PlannedFailover | undefined;

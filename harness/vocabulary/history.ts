@@ -1,7 +1,10 @@
-/** A run as data: what the clients did and saw, what the nemesis did, what the servers believed. */
+/**
+ * A run as data: what the clients did and saw, what the nemesis did, what the servers believed. It is long because whoever reads a
+ * record wants the form of all its lines in one place.
+ */
 import type { FileAfterPowerCut, PowerCut } from './host.js';
 import type { Deadlines, LeaseKind, LockMode, LockModel } from './protocol.js';
-import type { Quorum, Setting } from './topology.js';
+import type { Quorum, ServerRole, ServiceNews, Setting } from './topology.js';
 
 /** `read` and `write` go to a resource that the lock protects, under a hold. */
 export type OpName = 'acquire' | 'release' | 'extend' | 'clock' | 'read' | 'write';
@@ -326,6 +329,13 @@ export type ObservationBody =
       /** Keys that it may have and does not show: their slot is coming to it, or has not gone yet. Absent: none. */
       unseen?: string[];
     }
+  /**
+   * Of a service that is not Redis: what it has stored under a key, in its own words (`ServiceNews`). `client`: the process
+   * whose owner value it is.
+   */
+  | ({ type: 'stored'; client?: string } & ServiceNews)
+  /** Of such a service: what the server takes itself for, told when it changes. */
+  | ({ type: 'role' } & ServerRole)
   /** The server threw a key of the run away because its memory was full (a keyspace event). */
   | { type: 'evicted'; key: string }
   /** The observer's own channel: while it is down (dead or stopped server) commands may be missed. */

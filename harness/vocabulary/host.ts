@@ -137,8 +137,12 @@ export interface OwnNetwork {
 /** What a fault may need of a runtime. */
 export type RuntimeCapability = 'clock' | 'disk' | 'link' | 'network' | 'process';
 
-/** What a fault may need: of a runtime, or that the service is Redis or Valkey (`redis`), which moves slots by itself (`slots-at-once`). */
-export type Capability = RuntimeCapability | 'redis' | 'slots-at-once';
+/**
+ * What a fault may need: of a runtime, or of a service: that it is Redis or Valkey (`redis`), which moves
+ * slots by itself (`slots-at-once`), that somebody may replace its primary
+ * (`roles`), that a server tells for how long it has a key (`holds`).
+ */
+export type Capability = RuntimeCapability | 'redis' | 'slots-at-once' | 'roles' | 'holds';
 
 /** Makes hosts; disposing it ends every process and removes every host. */
 export interface Runtime extends AsyncDisposable {

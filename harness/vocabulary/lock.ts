@@ -81,6 +81,8 @@ export interface TopologyAccess {
   readonly random: Random;
   /** A value that no other call returns, in this process or any other: 160 truly random bits, hex. For owners. */
   randomValue(): string;
+  /** As `randomValue()`, with this process's name before a colon: by it a service's own record tells whose a grant is. */
+  ownerValue(): string;
   /**
    * Calls `heard` for every message that is published on `channel`, from when it resolves until the result is called. All
    * channels share one connection of their own, which comes back by itself; what was published meanwhile is lost. Nothing

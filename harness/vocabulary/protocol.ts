@@ -28,10 +28,11 @@ export interface Deadlines {
 }
 
 /**
- * What ends a hold if its holder never does: the lease that was asked for (`timed`), or nothing (`none`), as for a key that is
- * stored without expiry.
+ * What ends a hold if its holder never does: the lease that was asked for (`timed`); the end of the client's session with the
+ * service, which comes when nothing was heard of the client for as long as the lease that was asked for (`session`); or nothing
+ * (`none`), as for a key that is stored without expiry.
  */
-export type LeaseKind = 'timed' | 'none';
+export type LeaseKind = 'timed' | 'session' | 'none';
 
 export type LockMode = 'read' | 'write';
 

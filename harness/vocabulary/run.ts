@@ -3,7 +3,7 @@ import type { Plan } from './faults.js';
 import type { History, Observations } from './history.js';
 import type { Capability } from './host.js';
 import type { LockModel } from './protocol.js';
-import type { RedisBinary, ServiceName, TopologyOptions } from './topology.js';
+import type { OtherService, RedisBinary, TopologyOptions } from './topology.js';
 import type { Blame, CheckerFindings, FailOn, PropertyWords, Violation } from './verdict.js';
 import type { ClientHabit, HoldTimes, ResourceMode } from './workload.js';
 
@@ -15,7 +15,7 @@ export interface RunConfig {
   seed: number;
   topology: string;
   /** Whose topology it is; absent: Redis, or Valkey. */
-  service?: Exclude<ServiceName, 'redis'>;
+  service?: OtherService;
   topologyOptions: TopologyOptions;
   runtime: string;
   /** As the user gave it; a file is relative to `cwd`. */

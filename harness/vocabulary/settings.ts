@@ -12,8 +12,16 @@ export interface Settings {
   /** A file (a URL, a path, or a definition that carries it), a name from `list locks`, or `cmd:` and a program. */
   lock?: string | URL | LockDefinition;
   service?: ServiceName;
-  /** Of etcd `single` or `quorum`. */
-  topology?: 'single' | 'replica' | 'sentinel' | 'cluster' | 'redlock' | 'quorum';
+  /** Of another service what `run --help` tells: `single`, `quorum`, `primary-replica` or `primary-replica-sync`. */
+  topology?:
+    | 'single'
+    | 'replica'
+    | 'sentinel'
+    | 'cluster'
+    | 'redlock'
+    | 'quorum'
+    | 'primary-replica'
+    | 'primary-replica-sync';
   workload?: string;
   runtime?: 'auto' | 'netns' | 'docker' | 'container';
   server?: string;

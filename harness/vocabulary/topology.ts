@@ -23,7 +23,7 @@ export interface TopologyOptions {
  */
 export interface ServerNode {
   readonly name: string;
-  readonly kind: 'redis' | 'sentinel' | 'etcd';
+  readonly kind: 'redis' | 'sentinel' | OtherService;
   readonly host: Host;
   readonly port: number;
   /** The process that runs now or ran last. */
@@ -50,6 +50,41 @@ export interface ServerNode {
   monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring>;
   /** Follows one of the server's pub/sub channels, through that channel. Resolves once it is subscribed. */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<Monitoring>;
+  /**
+   * Of another service: follows what it has stored for these keys, through that channel, from what is there now on. Resolves
+   * once it follows. Absent: nothing of it is recorded.
+   */
+  follow?(keys: readonly string[], heard: (news: ServiceNews) => void): Promise<Monitoring>;
+  /** Of another service: how long it will have the key, milliseconds: below 0 if it has none, Infinity if nothing ends that. */
+  lifetimeMs?(key: string): Promise<number>;
+  /** Of another service: resolves when nobody builds it anew any more. */
+  undisturbed?(): Promise<void>;
+  /** Of another service: what it takes itself for, through that channel. Rejects where it does not answer. */
+  roleNow?(): Promise<ServerRole>;
+}
+
+/** A server's own word for what it is. */
+export interface ServerRole {
+  role: 'primary' | 'replica' | 'unknown';
+  /** Which of its leaders, or timelines, it knows of: it rises from one to the next. */
+  term: number;
+  /** Another one means that the server was started anew. */
+  runId: string;
+}
+
+/** What a service has stored under a key, as it tells it itself. */
+export interface ServiceNews {
+  key: string;
+  /** Rises from change to change in one `log`: a revision, a transaction's number. */
+  position: number;
+  /** Servers that replicate tell of one log, each of what it has of it. */
+  log: string;
+  /** The value by which the holder is told from others; absent: nobody is stored. */
+  owner?: string;
+  /** It was asked now and then: what came between two answers is not told. */
+  isSampled?: true;
+  /** Of nobody: the service's own rule ended what was there (its session had timed out). Absent: it does not tell. */
+  how?: 'timed-out';
 }
 
 /** What a lock client is given of the deployment: plain data, `init`'s `topology`. */
@@ -61,8 +96,8 @@ export type TopologyDescription = (
   /** Any of `nodes` tells a Cluster client the rest. */
   | { kind: 'cluster'; nodes: Endpoint[] }
   | { kind: 'redlock'; nodes: Endpoint[] }
-  /** Each of `nodes` answers for all of them. */
-  | { kind: 'etcd'; nodes: Endpoint[] }
+  /** Of another service: where clients find it, and all of its servers; who logs in as whom (`password` says by which). */
+  | { kind: OtherService; nodes: Endpoint[]; primary?: Endpoint; user?: string }
 ) & {
   /** What every server asks for; absent: nothing. */
   password?: string;
@@ -150,16 +185,45 @@ export interface Topology extends AsyncDisposable {
   missing(): Promise<string[]>;
 }
 
-/** What is deployed: Redis (and Valkey, which takes the same settings and commands), or etcd. */
-export type ServiceName = 'redis' | 'etcd';
+/** Services beside Redis. */
+export type OtherService = 'etcd' | 'postgres';
+
+/** What is deployed: Redis (and Valkey, which takes the same settings and commands), or another service. */
+export type ServiceName = 'redis' | OtherService;
+
+/** What every run of a service has in common: its driver. */
+export interface Service {
+  readonly name: ServiceName;
+  /** As people write it. */
+  readonly title: string;
+  /** Its deployments, by what flags call them beside `--service`; the first is the default. */
+  readonly topologies: Readonly<Record<string, TopologyKind>>;
+  /** Finds its program, or fetches it. Rejects with an error for the user, with the remedy. */
+  find(options: FindServer): Promise<RedisBinary>;
+  /** As `find`, but fetches nothing: undefined where that would. */
+  findHere(options: Omit<FindServer, 'say'>): Promise<RedisBinary | undefined>;
+}
+
+/** Where to look for a server's program. */
+export interface FindServer {
+  /** The user's `--server`. */
+  explicit?: string | undefined;
+  cacheFolder: string;
+  /** Is told of what takes long. */
+  say(line: string): void;
+}
 
 export interface TopologyKind {
   readonly name: string;
   readonly service: ServiceName;
+  /** Its servers ask for a password, which is drawn for each run. */
+  readonly hasPassword?: true;
   /** What faults may need and cannot be had of this service, each with the reason. */
   readonly unavailable?: Partial<Record<Capability, string>>;
   readonly summary: string;
   readonly defaultLock: string;
+  /** What a run is given by default, as `--nemesis` takes it; absent: what suits Redis. A fault after `?` only where time is left. */
+  readonly defaultFaults?: readonly string[];
   readonly replicated: boolean;
   /** Which kind of quorum its deployments have. */
   readonly quorum: Quorum['kind'];
@@ -186,7 +250,7 @@ export interface TopologyContext {
   say(line: string): void;
 }
 
-/** A server program: Redis; Valkey, which takes the same settings and commands; or etcd. */
+/** A server program: Redis; Valkey, which takes the same settings and commands; or that of another service. */
 export interface RedisBinary {
   path: string;
   /** argv before `path`, where it is run by the loader that came with it. */

@@ -10,6 +10,7 @@ import type { LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js'
 import { type Attempt, tryUntilGranted, validForMs } from '../attempts.js';
 import { defineLock, refused } from '../define-lock.js';
 import { base64, type Gateway, gatewayOf, NotDoneError } from './gateway.js';
+import { certain, newLease, revoke, undoubted } from './leases.js';
 
 /** A try while somebody holds it is a read, of which etcd carries out some thousands in a second. */
 const pause = { minMs: 20, maxMs: 50 };
@@ -33,7 +34,7 @@ async function attempt(access: TopologyAccess, etcd: Gateway, key: string, lease
   // A lease alone grants nothing: it may be left to run out.
   const sentNs = access.nowNs();
   const lease = await undoubted(newLease(etcd, leaseMs));
-  const owner = access.randomValue();
+  const owner = access.ownerValue();
   const created = await certain(
     etcd.ask('kv/txn', {
       compare: [{ key: base64(key), target: 'CREATE', result: 'EQUAL', create_revision: '0' }],
@@ -95,35 +96,10 @@ async function isThere(etcd: Gateway, key: string): Promise<boolean> {
   return count !== undefined && count !== '0';
 }
 
-/** Of at least so long: whole seconds, and no less than what the cluster's elections need. */
-async function newLease(etcd: Gateway, leaseMs: number): Promise<string> {
-  const { ID } = await etcd.ask('lease/grant', { TTL: Math.ceil(leaseMs / 1_000) });
-  return String(ID);
-}
-
-/** It ends by itself, should that not arrive. */
-function revoke(etcd: Gateway, lease: string): void {
-  etcd.ask('lease/revoke', { ID: lease }).catch(() => {});
-}
-
 function put(key: string, owner: string, lease: string) {
   return { request_put: { key: base64(key), value: base64(owner), lease } };
 }
 
 function revisionOf({ header }: Record<string, unknown>): number {
   return Number((header as { revision: string }).revision);
-}
-
-/** Of a question that grants nothing, whatever becomes of it: no answer is a refusal. */
-async function undoubted<T>(question: Promise<T>): Promise<T> {
-  return question.catch(() => {
-    throw refused('unreachable');
-  });
-}
-
-/** The answer, or a refusal where it was certainly not done. */
-async function certain<T>(question: Promise<T>): Promise<T> {
-  return question.catch((error) => {
-    throw error instanceof NotDoneError ? refused('unreachable') : error;
-  });
 }

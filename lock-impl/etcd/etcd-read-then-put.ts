@@ -20,7 +20,7 @@ export default defineLock({
           if (count !== undefined && count !== '0') return { refusedBecause: 'held' };
           const sentNs = access.nowNs();
           const { ID } = await etcd.ask('lease/grant', { TTL: Math.ceil(options.leaseMs / 1_000) });
-          await etcd.ask('kv/put', { key: base64(key), value: base64(access.randomValue()), lease: ID });
+          await etcd.ask('kv/put', { key: base64(key), value: base64(access.ownerValue()), lease: ID });
           const remainsMs = validForMs(access, sentNs, options.leaseMs);
           if (remainsMs <= 0) return { refusedBecause: 'granted-late' };
           return {

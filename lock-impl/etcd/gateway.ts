@@ -16,7 +16,7 @@ export interface Gateway {
    * The answer's JSON. Rejects with a NotDoneError where the question never arrived or was turned away for what it asks, with
    * another error where it may have been carried out.
    */
-  ask(path: string, body: object): Promise<Record<string, unknown>>;
+  ask(path: string, body: object, timeoutMs?: number): Promise<Record<string, unknown>>;
 }
 
 export function gatewayOf(access: TopologyAccess): Gateway {
@@ -25,10 +25,10 @@ export function gatewayOf(access: TopologyAccess): Gateway {
   const { nodes } = description;
   let at = access.random.int(0, nodes.length - 1);
   return {
-    async ask(path, body) {
+    async ask(path, body, timeoutMs = options.commandTimeoutMs) {
       const node = nodes[at]!;
       try {
-        return await askMember(node, path, body, options.commandTimeoutMs);
+        return await askMember(node, path, body, timeoutMs);
       } catch (error) {
         // Another one may know the leader.
         if (!(error instanceof AnswerError) || error.isElsewhere) at = (nodes.indexOf(node) + 1) % nodes.length;

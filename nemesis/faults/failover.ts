@@ -63,7 +63,7 @@ export const failover: NemesisFault = {
   effects: ['cut', 'replaced', 'killed', 'forgot'],
   targets: ['primary'],
   strikes: ['node'],
-  needs: ['network', 'process', 'redis'],
+  needs: ['network', 'process', 'roles', 'holds'],
   args: {
     // biome-ignore lint/suspicious/noThenProperty: a word in a plan file, never a function
     then: { means: 'what becomes of the old primary; kill if not given', check: mustBeOneOf(['kill', 'isolate']) },
@@ -264,6 +264,7 @@ async function rightMoment(
 
 /** How long the node will have the key: below 0 if it has none, Infinity if for ever or if it does not say. */
 async function lifetimeMs(node: ServerNode, key: string): Promise<number> {
+  if (node.lifetimeMs) return node.lifetimeMs(key);
   try {
     if (Number(await node.command('EXISTS', key)) === 0) return -1;
     const leftMs = Number(await node.command('PTTL', key));

@@ -86,6 +86,7 @@ export async function succeeded(shard: Shard, reason: SuccessionReason, context:
 /** What the node says it is: `master`, `slave`, or why that cannot be read. */
 export async function roleOf(node: ServerNode): Promise<string> {
   try {
+    if (node.roleNow) return (await node.roleNow()).role;
     const role = await node.command('ROLE');
     return Array.isArray(role) ? String(role[0]) : String(role);
   } catch (error) {

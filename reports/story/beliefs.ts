@@ -193,6 +193,25 @@ function nodeBelief(
         });
         if (samples++ % ownersEvery === 0) owners.sample(one);
         break;
+      case 'stored':
+        owners.stored(one);
+        break;
+      case 'role':
+        if (runId !== undefined && one.runId !== runId) {
+          belief.restarts.push({ atNs: one.atNs, line: one.line });
+          owners.forget(one.atNs);
+        }
+        runId = one.runId;
+        lastSampleNs = one.atNs;
+        watched = true;
+        extendRole(belief.roles, {
+          state: one.role,
+          fromNs: one.atNs,
+          untilNs: one.atNs,
+          line: one.line,
+          skewMs: 0,
+        });
+        break;
     }
   }
   if (lastSampleNs !== undefined && endNs - lastSampleNs > silenceNs) {
@@ -208,7 +227,7 @@ function longestQuiet(lines: readonly Numbered[]): number {
   const gaps: number[] = [];
   let previous: number | undefined;
   for (const [, one] of lines) {
-    if (one.type !== 'sample') continue;
+    if (one.type !== 'sample' && one.type !== 'role') continue;
     if (previous !== undefined) gaps.push(one.atNs - previous);
     previous = one.atNs;
   }

@@ -19,7 +19,7 @@ export interface OwnerSpan {
 }
 
 type Line<T extends Observation['type']> = Extract<Observation, { type: T }> & { line: number };
-export type AnyLine = Line<'command'> | Line<'sample'> | Line<'watch'> | Line<'evicted'>;
+export type AnyLine = { [T in Observation['type']]: Line<T> }[Observation['type']];
 
 /** A sample was taken somewhat before it was stamped, so it does not overrule a command of the last moments. */
 const SAMPLE_LAG_NS = 20e6;
@@ -78,6 +78,14 @@ export class Owners {
     this.lastCommandNs.set(key, atNs);
     this.end(key, atNs);
     return owner;
+  }
+
+  /** What a service says that it has stored. */
+  stored(one: Line<'stored'>): void {
+    this.end(one.key, one.atNs);
+    const { key, owner, client } = one;
+    if (owner === undefined) return;
+    this.own(key, { value: owner, ...(client !== undefined && { client }), ...from(one), expiresNs: Infinity });
   }
 
   sample(one: Line<'sample'>): void {

@@ -1,7 +1,9 @@
 /** Locks on etcd: real members, real leaders killed and cut off; and a lock that is broken, told from one that is not. */
 import { describe, expect, it } from 'vitest';
-import { noEtcd } from '../support/needs-etcd.js';
+import { lacking } from '../support/needs-service.js';
 import { torture } from '../support/torture.js';
+
+const noEtcd = await lacking('etcd');
 
 describe.runIf(noEtcd === undefined)('etcd', () => {
   it('keeps a lock by lease exclusive while leaders are killed, paused and cut off', async () => {
@@ -25,12 +27,21 @@ describe.runIf(noEtcd === undefined)('etcd', () => {
       ...['--nemesis', 'none', '--time-limit', '5s', '--stop-at-first'],
     ]);
     expect(status, `${output}\n${errors}`).toBe(1);
-    expect(results.violations[0]).toMatchObject({ class: 'exclusion', cause: { name: 'unexplained' } });
+    expect(results.violations[0]).toMatchObject({ class: 'exclusion', cause: { name: 'overwritten' } });
+  });
+
+  it('says what a release took that was not its own any more, and by whose session a sleeper held', async () => {
+    const { results, output, errors } = await torture([
+      ...['--service', 'etcd', '--topology', 'single', '--lock', 'etcd-blind-delete', '--lease', '2s'],
+      ...['--nemesis', 'pause:holder', '--time-limit', '12s', '--seed', '1'],
+    ]);
+    const causes = new Set(results.violations.map((one) => one.cause.name));
+    expect([...causes], `${output}\n${errors}`).toContain('removed-early');
   });
 
   it.each([
     [['--nemesis', 'clock'], /clock is not possible here: etcd is a Go program/],
-    [['--nemesis', 'failover'], /failover is not possible here: it is for Redis and Valkey only/],
+    [['--nemesis', 'failover'], /failover is not possible here: etcd replaces its leader by itself/],
     [['--topology', 'sentinel'], /--service etcd has the topologies single and quorum, not sentinel/],
     [['--persistence', 'rdb'], /--persistence is for Redis, not for etcd/],
     [['--lock', 'set-nx-px'], /lock set-nx-px makes no sense on topology etcd/],

@@ -84,7 +84,7 @@ export class Evidence {
       const node = this.nodeEvidence(observation.node);
       if (observation.type === 'sample') node.samples.push([at, observation]);
       else if (observation.type === 'watch') node.watches.push([at, observation]);
-      else appendTo(node.evictions, observation.key, [at, observation]);
+      else if (observation.type === 'evicted') appendTo(node.evictions, observation.key, [at, observation]);
     }
     this.readCommands(observations, new Set([...config.keys, ...history.operations.keys]), config.keys);
     this.nodes = [...this.byNode.keys()].sort();

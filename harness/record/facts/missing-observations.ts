@@ -20,7 +20,7 @@ export function missingObservations({ history, observations }: Recorded): string
   // The first release did not count them; but every run that had servers and came to its end has samples of them.
   const deployed = history.rare.some((event) => event.type === 'deployment');
   const ended = history.rare.some((event) => event.type === 'phase' && event.phase === 'end');
-  const sampled = observations.rare.some(([, { type }]) => type === 'sample');
+  const sampled = observations.rare.some(([, { type }]) => type === 'sample' || type === 'role');
   return deployed && ended && !sampled
     ? 'observations.jsonl is missing or cut: it has no sample of any server'
     : undefined;

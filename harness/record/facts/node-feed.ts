@@ -108,6 +108,7 @@ export class NodeFeed {
     if (one.type === 'sample') this.sample(line, one);
     else if (one.type === 'evicted') reading.evicted(place, one.key);
     // It begins to be watched.
+    else if (one.type !== 'watch') return;
     else if (!this.isEmpty || !one.watching) {
       reading.gap(place);
       this.isEmpty = false;

@@ -1,5 +1,6 @@
 /** Moments, lengths of time and counts in words: the same in a checker's sentence, a report and the terminal. Pure. */
 import type { ServiceName } from '../../vocabulary/topology.js';
+import { TITLES } from '../schemas/other-services.js';
 
 const NS_PER_S = 1e9;
 
@@ -66,5 +67,5 @@ function trimmed(value: number, decimals: number): string {
 
 /** What people call a service; of Valkey its version tells. */
 export function serviceInWords(service: ServiceName = 'redis'): string {
-  return service === 'redis' ? 'Redis' : service;
+  return service === 'redis' ? 'Redis' : TITLES[service];
 }

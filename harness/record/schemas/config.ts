@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { RunConfig } from '../../vocabulary/run.js';
 import { FAIL_ON } from './blame.js';
 import { describes } from './describes.js';
+import { OTHER_SERVICES } from './other-services.js';
 
 const text = z.string().min(1);
 const duration = z.number().min(0);
@@ -38,7 +39,7 @@ export const runConfigSchema = describes<RunConfig>()(
     startedAt: text,
     seed: z.int().min(0),
     topology: text,
-    service: z.enum(['etcd']).optional(),
+    service: z.enum(OTHER_SERVICES).optional(),
     topologyOptions,
     runtime: text,
     lock: text,
@@ -78,7 +79,7 @@ export const runConfigSchema = describes<RunConfig>()(
     toolImage: z.object({ base: text, image: text, command: text, rootless: z.boolean() }).optional(),
     clientArgv: z.array(z.string()),
     unavailable: z.partialRecord(
-      z.enum(['clock', 'disk', 'link', 'network', 'process', 'redis', 'slots-at-once']),
+      z.enum(['clock', 'disk', 'link', 'network', 'process', 'redis', 'slots-at-once', 'roles', 'holds']),
       z.string(),
     ),
     reproduce: text,

@@ -22,6 +22,7 @@ import type {
 } from '../../vocabulary/protocol.js';
 import type { TopologyDescription } from '../../vocabulary/topology.js';
 import { describes } from './describes.js';
+import { OTHER_SERVICES } from './other-services.js';
 
 /** What the harness speaks: version 2 only adds to version 1, whose clients are as good as ever. */
 export const PROTOCOL_VERSION = 2;
@@ -55,7 +56,13 @@ export const topologySchema = describes<TopologyDescription>()(
     z.object({ kind: z.literal('sentinel'), masterName: z.string(), sentinels: z.array(endpoint), password }),
     z.object({ kind: z.literal('cluster'), nodes: z.array(endpoint), password }),
     z.object({ kind: z.literal('redlock'), nodes: z.array(endpoint), password }),
-    z.object({ kind: z.literal('etcd'), nodes: z.array(endpoint), password }),
+    z.object({
+      kind: z.enum(OTHER_SERVICES),
+      nodes: z.array(endpoint),
+      primary: endpoint.optional(),
+      user: z.string().optional(),
+      password,
+    }),
   ]),
 );
 
@@ -175,7 +182,7 @@ export const lockModelSchema = describes<LockModel>()(
   ]),
 );
 
-export const LEASE_KINDS = ['timed', 'none'] as const satisfies readonly LeaseKind[];
+export const LEASE_KINDS = ['timed', 'session', 'none'] as const satisfies readonly LeaseKind[];
 
 const deadline = orNull(describes<Deadline>()(z.union([z.number().positive(), z.literal(['lease', 'never'])])));
 
@@ -215,7 +222,7 @@ export const handshakeSchema = describes<HandshakeValue>()(
       'what it promises: of `kind` `mutex` (if absent), `reentrant` (with `depth`), `read-write`, `semaphore` (with `permits`), `fenced` or `fair`',
     ),
     lease: orNull(z.enum(LEASE_KINDS)).describe(
-      'what ends a hold if its holder never does: `timed` (if absent), the lease that was asked for; `none`, nothing, see below',
+      'what ends a hold if its holder never does: `timed` (if absent), the lease that was asked for; `session`, the end of its session, which the service ends when it has heard nothing of the client for that long; `none`, nothing, see below',
     ),
     deadlines: orNull(deadlinesSchema).describe(
       'when what a client keeps on the servers ends if nothing more is heard of the client, see below',

@@ -1,6 +1,8 @@
 /** etcd: one member, or a quorum of three. Roles are asked of the members, which agree on a leader by majority. */
+
+import { findProgram, findProgramHere, type ServiceProgram } from '../../machine/service-program.js';
 import type { Capability } from '../../vocabulary/host.js';
-import type { ServerNode, Shard, Topology, TopologyContext, TopologyKind } from '../../vocabulary/topology.js';
+import type { ServerNode, Service, Shard, Topology, TopologyContext, TopologyKind } from '../../vocabulary/topology.js';
 import { startedOrThrow } from '../ready.js';
 import { oneShard } from '../replication.js';
 import { CLIENT_PORT, EtcdServer } from './etcd-server.js';
@@ -8,18 +10,48 @@ import type { MemberStatus } from './gateway.js';
 
 const UNAVAILABLE: Partial<Record<Capability, string>> = {
   redis: 'it is for Redis and Valkey only',
+  roles: 'etcd replaces its leader by itself: kill it, pause it or cut it off (kill:primary, ...)',
+  holds: 'etcd tells of its cluster, not of one member',
   clock: 'etcd is a Go program, which asks the kernel for the time: no shim reaches it',
   disk: 'what etcd syncs is not recorded, so nobody knows what a power cut would leave',
 };
 
-export const etcdSingle: TopologyKind = etcdKind('etcd-single', 'one etcd member', ['e1']);
-export const etcdQuorum: TopologyKind = etcdKind('etcd', 'three etcd members, of which two make a quorum', [
-  'e1',
-  'e2',
-  'e3',
-]);
+const CLIENT_FAULTS = ['pause:holder', 'partition:client', 'kill:client'];
 
-function etcdKind(name: string, summary: string, members: readonly string[]): TopologyKind {
+const single = etcdKind('etcd-single', 'one etcd member', ['e1'], ['kill', ...CLIENT_FAULTS]);
+const quorum = etcdKind(
+  'etcd',
+  'three etcd members, of which two make a quorum',
+  ['e1', 'e2', 'e3'],
+  // The leader is the primary.
+  ['kill:primary', ...CLIENT_FAULTS, 'partition:primary', '?pause:primary', '?partition:minority'],
+);
+
+/** The first with `/v3/` in its gateway. */
+const PROGRAM: ServiceProgram = {
+  title: 'etcd',
+  name: 'etcd',
+  command: 'etcd',
+  packages: ['etcd-server'],
+  program: 'usr/bin/etcd',
+  version: /^etcd Version: (\d+\.\d+\.\S+)/m,
+  versionMin: [3, 4],
+};
+
+export const etcd: Service = {
+  name: 'etcd',
+  title: 'etcd',
+  topologies: { quorum, single },
+  find: (options) => findProgram(PROGRAM, options),
+  findHere: (options) => findProgramHere(PROGRAM, options),
+};
+
+function etcdKind(
+  name: string,
+  summary: string,
+  members: readonly string[],
+  defaultFaults: readonly string[],
+): TopologyKind {
   const replicated = members.length > 1;
   return {
     name,
@@ -27,6 +59,7 @@ function etcdKind(name: string, summary: string, members: readonly string[]): To
     unavailable: UNAVAILABLE,
     summary,
     defaultLock: 'etcd-lease',
+    defaultFaults,
     replicated,
     quorum: 'primary',
     hosts: () => ({ nodes: [...members], sentinels: [], managers: [] }),

@@ -5,7 +5,9 @@
 import { nowNs, sleep } from '../../runtimes/process-time.js';
 import { type Action, actionsFor, type Memory, remember } from './decide.js';
 import type { News, Order, Question } from './messages.js';
-import { WatchedServer } from './watched-server.js';
+import type { Watched } from './watched.js';
+import { WatchedPostgres } from './watched-postgres.js';
+import { WatchedRedis } from './watched-server.js';
 
 /** Begins with the `Order` that is its first line; `print` is given `News`. The result takes every line that it hears. */
 export function failoverManager(print: (line: string) => void): (line: string) => void {
@@ -22,8 +24,17 @@ export function failoverManager(print: (line: string) => void): (line: string) =
   };
 }
 
+function watched(endpoint: Order['servers'][number], { service, password }: Order): Watched {
+  switch (service) {
+    case 'postgres':
+      return new WatchedPostgres(endpoint, password ?? '');
+    default:
+      return new WatchedRedis(endpoint, password);
+  }
+}
+
 class Manager {
-  private readonly servers: WatchedServer[];
+  private readonly servers: Watched[];
   private memory: Memory;
   private lastTrouble = '';
 
@@ -31,7 +42,7 @@ class Manager {
     private readonly order: Order,
     private readonly tell: (news: News) => void,
   ) {
-    this.servers = order.servers.map((endpoint) => new WatchedServer(endpoint, order.password));
+    this.servers = order.servers.map((endpoint) => watched(endpoint, order));
     this.memory = { primary: order.primary, streams: [], attentiveNs: nowNs() };
   }
 
@@ -52,7 +63,7 @@ class Manager {
     }
   }
 
-  private async keepChecking(server: WatchedServer): Promise<never> {
+  private async keepChecking(server: Watched): Promise<never> {
     for (;;) {
       await server.check();
       await sleep(this.order.checkEveryMs);
@@ -82,7 +93,11 @@ class Manager {
         this.tell({ news: 'promoted', server: action.server, instead, why: action.why });
       } else {
         const { primary } = this.memory;
-        await server.follow(this.serverOf(primary).endpoint);
+        const how = await server.follow(this.serverOf(primary).endpoint);
+        if (how === 'rebuild') {
+          this.tell({ news: 'to-rebuild', server: action.server, primary });
+          return undefined;
+        }
         this.tell({ news: action.was === 'primary' ? 'demoted' : 'repointed', server: action.server, primary });
       }
     } catch (error) {
@@ -94,7 +109,7 @@ class Manager {
     );
   }
 
-  private serverOf(name: string): WatchedServer {
+  private serverOf(name: string): Watched {
     const found = this.servers.find(({ endpoint }) => endpoint.name === name);
     if (!found) throw new Error(`there is no server ${name}`);
     return found;

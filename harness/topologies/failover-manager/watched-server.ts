@@ -1,5 +1,5 @@
 /**
- * One server as its failover manager reaches it: over TCP at its own address, as anybody else, so that a fault that cuts
+ * One Redis server as its failover manager reaches it: over TCP at its own address, as anybody else, so that a fault that cuts
  * the manager off is felt here. Every command is bounded; nothing is queued or sent twice.
  */
 import { Redis } from 'ioredis';
@@ -7,10 +7,11 @@ import { nowNs } from '../../runtimes/process-time.js';
 import { unforgiving } from '../unforgiving.js';
 import type { Saying, ServerView } from './decide.js';
 import type { Order } from './messages.js';
+import type { Watched } from './watched.js';
 
 const COMMAND_TIMEOUT_MS = 300;
 
-export class WatchedServer {
+export class WatchedRedis implements Watched {
   private redis: Promise<Redis> | undefined;
   private answers = false;
   private answeredNs: number | undefined;
@@ -51,9 +52,10 @@ export class WatchedServer {
   }
 
   /** Makes it a replica of `primary`; rejects unless it then says so itself. */
-  async follow(primary: Order['servers'][number]): Promise<void> {
+  async follow(primary: Order['servers'][number]): Promise<'done'> {
     const replicaOf = ['REPLICAOF', primary.host, String(primary.port)];
     await this.become(replicaOf, ([role, host]) => role === 'slave' && host === primary.host);
+    return 'done';
   }
 
   /** So that it comes back as what it is now, not as what it was started as. */

@@ -9,15 +9,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findEtcd } from '../../../harness/machine/etcd-binary.js';
-import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
+import { cacheFolder } from '../../../harness/machine/redis-binary.js';
 import { topologies } from '../../../harness/topologies/index.js';
+import { services } from '../../../harness/topologies/services.js';
 import type { LockDefinition } from '../../../harness/vocabulary/lock.js';
 import { locks } from '../../../lock-impl/index.js';
 import type { Finding, Job } from '../../support/conformance/inside.js';
 import { properties } from '../../support/conformance/properties.js';
 import { clientMain, projectFolder } from '../../support/lock-client.js';
-import { noEtcd } from '../../support/needs-etcd.js';
+import { lacking } from '../../support/needs-service.js';
 
 const support = fileURLToPath(new URL('../../support', import.meta.url));
 
@@ -62,8 +62,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function findingsOn(topology: string, claimants: Job['locks']): Promise<Finding[]> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
-  const find = topologies[topology]!.service === 'etcd' ? findEtcd : findRedis;
-  const redis = await find({ cacheFolder: cacheFolder(), say });
+  const redis = await services[topologies[topology]!.service].find({ cacheFolder: cacheFolder(), say });
   const job: Job = { topology, folder: mkdtempSync(join(folder, `${topology}-`)), redis, locks: claimants };
   const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   const namespaces = [...asRoot, '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
@@ -91,7 +90,10 @@ function cannotRunHere(problem: string): boolean {
   return problem.startsWith('handshake: ') && (optional || lacks || problem.includes(' needs Node.js '));
 }
 
-const here = Object.values(topologies).filter(({ service }) => service !== 'etcd' || noEtcd === undefined);
+const missing: (string | undefined)[] = await Promise.all(
+  Object.values(services).map(async ({ name }) => (name !== 'redis' && (await lacking(name)) ? name : undefined)),
+);
+const here = Object.values(topologies).filter(({ service }) => !missing.includes(service));
 
 describe.each(here.map(({ name }) => name))('on %s', (topology) => {
   const claimants = tested.filter((lock) => lock.topologies.includes(topology));

@@ -60,7 +60,6 @@ export interface Seen {
 }
 
 const HEALED_WITHIN_MS = 8_000;
-const PORT = { etcd: 2_379, redis: 6379, sentinel: 26379 };
 
 const job = JSON.parse(readFileSync(0, 'utf8')) as Job;
 const epochNs = monotonicNs();
@@ -224,7 +223,7 @@ async function ask(from: Host, to: ServerNode, argv: string[]): Promise<string> 
   // `exec` runs without the clock shim, so that this program's clock is the machine's.
   const stamp = argv[0] === 'TIME' ? " + '@' + Date.now()" : '';
   const script = `
-    const s = require('net').connect(${PORT[to.kind]}, '${to.host.address}');
+    const s = require('net').connect(${to.port}, '${to.host.address}');
     const end = (text) => { console.log(text); process.exit(); };
     s.on('data', (d) => end(String(d)${stamp})); s.on('error', () => end('unreachable')); setTimeout(end, 700, 'unreachable');
     s.write(${JSON.stringify(`${argv.join(' ')}\r\n`)});`;
@@ -321,7 +320,7 @@ interface Told {
 /** TIME over TCP, again and again for so long, without the clock shim on the asking side. */
 async function told(node: ServerNode, forMs: number): Promise<Told[]> {
   const script = `
-    const s = require('net').connect(${PORT[node.kind]}, '${node.host.address}'); s.setNoDelay();
+    const s = require('net').connect(${node.port}, '${node.host.address}'); s.setNoDelay();
     const seen = []; const began = Date.now(); let sent = 0;
     const ask = () => { sent = Date.now(); s.write('TIME\\r\\n'); };
     const end = () => { console.log(JSON.stringify(seen)); process.exit(); };

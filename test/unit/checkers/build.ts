@@ -84,6 +84,7 @@ export interface EndOptions {
 export type Told = { at: number; body: HistoryBody };
 
 type Sample = Extract<ObservationBody, { type: 'sample' }>;
+type Stored = Extract<ObservationBody, { type: 'stored' }>;
 
 export class Story {
   private readonly events: { atNs: number; body: HistoryBody }[] = [];
@@ -349,6 +350,18 @@ export class Story {
 
   evicted(at: number, node: string, key = KEY): this {
     return this.observe(at, node, { type: 'evicted', key });
+  }
+
+  /** What a service that is not Redis says that it has stored; the client is whose owner value it is. */
+  stored(at: number, node: string, position: number, owner: string | undefined, fields: Partial<Stored> = {}): this {
+    const client = owner?.split(':')[0];
+    const whose = owner !== undefined && { owner, client: client! };
+    return this.observe(at, node, { type: 'stored', key: KEY, log: 'log', position, ...whose, ...fields });
+  }
+
+  /** What such a server takes itself for. */
+  role(at: number, node: string, role: 'primary' | 'replica', runId = '1', term = 1): this {
+    return this.observe(at, node, { type: 'role', role, term, runId });
   }
 
   private observe(at: number, node: string, body: ObservationBody): this {

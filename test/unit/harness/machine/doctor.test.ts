@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findOnPath, runProgram } from '../../../../harness/machine/command.js';
 import { type Diagnosis, diagnose, formatFindings } from '../../../../harness/machine/doctor.js';
 import { NETWORK_PROBE } from '../../../../harness/machine/network-probe.js';
+import { services } from '../../../../harness/topologies/services.js';
 
 describe('formatFindings', () => {
   it('gives each finding a line, and each remedy one under its detail', () => {
@@ -44,7 +45,7 @@ describe('diagnose', () => {
   }
 
   async function findings(): Promise<(what: string) => Diagnosis> {
-    const all = await diagnose({ cacheFolder: join(tools, 'cache'), runsFolder: tools });
+    const all = await diagnose({ cacheFolder: join(tools, 'cache'), runsFolder: tools, services: [services.etcd] });
     return (what) => all.find((finding) => finding.what.startsWith(what))!;
   }
 

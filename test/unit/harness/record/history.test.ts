@@ -97,7 +97,7 @@ describe('parseHistory', () => {
     ['no type', changed(2, ({ type, ...event }) => event), 3, /"type" is missing/],
     [
       'a kind of lease that is not known',
-      changed(at('client-up'), (event) => ({ ...event, lease: 'session' })),
+      changed(at('client-up'), (event) => ({ ...event, lease: 'for ever' })),
       at('client-up') + 1,
       /"lease" is /,
     ],

@@ -327,7 +327,7 @@ describe('the handshake', () => {
       'value.deadlines.place: expected ',
     ],
     [{ type: 'ok', value: { lock: 'x', features: [], deadlines: { permit: 0 } } }, 'value.deadlines.permit: expected '],
-    [{ type: 'ok', value: { lock: 'x', features: [], lease: 'session' } }, 'value.lease: expected '],
+    [{ type: 'ok', value: { lock: 'x', features: [], lease: 'for ever' } }, 'value.lease: expected '],
   ])('%j is an error that names what was said', async (hello, message) => {
     const { started, scheduler } = await setUp(oneHold, hello);
     await expect(started).rejects.toThrow(message);

@@ -22,7 +22,7 @@ async function member(answer: RequestListener): Promise<{ port: number } & Async
 const accessTo = (...ports: number[]) =>
   ({
     description: { kind: 'etcd', nodes: ports.map((port, n) => ({ name: `e${n + 1}`, host: '127.0.0.1', port })) },
-    options: { commandTimeoutMs: 200 },
+    options: { commandTimeoutMs: 2_000 },
     random: { int: () => 0 },
   }) as unknown as TopologyAccess;
 
@@ -52,7 +52,7 @@ it.each([
   ['no leader', telling(503, { code: 14, error: 'etcdserver: no leader' }), /^not done: /],
   ['a proposal that timed out', telling(503, { code: 14, error: 'etcdserver: request timed out' }), /^unknown: /],
   ['no JSON', (_: unknown, response: { end(text: string): void }) => response.end('<html>'), /^unknown: .*no JSON/],
-  ['no answer', () => {}, /^unknown: .*no answer within 200 ms/],
+  ['no answer', () => {}, /^unknown: .*no answer within 2000 ms/],
   ['a connection that breaks', (request: { socket: { destroy(): void } }) => request.socket.destroy(), /^unknown: /],
 ] as [string, RequestListener, string | RegExp][])('%s', async (_, answer, expected) => {
   expect(await outcome(answer)).toMatch(expected);

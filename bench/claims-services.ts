@@ -1,0 +1,128 @@
+/** What plain runs of locks on services beside Redis must say. */
+import type { Results } from '../harness/vocabulary/verdict.js';
+
+const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+const QUORUM_FAULTS = 'kill:primary,partition:primary,pause:primary,pause:holder,partition:client';
+/** Few clients and locks that are held for long: what is lost is asked for while it is still held. */
+const FAILOVERS = [
+  '--nemesis',
+  'failover',
+  '--clients',
+  '4',
+  '--keys',
+  '3',
+  '--hold',
+  '0.4x..0.9x',
+  '--time-limit',
+  '25s',
+];
+
+/** Of other services: how each is tortured, by what cause it is known, and the lock that has one mistake less. */
+const SERVICE_CANARIES: Record<string, { argv: readonly string[]; cause: string; twin: string }> = {
+  'etcd-read-then-put': {
+    argv: ['--service', 'etcd', '--topology', 'single', '--nemesis', 'none', '--time-limit', '8s'],
+    cause: 'overwritten',
+    twin: 'etcd-lease',
+  },
+  'etcd-blind-delete': {
+    argv: ['--service', 'etcd', '--nemesis', 'pause:holder', '--time-limit', '20s'],
+    cause: 'removed-early',
+    twin: 'etcd-lease',
+  },
+  'etcd-lock-api-unwatched': {
+    argv: [
+      ...['--service', 'etcd', '--nemesis', 'partition:client', '--lease', '2s', '--hold', '1.5x..3x'],
+      ...['--time-limit', '20s'],
+    ],
+    cause: 'client-cut-off',
+    twin: 'etcd-lock-api',
+  },
+  'pg-row-read-then-write': {
+    argv: ['--service', 'postgres', '--topology', 'single', '--nemesis', 'none', '--time-limit', '8s'],
+    cause: 'overwritten',
+    twin: 'pg-row',
+  },
+  'pg-advisory-anywhere': {
+    // Who has one for less than that is not seen: it is asked now and then.
+    argv: ['--service', 'postgres', '--nemesis', 'none', '--time-limit', '10s', '--hold', '0.05x..0.2x'],
+    cause: 'local-to-one-server',
+    twin: 'pg-advisory',
+  },
+};
+
+export const servicesClaims = [
+  {
+    cases: ['etcd-lease', 'etcd-lock-api'].map((lock) => ({
+      name: lock,
+      argv: ['--service', 'etcd', '--lock', lock, '--time-limit', '20s', '--nemesis', QUORUM_FAULTS],
+    })),
+    seeds: TEN,
+    claims: [
+      {
+        what: 'a lock by majority is never held twice while leaders die and are cut off, with at least 5 struck holds',
+        of: 'runs' as const,
+        least: 20,
+        says: ({ found, stats }: Results) => (found.exclusion ?? 0) === 0 && (stats.struckHolds ?? 0) >= 5,
+      },
+    ],
+  },
+  {
+    cases: Object.entries(SERVICE_CANARIES).map(([name, { argv }]) => ({ name, argv: ['--lock', name, ...argv] })),
+    seeds: TEN,
+    claims: Object.entries(SERVICE_CANARIES).map(([canary, { cause }]) => ({
+      what: `${canary} is caught, with the cause ${cause}`,
+      of: 'runs' as const,
+      least: 9,
+      says: ({ violations }: Results, name: string) =>
+        name === canary && violations.some((one) => one.cause.name === cause),
+    })),
+  },
+  {
+    cases: Object.entries(SERVICE_CANARIES).map(([name, { argv, twin }]) => ({
+      name,
+      argv: ['--lock', twin, ...argv],
+    })),
+    seeds: [1, 2, 3],
+    claims: [
+      {
+        what: 'its twin is not accused of it',
+        of: 'runs' as const,
+        least: 3 * Object.keys(SERVICE_CANARIES).length,
+        says: ({ violations }: Results, name: string) =>
+          !violations.some((one) => one.cause.name === SERVICE_CANARIES[name]!.cause && one.blame?.on === 'lock'),
+      },
+    ],
+  },
+  {
+    cases: [
+      { name: 'failover-lost-row', argv: ['--service', 'postgres', ...FAILOVERS] },
+      { name: 'session-lost', argv: ['--service', 'postgres', '--lock', 'pg-advisory', ...FAILOVERS] },
+    ],
+    seeds: TEN,
+    claims: [
+      {
+        what: 'what an asynchronous failover loses is found with its cause',
+        of: 'runs' as const,
+        least: 18,
+        says: ({ violations }: Results, name: string) => violations.some((one) => one.cause.name === name),
+      },
+    ],
+  },
+  {
+    cases: [
+      {
+        name: 'postgres-sync',
+        argv: ['--service', 'postgres', '--topology', 'primary-replica-sync', ...FAILOVERS],
+      },
+    ],
+    seeds: TEN,
+    claims: [
+      {
+        what: 'a commit that waits for the replica mends it',
+        of: 'runs' as const,
+        least: 10,
+        says: ({ found }: Results) => (found.exclusion ?? 0) === 0,
+      },
+    ],
+  },
+];

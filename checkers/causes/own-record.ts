@@ -1,0 +1,169 @@
+/**
+ * Why exclusion was broken on a service that is not Redis, by that service's own record of whom it had stored.
+ *
+ * Every link is of the record: what was stored for either hold, in which order, on which server, and what came between. Where one
+ * of them is missing or could be another's, nothing is said.
+ */
+import { effectsOf } from '../../harness/record/facts/effects.js';
+import { leaseKindOf } from '../../harness/record/facts/lease-kind.js';
+import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import { type ServiceRecord, type StoredEntry, serviceRecordOf } from '../../harness/record/facts/service-record.js';
+import { duration, moment } from '../../harness/record/facts/words.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
+
+/** What is proven of how two clients came to hold a key at once; undefined: nothing. */
+export function ownRecordCause(overlap: Overlap, input: CheckInput): Cause | undefined {
+  const record = serviceRecordOf(input);
+  if (record.isEmpty || overlap.others.length > 0) return undefined;
+  const { first, second } = overlap;
+  const never = [first, second].find((hold) => record.hasNothingOf(hold));
+  if (never) return neverStored(never);
+  const [one, other] = [first, second].map((hold) => ({ hold, entry: record.entryOf(hold) }));
+  if (!one?.entry || !other?.entry) return undefined;
+  const pair = [one, other] as { hold: Hold; entry: StoredEntry }[];
+  if (one.entry.log !== other.entry.log) {
+    const [earlier, later] = pair.sort((a, b) => a.entry.atNs - b.entry.atNs) as [Stored, Stored];
+    return twoLogs(earlier, later, record, input);
+  }
+  const [earlier, later] = pair.sort((a, b) => a.entry.position - b.entry.position) as [Stored, Stored];
+  // What a server has lost it cannot tell of.
+  if (effectsOf(input.history).spans('forgot').length > 0) return undefined;
+  return oneLog(earlier, later, record, input);
+}
+
+/** That what was stored for a stale holder had gone before it stopped: a link for whatever else explains it. */
+export function goneLinkOf(hold: Hold, input: CheckInput): CauseLink[] {
+  const record = serviceRecordOf(input);
+  const entry = record.isEmpty ? undefined : record.entryOf(hold);
+  const gone = entry && record.next(entry);
+  if (!gone || gone.atNs > hold.untilNs) return [];
+  const what = gone.owner === undefined ? (gone.how === 'timed-out' ? 'ended by time' : 'gone') : `${told(gone)}'s now`;
+  return [
+    { atNs: gone.atNs, text: `${gone.node} says that ${hold.key} is ${what} (${at(gone)})`, observation: gone.line },
+  ];
+}
+
+interface Stored {
+  hold: Hold;
+  entry: StoredEntry;
+}
+
+function neverStored(hold: Hold): Cause {
+  return {
+    name: 'never-granted',
+    sentence: `No server had stored anything for ${hold.client} under ${hold.key} when it was told that it holds it.`,
+    chain: [
+      { atNs: hold.grantSentNs, text: `the attempt left ${hold.client}`, history: hold.evidence.at(0) },
+      { atNs: hold.fromNs, text: `${hold.client} was granted ${hold.key}`, history: hold.evidence.at(1) },
+    ],
+  };
+}
+
+/** Both were stored in one order: what came right after the first? */
+function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: CheckInput): Cause | undefined {
+  const { hold, entry } = earlier;
+  const after = record.next(entry);
+  if (!after || after.position > later.entry.position || after.isSampled) return undefined;
+  const earlyNs = hold.leaseEndNs - after.atNs;
+  // What is no longer good may be taken, and by a clock that was set it may be that before.
+  if (!(earlyNs > 0) || clockMoved(input)) return undefined;
+  if (after.owner !== undefined) {
+    if (after.client === undefined || after.client === hold.client) return undefined;
+    return {
+      name: 'overwritten',
+      sentence: `${after.client} stored itself over ${hold.client}'s ${hold.key}, which was still there: nothing lies between ${at(entry)} and ${at(after)}.`,
+      chain: inOrder([storedLink(entry), storedLink(after), grantedLink(hold), grantedLink(later.hold)]),
+    };
+  }
+  if (after.how === 'timed-out') return undefined;
+  // Its own client may have begun to release it, and have had no answer.
+  if (hold.endedBy === 'release' && hold.untilNs <= after.atNs) return undefined;
+  const lease = hold.leaseEndNs === Number.POSITIVE_INFINITY ? '' : `, ${duration(earlyNs)} before its lease was over`;
+  return {
+    name: 'removed-early',
+    sentence: `What was stored for ${hold.client} under ${hold.key} was removed at ${moment(after.atNs)}${lease}, while ${hold.client} held it.`,
+    chain: inOrder([
+      storedLink(entry),
+      grantedLink(hold),
+      { atNs: after.atNs, text: `${after.node} says that ${hold.key} is gone (${at(after)})`, observation: after.line },
+      storedLink(later.entry),
+      grantedLink(later.hold),
+    ]),
+  };
+}
+
+/** Whether any server's wall clock was set in this run: leases of rows end by it. */
+function clockMoved({ history }: CheckInput): boolean {
+  const effects = effectsOf(history);
+  return (['clock-jumped', 'clock-drifts', 'clock-strobes'] as const).some((kind) => effects.spans(kind).length > 0);
+}
+
+/** Each was stored where the other was not known. */
+function twoLogs(earlier: Stored, later: Stored, record: ServiceRecord, input: CheckInput): Cause | undefined {
+  const [old, next] = [earlier.entry, later.entry];
+  const chain = [storedLink(old), grantedLink(earlier.hold), storedLink(next), grantedLink(later.hold)];
+  const bySession = leaseKindOf(input.history) !== 'timed';
+  if (old.node === next.node) {
+    const [before, after] = [record.roleAt(old.node, old.atNs), record.roleAt(next.node, next.atNs)];
+    if (!bySession || !before || !after || before.runId === after.runId) return undefined;
+    return {
+      name: 'session-lost',
+      sentence: `${old.node} was started anew, and had forgotten the session by which ${earlier.hold.client} held ${old.key}.`,
+      chain: inOrder([...chain, link(after, `${after.node} runs as another process`)]),
+    };
+  }
+  // It knew of it, and gave it away all the same.
+  if (record.hasTold(next.node, old.owner)) return undefined;
+  const promoted = record.promoted(next.node, old.atNs);
+  if (promoted && promoted.atNs <= next.atNs + ROLE_LATE_NS) {
+    const name = bySession ? 'session-lost' : 'failover-lost-row';
+    const what = bySession ? 'the session by which' : 'the row by which';
+    return {
+      name,
+      sentence: `${next.node} took ${old.node}'s place without ${what} ${earlier.hold.client} held ${old.key}, and granted it to ${later.hold.client}.`,
+      chain: inOrder([...chain, link(promoted, `${next.node} says that it is the primary`)]),
+    };
+  }
+  const gone = record.next(old);
+  const stillThere = record.isWatched(old.node, old.atNs, next.atNs) && (!gone || gone.atNs > next.atNs);
+  // Where both took themselves for the primary, clients did ask who they were to ask.
+  const roles = [old, next].map(({ node }) => record.roleAt(node, next.atNs)?.role);
+  if (!bySession || !stillThere || promoted || !roles.includes('replica')) return undefined;
+  return {
+    name: 'local-to-one-server',
+    sentence: `${old.node} had ${old.key} for ${earlier.hold.client} when ${next.node} granted it to ${later.hold.client}: neither knows of the other's.`,
+    chain: inOrder(chain),
+  };
+}
+
+/** A server is asked for its role every so often. */
+const ROLE_LATE_NS = 500e6;
+
+function told({ client, owner }: StoredEntry): string {
+  return client ?? owner ?? 'nobody';
+}
+
+function at({ position, log }: StoredEntry): string {
+  return `${log} ${position}`;
+}
+
+function storedLink(entry: StoredEntry): CauseLink {
+  return {
+    atNs: entry.atNs,
+    text: `${entry.node} has stored ${told(entry)} under ${entry.key} (${at(entry)})`,
+    observation: entry.line,
+  };
+}
+
+function grantedLink(hold: Hold): CauseLink {
+  return { atNs: hold.fromNs, text: `${hold.client} was granted ${hold.key}`, history: hold.evidence.at(1) };
+}
+
+function link({ atNs, line }: { atNs: number; line: number }, text: string): CauseLink {
+  return { atNs, text, observation: line };
+}
+
+function inOrder(links: CauseLink[]): CauseLink[] {
+  return links.sort((a, b) => a.atNs - b.atNs);
+}

@@ -1,0 +1,10 @@
+/** Services beside Redis, as records and clients name them. */
+import type { OtherService } from '../../vocabulary/topology.js';
+
+/** What people call each. */
+export const TITLES: Readonly<Record<OtherService, string>> = {
+  etcd: 'etcd',
+  postgres: 'PostgreSQL',
+};
+
+export const OTHER_SERVICES = Object.keys(TITLES) as OtherService[];

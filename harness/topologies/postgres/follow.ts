@@ -1,0 +1,65 @@
+/**
+ * What a PostgreSQL server has stored for each key: every change of the lock table, which a trigger writes down; and advisory locks
+ * of the key's hash with the name of whose session it is, which are asked for again and again: who had one for less than that is not
+ * seen.
+ *
+ * The log of the table is of all servers of a timeline; advisory locks are of a server's own process.
+ */
+import type { Clock } from '../../vocabulary/time.js';
+import type { ServiceNews } from '../../vocabulary/topology.js';
+import type { PgAdmin } from './admin.js';
+
+/** As the locks hash a key. */
+const HASH = 'hashtextextended(key, 0)';
+
+const SESSIONS = `
+  WITH keys AS (SELECT unnest($1::text[]) AS key), held AS (
+    SELECT l.classid::bigint << 32 | l.objid::bigint AS hash, min(a.application_name || ':' || a.pid) AS session
+    FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 GROUP BY 1
+  )
+  SELECT keys.key, held.session FROM keys LEFT JOIN held ON held.hash = ${HASH}`;
+
+/** Numbers are drawn before a commit, so a lower one may be seen later. */
+const CHANGES = 'SELECT id, key, owner, timeline FROM lock_log WHERE id > $1 AND key = ANY ($2::text[]) ORDER BY id';
+const SEEN_LATER = 100;
+
+/** How long a key is stored on this server yet. */
+export const LEFT_MS = `
+  SELECT (SELECT extract(epoch FROM expires - clock_timestamp()) * 1000 FROM lock_rows
+      WHERE lock_rows.key = k.key AND owner <> '' AND expires < 'infinity') AS left_ms,
+    EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
+      AND (classid::bigint << 32 | objid::bigint) = hashtextextended(k.key, 0)) AS is_locked
+  FROM (SELECT $1::text AS key) k`;
+
+interface Following {
+  node: string;
+  runId: string;
+  keys: readonly string[];
+  heard: (news: ServiceNews) => void;
+  clock: Clock;
+}
+
+export function followLocks(admin: PgAdmin, following: Following): () => Promise<void> {
+  const { keys, heard, clock } = following;
+  const log = `sessions of ${following.node} (process ${following.runId})`;
+  const sessions = new Map<string, string | null>();
+  const seen = new Set<number>();
+  let last = 0;
+  return async () => {
+    for (const row of await admin.ask(CHANGES, [last - SEEN_LATER, keys])) {
+      const position = Number(row.id);
+      if (seen.has(position)) continue;
+      seen.add(position);
+      last = Math.max(last, position);
+      const { key, owner, timeline } = row as { key: string; owner: string; timeline: number };
+      heard({ key, log: `rows, timeline ${timeline}`, position, ...(owner !== '' && { owner }) });
+    }
+    const rows = (await admin.ask(SESSIONS, [keys])) as { key: string; session: string | null }[];
+    for (const { key, session } of rows) {
+      if (sessions.get(key) === session) continue;
+      sessions.set(key, session);
+      heard({ key, log, position: clock.nowNs(), isSampled: true, ...(session !== null && { owner: session }) });
+    }
+  };
+}

@@ -1,0 +1,20 @@
+/** The services that locks are tortured on: each by its driver. */
+import { findRedis, findRedisHere } from '../machine/redis-binary.js';
+import type { Service, ServiceName } from '../vocabulary/topology.js';
+import { cluster } from './cluster.js';
+import { etcd } from './etcd/etcd.js';
+import { redlock, single } from './independent.js';
+import { postgres } from './postgres/postgres.js';
+import { replica } from './replica.js';
+import { sentinel } from './sentinel.js';
+
+/** Valkey too, which takes the same settings and commands: `--server` says which. */
+const redis: Service = {
+  name: 'redis',
+  title: 'Redis',
+  topologies: { single, replica, sentinel, cluster, redlock },
+  find: findRedis,
+  findHere: findRedisHere,
+};
+
+export const services: Readonly<Record<ServiceName, Service>> = { redis, etcd, postgres };

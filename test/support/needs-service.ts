@@ -1,0 +1,17 @@
+/** Services beside Redis for tests: whether they can be run with, or why not. CI has them all, or fails. */
+import { cacheFolder } from '../../harness/machine/redis-binary.js';
+import { ServerNotFoundError } from '../../harness/machine/service-program.js';
+import { services } from '../../harness/topologies/services.js';
+import type { ServiceName } from '../../harness/vocabulary/topology.js';
+
+/** Why the service is not here; undefined: it is. */
+export async function lacking(name: ServiceName): Promise<string | undefined> {
+  try {
+    await services[name].find({ cacheFolder: cacheFolder(), say: () => {} });
+    return undefined;
+  } catch (error) {
+    if (process.env.CI !== undefined || !(error instanceof ServerNotFoundError)) throw error;
+    process.stderr.write(`the tests of ${name} are skipped: ${error.message}\n`);
+    return error.message;
+  }
+}
