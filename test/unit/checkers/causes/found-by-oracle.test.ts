@@ -449,6 +449,13 @@ it('a clock that drifts does not say when a line was printed, nor that time was 
   expect(names(drifting(1_995))).toEqual(['unexplained']);
 });
 
+it('a clock that is right says when a line was printed, however long before that the attempt had left', () => {
+  const story = new Story().up('c1').up('c2').grant('c1', 1, { sent: 0.2, began: 0.2, grantSent: 0.3 }).grant('c2', 3);
+  story.release('c1', 4).release('c2', 4).watch(0, 'r1').sample(0.5, 'r1').take(0.999, 'r1', 'c1', 'v1', 0, 2_100);
+  story.sample(2, 'r1', { skewMs: 200, owner: 'v1', pttlMs: 899 }).take(2.999, 'r1', 'c2', 'value-of-c2', 200);
+  expect(names(story)).toEqual(['clock-jumped']);
+});
+
 it('a server that is empty, for what it had was over, is one on which it was over', () => {
   const empty = (at: number) =>
     names(
