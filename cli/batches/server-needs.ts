@@ -1,6 +1,8 @@
 /** Runs that need commands which not every server has: where they are made, and why those are not that cannot be. */
+import { findOnPath } from '../../harness/machine/command.js';
 import { RedisNotFoundError } from '../../harness/machine/redis-binary.js';
 import type { ServerNeeds, WithServerNeeds } from '../../harness/vocabulary/topology.js';
+import { externalLock } from '../../lock-impl/external/index.js';
 import { locks } from '../../lock-impl/index.js';
 import type { Say } from '../common/say.js';
 import { namedServer } from '../run/machine.js';
@@ -25,13 +27,25 @@ export async function runWhereItCan<Item extends WithServerNeeds & { lock: strin
   { run, lacks }: { run(some: Item[], on: BatchOptions): Promise<void>; lacks(item: Item, why: string): void },
 ): Promise<void> {
   const needsOf = ({ lock, serverNeeds }: Item) => serverNeeds ?? locks[lock]?.serverNeeds;
-  for (const needs of new Set(items.map(needsOf))) {
+  const buildable = items.filter((item) => {
+    const missing = missingTool(item.lock);
+    if (missing !== undefined) lacks(item, missing);
+    return missing === undefined;
+  });
+  for (const needs of new Set(buildable.map(needsOf))) {
     if (options.stop.asked) return;
-    const some = items.filter((item) => needsOf(item) === needs);
+    const some = buildable.filter((item) => needsOf(item) === needs);
     const on = needs ? await optionsFor(needs, options, asked) : options;
     if ('lacks' in on) for (const item of some) lacks(item, on.lacks);
     else await run(some, on);
   }
+}
+
+/** Why a lock of another language cannot be built here; undefined: it can, as far as its tools are there. */
+function missingTool(lock: string): string | undefined {
+  const project = externalLock(lock)?.project;
+  const missing = project?.needs.find(([program]) => !findOnPath(program));
+  return project && missing && `it needs ${missing[0]}: ${project.remedy}`;
 }
 
 async function optionsFor(

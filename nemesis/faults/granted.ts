@@ -13,7 +13,7 @@ import { InForce } from '../levers/in-force.js';
 import { ended, oneWay } from '../levers/network.js';
 import type { ActiveNemesis, NemesisContext, NemesisFault } from '../striking/context.js';
 import { GrantWatch } from '../striking/grants.js';
-import { goOn } from '../striking/ongoing.js';
+import { atMost, goOn } from '../striking/ongoing.js';
 import { isNode, namesOf, resolveTarget } from '../striking/targets.js';
 import { wholeNumber } from './args.js';
 
@@ -74,10 +74,9 @@ async function strikeGranted(step: PlanStep, context: NemesisContext, lose: Lose
   return InForce.strike(async (inForce) => {
     const hunt: Hunt = { step, context, lose, inForce, untilNs, signal: stop.signal };
     const first = await cycle(hunt);
-    const more = goOn(
-      { ...hunt, targets: [] },
-      upTo(step, () => cycle(hunt)),
-    );
+    const often = step.args?.times;
+    const again = atMost(typeof often === 'number' ? often - 1 : undefined, () => cycle(hunt));
+    const more = goOn({ ...hunt, targets: [] }, again);
     return {
       sinceNs,
       record: first,
@@ -89,15 +88,6 @@ async function strikeGranted(step: PlanStep, context: NemesisContext, lose: Lose
       },
     };
   });
-}
-
-/** What is done again, ended where it was done often enough. */
-function upTo({ args }: PlanStep, again: () => Promise<Cycle>): () => Promise<Cycle> {
-  let left = typeof args?.times === 'number' ? args.times - 1 : Number.POSITIVE_INFINITY;
-  return () => {
-    if (left-- <= 0) throw new Interrupted('after as many strikes as it was to make');
-    return again();
-  };
 }
 
 async function cycle(hunt: Hunt): Promise<Cycle> {

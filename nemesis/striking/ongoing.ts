@@ -54,6 +54,15 @@ export interface Pace {
   breathMs?: number;
 }
 
+/** `again`, ended when it was done so many times; undefined: never. */
+export function atMost<Result>(times: number | undefined, again: () => Promise<Result>): () => Promise<Result> {
+  let left = times ?? Number.POSITIVE_INFINITY;
+  return async () => {
+    if (left-- <= 0) throw new Interrupted('after as many strikes as it was to make');
+    return again();
+  };
+}
+
 /** The cycles after the first; each is recorded as a phase of the step. Never rejects. */
 export async function goOn(
   pace: Pace,

@@ -85,14 +85,16 @@ final class Wire implements NettyHook {
     }
 
     /**
-     * When the granted try left. `parts` is how many commands one try is on each of the servers that were asked: of each the
-     * earliest of its last so many, and of these the earliest, because its lease runs from there. With a doubt nobody knows
-     * which of several was carried out, and the first of all accuses nobody.
+     * When the granted try left. `parts` is how many commands one try is on a server. Where one server answers for a key it is
+     * the earliest of the last so many, wherever they went: what went to another server before was refused. Of a quorum it is
+     * that of each server, and of these the earliest, because its lease runs from there. With a doubt nobody knows which of
+     * several was carried out, and the first of all accuses nobody.
      */
-    long grantSentNs(int parts) {
+    long grantSentNs(int parts, boolean quorum) {
       synchronized (Wire.this) {
         if (tries.isEmpty()) throw new IllegalStateException("granted without a command that names the key");
         if (inDoubt() || mixed) return tries.get(0).atNs;
+        if (!quorum) return tries.get(Math.max(0, tries.size() - parts)).atNs;
         return tries.stream()
             .collect(Collectors.groupingBy(Sent::node))
             .values()
