@@ -281,7 +281,7 @@ public final class Client {
       if (operation.inDoubt() && !quorum) throw new IllegalStateException("reconnect: refused after a command without an answer");
       throw new Refused(quorum ? "no-quorum" : "held");
     }
-    long sentNs = operation.grantSentNs(variant.parts(), quorum);
+    long sentNs = operation.grantSentNs(variant.several());
     holds.put(id, new Held(key, Thread.currentThread().getId(), granted.returning()));
     operation.granted();
     var value = new LinkedHashMap<String, Object>();

@@ -28,16 +28,16 @@ final class Locks {
         throws InterruptedException;
   }
 
-  /** A lock, and what its handshake says of it. `parts`: how many commands one try is on a server. */
+  /** A lock, and what its handshake says of it. `several`: it is made of several locks. */
   record Variant(
       Taking taking,
       List<String> topologies,
       List<String> features,
       Map<String, Object> model,
       Map<String, Object> deadlines,
-      int parts) {
+      boolean several) {
     Variant(Taking taking, List<String> topologies, List<String> features, Map<String, Object> model) {
-      this(taking, topologies, features, model, Map.of(), 1);
+      this(taking, topologies, features, model, Map.of(), false);
     }
   }
 
@@ -55,10 +55,13 @@ final class Locks {
           Map.entry("rlock-no-sync", mutex((clients, key) -> clients.get(0).getLock(key), ONE_SERVER)),
           Map.entry("watchdog", new Variant(Locks::watchdog, ONE_SERVER, List.of("renews", "callers", "cancel", "clock"), Map.of("kind", "mutex"))),
           Map.entry("spin", mutex((clients, key) -> clients.get(0).getSpinLock(key), ONE_SERVER)),
-          Map.entry("redlock", mutex(Locks::redLock, List.of("redlock"))),
+          Map.entry(
+              "redlock",
+              new Variant(
+                  of(Locks::redLock), List.of("redlock"), List.of("callers", "cancel", "clock"), Map.of("kind", "mutex"), Map.of(), true)),
           Map.entry(
               "multi",
-              new Variant(of(Locks::multi), ONE_SERVER, List.of("callers", "cancel", "clock"), Map.of("kind", "mutex"), Map.of(), MULTI.size())),
+              new Variant(of(Locks::multi), ONE_SERVER, List.of("callers", "cancel", "clock"), Map.of("kind", "mutex"), Map.of(), true)),
           Map.entry("fair", mutex((clients, key) -> clients.get(0).getFairLock(key), ONE_SERVER)),
           Map.entry(
               "fenced", new Variant(Locks::fenced, ONE_SERVER, List.of("fencing", "callers", "cancel", "clock"), Map.of("kind", "fenced"))),
@@ -67,10 +70,10 @@ final class Locks {
               new Variant(Locks::readWrite, ONE_SERVER, List.of("shared", "callers", "cancel", "clock"), Map.of("kind", "read-write"))),
           Map.entry(
               "semaphore",
-              new Variant(Locks::semaphore, ONE_SERVER, List.of("callers", "cancel", "clock"), SEMAPHORE, Map.of("permit", "never"), 1)),
+              new Variant(Locks::semaphore, ONE_SERVER, List.of("callers", "cancel", "clock"), SEMAPHORE, Map.of("permit", "never"), false)),
           Map.entry(
               "permit-expirable",
-              new Variant(Locks::permitExpirable, ONE_SERVER, List.of("callers", "cancel", "clock"), SEMAPHORE, Map.of("permit", "lease"), 1)));
+              new Variant(Locks::permitExpirable, ONE_SERVER, List.of("callers", "cancel", "clock"), SEMAPHORE, Map.of("permit", "lease"), false)));
 
   private interface Getting {
     RLock get(List<RedissonClient> clients, String key);

@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.redisson.client.NettyHook;
 
 /**
@@ -26,8 +25,11 @@ final class Wire implements NettyHook {
   /** How Redisson names an owner: the client and the thread. */
   private static final Pattern OWNER = Pattern.compile("[0-9a-f]{8}-[0-9a-f-]{27}:(\\d+)");
 
-  /** A command that named the key of an operation that runs, and when it left. */
-  private record Sent(long atNs, String node) {}
+  /** Every unlock has such a key beside the lock's. */
+  private static final String UNLOCK = "redisson_unlock_latch:";
+
+  /** A command that named the key of an operation that runs, and when it left; `returns`: an unlock. */
+  private record Sent(long atNs, boolean returns) {}
 
   /** Hears of renewals that the library makes by itself. */
   @FunctionalInterface
@@ -85,23 +87,20 @@ final class Wire implements NettyHook {
     }
 
     /**
-     * When the granted try left. `parts` is how many commands one try is on a server. Where one server answers for a key it is
-     * the earliest of the last so many, wherever they went: what went to another server before was refused. Of a quorum it is
-     * that of each server, and of these the earliest, because its lease runs from there. With a doubt nobody knows which of
-     * several was carried out, and the first of all accuses nobody.
+     * When the granted try left: the last of all. `several`: of a lock that is made of several one try is a command for each of
+     * them, and more where one has to be waited for; it begins after what went before was given back, and its first command counts,
+     * because a lease runs from there. With a doubt nobody knows which of several was carried out, and the first of all accuses
+     * nobody.
      */
-    long grantSentNs(int parts, boolean quorum) {
+    long grantSentNs(boolean several) {
       synchronized (Wire.this) {
         if (tries.isEmpty()) throw new IllegalStateException("granted without a command that names the key");
         if (inDoubt() || mixed) return tries.get(0).atNs;
-        if (!quorum) return tries.get(Math.max(0, tries.size() - parts)).atNs;
-        return tries.stream()
-            .collect(Collectors.groupingBy(Sent::node))
-            .values()
-            .stream()
-            .mapToLong(ofNode -> ofNode.get(Math.max(0, ofNode.size() - parts)).atNs)
-            .min()
-            .getAsLong();
+        int last = tries.size() - 1;
+        if (!several) return tries.get(last).atNs;
+        int from = last;
+        while (from > 0 && !tries.get(from - 1).returns) from--;
+        return tries.get(from).atNs;
       }
     }
 
@@ -161,7 +160,7 @@ final class Wire implements NettyHook {
 
     @Override
     public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) throws Exception {
-      if (message instanceof ByteBuf bytes) sending(bytes, String.valueOf(context.channel().remoteAddress()));
+      if (message instanceof ByteBuf bytes) sending(bytes);
       super.write(context, message, promise);
     }
 
@@ -186,7 +185,7 @@ final class Wire implements NettyHook {
       super.channelInactive(context);
     }
 
-    private void sending(ByteBuf bytes, String node) {
+    private void sending(ByteBuf bytes) {
       long atNs = System.nanoTime();
       String text = bytes.toString(StandardCharsets.UTF_8);
       synchronized (Wire.this) {
@@ -194,7 +193,7 @@ final class Wire implements NettyHook {
         for (Operation one : operations) {
           one.sent = true;
           if (isNoTry(text)) continue;
-          one.tries.add(new Sent(atNs, node));
+          one.tries.add(new Sent(atNs, text.contains(UNLOCK)));
           one.mixed |= operations.size() > 1;
           one.unanswered++;
           waiting.add(one);
