@@ -24,6 +24,8 @@ export type Provocation =
   | 'held-past-its-lease'
   /** And another had been granted the key by then. */
   | 'held-beside-the-next'
+  /** A client died with a lock that it had extended. */
+  | 'died-with-what-it-extended'
   /** A release failed, its client lived on, and a server answered again before that lease was over. */
   | 'release-failed-for-a-moment';
 

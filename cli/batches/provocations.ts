@@ -25,6 +25,10 @@ const PROVOCATIONS: Record<Provocation, { happened(run: Recorded): boolean; wher
     happened: heldBesideTheNext,
     whereNot: 'nobody held on until another had been granted the key',
   },
+  'died-with-what-it-extended': {
+    happened: diedWithWhatItExtended,
+    whereNot: 'nobody died with a lock that had been extended',
+  },
   'release-failed-for-a-moment': {
     happened: releaseFailedForAMoment,
     whereNot: 'no release failed that could have been made good before its lease was over',
@@ -54,6 +58,17 @@ function heldBesideTheNext({ history, model }: Recorded): boolean {
     found = true;
   });
   return found;
+}
+
+function diedWithWhatItExtended({ history }: Recorded): boolean {
+  const { operations: ops } = history;
+  const holds = holdsOf(history);
+  return ops.outcome.some((_, row) => {
+    // One that was not answered may have been carried out.
+    const wasExtended = ops.op[row] === OP.extend && ops.outcome[row] !== OUTCOME.fail;
+    const k = wasExtended ? holds.ofRow[ops.hold[row]!]! : -1;
+    return k >= 0 && holds.endedByDeath(k);
+  });
 }
 
 function releaseFailedForAMoment({ history }: Recorded): boolean {

@@ -144,6 +144,7 @@ export const renewingTrials: readonly Trial[] = [
     ],
     limitMs: 16_000,
     caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
+    needs: 'died-with-what-it-extended',
     story: 'a holder extends its lock, and dies',
   },
   {

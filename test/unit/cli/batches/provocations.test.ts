@@ -34,6 +34,16 @@ it('a hold beside the next is one that another client was granted the key under'
   expect(happened('held-beside-the-next', next(6.8))).toBe(false);
 });
 
+it('a client that died with what it had extended is one that was not told that it could not', () => {
+  const died = (extend: (story: Story) => Story) =>
+    happened('died-with-what-it-extended', extend(new Story().up('c1').grant('c1', 1)).down('c1', 4));
+  expect(died((story) => story.extend('c1', 2))).toBe(true);
+  expect(died((story) => story.extend('c1', 2, 5_000, { type: 'never' }))).toBe(true);
+  expect(died((story) => story.extend('c1', 2, 5_000, { type: 'fail', reason: 'not-owner' }))).toBe(false);
+  expect(died((story) => story)).toBe(false);
+  expect(died((story) => story.extend('c1', 2).release('c1', 3))).toBe(false);
+});
+
 describe('a release that failed for a moment', () => {
   const failed = () =>
     new Story().up('c1').up('c2').grant('c1', 1).release('c1', 2, { type: 'fail', reason: 'unreachable' });
