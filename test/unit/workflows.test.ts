@@ -5,7 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from '../support/torture.js';
 
 const WORKFLOWS = '.github/workflows';
-const files = ['action.yml', ...readdirSync(join(ROOT, WORKFLOWS)).map((name) => join(WORKFLOWS, name))];
+const files = [
+  'action.yml',
+  'examples/ci/github-campaign.yml',
+  ...readdirSync(join(ROOT, WORKFLOWS)).map((name) => join(WORKFLOWS, name)),
+];
 
 /** The lines of every `run:` of a file. */
 function scripts(text: string): string[] {
