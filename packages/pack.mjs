@@ -18,18 +18,35 @@ const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('where to? node packages/pack.mjs FOLDER');
 const out = resolve(process.env.INIT_CWD ?? process.cwd(), folder);
 const stage = mkdtempSync(join(tmpdir(), 'lock-torture-pack-'));
+// Where a release is made, it says of which repository: a registry compares that with the statement of where it was made.
+const { GITHUB_REPOSITORY } = process.env;
+const repository = GITHUB_REPOSITORY && { type: 'git', url: `git+https://github.com/${GITHUB_REPOSITORY}.git` };
 try {
+  const { version } = manifestOf(PROJECT);
   const platforms = PLATFORMS.map((platform) => join(PROJECT, 'packages', platform));
-  execFileSync('tar', ['-xf', join(stage, pack(PROJECT, stage)), '-C', stage]);
-  const path = join(stage, 'package', 'package.json');
-  // Its scripts are a clone's; what it is tried with says which versions of lock libraries it knows.
-  const { scripts: _, ...own } = JSON.parse(readFileSync(path, 'utf8'));
-  const optionalDependencies = Object.fromEntries(platforms.map((one) => [nameOf(one, own.version), own.version]));
-  writeFileSync(path, `${JSON.stringify({ ...own, optionalDependencies }, null, 2)}\n`);
-  const tarballs = [join(stage, 'package'), ...platforms].map((one) => pack(one, out));
+  const optionalDependencies = Object.fromEntries(platforms.map((one) => [nameOf(one, version), version]));
+  const tarballs = [
+    // Its scripts are a clone's; what it is tried with says which versions of lock libraries it knows.
+    amended(PROJECT, ({ scripts: _, ...own }) => ({ ...own, optionalDependencies })),
+    ...platforms.map((one) => amended(one, (own) => own)),
+  ];
   process.stdout.write(`${JSON.stringify(tarballs)}\n`);
 } finally {
   rmSync(stage, { recursive: true, force: true });
+}
+
+/** Packs a folder with another package.json than it has; the tarball's name. */
+function amended(from, change) {
+  const place = mkdtempSync(join(stage, 'of-'));
+  execFileSync('tar', ['-xf', join(place, pack(from, place)), '-C', place]);
+  const own = change(manifestOf(join(place, 'package')));
+  const whole = { ...own, ...(repository && { repository }) };
+  writeFileSync(join(place, 'package/package.json'), `${JSON.stringify(whole, null, 2)}\n`);
+  return pack(join(place, 'package'), out);
+}
+
+function manifestOf(place) {
+  return JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'));
 }
 
 /** The tarball's name, in `to`. Set-up is not npm's business here: `node bin/setup.mjs` has been run. */
@@ -43,7 +60,7 @@ function pack(from, to) {
 }
 
 function nameOf(platform, version) {
-  const read = JSON.parse(readFileSync(join(platform, 'package.json'), 'utf8'));
+  const read = manifestOf(platform);
   if (read.version !== version) throw new Error(`${read.name} is version ${read.version}, and the tool is ${version}`);
   return read.name;
 }

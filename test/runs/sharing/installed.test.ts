@@ -192,6 +192,47 @@ export default defineLock({
   });
 });
 
+describe.each([
+  { manager: 'pnpm', version: '10', add: ['add', '--save-dev', '--ignore-scripts'], uid: UID },
+  { manager: 'yarn', version: '1.22', add: ['add', '--dev', '--ignore-scripts', '--no-progress'], uid: 0 },
+])('installed by $manager, scripts disabled', ({ manager, version, add, uid }) => {
+  it.skipIf(!isRoot)(`tortures a lock of the project, as ${uid === 0 ? 'root' : 'an ordinary user'}`, async () => {
+    const [tools, theirs] = [join(home, `${manager}-itself`), join(home, `${manager}-project`)];
+    for (const folder of [tools, theirs]) mkdirSync(folder);
+    npm(tools, 'install', '--ignore-scripts', '--prefer-offline', `${manager}@${version}`);
+    writeFileSync(join(theirs, 'package.json'), '{ "name": "theirs", "version": "1.0.0", "private": true }');
+    const env = { PATH: process.env.PATH!, HOME: process.env.HOME!, CI: 'true' };
+    const specs = manager === 'yarn' ? installed.map((path) => `file:${path}`) : installed;
+    execFileSync(join(tools, 'node_modules/.bin', manager), [...add, ...specs], { cwd: theirs, env, stdio: 'pipe' });
+    writeFileSync(join(theirs, 'lock.ts'), readFileSync(join(ROOT, 'examples/vitest/my-lock.ts')));
+    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, theirs]);
+    const become = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--'];
+    const tool = join(theirs, 'node_modules/.bin/lock-torture');
+    const [program, ...argv] = [...become, tool, '--lock', './lock.ts', '--nemesis', 'none', '--time-limit', '3s'];
+    const { status, output, errors } = await ended(
+      spawn(program!, [...argv, ...NETNS], {
+        cwd: theirs,
+        env: { PATH: process.env.PATH!, HOME: theirs },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+    expect([0, 2], `${output} ${errors}`).toContain(status);
+    expect(output).not.toMatch(/compiling|no (clock|link|disk) faults/);
+    expect(output).toContain(`Report: ${join(theirs, 'runs')}/`);
+  });
+});
+
+describe('publishing', () => {
+  it('is what npm takes without a word of warning, all packages of it', () => {
+    for (const name of tarballs) {
+      const { status, stderr } = spawnSync('npm', ['publish', '--dry-run', '--access', 'public', join(home, name)], {
+        encoding: 'utf8',
+      });
+      expect([status, stderr.split('\n').filter((line) => /^npm (warn|error) (?!publish This command requires you to be logged in)/i.test(line))], stderr).toEqual([0, []]);
+    }
+  });
+});
+
 describe('init', () => {
   it('writes what runs at once: a lock whose mistake its test finds', async () => {
     const fresh = join(home, 'fresh');
