@@ -19,8 +19,8 @@ import { positiveDurationMs, type WorkShard, wholeNumberIn } from '../common/val
 import type { Invocation } from '../run/ask-run.js';
 import { type Configurable, withConfig } from '../run/config-file.js';
 import { type ConfigFlags, configOptions, SEEDS, shardOption } from '../run/flags.js';
-import { MACHINE_SETTINGS } from '../run/machine-flags.js';
-import { StopRequests } from '../run/supervise.js';
+import { askServer, MACHINE_SETTINGS } from '../run/machine-flags.js';
+import { SIGNALS, StopRequests } from '../run/supervise.js';
 import {
   CAMPAIGN,
   type Campaign,
@@ -38,6 +38,7 @@ import {
 } from './campaign-folder.js';
 import { askCells, cellsOf, type TypedCells } from './cells.js';
 import { JobOrder, jobsPlanned } from './grid.js';
+import { carryOutHunts, huntCells } from './hunt-campaign-command.js';
 import { identityOf, readKnown, slugOf, writeKnown } from './known.js';
 import { type CampaignSummary, campaignSheet, summariseCampaign, type Tally, type TriedAgain } from './tally.js';
 
@@ -50,6 +51,7 @@ export interface CampaignFlags extends BatchFlags, ConfigFlags, TypedCells {
   knownTries: number;
   knownOk: boolean;
   resume?: string;
+  hunt: boolean;
 }
 
 const WITH_CONFIG: Configurable = { name: 'campaign', add: addCampaignFlags, takes: MACHINE_SETTINGS };
@@ -75,6 +77,10 @@ export function addCampaignFlags(command: Command): Command {
       "each alone, as in kill,pause:client,default (default: each of the config's, else of a topology's default, and all of them)",
     ),
     new Option('--workloads <names>', "with commas between them (default: the config's, else mutex)"),
+    new Option('--hunt', 'spend the budget in virtual time: --runs schedules, all faults of the list at once').default(
+      false,
+      'on real servers',
+    ),
     new Option('--seed <n>', 'of the first run; the next have the next (default: drawn)').argParser(
       wholeNumberIn(0, SEEDS - 1),
     ),
@@ -102,6 +108,7 @@ export async function campaignCommand(
     throw new UsageError('a campaign has a budget: --for 8h, --runs 500, or both');
   const resumed = flags.resume === undefined ? undefined : resolve(cwd, flags.resume);
   const campaign = resumed === undefined ? begin(extra, flags, settings, cwd) : goOnWith(resumed, extra, flags);
+  if (campaign.hunt) return huntCampaign(campaign, resumed, flags, cwd);
   const stop = new StopRequests(true, () => [base, ...tries.map(({ base: one }) => one)].forEach(markCutShort));
   const options = { ...(await batchOptions(flags, cwd, say)), stop };
   const folder = resumed ?? createRunFolder(resolve(cwd, flags.out), freshId('campaign'));
@@ -119,6 +126,34 @@ export async function campaignCommand(
       const { cells, seed } = campaign;
       say(`campaign ${folder}: ${cells.length} cells, seeds from ${seed}; ${finished.length} runs are finished`);
       return carryOut({ campaign, folder, finished, options, tries, flags, cwd });
+    },
+  );
+}
+
+/** The same in virtual time. */
+async function huntCampaign(
+  campaign: Campaign,
+  resumed: string | undefined,
+  flags: CampaignFlags,
+  cwd: string,
+): Promise<number> {
+  const say = saying(flags);
+  const folder = resumed ?? createRunFolder(resolve(cwd, flags.out), freshId('campaign'));
+  if (resumed === undefined) writeJson(folder, CAMPAIGN, campaign);
+  const stop = new AbortController();
+  for (const signal of SIGNALS) process.once(signal, () => stop.abort());
+  const beganMs = performance.now();
+  const { jobs, json, knownOk, for: forMs } = flags;
+  const goesOn = () => !stop.signal.aborted && (forMs === undefined || performance.now() - beganMs < forMs);
+  return exclusively(
+    `campaign ${folder}`,
+    () => {
+      throw new UsageError(`another lock-torture is at ${folder}`);
+    },
+    () => {
+      say(`campaign ${folder}: ${campaign.cells.length} cells in virtual time, seed ${campaign.seed}`);
+      const server = askServer(flags, cwd);
+      return carryOutHunts({ campaign, folder, cwd, server, jobs, json, knownOk, goesOn, say });
     },
   );
 }
@@ -234,7 +269,8 @@ export function campaignText({ exitStatus, headline, findings, known }: Campaign
 function begin(extra: readonly string[], flags: CampaignFlags, settings: Readonly<Settings>, cwd: string): Campaign {
   if (flags.shard && flags.seed === undefined)
     throw new UsageError('--shard needs --seed: the parts of a campaign share its seeds');
-  const cells = cellsOf(askCells(flags, settings, extra, cwd));
+  const asked = askCells(flags, flags.hunt ? ofHunts(settings) : settings, extra, cwd);
+  const cells = flags.hunt ? huntCells(asked) : cellsOf(asked);
   const known = flags.known === undefined ? [] : readKnown(resolve(cwd, flags.known));
   const concerns = (one: { lock: string; topology: string }) =>
     cells.some(({ lock, topology }) => lock === one.lock && topology === one.topology);
@@ -246,7 +282,13 @@ function begin(extra: readonly string[], flags: CampaignFlags, settings: Readonl
     shard: flags.shard ?? { index: 1, of: 1 },
     known: known.filter(concerns),
     tries: flags.knownTries,
+    ...(flags.hunt && { hunt: true as const }),
   };
+}
+
+/** Times and faults of a config are those of real servers. */
+function ofHunts({ lock, topology, workload }: Readonly<Settings>): Settings {
+  return { lock, topology, workload };
 }
 
 function goOnWith(folder: string, extra: readonly string[], flags: CampaignFlags): Campaign {

@@ -24,6 +24,8 @@ export interface Campaign extends Grid {
   known: KnownFinding[];
   /** How often each. */
   tries: number;
+  /** In virtual time: its cells are those of hunts. */
+  hunt?: true;
 }
 
 const campaignSchema = describes<Campaign>()(
@@ -43,6 +45,7 @@ const campaignSchema = describes<Campaign>()(
     shard: z.object({ index: z.number(), of: z.number() }),
     known: z.array(knownSchema),
     tries: z.number(),
+    hunt: z.literal(true).optional(),
   }),
 );
 

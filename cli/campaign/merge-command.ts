@@ -7,6 +7,7 @@ import { mergeBatches, partsIn, partsKind } from '../batches/merge-batches.js';
 import { UsageError } from '../common/errors.js';
 import { campaignText, KNOWN_OK, write } from './campaign-command.js';
 import { type Campaign, cellRunsIn, finishedIn, isCampaign, readCampaign, triesFolder } from './campaign-folder.js';
+import { mergeHunts } from './hunt-campaign-command.js';
 import { slugOf } from './known.js';
 import type { Tally, TriedAgain } from './tally.js';
 
@@ -38,6 +39,11 @@ export function mergeCommand(folders: readonly string[], { out, knownOk }: Merge
     : undefined;
   createRunFolder(resolve(target, '..'), basename(target));
   const print = (text: string) => process.stdout.write(`${text}\n`);
+  if (campaigns?.some(({ campaign }) => campaign.hunt)) {
+    const { exitStatus, text } = mergeHunts(target, campaigns, knownOk);
+    print(text);
+    return exitStatus;
+  }
   if (campaigns) {
     const tally = tallyOf(campaigns, knownOk);
     const summary = write(target, tally);

@@ -150,7 +150,7 @@ export function scheduling({ run: { settings }, topology, faults }: AskedHunt) {
 }
 
 /** Keeps the minimal schedule with its run, and plays it again; resolves with what it finds, and how often it did again. */
-async function keep(
+export async function keep(
   place: string,
   config: RunConfig,
   { found, fingerprint, schedule, shrunk }: NewFinding,

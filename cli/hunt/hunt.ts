@@ -112,18 +112,7 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
       for (const found of freshIn(result, known)) {
         const fingerprint = fingerprintOf(found);
         known.add(fingerprint);
-        const { clients, timeLimitMs } = config;
-        const shrunk = await shrinkSchedule({ steps, clients, timeLimitMs }, async ({ steps, ...less }) => {
-          const again = await play(worlds[0]!, { ...schedule, steps }, { ...config, ...less }).catch((error) => {
-            // Not every workload can do with fewer clients: what cannot be played does not find it.
-            if (error instanceof UsageError) return undefined;
-            throw error;
-          });
-          if (!(again instanceof EndlessScheduleError))
-            return again?.found.some((one) => fingerprintOf(one) === fingerprint) === true;
-          totals.endlessShrinking++;
-          return false;
-        });
+        const shrunk = await shrinkFinding(worlds[0]!, schedule, config, fingerprint, () => totals.endlessShrinking++);
         await options.onFinding({ found, fingerprint, schedule: number, seed, faults: steps.length, shrunk });
         // Of several faults it is not known which of them breaks every lock by itself.
         const [step, ...others] = shrunk.steps;
@@ -133,6 +122,28 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
     }
   }
   return { ...totals, leftOut: [...leftOut] };
+}
+
+/** The fewest faults and the least else of a schedule that still find what it found. `onEndless`: one of the plays did not end. */
+export function shrinkFinding(
+  world: WorldProcess,
+  schedule: HuntSchedule,
+  config: Omit<RunConfig, 'seed'>,
+  fingerprint: string,
+  onEndless: () => void,
+): Promise<Shrunk> {
+  const { clients, timeLimitMs } = config;
+  return shrinkSchedule({ steps: schedule.steps, clients, timeLimitMs }, async ({ steps, ...less }) => {
+    const again = await playSchedule(world, { ...schedule, steps }, { ...config, ...less }).catch((error) => {
+      // Not every workload can do with fewer clients: what cannot be played does not find it.
+      if (error instanceof UsageError) return undefined;
+      throw error;
+    });
+    if (!(again instanceof EndlessScheduleError))
+      return again?.found.some((one) => fingerprintOf(one) === fingerprint) === true;
+    onEndless();
+    return false;
+  });
 }
 
 /** The schedules of one generation that this hunt plays; none where there are no more. */
@@ -151,18 +162,31 @@ export function generationOf(
   },
   leftOut: ReadonlySet<string>,
 ): HuntSchedule[] {
-  const random = createRandom(seed);
-  const options = { faults, topology, leftOut: new Set(leftOut), endMs, leaseMs: config.leaseMs };
-  const arbitrary = searchArbitrary(options);
   const first = generation * GENERATION;
   const numbers = Array.from({ length: GENERATION }, (_, n) => shard.index + (first + n) * shard.of);
   return numbers
     .filter((number) => number <= runs)
-    .map((number) => {
-      const own = random.fork(`schedule ${number}`).int(0, SEEDS - 1);
-      const [steps = []] = fc.sample(arbitrary, { seed: own, numRuns: 1 });
-      return { number, seed: own, steps };
-    });
+    .map((number) => scheduleOf(number, { seed, faults, topology, endMs, config }, leftOut));
+}
+
+/** The so many-th schedule of a seed. */
+export function scheduleOf(
+  number: number,
+  {
+    seed,
+    faults,
+    topology,
+    endMs,
+    config,
+  }: Pick<HuntOptions, 'seed' | 'faults' | 'topology' | 'endMs'> & { config: Pick<RunConfig, 'leaseMs'> },
+  leftOut: ReadonlySet<string> = new Set(),
+): HuntSchedule {
+  const own = createRandom(seed)
+    .fork(`schedule ${number}`)
+    .int(0, SEEDS - 1);
+  const options = { faults, topology, leftOut: new Set(leftOut), endMs, leaseMs: config.leaseMs };
+  const [steps = []] = fc.sample(searchArbitrary(options), { seed: own, numRuns: 1 });
+  return { number, seed: own, steps };
 }
 
 type PlayResult = ScheduleResult | EndlessScheduleError;
@@ -176,13 +200,15 @@ async function playAll(
   const results: PlayResult[] = [];
   let next = 0;
   const plays = async (world: WorldProcess) => {
-    for (let n = next++; n < schedules.length; n = next++) results[n] = await play(world, schedules[n]!, config);
+    for (let n = next++; n < schedules.length; n = next++)
+      results[n] = await playSchedule(world, schedules[n]!, config);
   };
   await Promise.all(worlds.map(plays));
   return results;
 }
 
-function play(
+/** Resolves with an EndlessScheduleError where it does not end. */
+export function playSchedule(
   world: WorldProcess,
   { seed, steps }: HuntSchedule,
   config: Omit<RunConfig, 'seed'>,

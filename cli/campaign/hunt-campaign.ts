@@ -1,0 +1,256 @@
+/**
+ * `campaign --hunt`: the budget is spent in virtual time. A job is one schedule of one cell, and the same whoever plays it, in
+ * whatever order and however often: so parts of a campaign, merged, say to the byte what one machine would have said.
+ *
+ * `schedules.jsonl` has a line for each schedule that was played; it is all the state there is. `found/` has the shortest replay of
+ * each finding, made when the schedules are over.
+ */
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { bearingOf } from '../../harness/record/facts/blame.js';
+import { describes } from '../../harness/record/schemas/describes.js';
+import type { RedisBinary } from '../../harness/vocabulary/topology.js';
+import { commandLine } from '../common/reproduce.js';
+import type { Say } from '../common/say.js';
+import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../hunt/flags.js';
+import { playSchedule, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
+import { configOf, keep, scheduling } from '../hunt/hunt-command.js';
+import { putLockModule } from '../hunt/lock-module.js';
+import { fingerprintOf } from '../hunt/schedule.js';
+import type { Simulation } from '../hunt/simulation.js';
+import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../hunt/world-process.js';
+import { parseFlags } from '../run/flags.js';
+import type { Campaign } from './campaign-folder.js';
+import type { GridCell } from './grid.js';
+import { identityOf, slugOf } from './known.js';
+
+/** One schedule that was played. */
+export interface PlayedSchedule {
+  /** Which of the campaign's jobs, from 0 on. */
+  job: number;
+  verdict: 'held' | 'violated' | 'unknown' | 'endless';
+  digest: string;
+  holds: number;
+  struckHolds: number;
+  found: { fingerprint: string; sentence: string; fails: boolean }[];
+}
+
+const playedSchema = describes<PlayedSchedule>()(
+  z.object({
+    job: z.number().int().min(0),
+    verdict: z.enum(['held', 'violated', 'unknown', 'endless']),
+    digest: z.string(),
+    holds: z.number(),
+    struckHolds: z.number(),
+    found: z.array(z.object({ fingerprint: z.string(), sentence: z.string(), fails: z.boolean() })),
+  }),
+);
+
+const SCHEDULES = 'schedules.jsonl';
+const FOUND = 'found';
+const WORK = 'work';
+
+/** What was played, each job once, in their order. A line that a killed process did not end is not there. */
+export function playedIn(folder: string): PlayedSchedule[] {
+  const path = join(folder, SCHEDULES);
+  if (!existsSync(path)) return [];
+  const byJob = new Map<number, PlayedSchedule>();
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    const played = parsed(line);
+    if (played) byJob.set(played.job, played);
+  }
+  return [...byJob.values()].sort((a, b) => a.job - b.job);
+}
+
+function parsed(line: string): PlayedSchedule | undefined {
+  try {
+    return playedSchema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined; // half a line
+  }
+}
+
+/** Which of a cell's schedules a job is, from 1 on; and which cell. */
+function placeOf(job: number, cells: readonly unknown[]): { cell: number; number: number } {
+  return { cell: job % cells.length, number: Math.floor(job / cells.length) + 1 };
+}
+
+/** What a cell's flags ask of a hunt. */
+export function huntOf({ argv }: GridCell, cwd: string): AskedHunt {
+  const { flags, given } = parseFlags<HuntFlags>(addHuntFlags, argv);
+  return askHunt(flags, { argv, cwd, given });
+}
+
+export interface Playing {
+  campaign: Campaign;
+  folder: string;
+  simulation: Simulation;
+  cwd: string;
+  jobs: number;
+  goesOn(): boolean;
+  say: Say;
+  /** A schedule is over. */
+  onPlayed(played: PlayedSchedule, cell: GridCell): void;
+}
+
+/** Plays what is this part's and was not played, then keeps the shortest replay of each finding that has none. */
+export async function playCampaign(playing: Playing): Promise<void> {
+  const { campaign, folder, goesOn, onPlayed } = playing;
+  const { cells, runs = Number.POSITIVE_INFINITY, shard } = campaign;
+  const work = join(folder, WORK);
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  endLine(join(folder, SCHEDULES));
+  const done = new Set(playedIn(folder).map(({ job }) => job));
+  const theirs: CellAtPlay[] = [];
+  try {
+    for (const [n, cell] of cells.entries()) theirs.push(await cellAtPlay(cell, n, work, playing));
+    let next = shard.index - 1;
+    const worker = async (which: number) => {
+      while (goesOn()) {
+        while (done.has(next)) next += shard.of;
+        if (next >= runs) return;
+        const job = next;
+        next += shard.of;
+        const { cell, number } = placeOf(job, cells);
+        const played = await play(theirs[cell]!, which, job, number, campaign.seed);
+        appendFileSync(join(folder, SCHEDULES), `${JSON.stringify(played)}\n`);
+        onPlayed(played, cells[cell]!);
+      }
+    };
+    await Promise.all(Array.from({ length: playing.jobs }, (_, which) => worker(which)));
+    await keepReplays(playing, theirs);
+  } finally {
+    await Promise.all(theirs.flatMap(({ worlds }) => worlds.map((world) => world.close())));
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** What follows begins a line of its own, whatever a killed process had begun. */
+function endLine(path: string): void {
+  if (existsSync(path) && !readFileSync(path, 'utf8').endsWith('\n')) writeFileSync(path, '\n', { flag: 'a' });
+}
+
+interface CellAtPlay {
+  asked: AskedHunt;
+  config: ReturnType<typeof configOf>;
+  options: { workFolder: string; shim: string; lock: string };
+  /** One for each that plays at once. */
+  worlds: WorldProcess[];
+}
+
+async function cellAtPlay(
+  cell: GridCell,
+  n: number,
+  work: string,
+  { simulation: { shim, redis }, cwd, jobs }: Pick<Playing, 'simulation' | 'cwd' | 'jobs'>,
+): Promise<CellAtPlay> {
+  const asked = huntOf(cell, cwd);
+  const workFolder = join(work, String(n));
+  mkdirSync(workFolder, { recursive: true });
+  const lock = await putLockModule(asked.run.settings.lock, cwd, workFolder);
+  const options = { workFolder, shim, lock };
+  const cores = coresOfThisProcess();
+  return {
+    asked,
+    config: configFor(asked, redis, n),
+    options,
+    worlds: Array.from({ length: jobs }, (_, i) => new WorldProcess({ ...options, core: cores[i % cores.length]! })),
+  };
+}
+
+/** The same on every machine and at every time, for it is a part of what a schedule is. */
+function configFor(asked: AskedHunt, redis: RedisBinary, cell: number): ReturnType<typeof configOf> {
+  return { ...configOf(asked, redis, `cell-${cell}`, 'a schedule of a campaign'), startedAt: new Date(0).toISOString() };
+}
+
+function scheduleFor({ asked, config }: CellAtPlay, number: number, seed: number) {
+  return scheduleOf(number, { seed, config, ...scheduling(asked) });
+}
+
+async function play(
+  cell: CellAtPlay,
+  which: number,
+  job: number,
+  number: number,
+  seed: number,
+): Promise<PlayedSchedule> {
+  const { config } = cell;
+  const result = await playSchedule(cell.worlds[which]!, scheduleFor(cell, number, seed), config);
+  if (result instanceof EndlessScheduleError)
+    return { job, verdict: 'endless', digest: '', holds: 0, struckHolds: 0, found: [] };
+  const { verdict, digest, holds, struckHolds } = result;
+  const found = new Map<string, PlayedSchedule['found'][number]>();
+  for (const one of result.found) {
+    const fingerprint = fingerprintOf(one);
+    const fails = bearingOf({ class: one.class, blame: { on: one.blame } }, config.failOn) === 'fails';
+    const { sentence } = found.get(fingerprint) ?? one;
+    found.set(fingerprint, { fingerprint, sentence, fails: fails || found.get(fingerprint)?.fails === true });
+  }
+  return { job, verdict, digest, holds, struckHolds, found: [...found.values()] };
+}
+
+/** What was found, each once: where first. */
+export function firstSeen(cells: readonly GridCell[], played: readonly PlayedSchedule[]) {
+  const first = new Map<string, { job: number; cell: number; number: number; fingerprint: string; slug: string }>();
+  for (const { job, found } of played)
+    for (const { fingerprint } of found) {
+      const { cell, number } = placeOf(job, cells);
+      const { lock, topology } = cells[cell]!;
+      const identity = identityOf({ lock, topology, fingerprint });
+      if (!first.has(identity))
+        first.set(identity, { job, cell, number, fingerprint, slug: slugOf({ lock, topology, fingerprint }) });
+    }
+  return first;
+}
+
+/** Where the replay of a finding is, below a campaign's folder. */
+export function replayOf(slug: string): string {
+  return join(FOUND, slug);
+}
+
+async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly CellAtPlay[]): Promise<void> {
+  for (const { cell, number, fingerprint, slug } of firstSeen(campaign.cells, playedIn(folder)).values()) {
+    const place = join(folder, replayOf(slug));
+    if (existsSync(join(place, 'finding.json'))) continue;
+    rmSync(place, { recursive: true, force: true });
+    const at = theirs[cell]!;
+    const schedule = scheduleFor(at, number, campaign.seed);
+    const played = await playSchedule(at.worlds[0]!, schedule, at.config);
+    const found =
+      played instanceof EndlessScheduleError
+        ? undefined
+        : played.found.find((one) => fingerprintOf(one) === fingerprint);
+    if (!found) {
+      say(`note: ${fingerprint} was not found again when its schedule was played once more`);
+      continue;
+    }
+    const shrunk = await shrinkFinding(at.worlds[0]!, schedule, at.config, fingerprint, () => {});
+    const { clients, timeLimitMs } = shrunk;
+    const config = { ...at.config, runId: slug, clients, timeLimitMs, reproduce: commandLine(['replay', place]) };
+    const finding = {
+      found,
+      fingerprint,
+      schedule: number,
+      seed: schedule.seed,
+      faults: schedule.steps.length,
+      shrunk,
+    };
+    await keep(place, { ...config, seed: schedule.seed }, finding, at.options);
+  }
+}
+
+/** Copies the replays of a merged campaign, each from the part that saw it first. */
+export function takeReplays(
+  target: string,
+  cells: readonly GridCell[],
+  parts: readonly { folder: string; played: readonly PlayedSchedule[] }[],
+): void {
+  const all = parts.flatMap(({ played }) => played).sort((a, b) => a.job - b.job);
+  for (const { job, slug } of firstSeen(cells, all).values()) {
+    const from = parts.find(({ played }) => played.some((one) => one.job === job))!;
+    const place = join(from.folder, replayOf(slug));
+    if (existsSync(place)) cpSync(place, join(target, replayOf(slug)), { recursive: true });
+  }
+}

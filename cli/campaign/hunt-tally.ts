@@ -1,0 +1,149 @@
+/** What a campaign in virtual time came to. Pure, and without any time: the same schedules give the same, whoever played them. */
+import { createHash } from 'node:crypto';
+import { strengthOf } from '../../checkers/index.js';
+import { plural } from '../../harness/record/facts/words.js';
+import type { Sheet, SheetCell } from '../../reports/index.js';
+import type { ExitStatus } from '../judge/series-summary.js';
+import type { Campaign } from './campaign-folder.js';
+import { firstSeen, type PlayedSchedule, replayOf } from './hunt-campaign.js';
+import { identityOf } from './known.js';
+
+export interface HuntCampaignSummary {
+  version: 1;
+  exitStatus: ExitStatus;
+  headline: string;
+  /** Of the digests of all schedules, in their order. */
+  digest: string;
+  findings: {
+    state: 'new' | 'known';
+    fails: boolean;
+    lock: string;
+    topology: string;
+    fingerprint: string;
+    sentence: string;
+    /** In how many schedules, of how many on the same lock and topology. */
+    schedules: number;
+    of: number;
+    /** The first and the last of the campaign's schedules that found it, from 1 on. */
+    first: number;
+    last: number;
+    /** Below the campaign's folder. */
+    replay: string;
+  }[];
+  coverage: {
+    lock: string;
+    topology: string;
+    faults: string;
+    workload: string;
+    schedules: number;
+    violated: number;
+    untold: number;
+    endless: number;
+    holds: number;
+    struckHolds: number;
+    bound?: string;
+  }[];
+}
+
+/** With fewer struck holds than this, a mistake that one in twenty of them shows could have been missed. */
+const ENOUGH_STRUCK_HOLDS = 59;
+
+/** `played`: each once, in their order; `planned`: how many there are to be, of all parts. */
+export function summariseHunts(
+  { cells, known }: Pick<Campaign, 'cells' | 'known'>,
+  played: readonly PlayedSchedule[],
+  planned: number | undefined,
+  knownOk: boolean,
+): HuntCampaignSummary {
+  const cellOf = ({ job }: PlayedSchedule) => cells[job % cells.length]!;
+  const isKnown = new Set(known.map(identityOf));
+  const findings = [...firstSeen(cells, played).entries()].map(([identity, { job, cell, fingerprint, slug }]) => {
+    const { lock, topology } = cells[cell]!;
+    const same = played.filter((one) => cellOf(one).lock === lock && cellOf(one).topology === topology);
+    const seen = same.filter(({ found }) => found.some((one) => one.fingerprint === fingerprint));
+    const told = seen.flatMap(({ found }) => found.filter((one) => one.fingerprint === fingerprint));
+    return {
+      state: isKnown.has(identity) ? ('known' as const) : ('new' as const),
+      fails: told.some(({ fails }) => fails),
+      ...{ lock, topology, fingerprint },
+      sentence: told[0]!.sentence,
+      schedules: seen.length,
+      of: same.length,
+      first: job + 1,
+      last: seen.at(-1)!.job + 1,
+      replay: replayOf(slug),
+    };
+  });
+  const rank = ({ state, fails }: (typeof findings)[number]) => (state === 'new' ? 0 : 2) + (fails ? 0 : 1);
+  findings.sort((a, b) => rank(a) - rank(b) || a.first - b.first || (a.fingerprint < b.fingerprint ? -1 : 1));
+  const failing = findings.filter(({ fails, state }) => fails && !(knownOk && state === 'known'));
+  const struck = played.reduce((sum, { struckHolds }) => sum + struckHolds, 0);
+  const isMissing = planned !== undefined && played.length < planned;
+  const isWeak = struck < ENOUGH_STRUCK_HOLDS || played.some(({ verdict }) => verdict === 'endless');
+  const count = (state: 'new' | 'known') => findings.filter((one) => one.state === state).length;
+  return {
+    version: 1,
+    exitStatus: failing.length > 0 ? 1 : isMissing || isWeak ? 2 : 0,
+    headline: [
+      `${planned === undefined ? plural(played.length, 'schedule') : `${played.length} of ${plural(planned, 'schedule')}`} played in virtual time`,
+      plural(count('new'), 'new finding'),
+      ...(count('known') > 0 ? [`${count('known')} known`] : []),
+    ].join(', '),
+    digest: createHash('sha256')
+      .update(played.map(({ job, digest }) => `${job} ${digest}\n`).join(''))
+      .digest('hex'),
+    findings,
+    coverage: cells.map((cell, n) => {
+      const own = played.filter(({ job }) => job % cells.length === n);
+      const sum = (of: 'holds' | 'struckHolds') => own.reduce((total, one) => total + one[of], 0);
+      const of = (verdict: PlayedSchedule['verdict']) => own.filter((one) => one.verdict === verdict).length;
+      const { lock, topology, nemesis: faults, workload } = cell;
+      const bound = own.some(({ found }) => found.length > 0)
+        ? undefined
+        : strengthOf(sum('struckHolds'), 'struck hold');
+      return {
+        ...{ lock, topology, faults, workload, schedules: own.length },
+        ...{ violated: of('violated'), untold: of('unknown'), endless: of('endless') },
+        ...{ holds: sum('holds'), struckHolds: sum('struckHolds') },
+        ...(bound !== undefined && { bound }),
+      };
+    }),
+  };
+}
+
+export function huntCampaignSheet({ exitStatus, headline, findings, coverage }: HuntCampaignSummary): Sheet {
+  const cells = (rows: SheetCell[][]) => rows;
+  return {
+    title: 'campaign in virtual time',
+    state: exitStatus === 0 ? 'good' : exitStatus === 1 ? 'bad' : 'unknown',
+    headline,
+    folderOf: (replay) => replay,
+    tables: [
+      {
+        title: 'Findings',
+        columns: ['', 'lock', 'on', 'blame/class/kind/cause', 'seen in', 'first', 'last', 'how', 'again'],
+        rows: cells(
+          findings.map((one) => [
+            { text: one.fails ? one.state : `${one.state}, allowed`, good: one.state === 'known' || !one.fails },
+            ...[one.lock, one.topology, one.fingerprint],
+            `${one.schedules} of ${plural(one.of, 'schedule')}`,
+            ...[`schedule ${one.first}`, `schedule ${one.last}`],
+            { text: one.sentence, run: one.replay },
+            `replay ${one.replay}`,
+          ]),
+        ),
+      },
+      {
+        title: 'Coverage',
+        columns: ['lock', 'on', 'faults', 'workload', 'schedules', 'violated', 'holds', 'struck', 'bound'],
+        rows: cells(
+          coverage.map((one) => [
+            ...[one.lock, one.topology, one.faults, one.workload],
+            ...[one.schedules, one.violated, one.holds, one.struckHolds].map(String),
+            one.bound ?? '–',
+          ]),
+        ),
+      },
+    ].filter(({ rows }) => rows.length > 0),
+  };
+}
