@@ -272,6 +272,7 @@ yours and give it as --known: they are tried again first, and with --known-ok th
 Examples:
   npm run torture -- campaign --for 8h --locks ./my-lock.ts --topologies single,sentinel
   npm run torture -- campaign --runs 500 --faults pause,kill:client -- --time-limit 10s --clients 4
+  npm run torture -- campaign --hunt --runs 5000 --locks ./my-lock.ts        in virtual time
   npm run torture -- campaign --resume runs/2026-...-campaign-1a2b
   npm run torture -- campaign --runs 500 --seed 7 --shard 1/4     a quarter of it, on one of four machines
   npm run torture -- merge part1 part2 part3 part4 --out whole    and their one report

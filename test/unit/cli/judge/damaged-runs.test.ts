@@ -175,5 +175,8 @@ test.each(NAMES)('a field of %s that is nested 100,000 deep is one line', async 
   // One that is checked against a list, and so is shown.
   const field = ['op', 'type', 'persistence'].find((name) => name in value) ?? 'version';
   lines[0] = replaced(value, [field], DEEP);
-  expect((await check({ [file]: `${lines.join('\n')}\n` })).line).toContain('something nested too deep');
+  const { line } = await check({ [file]: `${lines.join('\n')}\n` });
+  // Newer versions of Node can show it, and then it is shown in part.
+  expect(line).toMatch(/something nested too deep|\[{10}/);
+  expect(line!.length).toBeLessThan(2_000);
 });

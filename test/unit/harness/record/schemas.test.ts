@@ -61,8 +61,9 @@ describe('what is expected, where, and what was found', () => {
 
   it('nested deeper than the stack', () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
-    expect(conformText(deep, (data) => conform(planSchema, data)).problem).toBe(
-      'expected an object, got something nested too deep',
+    // Newer versions of Node can show it, and then it is shown in part.
+    expect(conformText(deep, (data) => conform(planSchema, data)).problem).toMatch(
+      /^expected an object, got (something nested too deep|\[{10,200}…)$/,
     );
   });
 });
