@@ -37,6 +37,7 @@ import {
   triesFolder,
 } from './campaign-folder.js';
 import { askCells, cellsOf, type TypedCells } from './cells.js';
+import { type EarlierCampaign, earlierCampaigns } from './earlier.js';
 import { JobOrder, jobsPlanned } from './grid.js';
 import { carryOutHunts, huntCells } from './hunt-campaign-command.js';
 import { identityOf, readKnown, slugOf, writeKnown } from './known.js';
@@ -205,6 +206,7 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
     });
   }
   const planned = jobsPlanned(campaign);
+  const earlier = earlierCampaigns(folder);
   const tried = tries.map(({ known, base }) => ({ known, tries: finishedIn(base) }));
   const tallied = (): Tally => ({ cells: campaign.cells, runs: finished, known: tried, planned, failed, knownOk });
   // A finding is new to a cell's lock on its topology; what is new anywhere is looked at first.
@@ -226,10 +228,10 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
       const { lock, topology, nemesis, workload } = campaign.cells[cell]!;
       const count = planned === undefined ? `${finished.length}` : `${finished.length}/${planned}`;
       told('run', `${lock} on ${topology}, ${nemesis}, ${workload}`, run, count);
-      write(folder, tallied());
+      write(folder, tallied(), earlier);
     },
   );
-  const summary = write(folder, tallied());
+  const summary = write(folder, tallied(), earlier);
   for (const finding of summary.findings) {
     const { version, lock, topology, fingerprint, sentence, argv, seed, faults } = finding;
     if (finding.state === 'new')
@@ -241,10 +243,10 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
 }
 
 /** Writes the report into `folder`, where its links begin. */
-export function write(folder: string, tally: Tally): CampaignSummary {
+export function write(folder: string, tally: Tally, earlier: readonly EarlierCampaign[] = []): CampaignSummary {
   const summary = summariseCampaign(tally);
   const folders = new Map(tally.runs.map(({ runId, folder: of }) => [runId, relative(folder, of)]));
-  const sheet = campaignSheet(tally, summary, (run) => folders.get(run)!);
+  const sheet = campaignSheet(tally, summary, (run) => folders.get(run)!, earlier);
   writeJson(folder, 'summary.json', summary);
   writeWhole(join(folder, 'summary.md'), sheetMarkdown(sheet));
   writeWhole(join(folder, 'report.html'), sheetPage(sheet));

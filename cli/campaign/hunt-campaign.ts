@@ -14,7 +14,7 @@ import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import { commandLine } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../hunt/flags.js';
-import { playSchedule, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
+import { playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
 import { configOf, keep, scheduling } from '../hunt/hunt-command.js';
 import { putLockModule } from '../hunt/lock-module.js';
 import { fingerprintOf } from '../hunt/schedule.js';
@@ -162,7 +162,10 @@ async function cellAtPlay(
 
 /** The same on every machine and at every time, for it is a part of what a schedule is. */
 function configFor(asked: AskedHunt, redis: RedisBinary, cell: number): ReturnType<typeof configOf> {
-  return { ...configOf(asked, redis, `cell-${cell}`, 'a schedule of a campaign'), startedAt: new Date(0).toISOString() };
+  return {
+    ...configOf(asked, redis, `cell-${cell}`, 'a schedule of a campaign'),
+    startedAt: new Date(0).toISOString(),
+  };
 }
 
 function scheduleFor({ asked, config }: CellAtPlay, number: number, seed: number) {
@@ -177,7 +180,7 @@ async function play(
   seed: number,
 ): Promise<PlayedSchedule> {
   const { config } = cell;
-  const result = await playSchedule(cell.worlds[which]!, scheduleFor(cell, number, seed), config);
+  const result = await playInWorld(cell.worlds[which]!, scheduleFor(cell, number, seed), config);
   if (result instanceof EndlessScheduleError)
     return { job, verdict: 'endless', digest: '', holds: 0, struckHolds: 0, found: [] };
   const { verdict, digest, holds, struckHolds } = result;
@@ -217,7 +220,7 @@ async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly 
     rmSync(place, { recursive: true, force: true });
     const at = theirs[cell]!;
     const schedule = scheduleFor(at, number, campaign.seed);
-    const played = await playSchedule(at.worlds[0]!, schedule, at.config);
+    const played = await playInWorld(at.worlds[0]!, schedule, at.config);
     const found =
       played instanceof EndlessScheduleError
         ? undefined

@@ -4,6 +4,7 @@ import { plural } from '../../harness/record/facts/words.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { type ExitStatus, exitStatusOf } from '../judge/series-summary.js';
 import { byBeginning, type CellRun, type FinishedRun } from './campaign-folder.js';
+import type { EarlierCampaign } from './earlier.js';
 import type { GridCell } from './grid.js';
 import { identityOf, type KnownFinding } from './known.js';
 
@@ -185,7 +186,12 @@ function coverageOf({ argv: _, ...cell }: GridCell, runs: readonly CellRun[]): C
 /** Rows of the table that shows how the campaign went on. */
 const PARTS = 10;
 
-export function campaignSheet(tally: Tally, summary: CampaignSummary, folderOf: (run: string) => string): Sheet {
+export function campaignSheet(
+  tally: Tally,
+  summary: CampaignSummary,
+  folderOf: (run: string) => string,
+  earlier: readonly EarlierCampaign[] = [],
+): Sheet {
   const { exitStatus, headline, findings, known, coverage, failed } = summary;
   const table = (title: string, columns: string[], rows: SheetCell[][]) =>
     rows.length > 0 ? [{ title, columns, rows }] : [];
@@ -243,6 +249,11 @@ export function campaignSheet(tally: Tally, summary: CampaignSummary, folderOf: 
         trend(tally),
       ),
       ...table(
+        'Beside earlier campaigns',
+        ['campaign', 'runs', 'violated', 'findings', 'not seen before', 'struck holds'],
+        earlier.length > 0 ? trendOver([...earlier, thisOne(summary)]) : [],
+      ),
+      ...table(
         'Could not be made',
         ['why'],
         failed.map((why) => [why]),
@@ -253,6 +264,26 @@ export function campaignSheet(tally: Tally, summary: CampaignSummary, folderOf: 
 
 function shownTime(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+function thisOne({ findings, coverage }: CampaignSummary): EarlierCampaign {
+  const sum = (of: (row: Coverage) => number) => coverage.reduce((all, row) => all + of(row), 0);
+  return {
+    id: 'this one',
+    runs: sum(({ runs }) => runs),
+    violated: sum(({ verdicts }) => verdicts.violated),
+    struckHolds: sum(({ struckHolds }) => struckHolds),
+    findings: findings.map(identityOf),
+  };
+}
+
+function trendOver(campaigns: readonly EarlierCampaign[]): SheetCell[][] {
+  const seen = new Set<string>();
+  return campaigns.map(({ id, runs, violated, findings, struckHolds }) => {
+    const fresh = findings.filter((one) => !seen.has(one));
+    for (const one of findings) seen.add(one);
+    return [id, ...[runs, violated, findings.length, fresh.length, struckHolds].map(String)];
+  });
 }
 
 function trend({ runs, cells }: Tally): SheetCell[][] {

@@ -134,7 +134,7 @@ export function shrinkFinding(
 ): Promise<Shrunk> {
   const { clients, timeLimitMs } = config;
   return shrinkSchedule({ steps: schedule.steps, clients, timeLimitMs }, async ({ steps, ...less }) => {
-    const again = await playSchedule(world, { ...schedule, steps }, { ...config, ...less }).catch((error) => {
+    const again = await playInWorld(world, { ...schedule, steps }, { ...config, ...less }).catch((error) => {
       // Not every workload can do with fewer clients: what cannot be played does not find it.
       if (error instanceof UsageError) return undefined;
       throw error;
@@ -200,15 +200,14 @@ async function playAll(
   const results: PlayResult[] = [];
   let next = 0;
   const plays = async (world: WorldProcess) => {
-    for (let n = next++; n < schedules.length; n = next++)
-      results[n] = await playSchedule(world, schedules[n]!, config);
+    for (let n = next++; n < schedules.length; n = next++) results[n] = await playInWorld(world, schedules[n]!, config);
   };
   await Promise.all(worlds.map(plays));
   return results;
 }
 
 /** Resolves with an EndlessScheduleError where it does not end. */
-export function playSchedule(
+export function playInWorld(
   world: WorldProcess,
   { seed, steps }: HuntSchedule,
   config: Omit<RunConfig, 'seed'>,

@@ -228,7 +228,15 @@ describe('publishing', () => {
       const { status, stderr } = spawnSync('npm', ['publish', '--dry-run', '--access', 'public', join(home, name)], {
         encoding: 'utf8',
       });
-      expect([status, stderr.split('\n').filter((line) => /^npm (warn|error) (?!publish This command requires you to be logged in)/i.test(line))], stderr).toEqual([0, []]);
+      expect(
+        [
+          status,
+          stderr
+            .split('\n')
+            .filter((line) => /^npm (warn|error) (?!publish This command requires you to be logged in)/i.test(line)),
+        ],
+        stderr,
+      ).toEqual([0, []]);
     }
   });
 });

@@ -1,0 +1,60 @@
+/** A campaign in virtual time says what its schedules say, in whatever parts they were played; and its state survives a kill. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { type PlayedSchedule, playedIn } from '../../../../cli/campaign/hunt-campaign.js';
+import { summariseHunts } from '../../../../cli/campaign/hunt-tally.js';
+
+const LOST = 'lock/exclusion/overlap/released-by-other';
+const cells = ['./mine.ts', './other.ts'].map((lock) => ({
+  ...{ lock, topology: 'single', nemesis: 'pause', workload: 'mutex', argv: [] },
+}));
+const played = (job: number, over: Partial<PlayedSchedule> = {}): PlayedSchedule => ({
+  ...{ job, verdict: 'held', digest: `d${job}`, holds: 40, struckHolds: 10, found: [] },
+  ...over,
+});
+const found = (job: number, sentence: string, fails = true): PlayedSchedule =>
+  played(job, { verdict: 'violated', found: [{ fingerprint: LOST, sentence, fails }] });
+const asked = { cells, known: [] };
+
+it('is good where nothing was found in enough, and cannot tell where schedules are missing or too few', () => {
+  const all = [0, 1, 2, 3, 4, 5].map((job) => played(job));
+  expect(summariseHunts(asked, all, 6, false)).toMatchObject({ exitStatus: 0, findings: [] });
+  expect(summariseHunts(asked, all, 7, false).exitStatus).toBe(2);
+  expect(summariseHunts(asked, all.slice(0, 5), 5, false).exitStatus).toBe(2);
+  expect(summariseHunts(asked, [...all.slice(1), played(7, { verdict: 'endless' })], 6, false).exitStatus).toBe(2);
+});
+
+it('tells each thing once a lock, with the first that found it; known ones are allowed where that is asked for', () => {
+  const all = [played(0), found(2, 'first'), found(3, 'other lock'), found(4, 'later')];
+  const { findings, exitStatus, coverage } = summariseHunts(asked, all, 4, false);
+  expect(exitStatus).toBe(1);
+  expect(findings).toMatchObject([
+    { lock: './mine.ts', sentence: 'first', schedules: 2, of: 3, first: 3, last: 5, state: 'new' },
+    { lock: './other.ts', sentence: 'other lock', schedules: 1, of: 1, first: 4, last: 4 },
+  ]);
+  expect(coverage.map(({ schedules, bound }) => [schedules, bound])).toEqual([
+    [3, undefined],
+    [1, undefined],
+  ]);
+  const known = cells.map(({ lock, topology }) => ({
+    ...{ version: 1 as const, lock, topology, fingerprint: LOST, sentence: '', argv: [], seed: 1, faults: 1 },
+  }));
+  expect(summariseHunts({ cells, known }, all, 4, false).exitStatus).toBe(1);
+  // Nothing fails it any more, but so few struck holds prove nothing.
+  expect(summariseHunts({ cells, known }, all, 4, true).exitStatus).toBe(2);
+});
+
+it('has another digest where one schedule was played otherwise', () => {
+  const [one, other] = [[played(0)], [played(0, { digest: 'x' })]].map((all) => summariseHunts(asked, all, 1, false));
+  expect(one!.digest).not.toBe(other!.digest);
+});
+
+it('reads what a killed process left: each job once, and no half line', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lock-torture-hunts-'));
+  const lines = [played(2), played(0), played(2)].map((one) => JSON.stringify(one));
+  writeFileSync(join(folder, 'schedules.jsonl'), `${lines.join('\n')}\n${JSON.stringify(played(1)).slice(0, 30)}`);
+  expect(playedIn(folder).map(({ job }) => job)).toEqual([0, 2]);
+  rmSync(folder, { recursive: true });
+});
