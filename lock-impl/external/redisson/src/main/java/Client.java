@@ -63,7 +63,7 @@ public final class Client {
       System.exit(2);
     }
     // On a machine that has much else to do a JVM takes its time to load what Redisson is made of.
-    say(Map.of("type", "starting", "withinMs", 90_000));
+    say(Map.of("type", "starting", "withinMs", 120_000));
     var client = new Client(arguments[0]);
     try (var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
       for (String line = input.readLine(); line != null; line = input.readLine()) {
