@@ -100,4 +100,11 @@ export const replicaRows: readonly Cell[] = [
       'MIGRATE takes the key along, with the time that it has left',
     ],
   ]),
+  ...row('slot-moved-by-the-servers', play('migrated-slot-keeps-the-lock'), [
+    [
+      elsewhere([plainMutex, reentrantMutex, fencedMutex], 'cluster'),
+      'safe',
+      'the servers take the key along, with the time that it has left (CLUSTER MIGRATESLOTS, Valkey 9)',
+    ],
+  ]),
 ];

@@ -7,8 +7,10 @@ import { PROJECT } from '../../harness/machine/project-files.js';
 import { conform, conformText } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { inVersion2 } from '../../harness/record/version-1.js';
+import type { WithServerNeeds } from '../../harness/vocabulary/topology.js';
 import { type Cell, cells, nameOf } from '../../matrix/index.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
+import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
 import { durationMs, ofShard, type WorkShard, wholeNumberIn } from '../common/values.js';
@@ -81,7 +83,7 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
     return {
       options,
       server,
-      open: unknown.map((cell): OpenCell => ({ cell, lock: cell.lock, row: begun(cell, server) })),
+      open: unknown.map((cell): OpenCell => ({ cell, lock: cell.lock, row: begun(cell, server), ...needsOf(cell) })),
     };
   });
   const planned = rows.length + batches.reduce((sum, { open }) => sum + open.length, 0);
@@ -121,10 +123,16 @@ function placeOf(row: CellRow): number {
   return cells.findIndex((cell) => nameOf(cell) === row.cell);
 }
 
-interface OpenCell {
+interface OpenCell extends WithServerNeeds {
   cell: Cell;
   lock: string;
   row: CellRow;
+}
+
+/** What its play needs; what its lock does is found by who asks for both. */
+function needsOf({ by }: Cell): WithServerNeeds {
+  const serverNeeds = 'scenario' in by ? scenarios[by.scenario]?.serverNeeds : undefined;
+  return serverNeeds ? { serverNeeds } : {};
 }
 
 /**
