@@ -24,7 +24,7 @@ export const sentinelFailover: NemesisFault = {
     proof:
       'The Sentinels must name another primary, whose own `ROLE` agrees; the fault is over when that of the old one is `slave`, and the record says after how long. An OK proves nothing.',
     breaks:
-      'Every lock that trusts one primary: exclusion (`split-brain`, `failover-lost-write`), by plain maintenance and without a crash. What the old primary granted after the promotion is lost when it is made to follow. `coordinated` breaks nothing.',
+      'Every lock that trusts one primary: exclusion (`split-brain`, `failover-lost-write`), by plain maintenance and without a crash. What the old primary granted after the promotion is lost when it is made to follow. `coordinated` breaks nothing (Valkey 9: the old primary follows within two seconds, with every write).',
   },
   effects: ['replaced'],
   targets: ['primary'],

@@ -13,6 +13,7 @@ import { buildLinkShaper } from '../../../harness/machine/link-shaper.js';
 import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
 import type { PlanStep } from '../../../harness/vocabulary/faults.js';
 import { faults } from '../../../nemesis/index.js';
+import { namedServerHere } from '../../support/named-server.js';
 import { haveCompiler } from '../../support/needs.js';
 import type { Job, Probe, Seen } from '../../support/nemesis/inside.js';
 import { freshFolder, historyOf, start } from '../../support/torture.js';
@@ -518,6 +519,24 @@ describe('faults on real servers', () => {
     expect(seen!.notes.flatMap(({ effects }) => effects)).toContainEqual(
       expect.objectContaining({ kind: 'replaced', who: ['r1'] }),
     );
+  });
+
+  it('sentinel: a coordinated failover hands over, where the server knows it', async ({ skip }) => {
+    if (!(await namedServerHere('valkey@9'))) skip('Valkey 9 cannot be had here');
+    const file = join(freshFolder(), 'plan.json');
+    const args = { how: 'coordinated' };
+    const steps = [{ atMs: 300, fault: 'sentinel-failover', target: 'primary', forMs: 14_000, args }];
+    writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
+    const flags = ['--topology', 'sentinel', '--server', 'valkey@9', '--plan', file, '--time-limit', '16s'];
+    const run = start([...flags, '--fail-on', 'exclusion']);
+    expect((await run.ended).code, run.output()).not.toBe(1);
+    const records = historyOf(run).filter((event) => event.type === 'fault');
+    expect(records.at(-1)?.state, JSON.stringify(records)).toBe('heal');
+    expect(records.find(({ state }) => state === 'strike')).toMatchObject({
+      did: expect.stringMatching(/^SENTINEL FAILOVER COORDINATED by s\d: r\d replaced r1$/),
+      effects: [{ kind: 'replaced', who: ['r1'] }],
+    });
+    expect(records.at(-1)!.proof).toMatch(/^r1 follows r\d, /);
   });
 
   it('cluster: a slot moves; one that is given away is moved to the end by the heal, one that is awaited is not any more', async () => {
