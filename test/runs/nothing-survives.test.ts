@@ -1,9 +1,12 @@
 /** Whatever process of a run is killed with SIGKILL, nothing of the run is left two seconds later. A client and the outer CLI: smoke/killed.test.ts. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { find, inFullSwing, isOuter, LEFT_LIMIT_MS } from '../support/killed.js';
 import {
   endAll,
   type Found,
+  freshFolder,
   historyOf,
   namespacesOf,
   processesOf,
@@ -43,6 +46,29 @@ describe('kill -9', () => {
     process.kill(find(run, VICTIMS['the npm wrapper']!).pid, 'SIGKILL');
     await until('nothing left', () => processesOf(run.mark).length === 0, LEFT_LIMIT_MS);
   });
+});
+
+/** What is in force then: programs beside the hosts that lead packets through devices of their own, and a server without power. */
+const IN_FORCE = [
+  { atMs: 200, fault: 'delay', target: { names: ['c1', 'c2'] }, forMs: 100_000, args: { delayMs: 20 } },
+  { atMs: 300, fault: 'loss', target: { names: ['c2'] }, forMs: 100_000 },
+  { atMs: 500, fault: 'power-cut', target: 'primary', forMs: 90_000 },
+];
+
+test('kill -9 of the inner CLI while links are slow and the server is without power', async () => {
+  const file = join(freshFolder(), 'plan.json');
+  writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: IN_FORCE }));
+  run = start(['--topology', 'single', '--plan', file, '--time-limit', '120s']);
+  const struck = () =>
+    historyOf(run).flatMap((event) => (event.type === 'fault' && event.state === 'strike' ? [event.fault] : []));
+  await until('all to be in force', () => struck().length === IN_FORCE.length, 100_000);
+  const shapers = () => processesOf(run.mark).filter(({ command }) => command.includes('link-shaper'));
+  // One beside each host that sends over such a link: both clients and the server.
+  expect(shapers().length).toBeGreaterThan(2);
+  process.kill(find(run, VICTIMS['the inner CLI']!).pid, 'SIGKILL');
+  await until('nothing left', () => processesOf(run.mark).filter(stillOfTheRun).length === 0, 10_000);
+  expect(namespacesOf(run.mark)).toEqual([]);
+  await until('the end of what judges it', () => processesOf(run.mark).length === 0);
 });
 
 describe('kill -9 of what a client lives in', () => {
