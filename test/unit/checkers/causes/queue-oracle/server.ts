@@ -121,7 +121,7 @@ export class Server {
     }
     this.inner(['zrem', QUEUE, by.place]);
     this.leave(first, by.client);
-    this.store(by, ttlMs, true);
+    this.store(by, ttlMs);
     return true;
   }
 
@@ -135,7 +135,7 @@ export class Server {
       this.refusals.push({ ns: this.sim.nowNs, lock: this.lock, head: undefined });
       return false;
     }
-    this.store(by, ttlMs, true);
+    this.store(by, ttlMs);
     return true;
   }
 
@@ -190,10 +190,10 @@ export class Server {
     this.places.push(place);
   }
 
-  private store(by: Asked, ttlMs: number | undefined, isGrant: boolean): void {
+  private store(by: Asked, ttlMs: number | undefined): void {
     this.inner(['set', KEY, by.place, ...(ttlMs === undefined ? [] : ['PX', String(ttlMs)])]);
     this.lock = this.entry(by, ttlMs);
-    if (isGrant) this.grants.push(this.lock);
+    this.grants.push(this.lock);
   }
 
   private entry({ client, acquire, place }: Asked, ttlMs: number | undefined): Entry {

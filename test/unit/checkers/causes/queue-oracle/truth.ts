@@ -1,6 +1,6 @@
 /** Why a queue was passed over, and who was in the way of a free lock, from everything that happened: nothing is read from the record. */
 import { MS } from '../oracle/simulation.js';
-import { type LivedAcquire, PLACE_MS, type Run } from './run.js';
+import { LEASE_MS, type LivedAcquire, PLACE_MS, type Run } from './run.js';
 import type { Entry, Refusal } from './server.js';
 
 /** A client that was queued, and one that asked later and was granted first. */
@@ -39,9 +39,7 @@ function kindsOf({ ns, lock, head }: Refusal, untilNs: number, overNs: (entry: E
     if (lock.expiresMs === Number.POSITIVE_INFINITY) kinds.add('key-never-expires');
     else if (later.some(({ by }) => by !== lock.client)) kinds.add('prolonged-for-others');
     else if (later.length > 0) kinds.add('prolonged-too-long');
-    else if (lock.ttlMs > LONGEST_MS) kinds.add('outlives-its-lease');
+    else if (lock.ttlMs > LEASE_MS) kinds.add('outlives-its-lease');
   } else if (!lock && head && isGone(head)) kinds.add('queue-head-gone');
   return kinds;
 }
-
-const LONGEST_MS = 600;
