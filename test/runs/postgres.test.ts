@@ -33,7 +33,7 @@ describe.runIf(missing === undefined)('PostgreSQL', () => {
       ...['--nemesis', 'none', '--time-limit', '6s', '--stop-at-first'],
     ]);
     expect(status, `${output}\n${errors}`).toBe(1);
-    expect(results.violations[0]).toMatchObject({ class: 'exclusion', cause: { name: 'overwritten' } });
+    expect(results.violations.map((one) => one.cause.name)).toContain('overwritten');
   });
 
   it('catches an advisory lock that is asked for on primary and replica, and not its twin', async () => {
@@ -45,7 +45,7 @@ describe.runIf(missing === undefined)('PostgreSQL', () => {
   });
 
   it.each([
-    [['--nemesis', 'evict'], /evict is not possible here: it is for Redis and Valkey only/],
+    [['--nemesis', 'reload'], /reload is not possible here: it is for Redis and Valkey only/],
     [
       ['--topology', 'quorum'],
       /--service postgres has the topologies primary-replica, primary-replica-sync and single/,

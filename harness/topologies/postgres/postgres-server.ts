@@ -28,6 +28,8 @@ const DATA = 'data';
 const SOCKET = `${DATA}/.s.PGSQL.${POSTGRES_PORT}`;
 const ANSWER_TIMEOUT_MS = 1_000;
 const COPY_TIMEOUT_MS = 15_000;
+/** Seconds on a quiet machine, and as long as this where seventy processes share two cores. */
+const PROGRAM_TIMEOUT_MS = 60_000;
 const AGAIN_MS = 200;
 /** In it, this process is not root, and owns what it owned. */
 const NOBODY = ['unshare', '--user', '--'];
@@ -197,7 +199,7 @@ export class PostgresServer extends ServiceServer {
     const { env } = this.options.binary;
     const withEnv = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const result = await this.host.exec(withEnv.length > 0 ? ['env', ...withEnv, ...argv] : argv, {
-      timeoutMs: COPY_TIMEOUT_MS,
+      timeoutMs: PROGRAM_TIMEOUT_MS,
     });
     if (result.exitCode !== 0)
       throw new DeploymentError(
