@@ -34,7 +34,13 @@ const OWN_ADDRESS = '10.77.254.1/16';
 const job = JSON.parse(readFileSync(0, 'utf8')) as Job;
 const clock = realClock(monotonicNs());
 const kind = topologies[job.topology]!;
-const options = { nodes: 5, persistence: 'none' as const, minReplicasToWrite: 0, redisConf: [] };
+const options = {
+  nodes: 5,
+  persistence: 'none' as const,
+  minReplicasToWrite: 0,
+  redisConf: [],
+  ...(topologies[job.topology]!.hasPassword && { password: 'of-these-tests' }),
+};
 await using runtime = await netnsRuntime({ folder: job.folder, clock, unavailable: { clock: 'not needed' } });
 const servers = await runtime.createHosts(Object.values(kind.hosts(options)).flat());
 const { stderr, status } = spawnSync('ip', ['addr', 'add', OWN_ADDRESS, 'dev', 'torture0'], { encoding: 'utf8' });
