@@ -4,6 +4,7 @@
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -54,14 +55,14 @@ afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
 describe('the package', () => {
   /** Every file is of one of these kinds, and each kind is there. */
   const KINDS = [
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+    /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
     /^bin\/[a-z-]+\.mjs$/,
     /^dist\/(checkers|cli|docker|harness|lock-impl|matrix|nemesis|reports|scenarios|selftest|workloads)\/[\w./-]+\.js$/,
     /^dist\/(cli\/api\/[a-z-]+|harness\/vocabulary\/[a-z-]+|lock-impl\/define-lock)\.d\.ts$/,
     /^docs\/[\w-]+\.(md|schema\.json)$/,
     /^docker\/(client|server)\.Dockerfile$/,
     /^harness\/native\/([a-z-]+\.c|prebuilt\.json)$/,
-    /^lock-impl\/external\/[\w./-]+\.(md|py|txt|go|mod|sum|java|xml|rs|toml|lock)$/,
+    /^lock-impl\/external\/[\w./-]+\.(md|py|txt|go|mod|sum|java|xml|rs|toml|lock|sha256)$/,
   ];
 
   it('has compiled code, types, docs and the sources that are built on the machine, and nothing else', () => {
@@ -200,7 +201,14 @@ describe.each([
     const [tools, theirs] = [join(home, `${manager}-itself`), join(home, `${manager}-project`)];
     for (const folder of [tools, theirs]) mkdirSync(folder);
     npm(tools, 'install', '--ignore-scripts', '--prefer-offline', `${manager}@${version}`);
-    writeFileSync(join(theirs, 'package.json'), '{ "name": "theirs", "version": "1.0.0", "private": true }');
+    // What they would find in a registry; of the platforms' packages yarn wants to see all.
+    const platforms = tarballs.slice(1).map((name) => {
+      const [, platform] = /-(linux-\w+)-/.exec(name)!;
+      return [`@lock-torture/${platform}`, `file:${join(home, name)}`];
+    });
+    const theirOwn = { name: 'theirs', version: '1.0.0', private: true, resolutions: Object.fromEntries(platforms) };
+    writeFileSync(join(theirs, 'package.json'), JSON.stringify(theirOwn));
+    chmodSync(home, 0o755);
     const env = { PATH: process.env.PATH!, HOME: process.env.HOME!, CI: 'true' };
     const specs = manager === 'yarn' ? installed.map((path) => `file:${path}`) : installed;
     execFileSync(join(tools, 'node_modules/.bin', manager), [...add, ...specs], { cwd: theirs, env, stdio: 'pipe' });
