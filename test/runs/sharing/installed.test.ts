@@ -195,7 +195,12 @@ export default defineLock({
 
 describe.each([
   { manager: 'pnpm', version: '10', add: ['add', '--save-dev', '--ignore-scripts'], uid: UID },
-  { manager: 'yarn', version: '1.22', add: ['add', '--dev', '--ignore-scripts', '--no-progress'], uid: 0 },
+  {
+    manager: 'yarn',
+    version: '1.22',
+    add: ['add', '--dev', '--ignore-scripts', '--ignore-platform', '--no-progress'],
+    uid: 0,
+  },
 ])('installed by $manager, scripts disabled', ({ manager, version, add, uid }) => {
   it.skipIf(!isRoot)(`tortures a lock of the project, as ${uid === 0 ? 'root' : 'an ordinary user'}`, async () => {
     const [tools, theirs] = [join(home, `${manager}-itself`), join(home, `${manager}-project`)];
