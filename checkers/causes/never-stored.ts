@@ -41,7 +41,7 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { EvidenceWindows } from './evidence-windows.js';
 import { keptItsData, READING_MS, wasReplicaThroughout } from './meanwhile.js';
-import { ownStoresOf, PARTED_NS, RelatedKeys } from './own-stores.js';
+import { ownStoresOf, PARTED_NS, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 import { StoredOwners } from './stored-owners.js';
 import { isSeenFromTheStart, whyNoVote } from './votes.js';
 
@@ -204,7 +204,7 @@ class Search {
     let own: Look | undefined;
     for (const key of keys) {
       const changes = reading.changes(key);
-      if (this.mayBeOwn(changes, hold)) own = 'own';
+      if (this.mayBeOwn(changes, node, hold, evidence)) own = 'own';
       for (const span of changes.spans(hold.grantSentNs - RECKONING_NS, hold.fromNs + RECKONING_NS)) {
         if (!span.change && isSeenFromTheStart(node, hold.fromNs, evidence)) continue;
         if (this.isCount(changes)) continue;
@@ -219,10 +219,25 @@ class Search {
   }
 
   /** Whether a command of the client did something, or may have, that may belong to the attempt. */
-  private mayBeOwn(changes: KeyChanges, { client, grantSentNs, fromNs }: Hold): boolean {
+  private mayBeOwn(
+    changes: KeyChanges,
+    node: string,
+    { client, grantSentNs, fromNs }: Hold,
+    evidence: Evidence,
+  ): boolean {
     const own = this.changesOfSlots(changes).get(this.owners.slotOf(client)) ?? [];
-    const first = own[firstIndex(own.length, (at) => own[at]!.atNs >= grantSentNs - RECKONING_NS)];
-    return first !== undefined && first.ranFromNs <= fromNs + PARTED_NS;
+    const skewMs = evidence.lastSample(node, grantSentNs)?.[1].skewMs ?? 0;
+    // Lines come in the order in which they ran, but one of before, when the clock was ahead, says falsely when that was: the
+    // command's own stamp, of an attempt in which nothing moved the clock, does not.
+    const ranAfter = ({ by, ranFromNs }: Change) =>
+      ranFromNs > fromNs + PARTED_NS &&
+      (evidence.skewAt({ ranNs: 0, serverWallMs: by!.serverWallMs }) - skewMs) * 1e6 > fromNs + PARTED_NS;
+    for (let at = firstIndex(own.length, (n) => own[n]!.atNs >= grantSentNs - RECKONING_NS); own[at]; at++) {
+      const change = own[at]!;
+      if (!ranAfter(change)) return true;
+      if (change.ranFromNs > fromNs + READ_WITHIN_NS) break;
+    }
+    return false;
   }
 
   /** By the places of clients, what their commands did to a key, or may have done. */

@@ -189,7 +189,7 @@ export class Evidence {
   }
 
   /** How far the node's clock was ahead of the machine's when a write ran, milliseconds, as its own stamp shows. */
-  skewAt({ ranNs, serverWallMs }: KeyWrite): number {
+  skewAt({ ranNs, serverWallMs }: Pick<KeyWrite, 'ranNs' | 'serverWallMs'>): number {
     return serverWallMs - (this.epochWallMs ?? 0) - ranNs / 1e6;
   }
 
