@@ -4,6 +4,8 @@
  *
  * Excludes a key that was not certainly there when that write ran: it may have gone by other means.
  */
+import { ownersOf, partsOf } from '../../harness/record/facts/commands/changes.js';
+import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import { type Contest, type Explanation, goneLink, grantLink, type Reason } from './contest.js';
 
 export const overwritten: Reason = (contest) => {
@@ -17,10 +19,16 @@ export const overwritten: Reason = (contest) => {
       contest,
     );
   }
-  if (!gone.script || gone.value !== reached.value) return undefined;
+  if (!gone.script || gone.value === undefined || gone.value !== reached.value) return undefined;
+  if (isOneOfSeveral(gone)) return undefined;
   const sentence = `${gone.client} and ${earlier.hold.client} store the same value as owner, so the script took one for the other.`;
   return explanation('shared-owner', sentence, contest);
 };
+
+/** A hash that has more than this names its owners elsewhere: what all of them store there is a mode, say. */
+function isOneOfSeveral({ before, after, value }: KeyWrite): boolean {
+  return [before, after].some((state) => state && partsOf(state) && ownersOf(state).some((one) => one !== value));
+}
 
 function explanation(name: string, sentence: string, contest: Contest): Explanation {
   return { name, sentence, chain: [grantLink(contest.earlier), ...goneLink(contest), grantLink(contest.later)] };

@@ -319,7 +319,7 @@ export class Evidence {
       if (!found && write.ranNs > hold.fromNs + lateNs) break;
       if (write.effect === 'take') {
         // Already answered: what comes later is the client's next try, whose release went to another node, say.
-        if (found && write.ranNs > hold.fromNs + OBSERVED_AT_ONCE_NS) break;
+        if (found && write.ranNs > hold.fromNs + lateNs) break;
         found = write;
       }
       // A compare-and-delete that found somebody else's key ran no command inside, but it is a release all the same.

@@ -650,6 +650,34 @@ describe('released-by-other', () => {
   });
 });
 
+it('what a client stores just after it had its answer is not what it was granted with', () => {
+  const taken = broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1');
+  const [first, again] = [RETAKEN, 3.012];
+  for (const [at, value] of [
+    [first, 'value-of-c2'],
+    [again, 'what c2 stores besides'],
+  ] as const)
+    taken.command(at, 'r1', 'c2', ['SET', KEY, value, 'PX', '5000']);
+  const { name, chain } = only(taken);
+  expect(name).toBe('overwritten');
+  expect(Math.max(...chain.map(({ atNs }) => atNs))).toBeLessThan(again * 1e9);
+});
+
+it('fields that every owner writes beside its own are nobody’s: two that write `mode` are not one owner', () => {
+  const story = broken().watch(0, 'r1').sample(0.5, 'r1');
+  for (const [at, client] of [
+    [TAKEN, 'c1'],
+    [RETAKEN, 'c2'],
+  ] as const) {
+    story.command(at, 'r1', client, ['EVAL', 'take', '1', KEY, `value-of-${client}`]);
+    story.command(at, 'r1', 'lua', ['hincrby', KEY, `write:value-of-${client}`, '1']);
+    story.command(at, 'r1', client, ['EVAL', 'renew', '1', KEY, `value-of-${client}`]);
+    story.command(at, 'r1', 'lua', ['hexists', KEY, `write:value-of-${client}`]);
+    story.command(at, 'r1', 'lua', ['hset', KEY, 'mode', 'write']).command(at, 'r1', 'lua', ['pexpire', KEY, '5000']);
+  }
+  expect(only(story).name).not.toBe('shared-owner');
+});
+
 describe('overwritten, by a script', () => {
   const by = (...called: string[][]) => {
     const story = broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1');
