@@ -15,7 +15,8 @@ import { commandLine } from '../common/reproduce.js';
 import type { Say } from '../common/say.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../hunt/flags.js';
 import { playInWorld, scheduleOf, shrinkFinding } from '../hunt/hunt.js';
-import { configOf, keep, scheduling } from '../hunt/hunt-command.js';
+import { configOf, scheduling } from '../hunt/hunt-command.js';
+import { keepFinding } from '../hunt/kept-finding.js';
 import { putLockModule } from '../hunt/lock-module.js';
 import { fingerprintOf } from '../hunt/schedule.js';
 import type { Simulation } from '../hunt/simulation.js';
@@ -240,7 +241,7 @@ async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly 
       faults: schedule.steps.length,
       shrunk,
     };
-    await keep(place, { ...config, seed: schedule.seed }, finding, at.options);
+    await keepFinding(place, { ...config, seed: schedule.seed }, finding, at.options);
   }
 }
 

@@ -18,6 +18,8 @@ import type { Configurable } from '../run/config-file.js';
 import { planTopology } from '../run/deployment.js';
 import { addRunFlags, configOptions, parseRunFlags, type RunFlags } from '../run/flags.js';
 import { serverOptions } from '../run/machine-flags.js';
+import { EXHAUSTED_FAULTS } from './exhaustive/actions.js';
+import { EXHAUSTED_WORKLOADS, type OrderBound } from './exhaustive/bound.js';
 
 type Shared =
   | 'lock'
@@ -42,6 +44,9 @@ export interface HuntFlags
   shard: WorkShard;
   confirm?: number;
   faults: string;
+  exhaustive?: true;
+  ops?: number;
+  reduction: boolean;
 }
 
 /** What is asked for. */
@@ -57,6 +62,8 @@ export interface AskedHunt {
   workers?: number;
   /** How often what is found is played on real servers; absent: not. */
   confirm?: number;
+  /** Every order of events within this bound, in place of schedules by chance. */
+  bound?: OrderBound;
 }
 
 const SHARED: readonly string[] = [
@@ -124,6 +131,18 @@ export function addHuntFlags(command: Command): Command {
       SEARCHED_BY_DEFAULT.join(','),
       `${SEARCHED_BY_DEFAULT.join(',')}: a server's clock that is moved breaks nearly every lock`,
     ),
+    new Option(
+      '--exhaustive',
+      'every order of events within a bound, each once: --clients (default: 2), --ops, and --faults as a number; on single',
+    ),
+    new Option(
+      '--ops <n>',
+      'with --exhaustive: what each client does; it acquires, releases, acquires, ... (default: 2)',
+    ).argParser(wholeNumberIn(1, 8)),
+    new Option(
+      '--no-reduction',
+      'with --exhaustive: orders of what is independent, too, to see that they show nothing new',
+    ),
     ...serverOptions('the server to simulate (default: redis-server from PATH, else downloaded)'),
     ...configOptions(),
     new Option('--out <folder>', 'where hunts go').default(HUNTS_FOLDER, `hunts/ ${OF_WHAT}`),
@@ -139,6 +158,37 @@ export const HUNT: Configurable = {
   takes: ['lock', 'topology', 'workload', 'careless', 'nodes', 'resource', 'server', 'failOn'],
 };
 
+/** Of an exhausted schedule: nobody waits, for every order of tries is played anyway; and a lease is shorter than a command may take. */
+const EXHAUSTED = { clients: 2, lease: 300, wait: 0 } as const;
+const EXHAUSTED_OPS = 2;
+const MOST_EXHAUSTED_FAULTS = 3;
+
+/** Undefined where schedules are to be drawn. Throws where what is asked for cannot be exhausted. */
+function boundOf(flags: HuntFlags, given: Given): OrderBound | undefined {
+  if (!flags.exhaustive) {
+    if (flags.ops !== undefined)
+      throw new UsageError('--ops is for --exhaustive: other schedules have as many operations as fit');
+    return undefined;
+  }
+  const faults = given('faults') ? flags.faults : '1';
+  if (!/^\d$/.test(faults) || Number(faults) > MOST_EXHAUSTED_FAULTS)
+    throw new UsageError(
+      `--faults ${flags.faults}: with --exhaustive say how many there may be, from 0 to ${MOST_EXHAUSTED_FAULTS}; they are ${EXHAUSTED_FAULTS.join(', ')}`,
+    );
+  if (flags.topology !== 'single')
+    throw new UsageError(`--exhaustive: only single can be exhausted, not ${flags.topology}`);
+  if (!EXHAUSTED_WORKLOADS.includes(flags.workload))
+    throw new UsageError(
+      `--exhaustive: clients of ${EXHAUSTED_WORKLOADS.join(' or ')} can be led through every order, not of ${flags.workload}`,
+    );
+  const unfit = (['shard', 'confirm', 'runs', 'keys', 'hold', 'timeLimit', 'wait'] as const).find((flag) =>
+    given(flag),
+  );
+  if (unfit !== undefined)
+    throw new UsageError(`--exhaustive has no use for --${unfit === 'timeLimit' ? 'time-limit' : unfit}`);
+  return { operations: flags.ops ?? EXHAUSTED_OPS, faults: Number(faults) };
+}
+
 type Given = (flag: string) => boolean;
 
 /** With the lease and the time that suit each other and the topology, where they were not typed. */
@@ -153,22 +203,48 @@ function suited(typed: HuntFlags, given: Given): HuntFlags {
 
 /** Throws where flags make no sense. */
 export function askHunt(typed: HuntFlags, where: { argv: readonly string[]; cwd: string; given: Given }): AskedHunt {
-  const flags = suited(typed, where.given);
+  const bound = boundOf(typed, where.given);
+  const fitting = (flag: keyof typeof EXHAUSTED) => (where.given(flag) ? typed[flag] : EXHAUSTED[flag]);
+  const exhausted = bound && {
+    clients: fitting('clients'),
+    lease: fitting('lease'),
+    wait: EXHAUSTED.wait,
+    faults: 'none',
+  };
+  const flags = suited(
+    { ...typed, ...exhausted },
+    (flag) => where.given(flag) || (bound !== undefined && flag === 'lease'),
+  );
   const faults = flags.faults === 'none' ? [] : flags.faults.split(',').map((name) => name.trim());
   const unknown = faults.find((name) => !SEARCHED.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`--faults: "${unknown}" is not simulated; there are ${SEARCHED.join(', ')}, and none`);
   const { flags: others } = parseRunFlags([]);
-  const { for: asked, runs, workers, shard, confirm, faults: _, config: __, ...shared } = flags;
+  const {
+    for: asked,
+    runs,
+    workers,
+    shard,
+    confirm,
+    faults: _,
+    config: __,
+    exhaustive,
+    ops,
+    reduction,
+    ...shared
+  } = flags;
   const run = askRun(
     { ...others, ...shared, persistence: 'none', nemesis: 'none' },
     // What suits a hunt counts as typed, but for a workload that has values of its own.
-    { ...where, given: (flag) => where.given(flag) || (flags.workload === 'mutex' && flag in HERE) },
+    {
+      ...where,
+      given: (flag) => where.given(flag) || ((flags.workload === 'mutex' || bound !== undefined) && flag in HERE),
+    },
   );
   const topology = planTopology(run.kind, run.settings.topologyOptions, run.settings.clients);
   const unfit = faults.length > 0 ? unsearchable(faults, topology) : undefined;
   if (unfit !== undefined) throw new UsageError(`--faults ${flags.faults}: ${unfit}`);
-  const forMs = asked ?? (runs === undefined ? DEFAULT_FOR_MS : undefined);
+  const forMs = asked ?? (runs === undefined && !bound ? DEFAULT_FOR_MS : undefined);
   return {
     run,
     topology,
@@ -178,5 +254,6 @@ export function askHunt(typed: HuntFlags, where: { argv: readonly string[]; cwd:
     ...(runs !== undefined && { runs }),
     ...(workers !== undefined && { workers }),
     ...(confirm !== undefined && { confirm }),
+    ...(bound && { bound }),
   };
 }

@@ -10,6 +10,7 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { type PlanTopology, searchArbitrary, searchedAs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import type { WorkShard } from '../common/values.js';
+import type { KeptOrder } from './exhaustive/course.js';
 import { type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { type Shrunk, shrinkSchedule } from './shrink.js';
 import { EndlessScheduleError, type WorldProcess } from './world-process.js';
@@ -54,6 +55,8 @@ export interface NewFinding {
   /** How many faults the schedule had. */
   faults: number;
   shrunk: Shrunk;
+  /** Of what an exhaustive search found, which shrinks nothing: what was done, step by step. */
+  order?: KeptOrder;
 }
 
 export interface HuntTotals {

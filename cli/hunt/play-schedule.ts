@@ -1,7 +1,8 @@
 /** Plays one schedule in a simulated world: a run as any other, but for its runtime. For a process of the world's own. */
 import { Ledger } from '../../harness/record/facts/ledger.js';
 import { writeMessages } from '../../harness/record/messages.js';
-import { carryOut } from '../../harness/run/run.js';
+import { writeJson } from '../../harness/record/store.js';
+import { carryOut, type Scene } from '../../harness/run/run.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
 import { enter } from '../../harness/runtimes/sim/globals.js';
@@ -14,6 +15,8 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { TopologyKind } from '../../harness/vocabulary/topology.js';
 import { runNemesis } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
+import { courseOf, type OrderPlayed, type OrderRequest } from './exhaustive/course.js';
+import { CourseCutError, playGuided } from './exhaustive/guided.js';
 import { CLEAN_START_MS } from './schedule.js';
 
 /** What all schedules of a hunt have in common, and a schedule needs of its process. */
@@ -23,6 +26,8 @@ export interface ScheduleParts {
   program: (argv: readonly string[]) => SimProgram | undefined;
   /** Whether the run keeps every message, too. */
   keepsMessages: boolean;
+  /** Chosen step by step, in place of scripts and a plan. */
+  order?: OrderRequest;
 }
 
 export interface Played {
@@ -30,6 +35,7 @@ export interface Played {
   digest: string;
   virtualNs: number;
   messages: number;
+  order?: OrderPlayed;
 }
 
 /** Leaves a closed history in `folder`. Rejects where the run could not be made. */
@@ -44,6 +50,17 @@ export async function playSchedule(
   const leave = enter(world);
   const runtime = new SimRuntime({ world, folder, ...parts });
   const messages = parts.keepsMessages ? world.network.keepMessages() : undefined;
+  const { order } = parts;
+  const course = order && courseOf(order);
+  const act = async (scene: Scene) => {
+    const nemesis = await playGuided(scene, world, {
+      bound: order!.bound,
+      workload: config.workload,
+      choose: course!.choose,
+    });
+    writeJson(folder, 'plan.json', { version: 1, seed: config.seed, steps: nemesis.steps });
+    return nemesis;
+  };
   try {
     await world.run(() =>
       carryOut(config, plan, folder, {
@@ -53,12 +70,15 @@ export async function playSchedule(
         random: createRandom(config.seed),
         epochNs: beganNs,
         startNemesis: runNemesis,
+        ...(order && { act }),
         inVirtualTime: { warmUpMs: CLEAN_START_MS },
         say: () => {},
         ledger: new Ledger(),
         interrupt: new AbortController().signal,
       }),
     );
+  } catch (error) {
+    if (!(error instanceof CourseCutError)) throw error;
   } finally {
     runtime.close();
     leave();
@@ -68,6 +88,7 @@ export async function playSchedule(
     digest: world.digest(),
     virtualNs: world.timeline.nowNs - beganNs,
     messages: world.network.messages,
+    ...(course && { order: course.played }),
   };
 }
 

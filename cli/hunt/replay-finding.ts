@@ -7,6 +7,7 @@ import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
 import { type ReplayFlags, SEEDS } from '../run/flags.js';
 import { askServer } from '../run/machine-flags.js';
+import { orderAgain } from './exhaustive/course.js';
 import { changedSince, pinsOf, readFinding } from './finding.js';
 import { putLockModule } from './lock-module.js';
 import { CLIENT_ARGV, fingerprintOf, type ScheduleResult } from './schedule.js';
@@ -29,13 +30,14 @@ export async function replayFinding(folder: string, flags: ReplayFlags, cwd: str
     if (changed.length > 0) say(`note: not as it was when this was found: ${changed.join(', ')}`);
     const again: RunConfig = { ...config, redis, clientArgv: CLIENT_ARGV };
     const times = flags.untilViolation ? SEEDS : (flags.times ?? 1);
+    const order = finding.order ? { order: orderAgain(finding.order) } : {};
     let status = 2;
     for (let n = 0; n < times; n++) {
       // Each in a process of its own: nothing of one may be left for the next.
       const world = new WorldProcess({ workFolder, shim, lock });
       let result: ScheduleResult;
       try {
-        result = await world.play(again, plan);
+        result = await world.play(again, plan, order);
       } finally {
         await world.close();
       }

@@ -1,7 +1,9 @@
 /** What CLI and world say to each other of one schedule, and what is found in it. */
+
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { BlameName, Results, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
+import type { OrderPlayed, OrderRequest } from './exhaustive/course.js';
 
 /** Of a schedule's time limit: how long clients take and release before the first fault can strike. */
 export const CLEAN_START_MS = 200;
@@ -18,6 +20,8 @@ export interface ScheduleRequest {
   lock: string;
   /** Whether the run is to keep every message, for its report. */
   keepsMessages: boolean;
+  /** Chosen step by step; absent: by the plan. */
+  order?: OrderRequest;
 }
 
 /** One thing that was found. */
@@ -43,6 +47,8 @@ export interface ScheduleResult {
   struckHolds: number;
   /** Why the verdict is unknown. */
   reasons: string[];
+  /** Of one that was chosen step by step. */
+  order?: OrderPlayed;
 }
 
 export type WorldAnswer =

@@ -10,6 +10,7 @@ import { findOnPath } from '../../harness/machine/command.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
+import type { OrderRequest } from './exhaustive/course.js';
 import type { ScheduleRequest, ScheduleResult, WorldAnswer } from './schedule.js';
 
 const MAIN = fileURLToPath(new URL('./world-main.js', import.meta.url));
@@ -30,6 +31,13 @@ export interface WorldOptions {
   core?: number;
 }
 
+export interface PlayOptions {
+  /** A folder in which the run stays, with its messages. */
+  keep?: string;
+  /** What is to be done step by step; absent: clients follow their scripts, and faults the plan. */
+  order?: OrderRequest;
+}
+
 /** Of schedules, in all worlds of this process: each is played in a folder of its own. */
 let played = 0;
 
@@ -38,8 +46,8 @@ export class WorldProcess {
 
   constructor(private readonly options: WorldOptions) {}
 
-  /** Plays and judges; in `keep`, if given, the run stays. Rejects with an error for the user, or an EndlessScheduleError. */
-  async play(config: RunConfig, plan: Plan, keep?: string): Promise<ScheduleResult> {
+  /** Plays and judges. Rejects with an error for the user, or an EndlessScheduleError. */
+  async play(config: RunConfig, plan: Plan, { keep, order }: PlayOptions = {}): Promise<ScheduleResult> {
     const folder = keep ?? join(this.options.workFolder, `schedule-${played++}`);
     mkdirSync(folder, { recursive: true });
     try {
@@ -52,6 +60,7 @@ export class WorldProcess {
         shim,
         lock,
         keepsMessages: keep !== undefined,
+        ...(order && { order }),
       });
       if (answer.type === 'played') return answer.result;
       throw answer.isForUsers ? new UsageError(answer.message) : new Error(answer.message);

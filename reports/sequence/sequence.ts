@@ -38,6 +38,8 @@ const MS = 1e6;
 const AFTERWARDS_NS = 5 * MS;
 /** A message that is on its way for longer than this has been delayed by something. */
 const USUAL_NS = MS;
+/** Of a script's. */
+const MOST_COMMANDS = 4;
 /** More would not be read. */
 const MOST_ENTRIES = 120;
 
@@ -132,7 +134,7 @@ function messagesOf(exchange: Exchange, input: ReportInput, owners: OwnerNames):
       atNs: answer.message.sentNs,
       from: server,
       to: client,
-      text: ran.length > 0 ? `${text}  (ran ${ran.join('; ')})` : text,
+      text: ran.length > 0 ? `${text}  (ran ${ranInWords(ran)})` : text,
       way: wayOf(answer.message),
     },
   ];
@@ -150,6 +152,12 @@ function wayOf({ sentNs, arrivedNs, heldNs, isLost }: Message): Way {
   const longNs = arrivedNs - sentNs;
   if (heldNs !== undefined) return { arrivedNs, trouble: `${duration(longNs)} on its way: it met a cut` };
   return longNs > USUAL_NS ? { arrivedNs, trouble: `${duration(longNs)} on its way` } : { arrivedNs };
+}
+
+/** Of a long script only some are told. */
+function ranInWords(ran: readonly string[]): string {
+  const more = ran.length - MOST_COMMANDS;
+  return [...ran.slice(0, MOST_COMMANDS), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
 /** A server's clock, in which its commands are stamped, is told to a fraction of a microsecond. */

@@ -11,6 +11,8 @@ export const huntFindingSchema = z.strictObject({
   digest: text,
   /** The how many-th schedule of the hunt it was found in, from 1 on. */
   schedule: z.number(),
+  /** Of an exhaustive search: its bound, and everything that was done, in order. Absent: the plan tells. */
+  order: z.strictObject({ operations: z.number().int(), faults: z.number().int(), course: z.array(text) }).optional(),
   /** What decides, beside config and plan, what happens: versions, or the beginning of a SHA-256. */
   pins: z.strictObject({ node: text, ioredis: text, lock: text, server: text, shim: text }),
 });

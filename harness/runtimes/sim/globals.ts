@@ -42,6 +42,7 @@ type Callback = (...args: unknown[]) => void;
 class SimTimer {
   private appointment: Appointment | undefined;
   private over = false;
+  private runsNoMore = () => {};
 
   constructor(
     private readonly callback: () => void,
@@ -55,19 +56,24 @@ class SimTimer {
   private arm(): void {
     const { timeline } = theWorld();
     const lateNs = this.delayMs === 0 ? 0 : this.actor.lateNs();
-    this.appointment = timeline.at(timeline.nowNs + this.delayMs * 1e6 + lateNs, () =>
+    const atNs = timeline.nowNs + this.delayMs * 1e6 + lateNs;
+    this.runsNoMore();
+    this.runsNoMore = theWorld().timerRuns(this.actor, atNs);
+    this.appointment = timeline.at(atNs, () => {
+      this.runsNoMore();
       // One that its process is stopped for can still be cleared by what runs before it.
       this.actor.turn(() => {
         if (this.over) return;
         if (this.again) this.arm();
         else this.over = true;
         this.callback();
-      }),
-    );
+      });
+    });
   }
 
   close(): this {
     this.over = true;
+    this.runsNoMore();
     this.appointment?.cancel();
     return this;
   }

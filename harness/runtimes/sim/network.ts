@@ -8,27 +8,7 @@ import type { Message } from '../../record/messages.js';
 import type { OwnNetwork } from '../../vocabulary/host.js';
 import type { Draws } from './draws.js';
 import type { Timeline } from './timeline.js';
-
-/** One end of a connection, as the program that has it hears of it. */
-export interface WireEnd {
-  opened(): void;
-  refused(): void;
-  received(bytes: Buffer): void;
-  finished(how: 'ended' | 'reset'): void;
-}
-
-/** What that program can do with it. */
-export interface Plug {
-  send(bytes: Buffer): void;
-  close(how?: 'ended' | 'reset'): void;
-}
-
-export interface NetworkPlace {
-  /** The host's name. */
-  host: string;
-  address: string;
-  port: number;
-}
+import type { Gate, NetworkPlace, Plug, WireEnd } from './wire.js';
 
 /** What a link does to what is sent over it, beyond its usual delay. */
 export interface LinkDelay {
@@ -82,6 +62,8 @@ export const ANY_ADDRESS = '0.0.0.0';
 export class SimNetwork implements OwnNetwork {
   /** Messages so far. */
   messages = 0;
+  /** Is asked about every message from now on. */
+  gate: Gate | undefined;
   private readonly listeners = new Map<string, { host: string; accept: Accept }>();
   private readonly cuts = new Set<string>();
   private readonly delays = new Map<string, LinkDelay>();
@@ -236,25 +218,23 @@ export class SimNetwork implements OwnNetwork {
   }
 
   private plug(out: Direction, back: Direction): Plug {
-    const arrive = (message: Message | undefined, tell: (end: WireEnd) => void) =>
-      this.carry(
-        out,
-        () => {
-          if (!out.isBack && this.hasMoved(out)) this.resetByStranger(out, back);
-          else if (out.end) {
-            if (message) message.arrivedNs = this.timeline.nowNs;
-            tell(out.end);
-          }
-        },
-        message,
-      );
+    const arrive = (message: Message | undefined, bytes: Buffer | undefined, tell: (end: WireEnd) => void) => {
+      const deliver = () => {
+        if (!out.isBack && this.hasMoved(out)) this.resetByStranger(out, back);
+        else if (out.end) {
+          if (message) message.arrivedNs = this.timeline.nowNs;
+          tell(out.end);
+        }
+      };
+      if (!this.isGated(out, bytes, deliver)) this.carry(out, deliver, message);
+    };
     return {
       send: (bytes) => {
         if (out.closed) return;
         const { from, to } = this.routeOf(out);
         this.trace(from, to, bytes);
         const message = this.keep(out, bytes);
-        if (!this.isLost(out, bytes)) return arrive(message, (end) => end.received(bytes));
+        if (!this.isLost(out, bytes)) return arrive(message, bytes, (end) => end.received(bytes));
         if (message) message.isLost = true;
         out.connection.reset();
       },
@@ -263,9 +243,22 @@ export class SimNetwork implements OwnNetwork {
         out.closed = true;
         back.end = undefined;
         this.open.delete(out.connection);
-        arrive(this.keep(out), (end) => end.finished(how));
+        arrive(this.keep(out), undefined, (end) => end.finished(how));
       },
     };
+  }
+
+  private isGated(out: Direction, bytes: Buffer | undefined, deliver: () => void): boolean {
+    if (!this.gate) return false;
+    const { number: connection, reset } = out.connection;
+    return this.gate.takes({
+      connection,
+      ...this.routeOf(out),
+      isBack: out.isBack,
+      ...(bytes && { bytes }),
+      come: () => void this.timeline.at(this.timeline.nowNs, deliver),
+      lose: reset,
+    });
   }
 
   /** `bytes`: absent where the sender closes its end. */

@@ -19,9 +19,9 @@ import type {
 import type { Clock } from '../../vocabulary/time.js';
 import { realClock } from '../real-clock.js';
 import { SimClientProcess, type SimProgram } from './client-process.js';
-import type { NetworkPlace } from './network.js';
 import { SimServerProcess } from './server-process.js';
 import type { ServerChannel, WarmServers } from './warm-servers.js';
+import type { NetworkPlace } from './wire.js';
 import { OutsideOfTheWorldError, type SimWorld } from './world.js';
 
 export interface SimOptions {

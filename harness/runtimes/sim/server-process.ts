@@ -1,10 +1,11 @@
 /** A server program on a simulated host, as the harness sees any process: it can be stopped, continued and killed. */
 import { Duplex, PassThrough } from 'node:stream';
 import type { ClockSkew, HostProcess, ProcessExit } from '../../vocabulary/host.js';
-import { ANY_ADDRESS, type Plug, type WireEnd } from './network.js';
+import { ANY_ADDRESS } from './network.js';
 import type { Heard, Said } from './shim-channel.js';
 import type { Appointment } from './timeline.js';
 import type { ServerChannel } from './warm-servers.js';
+import type { Plug, WireEnd } from './wire.js';
 import type { SimWorld } from './world.js';
 
 /** Connections that come from outside have numbers from here on. */

@@ -1,6 +1,6 @@
 /** `net.Socket` of the world: what ioredis, and what else connects to an address, needs of one. */
 import { Duplex } from 'node:stream';
-import type { Plug } from './network.js';
+import type { Plug } from './wire.js';
 import type { Actor, SimWorld } from './world.js';
 
 /** The first port that a process on a host is given. */

@@ -40,6 +40,12 @@ export class OutsideOfTheWorldError extends Error {
   override name = 'OutsideOfTheWorldError';
 }
 
+/** A timer that runs. */
+interface Running {
+  readonly actor: Actor;
+  readonly atNs: number;
+}
+
 export class SimWorld {
   readonly timeline = new Timeline();
   readonly network: SimNetwork;
@@ -48,6 +54,7 @@ export class SimWorld {
   /** Whose turn has come in what happens now. */
   private hasTurn: Actor | undefined;
   private isReady = false;
+  private timers: Set<Running> | undefined;
   private readonly hash = createHash('sha256');
   private fail: (error: unknown) => void = () => {};
 
@@ -104,6 +111,26 @@ export class SimWorld {
   /** Has it happen at that time, in the harness's turn. */
   forHarness(atNs: number, happen: () => void): Appointment {
     return this.timeline.at(atNs, () => this.inTurnOf(this.harness, happen));
+  }
+
+  /** From now on it is known which timers run. */
+  watchTimers(): void {
+    this.timers ??= new Set();
+  }
+
+  /** A timer was set; call the result when it fires or is cleared. */
+  timerRuns(actor: Actor, atNs: number): () => void {
+    const { timers } = this;
+    if (!timers) return () => {};
+    const running = { actor, atNs };
+    timers.add(running);
+    return () => timers.delete(running);
+  }
+
+  /** In how many milliseconds the next watched timer of one of these is due; undefined where none is. */
+  nextTimerMs(actors: ReadonlySet<string>): number | undefined {
+    const due = [...(this.timers ?? [])].filter(({ actor }) => actors.has(actor.name)).map(({ atNs }) => atNs);
+    return due.length === 0 ? undefined : Math.max(0, Math.min(...due) - this.timeline.nowNs) / 1e6;
   }
 
   /** Part of what must be the same when the run is repeated. */

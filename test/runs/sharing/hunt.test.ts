@@ -189,6 +189,60 @@ function processesIn(folder: string): string[] {
   });
 }
 
+describe('every order within a bound', () => {
+  const exhausted = (...args: string[]) => hunted(['--exhaustive', ...args]);
+  const courses = (folder: string) =>
+    lines(join(folder, 'schedules.jsonl')).map((line) => JSON.parse(line) as { course: string[]; shape: string });
+
+  test('is played, each course of events once: the reduction loses nothing, and counts what it saves', async () => {
+    const args = ['--lock', 'set-nx-px', '--ops', '2', '--faults', '0'];
+    const [reduced, whole] = await Promise.all([exhausted(...args), exhausted(...args, '--no-reduction')]);
+    expect([reduced!.output, whole!.output]).toEqual([
+      expect.stringMatching(/^exhausted: /m),
+      expect.stringMatching(/^exhausted: /m),
+    ]);
+    expect([reduced!.status, whole!.status]).toEqual([0, 0]);
+    const [some, all] = [courses(reduced!.folder), courses(whole!.folder)];
+    expect(all.length).toBeGreaterThan(2 * some.length);
+    expect(new Set(all.map(({ course }) => course.join('; '))).size).toBe(all.length);
+    const shapes = (of: typeof all) => [...new Set(of.map(({ shape }) => shape))].sort();
+    expect(shapes(some)).toEqual(shapes(all));
+    const [, saved = ''] = /the reduction saved ([\d,]+)$/m.exec(reduced!.output)!;
+    expect(some.length + Number(saved.replaceAll(',', ''))).toBe(all.length);
+  });
+
+  test('a crash between two commands is found, kept, and replayed step by step', async () => {
+    const { status, output, folder } = await exhausted('--lock', 'setnx-expire', '--faults', '1', '--for', '8s');
+    expect(output).toMatch(
+      /liveness \(deadlock\): lock:0 stands on r1 with c\d's \w+, which has no expiry; c\d was gone/,
+    );
+    expect(output).toMatch(/in this order: .*; c\d dies; /);
+    expect(status).toBe(1);
+    const replay = start([join(folder, '1')], { command: 'replay' });
+    expect((await replay.ended).code).toBe(1);
+    expect(replay.output()).toContain('found again, every byte at the same time');
+  });
+
+  test('readers that upgrade at once are found without any fault', async () => {
+    const upgrade = ['--lock', 'broken/upgrade-beside-readers', '--workload', 'read-write', '--faults', '0'];
+    const { status, output } = await exhausted(...upgrade);
+    expect(output).toMatch(/exclusion \(overlap\)/);
+    expect(output).toMatch(/^exhausted: /m);
+    expect(output).not.toContain('store the same value as owner');
+    expect(status).toBe(1);
+  });
+
+  test.each([
+    [['--faults', 'delay'], '--faults delay: with --exhaustive say how many there may be, from 0 to 3'],
+    [['--topology', 'redlock'], '--exhaustive: only single can be exhausted, not redlock'],
+    [['--runs', '3'], '--exhaustive has no use for --runs'],
+  ])('%s', async (args, said) => {
+    const { status, errors } = await exhausted(...args);
+    expect(errors).toContain(said);
+    expect(status).toBe(3);
+  });
+});
+
 describe('what cannot be simulated is one line, and status 3', () => {
   const lockThat = (does: string): string => {
     const path = join(freshFolder(), 'lock.ts');

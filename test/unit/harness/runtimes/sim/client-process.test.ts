@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type ProgramPorts, SimClientProcess } from '../../../../../harness/runtimes/sim/client-process.js';
-import type { WireEnd } from '../../../../../harness/runtimes/sim/network.js';
+import type { WireEnd } from '../../../../../harness/runtimes/sim/wire.js';
 import { SimWorld } from '../../../../../harness/runtimes/sim/world.js';
 
 const owner = { name: 'c1', address: '10.77.0.3', aheadMs: () => 0 };

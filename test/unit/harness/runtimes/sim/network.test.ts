@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { drawsFor } from '../../../../../harness/runtimes/sim/draws.js';
-import { ANY_ADDRESS, type Plug, SimNetwork, type WireEnd } from '../../../../../harness/runtimes/sim/network.js';
+import { ANY_ADDRESS, SimNetwork } from '../../../../../harness/runtimes/sim/network.js';
 import { Timeline } from '../../../../../harness/runtimes/sim/timeline.js';
+import type { Plug, WireEnd } from '../../../../../harness/runtimes/sim/wire.js';
 
 const r1 = { host: 'r1', address: '10.77.0.2', port: 6379 };
 const c1 = { host: 'c1', address: '10.77.0.3', port: 40_000 };

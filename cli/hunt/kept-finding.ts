@@ -1,0 +1,110 @@
+/** What a hunt keeps of a finding, and what it says of it. */
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeJson } from '../../harness/record/store.js';
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import type { RunConfig } from '../../harness/vocabulary/run.js';
+import type { Violation } from '../../harness/vocabulary/verdict.js';
+import { messagesText } from '../../reports/index.js';
+import { type JudgedRun, judgeRun } from '../judge/judge.js';
+import { orderAgain } from './exhaustive/course.js';
+import { FINDING, LOCK_MODULE, pinsOf } from './finding.js';
+import type { NewFinding } from './hunt.js';
+import { type Discovery, discoveryOf, fingerprintOf } from './schedule.js';
+import { WorldProcess } from './world-process.js';
+
+/** How often a minimal schedule is played again, each time in a process of its own. */
+const REPLAYS = 3;
+/** Of a finding's messages. */
+const MOST_LINES = 36;
+
+/** Keeps the minimal schedule with its run, and plays it again; resolves with what it finds, and how often it did again. */
+export async function keepFinding(
+  place: string,
+  config: RunConfig,
+  { found, fingerprint, schedule, shrunk, order }: NewFinding,
+  options: { workFolder: string; shim: string; lock: string },
+): Promise<{ minimal: Discovery; replayed: string; messages: string }> {
+  const plan = { version: 1 as const, seed: config.seed, steps: shrunk.steps };
+  const digests: string[] = [];
+  let minimal: Discovery | undefined;
+  let foundAgain = 0;
+  for (let n = 0; n <= REPLAYS; n++) {
+    const world = new WorldProcess(options);
+    try {
+      const result = await world.play(config, plan, {
+        ...(n === 0 && { keep: place }),
+        ...(order && { order: orderAgain(order) }),
+      });
+      digests.push(result.digest);
+      const same = result.found.find((one) => fingerprintOf(one) === fingerprint);
+      minimal ??= same;
+      if (n > 0 && same) foundAgain++;
+    } finally {
+      await world.close();
+    }
+  }
+  const [digest = ''] = digests;
+  copyFileSync(options.lock, join(place, LOCK_MODULE));
+  const pins = pinsOf(options.lock, config.redis.path, options.shim);
+  writeJson(place, FINDING, { version: 1, fingerprint, digest, schedule, pins, ...(order && { order }) });
+  const judged = await judgeRun(place);
+  const identical = digests.slice(1).filter((one) => one === digest).length;
+  const same = identical === REPLAYS ? '' : `, ${identical} of ${REPLAYS} identical`;
+  return {
+    minimal: minimal ?? found,
+    replayed: `replayed ${foundAgain} of ${REPLAYS}${same}`,
+    messages: messagesOf(judged, fingerprint),
+  };
+}
+
+/** What was said from client to server and back, as far as a terminal has room for it. */
+function messagesOf(judged: JudgedRun, fingerprint: string): string {
+  const { results } = judged;
+  const isIt = (violation: Violation) =>
+    results.checkers.some(
+      ({ checker, violations }) =>
+        violations.some((one) => one === violation) && fingerprintOf(discoveryOf(checker, violation)) === fingerprint,
+    );
+  const violation = results.violations.find(isIt);
+  const [, ...lines] = (violation && messagesText(judged, [violation]))?.trimEnd().split('\n') ?? [];
+  const more = lines.length - MOST_LINES;
+  return (more > 0 ? [...lines.slice(0, MOST_LINES), `  … ${more} more lines in messages.txt`] : lines).join('\n');
+}
+
+const WHOSE: Record<Discovery['blame'], string> = {
+  lock: "the lock's mistake",
+  unexplained: 'unexplained',
+  deployment: 'also found, as with every lock here',
+  lease: 'also found, as with every lease',
+};
+
+export function findingText(
+  { found, schedule, faults, shrunk, order }: NewFinding,
+  told: { after: number; again: string; reproduce: string; messages: string },
+): string {
+  const count = (n: number) => `${n} fault${n === 1 ? '' : 's'}`;
+  const after = `after ${schedule} schedule${schedule === 1 ? '' : 's'} (${told.after.toFixed(1)} s)`;
+  const shrinking = order
+    ? `with ${count(faults)}`
+    : `shrunk from ${count(faults)} to ${shrunk.steps.length} in ${shrunk.executions} executions${shrunk.isMinimal ? '' : ', and not further for want of time'}`;
+  const minimal = order
+    ? `  in this order: ${order.course.join('; ')}`
+    : `  minimal: ${shrunk.clients} clients, ${shrunk.timeLimitMs / 1e3} s, ${shrunk.steps.length === 0 ? 'no fault at all' : shrunk.steps.map(stepText).join('; ')}`;
+  return [
+    `${WHOSE[found.blame]}, ${after}; ${shrinking}; ${told.again}`,
+    `  ${found.class} (${found.kind}): ${found.sentence}`,
+    minimal,
+    ...(told.messages === '' ? [] : [told.messages]),
+    `Reproduce: ${told.reproduce}`,
+  ].join('\n');
+}
+
+/** "delay of r1 (delayMs 50, direction out) from 0.655 to 1.319 s" */
+function stepText(step: PlanStep): string {
+  const whom = typeof step.target === 'string' ? step.target : step.target.names.join(', ');
+  const args = Object.entries(step.args ?? {}).map(([name, value]) => `${name} ${value}`);
+  const fromMs = 'atMs' in step ? step.atMs : 0;
+  const at = (ms: number) => (ms / 1e3).toFixed(3);
+  return `${step.fault} of ${whom}${args.length > 0 ? ` (${args.join(', ')})` : ''} from ${at(fromMs)} to ${at(fromMs + step.forMs)} s`;
+}
