@@ -51,6 +51,8 @@ const address = (index: number) => `10.77.${index >> 8}.${index & 255}`;
 /** Far beyond what hosts are given. */
 const SPARE_ADDRESS = '10.77.255.1';
 const EXEC_TIMEOUT_MS = 5_000;
+/** Of what prepares the network, before anything is measured: a busy machine may take its time. */
+const PREPARING_TIMEOUT_MS = 30_000;
 const HOLDER_TIMEOUT_MS = 10_000;
 /** What lock clients may print on standard error, host by host: one that does so for ever must not fill the disk. */
 const LONGEST_LOG_BYTES = 8 << 20;
@@ -276,7 +278,7 @@ async function ip(commands: readonly (readonly string[])[], inside: readonly str
   const [command, ...args] = [...inside, 'ip', '-batch', '-'];
   const result = await execa(command!, args, {
     reject: false,
-    timeout: EXEC_TIMEOUT_MS,
+    timeout: PREPARING_TIMEOUT_MS,
     input: `${commands.map((words) => words.join(' ')).join('\n')}\n`,
   });
   if (result.exitCode !== 0) throw new Error(`ip: ${result.stderr || result.shortMessage}`);
