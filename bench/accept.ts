@@ -2,7 +2,8 @@
  * `npm run bench -- accept <area>`: how many plain runs say what they must, over named locks and seeds. Every run is made
  * once and counts as it came out: none is repeated, and one that could not run counts as one that did not say it.
  *
- * `--resume` goes on where an earlier one ended: what its folder has already is judged again, by today's checkers.
+ * `--resume` goes on where an earlier one ended: what its folder has already is judged again, by today's checkers. So
+ * several that make some of the cases each (`--only`) can be counted together.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,6 +32,8 @@ interface Said {
 
 interface AcceptFlags extends BatchFlags {
   resume?: true;
+  /** Names of cases, with commas between them. */
+  only?: string;
 }
 
 /** Prints a line for each run and a table of all; the process's exit status is 1 where too few said it. */
@@ -39,13 +42,18 @@ export async function benchAccept(argv: string[]): Promise<void> {
   if (!Object.hasOwn(areas, name)) throw new UsageError(`accept what? known: ${Object.keys(areas).join(', ')}`);
   const command = addBatchFlags(new Command('accept'))
     .option('--resume', 'judge what is in --out already again, and make only the runs that are not')
+    .option('--only <names>', 'only these cases, with commas between them; then too few may be there to say it')
     .exitOverride();
   command.parse(rest, { from: 'user' });
   const flags = command.opts<AcceptFlags>();
   const asked: Asked = { flags, cwd: process.cwd(), say: (line) => process.stderr.write(`${line}\n`) };
   const options = await batchOptions(flags, asked.cwd, asked.say);
   const statuses: number[] = [];
-  for (const series of await areas[name]!()) statuses.push(await count(series, options, asked));
+  const only = flags.only?.split(',');
+  for (const series of await areas[name]!()) {
+    const cases = series.cases.filter((one) => only?.includes(one.name) ?? true);
+    if (cases.length > 0) statuses.push(await count({ ...series, cases }, options, asked));
+  }
   process.exitCode = Math.max(...statuses);
 }
 

@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import type { Plan, PlanStep } from '../harness/vocabulary/faults.js';
 import { faults } from './faults/index.js';
 import { words } from './levers/basics.js';
-import { type FaultRequest, kindOf, targetOf } from './requests.js';
+import { type FaultRequest, kindOf, type LanePhases, targetOf } from './requests.js';
 import type { PlanTopology, Shape } from './striking/context.js';
 
 export interface PlanOptions {
@@ -23,6 +23,8 @@ export interface PlanOptions {
   /** Mean time between the starts of two faults; absent: from the lease and the time there is. */
   intervalMs?: number;
   leaseMs: number;
+  /** In which part of the torture phase each lane has its faults; absent: both in all of it. */
+  phases?: LanePhases;
 }
 
 export interface MadePlan {
@@ -67,9 +69,15 @@ export function planArbitrary(options: PlanOptions, leastSteps = 0): fc.Arbitrar
   const clients = entries.filter((entry) => entry.shape.lane === 'clients');
   const lanes = [servers, clients].filter((lane) => lane.length > 0).length;
   const frame = {
+    anyOrder: false,
+    beginMs: 0,
     endMs: tortureMs - END_MARGIN_MS,
     gapMs: Math.max(1, lanes) * (options.intervalMs ?? defaultIntervalMs(tortureMs, options.leaseMs)),
   };
+  const inPhase = (lane: keyof LanePhases, neededMs: number) =>
+    options.phases ? phaseOf(options.phases[lane], neededMs, frame) : frame;
+  const serversNeedMs = servers.reduce((sum, { shape }) => sum + shape.leastMs + shape.settleMs, 0);
+  const clientsNeedMs = Math.max(0, ...clients.map(({ shape }) => shape.leastMs));
   const owed = entries.reduce((sum, entry) => sum + entry.atLeast, 0);
   const most = Math.min(LONGEST_PLAN_STEPS, Math.ceil((2 * Math.max(0, frame.endMs)) / frame.gapMs) + owed);
   const drafts = draftsArbitrary(leastSteps, most);
@@ -77,10 +85,19 @@ export function planArbitrary(options: PlanOptions, leastSteps = 0): fc.Arbitrar
   return fc
     .record({ servers: drafts, clients: drafts })
     .map((drawn) =>
-      [...layServers(servers, drawn.servers, frame), ...layClients(clients, drawn.clients, frame, atOnce)].sort(
-        (a, b) => a.atMs - b.atMs,
-      ),
+      [
+        ...layServers(servers, drawn.servers, inPhase('servers', serversNeedMs)),
+        ...layClients(clients, drawn.clients, inPhase('clients', clientsNeedMs), atOnce),
+      ].sort((a, b) => a.atMs - b.atMs),
     );
+}
+
+/** A part of the time that there is, and more of it where that is too little for what is owed. */
+function phaseOf({ from, to }: LanePhases['servers'], neededMs: number, frame: Frame): Frame {
+  const { endMs, gapMs } = frame;
+  const beginMs = Math.max(0, Math.round(Math.min(from * endMs, to * endMs - neededMs)));
+  const untilMs = Math.round(Math.min(endMs, Math.max(to * endMs, beginMs + neededMs)));
+  return { beginMs, endMs: untilMs, gapMs: (gapMs * (untilMs - beginMs)) / endMs, anyOrder: true };
 }
 
 /** Mean time between two faults: enough for a hold to begin and end in between, and for half a dozen faults at least. */
@@ -107,6 +124,9 @@ interface Draft {
 }
 
 interface Frame {
+  /** Whether what is owed may come in any order as long as there is time for all of it; else longest first. */
+  anyOrder: boolean;
+  beginMs: number;
   endMs: number;
   gapMs: number;
 }
@@ -140,15 +160,15 @@ function entryOf(request: FaultRequest, { topology, leaseMs }: PlanOptions): Ent
 function layServers(entries: readonly Entry[], drafts: readonly Draft[], frame: Frame): TimedStep[] {
   const chooser = new Chooser(entries, drafts[0]?.choice ?? 0);
   const steps: TimedStep[] = [];
-  let freeMs = 0;
-  let startMs = 0;
+  let freeMs = frame.beginMs;
+  let startMs = frame.beginMs;
   for (const draft of drafts) {
     const owed = chooser.owedMs();
     const wanted = startMs + spread(frame.gapMs, draft.gap);
     // A gap may not eat the time of what is still owed; the first fault comes early.
-    const latest = steps.length === 0 ? 300 + 0.4 * draft.gap : Math.max(freeMs, frame.endMs - owed);
+    const latest = steps.length === 0 ? frame.beginMs + 300 + 0.4 * draft.gap : Math.max(freeMs, frame.endMs - owed);
     const atMs = Math.round(Math.max(freeMs, Math.min(wanted, latest)));
-    const entry = chooser.next(draft, frame.endMs - atMs);
+    const entry = chooser.next(draft, frame.endMs - atMs, frame.anyOrder);
     if (!entry) break;
     const slackMs = frame.endMs - atMs - owed;
     const step = stepOf(
@@ -170,7 +190,7 @@ function layServers(entries: readonly Entry[], drafts: readonly Draft[], frame: 
 function layClients(entries: readonly Entry[], drafts: readonly Draft[], frame: Frame, atOnce: number): TimedStep[] {
   const chooser = new Chooser(entries, drafts[0]?.choice ?? 0);
   const steps: TimedStep[] = [];
-  let startMs = 0;
+  let startMs = frame.beginMs;
   for (const draft of drafts) {
     const gapMs = Math.min(frame.gapMs, chooser.evenGapMs(frame.endMs - startMs) / 1.5);
     const wanted = startMs + spread(gapMs, draft.gap);
@@ -178,7 +198,7 @@ function layClients(entries: readonly Entry[], drafts: readonly Draft[], frame: 
     // Not more at once: wait until enough of those in force are over.
     const room = ends.length < atOnce ? wanted : ends.sort((a, b) => a - b)[ends.length - atOnce]!;
     const atMs = Math.round(room);
-    const entry = chooser.next(draft, frame.endMs - atMs);
+    const entry = chooser.next(draft, frame.endMs - atMs, frame.anyOrder);
     if (!entry) break;
     steps.push(stepOf(entry, draft, atMs, frame.endMs - atMs, frame, chooser.occurrence(entry)));
     startMs = atMs;
@@ -207,7 +227,7 @@ function chooseArgs(args: NonNullable<Shape['args']>, occurrence: number): Recor
   );
 }
 
-/** Decides which fault is next: first what is owed, longest first, then anything. */
+/** Decides which fault is next: first what is owed, longest first or in any order, then anything. */
 class Chooser {
   private readonly queue: Entry[];
   private readonly counts = new Map<Entry, number>();
@@ -232,9 +252,12 @@ class Chooser {
   }
 
   /** The next fault for which `leftMs` is enough. */
-  next(draft: Draft, leftMs: number): Entry | undefined {
+  next(draft: Draft, leftMs: number, anyOrder: boolean): Entry | undefined {
     const fits = (entry: Entry) => entry.shape.leastMs <= leftMs;
-    const at = this.queue.findIndex(fits);
+    const [longest] = this.queue;
+    // Of what takes half of the time that is left there is no second chance.
+    const isAny = anyOrder && longest && longest.shape.leastMs <= leftMs / 2 && this.owedMs() <= leftMs;
+    const at = isAny ? draft.choice % this.queue.length : this.queue.findIndex(fits);
     if (at >= 0) return this.queue.splice(at, 1)[0];
     const fitting = this.entries.filter(fits);
     return fitting[draft.choice % Math.max(1, fitting.length)];

@@ -23,8 +23,13 @@ export interface FaultRequest {
 
 export type Unavailable = Partial<Record<Capability, string>>;
 
+/** In which part of the torture phase servers are struck, and clients: from 0 to 1. */
+export type LanePhases = Record<'servers' | 'clients', { from: number; to: number }>;
+
 export interface ParsedRequests {
   requests: FaultRequest[];
+  /** Absent: all of them at any time. */
+  phases?: LanePhases;
   /** Faults that were left out of a group, each with the reason. */
   warnings: string[];
 }
@@ -38,7 +43,9 @@ export function parseNemesis(list: string, topology: PlanTopology, unavailable: 
   if (group !== undefined) {
     if (items.length > 1) throw new PlanError(`--nemesis: "${group}" stands alone, not in a list (${list})`);
     if (group === 'none') return { requests: [], warnings: [] };
-    return available(group === 'all' ? allFaults(topology) : defaultFaults(topology), unavailable);
+    if (group === 'all') return available(allFaults(topology), unavailable);
+    const phases = defaultPhases(topology);
+    return { ...available(defaultFaults(topology), unavailable), ...(phases && { phases }) };
   }
   return { requests: items.map((item) => parseItem(item, topology, unavailable)), warnings: [] };
 }
@@ -66,7 +73,25 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
       { fault: 'kill', target: 'one', atLeast: 0 },
     ];
   }
-  return [{ fault: 'kill' }, { fault: 'pause', target: 'holder' }, { fault: 'partition' }, { fault: 'clock' }];
+  return [
+    { fault: 'kill' },
+    { fault: 'partition' },
+    { fault: 'clock' },
+    { fault: 'pause', target: 'holder' },
+    { fault: 'kill', target: 'holder' },
+    { fault: 'partition', target: 'client' },
+    { fault: 'clock', target: 'client' },
+  ];
+}
+
+/**
+ * Where one server keeps all locks: first nothing strikes, then the server is struck, and its clients last. What a server forgot
+ * or a clock ended looks much like what a lock got wrong, and a restart clears away what a lock would leave for ever: so there
+ * is a time in which all is well, and one in which the server is, before the locks are probed.
+ */
+export function defaultPhases(topology: PlanTopology): LanePhases | undefined {
+  if (topology.service === 'etcd' || topology.replicated || topology.quorum === 'majority') return undefined;
+  return { servers: { from: 0.18, to: 0.63 }, clients: { from: 0.52, to: 1 } };
 }
 
 /** As a topology names them. */

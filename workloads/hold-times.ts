@@ -9,22 +9,48 @@
  *
  * Long holds follow one another on some of the keys. What a client does wrong that wakes when its lease is over it does to
  * whoever holds its key by then; that shows where a third client is let in while that holder is still at work.
+ *
+ * What only some applications do, some of the holds do: they outlast the lease, as far as the lock lets them, are extended
+ * before they need it, have another key beside theirs, are released too late, or were waited for for longer than a lease. And
+ * who comes up in the place of one that died takes up its work.
  */
 import type { Random } from '../harness/vocabulary/time.js';
-import type { HoldTimes, MinMax, MixedHolds, WorkloadOptions } from '../harness/vocabulary/workload.js';
+import type { HoldHabits, HoldTimes, MinMax, MixedHolds, WorkloadOptions } from '../harness/vocabulary/workload.js';
 
 /** What workloads do that say nothing else. */
 export const MIXED_HOLDS: MixedHolds = {
   briefMs: { min: 1, max: 30 },
   long: { min: 1 / 3, max: 0.9 },
-  longShare: 0.3,
+  longShare: 0.35,
   longOn: 0.5,
   briefWaitMs: { min: 1, max: 50 },
   pauseMs: { min: 0, max: 5 },
+  habits: {
+    keptOn: 0.4,
+    kept: { min: 1.1, max: 1.7 },
+    releasedLate: 0.2,
+    extended: 0.1,
+    besideAnother: 0.05,
+    patient: 0.5,
+  },
 };
+
+/** How long a patient acquire waits at most, in parts of the lease: for whoever holds, and then some. */
+const PATIENT = 1.2;
 
 /** After a refusal or a release, so that others get their turn. */
 const PAUSE_MS: MinMax = { min: 1, max: 40 };
+
+/** What is done under a hold beside working and releasing it. */
+export type Habit = 'none' | 'kept-on' | 'released-late' | 'extended' | 'beside-another';
+
+/** What a lock lets its clients do. */
+export interface Lasting {
+  /** It renews by itself. */
+  renews: boolean;
+  /** It can be extended. */
+  extends: boolean;
+}
 
 /** Of one client, turn by turn. */
 export interface TurnTimes {
@@ -32,6 +58,8 @@ export interface TurnTimes {
   keys(): readonly string[];
   /** How long to wait for the lock. */
   waitMs(): number;
+  /** How it is done; asked once it is granted, and before `workMs`. */
+  habit(lock: Lasting): Habit;
   /** How long to work under it; asked once it is granted. */
   workMs(): number;
   /** How long to leave it to others, when the turn is over. */
@@ -61,6 +89,7 @@ function boundedTimes(hold: MinMax, { keys, leaseMs, waitMs }: WorkloadOptions, 
   return {
     keys: () => keys,
     waitMs: () => waitMs,
+    habit: () => 'none',
     workMs() {
       const short = random.float() < 0.5;
       const span = (hold.max - hold.min) * (short ? 0.1 : 1);
@@ -71,46 +100,85 @@ function boundedTimes(hold: MinMax, { keys, leaseMs, waitMs }: WorkloadOptions, 
 }
 
 class MixedTimes implements TurnTimes {
-  /** From the end of one long hold to when the next is due. */
-  private readonly gapMs: number;
+  /** From the end of one long hold to when the next is due, in parts of how long it was. */
+  private readonly gap: number;
   private dueMs: number;
   /** Whether this turn is for a long hold. */
   private isLong = false;
+  private isKept = false;
+  /** What is to be taken up again, until it was. */
+  private resumes: string | undefined;
 
   constructor(
     private readonly mixed: MixedHolds,
     private readonly options: WorkloadOptions,
     private readonly random: Random,
   ) {
-    const { clients, keys, leaseMs, nowMs } = options;
-    const { long, longShare } = mixed;
+    const { clients, keys, leaseMs, nowMs, resumes } = options;
+    const { long, longShare, habits } = mixed;
     const longMs = (leaseMs * (long.min + long.max)) / 2;
-    const everyMs = (clients * longMs) / (keys.length * longShare);
-    this.gapMs = Math.max(0, everyMs - longMs);
-    this.dueMs = nowMs() + this.gapMs * random.float();
+    this.gap = Math.max(0, clients / (keys.length * longShare) - 1);
+    this.dueMs = nowMs() + this.gap * longMs * random.float();
+    this.resumes = habits && resumes;
   }
 
   keys(): readonly string[] {
     const { keys, nowMs } = this.options;
     const { longOn = 1 } = this.mixed;
+    this.isKept = false;
+    if (this.resumes !== undefined) {
+      this.isLong = true;
+      return [this.resumes];
+    }
     this.isLong = nowMs() >= this.dueMs;
     return this.isLong ? keys.slice(0, Math.ceil(keys.length * longOn)) : keys;
   }
 
   /** Who wants the lock for a moment gives up soon: else all would stand before what is held for long. */
   waitMs(): number {
-    const { briefWaitMs } = this.mixed;
-    return this.isLong || !briefWaitMs ? this.options.waitMs : logUniform(briefWaitMs, this.random);
+    const { mixed, random } = this;
+    const { waitMs, leaseMs } = this.options;
+    const { briefWaitMs, habits } = mixed;
+    if (!briefWaitMs) return waitMs;
+    if (!this.isLong) return logUniform(briefWaitMs, random);
+    const longestMs = PATIENT * leaseMs;
+    // Its predecessor's key ends with its lease: what is asked for once is not asked for again.
+    if (this.resumes !== undefined) return longestMs;
+    if (!habits || waitMs >= longestMs || random.float() >= habits.patient) return waitMs;
+    return logUniform({ min: Math.max(1, waitMs), max: longestMs }, random);
+  }
+
+  habit(lock: Lasting): Habit {
+    const { habits } = this.mixed;
+    // Work that is taken up again is done in the usual way.
+    if (!habits || this.resumes !== undefined) return 'none';
+    return this.isLong ? this.longHabit(habits, lock) : this.briefHabit(habits, lock);
+  }
+
+  private longHabit({ keptOn, releasedLate }: HoldHabits, lock: Lasting): Habit {
+    const drawn = this.random.float();
+    this.isKept = drawn < keptOn && (lock.renews || lock.extends);
+    if (this.isKept) return 'kept-on';
+    // What is renewed until it is released is not free before.
+    return drawn >= 1 - releasedLate && !lock.renews ? 'released-late' : 'none';
+  }
+
+  private briefHabit({ extended, besideAnother }: HoldHabits, lock: Lasting): Habit {
+    const drawn = this.random.float();
+    if (drawn < extended) return lock.extends ? 'extended' : 'none';
+    return drawn >= 1 - besideAnother ? 'beside-another' : 'none';
   }
 
   workMs(): number {
-    const { mixed, random } = this;
+    const { mixed, random, isKept } = this;
     const { leaseMs, nowMs } = this.options;
     const shortestLongMs = leaseMs * mixed.long.min;
+    this.resumes = undefined;
     // Of a lease of milliseconds, brief is what is not long.
     if (!this.isLong) return Math.min(logUniform(mixed.briefMs, random), shortestLongMs);
-    const workMs = leaseMs * between(mixed.long, random);
-    this.dueMs = nowMs() + workMs + this.gapMs * (0.5 + random.float());
+    const workMs = leaseMs * between(isKept ? mixed.habits!.kept : mixed.long, random);
+    const usualMs = (leaseMs * (mixed.long.min + mixed.long.max)) / 2;
+    this.dueMs = nowMs() + workMs + this.gap * (isKept ? workMs : usualMs) * (0.5 + random.float());
     return workMs;
   }
 

@@ -1,7 +1,9 @@
 /** Contended mutual exclusion: every client takes one of a few keys, works under it for a while, lets it go, and again. */
+import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
 import type { Random } from '../harness/vocabulary/time.js';
 import type { ClientScript, Workload, WorkloadOptions } from '../harness/vocabulary/workload.js';
-import { release, turns, work } from './turns.js';
+import { underHabit } from './habits.js';
+import { turns } from './turns.js';
 
 export const mutex: Workload = {
   name: 'mutex',
@@ -11,9 +13,6 @@ export const mutex: Workload = {
 };
 
 /** Also what other workloads do with another lock, or under other faults. */
-export function contend(options: WorkloadOptions, random: Random): ClientScript {
-  return turns(options, random, function* (granted, workMs) {
-    yield* work(options, granted, workMs());
-    yield* release(granted);
-  });
+export function contend(options: WorkloadOptions, random: Random, lock: HandshakeValue): ClientScript {
+  return turns(options, random, underHabit(options, random, lock));
 }

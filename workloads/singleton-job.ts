@@ -5,8 +5,7 @@
 import type { Completion } from '../harness/vocabulary/history.js';
 import type { Workload } from '../harness/vocabulary/workload.js';
 import { longHolds } from './hold-times.js';
-import { workOn } from './renewal.js';
-import { type Granted, release, type ScriptPart, turns } from './turns.js';
+import { type Granted, release, type ScriptPart, turns, workOn } from './turns.js';
 
 /** How often a leader writes, in parts of the lease. */
 const WRITES_EVERY = 0.25;

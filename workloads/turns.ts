@@ -1,9 +1,12 @@
 /** What the workloads are made of: a client takes its turn again and again, works under the lock, and lets it go. */
 import type { Completion } from '../harness/vocabulary/history.js';
-import type { LockMode } from '../harness/vocabulary/protocol.js';
+import type { HandshakeValue, LockMode } from '../harness/vocabulary/protocol.js';
 import type { Random } from '../harness/vocabulary/time.js';
 import type { ClientScript, Instruction, Outcome, WorkloadOptions } from '../harness/vocabulary/workload.js';
-import { turnTimes } from './hold-times.js';
+import { type TurnTimes, turnTimes } from './hold-times.js';
+
+/** When a client extends, in parts of the lease: what is not answered can be tried once more. */
+const EXTEND_AFTER = 1 / 3;
 
 /** An acquire that was granted. */
 export type Granted = Extract<Outcome, { id: number }>;
@@ -22,13 +25,13 @@ export interface Turn {
 }
 
 /**
- * For ever: takes what `next` says of the keys that are for this turn and, where it is granted, does `under`, which lets it go. `workMs` draws how long the work
- * of this turn takes.
+ * For ever: takes what `next` says of the keys that are for this turn and, where it is granted, does `under`, which lets it go.
+ * `workMs` draws how long the work of this turn takes, `habit` how it is done.
  */
 export function* turns(
   options: WorkloadOptions,
   random: Random,
-  under: (granted: Granted, workMs: () => number, turn: Turn) => ScriptPart<void>,
+  under: (granted: Granted, workMs: () => number, turn: Turn, habit: TurnTimes['habit']) => ScriptPart<void>,
   next: (keys: readonly string[]) => Turn = (keys) => ({ key: random.pick(keys) }),
 ): ClientScript {
   const times = turnTimes(options, random);
@@ -36,7 +39,13 @@ export function* turns(
   for (;;) {
     const turn = next(times.keys());
     const granted = yield { do: 'acquire', leaseMs, waitMs: times.waitMs(), ...turn };
-    if (granted.type === 'ok') yield* under(granted, () => times.workMs(), turn);
+    if (granted.type === 'ok')
+      yield* under(
+        granted,
+        () => times.workMs(),
+        turn,
+        (lock) => times.habit(lock),
+      );
     yield { do: 'idle', ms: times.pauseMs() };
   }
 }
@@ -60,6 +69,36 @@ export function stillPromisedMs(
   // The promise runs from the answer: of one that was read late, less is left.
   const sinceMs = endedNs === undefined ? nowMs() : endedNs / 1e6;
   return Math.max(0, sinceMs + validForMs * (1 - VALIDITY_LEFT) - nowMs());
+}
+
+/**
+ * Works for `ms`, extending where the lock does not by itself; careful clients stop as soon as they know that it is lost, and
+ * extend sooner, or stop, where the lock promised less than it was asked for. `promise`: what it said last.
+ */
+export function* workOn(
+  options: Pick<WorkloadOptions, 'leaseMs' | 'careless' | 'nowMs'>,
+  { id }: Granted,
+  ms: number,
+  { features }: Pick<HandshakeValue, 'features'>,
+  promise: Completion,
+): ScriptPart<boolean> {
+  const { leaseMs, careless } = options;
+  const untilLost = careless ? {} : { untilLost: id };
+  const byItself = features.includes('renews');
+  let said = promise;
+  for (let leftMs = ms; leftMs > 0; ) {
+    const promisedMs = careless || byItself ? Number.POSITIVE_INFINITY : stillPromisedMs(options, said);
+    if (promisedMs === 0) return false;
+    const workMs = Math.min(leftMs, byItself ? ms : leaseMs * EXTEND_AFTER, promisedMs);
+    const woke = yield { do: 'idle', ms: workMs, ...untilLost };
+    if (woke.type === 'woke' && woke.lost) return false;
+    leftMs -= workMs;
+    if (leftMs <= 0) return true;
+    const extended = yield { do: 'extend', hold: id, leaseMs };
+    if (extended.type === 'ok') said = extended;
+    else if (!careless) return false;
+  }
+  return true;
 }
 
 export function* release({ id }: Granted): ScriptPart<void> {

@@ -20,10 +20,20 @@ export function blameFor(violation: Violation, kind: FindingKind | undefined, in
   return byCause.on === 'lease' ? NOT_PROVEN : byCause;
 }
 
-function isShown({ onlyIf }: OwnMistake, violation: Violation, input: CheckInput): boolean {
+function isShown({ onlyIf, since }: OwnMistake, violation: Violation, input: CheckInput): boolean {
   if (onlyIf === undefined) return true;
   if (onlyIf === 'all leases had ended') return allLeasesHadEnded(violation, input);
-  return serversKeptAll(input, violation.untilNs, onlyIf === 'servers kept all, by steady clocks');
+  const fromNs = since === undefined ? Number.NEGATIVE_INFINITY : firstNs(since, violation, input);
+  const span = { fromNs, untilNs: violation.untilNs };
+  return serversKeptAll(input, span, onlyIf === 'servers kept all, by steady clocks');
+}
+
+function firstNs(since: 'its evidence' | 'its holds', { evidence, holds }: Violation, { history }: CheckInput): number {
+  const times =
+    since === 'its holds'
+      ? holds.map(({ grantSentNs }) => grantSentNs)
+      : evidence.map((line) => history.event(line)?.atNs ?? Number.NEGATIVE_INFINITY);
+  return times.length > 0 ? Math.min(...times) : Number.NEGATIVE_INFINITY;
 }
 
 function blameOnLock({ theory, link }: OwnMistake): Blame {

@@ -222,6 +222,7 @@ const descriptions: Record<string, Description> = {
     phrase: 'the client was cut off',
     blame: (violation, input) => (wentOnAwake(violation, input) ? MUST_TELL : NOT_PROVEN),
   },
+  'not-told': { phrase: 'its lock did not tell it', blame: MUST_TELL },
   'client-slow': {
     phrase: 'the client took longer than its lease',
     blame: lease(

@@ -1,12 +1,12 @@
 /**
- * Whether the servers certainly kept all that they had stored until some instant, so that what a lock got wrong by then can be
+ * Whether the servers certainly kept all that they stored between two instants, so that what a lock got wrong in that time can be
  * nothing but its own mistake.
  *
- * Promises: true only where every server was sampled, stayed one process and was never a replica; none was killed, emptied,
- * made to forget or short of memory; none was out of the observer's sight; and no stranger sent a command about the run's keys. What
- * is missing from the record may have been any of these.
+ * Promises: true only where every server was sampled before and after, was one process all the time and never a replica; none
+ * was killed, emptied, made to forget or short of memory; none was out of the observer's sight; and no stranger sent a command
+ * about the run's keys. What is missing from the record may have been any of these.
  *
- * Clocks of servers, by which a key may have ended early, count only where it is asked for.
+ * Clocks of servers, by which a key may have ended early, count only where it is asked for: none was off then.
  */
 import { namesOfClient } from '../../harness/record/facts/clients.js';
 import { deadlineMs } from '../../harness/record/facts/deadlines.js';
@@ -30,15 +30,19 @@ const MOVING: ReadonlySet<string> = new Set(['clock-jumped', 'clock-drifts', 'cl
 /** With more commands than these, they are not all read. */
 const MOST_COMMANDS = 1_000_000;
 
-/** `steady`: nor had any clock of a server been moved by then. */
-export function serversKeptAll(input: CheckInput, untilNs: number, steady: boolean): boolean {
+export interface TimeSpan {
+  /** -Infinity: since the servers were first looked at. */
+  fromNs: number;
+  untilNs: number;
+}
+
+/** `steady`: nor was any clock of a server off. */
+export function serversKeptAll(input: CheckInput, span: TimeSpan, steady: boolean): boolean {
   const { history, observations } = input;
-  return (
-    untilNs < firstEffectNs(history, LOSING) &&
-    (!steady || untilNs < firstEffectNs(history, MOVING)) &&
-    untilNs < firstSeenNs(observations) &&
-    untilNs <= recordedUntilNs(input)
-  );
+  if (span.untilNs > recordedUntilNs(input)) return false;
+  const struck = (kinds: ReadonlySet<string>) =>
+    onServers(history, kinds).some(({ earliestNs, latestNs }) => earliestNs <= span.untilNs && latestNs >= span.fromNs);
+  return !struck(LOSING) && !(steady && struck(MOVING)) && seenOf(observations).shows(span);
 }
 
 /**
@@ -62,11 +66,6 @@ export function allLeasesHadEnded({ untilNs, evidence }: Violation, { history }:
   return triedNs > lastNs && ahead.every((endNs) => endNs + lastNs < untilNs - triedNs);
 }
 
-/** When a server was first struck by one of these effects, ns since the epoch. */
-function firstEffectNs(history: History, kinds: ReadonlySet<string>): number {
-  return Math.min(...onServers(history, kinds).map(({ earliestNs }) => earliestNs));
-}
-
 function onServers(history: History, kinds: ReadonlySet<string>): EffectSpan[] {
   const clients = new Set(
     history.rare.flatMap((event) => (event.type === 'client-up' ? [...namesOfClient(event), event.host] : [])),
@@ -76,31 +75,79 @@ function onServers(history: History, kinds: ReadonlySet<string>): EffectSpan[] {
   );
 }
 
-const seen = new WeakMap<Observations, number>();
+const seen = new WeakMap<Observations, Seen>();
 
-/** When the servers' record first leaves a doubt: of a long run it is long, and many findings ask. */
-function firstSeenNs(observations: Observations): number {
-  const known = seen.get(observations) ?? Math.min(firstDoubtNs(observations), firstStrangerNs(observations));
+/** Of a long run it takes long, and many findings ask. */
+function seenOf(observations: Observations): Seen {
+  const known = seen.get(observations) ?? new Seen(observations);
   seen.set(observations, known);
   return known;
 }
 
-/** As servers were seen. */
-function firstDoubtNs({ rare }: Observations): number {
-  const runIds = new Map<string, string>();
-  for (const [, seen] of rare) {
-    if (seen.type === 'evicted' || (seen.type === 'watch' && !seen.watching)) return seen.atNs;
-    if (seen.type !== 'sample') continue;
-    const runId = runIds.get(seen.node) ?? seen.runId;
-    if (seen.role !== 'primary' || seen.runId !== runId) return seen.atNs;
-    runIds.set(seen.node, runId);
-  }
-  return runIds.size === 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+interface Look {
+  atNs: number;
+  /** What must be the same at every look of a span; undefined: a look that leaves a doubt. */
+  process: string | undefined;
 }
 
-function firstStrangerNs(observations: Observations): number {
-  if (observations.commandCount > MOST_COMMANDS) return Number.NEGATIVE_INFINITY;
-  for (const [, { client, source, atNs }] of observations.commands(0, Number.POSITIVE_INFINITY))
-    if (client === undefined && source !== 'lua') return atNs;
-  return Number.POSITIVE_INFINITY;
+/** What was seen of the servers, and of strangers. */
+class Seen {
+  /** Of each server, in order. */
+  private readonly looks = new Map<string, Look[]>();
+  private readonly sights = new Map<string, { atNs: number; watching: boolean }[]>();
+  /** When something was evicted, or a stranger sent a command; -Infinity: it may have been at any time. */
+  private readonly doubtsNs: number[] = [];
+
+  constructor(observations: Observations) {
+    for (const [, one] of observations.rare) {
+      if (one.type === 'evicted') this.doubtsNs.push(one.atNs);
+      else if (one.type === 'watch') listIn(this.sights, one.node).push(one);
+      else if (one.type === 'sample')
+        listIn(this.looks, one.node).push({
+          atNs: one.atNs,
+          process: one.role === 'primary' ? one.runId : undefined,
+        });
+    }
+    if (observations.commandCount > MOST_COMMANDS) this.doubtsNs.push(Number.NEGATIVE_INFINITY);
+    else
+      for (const [, { client, source, atNs }] of observations.commands(0, Number.POSITIVE_INFINITY))
+        if (client === undefined && source !== 'lua') this.doubtsNs.push(atNs);
+  }
+
+  /** Whether every server was one primary and in sight all the time, and nothing else befell what it had. */
+  shows({ fromNs, untilNs }: TimeSpan): boolean {
+    if (this.looks.size === 0) return false;
+    if (this.doubtsNs.some((atNs) => atNs === Number.NEGATIVE_INFINITY || (atNs >= fromNs && atNs <= untilNs)))
+      return false;
+    return (
+      [...this.looks.values()].every((looks) => isOne(around(looks, fromNs, untilNs), fromNs)) &&
+      [...this.sights.values()].every((sights) => around(sights, fromNs, untilNs).every(({ watching }) => watching))
+    );
+  }
+}
+
+function isOne(looks: readonly Look[], fromNs: number): boolean {
+  const [first] = looks;
+  const isThere = first?.process !== undefined && (fromNs === Number.NEGATIVE_INFINITY || first.atNs <= fromNs);
+  return isThere && looks.every(({ process }) => process === first.process);
+}
+
+/** From the last one before the span, to the first one after it. */
+function around<Timed extends { atNs: number }>(
+  all: readonly Timed[],
+  fromNs: number,
+  untilNs: number,
+): readonly Timed[] {
+  const begin = Math.max(
+    0,
+    all.findLastIndex(({ atNs }) => atNs <= fromNs),
+  );
+  const after = all.findIndex(({ atNs }) => atNs > untilNs);
+  return all.slice(begin, after < 0 ? all.length : after + 1);
+}
+
+function listIn<One>(lists: Map<string, One[]>, name: string): One[] {
+  const list = lists.get(name) ?? [];
+  lists.set(name, list);
+  return list;
 }

@@ -21,6 +21,7 @@ export const staleReasons: readonly ((hold: Hold, evidence: Evidence, input: Che
   grantedLate,
   clientPaused,
   clientCutOff,
+  notTold,
   clientSlow,
 ];
 
@@ -151,6 +152,33 @@ function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | 
       ...(told ? [{ atNs: told.atNs, text: `${hold.client} was told to release`, history: told.i }] : []),
       acted(hold),
     ]),
+  };
+}
+
+/** How much later than its lease's end a client that was awake must have been told; a busy machine makes it late. */
+const TOLD_WITHIN_NS = 1.5e9;
+
+/**
+ * A lock that renews by itself let the lease end, whatever kept it from renewing, and told its client nothing: a client that runs
+ * can read its clock. Not of one that died: what its lock told it may have died with it.
+ */
+function notTold(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
+  const { client, leaseEndNs, untilNs, endedBy } = hold;
+  const released = releaseInvoke(hold, input);
+  // What it was to release by then it need not have kept.
+  if (released !== undefined && released.atNs <= leaseEndNs) return undefined;
+  if (!evidence.featuresOf(client).includes('renews') || endedBy === 'client-down') return undefined;
+  if (untilNs - leaseEndNs <= TOLD_WITHIN_NS) return undefined;
+  const isMeanwhile = ({ earliestNs, latestNs }: EffectSpan) =>
+    earliestNs <= untilNs && latestNs >= leaseEndNs - TOLD_WITHIN_NS;
+  const { effects } = evidence;
+  if ([...effects.on('stopped', client), ...effects.on('slowed', client)].some(isMeanwhile)) return undefined;
+  const acts = duration(untilNs - leaseEndNs);
+  const then = endedBy === 'lost' ? `heard of it only ${acts} later` : `acted as the holder for another ${acts}`;
+  return {
+    name: 'not-told',
+    sentence: `The lock renews by itself, and yet ${client}'s lease ended at ${moment(leaseEndNs)}: ${client}, which nothing had stopped, was not told, and ${then}.`,
+    chain: inOrder([granted(hold), leaseEnd(hold), acted(hold)]),
   };
 }
 

@@ -1,23 +1,29 @@
 /**
- * A client whose clock was ahead took what was still held, because its script was told by that clock that the lease was over.
+ * A client took what was still held, because its script was told by its clock that the lease was over: that clock was ahead, or
+ * the holder's was behind when the holder said until when it holds.
  *
  * Example: the key says until when it is held. c2's clock is 20 s fast; its script compares that time with c2's, finds it past,
- * and stores c2 over c1.
+ * and stores c2 over c1. Or c1's clock was 20 s slow when its script stored that time, and c2's is right.
  *
  * Named where the holder's value was certainly there when the script stored another one over it; a fault had set its client's
  * clock forward for a second at least; and one of its arguments is what that clock then showed, by which the time of the key
- * was over. The argument counts for what it shows, and not that a clock was off: locks that send no time of day are not meant.
+ * was over. Or where a fault had so set the holder's clock back when it was granted, its request was given what that clock
+ * showed, and the script that took over what a clock showed that nothing moved, later than that by more than the key was stored
+ * for. The argument counts for what it shows, and not that a clock was off: locks that send no time of day are not meant.
  *
  * Excludes clocks that drifted or went to and fro, servers whose own clock was off, and commands without a script: a SET that
  * asks nothing is `overwritten`, whatever its client had compared before.
  */
 
-import { clockMovesOf } from '../../harness/record/facts/clock-moves.js';
+import { type ClockMove, clockMovesOf } from '../../harness/record/facts/clock-moves.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
+import type { Observations } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
-import { goneLink, grantLink, leaseLink, type Reason } from './contest.js';
+import type { CauseLink } from '../../harness/vocabulary/verdict.js';
+import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason } from './contest.js';
 
 /** Every request that is still on its way when a clock is set has arrived by then. */
 const SET_SINCE_NS = 1e9;
@@ -26,33 +32,77 @@ const LOOKED_WITHIN_MS = 250;
 
 export function takenOverByClock({ observations }: CheckInput): Reason {
   return (contest, evidence) => {
-    const { earlier, later, reached, gone, tenure, key } = contest;
+    const { earlier, reached, gone, tenure, key } = contest;
     if (gone.client === undefined || gone.client === earlier.hold.client || !gone.script) return undefined;
     if (!reached || !tenure.held || tenure.losses.length > 0 || removes(gone, reached.value) !== 'yes')
       return undefined;
     // Its stamp is the machine's time only where its clock was right.
     if (!evidence.isPlaced(gone)) return undefined;
-    const moves = clockMovesOf(evidence.effects, gone.client).filter(({ span }) => span.earliestNs <= gone.ranNs);
-    const [move, ...others] = moves.filter(({ span }) => span.latestNs >= gone.ranNs - SET_SINCE_NS);
-    if (!move || others.length > 0 || move.ratePpm !== 0 || move.strobes || !wasSet(move.span, gone)) return undefined;
-    const request = observations.line(gone.observation);
-    const shownMs = gone.serverWallMs + move.offsetMs;
-    const toldMs = request?.type === 'command' ? timeIn(request.argv, shownMs) : undefined;
-    if (toldMs === undefined || toldMs <= gone.before!.expires.untilMs) return undefined;
-    const took = `${gone.client} took ${key} over by its own clock (${gone.command}), which was ${durationOfMs(move.offsetMs)} ahead`;
-    return {
-      name: 'taken-over-by-clock',
-      sentence: `${took} and by which ${earlier.hold.client}'s lease was over; ${earlier.hold.client}'s value was still there.`,
-      chain: [
-        grantLink(earlier),
-        { atNs: move.span.record.atNs, text: move.span.record.did, history: move.span.record.i },
-        { atNs: gone.atNs, text: took, observation: gone.observation },
-        ...goneLink(contest),
-        grantLink(later),
-        leaseLink(earlier),
-      ],
-    };
+    const clocks = { observations };
+    const takers = settingOf(gone.client, gone, evidence);
+    const toldMs = takers && timeGiven(gone, takers, clocks);
+    if (toldMs === undefined) return undefined;
+    const link = (move: ClockMove) => ({
+      atNs: move.span.record.atNs,
+      text: move.span.record.did,
+      history: move.span.record.i,
+    });
+    const over = `and by which ${earlier.hold.client}'s lease was over; ${earlier.hold.client}'s value was still there.`;
+    if (takers!.move) {
+      if (takers!.offsetMs < 0 || toldMs <= gone.before!.expires.untilMs) return undefined;
+      const took = `${gone.client} took ${key} over by its own clock (${gone.command}), which was ${durationOfMs(takers!.offsetMs)} ahead`;
+      return explained(`${took} ${over}`, took, link(takers!.move), contest);
+    }
+    const { hold, write } = earlier;
+    // Whose line stored it, and not that of a replica.
+    const holders = reached === write ? settingOf(hold.client, write, evidence) : undefined;
+    const storedMs = holders?.move && holders.offsetMs < 0 ? timeGiven(write, holders, clocks) : undefined;
+    if (storedMs === undefined || !isOver(storedMs, toldMs, contest)) return undefined;
+    const took = `${gone.client} took ${key} over by its clock (${gone.command}): ${hold.client}'s had been ${durationOfMs(-holders!.offsetMs)} behind when it was granted`;
+    return explained(`${took}, ${over}`, took, link(holders!.move!), contest);
   };
+}
+
+function explained(sentence: string, took: string, set: CauseLink, contest: Contest): Explanation {
+  const { earlier, later, gone } = contest;
+  const chain = [
+    grantLink(earlier),
+    set,
+    { atNs: gone.atNs, text: took, observation: gone.observation },
+    ...goneLink(contest),
+    grantLink(later),
+    leaseLink(earlier),
+  ];
+  return { name: 'taken-over-by-clock', sentence, chain: chain.sort((a, b) => a.atNs - b.atNs) };
+}
+
+/** By how much a client's clock was off when its request ran, and by what; undefined where that is not certain. */
+interface Setting {
+  offsetMs: number;
+  move?: ClockMove;
+}
+
+function settingOf(client: string, request: KeyWrite, { effects }: Evidence): Setting | undefined {
+  const moves = clockMovesOf(effects, client).filter(({ span }) => span.earliestNs <= request.ranNs);
+  const [move, ...others] = moves.filter(({ span }) => span.latestNs >= request.ranNs - SET_SINCE_NS);
+  if (!move) return { offsetMs: 0 };
+  if (others.length > 0 || move.ratePpm !== 0 || move.strobes || !wasSet(move.span, request)) return undefined;
+  return { offsetMs: move.offsetMs, move };
+}
+
+/** The time of day that a request was given, if it is what its client's clock showed. */
+function timeGiven(
+  { observation, serverWallMs }: KeyWrite,
+  { offsetMs }: Setting,
+  { observations }: { observations: Observations },
+): number | undefined {
+  const request = observations.line(observation);
+  return request?.type === 'command' ? timeIn(request.argv, serverWallMs + offsetMs) : undefined;
+}
+
+/** Whether, by the two times, more had passed than the key was stored for; by the server's clock it was not over. */
+function isOver(storedMs: number, toldMs: number, { earlier: { hold } }: Contest): boolean {
+  return toldMs - storedMs > hold.leaseMs;
 }
 
 /** Whether the clock had certainly been set for long when a request ran, and was not set right by then. */

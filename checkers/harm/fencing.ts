@@ -101,12 +101,12 @@ export const fencing: Checker = {
           headline: (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
           accusedIf:
             'the attempt that was granted left after another grant had been answered, and was given a lower token',
-          ownMistake: TOKENS_MUST_RISE,
+          ownMistake: { ...TOKENS_MUST_RISE, since: 'its evidence' },
         },
         'fence-repeat': {
           headline: (count) => `Fencing broken: ${plural(count, 'grant')} without a higher token than one before`,
           accusedIf: 'two grants of a key have the same token',
-          ownMistake: TOKENS_MUST_RISE,
+          ownMistake: { ...TOKENS_MUST_RISE, since: 'its evidence' },
         },
       },
     },

@@ -120,6 +120,7 @@ export const fifo: Checker = {
             theory: 'A fair lock grants in the order of its queue: a newcomer may not take it while another waits.',
             link: 'https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks',
             onlyIf: 'servers kept all, by steady clocks',
+            since: 'its evidence',
           },
         },
       },

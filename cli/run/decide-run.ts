@@ -49,9 +49,18 @@ function decidePlan(
     const plan = readPlanFile(faults.planFile, faults.named, topology, lacking);
     return { plan, nemesis: [...new Set(plan.steps.map((step) => step.fault))], warnings: [] };
   }
-  const { requests, warnings } = parseNemesis(faults.nemesis, topology, lacking);
+  const { requests, warnings, phases } = parseNemesis(faults.nemesis, topology, lacking);
   const { intervalMs } = faults;
-  const made = makePlan({ seed, faults: requests, topology, timeLimitMs, warmUpMs: WARM_UP_MS, intervalMs, leaseMs });
+  const made = makePlan({
+    seed,
+    faults: requests,
+    topology,
+    timeLimitMs,
+    warmUpMs: WARM_UP_MS,
+    intervalMs,
+    leaseMs,
+    ...(phases && { phases }),
+  });
   return {
     plan: made.plan,
     nemesis: requests.map(({ fault, target }) => (target ? `${fault}:${target}` : fault)),

@@ -7,6 +7,7 @@ import type { HandshakeValue } from '../vocabulary/protocol.js';
 import type { Random } from '../vocabulary/time.js';
 import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
 import type { ClientScript, Instruction, Outcome } from '../vocabulary/workload.js';
+import { AtWork } from './at-work.js';
 import { HandshakeError, LineAllowance } from './client-process.js';
 import type { HostsClient } from './command-senders.js';
 import { type ClientRun, SlotProcess } from './slot-process.js';
@@ -17,7 +18,8 @@ export interface SlotOptions extends ClientRun {
   commandTimeoutMs: number;
   /** How long a program may take to start; absent: as the protocol says. */
   startsWithinMs?: number;
-  script(random: Random, lock: HandshakeValue): ClientScript;
+  /** `resumes`: a key that the process before it held when it died. */
+  script(random: Random, lock: HandshakeValue, resumes?: string): ClientScript;
   /** The server of what the lock protects, for workloads that have one. */
   resource?: Endpoint;
 }
@@ -186,28 +188,49 @@ export class ClientSlot {
 
   private async loop(): Promise<void> {
     const stopping = this.stopping.signal;
+    let left: readonly (string | undefined)[] = [];
     while (!stopping.aborted) {
       const target = await this.alive(stopping);
-      if (target) await this.lead(target, stopping);
+      if (target) left = await this.lead(target, stopping, left);
     }
   }
 
-  /** Leads one process, each of its callers through a script of its own, until it is gone or the scripts end. */
-  private async lead(target: SlotProcess, stopping: AbortSignal): Promise<void> {
-    await Promise.all(target.callers.map((caller, n) => this.leadCaller(target, caller, n, stopping)));
+  /**
+   * Leads one process, each of its callers through a script of its own, until it is gone or the scripts end. `left`: which keys
+   * the callers before them were at work under when they ended; resolves with those of these.
+   */
+  private async lead(
+    target: SlotProcess,
+    stopping: AbortSignal,
+    left: readonly (string | undefined)[],
+  ): Promise<(string | undefined)[]> {
+    const leading = target.callers.map((caller, n) => this.leadCaller(target, caller, n, stopping, left[n]));
+    const unfinished = await Promise.all(leading);
     if (stopping.aborted && !target.client.gone && !target.condemned) await target.releaseAll();
+    return unfinished;
   }
 
-  private async leadCaller(target: SlotProcess, caller: string, n: number, stopping: AbortSignal): Promise<void> {
-    const script = this.options.script(this.options.random.fork(`script/${caller}`), target.lock);
+  private async leadCaller(
+    target: SlotProcess,
+    caller: string,
+    n: number,
+    stopping: AbortSignal,
+    resumes: string | undefined,
+  ): Promise<string | undefined> {
+    const { random } = this.options;
+    const script = this.options.script(random.fork(`script/${caller}`), target.lock, resumes);
+    const atWork = new AtWork();
     let step = script.next();
     while (!step.done) {
       const instruction = step.value;
-      if (stopping.aborted && instruction.do === 'acquire') return;
+      if (stopping.aborted && instruction.do === 'acquire') break;
+      atWork.does(instruction);
       const outcome = await target.perform(instruction, stopping, n);
-      if (target.client.gone || target.condemned) return;
+      atWork.did(instruction, outcome);
+      if (target.client.gone || target.condemned) break;
       step = script.next(outcome);
     }
+    return atWork.key;
   }
 
   private async alive(stopping: AbortSignal): Promise<SlotProcess | undefined> {

@@ -248,7 +248,8 @@ function createScheduler(
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     ...(config.startsWithinMs !== undefined && { startsWithinMs: config.startsWithinMs }),
     operationGraceMs: OPERATION_GRACE_MS,
-    script: (random, lock) => parts.workload.script({ ...config, nowMs }, random, lock),
+    script: (random, lock, resumes) =>
+      parts.workload.script({ ...config, nowMs, ...(resumes !== undefined && { resumes }) }, random, lock),
     ...(parts.workload.needs && { needs: parts.workload.needs }),
     ...(resource && { resource }),
     say: parts.say,

@@ -118,4 +118,9 @@ export interface OwnMistake extends Omit<Blame, 'on'> {
    * when keys end) none of their clocks moved; or whatever a lease or a declared deadline keeps had ended.
    */
   readonly onlyIf?: 'servers kept all' | 'servers kept all, by steady clocks' | 'all leases had ended';
+  /**
+   * From when on they kept all: since the first event that the finding names, or since the first of its holds was asked for by the
+   * attempt that was granted; absent: in the whole run until then.
+   */
+  readonly since?: 'its evidence' | 'its holds';
 }

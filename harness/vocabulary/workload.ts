@@ -18,6 +18,8 @@ export interface WorkloadOptions {
   careless: boolean;
   /** Milliseconds, from whenever: what a budget of time is counted by. */
   nowMs(): number;
+  /** A key that the process held that died in this one's place: its work is to be taken up again. */
+  resumes?: string;
 }
 
 /** How long clients work under the lock: bounds in parts of the lease, or a mixture. */
@@ -42,6 +44,24 @@ export interface MixedHolds {
   briefWaitMs?: MinMax;
   /** Of a client between two turns, milliseconds. */
   pauseMs: MinMax;
+  /** What else than to work and to release is done under some holds; absent: nothing, as before this was said. */
+  habits?: HoldHabits;
+}
+
+/** What clients do now and then that a lock must bear, each a part of the holds of its kind. */
+export interface HoldHabits {
+  /** Of long holds, those that outlast the lease, as far as the lock renews or can be extended. */
+  keptOn: number;
+  /** How long these last, in parts of the lease. */
+  kept: MinMax;
+  /** Of long holds, those that are given up, and released only when their client holds the key again. */
+  releasedLate: number;
+  /** Of brief holds, those that are extended midway. */
+  extended: number;
+  /** Of brief holds and of those that outlast the lease, the ones under which another key is taken for a moment. */
+  besideAnother: number;
+  /** Of acquires for long, those that wait for up to a lease and a fifth. */
+  patient: number;
 }
 
 /** What a client is to do next. `idle` ends early when `until` names a hold and that hold is reported lost. */

@@ -19,7 +19,7 @@ export interface LeaseParts {
   /** When the granted attempt left, as the lock says it; `sentNs` is when it did. */
   stamp?(access: TopologyAccess, sentNs: number): number;
   /** True if the lock is ours for another `leaseMs` from now. */
-  extend?(mine: OwnedKey, leaseMs: number): Promise<boolean>;
+  extend?(mine: OwnedKey, leaseMs: number, access: TopologyAccess): Promise<boolean>;
 }
 
 /** A value for each try that no other try has. */
@@ -51,7 +51,7 @@ export function leaseLock(name: string, parts: LeaseParts): LockDefinition {
         }
         const extendIt = async (newLeaseMs: number) => {
           const extensionSentNs = access.nowNs();
-          const extended = await certainOrDoubtful(extend(mine, newLeaseMs));
+          const extended = await certainOrDoubtful(extend(mine, newLeaseMs, access));
           return extended ? { validForMs: validForMs(access, extensionSentNs, newLeaseMs) } : null;
         };
         const grantSentNs = stamp ? stamp(access, sentNs) : sentNs;

@@ -30,7 +30,7 @@ export interface RetriableParts {
   pause?: Pause;
 }
 
-/** The lock with owner ids made by `ownerOf`, once per client. */
+/** The lock with owner ids made by `ownerOf`, once for all tries of an acquire. */
 export function retriableLock(
   name: string,
   ownerOf: (access: TopologyAccess) => string,
@@ -41,8 +41,7 @@ export function retriableLock(
     topologies: ['single', 'replica', 'sentinel', 'cluster'],
     async connect(access) {
       const redis = await access.redis();
-      const owner = ownerOf(access);
-      const attempt = async (key: string, leaseMs: number) => {
+      const attempt = async (key: string, owner: string, leaseMs: number) => {
         const sentNs = access.nowNs();
         try {
           const granted = await redis.eval(acquireScript, 1, key, owner, leaseMs);
@@ -56,8 +55,10 @@ export function retriableLock(
         return { hold: { release, grantSentNs: sentNs, validForMs: validForMs(access, sentNs, leaseMs) } };
       };
       return {
-        acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, pause, () => attempt(key, options.leaseMs)),
+        acquire(key: string, options: AcquireOptions) {
+          const owner = ownerOf(access);
+          return tryUntilGranted(access, options, pause, () => attempt(key, owner, options.leaseMs));
+        },
       };
     },
   });

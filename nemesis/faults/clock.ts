@@ -29,13 +29,18 @@ export const clock: NemesisFault = {
     offsetMs: { required: true, means: 'how far the clock jumps; negative: back', unit: 'ms', check: clockOffset },
   },
   unfit: () => undefined,
-  shape: (_topology, target, leaseMs) => ({
-    lane: target === 'client' || target === 'holder' ? 'clients' : 'servers',
-    forMs: { min: 1_000, max: Math.max(1_500, leaseMs) },
-    leastMs: 500,
-    settleMs: 500,
-    args: { offsetMs: [0.4, 1.2, 2, -0.4, -1.2].map((part) => Math.round(part * leaseMs)) },
-  }),
+  shape(_topology, target, leaseMs) {
+    const ofClients = target === 'client' || target === 'holder';
+    // A client that looks at its clock takes a lease for over where that is ahead by more than the lease.
+    const parts = ofClients ? [1.2, -1.2, 2] : [0.4, 1.2, 2, -0.4, -1.2];
+    return {
+      lane: ofClients ? 'clients' : 'servers',
+      forMs: { min: 1_000, max: Math.max(1_500, leaseMs) },
+      leastMs: 500,
+      settleMs: 500,
+      args: { offsetMs: parts.map((part) => Math.round(part * leaseMs)) },
+    };
+  },
   async strike(step, context) {
     const offsetMs = step.args?.offsetMs;
     if (typeof offsetMs !== 'number') throw new Refusal('offsetMs says how far the clock jumps; it is missing');

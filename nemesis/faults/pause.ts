@@ -3,10 +3,15 @@
  * as a minority: one that was stopped for over 2 s refuses to act for half a minute.
  */
 
+import type { PlanStep } from '../../harness/vocabulary/faults.js';
+import { EndedMeanwhile } from '../levers/basics.js';
 import { InForce } from '../levers/in-force.js';
-import type { NemesisFault } from '../striking/context.js';
+import type { ActiveNemesis, NemesisContext, NemesisFault } from '../striking/context.js';
 import { hostProcess, namesOf, resolveTarget } from '../striking/targets.js';
 import { spareSentinels } from './spare-sentinels.js';
+
+/** Of targets that ended before they could be stopped. */
+const MOST_TRIES = 5;
 
 export const pause: NemesisFault = {
   name: 'pause',
@@ -33,19 +38,30 @@ export const pause: NemesisFault = {
         }
       : { lane: 'servers', forMs: { min: 800, max: 2_500 }, leastMs: 300, settleMs: 1_500 },
   async strike(step, context) {
-    const struck = await resolveTarget(step, context);
-    return InForce.strike(async (inForce) => {
-      await inForce.add(spareSentinels(struck, context));
-      const grips = await inForce.addAll(struck.map((one) => context.levers.pause.pause(one.name, hostProcess(one))));
-      return {
-        record: {
-          targets: namesOf(struck),
-          did: `SIGSTOP to ${namesOf(struck).join(', ')}`,
-          proof: grips.map((grip) => grip.proof).join('; '),
-          effects: grips.flatMap(({ effects }) => effects),
-        },
-        heal: () => inForce.heal(),
-      };
-    });
+    for (let tries = 1; ; tries++) {
+      try {
+        return await stop(step, context);
+      } catch (error) {
+        // Of a role another is struck: who holds may end at any time, and the next one holds as well.
+        if (!(error instanceof EndedMeanwhile) || typeof step.target !== 'string' || tries === MOST_TRIES) throw error;
+      }
+    }
   },
 };
+
+async function stop(step: PlanStep, context: NemesisContext): Promise<ActiveNemesis> {
+  const struck = await resolveTarget(step, context);
+  return InForce.strike(async (inForce) => {
+    await inForce.add(spareSentinels(struck, context));
+    const grips = await inForce.addAll(struck.map((one) => context.levers.pause.pause(one.name, hostProcess(one))));
+    return {
+      record: {
+        targets: namesOf(struck),
+        did: `SIGSTOP to ${namesOf(struck).join(', ')}`,
+        proof: grips.map((grip) => grip.proof).join('; '),
+        effects: grips.flatMap(({ effects }) => effects),
+      },
+      heal: () => inForce.heal(),
+    };
+  });
+}

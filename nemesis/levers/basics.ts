@@ -7,6 +7,11 @@ export class Refusal extends Error implements FaultRefusal {
   readonly refused = true as const;
 }
 
+/** Who was to be struck has ended meanwhile, by itself or by another fault. */
+export class EndedMeanwhile extends Refusal {
+  override name = 'EndedMeanwhile';
+}
+
 export function isRefusal(error: unknown): error is FaultRefusal {
   return error instanceof Error && (error as Partial<FaultRefusal>).refused === true;
 }

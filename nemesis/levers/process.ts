@@ -5,7 +5,7 @@
 import type { HostProcess } from '../../harness/vocabulary/host.js';
 import type { Clock } from '../../harness/vocabulary/time.js';
 import type { ServerNode } from '../../harness/vocabulary/topology.js';
-import { message, Refusal } from './basics.js';
+import { EndedMeanwhile, message, Refusal } from './basics.js';
 import { type Grip, healOnce } from './network.js';
 import { Serial } from './serial.js';
 
@@ -65,12 +65,13 @@ export class PauseLever {
   async pause(name: string, process: HostProcess): Promise<Grip> {
     await this.serial.run(name, async () => {
       if (!this.counts.has(process)) {
-        if ((await process.state()) === 'dead') throw new Refusal(`${name} is not running`);
+        if ((await process.state()) === 'dead') throw new EndedMeanwhile(`${name} is not running`);
         process.signal('SIGSTOP');
         const state = await settles(process, 'stopped', this.clock);
         if (state !== 'stopped') {
           process.signal('SIGCONT');
-          throw new Error(`${name} (pid ${process.pid}) got SIGSTOP but is ${state}`);
+          const why = `${name} (pid ${process.pid}) got SIGSTOP but is ${state}`;
+          throw state === 'dead' ? new EndedMeanwhile(why) : new Error(why);
         }
       }
       this.counts.set(process, (this.counts.get(process) ?? 0) + 1);

@@ -177,8 +177,9 @@ ${settings.length === 0 ? markup`<p>None.</p>` : markup`<div class="scroll"><tab
 
 function holdWords(hold: HoldTimes): string {
   if (!('briefMs' in hold)) return `${hold.min} to ${hold.max} leases`;
-  const { briefMs, long, longShare, longOn } = hold;
+  const { briefMs, long, longShare, longOn, habits } = hold;
   const leases = `${long.min.toPrecision(2)} to ${long.max} leases`;
+  const kept = habits === undefined ? '' : `; ${habits.keptOn * 100} % of these up to ${habits.kept.max} leases`;
   const on = longOn === undefined ? '' : `, on ${longOn * 100} % of them`;
-  return `nearly always ${briefMs.min} to ${briefMs.max} ms; ${leases} for ${longShare * 100} % of the keys' time${on}`;
+  return `nearly always ${briefMs.min} to ${briefMs.max} ms; ${leases} for ${longShare * 100} % of the keys' time${on}${kept}`;
 }

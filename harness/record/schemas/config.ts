@@ -23,6 +23,17 @@ const topologyOptions = z.object({
 
 const bounds = z.object({ min: duration, max: duration });
 
+const part = z.number().min(0).max(1);
+
+const holdHabits = z.object({
+  keptOn: part,
+  kept: bounds,
+  releasedLate: part,
+  extended: part,
+  besideAnother: part,
+  patient: part,
+});
+
 const mixedHolds = z.object({
   briefMs: z.object({ min: positive, max: positive }),
   long: bounds,
@@ -30,6 +41,7 @@ const mixedHolds = z.object({
   longOn: positive.max(1).optional(),
   briefWaitMs: z.object({ min: positive, max: positive }).optional(),
   pauseMs: bounds,
+  habits: holdHabits.optional(),
 });
 
 export const runConfigSchema = describes<RunConfig>()(

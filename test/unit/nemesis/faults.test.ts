@@ -144,6 +144,26 @@ describe('pause', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
+  it('stops another holder where one has ended before it could be stopped', async () => {
+    const w = world('single');
+    for (const n of [2, 3]) w.clients[n]!.holding = ['lock:1'];
+    for (const n of [2, 3]) {
+      const { process } = w.clients[n]!;
+      const signal = process.signal.bind(process);
+      // It dies of itself just then, and whoever looks for holders next does not find it.
+      process.signal = (name) => {
+        if (name === 'SIGSTOP' && w.clients[5 - n]!.holding.length > 0) {
+          w.clients[n]!.holding = [];
+          signal('SIGKILL');
+        } else signal(name);
+      };
+    }
+    const active = await strike(w, 'pause', 'holder');
+    const [struck] = active.record.targets;
+    expect(['c3', 'c4']).toContain(struck);
+    await heal(w, active);
+  });
+
   it('never stops a quorum of Sentinels, also not by two faults', async () => {
     const w = world('sentinel');
     await expect(strike(w, 'pause', { names: ['s1', 's2'] })).rejects.toMatchObject({ refused: true });

@@ -13,8 +13,9 @@ const WARM_UP_MS = 1_500;
 type At = PlanStep & { atMs: number };
 
 function options(topology: PlanTopology, list: string, more: Partial<PlanOptions> = {}): PlanOptions {
-  const { requests } = parseNemesis(list, topology);
-  return { seed: 1, faults: requests, topology, timeLimitMs: 20_000, warmUpMs: WARM_UP_MS, leaseMs: 5_000, ...more };
+  const { requests, phases } = parseNemesis(list, topology);
+  const timing = { timeLimitMs: 20_000, warmUpMs: WARM_UP_MS, leaseMs: 5_000, ...(phases && { phases }) };
+  return { seed: 1, faults: requests, topology, ...timing, ...more };
 }
 
 const stepsOf = (made: { plan: { steps: PlanStep[] } }) => made.plan.steps as At[];
@@ -28,6 +29,53 @@ describe('a plan', () => {
     expect(steps(4)).toBe(steps(4));
     expect(new Set(range(10).map(steps)).size).toBe(10);
     expect(steps(2 ** 31 + 5)).toBe(steps(2 ** 31 + 5));
+  });
+
+  describe('of the default faults of one server', () => {
+    const laid = (seed: number, more: Partial<PlanOptions> = {}) =>
+      makePlan(options(topologies.single, 'default', { seed, leaseMs: 4_700, ...more }));
+    const inLane = (steps: readonly At[], lane: string) =>
+      steps.filter((step) => laneOf(step, topologies.single).lane === lane);
+
+    it('leaves a time in which nothing strikes, strikes the server next, and its clients last', () => {
+      for (const seed of range(50)) {
+        const { plan, warnings } = laid(seed);
+        expect(warnings).toEqual([]);
+        const steps = plan.steps as At[];
+        const [servers, clients] = [inLane(steps, 'servers'), inLane(steps, 'clients')];
+        expect(new Set(servers.map(({ fault }) => fault))).toEqual(new Set(['kill', 'partition', 'clock']));
+        expect(new Set(clients.map(({ fault }) => fault))).toEqual(new Set(['pause', 'kill', 'partition', 'clock']));
+        expect(Math.min(...steps.map(({ atMs }) => atMs))).toBeGreaterThan(3_000);
+        expect(Math.min(...clients.map(({ atMs }) => atMs))).toBeGreaterThan(8_500);
+        expect(Math.max(...servers.map(({ atMs, forMs }) => atMs + forMs))).toBeLessThan(11_500);
+        expect(Math.max(...clients.map(({ atMs, forMs }) => atMs + forMs))).toBeGreaterThan(14_000);
+      }
+    });
+
+    it('does so in what time there is, and in all of it where that is too little', () => {
+      const steps = laid(1, { timeLimitMs: 60_000 }).plan.steps as At[];
+      expect(Math.min(...steps.map(({ atMs }) => atMs))).toBeGreaterThan(10_000);
+      expect(Math.min(...inLane(steps, 'clients').map(({ atMs }) => atMs))).toBeGreaterThan(28_000);
+      const [first] = laid(1, { timeLimitMs: 8_000 }).plan.steps as At[];
+      expect(first!.atMs).toBeLessThan(1_500);
+    });
+
+    it('has them in another order with another seed', () => {
+      const orders = range(20).map((seed) =>
+        inLane(laid(seed).plan.steps as At[], 'clients').map(({ fault }) => fault),
+      );
+      expect(new Set(orders.map((order) => order.join())).size).toBeGreaterThan(5);
+    });
+
+    it('is not so where faults are named, nor of other deployments', () => {
+      for (const [topology, list] of [
+        [topologies.single, 'all'],
+        [topologies.single, 'kill,pause:holder'],
+        [topologies.sentinel, 'default'],
+        [topologies.redlock, 'default'],
+      ] as const)
+        expect(parseNemesis(list, topology).phases).toBeUndefined();
+    });
   });
 
   it('has of all faults those that the server can, and says which it cannot', () => {

@@ -6,6 +6,7 @@ import type { HandshakeValue } from '../../../harness/vocabulary/protocol.js';
 import type { Instruction, Outcome, Workload, WorkloadOptions } from '../../../harness/vocabulary/workload.js';
 import { locks } from '../../../lock-impl/index.js';
 import { everyFeature } from '../../../workloads/conform.js';
+import { MIXED_HOLDS } from '../../../workloads/hold-times.js';
 import { workloads } from '../../../workloads/index.js';
 
 const OPTIONS: WorkloadOptions = {
@@ -75,6 +76,96 @@ const JUDGES: Record<string, string[]> = {
   semaphore: ['mutual-exclusion', 'permits', ...WORTH],
   'fenced-resource': ['liveness', 'fencing', 'lawful-holders', 'stale-writes', ...WORTH],
 };
+
+describe('contenders whose holds are a mixture', () => {
+  /** A client for whom a long hold is due at every turn, or none ever; holds so many times. */
+  function mixed(
+    due: boolean,
+    lock: HandshakeValue,
+    answer?: (instruction: Instruction, id: number) => Outcome | undefined,
+  ) {
+    let nowMs = 0;
+    const options = { ...OPTIONS, leaseMs: 4_700, hold: MIXED_HOLDS, nowMs: () => nowMs };
+    const counting = (instruction: Instruction, id: number) => {
+      if (due) nowMs += 60_000;
+      return answer?.(instruction, id);
+    };
+    return lead(workloads.mutex!, { options, lock, answer: counting });
+  }
+  const EXTENDS: HandshakeValue = { lock: 'some', features: ['extend'] };
+  const RENEWS: HandshakeValue = { lock: 'some', features: ['renews'] };
+  const what = (steps: readonly Step[]) => steps.map(({ instruction }) => instruction.do);
+
+  test('act only under holds that they have, of one key or two, and release each', () => {
+    for (const due of [true, false])
+      for (const lock of [EXTENDS, RENEWS, { lock: 'some', features: [] }]) {
+        const held = new Set<number>();
+        for (const { instruction, outcome } of mixed(due, lock)) {
+          if (instruction.do === 'acquire' && outcome.type === 'ok') held.add(outcome.id);
+          else if ('hold' in instruction) {
+            expect(held.has(instruction.hold), JSON.stringify(instruction)).toBe(true);
+            if (instruction.do === 'release') held.delete(instruction.hold);
+          }
+          expect(held.size).toBeLessThanOrEqual(2);
+        }
+      }
+  });
+
+  test('extend a lock every third of the lease where work outlasts it, and let one that renews do so itself', () => {
+    const long = mixed(true, EXTENDS);
+    const extended = long.findIndex(({ instruction }) => instruction.do === 'extend');
+    expect(long[extended - 1]!.instruction).toMatchObject({ do: 'idle', ms: expect.closeTo(4_700 / 3) });
+    expect(what(mixed(true, RENEWS))).not.toContain('extend');
+    const outlasts = mixed(true, RENEWS).filter(
+      ({ instruction }) => instruction.do === 'idle' && instruction.ms > 4_700,
+    );
+    expect(outlasts.length).toBeGreaterThan(10);
+  });
+
+  test('stop where an extension fails, midway in brief work, too', () => {
+    for (const due of [true, false]) {
+      const refused = (instruction: Instruction, id: number): Outcome | undefined =>
+        instruction.do === 'extend' ? { type: 'fail', id } : undefined;
+      const steps = mixed(due, EXTENDS, refused);
+      steps.forEach(({ instruction }, at) => {
+        if (instruction.do === 'extend') expect(steps[at + 1]?.instruction.do ?? 'release').toBe('release');
+      });
+      expect(what(steps)).toContain('extend');
+    }
+  });
+
+  test('release what they gave up when they hold the key again, unless its owner may hold it twice', () => {
+    const steps = mixed(true, EXTENDS);
+    const given = steps.findIndex(({ instruction }) => instruction.do === 'abandon');
+    const [gave, , again, released] = steps.slice(given).map(({ instruction }) => instruction);
+    const first = (gave as { hold: number }).hold;
+    const { key } = steps.find(({ outcome }) => 'id' in outcome && outcome.id === first)!.instruction as {
+      key: string;
+    };
+    expect(again).toMatchObject({ do: 'acquire', key });
+    expect(released).toEqual({ do: 'release', hold: first });
+    const twice: HandshakeValue = { ...EXTENDS, model: { kind: 'reentrant', depth: 3 } };
+    expect(what(mixed(true, twice))).not.toContain('abandon');
+  });
+
+  test('have another key beside theirs now and then, never the same', () => {
+    const steps = mixed(false, EXTENDS);
+    let held: string | undefined;
+    let second = 0;
+    for (const { instruction } of steps) {
+      if (instruction.do === 'acquire') {
+        if (held !== undefined) {
+          second++;
+          expect(instruction.key).not.toBe(held);
+          expect(instruction.waitMs).toBeLessThanOrEqual(30);
+        }
+        held ??= instruction.key;
+      } else if (instruction.do === 'release' && instruction.hold) held = second % 2 === 1 && held ? held : undefined;
+      if (instruction.do === 'idle' && instruction.untilLost === undefined) held = undefined;
+    }
+    expect(second).toBeGreaterThan(5);
+  });
+});
 
 describe.each(Object.values(workloads))('$name', (workload) => {
   test('never ends, and acts only under holds that it has and has not released', () => {

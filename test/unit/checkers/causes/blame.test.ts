@@ -6,6 +6,7 @@ import { blameFor } from '../../../../checkers/causes/blame.js';
 import { CAUSES, causePhrase } from '../../../../checkers/causes/descriptions.js';
 import { serversKeptAll } from '../../../../checkers/causes/kept.js';
 import { checkers } from '../../../../checkers/index.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import type { Deadlines } from '../../../../harness/vocabulary/protocol.js';
 import type { FindingKind, OwnMistake, RunConfig } from '../../../../harness/vocabulary/run.js';
 import type { BlameName, CauseLink, Hold, Violation } from '../../../../harness/vocabulary/verdict.js';
@@ -65,6 +66,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'never-granted',
     'adopted-stale-key',
     'token-drawn-early',
+    'not-told',
     'key-never-expires',
     'outlives-its-lease',
     'prolonged-for-others',
@@ -245,6 +247,62 @@ describe('a kind of finding that is the mistake of the lock', () => {
     expect(asked(story, always)).toBe('lock');
   });
 
+  describe('since its first evidence', () => {
+    const since: FindingKind = {
+      ...OVERLAP,
+      ownMistake: { theory: 'It must look.', onlyIf: 'servers kept all, by steady clocks', since: 'its evidence' },
+    };
+    /** c1 is granted at 3 s, and what is found ends at 8 s. */
+    const found = (story: Story) => {
+      const input = story.grant('c1', 3).input();
+      const invoke = input.history.event(story.input().history.operations.invokeLine[0]!)!;
+      return blameFor(violation('client-paused', { evidence: [invoke.i] }), since, input).on;
+    };
+    const between = (from: number, until: number, effects: FaultEffect[], story = calm()) =>
+      story.fault(from, 0, 'f', 'strike', { effects }).fault(until, 0, 'f', 'heal', { beganNs: ns(until) });
+    const killed: FaultEffect = { kind: 'killed', who: ['r1'] };
+    const ahead: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 9_000 };
+
+    it('counts what befell servers from then on, and not before', () => {
+      expect(found(calm())).toBe('lock');
+      const another = new Story().up('c1').up('c2').watch(0.1, 'r1').sample(0.2, 'r1');
+      const again = another.sample(2.2, 'r1', { runId: 'run-2' }).sample(9, 'r1', { runId: 'run-2' });
+      expect(found(between(1, 2, [killed], again))).toBe('lock');
+      expect(found(between(1, 2, [ahead]))).toBe('lock');
+      expect(found(between(1, 4, [ahead]))).toBe('unexplained');
+      expect(found(between(7, 9, [killed]))).toBe('unexplained');
+      expect(found(calm().evicted(1, 'r1', 'another'))).toBe('lock');
+      expect(found(calm().evicted(4, 'r1', 'another'))).toBe('unexplained');
+      expect(found(calm().command(1, 'r1', 'stranger', ['GET', KEY]))).toBe('lock');
+    });
+
+    it('or since the first of its holds was asked for by the attempt that was granted', () => {
+      const kind: FindingKind = { ...since, ownMistake: { ...since.ownMistake!, since: 'its holds' } };
+      const held = (grantSentS: number) =>
+        blameFor(
+          violation('client-paused', {
+            holds: [hold('c1', { grantSentNs: ns(grantSentS) }), hold('c2', { grantSentNs: ns(6) })],
+          }),
+          kind,
+          between(1, 4, [ahead]).input(),
+        ).on;
+      expect(held(3.9)).toBe('unexplained');
+      expect(held(4.1)).toBe('lock');
+    });
+
+    it('needs a server that was looked at before, was one process until a look after, and was in sight', () => {
+      const seen = (...at: number[]) => at.reduce((story, s) => story.sample(s, 'r1'), new Story().up('c1').up('c2'));
+      expect(found(seen(2, 9))).toBe('lock');
+      expect(found(seen(4, 9))).toBe('unexplained');
+      expect(found(seen(2).sample(9, 'r1', { runId: 'run-2' }))).toBe('unexplained');
+      expect(found(seen(2, 9).sample(9.5, 'r1', { runId: 'run-2' }))).toBe('lock');
+      expect(found(seen(2, 9).sample(4, 'r2'))).toBe('unexplained');
+      expect(found(seen(2, 9).watch(1, 'r1', false))).toBe('unexplained');
+      expect(found(seen(2, 9).watch(1, 'r1', false).watch(2.5, 'r1'))).toBe('lock');
+      expect(found(seen(2, 9).watch(2.5, 'r1').watch(7, 'r1', false))).toBe('unexplained');
+    });
+  });
+
   it('counts what befell servers by then, and not what befell clients', () => {
     const later = calm().fault(9, 0, 'kill', 'strike', { effects: [{ kind: 'killed', who: ['r1'] }] });
     expect(asked(later, kept)).toBe('lock');
@@ -267,20 +325,22 @@ describe('a kind of finding that is the mistake of the lock', () => {
     const own = checkers.flatMap(({ properties }) =>
       properties.flatMap(({ kinds }) =>
         Object.entries(kinds).flatMap(([name, { ownMistake }]) =>
-          ownMistake ? [`${name}: ${ownMistake.onlyIf ?? 'always'}`] : [],
+          ownMistake
+            ? [`${name}: ${ownMistake.onlyIf ?? 'always'}${ownMistake.since ? `, since ${ownMistake.since}` : ''}`]
+            : [],
         ),
       ),
     );
     expect(own.sort()).toEqual([
       'deadlock: all leases had ended',
-      'fence-inversion: servers kept all, by steady clocks',
-      'fence-repeat: servers kept all, by steady clocks',
-      'fifo-inversion: servers kept all, by steady clocks',
+      'fence-inversion: servers kept all, by steady clocks, since its evidence',
+      'fence-repeat: servers kept all, by steady clocks, since its evidence',
+      'fifo-inversion: servers kept all, by steady clocks, since its evidence',
       'lawful-holder-refused: servers kept all, by steady clocks',
       'left-behind: always',
       'permit-leak: servers kept all, by steady clocks',
-      'revived: servers kept all',
-      'silent-release: servers kept all',
+      'revived: servers kept all, since its holds',
+      'silent-release: servers kept all, since its holds',
       'slept: always',
     ]);
   });
@@ -289,7 +349,11 @@ describe('a kind of finding that is the mistake of the lock', () => {
 it('is not said to be by servers that kept all where there are more commands than are read', () => {
   const kept = (commandCount: number) => {
     const input = calm().input();
-    return serversKeptAll({ ...input, observations: { ...input.observations, commandCount } }, ns(7), false);
+    return serversKeptAll(
+      { ...input, observations: { ...input.observations, commandCount } },
+      { fromNs: ns(1), untilNs: ns(7) },
+      false,
+    );
   };
   expect(kept(1_000_000)).toBe(true);
   expect(kept(1_000_001)).toBe(false);

@@ -233,6 +233,63 @@ describe('lease-too-short by an extension', () => {
   });
 });
 
+describe('taken-over-by-clock, where the clock of the holder was behind', () => {
+  interface Telling {
+    /** What c1's request was given, and c2's, milliseconds since the run began. */
+    storedMs?: number;
+    toldMs?: number;
+    offsetMs?: number;
+    from?: number;
+    effects?: FaultEffect[];
+    before?: (story: Story) => Story;
+  }
+
+  /** c1's clock is 20 s slow; it is granted at 3 s for 5 s, and c2's script, whose clock is right, takes the lock over at 4 s. */
+  function names(telling: Telling = {}): string[] {
+    const { offsetMs = -20_000, from = 1, before = (story: Story) => story } = telling;
+    const { storedMs = 3_000 + offsetMs, toldMs = 4_000 } = telling;
+    const { effects = [{ kind: 'clock-jumped', who: ['c1'], offsetMs }] } = telling;
+    const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1');
+    story.fault(from, 0, 'clock', 'strike', { did: 'clock of c1 set back', targets: ['c1'], effects });
+    const script = (at: number, client: string, nowMs: number) => {
+      story.command(at, 'r1', client, [
+        'EVAL',
+        'script',
+        '1',
+        KEY,
+        `value-of-${client}`,
+        '5000',
+        String(EPOCH_WALL_MS + nowMs),
+      ]);
+      story.command(at, 'r1', 'lua', ['exists', KEY]);
+      story.command(at, 'r1', 'lua', ['set', KEY, `value-of-${client}`, 'PX', '5000']);
+    };
+    story.grant('c1', 3.001);
+    script(3, 'c1', storedMs);
+    before(story).sample(3.9, 'r1', { owner: 'value-of-c1', pttlMs: 4_099 });
+    story.grant('c2', 4.001);
+    script(4, 'c2', toldMs);
+    story.sample(5, 'r1', { owner: 'value-of-c2', pttlMs: 4_000 }).release('c1', 6).release('c2', 6.5);
+    return causeNames(story);
+  }
+
+  it('is named', () => expect(names()).toEqual(['taken-over-by-clock']));
+
+  it('is not where either was given no such time, or not enough had passed between the two', () => {
+    expect(names({ storedMs: 3_000 })).toEqual(['unexplained']);
+    expect(names({ toldMs: 24_000 })).toEqual(['unexplained']);
+    expect(names({ offsetMs: -3_900 })).toEqual(['unexplained']);
+    expect(names({ offsetMs: -4_100 })).toEqual(['taken-over-by-clock']);
+  });
+
+  it('is not where the clock had only just been set, or may have been anywhere, or the value may have gone', () => {
+    expect(names({ from: 2.5 })).toEqual(['unexplained']);
+    expect(names({ effects: [{ kind: 'clock-strobes', who: ['c1'], offsetMs: -20_000 }] })).toEqual(['unexplained']);
+    expect(names({ effects: [{ kind: 'clock-jumped', who: ['c3'], offsetMs: -20_000 }] })).toEqual(['unexplained']);
+    expect(names({ before: (story) => story.watch(3.92, 'r1', false).watch(3.94, 'r1') })).toEqual(['unexplained']);
+  });
+});
+
 describe('taken-over-by-clock', () => {
   interface Telling {
     /** What c2's script was told, milliseconds since the run began. */

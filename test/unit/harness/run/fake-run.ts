@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { Ledger } from '../../../../harness/record/facts/ledger.js';
 import { Recorder } from '../../../../harness/record/recorder.js';
-import { Scheduler } from '../../../../harness/run/scheduler.js';
+import { Scheduler, type SchedulerOptions } from '../../../../harness/run/scheduler.js';
 import { createRandom } from '../../../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.js';
 import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import type { Host } from '../../../../harness/vocabulary/host.js';
 import type { Clock } from '../../../../harness/vocabulary/time.js';
-import type { ClientScript } from '../../../../harness/vocabulary/workload.js';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -19,7 +18,12 @@ afterEach(() => {
 });
 
 /** Not started yet. `changed`: what the clock does otherwise than the real one. */
-export function fakeRun(hosts: Host[], script: () => ClientScript, changed: Partial<Clock> = {}, callers?: number) {
+export function fakeRun(
+  hosts: Host[],
+  script: SchedulerOptions['script'],
+  changed: Partial<Clock> = {},
+  callers?: number,
+) {
   const epochNs = monotonicNs();
   const clock = { ...realClock(epochNs), ...changed };
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));

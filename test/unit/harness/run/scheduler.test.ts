@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { SchedulerOptions } from '../../../../harness/run/scheduler.js';
 import { monotonicNs } from '../../../../harness/runtimes/real-clock.js';
 import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import type { ClientScript, Instruction, Outcome } from '../../../../harness/vocabulary/workload.js';
@@ -7,7 +8,7 @@ import { fakeRun } from './fake-run.js';
 
 const HELLO = { type: 'ok', value: { lock: 'fake', features: ['clock'] } };
 
-async function setUp(script: () => ClientScript, hello: object = HELLO) {
+async function setUp(script: SchedulerOptions['script'], hello: object = HELLO) {
   const { host, processes } = fakeHost('c1');
   const { scheduler, clock, events } = fakeRun([host], script);
   const started = scheduler.start();
@@ -190,6 +191,35 @@ describe('a history that can be trusted', () => {
     const next = await greet(1);
     await recorded((event) => event.type === 'client-up' && event.client === 'c1.2');
     await next.nextRequest();
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test('a process is told what the one before it worked under when it died, and nothing of what that had let go', async () => {
+    const resumed: (string | undefined)[] = [];
+    const world = await setUp(function* (_random, _lock, resumes) {
+      resumed.push(resumes);
+      const first = yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 100 };
+      if (resumed.length > 1) yield { do: 'release', hold: (first as { id: number }).id };
+      yield { do: 'idle', ms: resumed.length > 2 ? 1e6 : 1 };
+      yield { do: 'acquire', key: 'lock:1', leaseMs: 5_000, waitMs: 100 };
+    });
+    const { scheduler, started, client, greet, now } = world;
+    const granted = async (process: typeof client) => {
+      const { id } = await process.nextRequest();
+      process.answer({ id, type: 'ok', began: now(), ended: now() });
+    };
+    await started;
+    scheduler.runScripts();
+    await granted(client);
+    await client.nextRequest();
+    client.exit({ code: 7, signal: null });
+    const second = await greet(1);
+    await granted(second);
+    await granted(second);
+    await second.nextRequest();
+    second.exit({ code: 7, signal: null });
+    await (await greet(2)).nextRequest();
+    expect(resumed).toEqual([undefined, 'lock:0', undefined]);
     await scheduler[Symbol.asyncDispose]();
   });
 

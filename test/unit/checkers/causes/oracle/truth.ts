@@ -165,6 +165,8 @@ export function trueStaleCauses(hold: LivedHold, leaseEndNs: number, lived: Live
     spans.some(({ fromNs, untilNs }) => fromNs <= leaseEndNs && untilNs >= leaseEndNs);
   if (inForce(client.stops)) found.add('client-paused');
   else if (!hold.renews && !inForce(client.cuts)) found.add('client-slow');
+  // Whatever kept it from renewing, one that ran could have looked at its clock.
+  else if (hold.renews) found.add('not-told');
   if (hold.renewalCut && inForce(client.cuts)) found.add('client-cut-off');
   return found;
 }

@@ -1,0 +1,89 @@
+/** What clients do under a hold, by the habit that was drawn for it (`HoldHabits`). */
+import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
+import type { Random } from '../harness/vocabulary/time.js';
+import type { MinMax, WorkloadOptions } from '../harness/vocabulary/workload.js';
+import type { Lasting, TurnTimes } from './hold-times.js';
+import { type Granted, release, type ScriptPart, type Turn, type turns, work, workOn } from './turns.js';
+
+/** For how long another key is waited for, and held, milliseconds. */
+const A_MOMENT_MS: MinMax = { min: 1, max: 30 };
+/** When a lease has run out that was given up, in parts of it. */
+const RUN_OUT = 1.1;
+
+/** What `turns` does under each hold: works as it was drawn, and lets it go. */
+export function underHabit(
+  options: WorkloadOptions,
+  random: Random,
+  lock: HandshakeValue,
+): Parameters<typeof turns>[2] {
+  const { features, model } = lock;
+  const isMutex = (model?.kind ?? 'mutex') === 'mutex';
+  const lasting: Lasting = { renews: features.includes('renews'), extends: features.includes('extend') };
+  return function* (granted, workMs, turn, habit: TurnTimes['habit']) {
+    const drawn = habit(lasting);
+    const ms = workMs();
+    if (drawn === 'kept-on') yield* keepOn(options, random, lock, granted, ms, turn);
+    else if (drawn === 'extended') yield* extendMidway(options, granted, ms);
+    else if (drawn === 'beside-another') yield* workBesideAnother(options, random, granted, ms, turn);
+    // A lock that its owner may take again is its own until it was released as often.
+    else if (drawn === 'released-late' && isMutex) return yield* releaseLate(options, granted, ms, turn);
+    else yield* work(options, granted, ms);
+    yield* release(granted);
+  };
+}
+
+/** For longer than the lease; in half of the cases another key is taken for a moment first. */
+function* keepOn(
+  options: WorkloadOptions,
+  random: Random,
+  lock: HandshakeValue,
+  granted: Granted,
+  ms: number,
+  turn: Turn,
+): ScriptPart<void> {
+  if (random.float() < 0.5) yield* takeAnother(options, random, turn);
+  yield* workOn(options, granted, ms, lock, granted);
+}
+
+/** Long before it would be over: who asks for more time may have plenty left. */
+function* extendMidway(options: WorkloadOptions, granted: Granted, ms: number): ScriptPart<void> {
+  if (!(yield* work(options, granted, ms / 2))) return;
+  const extended = yield { do: 'extend', hold: granted.id, leaseMs: options.leaseMs };
+  if (extended.type === 'ok') yield* work(options, granted, ms / 2);
+}
+
+function* workBesideAnother(
+  options: WorkloadOptions,
+  random: Random,
+  granted: Granted,
+  ms: number,
+  turn: Turn,
+): ScriptPart<void> {
+  yield* takeAnother(options, random, turn);
+  yield* work(options, granted, ms);
+}
+
+/** Waits for no longer than a moment: two that wait for each other's key let each other go. */
+function* takeAnother(options: WorkloadOptions, random: Random, { key }: Turn): ScriptPart<void> {
+  const others = options.keys.filter((other) => other !== key);
+  if (others.length === 0) return;
+  const momentMs = () => random.int(A_MOMENT_MS.min, A_MOMENT_MS.max);
+  const { leaseMs } = options;
+  const second = yield { do: 'acquire', key: random.pick(others), leaseMs, waitMs: momentMs() };
+  if (second.type !== 'ok') return;
+  yield* work(options, second, momentMs());
+  yield* release(second);
+}
+
+/** The work is given up, its lease runs out, and the release comes when its client holds the key again for its next work. */
+function* releaseLate(options: WorkloadOptions, first: Granted, ms: number, { key }: Turn): ScriptPart<void> {
+  const { leaseMs, waitMs } = options;
+  yield* work(options, first, ms / 2);
+  yield { do: 'abandon', hold: first.id };
+  yield { do: 'idle', ms: leaseMs * RUN_OUT - ms / 2 };
+  const second = yield { do: 'acquire', key, leaseMs, waitMs };
+  yield* release(first);
+  if (second.type !== 'ok') return;
+  yield* work(options, second, ms);
+  yield* release(second);
+}
