@@ -90,7 +90,7 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
  * is a time in which all is well, and one in which the server is, before the locks are probed.
  */
 export function defaultPhases(topology: PlanTopology): LanePhases | undefined {
-  if (topology.service === 'etcd' || topology.replicated || topology.quorum === 'majority') return undefined;
+  if (topology.defaultFaults || topology.replicated || topology.quorum === 'majority') return undefined;
   return { servers: { from: 0.18, to: 0.63 }, clients: { from: 0.52, to: 1 } };
 }
 
