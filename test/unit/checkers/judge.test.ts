@@ -553,7 +553,7 @@ describe('missing records are noticed', () => {
       serverVersion: '7',
       settings: [],
     } satisfies HistoryBody;
-    const story = () => struck(held()).event(0.1, deployment).whole(30);
+    const story = () => struck(held()).event(0.1, deployment).open().whole(30);
     expect(judged(story())).toMatchObject({
       verdict: 'unknown',
       headline: expect.stringContaining('no sample of any server'),
