@@ -18,7 +18,7 @@ const FAILOVERS = [
 ];
 
 /** Of other services: how each is tortured, by what cause it is known, and the lock that has one mistake less. */
-const SERVICE_CANARIES: Record<string, { argv: readonly string[]; cause: string; twin: string }> = {
+export const SERVICE_CANARIES: Record<string, { argv: readonly string[]; cause: string; twin: string }> = {
   'etcd-read-then-put': {
     argv: ['--service', 'etcd', '--topology', 'single', '--nemesis', 'none', '--time-limit', '8s'],
     cause: 'overwritten',
