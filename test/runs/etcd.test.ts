@@ -42,7 +42,7 @@ describe.runIf(noEtcd === undefined)('etcd', () => {
   it.each([
     [['--nemesis', 'clock'], /clock is not possible here: etcd is a Go program/],
     [['--nemesis', 'failover'], /failover is not possible here: etcd replaces its leader by itself/],
-    [['--topology', 'sentinel'], /--service etcd has the topologies single and quorum, not sentinel/],
+    [['--topology', 'sentinel'], /--service etcd has the topologies quorum and single, not sentinel/],
     [['--persistence', 'rdb'], /--persistence is for Redis, not for etcd/],
     [['--lock', 'set-nx-px'], /lock set-nx-px makes no sense on topology etcd/],
     [['--server', '/nowhere/etcd'], /--server \/nowhere\/etcd is not there/],

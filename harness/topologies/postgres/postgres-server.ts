@@ -119,6 +119,8 @@ export class PostgresServer extends ServiceServer {
   async rebuild(): Promise<void> {
     this.process.signal('SIGKILL');
     await this.process.exited;
+    // Whoever is primary now may be the one that it was a copy of before it was promoted itself.
+    this.copyOf = undefined;
     await this.start();
   }
 
