@@ -30,7 +30,7 @@ export async function confirmOnServers({ place, config, fingerprint, times }: Co
   const quiet = () => {};
   let prepared: { machine: Machine; plan: Plan };
   try {
-    const machine = await probeMachine({ runtime: 'netns', server: config.redis.path }, quiet);
+    const machine = await probeMachine({ runtime: 'netns' }, quiet, config.redis);
     const topology = planTopology(topologies[config.topology]!, config.topologyOptions, config.clients);
     prepared = { machine, plan: readPlanFile(join(place, 'plan.json'), 'the plan', topology, machine.unavailable) };
   } catch (error) {

@@ -7,12 +7,16 @@ import { privateFolder } from '../../harness/machine/private-folder.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { inspectServer, LATER_COMMANDS } from '../../harness/machine/server-commands.js';
 import { services } from '../../harness/topologies/services.js';
+import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import type { Say } from '../common/say.js';
 import { type AskedMachine, type Machine, sayWhatIsMissing, withServer } from './machine.js';
 import { chooseRuntime } from './runtimes.js';
 
-/** Finds or fetches what every run needs. Throws with the remedy where something is missing. */
-export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machine> {
+/**
+ * Finds or fetches what every run needs. `known` is the server to take, where it was found before: one that was downloaded does
+ * not run by its path alone. Throws with the remedy where something is missing.
+ */
+export async function probeMachine(asked: AskedMachine, say: Say, known?: RedisBinary): Promise<Machine> {
   const runtime = await chooseRuntime(asked, say);
   say(`runtime ${runtime.name}: ${runtime.why}`);
   if (runtime.name !== 'netns') {
@@ -21,7 +25,7 @@ export async function probeMachine(asked: AskedMachine, say: Say): Promise<Machi
   }
   const cache = cacheFolder();
   const service = asked.service ?? 'redis';
-  const redis = await services[service].find({ explicit: asked.server, cacheFolder: cache, say });
+  const redis = known ?? (await services[service].find({ explicit: asked.server, cacheFolder: cache, say }));
   const machine: Machine = { runtime: runtime.name, redis, unavailable: {} };
   const clock = await buildClockShim({ cacheFolder: cache, say });
   const link = await buildLinkShaper({ cacheFolder: cache, say });

@@ -76,7 +76,8 @@ async function queued(access: TopologyAccess, etcd: Gateway, { key, lease, waitM
     // With its session its place has gone, and what it may have been granted.
     const isOver = await etcd.ask('lease/revoke', { ID: lease }).then(
       () => true,
-      () => false,
+      // A session is not kept alive while it waits: it may have run out by itself.
+      (failed: unknown) => failed instanceof NotDoneError && failed.message.includes('lease not found'),
     );
     throw isOver && String(error).includes('no answer within') ? refused('held') : error;
   }
