@@ -211,11 +211,16 @@ async function bundlePrograms(turn) {
   const maps = ['--sourcemap', '--sources-content=false'];
   const output = [`--outdir=${DIST_NEW}`, `--outbase=${DIST_NEW}`, '--allow-overwrite', '--log-level=error'];
   const programs = bundledPrograms.map((path) => join(DIST_NEW, path));
-  const esbuild = [process.execPath, join(NODE_MODULES, 'esbuild', 'bin', 'esbuild')];
-  const bundled = await run([...esbuild, ...programs, ...options, ...maps, ...output, `--banner:js=${banner}`], turn);
+  const bundled = await run([...bundler(), ...programs, ...options, ...maps, ...output, `--banner:js=${banner}`], turn);
   if (bundled.status !== 0) {
     throw new SetUpError(`the compiled programs cannot be bundled; esbuild said:\n${bundled.output.trim()}`);
   }
+}
+
+/** A script that finds the program, or the program itself in that place where npm ran the package's install script. */
+function bundler() {
+  const path = join(NODE_MODULES, 'esbuild', 'bin', 'esbuild');
+  return readFileSync(path).subarray(0, 2).toString('latin1') === '#!' ? [process.execPath, path] : [path];
 }
 
 /** The compiler itself where its package tells the way, not the script that starts it: that one would outlive a kill. */

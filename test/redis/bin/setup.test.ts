@@ -28,6 +28,7 @@ import { haveCompiler } from '../../support/needs.js';
 const BIN = fileURLToPath(new URL('../../../bin', import.meta.url));
 const INSTALLING = 'lock-torture: installing packages (first run)…\n';
 const COMPILING = 'lock-torture: compiling (first run)…\n';
+const CHANGED = 'lock-torture: compiling (sources have changed)…\n';
 const WAITING = 'lock-torture: waiting for another lock-torture to finish its set-up…\n';
 
 /** A compiler: every src/*.ts becomes a .js in --outDir. While the file `hold` is there it stops after the first. */
@@ -78,6 +79,8 @@ function write(path: string, content: unknown): void {
   mkdirSync(dirname(join(project, path)), { recursive: true });
   writeFileSync(join(project, path), typeof content === 'string' ? content : JSON.stringify(content));
 }
+
+const read = (path: string) => readFileSync(join(project, path), 'utf8');
 
 interface Start {
   child: ChildProcess;
@@ -133,11 +136,25 @@ describe('set-up', () => {
     expect(await setUp()).toEqual({ exitCode: 0, said: COMPILING });
   });
 
+  it("bundles with esbuild's script, and with the program that its install script puts there", async () => {
+    const SCRIPT = `#!/usr/bin/env node\nrequire('node:fs').writeFileSync('bundled-by', 'script');`;
+    await setUp();
+    const bundler = 'node_modules/esbuild/bin/esbuild';
+    write('package.json', { ...JSON.parse(read('package.json')), bundledPrograms: ['a.js'] });
+    write(bundler, SCRIPT);
+    expect(await setUp()).toEqual({ exitCode: 0, said: CHANGED });
+    expect(read('bundled-by')).toBe('script');
+    // Node could not read this one.
+    cpSync('/bin/true', join(project, bundler));
+    write('src/a.ts', 'a, longer');
+    expect(await setUp()).toEqual({ exitCode: 0, said: CHANGED });
+  });
+
   it('compiles again when a source changed, and leaves no output of a deleted one', async () => {
     await setUp();
     write('src/a.ts', 'a, longer');
     rmSync(join(project, 'src/b.ts'));
-    expect(await setUp()).toEqual({ exitCode: 0, said: 'lock-torture: compiling (sources have changed)…\n' });
+    expect(await setUp()).toEqual({ exitCode: 0, said: CHANGED });
     expect(compiled()).toEqual(['.stamp', 'a.js']);
     expect(readFileSync(join(project, 'dist/a.js'), 'utf8')).toBe('a, longer');
     expect(leftovers()).toEqual([]);
