@@ -3,7 +3,7 @@ import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
 import type { Random } from '../harness/vocabulary/time.js';
 import type { MinMax, WorkloadOptions } from '../harness/vocabulary/workload.js';
 import type { Lasting, TurnTimes } from './hold-times.js';
-import { type Granted, release, type ScriptPart, type Turn, type turns, work, workOn } from './turns.js';
+import { type Granted, release, type ScriptPart, type Turn, type turns, whilePromised, work, workOn } from './turns.js';
 
 /** For how long another key is waited for, and held, milliseconds. */
 const A_MOMENT_MS: MinMax = { min: 1, max: 30 };
@@ -23,10 +23,10 @@ export function underHabit(
     const drawn = habit(lasting);
     const ms = workMs();
     if (drawn === 'kept-on') yield* keepOn(options, random, lock, granted, ms, turn);
-    else if (drawn === 'extended') yield* extendMidway(options, granted, ms);
-    else if (drawn === 'beside-another') yield* workBesideAnother(options, random, granted, ms, turn);
+    else if (drawn === 'extended') yield* extendMidway(options, lock, granted, ms);
+    else if (drawn === 'beside-another') yield* workBesideAnother(options, random, lock, granted, ms, turn);
     // A lock that its owner may take again is its own until it was released as often.
-    else if (drawn === 'released-late' && isMutex) return yield* releaseLate(options, granted, ms, turn);
+    else if (drawn === 'released-late' && isMutex) return yield* releaseLate(options, lock, granted, ms, turn);
     else yield* work(options, granted, ms);
     yield* release(granted);
   };
@@ -41,49 +41,68 @@ function* keepOn(
   ms: number,
   turn: Turn,
 ): ScriptPart<void> {
-  if (random.float() < 0.5) yield* takeAnother(options, random, turn);
+  if (random.float() < 0.5) yield* takeAnother(options, random, lock, granted, turn);
   yield* workOn(options, granted, ms, lock, granted);
 }
 
 /** Long before it would be over: who asks for more time may have plenty left. */
-function* extendMidway(options: WorkloadOptions, granted: Granted, ms: number): ScriptPart<void> {
+function* extendMidway(options: WorkloadOptions, lock: HandshakeValue, granted: Granted, ms: number): ScriptPart<void> {
   if (!(yield* work(options, granted, ms / 2))) return;
-  const extended = yield { do: 'extend', hold: granted.id, leaseMs: options.leaseMs };
+  const extended = yield {
+    do: 'extend',
+    hold: granted.id,
+    leaseMs: options.leaseMs,
+    ...whilePromised(options, granted, lock, granted),
+  };
   if (extended.type === 'ok') yield* work(options, granted, ms / 2);
 }
 
 function* workBesideAnother(
   options: WorkloadOptions,
   random: Random,
+  lock: HandshakeValue,
   granted: Granted,
   ms: number,
   turn: Turn,
 ): ScriptPart<void> {
-  yield* takeAnother(options, random, turn);
+  yield* takeAnother(options, random, lock, granted, turn);
   yield* work(options, granted, ms);
 }
 
 /** Waits for no longer than a moment: two that wait for each other's key let each other go. */
-function* takeAnother(options: WorkloadOptions, random: Random, { key }: Turn): ScriptPart<void> {
+function* takeAnother(
+  options: WorkloadOptions,
+  random: Random,
+  lock: HandshakeValue,
+  first: Granted,
+  { key }: Turn,
+): ScriptPart<void> {
   const others = options.keys.filter((other) => other !== key);
   if (others.length === 0) return;
   const momentMs = () => random.int(A_MOMENT_MS.min, A_MOMENT_MS.max);
   const { leaseMs } = options;
-  const second = yield { do: 'acquire', key: random.pick(others), leaseMs, waitMs: momentMs() };
+  const holding = () => whilePromised(options, first, lock, first);
+  const second = yield { do: 'acquire', key: random.pick(others), leaseMs, waitMs: momentMs(), ...holding() };
   if (second.type !== 'ok') return;
   yield* work(options, second, momentMs());
-  yield* release(second);
+  yield* release(second, holding());
 }
 
 /** The work is given up, its lease runs out, and the release comes when its client holds the key again for its next work. */
-function* releaseLate(options: WorkloadOptions, first: Granted, ms: number, { key }: Turn): ScriptPart<void> {
+function* releaseLate(
+  options: WorkloadOptions,
+  lock: HandshakeValue,
+  first: Granted,
+  ms: number,
+  { key }: Turn,
+): ScriptPart<void> {
   const { leaseMs, waitMs } = options;
   yield* work(options, first, ms / 2);
   yield { do: 'abandon', hold: first.id };
   yield { do: 'idle', ms: leaseMs * RUN_OUT - ms / 2 };
   const second = yield { do: 'acquire', key, leaseMs, waitMs };
-  yield* release(first);
-  if (second.type !== 'ok') return;
+  if (second.type !== 'ok') return yield* release(first);
+  yield* release(first, whilePromised(options, second, lock, second));
   yield* work(options, second, ms);
   yield* release(second);
 }

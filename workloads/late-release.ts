@@ -3,7 +3,7 @@
  * next task, and only then the release of the first one comes. It must not free what the second one holds.
  */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { release, turns, work } from './turns.js';
+import { release, turns, whilePromised, work } from './turns.js';
 
 /** How many of ten holds outlive their lease. */
 const LATE_IN_TEN = 5;
@@ -16,7 +16,7 @@ export const lateRelease: Workload = {
   summary: 'clients release a hold that ran out when they hold the lock again for their next task',
   model: { kind: 'mutex' },
   defaults: { nemesis: 'none', clients: 4, leaseMs: 500, keys: 2, waitMs: 1_000, hold: { min: TASK, max: TASK } },
-  script: (options, random) =>
+  script: (options, random, lock) =>
     turns(options, random, function* (first, _, { key }) {
       const { leaseMs, waitMs } = options;
       yield* work(options, first, leaseMs * TASK);
@@ -24,8 +24,8 @@ export const lateRelease: Workload = {
       yield { do: 'abandon', hold: first.id };
       yield { do: 'idle', ms: leaseMs * (RUN_OUT - TASK) };
       const second = yield { do: 'acquire', key, leaseMs, waitMs };
-      yield* release(first);
-      if (second.type !== 'ok') return;
+      if (second.type !== 'ok') return yield* release(first);
+      yield* release(first, whilePromised(options, second, lock, second));
       yield* work(options, second, leaseMs * TASK);
       yield* release(second);
     }),

@@ -3,7 +3,7 @@
  * and lets both go. Clients that wait for each other's second lock must not do so for ever, and no account may lose a count.
  */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { type Granted, release, type ScriptPart, turns, work } from './turns.js';
+import { type Granted, release, type ScriptPart, turns, whilePromised, work } from './turns.js';
 
 export const multi: Workload = {
   name: 'multi',
@@ -12,12 +12,13 @@ export const multi: Workload = {
   model: { kind: 'mutex' },
   resource: true,
   defaults: { waitMs: 500, hold: { min: 0.01, max: 0.3 } },
-  script: (options, random) =>
+  script: (options, random, lock) =>
     turns(options, random, function* (first, workMs, { key }) {
       const { leaseMs, waitMs, keys } = options;
       const others = keys.filter((other) => other !== key);
       if (others.length > 0) {
-        const second = yield { do: 'acquire', key: random.pick(others), leaseMs, waitMs };
+        const holding = whilePromised(options, first, lock, first);
+        const second = yield { do: 'acquire', key: random.pick(others), leaseMs, waitMs, ...holding };
         if (second.type === 'ok') {
           if (yield* work(options, first, workMs() / 2)) {
             yield* countOne(first);

@@ -72,19 +72,34 @@ export function stillPromisedMs(
 }
 
 /**
+ * For an operation beside a hold: a careful client that has no answer when what the lock promised is over gives the hold up, for
+ * it does not work under what it waits to hear of. Not of a lock that renews by itself: that one says itself when it is lost.
+ */
+export function whilePromised(
+  options: Pick<WorkloadOptions, 'leaseMs' | 'careless' | 'nowMs'>,
+  { id }: Granted,
+  { features }: Pick<HandshakeValue, 'features'>,
+  promise: Completion,
+): { givesUp?: { hold: number; afterMs: number } } {
+  if (options.careless || features.includes('renews')) return {};
+  return { givesUp: { hold: id, afterMs: stillPromisedMs(options, promise) } };
+}
+
+/**
  * Works for `ms`, extending where the lock does not by itself; careful clients stop as soon as they know that it is lost, and
  * extend sooner, or stop, where the lock promised less than it was asked for. `promise`: what it said last.
  */
 export function* workOn(
   options: Pick<WorkloadOptions, 'leaseMs' | 'careless' | 'nowMs'>,
-  { id }: Granted,
+  granted: Granted,
   ms: number,
-  { features }: Pick<HandshakeValue, 'features'>,
+  lock: Pick<HandshakeValue, 'features'>,
   promise: Completion,
 ): ScriptPart<boolean> {
+  const { id } = granted;
   const { leaseMs, careless } = options;
   const untilLost = careless ? {} : { untilLost: id };
-  const byItself = features.includes('renews');
+  const byItself = lock.features.includes('renews');
   let said = promise;
   for (let leftMs = ms; leftMs > 0; ) {
     const promisedMs = careless || byItself ? Number.POSITIVE_INFINITY : stillPromisedMs(options, said);
@@ -94,13 +109,13 @@ export function* workOn(
     if (woke.type === 'woke' && woke.lost) return false;
     leftMs -= workMs;
     if (leftMs <= 0) return true;
-    const extended = yield { do: 'extend', hold: id, leaseMs };
+    const extended = yield { do: 'extend', hold: id, leaseMs, ...whilePromised(options, granted, lock, said) };
     if (extended.type === 'ok') said = extended;
     else if (!careless) return false;
   }
   return true;
 }
 
-export function* release({ id }: Granted): ScriptPart<void> {
-  yield { do: 'release', hold: id };
+export function* release({ id }: Granted, beside: ReturnType<typeof whilePromised> = {}): ScriptPart<void> {
+  yield { do: 'release', hold: id, ...beside };
 }

@@ -2,12 +2,12 @@
 
 /** How an operation is staged is no part of what was asked of the lock. */
 export function withoutStaging<One extends object>(instruction: One): One {
-  const { stopAt: _, ...asked } = withoutCancel(instruction) as One & { stopAt?: string };
+  const { stopAt: _, ...asked } = withoutGivingUp(instruction) as One & { stopAt?: string };
   return asked as One;
 }
 
-/** When its caller gives up is told when it does. */
-export function withoutCancel<One extends object>(instruction: One): One {
-  const { cancelAfterMs: _, ...asked } = instruction as One & { cancelAfterMs?: number };
+/** When its caller gives up, the operation or what it holds beside it, is told when it does. */
+export function withoutGivingUp<One extends object>(instruction: One): One {
+  const { cancelAfterMs: _, givesUp: __, ...asked } = instruction as One & { cancelAfterMs?: number; givesUp?: object };
   return asked as One;
 }

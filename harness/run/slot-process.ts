@@ -15,11 +15,11 @@ import type { HandshakeValue, Notice } from '../vocabulary/protocol.js';
 import type { Clock } from '../vocabulary/time.js';
 import type { HoldLedger } from '../vocabulary/verdict.js';
 import type { Instruction, Outcome } from '../vocabulary/workload.js';
-import { withoutCancel, withoutStaging } from './asked.js';
+import { withoutGivingUp, withoutStaging } from './asked.js';
 import { CALLERS, callerNames, comingUp } from './callers.js';
 import { ClientProcess, type LineAllowance, type RequestBody } from './client-process.js';
 import { givingUp } from './giving-up.js';
-import { inTime } from './in-time.js';
+import { inTime, untilItRuns } from './in-time.js';
 import { type HeldOp, judgeReply } from './judge-reply.js';
 import type { StepStops } from './step-stops.js';
 
@@ -182,6 +182,17 @@ export class SlotProcess implements ClientTarget {
       () => void this.client.exchange(this.client.reserveId(), { op: 'cancel', acquire: id }),
     );
     const { process } = this.client;
+    const giving = 'givesUp' in instruction ? instruction.givesUp : undefined;
+    if (giving) {
+      const { hold, afterMs } = giving;
+      // A process that is stopped gives nothing up before it runs again.
+      givingUp(
+        clock,
+        afterMs,
+        answer,
+        () => void untilItRuns(answer, { clock, process, stopping }).then((runs) => runs && this.abandon(hold, client)),
+      );
+    }
     const reply = await inTime(answer, { clock, process, limitMs, graceMs: this.run.operationGraceMs, stopping });
     const readNs = clock.nowNs();
     const cancelledNs = cancelled();
@@ -215,7 +226,7 @@ export class SlotProcess implements ClientTarget {
     body: RequestBody;
     limitMs: number;
   } {
-    const { do: op, ...fields } = withoutCancel(instruction);
+    const { do: op, ...fields } = withoutGivingUp(instruction);
     const body = { op, ...fields } as RequestBody;
     const operationGraceMs = Math.max(this.run.operationGraceMs, this.handshake?.answersWithinMs ?? 0);
     if (instruction.do === 'acquire')

@@ -64,6 +64,11 @@ export interface HoldHabits {
   patient: number;
 }
 
+/** While it waits for an operation's answer a client may have to give up what it holds, recorded as by `abandon`. */
+interface GivingUp {
+  givesUp?: { hold: number; afterMs: number };
+}
+
 /** What a client is to do next. `idle` ends early when `until` names a hold and that hold is reported lost. */
 export type Instruction =
   | ({
@@ -74,9 +79,10 @@ export type Instruction =
       mode?: LockMode;
       /** The caller gives up after so long, milliseconds, if there is no answer by then. */
       cancelAfterMs?: number;
-    } & Stoppable)
-  | ({ do: 'extend'; hold: number; leaseMs: number } & Stoppable)
-  | ({ do: 'release'; hold: number } & Stoppable)
+    } & Stoppable &
+      GivingUp)
+  | ({ do: 'extend'; hold: number; leaseMs: number } & Stoppable & GivingUp)
+  | ({ do: 'release'; hold: number } & Stoppable & GivingUp)
   /** Of what the lock protects; only in a workload with a resource. */
   | { do: 'read'; hold: number }
   | { do: 'write'; hold: number; value: number }

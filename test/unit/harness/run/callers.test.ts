@@ -1,4 +1,4 @@
-/** Several callers in one process, and acquires that are given up. */
+/** Several callers in one process, and what a client gives up: an acquire, or a hold while it waits for an answer. */
 import { describe, expect, test } from 'vitest';
 import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import type { ClientScript, Outcome } from '../../../../harness/vocabulary/workload.js';
@@ -129,5 +129,58 @@ describe('an acquire that is given up', () => {
     expect(await run.event(({ type }) => type === 'fail')).not.toHaveProperty('cancelledNs');
     expect((await client.nextRequest()).op).toBe('acquire');
     await run.scheduler[Symbol.asyncDispose]();
+  });
+});
+
+describe('a hold that is given up while an operation is not answered', () => {
+  /** Longer than any machine here takes for an answer. */
+  const LONG_MS = 60_000;
+
+  function* extending(promisesMs: number[]): ClientScript {
+    const granted: Outcome = yield { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 100 };
+    if (granted.type !== 'ok') return;
+    for (const afterMs of promisesMs)
+      yield { do: 'extend', hold: granted.id, leaseMs: 5_000, givesUp: { hold: granted.id, afterMs } };
+    yield { do: 'idle', ms: 1e6 };
+  }
+
+  async function extendingClient(...promisesMs: number[]) {
+    const run = world(() => extending(promisesMs));
+    const starting = run.scheduler.start();
+    const client = run.processes[0]!;
+    await client.nextRequest();
+    client.answer({ id: 0, type: 'ok', value: { lock: 'fake', features: ['extend'], answersWithinMs: LONG_MS } });
+    await starting;
+    run.scheduler.runScripts();
+    client.answer({ id: (await client.nextRequest()).id, type: 'ok' });
+    const asked = await client.nextRequest();
+    return { ...run, client, asked };
+  }
+
+  test('is lost from then on, and the operation goes on', async () => {
+    const { client, asked, event, scheduler } = await extendingClient(20);
+    expect(asked).not.toHaveProperty('givesUp');
+    expect(await event(({ type }) => type === 'lost')).toMatchObject({ reason: 'given up by the client itself' });
+    client.answer({ id: asked.id, type: 'ok' });
+    expect(
+      await event(({ type, id }: HistoryEvent & { id?: number }) => type === 'ok' && id === asked.id),
+    ).toBeDefined();
+    client.exit({ code: null, signal: 'SIGKILL' });
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test('is not lost by one that is answered, nor by a client that is stopped before it runs again', async () => {
+    const { client, asked, events, event, clock, scheduler } = await extendingClient(LONG_MS, 20);
+    client.answer({ id: asked.id, type: 'ok' });
+    client.setState('stopped');
+    const second = await client.nextRequest();
+    await clock.sleep(150);
+    expect(events().filter(({ type }) => type === 'lost')).toEqual([]);
+    const resumedNs = clock.nowNs();
+    client.setState('running');
+    expect((await event(({ type }) => type === 'lost')).atNs).toBeGreaterThanOrEqual(resumedNs);
+    client.answer({ id: second.id, type: 'ok' });
+    client.exit({ code: null, signal: 'SIGKILL' });
+    await scheduler[Symbol.asyncDispose]();
   });
 });
