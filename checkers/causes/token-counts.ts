@@ -4,7 +4,7 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import type { RelatedKeys } from './own-stores.js';
 
-const COUNTS_UP: ReadonlySet<string> = new Set(['INCR', 'INCRBY']);
+export const COUNTS_UP: ReadonlySet<string> = new Set(['INCR', 'INCRBY']);
 
 /** A count that came to a hold's token. */
 export interface Draw {

@@ -1,0 +1,136 @@
+/** That a killed server took the count of the tokens with it is said where it is proven, and each link of that is taken away once. */
+import { describe, expect, it } from 'vitest';
+import { fencing } from '../../../../checkers/harm/fencing.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import type { Quorum } from '../../../../harness/vocabulary/topology.js';
+import { KEY, ns, Story } from '../build.js';
+
+const COUNTER = `{${KEY}}:fence`;
+
+interface Telling {
+  tokens?: readonly [number, number];
+  /** Counts to the first token, for c1 at 0.999 s and c3 before. */
+  first?: (story: Story) => Story;
+  /** Counts for c2, which was asked at 2.997 s and granted at 3 s. */
+  second?: (story: Story) => Story;
+  /** What else befell the counter. */
+  also?: (story: Story) => Story;
+  quorum?: Quorum;
+  effects?: FaultEffect[];
+  /** When the record of the kill was written. */
+  struck?: number;
+}
+
+const count = (s: Story, at: number, client: string) => s.command(at, 'r1', client, ['INCR', COUNTER]);
+const KILLED: FaultEffect[] = [
+  { kind: 'killed', who: ['r1'], sinceNs: ns(1.99) },
+  { kind: 'forgot', who: ['r1'], sinceNs: ns(1.99) },
+];
+
+/** c1 counts up to 2 and is granted at 1 s; r1 is killed at 2 s, is watched again at 2.5 s, and counts up for c2. */
+function told({
+  tokens: [higher, lower] = [2, 1],
+  first = (s) => count(count(s, 0.9, 'c3'), 0.9995, 'c1'),
+  second = (s) => count(s, 2.9995, 'c2'),
+  also = (s) => s,
+  quorum = { kind: 'primary' },
+  effects = KILLED,
+  struck = 2,
+}: Telling = {}) {
+  const story = new Story().promised({ kind: 'fenced' }).up('c1').up('c2');
+  const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
+  story
+    .event(0, { type: 'deployment', ...deployed, quorum })
+    .watch(0.1, 'r1')
+    .sample(0.5, 'r1');
+  first(story.grant('c1', 1, { token: higher }).release('c1', 1.5));
+  also(
+    story
+      .fault(struck, 0, 'amnesia', 'strike', { targets: ['r1'], did: 'SIGKILL to r1, data removed', effects })
+      .watch(2.01, 'r1', false)
+      .fault(2.4, 0, 'amnesia', 'heal', { targets: ['r1'] })
+      .watch(2.5, 'r1'),
+  );
+  second(story.grant('c2', 3, { token: lower, sent: 2.997, began: 2.997 }).release('c2', 4)).sample(5, 'r1');
+  const { violations } = fencing.check(story.input());
+  expect(violations).toHaveLength(1);
+  return violations[0]!.cause;
+}
+
+const name = (telling: Telling) => told(telling).name;
+
+describe('named', () => {
+  it('where nothing but the kill can have taken the count', () => {
+    expect(told()).toMatchObject({
+      name: 'node-forgot',
+      sentence:
+        'r1 had counted {lock:0}:fence up to 2 for c1; then it was killed and forgot what it had (SIGKILL to r1, data removed), and when it counted up for c2 it came to 1.',
+      chain: [
+        { text: 'r1 counted {lock:0}:fence up to 2 for c1' },
+        { text: 'c1 was granted lock:0 with token 2' },
+        { text: 'SIGKILL to r1, data removed' },
+        { text: 'r1 counted {lock:0}:fence up for c2' },
+        { text: 'c2 was granted lock:0 with token 1' },
+      ],
+    });
+  });
+
+  it('where others counted on, before and after, and the token came again', () => {
+    const on = (s: Story) => count(count(count(s, 0.9, 'c3'), 0.9995, 'c1'), 1.7, 'c3');
+    expect(name({ tokens: [2, 2], first: on, also: (s) => count(s, 2.6, 'c3') })).toBe('node-forgot');
+    expect(name({ also: (s) => s.sample(2.6, 'r1').command(2.7, 'r1', 'c3', ['GET', COUNTER]) })).toBe('node-forgot');
+  });
+});
+
+describe('not named', () => {
+  it('where the server was not killed, or forgot nothing', () => {
+    for (const effects of [[], [KILLED[0]!], [KILLED[1]!], [{ ...KILLED[0]!, who: ['r2'] } as FaultEffect, KILLED[1]!]])
+      expect(name({ effects })).toBe('unexplained');
+  });
+
+  it('where the second attempt may have left, or the first count run, when the server was alive or dead already', () => {
+    expect(name({ struck: 2.9985 })).toBe('unexplained');
+    const early = KILLED.map((effect) => ({ ...effect, sinceNs: ns(0.95) }) as FaultEffect);
+    expect(name({ effects: early, struck: 0.96 })).toBe('unexplained');
+  });
+
+  it('where anybody did anything else to the counter, at any time', () => {
+    const counts = (s: Story) => count(count(s, 0.9, 'c3'), 0.9995, 'c1');
+    for (const argv of [
+      ['DEL', COUNTER],
+      ['SET', COUNTER, '0'],
+      ['PEXPIRE', COUNTER, '100000'],
+    ]) {
+      const meddle = (at: number) => (s: Story) => s.command(at, 'r1', 'c3', argv);
+      const tellings: Telling[] = [
+        { first: (s) => counts(meddle(0.6)(s)) },
+        { first: (s) => meddle(1.2)(counts(s)) },
+        { also: meddle(2.7) },
+        { second: (s) => meddle(4.5)(count(s, 2.9995, 'c2')) },
+      ];
+      tellings.forEach((telling, n) => {
+        expect(name(telling), `${argv} ${n}`).not.toBe('node-forgot');
+      });
+    }
+  });
+
+  it('where the first count came to another number, or one of them was another’s, or was made twice', () => {
+    expect(name({ tokens: [3, 1] })).toBe('unexplained');
+    expect(name({ first: (s) => count(count(s, 0.9, 'c3'), 0.9995, 'c3') })).toBe('unexplained');
+    expect(name({ first: (s) => count(count(s, 0.9982, 'c1'), 0.9995, 'c1') })).toBe('unexplained');
+    expect(name({ second: (s) => count(s, 2.9995, 'c3') })).toBe('unexplained');
+    expect(name({ second: (s) => s })).toBe('unexplained');
+    expect(name({ second: (s) => count(count(s, 2.9985, 'c2'), 2.9995, 'c2') })).toBe('unexplained');
+    expect(name({ second: (s) => count(s, 2.9, 'c2') })).toBe('unexplained');
+  });
+
+  it('where the second count was of another counter', () => {
+    const other = (s: Story) => s.command(2.9995, 'r1', 'c2', ['INCR', `${COUNTER}:other`]);
+    expect(name({ second: other })).toBe('unexplained');
+  });
+
+  it('where there is another server that can have counted', () => {
+    expect(name({ also: (s) => s.sample(2.6, 'r2') })).toBe('unexplained');
+    expect(name({ quorum: { kind: 'majority', nodes: ['r1'], majority: 1 } })).toBe('unexplained');
+  });
+});
