@@ -3,7 +3,7 @@
  * breaks of watching, and what clock faults did to its clock.
  */
 import type { CommandObservation, RareObservation } from '../../vocabulary/history.js';
-import { aheadAtMost, type ClockMove, gainedBetween, strobeAt } from './clock-moves.js';
+import { aheadAtMost, type ClockMove, gainedBetween, mayMoveBetween, strobeAt } from './clock-moves.js';
 import type { ServerReading } from './commands/server-reading.js';
 import { ABSENT, type Times } from './commands/state.js';
 import { type ClockReading, type KeyWrite, NodeWrites, RECKONING_NS, type SampleObservation } from './key-writes.js';
@@ -42,6 +42,7 @@ export class NodeFeed {
   private nextJump = 0;
   /** How far the clock was off in each sample, and how many of these came before. */
   private readonly skewsMs: readonly number[];
+  private readonly lookedAtNs: readonly number[];
   private looked = 0;
   private lookedNs = Number.NEGATIVE_INFINITY;
   /** It is known to have nothing stored as yet. */
@@ -59,6 +60,7 @@ export class NodeFeed {
     this.writes = new NodeWrites(node, keys, this.isEmpty ? ABSENT : undefined, context.hasExactStamps);
     const looks = rare.flatMap(([, one]) => (one.type === 'sample' ? [one] : []));
     this.skewsMs = bestSkews(looks, context.moves);
+    this.lookedAtNs = looks.map(({ atNs }) => atNs);
     this.jumps = context.moves.flatMap(aheadAtMost).sort((a, b) => a.atNs - b.atNs);
   }
 
@@ -166,7 +168,8 @@ export class NodeFeed {
    * before. If that gives a time after the command was read, or absurdly before, the clock has moved since: the time of
    * reading it must do. Where a fault moved it since that sample, the sample after it may tell: say a clock that was 2 s ahead is
    * set right, and c1's command, which ran at once after that, is read before anybody looks again. By the sample before it would
-   * have run 2 s ago.
+   * have run 2 s ago. And where it jumped once between the two, and by the one before the command would have run later than it was
+   * read, it ran after the jump.
    */
   private reckonedBack(command: CommandObservation): number {
     const { epochWallMs } = this.context;
@@ -182,7 +185,8 @@ export class NodeFeed {
       this.movedSinceLook(atNs)
     )
       return after;
-    return isPossible(ranNs, atNs) ? ranNs : atNs;
+    if (isPossible(ranNs, atNs)) return ranNs;
+    return isPossible(after, atNs) && this.jumpedOnceBetweenLooks() ? after : atNs;
   }
 
   /**
@@ -198,11 +202,24 @@ export class NodeFeed {
       .filter((ranNs) => isPossible(ranNs, atNs));
   }
 
+  private jumpedOnceBetweenLooks(): boolean {
+    const nextNs = this.lookedAtNs[this.looked] ?? Number.NEGATIVE_INFINITY;
+    const fromNs = this.lookedNs - LOOKED_BEFORE_NS;
+    const { moves } = this.context;
+    const ends = moves.flatMap(({ span }) => [span.fromNs, span.untilNs]).filter((ns) => ns >= fromNs && ns <= nextNs);
+    return ends.length === 1 && !moves.some((move) => isMoving(move, fromNs, nextNs));
+  }
+
   private movedSinceLook(untilNs: number): boolean {
     return this.context.moves.some(({ span }) =>
       [span.fromNs, span.untilNs].some((ns) => ns >= this.lookedNs - LOOKED_BEFORE_NS && ns <= untilNs),
     );
   }
+}
+
+/** Whether the clock drifts or strobes at some moment between the two instants. */
+function isMoving(move: ClockMove, fromNs: number, untilNs: number): boolean {
+  return (move.ratePpm !== 0 || move.strobes) && mayMoveBetween(move, fromNs, untilNs);
 }
 
 /** By a stamp of so many milliseconds since the epoch, of a clock that was so far off. */

@@ -45,3 +45,24 @@ describe('where it is set right between two looks', () => {
     expect(ran(unsaid.sample(3.1, 'r1'))).toBeCloseTo(1.108, 6);
   });
 });
+
+describe('where it jumps between two looks', () => {
+  const struck = (s: Story, at = 2) => s.fault(at, 0, 'clock', 'strike', jumped(2_000));
+  // It ran at 2.001 s by a clock that was ahead by then, and was read 79 ms later.
+  const taken = (s: Story) => s.take(2.08, 'r1', 'c1', 'c1@1', 1_921);
+  const looked = (s: Story) => s.sample(2.1, 'r1', { skewMs: 2_000 });
+
+  it('by the look after it, if by the look before it would have run later than it was read', () => {
+    expect(ran(looked(taken(struck(new Story().sample(1.9, 'r1')))))).toBeCloseTo(2.001, 6);
+  });
+
+  it('by the time of reading, if nothing or more than that is known to have moved it, or nobody looked after it', () => {
+    const still = () => new Story().sample(1.9, 'r1');
+    expect(ran(looked(taken(still())))).toBeCloseTo(2.08, 6);
+    expect(ran(taken(struck(still())))).toBeCloseTo(2.08, 6);
+    expect(ran(looked(taken(struck(still()).fault(2.05, 0, 'clock', 'heal'))))).toBeCloseTo(2.08, 6);
+    const drifts = { effects: [{ kind: 'clock-drifts' as const, who: ['r1'], gainedMs: 0, ratePpm: 1_000 }] };
+    const drifting = new Story().fault(1, 1, 'clock', 'strike', drifts).sample(1.9, 'r1');
+    expect(ran(looked(taken(struck(drifting))))).toBeCloseTo(2.08, 6);
+  });
+});
