@@ -58,7 +58,8 @@ function neverHeld(model: LockModel): string {
 function accusation({ violations, failing, found }: Findings, judges: readonly Checker[]): string {
   const first = failing[0]!;
   const on = blamedOn(first);
-  const isOfIt = (one: Violation) => one.class === first.class && one.kind === first.kind && blamedOn(one) === on;
+  const isOfIt = (one: Violation) =>
+    one.class === first.class && one.kind === first.kind && blamedOn(one) === on && one.known === first.known;
   const same = violations.filter(isOfIt);
   const others = violations.filter((one) => !isOfIt(one));
   const untold = untoldOf(violations, found);

@@ -3,12 +3,14 @@
 import { bearingOf, canFail } from '../harness/record/facts/blame.js';
 import { className, inOrderOfTelling } from '../harness/record/facts/classes.js';
 import { faultFailures, lateLinks, lateStrikes, mishaps } from '../harness/record/facts/faults.js';
+import { fingerprint } from '../harness/record/facts/fingerprint.js';
 import { missingObservations } from '../harness/record/facts/missing-observations.js';
 import { moment, plural } from '../harness/record/facts/words.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { LockModel } from '../harness/vocabulary/protocol.js';
-import type { Checker, CheckerProperty, CheckInput } from '../harness/vocabulary/run.js';
+import type { Checker, CheckerProperty, CheckInput, RunConfig } from '../harness/vocabulary/run.js';
 import type {
+  Blame,
   CheckerFindings,
   CheckerResult,
   FailOn,
@@ -116,7 +118,7 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
   const missing = missingObservations(input);
   const open = [
     ...incomplete(input, judges),
-    ...notBlamed(results, violations, config.failOn),
+    ...notBlamed(results, violations, config),
     ...results.flatMap((result) => leftOpen(result, config.failOn)),
   ];
   const verdict = failing.length > 0 ? 'violated' : open.length > 0 ? 'unknown' : 'held';
@@ -155,33 +157,45 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
 /** What one checker finds, each violation with whose mistake it is. */
 export function findingsOfOne(checker: Checker, input: CheckInput): CheckerFindings {
   const findings = checker.check(input);
-  const blamed = (violation: Violation): Violation => ({
-    ...violation,
-    blame: blameFor(violation, findingKind([checker], violation), input),
-  });
+  const blamed = (violation: Violation): Violation => {
+    const blame = blameFor(violation, findingKind([checker], violation), input);
+    const known = knownAs({ ...violation, blame }, input.config.known);
+    return { ...violation, blame, ...(known && { known }) };
+  };
   return { ...findings, violations: findings.violations.map(blamed) };
+}
+
+function knownAs(
+  { blame, class: name, kind, cause }: Violation & { blame: Blame },
+  known: RunConfig['known'],
+): Violation['known'] {
+  if (!known?.fingerprints.includes(fingerprint(blame.on, name, kind, cause.name))) return undefined;
+  return known.allowed ? 'allowed' : 'fails';
 }
 
 /** Where the lock's own mistakes fail the run: what of the findings may be one, for all that is proven. */
 function notBlamed(
   results: readonly CheckerResult[],
   violations: readonly Violation[],
-  failOn: readonly FailOn[],
+  { failOn, known }: RunConfig,
 ): string[] {
   const open = violations.filter((violation) => bearingOf(violation, failOn) === 'open');
   const [first] = open;
   const explained = countByClass(violations);
   const found = totals(results);
-  const mayFail = CLASSES.filter((name) => failOn.includes('lock') && !failOn.includes(name));
+  // A class fails the run by itself, unless such findings may be known: of what is counted only, that cannot be said.
+  const failsByClass = (name: ViolationClass) => failOn.includes(name) && known?.allowed !== true;
+  const mayFail = CLASSES.filter((name) => canFail(name, failOn) && !failsByClass(name));
   const untold = mayFail.reduce((sum, name) => sum + (found[name] ?? 0) - (explained[name] ?? 0), 0);
   const whether = 'whether that is the lock’s mistake cannot be told';
+  const which = known?.allowed === true ? 'whether they are known cannot be told' : whether;
   return [
     ...(first
       ? [
           `${plural(open.length, 'finding')} without a proven cause, the first (${className(first.class)}, ${first.kind}) at ${moment(first.fromNs)} on ${first.key}: ${whether}`,
         ]
       : []),
-    ...(untold > 0 ? [`${plural(untold, 'finding')} more than are explained one by one: ${whether}`] : []),
+    ...(untold > 0 ? [`${plural(untold, 'finding')} more than are explained one by one: ${which}`] : []),
   ];
 }
 

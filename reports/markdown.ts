@@ -6,7 +6,7 @@ import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import type { Blame } from '../harness/vocabulary/verdict.js';
 import type { ReportInput } from './input.js';
 import { propertyLines } from './properties.js';
-import { countFound, EXIT_MEANING, linkOf, mostTelling, shownOfFound, whatHappened } from './words.js';
+import { countFound, EXIT_MEANING, knownWords, linkOf, mostTelling, shownOfFound, whatHappened } from './words.js';
 
 const MOST_TOLD = 5;
 const SIGNS: Record<string, string> = { held: '✅', violated: '❌', unknown: '❔' };
@@ -38,7 +38,7 @@ export function markdownSummary({ results, config, serverVersion }: ReportInput)
       const theory = blame === undefined || blame.on === 'unexplained' ? '' : `<br>Whose: ${theoryMarkdown(blame)}`;
       return [
         '',
-        `${number}. **${className(violation.class)}, ${whose(blamedOn(violation))}**${bearing}: ${plainMarkdown(whatHappened(violation))}.<br>Why: ${plainMarkdown(violation.cause.sentence)} (${plainMarkdown(violation.cause.name)})${theory}<br>Proof: ${plainMarkdown(violation.proof)}`,
+        `${number}. **${className(violation.class)}, ${whose(blamedOn(violation))}**${knownWords(violation)}${bearing}: ${plainMarkdown(whatHappened(violation))}.<br>Why: ${plainMarkdown(violation.cause.sentence)} (${plainMarkdown(violation.cause.name)})${theory}<br>Proof: ${plainMarkdown(violation.proof)}`,
       ];
     }),
     ...(untold > 0

@@ -70,7 +70,7 @@ function lineOf(result: CheckerResult, property: PropertyWords, failOn: readonly
   if (name !== undefined && found > 0) {
     const violations = result.violations.filter((one) => one.class === name);
     const sign = `✗ ${className(name)}: ${count(found)}`;
-    const state = stateOf(name, violations, failOn);
+    const state = stateOf(name, violations, found, failOn);
     return { words: broken, state, verdict: sign, told: foundWords(violations, found) };
   }
   const unknown = name !== undefined && open.length > 0 ? open.includes(name) : verdict === 'unknown';
@@ -89,11 +89,14 @@ function lineOf(result: CheckerResult, property: PropertyWords, failOn: readonly
 function stateOf(
   name: ViolationClass,
   violations: readonly Violation[],
+  found: number,
   failOn: readonly FailOn[],
 ): PropertyLine['state'] {
   const bearings = violations.map((violation) => bearingOf(violation, failOn));
-  if (failOn.includes(name) || bearings.includes('fails')) return 'broken';
-  return bearings.includes('open') ? 'unknown' : 'allowed';
+  const isAllowed = violations.some(({ known }) => known === 'allowed');
+  if ((failOn.includes(name) && !isAllowed) || bearings.includes('fails')) return 'broken';
+  // Of what is only counted it is not said whether it, too, was known.
+  return bearings.includes('open') || (isAllowed && found > violations.length) ? 'unknown' : 'allowed';
 }
 
 /** The first, the longest, whose mistakes they are, and the causes with how often each. */

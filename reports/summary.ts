@@ -5,7 +5,7 @@ import { count, plural } from '../harness/record/facts/words.js';
 import { clipped, visible } from '../harness/record/schemas/foreign-text.js';
 import { CLASSES } from '../harness/record/schemas/violation-class.js';
 import type { FailOn, JsonSummary, Results, Violation } from '../harness/vocabulary/verdict.js';
-import { blameTally, countFound, EXIT_MEANING, mostTelling, shownOfFound, whatHappened } from './words.js';
+import { blameTally, countFound, EXIT_MEANING, knownWords, mostTelling, shownOfFound, whatHappened } from './words.js';
 
 export interface SummaryInput {
   results: Results;
@@ -93,7 +93,7 @@ function theoryOf({ blame }: Violation, told: Set<string>): string | undefined {
 }
 
 function violationLines({ violation, number, bearing, theory }: Told, paint: Paint): string[] {
-  const name = `${number}. ${className(violation.class)}, ${whose(blamedOn(violation))}${BEARING_WORDS[bearing]}`;
+  const name = `${number}. ${className(violation.class)}, ${whose(blamedOn(violation))}${knownWords(violation)}${BEARING_WORDS[bearing]}`;
   return [
     `${paint(bearing === 'fails' ? '31' : '33', name)}: ${plain(whatHappened(violation))}`,
     `   Proof: ${plain(violation.proof)}`,
@@ -125,6 +125,7 @@ export function jsonSummary(results: Results, folder: string, reportPath?: strin
       cause: violation.cause.name,
       why: violation.cause.sentence,
       blame: violation.blame ?? null,
+      known: violation.known ?? null,
     })),
     checkers: Object.fromEntries(results.checkers.map((one) => [one.checker, one.verdict])),
     stats: results.stats,

@@ -27,6 +27,11 @@ export function shownOfFound({ found, violations }: Results): string | undefined
   return words.length === 0 ? undefined : words.join(', ');
 }
 
+/** What follows the name of a finding that was known before its run. */
+export function knownWords({ known }: Violation): string {
+  return known === undefined ? '' : ', known';
+}
+
 /**
  * Which violations a reader of a few is told, by their numbers in the order of reporting: the first of each class, kind, cause
  * and blame, for a reader of five should see five stories and not one of them five times; then the next of them.

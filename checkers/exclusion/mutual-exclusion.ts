@@ -44,11 +44,12 @@ function findOverlaps(input: CheckInput): CheckerFindings {
 
   const counts = { exclusion: certain.exclusion.count, stale: certain.stale.count };
   for (const overlap of unconfirmed) counts[overlap.class]--;
-  const { failOn } = input.config;
+  const { failOn, known } = input.config;
   const failing = (name: ViolationClass) => canFail(name, failOn);
   const classes = ['exclusion', 'stale'] as const;
   // Findings that do not fail the run must not hide that others, which do, may have gone unseen.
-  const fails = classes.some((name) => counts[name] > 0 && failOn.includes(name));
+  // Nor may those that are known, of which it is not said here which they are.
+  const fails = known?.allowed !== true && classes.some((name) => counts[name] > 0 && failOn.includes(name));
   const open = classes.some((name) => doubtful[name].count > 0 && failing(name)) || unconfirmed.length > 0;
   const unknown = !fails && (hidden !== undefined || open);
   return {

@@ -11,7 +11,7 @@ import { sortNearlySorted } from '../../harness/record/facts/nearly-sorted.js';
 import { listed, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, Observations, RareObservation } from '../../harness/vocabulary/history.js';
-import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
+import type { Checker, CheckInput, LeastHolds } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings } from '../../harness/vocabulary/verdict.js';
 
 /**
@@ -29,6 +29,7 @@ function findWhatIsUntested(input: CheckInput): CheckerFindings {
   const reasons = [
     ...tooFew(holds, input),
     ...noContention(holds, contended),
+    ...fewerThanAsked({ holds: proven(holds), struckHolds }, input),
     ...faultsThatNeverStruck(faults, input),
     ...failoverThatNeverHappened(faults, input),
     ...(input.plan.steps.length > 0 && struckHolds === 0
@@ -98,6 +99,19 @@ function tooFew(holds: Holds, { config }: CheckInput): string[] {
   if (count >= least) return [];
   const rule = `${HOLDS_AT_LEAST}, or two for each of ${clients === config.clients ? '' : 'up to '}${plural(clients, 'client')}`;
   return [`there were only ${plural(count, 'hold')}; fewer than ${least} prove nothing (${rule})`];
+}
+
+/** What whoever started the run wants it to have, above what makes it worth anything. */
+function fewerThanAsked(counts: Required<LeastHolds>, { config: { atLeast }, plan }: CheckInput): string[] {
+  const fewer = (count: number, least: number | undefined, what: string, flag: string) =>
+    least === undefined || count >= least ? [] : [`there were only ${plural(count, what)}; ${flag} asks for ${least}`];
+  return [
+    ...fewer(counts.holds, atLeast?.holds, 'hold', '--min-holds'),
+    // Without faults no hold can be struck, and what a pass is worth is counted by all of them.
+    ...(plan.steps.length > 0
+      ? fewer(counts.struckHolds, atLeast?.struckHolds, 'struck hold', '--min-struck-holds')
+      : []),
+  ];
 }
 
 function noContention(holds: Holds, contended: number): string[] {

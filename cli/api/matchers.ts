@@ -8,7 +8,7 @@ import type { TortureResult } from './torture.js';
 export interface LockMatchers<R = unknown> {
   /** Nothing was found that fails the run, and the run was strong enough to say so. */
   toHold(): R;
-  /** Whatever was found is the deployment's or the lease's doing, none of it the lock's own mistake. */
+  /** Whatever was found is the deployment's or the lease's doing, or known and allowed (`knownOk`); none of it the lock's own mistake. */
   toHaveNoLockMistakes(): R;
   /** Something was found: any, or of this cause and class. */
   toBreak(expected?: Breakage): R;
@@ -31,8 +31,9 @@ export const matchers = {
 
   toHaveNoLockMistakes(this: { isNot?: boolean }, received: unknown) {
     const result = resultOf(received, 'toHaveNoLockMistakes');
-    const mistake = result.violations.find(({ blame }) => blame?.on === 'lock');
-    const open = result.violations.find(({ blame }) => (blame?.on ?? 'unexplained') === 'unexplained');
+    const violations = result.violations.filter(({ known }) => known !== 'allowed');
+    const mistake = violations.find(({ blame }) => blame?.on === 'lock');
+    const open = violations.find(({ blame }) => (blame?.on ?? 'unexplained') === 'unexplained');
     const answer = mistake ? 'no' : open || result.verdict === 'unknown' ? 'cannot tell' : 'yes';
     return outcome(this, answer, result, "no mistake of the lock's own", mistake ?? open);
   },

@@ -18,7 +18,17 @@ import { tellStepSummary } from '../common/step-summary.js';
 import { positiveDurationMs, type WorkShard, wholeNumberIn } from '../common/values.js';
 import type { Invocation } from '../run/ask-run.js';
 import { type Configurable, withConfig } from '../run/config-file.js';
-import { type ConfigFlags, configOptions, SEEDS, shardOption } from '../run/flags.js';
+import {
+  type ConfigFlags,
+  configOptions,
+  KNOWN_OK,
+  type LeastFlags,
+  leastOf,
+  leastOptions,
+  SEEDS,
+  shardOption,
+} from '../run/flags.js';
+import { identityOf, readKnown, slugOf, writeKnown } from '../run/known.js';
 import { askServer, MACHINE_SETTINGS } from '../run/machine-flags.js';
 import { SIGNALS, StopRequests } from '../run/supervise.js';
 import {
@@ -36,14 +46,13 @@ import {
   toldOf,
   triesFolder,
 } from './campaign-folder.js';
-import { askCells, cellsOf, type TypedCells } from './cells.js';
+import { askCells, cellsOf, OVER_ALL_RUNS, type TypedCells } from './cells.js';
 import { type EarlierCampaign, earlierCampaigns } from './earlier.js';
 import { JobOrder, jobsPlanned } from './grid.js';
 import { carryOutHunts, huntCells } from './hunt-campaign-command.js';
-import { identityOf, readKnown, slugOf, writeKnown } from './known.js';
 import { type CampaignSummary, campaignSheet, summariseCampaign, type Tally, type TriedAgain } from './tally.js';
 
-export interface CampaignFlags extends BatchFlags, ConfigFlags, TypedCells {
+export interface CampaignFlags extends BatchFlags, ConfigFlags, LeastFlags, TypedCells {
   for?: number;
   runs?: number;
   seed?: number;
@@ -55,15 +64,13 @@ export interface CampaignFlags extends BatchFlags, ConfigFlags, TypedCells {
   hunt: boolean;
 }
 
-const WITH_CONFIG: Configurable = { name: 'campaign', add: addCampaignFlags, takes: MACHINE_SETTINGS };
+const WITH_CONFIG: Configurable = {
+  name: 'campaign',
+  add: addCampaignFlags,
+  takes: [...MACHINE_SETTINGS, ...OVER_ALL_RUNS],
+};
 /** After so many runs in a row that could not be made, the next one will not be made either. */
 const FAILURES_IN_A_ROW = 3;
-/** For whoever takes it. */
-export const KNOWN_OK = [
-  '--known-ok',
-  'findings that were known before fail no run (they are told all the same)',
-] as const;
-
 export function addCampaignFlags(command: Command): Command {
   const options = [
     new Option('--for <duration>', 'begin runs for so long').argParser(positiveDurationMs),
@@ -89,6 +96,10 @@ export function addCampaignFlags(command: Command): Command {
     new Option('--known <folder>', 'findings that are known: their runs are repeated first'),
     new Option('--known-tries <n>', 'how often each').argParser(wholeNumberIn(1, 1_000)).default(3),
     new Option(...KNOWN_OK).default(false, 'no'),
+    ...leastOptions(
+      'a cell of which nothing is found cannot tell with fewer holds than this, over all its runs',
+      'the same of holds that a fault struck, in a cell with faults',
+    ),
     new Option('--resume <folder>', 'go on with a campaign that has ended, however it did'),
   ];
   for (const option of [...options, ...configOptions()]) command.addOption(option);
@@ -105,10 +116,14 @@ export async function campaignCommand(
   const { flags, config, settings = {} } = await withConfig(WITH_CONFIG, typed, invocation);
   const say = saying(flags);
   if (config !== undefined) say(`config ${config}`);
+  if (flags.knownOk && flags.known === undefined && flags.resume === undefined)
+    throw new UsageError('--known-ok: nothing is known without --known <folder>');
   if (flags.for === undefined && flags.runs === undefined && flags.resume === undefined)
     throw new UsageError('a campaign has a budget: --for 8h, --runs 500, or both');
+  if (flags.hunt && leastOf(typed) !== undefined)
+    throw new UsageError('--min-holds and --min-struck-holds are for runs on real servers, not for --hunt');
   const resumed = flags.resume === undefined ? undefined : resolve(cwd, flags.resume);
-  const campaign = resumed === undefined ? begin(extra, flags, settings, cwd) : goOnWith(resumed, extra, flags);
+  const campaign = resumed === undefined ? begin(extra, flags, settings, cwd) : goOnWith(resumed, extra, typed);
   if (campaign.hunt) return huntCampaign(campaign, resumed, flags, cwd);
   const stop = new StopRequests(true, () => [base, ...tries.map(({ base: one }) => one)].forEach(markCutShort));
   const options = { ...(await batchOptions(flags, cwd, say)), stop };
@@ -208,7 +223,17 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
   const planned = jobsPlanned(campaign);
   const earlier = earlierCampaigns(folder);
   const tried = tries.map(({ known, base }) => ({ known, tries: finishedIn(base) }));
-  const tallied = (): Tally => ({ cells: campaign.cells, runs: finished, known: tried, planned, failed, knownOk });
+  // A part has not all of what is asked for: whoever merges it asks.
+  const atLeast = campaign.shard.of === 1 ? campaign.atLeast : undefined;
+  const tallied = (): Tally => ({
+    cells: campaign.cells,
+    runs: finished,
+    known: tried,
+    planned,
+    failed,
+    knownOk,
+    atLeast,
+  });
   // A finding is new to a cell's lock on its topology; what is new anywhere is looked at first.
   const order = new JobOrder(
     campaign,
@@ -273,6 +298,7 @@ function begin(extra: readonly string[], flags: CampaignFlags, settings: Readonl
     throw new UsageError('--shard needs --seed: the parts of a campaign share its seeds');
   const asked = askCells(flags, flags.hunt ? ofHunts(settings) : settings, extra, cwd);
   const cells = flags.hunt ? huntCells(asked) : cellsOf(asked);
+  const atLeast = leastOf(flags);
   const known = flags.known === undefined ? [] : readKnown(resolve(cwd, flags.known));
   const concerns = (one: { lock: string; topology: string }) =>
     cells.some(({ lock, topology }) => lock === one.lock && topology === one.topology);
@@ -284,6 +310,7 @@ function begin(extra: readonly string[], flags: CampaignFlags, settings: Readonl
     shard: flags.shard ?? { index: 1, of: 1 },
     known: known.filter(concerns),
     tries: flags.knownTries,
+    ...(atLeast && !flags.hunt && { atLeast }),
     ...(flags.hunt && { hunt: true as const }),
   };
 }
@@ -296,7 +323,7 @@ function ofHunts({ lock, topology, workload }: Readonly<Settings>): Settings {
 function goOnWith(folder: string, extra: readonly string[], flags: CampaignFlags): Campaign {
   const { locks, topologies, faults, workloads, seed, shard, known, runs } = flags;
   const said =
-    [locks, topologies, faults, workloads, seed, shard, known, runs].some((one) => one !== undefined) ||
+    [locks, topologies, faults, workloads, seed, shard, known, runs, leastOf(flags)].some((one) => one !== undefined) ||
     extra.length > 0;
   if (said)
     throw new UsageError('--resume goes on with what the campaign was to do; give only --for, --jobs and the machine');

@@ -12,11 +12,12 @@ import { bearingOf } from '../../harness/record/facts/blame.js';
 import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { readConfig, readJson, readPlan, readResults } from '../../harness/record/store.js';
+import type { LeastHolds } from '../../harness/vocabulary/run.js';
 import type { Results } from '../../harness/vocabulary/verdict.js';
 import { UsageError } from '../common/errors.js';
 import { discoveriesOf, fingerprintOf } from '../hunt/schedule.js';
+import { type KnownFinding, knownSchema } from '../run/known.js';
 import { type Grid, type JobOutcome, jobOf } from './grid.js';
-import { type KnownFinding, knownSchema } from './known.js';
 
 export interface Campaign extends Grid {
   version: 1;
@@ -24,6 +25,8 @@ export interface Campaign extends Grid {
   known: KnownFinding[];
   /** How often each. */
   tries: number;
+  /** Of a cell, over all its runs; absent: nothing is asked for. */
+  atLeast?: LeastHolds;
   /** In virtual time: its cells are those of hunts. */
   hunt?: true;
 }
@@ -45,6 +48,7 @@ const campaignSchema = describes<Campaign>()(
     shard: z.object({ index: z.number(), of: z.number() }),
     known: z.array(knownSchema),
     tries: z.number(),
+    atLeast: z.object({ holds: z.number().optional(), struckHolds: z.number().optional() }).optional(),
     hunt: z.literal(true).optional(),
   }),
 );

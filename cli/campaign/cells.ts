@@ -58,8 +58,11 @@ export function askCells(
   };
 }
 
+/** What is asked of all runs together. */
+export const OVER_ALL_RUNS = ['known', 'knownOk', 'minHolds', 'minStruckHolds'] as const;
+
 /** A campaign has its own seeds and faults, and the machine's flags are its own. */
-const NOT_OF_CONFIG: ReadonlySet<string> = new Set([...MACHINE_SETTINGS, 'service', 'seed', 'plan']);
+const NOT_OF_CONFIG: ReadonlySet<string> = new Set([...MACHINE_SETTINGS, ...OVER_ALL_RUNS, 'service', 'seed', 'plan']);
 
 function named(list: string | undefined): string[] | undefined {
   return list?.split(',').map((name) => name.trim());
@@ -78,7 +81,10 @@ function atOnceAndAlone(nemesis: string | readonly string[]): string[] {
 }
 
 /** What a campaign says itself, or what is not about one run. */
-const NOT_FOR_ALL = ['seed', 'times', 'untilViolation', 'plan', 'json', 'out', 'config', 'lock', 'topology'] as const;
+const NOT_FOR_ALL = [
+  ...['seed', 'times', 'untilViolation', 'plan', 'json', 'out', 'config', 'lock', 'topology'],
+  ...OVER_ALL_RUNS,
+] as const;
 
 /**
  * Throws one line where a name is not known, or goes together with nothing. What this machine lacks plays no part, so that every

@@ -22,9 +22,9 @@ import { fingerprintOf } from '../hunt/schedule.js';
 import type { Simulation } from '../hunt/simulation.js';
 import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../hunt/world-process.js';
 import { parseFlags } from '../run/flags.js';
+import { identityOf, slugOf } from '../run/known.js';
 import type { Campaign } from './campaign-folder.js';
 import type { GridCell } from './grid.js';
-import { identityOf, slugOf } from './known.js';
 
 /** One schedule that was played. */
 export interface PlayedSchedule {

@@ -4,9 +4,9 @@ import { strengthOf } from '../../checkers/index.js';
 import { plural } from '../../harness/record/facts/words.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import type { ExitStatus } from '../judge/series-summary.js';
+import { identityOf } from '../run/known.js';
 import type { Campaign } from './campaign-folder.js';
 import { firstSeen, type PlayedSchedule, replayOf } from './hunt-campaign.js';
-import { identityOf } from './known.js';
 
 export interface HuntCampaignSummary {
   version: 1;

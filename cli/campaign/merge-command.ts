@@ -5,10 +5,11 @@ import { type Command, Option } from 'commander';
 import { createRunFolder } from '../../harness/record/store.js';
 import { mergeBatches, partsIn, partsKind } from '../batches/merge-batches.js';
 import { UsageError } from '../common/errors.js';
-import { campaignText, KNOWN_OK, write } from './campaign-command.js';
+import { KNOWN_OK } from '../run/flags.js';
+import { slugOf } from '../run/known.js';
+import { campaignText, write } from './campaign-command.js';
 import { type Campaign, cellRunsIn, finishedIn, isCampaign, readCampaign, triesFolder } from './campaign-folder.js';
 import { mergeHunts } from './hunt-campaign-command.js';
-import { slugOf } from './known.js';
 import type { Tally, TriedAgain } from './tally.js';
 
 export interface MergeFlags {
@@ -73,7 +74,7 @@ function partIn(folder: string, first: string): Campaign {
 }
 
 function tallyOf(parts: readonly { folder: string; campaign: Campaign }[], knownOk: boolean): Tally {
-  const { cells, known: all, runs: planned } = parts[0]!.campaign;
+  const { cells, known: all, runs: planned, atLeast } = parts[0]!.campaign;
   const runs = new Map(
     parts.flatMap(({ folder, campaign }) => cellRunsIn(folder, campaign)).map((run) => [run.runId, run]),
   );
@@ -81,5 +82,5 @@ function tallyOf(parts: readonly { folder: string; campaign: Campaign }[], known
     const tries = parts.flatMap(({ folder }) => finishedIn(triesFolder(folder, slugOf(known))));
     return { known, tries: [...new Map(tries.map((run) => [run.runId, run])).values()] };
   });
-  return { cells, runs: [...runs.values()], known, planned, failed: [], knownOk };
+  return { cells, runs: [...runs.values()], known, planned, failed: [], knownOk, atLeast };
 }

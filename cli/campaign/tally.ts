@@ -1,12 +1,13 @@
 /** What a campaign's finished runs say together. Pure: the same runs give the same, in whatever order and from however many machines. */
 import { strengthOf } from '../../checkers/index.js';
 import { plural } from '../../harness/record/facts/words.js';
+import type { LeastHolds } from '../../harness/vocabulary/run.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { type ExitStatus, exitStatusOf } from '../judge/series-summary.js';
+import { identityOf, type KnownFinding } from '../run/known.js';
 import { byBeginning, type CellRun, type FinishedRun } from './campaign-folder.js';
 import type { EarlierCampaign } from './earlier.js';
 import type { GridCell } from './grid.js';
-import { identityOf, type KnownFinding } from './known.js';
 
 export interface Tally {
   cells: readonly GridCell[];
@@ -18,6 +19,8 @@ export interface Tally {
   failed: readonly string[];
   /** Whether what is known fails no more. */
   knownOk: boolean;
+  /** What a cell of which nothing is found must have; absent: nothing is asked for. */
+  atLeast?: LeastHolds | undefined;
 }
 
 /** A known finding and the runs that tried it again. */
@@ -59,6 +62,8 @@ interface Coverage {
   struckHolds: number;
   /** The bound that so many holds give; absent: something was found, or nothing can be told. */
   bound?: string;
+  /** Set where the runs that can tell have fewer holds than were asked for: how many of how many. */
+  tooFew?: string;
 }
 
 const GRAVITY = ['lock', 'unexplained', 'deployment', 'lease'];
@@ -74,18 +79,21 @@ export function summariseCampaign(tally: Tally): CampaignSummary {
   ].map((exitStatus) => ({ exitStatus }));
   if (tally.failed.length > 0) statuses.push({ exitStatus: 3 });
   if (runs.length < (tally.planned ?? 0)) statuses.push({ exitStatus: 2 });
+  const coverage = tally.cells.map((cell, n) =>
+    coverageOf(
+      cell,
+      runs.filter((run) => run.cell === n),
+      tally.atLeast,
+    ),
+  );
+  if (coverage.some(({ tooFew }) => tooFew !== undefined)) statuses.push({ exitStatus: 2 });
   return {
     version: 1,
     exitStatus: exitStatusOf(statuses, 'complete'),
-    headline: headlineOf(tally, findings),
+    headline: headlineOf(tally, findings, coverage),
     findings,
     known: tried,
-    coverage: tally.cells.map((cell, n) =>
-      coverageOf(
-        cell,
-        runs.filter((run) => run.cell === n),
-      ),
-    ),
+    coverage,
     failed: [...tally.failed],
   };
 }
@@ -150,7 +158,12 @@ function triedAgain({ known, tries }: TriedAgain): CampaignSummary['known'][numb
   return { lock, topology, fingerprint, seen, tries: tries.length, text };
 }
 
-function headlineOf({ runs, planned, failed }: Tally, findings: readonly TalliedFinding[]): string {
+function headlineOf(
+  { runs, planned, failed }: Tally,
+  findings: readonly TalliedFinding[],
+  coverage: readonly Coverage[],
+): string {
+  const weak = coverage.filter(({ tooFew }) => tooFew !== undefined).length;
   const count = (state: TalliedFinding['state']) => findings.filter((one) => one.state === state).length;
   const of = planned === undefined ? plural(runs.length, 'run') : `${runs.length} of ${plural(planned, 'run')}`;
   return [
@@ -158,15 +171,19 @@ function headlineOf({ runs, planned, failed }: Tally, findings: readonly Tallied
     `${plural(count('new'), 'new finding')}`,
     ...(count('known') > 0 ? [`${count('known')} known`] : []),
     ...(failed.length > 0 ? [`${failed.length} could not be made`] : []),
+    ...(weak > 0 ? [`${plural(weak, 'cell')} with fewer holds than asked for`] : []),
   ].join(', ');
 }
 
-function coverageOf({ argv: _, ...cell }: GridCell, runs: readonly CellRun[]): Coverage {
+function coverageOf({ argv: _, ...cell }: GridCell, runs: readonly CellRun[], atLeast?: LeastHolds): Coverage {
   const sum = (of: 'holds' | 'struckHolds', among = runs) => among.reduce((total, run) => total + run[of], 0);
   const verdicts: Coverage['verdicts'] = { violated: 0, held: 0, unknown: 0 };
   for (const { verdict } of runs) verdicts[verdict]++;
   // What was held in runs of which nothing can be told bounds nothing.
   const told = runs.filter(({ verdict }) => verdict === 'held');
+  const nothingFound = runs.every(({ found }) => found.length === 0);
+  const tooFew =
+    nothingFound && atLeast ? fewerThanAsked(cell, sum('holds', told), sum('struckHolds', told), atLeast) : undefined;
   const bound =
     cell.nemesis === 'none'
       ? strengthOf(sum('holds', told), 'hold')
@@ -177,8 +194,20 @@ function coverageOf({ argv: _, ...cell }: GridCell, runs: readonly CellRun[]): C
     verdicts,
     holds: sum('holds'),
     struckHolds: sum('struckHolds'),
-    ...(bound !== undefined && runs.every(({ found }) => found.length === 0) && { bound }),
+    ...(bound !== undefined && nothingFound && { bound }),
+    ...(tooFew !== undefined && { tooFew }),
   };
+}
+
+function fewerThanAsked(
+  { nemesis }: Pick<GridCell, 'nemesis'>,
+  holds: number,
+  struckHolds: number,
+  least: LeastHolds,
+): string | undefined {
+  if (holds < (least.holds ?? 0)) return `only ${holds} of ${plural(least.holds!, 'hold')}`;
+  if (nemesis === 'none' || struckHolds >= (least.struckHolds ?? 0)) return undefined;
+  return `only ${struckHolds} of ${plural(least.struckHolds!, 'struck hold')}`;
 }
 
 // ------------------------------------------------------------------------------------------------------------- page
@@ -234,13 +263,13 @@ export function campaignSheet(
       ...table(
         'Coverage',
         ['lock', 'on', 'faults', 'workload', 'runs', 'violated', 'held', 'cannot tell', 'holds', 'struck', 'bound'],
-        coverage.map(({ cell, runs, verdicts, holds, struckHolds, bound = '–' }) => [
+        coverage.map(({ cell, runs, verdicts, holds, struckHolds, bound = '–', tooFew }) => [
           cell.lock,
           cell.topology,
           cell.nemesis,
           cell.workload,
           ...[runs, verdicts.violated, verdicts.held, verdicts.unknown, holds, struckHolds].map(String),
-          bound,
+          tooFew === undefined ? bound : { text: `${tooFew}: ${bound}`, good: false },
         ]),
       ),
       ...table(

@@ -38,6 +38,10 @@ export const SETTINGS: Readonly<Record<keyof Settings, Kind>> = {
   auth: 'switch',
   redisConf: 'pairs',
   failOn: 'list',
+  known: 'file',
+  knownOk: 'switch',
+  minHolds: 'plain',
+  minStruckHolds: 'plain',
   stopAtFirst: 'switch',
   out: 'file',
 };

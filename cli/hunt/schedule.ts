@@ -1,5 +1,5 @@
 /** What CLI and world say to each other of one schedule, and what is found in it. */
-
+import { fingerprint } from '../../harness/record/facts/fingerprint.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import type { BlameName, Results, Violation, ViolationClass } from '../../harness/vocabulary/verdict.js';
@@ -68,7 +68,7 @@ export function discoveryOf(checker: string, { class: kind, kind: how, cause, bl
   return { checker, class: kind, kind: how, cause: cause.name, blame: blame!.on, sentence: cause.sentence, proof };
 }
 
-/** What makes two findings the same: never whom the plan strikes, nor when. */
+/** Of what a run or a schedule found. */
 export function fingerprintOf(found: Discovery): string {
-  return `${found.blame}/${found.class}/${found.kind}/${found.cause}`;
+  return fingerprint(found.blame, found.class, found.kind, found.cause);
 }

@@ -12,7 +12,8 @@ import { defaultIntervalMs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import { dashed } from '../common/values.js';
 import { checkPair, fitsTopology } from './deployment.js';
-import { DEFAULT_NODES, LEAST_TIME_LIMIT_MS, type RunFlags } from './flags.js';
+import { DEFAULT_NODES, LEAST_TIME_LIMIT_MS, leastOf, type RunFlags } from './flags.js';
+import { knownOf } from './known.js';
 import type { RunRequest } from './prepare-run.js';
 import { withWorkload } from './workload-flags.js';
 
@@ -82,6 +83,8 @@ const OF_REDIS = ['persistence', 'minReplicasToWrite', 'maxmemoryPolicy', 'auth'
 
 function settingsOf(flags: RunFlags, { service }: TopologyKind, lock: string, cwd: string): AskedRun['settings'] {
   const { topology, workload, clients, callers, hold, careless, resource, failOn } = flags;
+  const known = knownOf(flags, { lock, topology, cwd });
+  const atLeast = leastOf(flags);
   return {
     topology,
     ...(service !== 'redis' && { service }),
@@ -101,6 +104,8 @@ function settingsOf(flags: RunFlags, { service }: TopologyKind, lock: string, cw
     timeLimitMs: flags.timeLimit,
     nemesisIntervalMs: flags.nemesisInterval ?? defaultIntervalMs(flags.timeLimit - WARM_UP_MS, flags.lease),
     failOn,
+    ...(known && { known }),
+    ...(atLeast && { atLeast }),
     ...(flags.stopAtFirst && { stopAtFirst: true }),
   };
 }

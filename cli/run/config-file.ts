@@ -161,10 +161,11 @@ async function load(path: string): Promise<Settings> {
 /** Paths in it start from its folder. */
 function inPlace(settings: Settings, folder: string): Settings {
   const placed = { ...settings };
-  const { lock, server, plan, out } = settings;
+  const { lock, server, plan, known, out } = settings;
   if (typeof lock === 'string' && looksLikeFile(lock)) placed.lock = resolve(folder, lock);
   if (typeof server === 'string' && server.startsWith('.')) placed.server = resolve(folder, server);
   if (typeof plan === 'string') placed.plan = resolve(folder, plan);
+  if (typeof known === 'string') placed.known = resolve(folder, known);
   if (typeof out === 'string') placed.out = resolve(folder, out);
   return placed;
 }

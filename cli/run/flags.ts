@@ -10,6 +10,7 @@ import { LONGEST_START_MS } from '../../harness/run/client-process.js';
 import { WARM_UP_MS } from '../../harness/run/run.js';
 import { topologies } from '../../harness/topologies/index.js';
 import { services } from '../../harness/topologies/services.js';
+import type { LeastHolds } from '../../harness/vocabulary/run.js';
 import type { Persistence, ServiceName, TopologyOptions } from '../../harness/vocabulary/topology.js';
 import type { FailOn } from '../../harness/vocabulary/verdict.js';
 import type { HoldTimes, ResourceMode } from '../../harness/vocabulary/workload.js';
@@ -60,8 +61,14 @@ export interface SeriesFlags extends OutputFlags {
   shard?: WorkShard;
 }
 
+/** What a pass must be worth. */
+export interface LeastFlags {
+  minHolds?: number;
+  minStruckHolds?: number;
+}
+
 /** The flags of `run`, parsed. */
-export interface RunFlags extends SeriesFlags, MachineFlags, ConfigFlags {
+export interface RunFlags extends SeriesFlags, MachineFlags, ConfigFlags, LeastFlags {
   service: ServiceName;
   topology: string;
   lock?: string;
@@ -87,6 +94,8 @@ export interface RunFlags extends SeriesFlags, MachineFlags, ConfigFlags {
   auth: boolean;
   redisConf: [string, string][];
   failOn: FailOn[];
+  known?: string;
+  knownOk: boolean;
   stopAtFirst: boolean;
   watch: boolean;
 }
@@ -201,6 +210,9 @@ export function addRunFlags(command: Command): Command {
       [...CLASSES],
       'all of them',
     ),
+    new Option('--known <folder>', "findings that are known (a campaign's known/): they are told as such"),
+    new Option(...KNOWN_OK).default(false, 'no'),
+    ...leastOptions('fewer holds than this cannot tell that it held', 'fewer holds that a fault struck, with faults'),
     new Option('--stop-at-first', 'end the run as soon as something that fails it is found').default(false, 'no'),
     ...repetition(
       'runs, with the seeds --seed, +1, +2, ...; then a table of all',
@@ -266,6 +278,29 @@ export function shardOption(of = 'of it'): Option {
     '--shard <i/n>',
     `only the ith of n parts ${of}, for several machines; \`merge\` makes one of them`,
   ).argParser(workShard);
+}
+
+/** For whoever takes it. */
+export const KNOWN_OK = [
+  '--known-ok',
+  'findings that were known before fail nothing (they are told all the same)',
+] as const;
+
+/** What a pass must be worth. */
+export function leastOptions(holds: string, struckHolds: string): Option[] {
+  return [
+    value('--min-holds <n>', holds, wholeNumberIn(1, 1_000_000_000)),
+    value('--min-struck-holds <n>', struckHolds, wholeNumberIn(1, 1_000_000_000)),
+  ];
+}
+
+/** Undefined: nothing is asked for. */
+export function leastOf({ minHolds, minStruckHolds }: LeastFlags): LeastHolds | undefined {
+  if (minHolds === undefined && minStruckHolds === undefined) return undefined;
+  return {
+    ...(minHolds !== undefined && { holds: minHolds }),
+    ...(minStruckHolds !== undefined && { struckHolds: minStruckHolds }),
+  };
 }
 
 /** Which settings a command begins with. */

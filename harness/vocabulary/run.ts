@@ -42,6 +42,10 @@ export interface RunConfig {
   nemesis: string[];
   nemesisIntervalMs: number;
   failOn: FailOn[];
+  /** Findings that were known before; absent: none. */
+  known?: KnownFindings;
+  /** Fewer of these cannot tell that the lock held; absent: what every run must have is enough. */
+  atLeast?: LeastHolds;
   /** Whether it ends as soon as something that fails it is found. */
   stopAtFirst?: true;
   /** The scenario that is played, instead of a workload and a plan. */
@@ -63,6 +67,19 @@ export interface RunConfig {
   unavailable: Partial<Record<Capability, string>>;
   /** The command line that repeats this run, without the seed of chance. */
   reproduce: string;
+}
+
+/** Findings that were known before a run, each by whom it blames, its class, kind and cause: `deployment/exclusion/overlap/failover-lost-write`. */
+export interface KnownFindings {
+  fingerprints: string[];
+  /** Whether they fail nothing. */
+  allowed: boolean;
+}
+
+/** So many holds, and so many that a fault struck, of which the latter is for runs with faults. */
+export interface LeastHolds {
+  holds?: number;
+  struckHolds?: number;
 }
 
 export interface CheckInput {

@@ -50,6 +50,14 @@ export interface Settings {
   auth?: boolean;
   redisConf?: Readonly<Record<string, string>>;
   failOn?: 'none' | FailOn | readonly FailOn[];
+  /** A folder of findings that are known: files that a campaign has left in its `known/`. */
+  known?: string | URL;
+  /** Whether what is known fails nothing. */
+  knownOk?: boolean;
+  /** Holds without which nothing is said to have held. */
+  minHolds?: number;
+  /** Holds that a fault struck, in runs with faults: 59 bound a pass to 5 % at 95 %, 299 to 1 %. */
+  minStruckHolds?: number;
   stopAtFirst?: boolean;
   /** Where run folders go. */
   out?: string | URL;

@@ -121,6 +121,8 @@ export interface Violation {
   cause: Cause;
   /** Absent as a checker finds it, and in results of earlier versions; all violations of a judged run have it. */
   blame?: Blame;
+  /** Set where such findings were known before the run: whether they fail it all the same. */
+  known?: 'fails' | 'allowed';
 }
 
 /** One thing that a checker decides, in the words of a user: a sentence for each way it can come out. */
@@ -238,6 +240,7 @@ export interface JsonSummary {
     cause: string;
     why: string;
     blame: Blame | null;
+    known: NonNullable<Violation['known']> | null;
   }[];
   checkers: Record<string, 'valid' | 'invalid' | 'unknown'>;
   stats: Record<string, number>;

@@ -1,8 +1,9 @@
 /** The tables below the drawing: faults, checkers, what came after the faults, and what was run. */
 
-import { count, durationOfMs, moment, serviceInWords } from '../../harness/record/facts/words.js';
+import { count, durationOfMs, moment, plural, serviceInWords } from '../../harness/record/facts/words.js';
 import { clipped } from '../../harness/record/schemas/foreign-text.js';
 import type { FaultEffect, FaultRecord } from '../../harness/vocabulary/history.js';
+import type { LeastHolds, RunConfig } from '../../harness/vocabulary/run.js';
 import type { HoldTimes } from '../../harness/vocabulary/workload.js';
 import type { ReportInput } from '../input.js';
 import { type Markup, markup } from '../markup.js';
@@ -166,6 +167,8 @@ export function factsSection({ config, settings, serverVersion, history }: Repor
         : `${config.nemesis.join(', ')}, every ${durationOfMs(config.nemesisIntervalMs)}`,
     ],
     ['findings that fail a run', config.failOn.length === 0 ? 'none' : config.failOn.join(', ')],
+    ...knownFacts(config.known),
+    ...(config.atLeast === undefined ? [] : [['least for a pass', leastWords(config.atLeast)] as [string, string]]),
     ['client program', config.clientArgv.join(' ')],
     ...Object.entries(config.unavailable).map(([name, why]): [string, string] => [`without ${name}`, why]),
   ];
@@ -173,6 +176,18 @@ export function factsSection({ config, settings, serverVersion, history }: Repor
 <table class="facts"><tbody>${facts.map(([name, value]) => markup`<tr><th>${name}</th><td>${clipped(value, 1_000)}</td></tr>`)}</tbody></table>
 <h3>Settings that differ from the servers’ defaults</h3>
 ${settings.length === 0 ? markup`<p>None.</p>` : markup`<div class="scroll"><table><thead><tr><th>where</th><th>setting</th><th>value</th><th>why</th></tr></thead><tbody>${settings.map((one) => markup`<tr><td>${one.where}</td><td class="mono">${one.name}</td><td class="mono">${clipped(one.value, 300)}</td><td>${clipped(one.why, 600)}</td></tr>`)}</tbody></table></div>`}`;
+}
+
+function knownFacts(known: RunConfig['known']): [string, string][] {
+  if (known === undefined) return [];
+  return [[known.allowed ? 'known findings, which fail nothing' : 'known findings', known.fingerprints.join(', ')]];
+}
+
+function leastWords({ holds, struckHolds }: LeastHolds): string {
+  return [
+    ...(holds === undefined ? [] : [plural(holds, 'hold')]),
+    ...(struckHolds === undefined ? [] : [plural(struckHolds, 'struck hold')]),
+  ].join(', ');
 }
 
 function holdWords(hold: HoldTimes): string {

@@ -76,8 +76,8 @@ function violation(input: ReportInput, story: Story, mark: Mark, citations: Cita
   const cause = markup`<span class="tag ${name === 'unexplained' || !fails ? 'soft' : 'bad'}">${clipped(name, 100)}</span>`;
   const open = number <= MOST_OPEN ? new Markup(' open=""') : undefined;
   return markup`<details class="violation ${fails ? '' : 'lenient'}"${open}>
-<summary><h3>${number}. ${className(violation.class)} · ${clipped(violation.key, 200)} · at ${moment(violation.fromNs)}${long}</h3> <span class="tag ${BLAME_TAG[blamedOn(violation)]}">${whose(blamedOn(violation))}</span> ${cause}</summary><article id="violation-${number}">
-${fails ? undefined : markup`<p><span class="tag soft">${bearing === 'open' ? 'cannot tell whether it is the lock’s mistake, which would fail this run' : 'known and allowed: does not fail this run'}</span></p>`}
+<summary><h3>${number}. ${className(violation.class)} · ${clipped(violation.key, 200)} · at ${moment(violation.fromNs)}${long}</h3> <span class="tag ${BLAME_TAG[blamedOn(violation)]}">${whose(blamedOn(violation))}</span> ${cause}${violation.known === undefined ? undefined : markup` <span class="tag soft">known</span>`}</summary><article id="violation-${number}">
+${fails ? undefined : markup`<p><span class="tag soft">${bearing === 'open' ? 'cannot tell whether it is the lock’s mistake, which would fail this run' : violation.known === 'allowed' ? 'known before this run, and does not fail it' : 'allowed: does not fail this run'}</span></p>`}
 <p>${clipped(whatHappened(violation), 2_000)}.</p>
 <p class="why"><b>Why: ${clipped(violation.cause.sentence, 2_000)}</b></p>
 ${blameParagraph(violation)}

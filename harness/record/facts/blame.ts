@@ -28,7 +28,8 @@ export type Bearing = 'fails' | 'open' | 'allowed';
 /** In the order in which they are told. */
 export const BEARINGS: readonly Bearing[] = ['fails', 'open', 'allowed'];
 
-export function bearingOf(violation: Pick<Violation, 'class'> & Blamed, failOn: readonly FailOn[]): Bearing {
+export function bearingOf(violation: Pick<Violation, 'class' | 'known'> & Blamed, failOn: readonly FailOn[]): Bearing {
+  if (violation.known === 'allowed') return 'allowed';
   if (failOn.includes(violation.class)) return 'fails';
   if (!failOn.includes('lock')) return 'allowed';
   const on = blamedOn(violation);

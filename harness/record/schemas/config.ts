@@ -12,6 +12,8 @@ const text = z.string().min(1);
 const duration = z.number().min(0);
 const positive = z.number().positive();
 
+const least = z.int().min(1);
+
 const topologyOptions = z.object({
   nodes: z.int().min(1).max(25),
   persistence: z.enum(['none', 'rdb', 'aof-everysec', 'aof-always']),
@@ -72,6 +74,8 @@ export const runConfigSchema = describes<RunConfig>()(
     nemesis: z.array(text),
     nemesisIntervalMs: positive,
     failOn: z.array(z.enum(FAIL_ON)),
+    known: z.object({ fingerprints: z.array(text), allowed: z.boolean() }).optional(),
+    atLeast: z.object({ holds: least.optional(), struckHolds: least.optional() }).optional(),
     stopAtFirst: z.literal(true).optional(),
     scenario: text.optional(),
     redis: z.object({

@@ -92,6 +92,10 @@ const violation = describes<Violation>()(
       proof: z.string().describe('The proof in one sentence.'),
       cause,
       blame: blameSchema.describe('Whose mistake it is. Earlier versions do not have it.').optional(),
+      known: z
+        .enum(['fails', 'allowed'])
+        .describe('Where such findings were known before the run: whether they fail it all the same.')
+        .optional(),
     })
     .meta({ id: 'violation' }),
 );

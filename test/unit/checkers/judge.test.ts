@@ -283,10 +283,44 @@ describe("the lock's own mistakes", () => {
     expect(found(violations, { failOn: [...failOn] }).exitStatus).toBe(exitStatus);
   });
 
+  describe('that were known before', () => {
+    const known = (allowed: boolean) => ({
+      fingerprints: ['lock/exclusion/broken/overwritten', 'unexplained/exclusion/broken/unexplained'],
+      allowed,
+    });
+
+    it('fail a run no more only where that is asked for, and are told in any case', () => {
+      const fails = found([own], { known: known(false) });
+      expect(fails).toMatchObject({ verdict: 'violated', violations: [{ known: 'fails' }] });
+      const allowed = found([own, unexplained], { known: known(true) });
+      expect(allowed).toMatchObject({ verdict: 'held', exitStatus: 0 });
+      expect(allowed.violations.map((one) => one.known)).toEqual(['allowed', 'allowed']);
+      expect(allowed.headline).toBe('Nothing that fails this run was found in 0 holds; but 2 overlaps of two holders.');
+    });
+
+    it('hide nothing else: of another cause, class or blame, or counted only', () => {
+      const other = found([own, deployment], { known: known(true) });
+      expect(other).toMatchObject({ verdict: 'violated', violations: [{ cause: { name: 'evicted' } }, {}] });
+      // Of the two that are of one kind, the headline counts the one that fails the run.
+      const twice = found([own, violation('released-by-other', 'exclusion', 5)], { known: known(true) });
+      expect(twice.headline).toMatch(/^The lock's mistake\. Broken: 1 \(first at 5\.000 s/);
+      expect(found([{ ...own, class: 'stale' }], { known: known(true) }).verdict).toBe('violated');
+      const counted = found([own], { known: known(true), counted: { exclusion: 3 } });
+      expect(counted).toMatchObject({ verdict: 'unknown', exitStatus: 2 });
+      expect(counted.reasons[0]).toBe(
+        '2 findings more than are explained one by one: whether they are known cannot be told',
+      );
+    });
+
+    it('leave open what may be hidden beside them', () => {
+      expect(found([own], { known: known(true), unknown: true }).verdict).toBe('unknown');
+    });
+  });
+
   /** What comes of these findings, of a checker that is only here. */
   function found(
     violations: readonly Violation[],
-    { failOn = ALL_CLASSES, counted, unknown = false }: Findings = {},
+    { failOn = ALL_CLASSES, counted, unknown = false, known }: Findings = {},
   ): Results {
     const property = (name: ViolationClass) => ({
       class: name,
@@ -307,7 +341,13 @@ describe("the lock's own mistakes", () => {
         stats: {},
       }),
     };
-    return judge(held().whole(30).configured({ failOn }).input(), [checker]);
+    return judge(
+      held()
+        .whole(30)
+        .configured({ failOn, ...(known && { known }) })
+        .input(),
+      [checker],
+    );
   }
 });
 
@@ -315,6 +355,7 @@ interface Findings {
   failOn?: RunConfig['failOn'];
   counted?: Results['found'];
   unknown?: boolean;
+  known?: RunConfig['known'];
 }
 
 const ALL_CLASSES: RunConfig['failOn'] = ['exclusion', 'stale', 'harm', 'liveness'];

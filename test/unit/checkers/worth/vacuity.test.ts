@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { strengthOf, vacuity } from '../../../../checkers/worth/vacuity.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import type { RunConfig } from '../../../../harness/vocabulary/run.js';
 import { Story, turns } from '../build.js';
 
 const judged = (story: Story) => vacuity.check(story.input());
@@ -25,6 +26,21 @@ describe('too little', () => {
     // As many clients as one likes: they cannot all have had one of a few locks.
     expect(judged(turns(20).configured({ clients: 50 })).verdict).toBe('valid');
     expect(notes(turns(19).configured({ clients: 50 }))).toMatch(/fewer than 20 .*two for each of up to 10 clients/);
+  });
+
+  it('nor do fewer than were asked for', () => {
+    const asked = (atLeast: RunConfig['atLeast']) =>
+      struck(turns().planned('kill'), 'kill', 3.1, 3.2, ['r1']).configured({ atLeast });
+    expect(judged(asked({ holds: 12, struckHolds: 1 }))).toMatchObject({ verdict: 'valid', notes: [] });
+    expect(judged(asked({ holds: 13, struckHolds: 2 }))).toMatchObject({
+      verdict: 'unknown',
+      notes: [
+        'there were only 12 holds; --min-holds asks for 13',
+        'there were only 1 struck hold; --min-struck-holds asks for 2',
+      ],
+    });
+    // Without faults none can be struck.
+    expect(judged(turns().configured({ atLeast: { struckHolds: 50 } })).verdict).toBe('valid');
   });
 
   it('nor does a lock that no other client wanted', () => {

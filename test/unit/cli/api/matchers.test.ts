@@ -18,6 +18,7 @@ const violation = (cause: string, on: On): Violation => ({
   cause,
   why: 'somebody else released it',
   blame: { on, theory: 'compare, then delete, in one step' },
+  known: null,
 });
 
 const result = (verdict: TortureResult['verdict'], ...violations: Violation[]): TortureResult => ({

@@ -1,8 +1,8 @@
 /** What a campaign says of its runs: findings once, known ones apart, and the exit status that follows. */
 import { expect, it } from 'vitest';
 import type { CellRun } from '../../../../cli/campaign/campaign-folder.js';
-import { type KnownFinding, slugOf } from '../../../../cli/campaign/known.js';
 import { summariseCampaign, type Tally } from '../../../../cli/campaign/tally.js';
+import { type KnownFinding, slugOf } from '../../../../cli/run/known.js';
 
 const LOST = 'lock/exclusion/overlap/released-by-other';
 const cells = ['pause', 'none'].map((nemesis) => ({
@@ -91,6 +91,22 @@ it('says of what is known whether it is still there, and lets it pass only where
   expect(summariseCampaign({ ...again, runs: [...again.runs, more], knownOk: true }).exitStatus).toBe(1);
   const { text } = summariseCampaign(tally([run(1)], tried([run(2), run(3), run(4)]))).known[0]!;
   expect(text).toBe('not seen: 0 of 3 tries violated; at most 63 % at 95 %');
+});
+
+it('cannot tell of a cell with fewer holds than asked for, over the runs that can tell, unless something is found in it', () => {
+  const atLeast = { holds: 100, struckHolds: 30 };
+  const runs = [run(1), run(2), run(3, { cell: 1, struckHolds: 0 }), run(4, { cell: 1, struckHolds: 0 })];
+  expect(summariseCampaign(tally(runs, { atLeast })).exitStatus).toBe(0);
+  const weak = summariseCampaign(tally(runs, { atLeast: { struckHolds: 41 } }));
+  expect([weak.exitStatus, weak.headline]).toEqual([
+    2,
+    '4 of 4 runs made, 0 new findings, 1 cell with fewer holds than asked for',
+  ]);
+  expect(weak.coverage.map(({ tooFew }) => tooFew)).toEqual(['only 40 of 41 struck holds', undefined]);
+  const blind = [runs[0]!, run(2, { verdict: 'unknown', exitStatus: 2 }), ...runs.slice(2)];
+  expect(summariseCampaign(tally(blind, { atLeast })).coverage[0]!.tooFew).toBe('only 50 of 100 holds');
+  const bad = summariseCampaign(tally([violated(1, 1), ...runs.slice(2)], { atLeast }));
+  expect([bad.exitStatus, bad.coverage[0]!.tooFew]).toEqual([1, undefined]);
 });
 
 it('of the same fingerprint on another topology nothing is known', () => {

@@ -84,7 +84,7 @@ describe('what it says', () => {
     write('repo/of-others.ts', 'export const leaseMs = 2_500;\n');
     write(
       `repo/${NAME}`,
-      "import { leaseMs } from './of-others';\nexport default { lock: './mine.ts', lease: leaseMs, nemesis: ['kill'], timeLimit: '9s', out: 'kept' };\n",
+      "import { leaseMs } from './of-others';\nexport default { lock: './mine.ts', lease: leaseMs, nemesis: ['kill'], timeLimit: '9s', out: 'kept', known: 'known' };\n",
     );
     const { flags, invocation, config } = await run('--time-limit', '4s');
     expect(config).toBe(join(root, 'repo', NAME));
@@ -95,6 +95,7 @@ describe('what it says', () => {
       nemesis: 'kill',
       timeLimit: 4_000,
       out,
+      known: join(root, 'repo/known'),
     });
     // Otherwise a workload would put its own in their place.
     expect(invocation.given('lease')).toBe(true);
@@ -136,6 +137,10 @@ describe('what it says', () => {
   test.each([
     ["{ lok: 'fenced' }", /lock-torture\.config\.ts: "lok" is no setting; there are lock, /],
     ["{ topology: 'ring' }", /lock-torture\.config\.ts: .*--topology.* /],
+    ['{ minStruckHolds: 0 }', /lock-torture\.config\.ts: .*--min-struck-holds.* "0" is not a whole number from 1 to /],
+    ['{ minHolds: true }', /lock-torture\.config\.ts: minHolds: expected a string or a number, got true/],
+    ["{ knownOk: 'yes' }", /lock-torture\.config\.ts: knownOk: expected true or false, got "yes"/],
+    ["{ known: ['a'] }", /lock-torture\.config\.ts: known: expected a path or a file URL, got /],
     ['{ clients: 0 }', /lock-torture\.config\.ts: .*"0" is not a whole number from 1 to 200/],
   ])('is refused in one line: %s', async (settings, line) => {
     write(`repo/${NAME}`, `export default ${settings};\n`);

@@ -1,13 +1,16 @@
 /** Known findings: a JSON file each, made by a campaign and kept by whoever wants to hear of it as known from then on. */
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { makeFolder } from '../../harness/record/make-folder.js';
 import { conform } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { readJson, writeJson } from '../../harness/record/store.js';
+import type { KnownFindings } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
-import { parseRunFlags } from '../run/flags.js';
+import { parseRunFlags } from './flags.js';
+import { looksLikeFile } from './lock-source.js';
 
 export interface KnownFinding {
   version: 1;
@@ -48,6 +51,33 @@ export function slugOf(known: Pick<KnownFinding, 'lock' | 'topology' | 'fingerpr
   return `${words.replace(/^-/, '').slice(0, 100)}-${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`;
 }
 
+/** What a run's flags say of it. */
+export interface KnownFlags {
+  known?: string;
+  knownOk: boolean;
+}
+
+/** What is known of a lock on a topology; undefined: no folder is named, or it has nothing of them. Throws as `readKnown`. */
+export function knownOf(
+  { known, knownOk }: KnownFlags,
+  { lock, topology, cwd }: { lock: string; topology: string; cwd: string },
+): KnownFindings | undefined {
+  if (known === undefined) {
+    if (knownOk) throw new UsageError('--known-ok: nothing is known without --known <folder>');
+    return undefined;
+  }
+  const folder = resolve(cwd, known);
+  // A file's path starts from where somebody stood who made a campaign, most likely where the folder lies.
+  const isIt = (one: string) =>
+    one === lock ||
+    (looksLikeFile(one) &&
+      looksLikeFile(lock) &&
+      [cwd, dirname(folder)].some((from) => resolve(from, one) === resolve(cwd, lock)));
+  const ofIt = readKnown(folder).filter((one) => one.topology === topology && isIt(one.lock));
+  const fingerprints = [...new Set(ofIt.map(({ fingerprint }) => fingerprint))];
+  return fingerprints.length === 0 ? undefined : { fingerprints, allowed: knownOk };
+}
+
 /** Throws one line where the folder or a file in it cannot be used. */
 export function readKnown(folder: string): KnownFinding[] {
   const names = listed(folder).filter((name) => name.endsWith('.json'));
@@ -71,6 +101,8 @@ function listed(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    throw new UsageError(`--known ${folder}: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = { ENOENT: 'there is no such folder', ENOTDIR: 'it is no folder' }[code ?? ''] ?? message;
+    throw new UsageError(`--known ${folder}: ${why}`);
   }
 }
