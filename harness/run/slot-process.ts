@@ -4,6 +4,8 @@
  * An invoke is recorded before its line is sent. An operation whose outcome is not known (`info`: it timed out, threw, or its
  * process died or babbled) condemns the process: it is killed, because it cannot be known what it still holds. A stopped
  * process is late, not dead, and is not condemned for it.
+ *
+ * It is long because all of that is one state: what an answer or a notice means depends on what was asked, and by which caller.
  */
 
 import type { Recorder } from '../record/recorder.js';

@@ -203,9 +203,11 @@ function turns(roll: () => number, fromS: number, untilS: number, slots = [1, 2,
   const free = sampleConfig.keys.map((key) => ({ key, atS: fromS + roll() / 10 }));
   for (;;) {
     const next = free.reduce((a, b) => (b.atS < a.atS ? b : a));
+    // By a number each: what a comparison that answers at random comes to is another order in each version of Node.
     const client = slots
-      .map((n) => `c${n}`)
-      .sort(() => roll() - 0.5)
+      .map((n) => ({ name: `c${n}`, place: roll() }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ name }) => name)
       .find((name) => (busyUntil.get(name) ?? 0) < next.atS - 0.01);
     const longS = 0.2 + roll() * 0.6;
     if (next.atS + longS > untilS) return grants;
