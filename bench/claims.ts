@@ -279,10 +279,10 @@ export const areas: Record<string, () => Promise<readonly ClaimedRuns[]>> = {
       seeds: TEN,
       claims: [
         {
-          what: 'a DEL that the client sends again on a new connection deletes the lock of the next holder, and is named',
+          what: 'a DEL that the client sends again on a new connection deletes what was granted since, and is named',
           of: 'runs',
           least: 9,
-          says: isReleasedByOther,
+          says: (results) => isReleasedByOther(results) || isBrokenBy('released-by-itself')(results),
         },
       ],
     },
@@ -380,9 +380,7 @@ function isBrokenBy(cause: string): (results: Results) => boolean {
   return ({ violations }) => brokenExclusions(violations).some((one) => one.cause.name === cause);
 }
 
-function isReleasedByOther({ violations }: Results): boolean {
-  return brokenExclusions(violations).some(({ cause }) => cause.name === 'released-by-other');
-}
+const isReleasedByOther = isBrokenBy('released-by-other');
 
 function brokenExclusions(violations: Results['violations']): Results['violations'] {
   return violations.filter((one) => one.class === 'exclusion');

@@ -93,6 +93,13 @@ export const replicaRows: readonly Cell[] = [
       'the old primary goes on granting until the Sentinels make it follow, seconds later',
     ],
   ]),
+  ...row('planned-failover-coordinated-by-sentinel', play('coordinated-failover-keeps-the-lock'), [
+    [
+      elsewhere([plainMutex, reentrantMutex, fencedMutex], 'sentinel'),
+      'safe',
+      'the primary hands over to a replica that has every write (SENTINEL FAILOVER COORDINATED, Valkey 9)',
+    ],
+  ]),
   ...row('slot-moved-while-held', play('moved-slot-keeps-the-lock'), [
     [
       elsewhere([plainMutex, reentrantMutex, fencedMutex], 'cluster'),

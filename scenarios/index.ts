@@ -4,6 +4,7 @@ import { askingUnaskedTakesAHeldLock } from './asking-unasked-takes-a-held-lock.
 import { bareSetnxOutlivesItsHolder } from './bare-setnx-outlives-its-holder.js';
 import { clusterHandoverKeepsTheLock } from './cluster-handover-keeps-the-lock.js';
 import { clusterLosesTheLock } from './cluster-loses-the-lock.js';
+import { coordinatedFailoverKeepsTheLock } from './coordinated-failover-keeps-the-lock.js';
 import { crashBetweenSetnxAndExpire } from './crash-between-setnx-and-expire.js';
 import { crashedHolderFreesIt } from './crashed-holder-frees-it.js';
 import { crashedHolderWithAWatchdog } from './crashed-holder-with-a-watchdog.js';
@@ -76,6 +77,7 @@ const all: readonly Scenario[] = [
   bareSetnxOutlivesItsHolder,
   clusterHandoverKeepsTheLock,
   clusterLosesTheLock,
+  coordinatedFailoverKeepsTheLock,
   crashBetweenSetnxAndExpire,
   crashedHolderFreesIt,
   crashedHolderWithAWatchdog,

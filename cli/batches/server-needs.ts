@@ -49,12 +49,12 @@ function missingTool(lock: string): string | undefined {
 }
 
 async function optionsFor(
-  { oneOf, server, notOn }: ServerNeeds,
+  { oneOf, what = oneOf.join(' or '), server, notOn }: ServerNeeds,
   options: BatchOptions,
   { flags, cwd, say }: Asked,
 ): Promise<BatchOptions | { lacks: string }> {
   const { machine, stop } = options;
-  const wanted = `it needs ${oneOf.join(' or ')}`;
+  const wanted = `it needs ${what}`;
   if (!machine.server) return options; // it does not start, and each run says so
   const { kind, commands } = machine.server;
   const hasOne = oneOf.some((name) => commands.includes(name));

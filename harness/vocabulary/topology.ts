@@ -267,6 +267,8 @@ export interface RedisBinary {
 export interface ServerNeeds {
   /** One of these, as `COMMAND INFO` names them. */
   oneOf: readonly string[];
+  /** What is needed, where that is no command by itself: servers that have one of those know it. */
+  what?: string;
   /** A server that has one, as `--server` takes it: used where the user names none. */
   server: string;
   /** A kind of server that has the command and does not keep what it promises, and how that shows. */

@@ -5,22 +5,29 @@
  * How long that takes follows from Sentinel's `publish-period` (a primary that should be a replica is left alone for four
  * of them), which the deployment shortens. Shortened, a Sentinel also takes the replica that was just promoted for such a
  * primary, before it has heard of the failover, and undoes it. So the period is the server's own while the fault lasts.
+ *
+ * `info-period` is shortened too, and a replica of which a Sentinel has not heard for three of them is none to promote
+ * (`-failover-abort-no-good-slave`): on a machine that is busy there was none, for while a failover is under way it asks but
+ * once a second. So it is a second meanwhile.
  */
 import type { ServerNode } from '../../harness/vocabulary/topology.js';
-import { Refusal } from '../levers/basics.js';
+import { Refusal, waitFor, words } from '../levers/basics.js';
 import type { Grip } from '../levers/network.js';
 import type { NemesisContext, NemesisFault } from '../striking/context.js';
 import { failOverPlanned, request, unfitUnless } from '../striking/planned.js';
 import { mustBeOneOf } from './args.js';
 
-/** Sentinel's own, in milliseconds. */
-const PUBLISH_PERIOD_MS = 2_000;
+/** In milliseconds, while the fault lasts. The first is Sentinel's own. */
+const PERIODS_MS = { 'publish-period': 2_000, 'info-period': 1_000 };
+/** How long to wait until a Sentinel has heard that a replica has its primary's writes. */
+const REPLICA_TIMEOUT_MS = 6_000;
+const REPLICA_POLL_MS = 50;
 
 export const sentinelFailover: NemesisFault = {
   name: 'sentinel-failover',
   summary: 'a planned failover by Sentinel, which promotes a replica and only later demotes the primary',
   explained: {
-    does: 'Once the servers are whole and the Sentinels have a quorum (`CKQUORUM`), one of them is told `SENTINEL FAILOVER`; meanwhile their `publish-period` is that of a production server again (2 s; four of them pass before the old primary is made to follow). It lasts until the old primary takes no more writes. `how: coordinated`, on servers that know it, has the primary hand over as `FAILOVER TO` does.',
+    does: 'Once the servers are whole and the Sentinels have a quorum (`CKQUORUM`), and one of them has heard that a replica is linked to the primary, that one is told `SENTINEL FAILOVER`; meanwhile their `publish-period` is that of a production server again (2 s; four of them pass before the old primary is made to follow). It lasts until the old primary takes no more writes. `how: coordinated`, on servers that know it, has the primary hand over as `FAILOVER TO` does.',
     proof:
       'The Sentinels must name another primary, whose own `ROLE` agrees; the fault is over when that of the old one is `slave`, and the record says after how long. An OK proves nothing.',
     breaks:
@@ -50,7 +57,8 @@ export const sentinelFailover: NemesisFault = {
         if (!String(quorum).startsWith('OK')) throw new Refusal(`${sentinel.name}: ${String(quorum)}`);
         const coordinated = step.args?.how === 'coordinated';
         if (coordinated) await mustCoordinate(sentinel);
-        await inForce.addAll(alive(context).map((node) => ownPeriod(node)));
+        await inForce.addAll(alive(context).map((node) => ownPeriods(node)));
+        await knowsAnHeir(sentinel, masterName, context);
         await request(sentinel, 'SENTINEL', 'FAILOVER', masterName, ...(coordinated ? ['COORDINATED'] : []));
         return { did: `SENTINEL FAILOVER${coordinated ? ' COORDINATED' : ''} by ${sentinel.name}` };
       },
@@ -75,22 +83,48 @@ function anySentinel(context: NemesisContext): ServerNode {
   return context.random.pick(sentinels);
 }
 
-/** Gives the Sentinel its own period; undone, it has the one that it had. A new process has that by itself. */
-async function ownPeriod(node: ServerNode): Promise<Grip> {
-  const beforeMs = await publishPeriodMs(node);
-  const set = async (ms: number) => {
-    await node.command('SENTINEL', 'DEBUG', 'publish-period', ms);
-    const nowMs = await publishPeriodMs(node);
-    if (nowMs !== ms) throw new Error(`${node.name} has a publish-period of ${nowMs} ms, not ${ms}`);
-    return `publish-period of ${node.name}: ${nowMs} ms`;
+/** Waits until the Sentinel has heard lately of a replica that it could promote. */
+async function knowsAnHeir(sentinel: ServerNode, masterName: string, context: NemesisContext): Promise<void> {
+  let told: string[] = [];
+  const knowsOne = async () => {
+    const replicas = ((await sentinel.command('SENTINEL', 'REPLICAS', masterName)) as unknown[][]).map(fieldsIn);
+    told = replicas.map((one) => `${one.get('name')}: ${one.get('flags')}, link ${one.get('master-link-status')}`);
+    const isFit = (one: ReadonlyMap<string, string>) =>
+      one.get('flags') === 'slave' &&
+      one.get('master-link-status') === 'ok' &&
+      Number(one.get('info-refresh')) <= PERIODS_MS['info-period'];
+    return replicas.some(isFit) || undefined;
   };
-  return { proof: await set(PUBLISH_PERIOD_MS), effects: [], heal: () => set(beforeMs) };
+  const doing = `before ${sentinel.name} knew a replica to promote`;
+  if (!(await waitFor(knowsOne, { timeoutMs: REPLICA_TIMEOUT_MS, pollMs: REPLICA_POLL_MS, doing, context })))
+    throw new Refusal(`${sentinel.name} knows of no replica that it could promote (${words(told)})`);
 }
 
-async function publishPeriodMs(node: ServerNode): Promise<number> {
+/** Gives the Sentinel other periods; undone, it has those that it had. A new process has them by itself. */
+async function ownPeriods(node: ServerNode): Promise<Grip> {
+  const periods = await periodsMs(node);
+  const before = Object.fromEntries(Object.keys(PERIODS_MS).map((name) => [name, Number(periods.get(name))]));
+  const set = async (wanted: Readonly<Record<string, number>>) => {
+    await node.command('SENTINEL', 'DEBUG', ...Object.entries(wanted).flat());
+    const now = await periodsMs(node);
+    const said = Object.entries(wanted).map(([name, ms]) => {
+      if (Number(now.get(name)) !== ms) throw new Error(`${node.name} has a ${name} of ${now.get(name)} ms, not ${ms}`);
+      return `${name} of ${node.name}: ${ms} ms`;
+    });
+    return said.join(', ');
+  };
+  return { proof: await set(PERIODS_MS), effects: [], heal: () => set(before) };
+}
+
+async function periodsMs(node: ServerNode): Promise<Map<string, string>> {
   const told = await node.command('SENTINEL', 'DEBUG');
-  const flat = Array.isArray(told) ? told.map(String) : [];
-  return Number(flat[flat.findIndex((name) => name.toLowerCase() === 'publish-period') + 1]);
+  return fieldsIn(Array.isArray(told) ? told : []);
+}
+
+/** Names in lower case and what follows each. */
+function fieldsIn(flat: readonly unknown[]): Map<string, string> {
+  const names = flat.filter((_, at) => at % 2 === 0);
+  return new Map(names.map((name, nth) => [String(name).toLowerCase(), String(flat[2 * nth + 1])]));
 }
 
 /** The sub-command's options are in no `COMMAND INFO`: its help names them. */

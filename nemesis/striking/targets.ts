@@ -62,6 +62,10 @@ export function isNode(struck: Struck): struck is StruckNode {
   return struck.kind === 'node';
 }
 
+export function isClient(struck: Struck): struck is StruckClient {
+  return struck.kind === 'client';
+}
+
 /** Resolves a step's target. Rejects with a Refusal when nothing fits it now. */
 export async function resolveTarget(step: Pick<PlanStep, 'target'>, context: NemesisContext): Promise<Struck[]> {
   const { target } = step;
@@ -181,17 +185,20 @@ async function minority(nodes: readonly ServerNode[], context: NemesisContext): 
 
 /**
  * A client that holds a lock now, rather one that has for a while: where most holds last for milliseconds, who has just got
- * one has released it before it is struck. Waits up to one lease for one.
+ * one has released it before it is struck. None that gives back all that it holds: it may hold nothing any more. Waits up to
+ * one lease for one.
  */
 async function findHolder(context: NemesisContext): Promise<ClientTarget> {
-  const settled = () => {
-    const nowNs = context.clock.nowNs();
-    const holds = context.holds.open().filter((hold) => isSettled(hold, nowNs, context.leaseMs));
-    return new Set(holds.map(({ client }) => client));
-  };
   const read = async () => {
-    const holders = await unstruck(context, (client) => client.holding.length > 0);
-    const lasting = holders.filter(({ name }) => settled().has(name));
+    const nowNs = context.clock.nowNs();
+    const open = context.holds.open();
+    const holdsOf = ({ callers }: ClientTarget) => open.filter(({ client }) => callers.includes(client));
+    const givesBack = (client: ClientTarget) =>
+      client !== context.at?.client &&
+      holdsOf(client).length > 0 &&
+      holdsOf(client).every(({ releaseSentNs, lostNs }) => releaseSentNs !== undefined || lostNs !== undefined);
+    const holders = await unstruck(context, (client) => client.holding.length > 0 && !givesBack(client));
+    const lasting = holders.filter((one) => holdsOf(one).some((hold) => isSettled(hold, nowNs, context.leaseMs)));
     return holders.length > 0 ? pickClient(holders, context, lasting) : undefined;
   };
   const waitMs = context.leaseMs;

@@ -3,12 +3,12 @@ import type { Stage } from '../../harness/vocabulary/workload.js';
 import { primaryFor } from './asking.js';
 
 /** The write that stored the lock is kept: a second client is refused by the new primary. */
-export async function keepThroughHandover(stage: Stage, fault: string): Promise<void> {
+export async function keepThroughHandover(stage: Stage, fault: string, args?: Record<string, string>): Promise<void> {
   const [holder, other] = [stage.client(1), stage.client(2)];
   const old = await primaryFor(stage, 'lock:0');
   const held = await holder.acquire('lock:0');
   stage.check('it is granted', held.type === 'ok');
-  const handover = await stage.strike(fault, { names: [old.name] });
+  const handover = await stage.strike(fault, { names: [old.name] }, args);
   const next = await primaryFor(stage, 'lock:0', old);
   await handover.heal();
 

@@ -76,7 +76,18 @@ export const sharingTrials: readonly Trial[] = [
   },
   {
     canary: 'wrong-field',
-    flags: ['--workload', 'read-write', '--keys', '1', '--lease', '2s', ...planFile('a-holder-dies')],
+    // Long holds: of those that last for milliseconds the one that dies may have been given back.
+    flags: [
+      '--workload',
+      'read-write',
+      '--keys',
+      '1',
+      '--lease',
+      '2s',
+      '--hold',
+      '0.3x..0.7x',
+      ...planFile('a-holder-dies'),
+    ],
     limitMs: 6_000,
     caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
     story: 'a holder dies, and its field never expires',

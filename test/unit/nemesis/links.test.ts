@@ -4,7 +4,7 @@ import { faults } from '../../../nemesis/faults/index.js';
 import { NOTHING_ASKED } from '../../../nemesis/levers/link-shaper.js';
 import { combined } from '../../../nemesis/levers/links.js';
 import { bothWays, oneWay } from '../../../nemesis/levers/network.js';
-import { type World, world } from './fakes.js';
+import { type FakeNode, type World, world } from './fakes.js';
 
 let w: World;
 beforeEach(() => {
@@ -282,8 +282,8 @@ describe('reset-on-reply', () => {
       ),
     );
   /** The node runs it; its answer leaves the node. */
-  function ran(port: number, argv: string[]) {
-    const { address } = w.host('c1');
+  function ran(port: number, argv: string[], client = 'c1') {
+    const { address } = w.host(client);
     for (const follow of w.host('r1').watchers) follow({ serverWallMs: 0, source: `${address}:${port}`, argv });
     w.host('r1').queues.set(`${address}:${port}`, 0);
     w.host('r1').answer(address, port);
@@ -318,6 +318,99 @@ describe('reset-on-reply', () => {
     void w.clock.sleep(200).then(happens);
     await expect(strike()).rejects.toThrow('no answer to a command on lock:0, lock:1 came to c1');
     expect(await w.inForce()).toEqual([]);
+  });
+
+  it('is not put off by what another step asks by the same connection', async () => {
+    const node = w.node('r1') as FakeNode;
+    const command = node.command.bind(node);
+    node.command = async (...argv) => {
+      const answer = await command(...argv);
+      if (argv[0] === 'ECHO') await command('PING');
+      return answer;
+    };
+    void w.clock.sleep(200).then(() => ran(4_001, ['del', 'lock:0']));
+    const active = await strike();
+    expect(active.record.did).toContain('DEL lock:0 of c1');
+    await w.clock.run(active.heal());
+  });
+
+  it('takes no connection that another fault reset for one that went with an answer', async () => {
+    const { address } = w.host('c1');
+    void w.clock.sleep(100).then(() => w.levers.links.reset([w.host('r1'), w.host('c1')], address, 6379, 4_001));
+    void w.clock.sleep(300).then(() => ran(4_002, ['del', 'lock:0']));
+    const active = await strike();
+    expect(active.record.proof).toContain(':4002');
+    expect(active.record.effects).toHaveLength(1);
+    expect(w.notes).toEqual([]);
+    await w.clock.run(active.heal());
+  });
+
+  it('does not count an answer of which it cannot tell by which connection it went', async () => {
+    void w.clock.sleep(300).then(() => {
+      ran(4_001, ['del', 'lock:0']);
+      void w.levers.links.reset([w.host('r1'), w.host('c1')], w.host('c1').address, 6379, 4_002);
+    });
+    await expect(strike()).rejects.toThrow('no answer to a command on lock:0, lock:1 came to c1');
+    expect(w.notes).toMatchObject([
+      { state: 'phase', targets: [], proof: expect.stringContaining(':4002; another fault has reset one of them') },
+    ]);
+    expect(await w.inForce()).toEqual([]);
+  });
+
+  describe('of any client', () => {
+    const anybody = (args: PlanStep['args'] = {}) =>
+      faults['reset-on-reply']!.strike(
+        { atMs: 0, fault: 'reset-on-reply', target: 'client', forMs: 1_000, args },
+        w.nemesis,
+      );
+    const waits = (client: string, key: string) => {
+      w.emit({ type: 'invoke', client, id: 9, op: 'acquire', key, leaseMs: 5_000, waitMs: 4_000 });
+    };
+    const holds = (client: string, key: string) => {
+      w.clients.find(({ name }) => name === client)!.holding = [key];
+    };
+    const whose = (client: string) => (port: number, argv: string[]) => ran(port, argv, client);
+
+    it('waits for all at once whose locks are waited for, and tells of each', async () => {
+      holds('c1', 'lock:0');
+      holds('c2', 'lock:1');
+      holds('c3', 'lock:0');
+      void w.clock.sleep(50).then(() => {
+        waits('c5', 'lock:0');
+        waits('c6', 'lock:1');
+      });
+      void w.clock.sleep(200).then(() => {
+        whose('c4')(4_000, ['del', 'lock:0']);
+        whose('c2')(4_001, ['del', 'lock:1']);
+        whose('c1')(4_002, ['del', 'lock:0']);
+      });
+      const active = await w.clock.run(anybody({ answers: 'numbers' }));
+      expect(active.record.targets).toEqual(['c1', 'c2']);
+      expect(active.record.effects).toHaveLength(2);
+      await w.clock.run(active.heal());
+      expect(await w.inForce()).toEqual([]);
+    });
+
+    it('takes releases that nobody waits for only where for half a second nobody waited', async () => {
+      for (const { name } of w.clients) holds(name, 'lock:0');
+      for (const atMs of [300, 700])
+        for (const { name } of w.clients)
+          void w.clock.sleep(atMs).then(() => whose(name)(4_000 + atMs, ['del', 'lock:0']));
+      const active = await w.clock.run(anybody({ answers: 'numbers' }));
+      expect(active.record.proof).toContain(':4700');
+      await w.clock.run(active.heal());
+    });
+
+    it('never waits for the same answer as another step', async () => {
+      holds('c1', 'lock:0');
+      void w.clock.sleep(50).then(() => waits('c2', 'lock:0'));
+      void w.clock.sleep(400).then(() => ran(4_001, ['del', 'lock:0']));
+      const both = await w.clock.run(Promise.allSettled([anybody(), anybody()]));
+      const told = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value.record] : []));
+      expect(told.filter(({ targets }) => targets.includes('c1'))).toHaveLength(1);
+      for (const one of both) if (one.status === 'fulfilled') await w.clock.run(one.value.heal());
+      expect(await w.inForce()).toEqual([]);
+    });
   });
 
   it('fails where the connection is still there', async () => {

@@ -84,6 +84,23 @@ describe('resolving a target', () => {
     expect((await picks()).size).toBeGreaterThan(3);
   });
 
+  it('strikes no holder that gives back what it holds, if it is not to be struck at just that', async () => {
+    const w = world('single');
+    for (const n of [0, 1]) {
+      w.clients[n]!.holding = ['lock:0'];
+      w.grant(w.clients[n]!.name, 1, 'lock:0');
+    }
+    await w.clock.run(w.clock.sleep(w.nemesis.leaseMs));
+    w.emit({ type: 'invoke', client: 'c1', id: 2, op: 'release', hold: 1, key: 'lock:0' });
+    for (const _ of range(10)) expect(await resolve(w, 'holder')).toEqual(['c2']);
+    w.clients[1]!.holding = [];
+    await expect(resolve(w, 'holder')).rejects.toThrow('no client held a lock within 5000 ms');
+    const at = { client: w.clients[0]!, step: 'before-del' } as unknown as NonNullable<World['nemesis']['at']>;
+    expect(await w.clock.run(resolveTarget({ target: 'holder' }, { ...w.nemesis, at }))).toMatchObject([
+      { name: 'c1' },
+    ]);
+  });
+
   it('refuses when no client holds for a whole lease', async () => {
     const w = world('single');
     await expect(resolve(w, 'holder')).rejects.toMatchObject({
