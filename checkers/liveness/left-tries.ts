@@ -27,7 +27,7 @@ export interface Try {
   atNs: number;
   /** Line of observations.jsonl. */
   line: number;
-  /** The row of the acquire that it was a part of. */
+  /** The row of the acquire in which its client first named it to any node: it was sent in that one, or before. */
   row: number;
   /** What it was stored as; undefined: by a command that stores nothing but owners. */
   form: string | undefined;
@@ -58,6 +58,8 @@ export class LeftTries {
   /** Keys and types in which clients were seen to take their own values away. */
   private readonly forms = new Set<string>();
   private readonly acquireAt = new Map<string, ReturnType<typeof acquiresOf>>();
+  /** By key and client, in which acquire it first named a value. */
+  private readonly namedIn = new Map<string, Map<string, number>>();
   private readonly over: ReturnType<typeof endOfTries>;
   /** By node, what it carries out: commands of a script come after it. */
   private readonly requests = new Map<string, CommandObservation>();
@@ -84,6 +86,7 @@ export class LeftTries {
       reading.command({ ...command, line });
       if (command.source !== 'lua') this.requests.set(node, command);
       const named = config.keys.filter((key) => argv.includes(key));
+      for (const key of named) this.firstNamed(command, key);
       const tries = config.keys.flatMap((key) => this.changed(reading.takeChanges(key), node, key));
       if (command.client !== undefined) {
         if (tries.length === 0) this.named(command);
@@ -124,17 +127,18 @@ export class LeftTries {
         if (storedBy(before, owner)?.client === client && stores(after, owner) === 'no')
           this.forms.add(formOf(before, key));
       const meant = applied === 'yes' ? after : (wanted ?? after);
-      const row = this.acquireAt.get(key)?.(client, atNs);
       const type = meant.held?.type;
-      if (row === undefined || type === undefined || type === 'list' || type === 'zset' || this.isCount(type))
-        return [];
+      if (type === undefined || type === 'list' || type === 'zset' || this.isCount(type)) return [];
       // What it did not name itself was composed or counted by a script, and is not named when it is given back.
       const named = ownersBy(meant, line).filter((value) => this.requests.get(node)?.argv.includes(value));
-      return named.map((value) => {
+      const runs = this.acquireAt.get(key)?.(client, atNs);
+      return named.flatMap((value) => {
+        const row = this.namedIn.get(`${key} ${client}`)?.get(value) ?? runs;
+        if (row === undefined) return [];
         const place = placeOf('', key, value);
         this.owners.set(place, this.owners.has(place) && this.owners.get(place) !== client ? undefined : client);
         const form = onlyNew && type === 'string' ? undefined : formOf(meant, key);
-        return { node, client, source: by!.source, key, value, atNs, line, row, form };
+        return [{ node, client, source: by!.source, key, value, atNs, line, row, form }];
       });
     });
   }
@@ -154,6 +158,16 @@ export class LeftTries {
     }
   }
 
+  /** A node that answers late carries out what it was asked when its client has long gone on: others were asked at the same time. */
+  private firstNamed({ client, atNs, argv }: CommandObservation, key: string): void {
+    const row = client === undefined ? undefined : this.acquireAt.get(key)?.(client, atNs);
+    if (row === undefined) return;
+    const of = `${key} ${client}`;
+    const rows = this.namedIn.get(of) ?? new Map<string, number>();
+    this.namedIn.set(of, rows);
+    for (const argument of argv) if (!rows.has(argument)) rows.set(argument, row);
+  }
+
   private named({ node, source, atNs, argv }: CommandObservation): void {
     for (const key of this.input.config.keys) {
       for (const argument of argv) {
@@ -170,7 +184,7 @@ export class LeftTries {
     const left = this.open.get(`${node} ${source} ${key}`);
     if (!left || argv.includes(left.value)) return;
     const row = this.acquireAt.get(key)?.(client!, atNs);
-    if (row !== undefined && row > left.row) this.wentOn(left, { atNs, line });
+    if (row !== undefined && row > left.row) this.wentOn(left, { atNs, line, row });
   }
 
   private tried(now: Try): void {
@@ -181,18 +195,19 @@ export class LeftTries {
     this.open.set(place, now);
   }
 
-  private wentOn(left: Try, next: { atNs: number; line: number; row?: number }): void {
+  private wentOn(left: Try, next: { atNs: number; line: number; row: number }): void {
     const place = placeOf(left.node, left.key, left.value);
-    if (this.candidates.has(place) || !(next.row === left.row || this.over(left.row, next.atNs))) return;
+    if (this.candidates.has(place) || !this.over(left.row, next)) return;
     this.candidates.set(place, { left, next, namedNs: Number.POSITIVE_INFINITY });
   }
 }
 
 /**
- * Whether an acquire had come to nothing by then: it had failed, or what it was granted had been released, and that was
- * answered; and its client held the key by no other grant.
+ * Whether an acquire had come to nothing when its client asked next: it had failed, or what it was granted had been released, and
+ * that was answered; or it was still asking. And whether its client held the key by no other grant, but by what it asked for
+ * then or later: that may come before a slow node has carried out what it was asked for it.
  */
-function endOfTries(history: History): (row: number, atNs: number) => boolean {
+function endOfTries(history: History): (row: number, next: { row: number; atNs: number }) => boolean {
   const { operations: ops } = history;
   const holds = holdsOf(history);
   const answeredNs = releasesAnsweredNs(history);
@@ -209,12 +224,13 @@ function endOfTries(history: History): (row: number, atNs: number) => boolean {
   // Whoever gave it up did not get it, whatever became of it.
   const cameToNothing = (row: number) =>
     ops.outcome[row] === OUTCOME.fail || (ops.outcome[row] === OUTCOME.info && !Number.isNaN(ops.cancelledNs[row]));
-  return (row, atNs) => {
+  return (row, next) => {
     const k = holds.ofRow[row]!;
-    if (k < 0 ? !cameToNothing(row) : overNs(k) > atNs) return false;
+    if (row !== next.row && (k < 0 ? !cameToNothing(row) : overNs(k) > next.atNs)) return false;
     const own = ofClient.get(nameOf(ops.client[row]!, ops.key[row]!)) ?? [];
-    const last = own[firstIndex(own.length, (at) => holds.fromNs[own[at]!.k]! > atNs) - 1];
-    return last === undefined || last.latestNs <= atNs;
+    let last = firstIndex(own.length, (at) => holds.fromNs[own[at]!.k]! > next.atNs) - 1;
+    while (last >= 0 && holds.row[own[last]!.k]! >= next.row) last--;
+    return last < 0 || own[last]!.latestNs <= next.atNs;
   };
 }
 

@@ -97,6 +97,45 @@ it('accepts where the node may have turned its client away because another was i
   expect(killed('c2', 1.5, 0, three)).toBe('invalid');
 });
 
+describe('on a node that carries out late what it was asked, when its client has gone on', () => {
+  /** c1 asks r1, r2 and r3 at once; r3 answers nobody between 1 s and 2 s. */
+  const asked = (story: Story, at: number, value: string, on: readonly string[]) => {
+    for (const node of on) story.take(at, node, 'c1', value);
+    return story;
+  };
+  const verdictOf = (story: Story) => found(story.sample(2.5, 'r3', { owner: 'one' })).verdict;
+  const refusedOnce = () => asked(new Story().up('c1').refused('c1', 1.1, 1.2), 1.15, 'one', ['r1', 'r2']);
+  const woken = (story: Story) => {
+    asked(story, 1.55, 'two', ['r1', 'r2']);
+    return asked(asked(story, 2, 'one', ['r3']), 2.001, 'two', ['r3']);
+  };
+
+  it('a value belongs to the try that named it, and not to the one that runs when it is stored', () => {
+    const holding = woken(refusedOnce().grant('c1', 1.6, { grantSent: 1.54 }));
+    expect(verdictOf(holding)).toBe('invalid');
+    const later = refusedOnce().refused('c1', 1.3, 1.4).grant('c1', 1.6, { grantSent: 1.54 });
+    asked(later, 1.35, 'between', ['r1', 'r2']);
+    asked(asked(later, 1.55, 'two', ['r1', 'r2']), 2, 'one', ['r3']);
+    expect(verdictOf(asked(asked(later, 2.001, 'between', ['r3']), 2.002, 'two', ['r3']))).toBe('invalid');
+  });
+
+  it('so it does where its client asks for another key when it is stored, or gives one back', () => {
+    const twice = () => refusedOnce().refused('c1', 1.5, 1.6);
+    expect(verdictOf(woken(twice().refused('c1', 1.9, 2.1, 'fail', 'lock:1')))).toBe('invalid');
+    expect(verdictOf(woken(twice().grant('c1', 1.8, { key: 'lock:1' }).release('c1', 1.9)))).toBe('invalid');
+  });
+
+  it('so it is nobody’s leftover where that one is still held, though both came while the next was asked for', () => {
+    const held = (released: boolean) => {
+      const story = asked(new Story().up('c1').grant('c1', 1.2, { grantSent: 1.1 }), 1.15, 'one', ['r1', 'r2']);
+      if (released) story.release('c1', 1.4);
+      return woken(story.refused('c1', 1.5, 2.2));
+    };
+    expect(verdictOf(held(false))).toBe('valid');
+    expect(verdictOf(held(true))).toBe('invalid');
+  });
+});
+
 it('cannot tell where observations are missing: the line that named the value may be among them', () => {
   const story = () => tried().sample(2.5, 'r1', { owner: 'one' });
   const closed = (observations: number) => found(story().event(3, { type: 'closed', observations }));
