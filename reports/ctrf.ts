@@ -45,7 +45,7 @@ function testOf(one: ReportCase, runId: string, duration: number) {
   const trace = one.failures.length > 0 ? one.failures.map(({ text }) => text).join('\n\n') : one.error?.text;
   return {
     name: one.name,
-    suite: [`lock-torture ${runId}`],
+    suite: [`lock-torture ${shown(runId, LONGEST_MESSAGE)}`],
     status: statusOf(one) === 'passed' ? 'passed' : 'failed',
     rawStatus: statusOf(one),
     duration,

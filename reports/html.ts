@@ -7,6 +7,7 @@
  * browser opens at once; what was merged or left out for that is said where it happened.
  */
 
+import { clipped } from '../harness/record/schemas/foreign-text.js';
 import { packedPage } from './data/pack.js';
 import { timelineOf } from './data/timeline.js';
 import { sharedDefinitions } from './drawing/definitions.js';
@@ -32,7 +33,7 @@ export function htmlReport(input: ReportInput): string {
   const { data, notes } = timelineOf(input, story, marks);
   const { runId, topology, lock } = input.config;
   return pageFrame({
-    title: `${input.results.verdict}: ${lock} on ${topology}, run ${runId}`,
+    title: clipped(`${input.results.verdict}: ${lock} on ${topology}, run ${runId}`, 400),
     script: 'run',
     data: { 'run-data': packedPage(data) },
     body: markup`${sharedDefinitions()}${verdictSection(input, story)}

@@ -48,7 +48,8 @@ function isAboutFlags(error: NodeJS.ErrnoException): boolean {
 /** Of one that names several values. */
 const LONGEST_MESSAGE = 4_000;
 
-function explain(error: unknown): string {
+/** What is said of an error, on one line where it was foreseen. */
+export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return isForUsers(error)
     ? shown(error.message.split('\n').join(' '), LONGEST_MESSAGE)

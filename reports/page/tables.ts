@@ -175,7 +175,7 @@ export function factsSection({ config, settings, serverVersion, history }: Repor
   return markup`<h2 id="run">What was run</h2>
 <table class="facts"><tbody>${facts.map(([name, value]) => markup`<tr><th>${name}</th><td>${clipped(value, 1_000)}</td></tr>`)}</tbody></table>
 <h3>Settings that differ from the servers’ defaults</h3>
-${settings.length === 0 ? markup`<p>None.</p>` : markup`<div class="scroll"><table><thead><tr><th>where</th><th>setting</th><th>value</th><th>why</th></tr></thead><tbody>${settings.map((one) => markup`<tr><td>${one.where}</td><td class="mono">${one.name}</td><td class="mono">${clipped(one.value, 300)}</td><td>${clipped(one.why, 600)}</td></tr>`)}</tbody></table></div>`}`;
+${settings.length === 0 ? markup`<p>None.</p>` : markup`<div class="scroll"><table><thead><tr><th>where</th><th>setting</th><th>value</th><th>why</th></tr></thead><tbody>${settings.map((one) => markup`<tr><td>${clipped(one.where, 300)}</td><td class="mono">${clipped(one.name, 300)}</td><td class="mono">${clipped(one.value, 300)}</td><td>${clipped(one.why, 600)}</td></tr>`)}</tbody></table></div>`}`;
 }
 
 function knownFacts(known: RunConfig['known']): [string, string][] {

@@ -9,6 +9,9 @@ import { describes } from './describes.js';
 import { OTHER_SERVICES } from './other-services.js';
 
 const text = z.string().min(1);
+const name = text.max(300);
+/** A path, or a command. */
+const line = text.max(20_000);
 const duration = z.number().min(0);
 const positive = z.number().positive();
 
@@ -49,21 +52,21 @@ const mixedHolds = z.object({
 export const runConfigSchema = describes<RunConfig>()(
   z.object({
     version: z.literal(2),
-    runId: text,
+    runId: name,
     startedAt: text,
     seed: z.int().min(0),
-    topology: text,
+    topology: name,
     service: z.enum(OTHER_SERVICES).optional(),
     topologyOptions,
-    runtime: text,
-    lock: text,
-    cwd: text,
+    runtime: name,
+    lock: line,
+    cwd: line,
     replayOf: text.optional(),
 
-    workload: text,
+    workload: name,
     clients: z.int().min(1).max(200),
     callers: z.int().min(2).max(26).optional(),
-    keys: z.array(text).min(1).max(1_000),
+    keys: z.array(name).min(1).max(1_000),
     startsWithinMs: positive.optional(),
     leaseMs: positive,
     waitMs: duration,
@@ -71,7 +74,7 @@ export const runConfigSchema = describes<RunConfig>()(
     careless: z.boolean(),
     resource: z.enum(['trusting', 'checking']).optional(),
     timeLimitMs: duration,
-    nemesis: z.array(text),
+    nemesis: z.array(name),
     nemesisIntervalMs: positive,
     failOn: z.array(z.enum(FAIL_ON)),
     known: z.object({ fingerprints: z.array(text), allowed: z.boolean() }).optional(),
@@ -98,6 +101,6 @@ export const runConfigSchema = describes<RunConfig>()(
       z.enum(['clock', 'disk', 'link', 'network', 'process', 'redis', 'slots-at-once', 'roles', 'holds']),
       z.string(),
     ),
-    reproduce: text,
+    reproduce: line,
   }),
 );
