@@ -43,9 +43,16 @@ export const clientRows: readonly Cell[] = [
   ]),
   ...row('holder-cut-off', flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '1s'), [
     [
-      [reentrantMutex, waitReplicated, onRedlock],
+      [reentrantMutex, onRedlock],
       'safe',
       'a client whose renewals fail looks at the time as well, and stops before its lease is over',
+    ],
+    [
+      [waitReplicated],
+      'safe',
+      'a client whose extension is not answered stops, and its lease is longer than an answer is waited for',
+      // It extends after a third of the lease, and waits half a second: of a second nothing is left for a busy machine.
+      flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '2s'),
     ],
     [[publishedMutex, ...renewingByThemselves], 'stale', 'it tells its client too late, or never, that renewals fail'],
     [

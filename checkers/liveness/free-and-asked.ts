@@ -122,13 +122,20 @@ function takenByKey(history: History): Span[][] {
       const k = holds.ofRow[row]!;
       if (k >= 0) {
         const overNs = Math.max(holds.untilNs[k]!, answeredNs[k]!);
-        return { fromNs: holds.grantSentNs[k]!, untilNs: overNs + (holds.endedByDeath(k) ? longNs : leaseNs) };
+        if (!holds.endedByDeath(k)) return { fromNs: holds.grantSentNs[k]!, untilNs: overNs + leaseNs };
+        // Its lock may have renewed it for as long as there was a process.
+        const goneNs = Math.max(overNs, finite(endNs(ops.clients[holds.client[k]!]!)));
+        return { fromNs: holds.grantSentNs[k]!, untilNs: goneNs + longNs };
       }
       if (ops.outcome[row] === OUTCOME.fail) return { fromNs: callNs[row]!, untilNs: returnNs[row]! + leaseNs };
       // Its outcome is not known: until its client was gone, and its lease and place were over.
       return { fromNs: callNs[row]!, untilNs: endNs(ops.clients[ops.client[row]!]!) + longNs };
     }),
   );
+}
+
+function finite(ns: number): number {
+  return Number.isFinite(ns) ? ns : Number.NEGATIVE_INFINITY;
 }
 
 function isTaken({ operations: { outcome, reason, reasons } }: History, row: number): boolean {

@@ -192,7 +192,9 @@ function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] 
     fromNs[row] = k >= 0 ? holds.grantSentNs[k]! : callNs[row]!;
     const refusedNs =
       ops.outcome[row] === OUTCOME.fail ? returnNs[row]! + longestNs : unansweredUntilNs(ops.client[row]!);
-    untilNs[row] = k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!) + longestNs : refusedNs;
+    // Its lock may have renewed it for as long as there was a process.
+    const goneNs = k >= 0 && holds.endedByDeath(k) ? endNs(ops.clients[ops.client[row]!]!) : Number.NEGATIVE_INFINITY;
+    untilNs[row] = k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!, goneNs) + longestNs : refusedNs;
   }
   // A try that was answered "held" took nothing.
   const mayTake = (row: number) =>

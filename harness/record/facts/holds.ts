@@ -196,16 +196,33 @@ class Drawing {
   /**
    * A killed client certainly acted until the moment before the kill was sent. One that died by itself did so a little
    * before its death was noticed; that gap is milliseconds unless the harness itself stood still, which `doubts.ts` looks at.
+   *
+   * One that is killed because it could not tell what came of an operation was told nothing more after that answer. Say c1 extends
+   * at 1.3 s, says at 1.8 s that the server did not answer, and a busy harness reads that at 2.1 s: it acted until 1.8 s.
    */
   private down(): void {
-    const { clients } = this.history.operations;
+    const { operations: ops } = this.history;
     const endNs = new Map<string, number>();
     for (const event of this.history.rare) if (event.type === 'client-down') endNs.set(event.client, event.endNs);
-    const byClient = clients.map((client) => endNs.get(client));
+    const lastRow = new Int32Array(ops.clients.length).fill(-1);
+    for (let row = 0; row < ops.count; row++) lastRow[ops.client[row]!] = row;
+    const byClient = ops.clients.map((client, at) => {
+      const ns = endNs.get(client);
+      return ns === undefined ? undefined : Math.min(ns, this.gaveUpNs(lastRow[at]!));
+    });
     for (let k = 0; k < this.holds.count; k++) {
       const ns = byClient[this.holds.client[k]!];
       if (ns !== undefined) this.endAt(k, ns, 'client-down');
     }
+  }
+
+  /** When its client said of its last operation that it cannot tell what came of it; Infinity: it did not, or not when. */
+  private gaveUpNs(row: number): number {
+    const { operations: ops } = this.history;
+    if (row < 0 || ops.outcome[row] !== OUTCOME.info || !Number.isNaN(ops.cancelledNs[row]))
+      return Number.POSITIVE_INFINITY;
+    if (ops.op[row] !== OP.extend && ops.op[row] !== OP.acquire) return Number.POSITIVE_INFINITY;
+    return ownStamp(ops, this.trusted, row, ops.endedNs, Number.POSITIVE_INFINITY);
   }
 
   /**

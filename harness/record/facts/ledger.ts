@@ -77,6 +77,7 @@ export class Ledger implements HoldLedger {
   }
 
   private invoked(invoke: Invoke): void {
+    for (const hold of this.holds.values()) if (hold.client === invoke.client) hold.gaveUpNs = Number.POSITIVE_INFINITY;
     if (invoke.op !== 'acquire' && invoke.op !== 'release' && invoke.op !== 'extend') return;
     this.running.set(idOf(invoke.client, invoke.id), invoke);
     if (invoke.op === 'acquire') this.wait(invoke.key, 1);
@@ -90,6 +91,10 @@ export class Ledger implements HoldLedger {
     const invoke = this.running.get(id);
     if (!invoke) return;
     this.running.delete(id);
+    // A process that cannot tell what came of an operation is told nothing more, and killed.
+    if (completion.type === 'info' && completion.cancelledNs === undefined && invoke.op !== 'release')
+      for (const hold of this.holds.values())
+        if (hold.client === invoke.client) hold.gaveUpNs = completion.endedNs ?? Number.POSITIVE_INFINITY;
     if (invoke.op === 'acquire') this.acquired(id, invoke, completion);
     else if (invoke.hold !== undefined) {
       const hold = this.entry(invoke.client, invoke.hold);
@@ -172,6 +177,8 @@ class Entry implements OpenHold {
   readonly leaseMs: number;
   releaseSentNs?: number;
   lostNs?: number;
+  /** When its client said of its last operation that it cannot tell what came of it. */
+  gaveUpNs = Number.POSITIVE_INFINITY;
   private readonly told: Pick<Hold, 'token' | 'validForMs'>;
   /** For how long it was granted: `leaseMs`, or without end. */
   private readonly grantedMs: number;
@@ -279,7 +286,7 @@ class Entry implements OpenHold {
     const ends = [
       ['release', this.releaseBeganNs ?? this.releaseSentNs],
       ['lost', this.lostNs],
-      ['client-down', this.downNs],
+      ['client-down', this.downNs === undefined ? undefined : Math.min(this.downNs, this.gaveUpNs)],
     ] as const;
     const end: Pick<Hold, 'untilNs' | 'endedBy'> = { untilNs: Math.max(this.fromNs, nowNs), endedBy: 'history-end' };
     for (const [endedBy, ns] of ends) {

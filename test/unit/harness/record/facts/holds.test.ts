@@ -68,6 +68,18 @@ describe('a hold lasts', () => {
     expect(hold.released).toBeUndefined();
   });
 
+  it('until its client said that it cannot tell what came of an extension, though it was killed for that only later', () => {
+    const gaveUp = (type: 'info' | 'fail', stamps = true) =>
+      only(new Story().grant('c1', 1).extend('c1', 2, 5_000, { type, stamps, read: 2.5 }).down('c1', 2.6));
+    expect(gaveUp('info')).toMatchObject({ untilNs: ns(2.001), endedBy: 'client-down' });
+    expect(gaveUp('fail')).toMatchObject({ untilNs: ns(2.6) });
+    expect(gaveUp('info', false)).toMatchObject({ untilNs: ns(2.6) });
+    const wentOn = new Story().grant('c1', 1).extend('c1', 2, 5_000, { type: 'info' }).extend('c1', 3).down('c1', 4);
+    expect(only(wentOn)).toMatchObject({ untilNs: ns(4) });
+    const asked = new Story().grant('c1', 1).refused('c1', 2, 2.2, 'info', 'lock:1').down('c1', 2.6);
+    expect(only(asked)).toMatchObject({ untilNs: ns(2.2) });
+  });
+
   it('until the kill, if the release began after it was sent', () => {
     expect(only(new Story().grant('c1', 1).release('c1', 4, { sent: 1.5 }).down('c1', 2))).toMatchObject({
       untilNs: ns(2),
