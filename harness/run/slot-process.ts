@@ -20,8 +20,8 @@ import type { Instruction, Outcome } from '../vocabulary/workload.js';
 import { withoutGivingUp, withoutStaging } from './asked.js';
 import { CALLERS, callerNames, comingUp } from './callers.js';
 import { ClientProcess, type LineAllowance, type RequestBody } from './client-process.js';
-import { givingUp } from './giving-up.js';
-import { inTime, untilItRuns } from './in-time.js';
+import { givingHoldUp, givingUp } from './giving-up.js';
+import { inTime } from './in-time.js';
 import { type HeldOp, judgeReply } from './judge-reply.js';
 import type { StepStops } from './step-stops.js';
 
@@ -184,17 +184,7 @@ export class SlotProcess implements ClientTarget {
       () => void this.client.exchange(this.client.reserveId(), { op: 'cancel', acquire: id }),
     );
     const { process } = this.client;
-    const giving = 'givesUp' in instruction ? instruction.givesUp : undefined;
-    if (giving) {
-      const { hold, afterMs } = giving;
-      // A process that is stopped gives nothing up before it runs again.
-      givingUp(
-        clock,
-        afterMs,
-        answer,
-        () => void untilItRuns(answer, { clock, process, stopping }).then((runs) => runs && this.abandon(hold, client)),
-      );
-    }
+    givingHoldUp(instruction, answer, { clock, process, stopping }, (held) => this.abandon(held, client));
     const reply = await inTime(answer, { clock, process, limitMs, graceMs: this.run.operationGraceMs, stopping });
     const readNs = clock.nowNs();
     const cancelledNs = cancelled();
