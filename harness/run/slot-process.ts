@@ -174,8 +174,7 @@ export class SlotProcess implements ClientTarget {
     }
     this.asking.set(id, { id, op, key });
     if (this.canStop) this.stopping = 'stopAt' in body && body.stopAt !== undefined ? { step: body.stopAt } : undefined;
-    const called = this.callers.length > 1 && { caller: CALLERS[caller] };
-    const answer = this.client.exchange(id, { ...body, ...called });
+    const answer = this.client.exchange(id, { ...body, ...(this.callers.length > 1 && { caller: CALLERS[caller] }) });
     const afterMs = instruction.do === 'acquire' && this.has('cancel') ? instruction.cancelAfterMs : undefined;
     const cancelled = givingUp(
       clock,
@@ -183,9 +182,9 @@ export class SlotProcess implements ClientTarget {
       answer,
       () => void this.client.exchange(this.client.reserveId(), { op: 'cancel', acquire: id }),
     );
-    const { process } = this.client;
-    givingHoldUp(instruction, answer, { clock, process, stopping }, (held) => this.abandon(held, client));
-    const reply = await inTime(answer, { clock, process, limitMs, graceMs: this.run.operationGraceMs, stopping });
+    const stops = { clock, process: this.client.process, stopping };
+    givingHoldUp(instruction, answer, stops, (held) => this.abandon(held, client));
+    const reply = await inTime(answer, { ...stops, limitMs, graceMs: this.run.operationGraceMs });
     const readNs = clock.nowNs();
     const cancelledNs = cancelled();
     const { type, completion, broke } = judgeReply(reply, op, epochNs, invoked.atNs, readNs);
