@@ -11,6 +11,7 @@
 
 import { effectsOf } from '../../harness/record/facts/effects.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
+import { ranUntold } from '../../harness/record/facts/ran.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Blame, CauseName, Violation } from '../../harness/vocabulary/verdict.js';
 
@@ -42,9 +43,6 @@ const MUST_TELL = lock(
   FENCING,
 );
 const ITS_OWN_ONLY = 'A client may remove only what is its own: one script compares the owner and deletes.';
-
-/** How much later than its lease's end a lock that was awake must have told its client; a busy machine may make it late. */
-const AWAKE_NS = 250e6;
 
 const descriptions: Record<string, Description> = {
   'failover-lost-write': {
@@ -339,12 +337,12 @@ function grantedWhenOver({ holds, cause }: Violation, input: CheckInput): Blame 
     : NOT_PROVEN;
 }
 
-/** Whether the stale holder of an overlap acted on for long after its lease had ended, and was certainly not stopped meanwhile. */
+/** Whether the stale holder of an overlap certainly ran when its lease was over, and was not stopped meanwhile. */
 function wentOnAwake({ holds, fromNs }: Violation, input: CheckInput): boolean {
   const stale = holds.filter(({ leaseEndNs }) => leaseEndNs <= fromNs);
   return stale.some(
-    ({ client, leaseEndNs, untilNs }) =>
-      untilNs - leaseEndNs > AWAKE_NS && !mayHaveSlept(client, leaseEndNs - AWAKE_NS, untilNs, input),
+    (hold) =>
+      ranUntold(hold, input.history) !== undefined && !mayHaveSlept(hold.client, hold.leaseEndNs, hold.untilNs, input),
   );
 }
 

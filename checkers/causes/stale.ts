@@ -10,6 +10,7 @@ import { clientNames } from '../../harness/record/facts/clients.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
+import { ranUntold } from '../../harness/record/facts/ran.js';
 import { renewalPace } from '../../harness/record/facts/renewal-pace.js';
 import { duration, durationOfMs, moment } from '../../harness/record/facts/words.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
@@ -155,12 +156,9 @@ function clientSlow(hold: Hold, evidence: Evidence, input: CheckInput): Cause | 
   };
 }
 
-/** How much later than its lease's end a client that was awake must have been told; a busy machine makes it late. */
-const TOLD_WITHIN_NS = 1.5e9;
-
 /**
- * A lock that renews by itself let the lease end, whatever kept it from renewing, and told its client nothing: a client that runs
- * can read its clock. Not of one that died: what its lock told it may have died with it.
+ * A lock that renews by itself let the lease end, whatever kept it from renewing, and told its client nothing, which ran: that can
+ * read its clock. Not of one that died: what its lock told it may have died with it.
  */
 function notTold(hold: Hold, evidence: Evidence, input: CheckInput): Cause | undefined {
   const { client, leaseEndNs, untilNs, endedBy } = hold;
@@ -168,17 +166,23 @@ function notTold(hold: Hold, evidence: Evidence, input: CheckInput): Cause | und
   // What it was to release by then it need not have kept.
   if (released !== undefined && released.atNs <= leaseEndNs) return undefined;
   if (!evidence.featuresOf(client).includes('renews') || endedBy === 'client-down') return undefined;
-  if (untilNs - leaseEndNs <= TOLD_WITHIN_NS) return undefined;
-  const isMeanwhile = ({ earliestNs, latestNs }: EffectSpan) =>
-    earliestNs <= untilNs && latestNs >= leaseEndNs - TOLD_WITHIN_NS;
+  const ran = ranUntold(hold, input.history);
+  const isMeanwhile = ({ earliestNs, latestNs }: EffectSpan) => earliestNs <= untilNs && latestNs >= leaseEndNs;
   const { effects } = evidence;
-  if ([...effects.on('stopped', client), ...effects.on('slowed', client)].some(isMeanwhile)) return undefined;
+  if (!ran || [...effects.on('stopped', client), ...effects.on('slowed', client)].some(isMeanwhile)) return undefined;
   const acts = duration(untilNs - leaseEndNs);
-  const then = endedBy === 'lost' ? `heard of it only ${acts} later` : `acted as the holder for another ${acts}`;
+  const then =
+    endedBy === 'lost' ? `heard of it only ${acts} after that end` : `acted as the holder for another ${acts}`;
+  const [first, last] = ran;
   return {
     name: 'not-told',
-    sentence: `The lock renews by itself, and yet ${client}'s lease ended at ${moment(leaseEndNs)}: ${client}, which nothing had stopped, was not told, and ${then}.`,
-    chain: inOrder([granted(hold), leaseEnd(hold), acted(hold)]),
+    sentence: `The lock renews by itself, and yet ${client}'s lease ended at ${moment(leaseEndNs)}: ${client}, which ran at ${moment(first)} and at ${moment(last)}, had not been told by then, and ${then}.`,
+    chain: inOrder([
+      granted(hold),
+      leaseEnd(hold),
+      { atNs: first, text: `${client} ran, and had not been told`, history: hold.evidence.at(1) },
+      acted(hold),
+    ]),
   };
 }
 

@@ -1,0 +1,42 @@
+/**
+ * When a client ran, as far as that is proven: by stamps of its own. A process that nothing is known to have stopped may all the
+ * same not have run, on a busy machine say, and no record tells of that.
+ */
+import type { History } from '../../vocabulary/history.js';
+import type { Hold } from '../../vocabulary/verdict.js';
+import { once } from './once.js';
+import { trustedClients } from './operations.js';
+
+/**
+ * Two of its stamps that are so far apart, nanoseconds, are of different turns of its event loop: by the second it did what had
+ * been due at the first.
+ */
+const APART_NS = 250e6;
+
+/** When each client began and ended its operations, by its own stamps, ns since the epoch, in order. */
+const stampsOf = once((history: History): ReadonlyMap<string, Float64Array> => {
+  const { operations: ops } = history;
+  const trusted = trustedClients(history);
+  const found = new Map<string, number[]>();
+  for (let row = 0; row < ops.count; row++) {
+    if (!trusted[ops.client[row]!]) continue;
+    const client = ops.clients[ops.client[row]!]!;
+    const stamps = found.get(client) ?? [];
+    found.set(client, stamps);
+    stamps.push(...[ops.beganNs[row]!, ops.endedNs[row]!].filter((ns) => !Number.isNaN(ns)));
+  }
+  return new Map([...found].map(([client, stamps]) => [client, Float64Array.from(stamps).sort()]));
+});
+
+/**
+ * Two instants, ns since the epoch, at which the client ran when its lease was over and it had not been told so, far enough apart
+ * that its lock had the time to tell it; undefined where the record does not show them.
+ */
+export function ranUntold(
+  { client, leaseEndNs, untilNs }: Hold,
+  history: History,
+): readonly [number, number] | undefined {
+  const stamps = (stampsOf(history).get(client) ?? new Float64Array()).filter((ns) => ns > leaseEndNs && ns <= untilNs);
+  const [first, last] = [stamps[0], stamps.at(-1)];
+  return first !== undefined && last! - first >= APART_NS ? [first, last!] : undefined;
+}
