@@ -139,11 +139,11 @@ export function ranAnew(node: string, fromNs: number, untilNs: number, evidence:
 }
 
 /**
- * Whether the write that took the key shows that nothing was there: it asked, and it is not the holder's own value, for which
- * a script may let it pass.
+ * Whether the write that took the key shows that nothing was there: it asked, and for nothing else, by which a script may have
+ * gone; and it is not the holder's own value, for which one may let it pass.
  */
 export function foundNone({ reached, gone }: { reached: KeyWrite | undefined; gone: KeyWrite }): boolean {
-  return gone.conditional === true && gone.value !== reached?.value;
+  return gone.conditional === true && !gone.askedElsewhere && gone.value !== reached?.value;
 }
 
 /**

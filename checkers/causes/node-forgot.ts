@@ -11,7 +11,7 @@ import { isOthersToo } from '../../harness/record/facts/grants.js';
 import { isHidden, type KeyWrite, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, goneLink, grantLink, type Reason, ranFrom } from './contest.js';
-import { hadTimeLeft, lastProlonged } from './meanwhile.js';
+import { foundNone, hadTimeLeft, lastProlonged } from './meanwhile.js';
 import { lostBy } from './tenure.js';
 
 /** A server tells whole milliseconds, and its clock may be slewed. */
@@ -34,8 +34,8 @@ export const nodeForgot: Reason = (contest, evidence) => {
   // What had run out by then, or was seen there as another's, was not forgotten.
   if (empty && (!hadTimeLeft(last, empty[1], evidence) || isAnothers(empty[1], restart.downNs, contest, evidence)))
     return undefined;
-  const foundNone = gone.conditional && gone.value !== reached.value && gone.serverWallMs < last.expiresWallMs;
-  if (!empty && !foundNone) return undefined;
+  const isFree = foundNone({ reached, gone }) && gone.serverWallMs < last.expiresWallMs;
+  if (!empty && !isFree) return undefined;
   return {
     name: 'node-forgot',
     sentence: `${node} restarted without ${key}, which it had granted to ${earlier.hold.client}, and granted it to ${later.hold.client}.`,

@@ -2,7 +2,8 @@
  * A client's own write took the key although it was there: an unconditional SET (`overwritten`), or a script that let it
  * pass because both store the same value as owner (`shared-owner`).
  *
- * Excludes a key that was not certainly there when that write ran: it may have gone by other means.
+ * Excludes a key that was not certainly there when that write ran: it may have gone by other means; and a script that did not
+ * read whose the key was: it went by something else, a time of day say.
  */
 import { ownersOf, partsOf } from '../../harness/record/facts/commands/changes.js';
 import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
@@ -19,7 +20,7 @@ export const overwritten: Reason = (contest) => {
       contest,
     );
   }
-  if (!gone.script || gone.value === undefined || gone.value !== reached.value) return undefined;
+  if (!gone.comparing || gone.value === undefined || gone.value !== reached.value) return undefined;
   if (isOneOfSeveral(gone)) return undefined;
   const sentence = `${gone.client} and ${earlier.hold.client} store the same value as owner, so the script took one for the other.`;
   return explanation('shared-owner', sentence, contest);

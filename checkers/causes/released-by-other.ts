@@ -19,7 +19,7 @@ export const releasedByOther: Reason = (contest, evidence) => {
   const { earlier, later, key } = contest;
   if (!removal || removal.client === earlier.hold.client || isReplicated(removal, evidence)) return undefined;
   const who = removal.client ?? `somebody at ${removal.source}`;
-  const shared = removal.script ? sharedValue(contest, removal, evidence) : undefined;
+  const shared = removal.comparing ? sharedValue(contest, removal, evidence) : undefined;
   return {
     name: shared ? 'shared-owner' : 'released-by-other',
     sentence: shared

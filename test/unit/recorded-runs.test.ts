@@ -124,14 +124,6 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'mutual-exclusion: exclusion (overlap) of lock:1, 3311704323–3322665200 ns, lines 242 244 255 257 271 275 278 281 282 284 286 287: unexplained → returned-too-often',
     ],
   },
-  'canary-watchdog-dies': {
-    why: 'a lock that renews by itself let the lease end, and told its client, which ran, nothing for more than a second and a half',
-    differences: [
-      'mutual-exclusion: stale (overlap) of lock:1, 9463194895–10359461953 ns, lines 17 29 38 52 115 122 153 157 164 168: unexplained → not-told',
-      'mutual-exclusion: stale (overlap) of lock:5, 9466467779–9576513648 ns, lines 20 30 37 53 113 123 130 131 162 169: unexplained → not-told',
-      'mutual-exclusion: stale (overlap) of lock:2, 9467532717–10363937807 ns, lines 15 28 39 51 117 124 154 156 161 167: unexplained → not-told',
-    ],
-  },
   'canary-lease-in-seconds': {
     why: 'a key of 2 ms may have been there or not when the second client asked: whether it was granted is not known',
     differences: [

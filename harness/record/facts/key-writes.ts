@@ -40,6 +40,10 @@ export interface KeyWrite {
    * undefined: not known. A script may have asked for another key only.
    */
   conditional: boolean | undefined;
+  /** Of a script: it read whose the key is before it wrote, and did not merely ask whether there is one. */
+  comparing?: true;
+  /** Of a script: it asked for another key, too, before it wrote, and may have gone by what that holds. */
+  askedElsewhere?: true;
   /** What was stored to name the owner. */
   value?: string;
   /** The time to live that was asked for; undefined: none. */
@@ -88,6 +92,8 @@ interface RunningScript {
   ranNs: number;
   /** It has asked for something, be it for another key. */
   hasAsked: boolean;
+  /** For which keys. */
+  asked: Set<string>;
   /** Keys that it has written. */
   written: Set<string>;
 }
@@ -129,7 +135,7 @@ export class NodeWrites {
     const inner = command.source === 'lua';
     if (!inner)
       this.script = isScript(name)
-        ? { line: observation, command, ranNs, hasAsked: false, written: new Set() }
+        ? { line: observation, command, ranNs, hasAsked: false, asked: new Set(), written: new Set() }
         : undefined;
     const named = command.argv.slice(1).filter((argument) => this.keys.has(argument));
     for (const key of named) this.requestOf(key, observation, command, ranNs);
@@ -158,10 +164,15 @@ export class NodeWrites {
     const asks = argv.length > 1 && (writesNothing.has(name) || isConditional(name, argv));
     for (const key of named) {
       const write = this.byLine.get(key)?.get(script.line);
-      if (write && !script.written.has(key)) write.conditional ??= asks || (script.hasAsked ? undefined : false);
+      if (write && !script.written.has(key)) {
+        write.conditional ??= asks || (script.hasAsked ? undefined : false);
+        if (READS_OWNER.has(name)) write.comparing = true;
+        if (!asks && [...script.asked].some((one) => one !== key)) write.askedElsewhere = true;
+      }
       if (!asks) script.written.add(key);
     }
     script.hasAsked ||= asks;
+    if (asks) script.asked.add(argv[1]!);
   }
 
   /** The request that names the key, by itself or by what it calls. */
@@ -192,6 +203,13 @@ export class NodeWrites {
 
 /** They name no key, and concern every one. */
 const EMPTIES = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB']);
+
+/** They tell what a key holds, or whether it holds something. */
+const READS_OWNER = new Set(
+  'GET GETEX GETRANGE SUBSTR MGET HGET HMGET HGETALL HKEYS HVALS HEXISTS HSETNX SISMEMBER SMISMEMBER SMEMBERS ZSCORE ZRANK ZRANGE LINDEX LRANGE LPOS'.split(
+    ' ',
+  ),
+);
 
 /** Wall clocks are read in whole milliseconds, on both sides. */
 export const RECKONING_NS = 3e6;

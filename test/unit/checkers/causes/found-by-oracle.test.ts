@@ -481,3 +481,41 @@ it('what is not in a record that ends early, or was cut, may have happened all t
   expect(names(refused(4.1).event(5, { type: 'closed', observations: 5 }))).toEqual(['never-granted']);
   expect(names(refused(4.1).event(5, { type: 'closed', observations: 6 }))).toEqual(['unexplained']);
 });
+
+it('a script that did not read whose the key was did not take one owner for the other', () => {
+  const story = (...looks: string[][]) => {
+    const told = broken().take(0.999, 'r1', 'c1', SAME).command(2.999, 'r1', 'c2', ['EVALSHA', 'take', '1', KEY, SAME]);
+    for (const argv of looks) told.command(2.999, 'r1', 'lua', argv);
+    return told.command(2.999, 'r1', 'lua', ['set', KEY, SAME, 'PX', '5000']);
+  };
+  expect(names(story(['get', KEY]))).toEqual(['shared-owner']);
+  // It goes by the time that is stored elsewhere.
+  expect(names(story(['get', `{${KEY}}:until`], ['exists', KEY]))).toEqual(['unexplained']);
+});
+
+it('a script that deletes whatever is there did not take one owner for the other', () => {
+  const story = (...looks: string[][]) => {
+    const told = broken().up('c3').take(0.2, 'r1', 'c3', SAME, 0, 300).sample(0.6, 'r1').take(0.999, 'r1', 'c1', SAME);
+    told.command(2, 'r1', 'c3', ['EVALSHA', 'release', '1', KEY, SAME]);
+    for (const argv of looks) told.command(2, 'r1', 'lua', argv);
+    return told.command(2, 'r1', 'lua', ['del', KEY]).take(2.999, 'r1', 'c2');
+  };
+  expect(names(story(['get', KEY]))).toEqual(['shared-owner']);
+  expect(names(story(['exists', KEY]))).toEqual(['released-by-other']);
+});
+
+it('a script that asked for another key, too, may have gone by that, and not have found the lock free', () => {
+  const story = (...looks: string[][]) => {
+    const told = broken()
+      .take(0.999, 'r1', 'c1')
+      .fault(1.5, 0, 'jump', 'strike', {
+        effects: [{ kind: 'clock-jumped', who: ['r1'], offsetMs: 9_000 }],
+      });
+    told.sample(1.6, 'r1', { skewMs: 9_000, owner: 'value-of-c1' }).fault(1.8, 0, 'jump', 'heal', { beganNs: 1.79e9 });
+    told.sample(2, 'r1').command(2.999, 'r1', 'c2', ['EVALSHA', 'take', '1', KEY, 'value-of-c2']);
+    for (const argv of looks) told.command(2.999, 'r1', 'lua', argv);
+    return told.command(2.999, 'r1', 'lua', ['set', KEY, 'value-of-c2', 'PX', '5000']);
+  };
+  expect(names(story(['exists', KEY]))).toEqual(['clock-jumped']);
+  expect(names(story(['get', `{${KEY}}:until`], ['exists', KEY]))).toEqual(['unexplained']);
+});

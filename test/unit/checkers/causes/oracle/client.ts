@@ -13,7 +13,7 @@ import {
   setAfterGet,
   take,
 } from './requests.js';
-import { MS, type Simulation } from './simulation.js';
+import { EPOCH_WALL_MS, MS, type Simulation } from './simulation.js';
 
 /** How a lock is written. */
 export interface Program {
@@ -23,12 +23,17 @@ export interface Program {
   ttlFactor: number;
   /** Whose value is stored: one of each attempt, one of each client, or the same of all. */
   owner: 'attempt' | 'client' | 'shared';
-  releases: 'compared' | 'plainly';
+  /** `forgets`: a third of what is released is never given back. */
+  releases: 'compared' | 'plainly' | 'forgets';
   counter: Counter;
   /** Whether it asks for the lock anew when its lease is over, and has not ended its hold. */
   asksAgain: boolean;
-  /** `by-nothing`: for no time at all, which deletes the key. */
-  renews: 'never' | 'soundly' | 'unchecked' | 'by-nothing';
+  /** `by-nothing`: for no time at all, which deletes the key; `once`: what renews dies then. */
+  renews: 'never' | 'soundly' | 'unchecked' | 'by-nothing' | 'once';
+  /** Whether its client is told when the lease is over, if that runs. */
+  tells?: boolean;
+  /** How often it looks at the resource while it holds; 0: never. */
+  looksEveryMs?: number;
   /** How many nodes must have granted it. */
   quorum: number;
   /** Of a thousand refusals so many are taken for a yes. */
@@ -68,12 +73,17 @@ export class LockClient {
   /** When it was stopped, and when it went on. */
   readonly stops: { fromNs: number; untilNs: number }[] = [];
   readonly cuts: { fromNs: number; untilNs: number }[] = [];
+  /** When a busy machine did not run it, which nothing records. */
+  readonly stalls: { fromNs: number; untilNs: number }[] = [];
+  /** By how much its clock is off. */
+  clockMs = 0;
   readonly holds: LivedHold[] = [];
   /** Called once, when a server has said yes and the answer is on its way. */
   whenAsked: (() => void) | undefined;
   private waiting: (() => void)[] = [];
   /** An operation of it is under way. */
   private asking = false;
+  private looking = false;
   private readonly hasAskedAgain = new Set<LivedHold>();
   private ids = 0;
   private attempts = 0;
@@ -86,15 +96,17 @@ export class LockClient {
   ) {}
 
   get isStopped(): boolean {
-    return this.stops.at(-1)?.untilNs === Number.POSITIVE_INFINITY;
+    return [this.stops, this.stalls].some((spans) => spans.at(-1)?.untilNs === Number.POSITIVE_INFINITY);
   }
 
-  stop(): void {
-    this.stops.push({ fromNs: this.around.sim.nowNs, untilNs: Number.POSITIVE_INFINITY });
+  /** Until it is told to go on. */
+  stop(spans = this.stops): void {
+    spans.push({ fromNs: this.around.sim.nowNs, untilNs: Number.POSITIVE_INFINITY });
   }
 
-  goOn(): void {
-    this.stops.at(-1)!.untilNs = this.around.sim.nowNs;
+  goOn(spans = this.stops): void {
+    spans.at(-1)!.untilNs = this.around.sim.nowNs;
+    if (this.isStopped) return;
     for (const one of this.waiting.splice(0)) this.later(0.05, one);
   }
 
@@ -175,6 +187,7 @@ export class LockClient {
     const nodes = nodesFor(this);
     const n = ++this.attempts;
     const own = { attempt: `${this.name}-${n}`, client: `v-${this.name}`, shared: 'the-owner' }[program.owner];
+    const clock = { wallMs: EPOCH_WALL_MS + sim.nowNs / MS + this.clockMs, offMs: this.clockMs };
     const attempt: Attempt = {
       client: this.name,
       value: own,
@@ -188,7 +201,7 @@ export class LockClient {
     this.ask(
       nodes,
       (node) => {
-        const answer = take(node, this.sender, attempt, program.form, ttlMs, program.counter);
+        const answer = take(node, this.sender, attempt, program.form, ttlMs, program.counter, clock);
         if (answer.yes) this.hasAsked();
         return answer;
       },
@@ -239,6 +252,7 @@ export class LockClient {
       leaseEndNs: attempt.sentNs + program.leaseMs * MS,
       renewalCut: false,
       over: false,
+      overNs: Number.POSITIVE_INFINITY,
       token: draw?.token,
       draw,
     };
@@ -247,11 +261,57 @@ export class LockClient {
     // The harness tells it to release, whether it runs or not.
     sim.after(sim.between(program.worksLeast, program.worksMost) * program.leaseMs, () => this.release(hold));
     if (hold.renews) this.later(program.leaseMs / 3, () => this.renew(hold));
+    if (program.tells) this.tellWhenOver(hold);
+    this.lookLater(hold);
     if (!program.asksAgain || this.holds.some((one) => one !== hold && !one.over)) return;
     this.later(sim.between(1.02, 1.3) * program.leaseMs, () => {
       if (hold.over || sim.nowNs < hold.leaseEndNs) return;
       this.hasAskedAgain.add(hold);
       this.acquire();
+    });
+  }
+
+  private end(hold: LivedHold): void {
+    hold.over = true;
+    hold.overNs = this.around.sim.nowNs;
+  }
+
+  /** A lock that looks at its clock, a moment before the lease is over and again as long as it is renewed. */
+  private tellWhenOver(hold: LivedHold): void {
+    const { sim } = this.around;
+    this.later(Math.max(0.05, (hold.leaseEndNs - sim.nowNs) / MS - 5), () => {
+      if (hold.over || this.looking) {
+        if (!hold.over) this.later(1, () => this.tellWhenOver(hold));
+      } else if (hold.leaseEndNs - sim.nowNs > 6 * MS) this.tellWhenOver(hold);
+      else this.tell(hold);
+    });
+  }
+
+  private tell(hold: LivedHold): void {
+    const { sim, recording } = this.around;
+    recording.event({ type: 'lost', client: this.name, hold: hold.id, key: KEY, clientNs: sim.nowNs }, 0.2);
+    this.end(hold);
+  }
+
+  private lookLater(hold: LivedHold): void {
+    const { looksEveryMs = 0, asksAgain } = this.program;
+    if (looksEveryMs > 0 && !asksAgain) this.later(looksEveryMs, () => this.look(hold));
+  }
+
+  /** Reads what the lock protects, as the harness tells it to. */
+  private look(hold: LivedHold): void {
+    const { sim, recording } = this.around;
+    if (hold.over || this.asking) return;
+    const about = { client: this.name, id: ++this.ids, op: 'read' as const, key: KEY, hold: hold.id };
+    recording.event({ type: 'invoke', ...about });
+    this.looking = true;
+    this.later(0.3, () => {
+      const beganNs = sim.nowNs;
+      this.later(0.3, () => {
+        recording.event({ type: 'ok', ...about, beganNs, endedNs: sim.nowNs, value: 0, version: 0 }, 0.2);
+        this.looking = false;
+        this.lookLater(hold);
+      });
     });
   }
 
@@ -266,7 +326,10 @@ export class LockClient {
     this.ask(
       nodes,
       (node) =>
-        renew(node, this.sender, hold.attempt, program.form, program.renews === 'by-nothing' ? 0 : program.leaseMs),
+        renew(node, this.sender, hold.attempt, program.form, program.renews === 'by-nothing' ? 0 : program.leaseMs, {
+          wallMs: EPOCH_WALL_MS + sentNs / MS + this.clockMs,
+          offMs: this.clockMs,
+        }),
       (answers) => {
         if (hold.over) return;
         const yes = [...answers.values()].filter((answer) => answer.yes).length;
@@ -276,9 +339,9 @@ export class LockClient {
             0.2,
           );
           hold.leaseEndNs = Math.max(hold.leaseEndNs, sentNs + program.leaseMs * MS);
+          if (program.renews === 'once') return;
         } else if (answers.size - yes > nodes.length - program.quorum) {
-          recording.event({ type: 'lost', client: this.name, hold: hold.id, key: KEY, clientNs: sim.nowNs }, 0.2);
-          hold.over = true;
+          this.tell(hold);
           return;
         } else if (wasCut || isCut()) hold.renewalCut = true;
         this.later(program.leaseMs / 3, () => this.renew(hold));
@@ -288,7 +351,7 @@ export class LockClient {
 
   private release(hold: LivedHold): void {
     const { sim, recording, nodesFor } = this.around;
-    if (this.asking) {
+    if (this.asking || this.looking) {
       this.later(5, () => this.release(hold));
       return;
     }
@@ -296,12 +359,14 @@ export class LockClient {
     const about = { client: this.name, id, op: 'release' as const, key: KEY, hold: hold.id };
     recording.event({ type: 'invoke', ...about });
     this.later(0.3, () => {
-      hold.over = true;
+      this.end(hold);
       const beganNs = sim.nowNs;
+      const forgets = this.program.releases === 'forgets' && sim.chance() < 0.33;
       const plainly = this.program.releases === 'plainly';
       this.ask(
         nodesFor(this),
         (node) => {
+          if (forgets) return { yes: true };
           const answer = remove(node, this.sender, hold.attempt, this.program.form, plainly, hold.attempt);
           if (this.program.counter === 'removed' && hold.draw) removeCounter(node, this.sender);
           return answer;

@@ -20,6 +20,8 @@ const NODES = [
 const OTHERS = [
   'stranger-del',
   'flush',
+  'stall',
+  'client-clock',
   'pause',
   'pause',
   'pause-asking',
@@ -50,6 +52,7 @@ function program(kind: Setup['kind'], nodes: number): fc.Arbitrary<Program> {
           [1, 'counted-apart'],
           [1, 'counted-early'],
           [1, 'adopting'],
+          [2, 'own-clock'],
         )
       : one<Program['form']>([6, 'nx'], [1, 'set'], [2, 'script'], [1, 'own-script']),
     leaseMs: fc.constant(LEASE_MS),
@@ -57,6 +60,8 @@ function program(kind: Setup['kind'], nodes: number): fc.Arbitrary<Program> {
     owner: one<Program['owner']>([10, 'attempt'], [2, 'client'], [2, 'shared']),
     releases: one<Program['releases']>([6, 'compared'], [1, 'plainly']),
     renews: one<Program['renews']>([4, 'never'], [3, 'soundly'], [1, 'unchecked']),
+    tells: one([3, false], [1, true]),
+    looksEveryMs: one([2, 0], [1, 60]),
     quorum: one([6, majority], [1, Math.max(1, majority - 1)]),
     refusalsIgnored: one([12, 0], [1, 50]),
     counter: one<Program['counter']>([4, 'kept'], [1, 'expires'], [1, 'removed']),
@@ -140,8 +145,10 @@ export function setups(isWhole: boolean): fc.Arbitrary<Setup> {
         [1, { owner: 'shared' }],
         [1, { worksMost: 2 }],
         [2, { renews: 'soundly', worksLeast: 1.5, worksMost: 2.2 }],
+        [1, { renews: 'once', worksLeast: 1.6, worksMost: 2.6, looksEveryMs: 60, asksAgain: false }],
         [1, { refusalsIgnored: 100 }],
         [1, { form: 'adopting', owner: 'client' }],
+        [2, { form: 'adopting', owner: 'client', releases: 'forgets', renews: 'never', asksAgain: false }],
         ...(kind === 'replicated'
           ? ([[1, { form: 'expires-anyway', ttlFactor: 0.3, retryMs: 300 }]] as [number, Partial<Program>][])
           : []),

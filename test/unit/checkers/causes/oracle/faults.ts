@@ -24,6 +24,10 @@ export type FaultKind =
   /** A client is stopped when the answer that it has the lock is on its way. */
   | 'pause-asking'
   | 'cut-client'
+  /** A busy machine does not run a client, which nothing records. */
+  | 'stall'
+  /** A client's clock is set wrong, and later right again. */
+  | 'client-clock'
   /** The primary dies or is isolated, and a replica takes its place; before, replicas are cut off or not. */
   | 'failover-killed'
   | 'failover-isolated'
@@ -80,6 +84,8 @@ function strike(fault: Fault, hold: LivedHold, stage: Stage): void {
   else if (kind === 'stranger-del') meddle(struck, 'del');
   else if (kind === 'flush') meddle(struck, 'flush');
   else if (kind === 'pause') pause(holder, forMs, stage);
+  else if (kind === 'stall') stall(holder, forMs, stage);
+  else if (kind === 'client-clock') clientClock(clients[whom % clients.length]!, fault, stage);
   else if (kind === 'pause-asking') {
     const asking = clients[whom % clients.length]!;
     asking.whenAsked = () => pause(asking, forMs, stage);
@@ -109,6 +115,23 @@ function pause(client: LockClient, forMs: number, { sim, recording }: Stage): vo
   sim.after(forMs, () => {
     heal();
     client.goOn();
+  });
+}
+
+function stall(client: LockClient, forMs: number, { sim }: Stage): void {
+  if (client.isStopped) return;
+  client.stop(client.stalls);
+  sim.after(forMs, () => client.goOn(client.stalls));
+}
+
+function clientClock(client: LockClient, { much, forMs }: Fault, { sim, recording }: Stage): void {
+  if (client.clockMs !== 0) return;
+  client.clockMs = much;
+  const effect: FaultEffect = { kind: 'clock-jumped', who: [client.name], offsetMs: much };
+  const heal = recording.struck('clock', [client.name], [effect]);
+  sim.after(forMs + 1_200, () => {
+    client.clockMs = 0;
+    heal();
   });
 }
 

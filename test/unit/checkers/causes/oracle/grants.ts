@@ -27,6 +27,8 @@ export type LossReason =
    * released so; `extends`: it was to be given more time, and was given none.
    */
   | { how: 'deleted'; by?: string; compared: boolean; of?: Attempt; extends?: boolean }
+  /** By a script, which was told that it is over; how far off the clocks of its client, and of the holder's when that was stored, were. */
+  | { how: 'taken-over'; to: Attempt; aheadMs: number; behindMs: number; rightUntilMs: number; rightNowMs: number }
   /** Its time was over by that node's clock. */
   | { how: 'expired'; asked: Asked; wallMs: number; jumpedMs: number; driftedMs: number };
 
@@ -61,6 +63,8 @@ export interface Copy {
   readonly isHash: boolean;
   expiresMs: number;
   asked: Asked;
+  /** Until when it is held, by the clock of the client that said so last; and how far off that was. */
+  told?: { untilMs: number; offMs: number };
   /** Every end that was given to this value while it was there, by that node's clock, in order, and who gave it. */
   ends: { by: string; expiresMs: number }[];
 }
@@ -77,6 +81,8 @@ export interface LivedHold {
   /** Whether a renewal could not be answered because the client was cut off. */
   renewalCut: boolean;
   over: boolean;
+  /** When it was, by its client's own doing. */
+  overNs: number;
   token: number | undefined;
   /** Where and when its token was counted up. */
   draw: { node: string; ns: number } | undefined;

@@ -8,11 +8,12 @@ import { EPOCH_WALL_MS, MS, type Simulation } from './simulation.js';
 
 export const KEY = 'lock:0';
 export const COUNTER = `{${KEY}}:fence`;
+export const UNTIL = `{${KEY}}:until`;
 
 /** A change of the data, as it travels to replicas. */
 export type Effect =
   | { type: 'store'; copy: Copy; replaced: LossReason }
-  | { type: 'prolong'; expiresMs: number; asked: Asked }
+  | { type: 'prolong'; expiresMs: number; asked: Asked; told?: Copy['told'] }
   | { type: 'remove'; reason: LossReason; argv: string[] }
   | { type: 'count'; to: number; expiresMs: number }
   | ({ type: 'uncount' } & CountLoss);
@@ -155,9 +156,9 @@ export class Node {
       this.copy = { ...effect.copy, ends: [...again, ...effect.copy.ends] };
       this.saw(effect.copy.attempt);
     } else if (effect.type === 'prolong') {
-      const { expiresMs, asked } = effect;
+      const { expiresMs, asked, told } = effect;
       const ends = [...(this.copy?.ends ?? []), { by: asked.by, expiresMs }];
-      if (this.copy) Object.assign(this.copy, { expiresMs, asked, ends });
+      if (this.copy) Object.assign(this.copy, { expiresMs, asked, ends, ...(told && { told }) });
     } else if (effect.type === 'count') {
       this.count = effect.to;
       this.countExpiresMs = effect.expiresMs;

@@ -1,13 +1,14 @@
 /** What lock clients send to a server, in the forms in which locks are written, carried out and shown as MONITOR does. */
 import type { Attempt, Copy, LossReason } from './grants.js';
-import { COUNTER, KEY, type Node, type Sender } from './node.js';
+import { COUNTER, KEY, type Node, type Sender, UNTIL } from './node.js';
 
 /**
  * `nx`: SET NX PX. `set`: SET PX. `get-set`: GET, and SET PX where there was nothing. `script`: a script that stores where
  * nothing is. `own-script`: one that also stores where its own value is. `hash`: as that, in a hash. `counted`: a script that
  * counts a fencing token up as well. `counted-apart`: the token is counted up by a command before SET NX PX. `counted-early`:
  * it is counted up before the lock is waited for. `expires-anyway`: SET NX PX, and PEXPIRE when that was refused.
- * `adopting`: SET NX PX, and what was refused is a grant where the client's own value is there.
+ * `adopting`: SET NX PX, and what was refused is a grant where the client's own value is there. `own-clock`: a script that also
+ * stores where the time until which it is held is over by the clock of the client.
  */
 export type Form =
   | 'nx'
@@ -20,7 +21,8 @@ export type Form =
   | 'counted-apart'
   | 'counted-early'
   | 'expires-anyway'
-  | 'adopting';
+  | 'adopting'
+  | 'own-clock';
 
 /** What becomes of the count of fencing tokens: it is kept, it expires, or each release removes it. */
 export type Counter = 'kept' | 'expires' | 'removed';
@@ -30,10 +32,16 @@ export interface Answer {
   token?: number;
 }
 
+/** What the clock of a client shows, and how far off it is. */
+export interface Shown {
+  wallMs: number;
+  offMs: number;
+}
+
 /** The count expires so much later than the lease of the lock. */
 const COUNTER_LASTS_MS = 150;
 
-const SCRIPTS: ReadonlySet<Form> = new Set(['script', 'own-script', 'hash', 'counted']);
+const SCRIPTS: ReadonlySet<Form> = new Set(['script', 'own-script', 'hash', 'counted', 'own-clock']);
 const LUA: Sender = { source: 'lua' };
 
 /** Asks one server for the lock. `ttlMs` undefined: to keep it for ever. */
@@ -44,11 +52,12 @@ export function take(
   form: Form,
   ttlMs: number | undefined,
   counter: Counter = 'kept',
+  clock: Shown = { wallMs: node.wallMs(), offMs: 0 },
 ): Answer {
   if (node.primary) return { yes: false };
   const { value } = attempt;
   const px = ttlMs === undefined ? [] : ['PX', String(ttlMs)];
-  if (SCRIPTS.has(form)) return takeByScript(node, sender, attempt, form, ttlMs, counter);
+  if (SCRIPTS.has(form)) return takeByScript(node, sender, attempt, form, ttlMs, counter, clock);
   if (form === 'get-set') {
     node.show(sender, ['GET', KEY]);
     return { yes: node.look() === undefined };
@@ -93,9 +102,11 @@ function takeByScript(
   form: Form,
   ttlMs: number | undefined,
   counter: Counter,
+  clock: Shown,
 ): Answer {
   const { value } = attempt;
   const px = ttlMs === undefined ? [] : ['PX', String(ttlMs)];
+  if (form === 'own-clock') return takeByClock(node, sender, attempt, ttlMs, clock);
   const keys = form === 'counted' ? ['2', KEY, COUNTER] : ['1', KEY];
   node.show(sender, ['EVALSHA', form, ...keys, value, String(ttlMs ?? 0)]);
   const there = node.look();
@@ -115,6 +126,31 @@ function takeByScript(
   return { yes: true, ...counted };
 }
 
+function takeByClock(node: Node, sender: Sender, attempt: Attempt, ttlMs: number | undefined, clock: Shown): Answer {
+  const { value, leaseMs } = attempt;
+  const nowMs = Math.floor(clock.wallMs);
+  node.show(sender, ['EVALSHA', 'own-clock', '2', KEY, UNTIL, value, String(ttlMs ?? leaseMs), String(nowMs)]);
+  const there = node.look();
+  node.show(LUA, ['get', UNTIL]);
+  node.show(LUA, ['exists', KEY]);
+  if (there?.told && there.told.untilMs > nowMs) return { yes: false };
+  node.show(LUA, ['set', KEY, value, ...(ttlMs === undefined ? [] : ['PX', String(ttlMs)])]);
+  node.show(LUA, ['set', UNTIL, String(nowMs + leaseMs), 'PX', String(ttlMs ?? leaseMs)]);
+  const behindMs = -(there?.told?.offMs ?? 0);
+  const rightUntilMs = (there?.told?.untilMs ?? 0) + behindMs;
+  const rightNowMs = nowMs - clock.offMs;
+  const replaced = {
+    how: 'taken-over' as const,
+    to: attempt,
+    aheadMs: clock.offMs,
+    behindMs,
+    rightUntilMs,
+    rightNowMs,
+  };
+  store(node, attempt, replaced, ttlMs, false, { untilMs: nowMs + leaseMs, offMs: clock.offMs });
+  return { yes: true };
+}
+
 /** Counts a fencing token up. */
 export function countUp(
   node: Node,
@@ -131,23 +167,42 @@ export function countUp(
   return { token: node.count };
 }
 
-function store(node: Node, attempt: Attempt, replaced: LossReason, ttlMs: number | undefined, isHash = false): void {
+function store(
+  node: Node,
+  attempt: Attempt,
+  replaced: LossReason,
+  ttlMs: number | undefined,
+  isHash = false,
+  told?: Copy['told'],
+): void {
   const asked = node.asked(ttlMs ?? Number.POSITIVE_INFINITY, attempt.client);
   // Redis reckons in whole milliseconds.
   const expiresMs = ttlMs === undefined ? Number.POSITIVE_INFINITY : Math.floor(asked.wallMs) + ttlMs;
   const ends = [{ by: attempt.client, expiresMs }];
-  const copy = { attempt, value: attempt.value, isHash, expiresMs, asked, ends };
+  const copy = { attempt, value: attempt.value, isHash, expiresMs, asked, ends, ...(told && { told }) };
   attempt.stored.set(node.name, asked.ns);
   node.change({ type: 'store', copy, replaced });
 }
 
 /** Keeps the lock for longer, if the value is still there; for no time at all the server deletes the key. */
-export function renew(node: Node, sender: Sender, { value, client }: Attempt, form: Form, ttlMs: number): Answer {
+export function renew(
+  node: Node,
+  sender: Sender,
+  { value, client }: Attempt,
+  form: Form,
+  ttlMs: number,
+  clock: Shown,
+): Answer {
   if (node.primary) return { yes: false };
-  node.show(sender, ['EVALSHA', 'renew', '1', KEY, value, String(ttlMs)]);
+  const untilMs = Math.floor(clock.wallMs) + ttlMs;
+  const byClock = form === 'own-clock';
+  const args = [value, String(ttlMs)];
+  if (byClock) node.show(sender, ['EVALSHA', 'renew', '2', KEY, UNTIL, ...args, String(Math.floor(clock.wallMs))]);
+  else node.show(sender, ['EVALSHA', 'renew', '1', KEY, ...args]);
   if (!compared(node, value, form)) return { yes: false };
   node.show(LUA, ['pexpire', KEY, String(ttlMs)]);
-  if (ttlMs > 0) prolong(node, client, ttlMs);
+  if (byClock) node.show(LUA, ['set', UNTIL, String(untilMs), 'PX', String(ttlMs)]);
+  if (ttlMs > 0) prolong(node, client, ttlMs, byClock ? { untilMs, offMs: clock.offMs } : undefined);
   else {
     const reason = { how: 'deleted' as const, by: client, compared: true, extends: true };
     node.change({ type: 'remove', reason, argv: ['DEL', KEY] });
@@ -155,9 +210,9 @@ export function renew(node: Node, sender: Sender, { value, client }: Attempt, fo
   return { yes: true };
 }
 
-function prolong(node: Node, by: string, ttlMs: number): void {
+function prolong(node: Node, by: string, ttlMs: number, told?: Copy['told']): void {
   const asked = node.asked(ttlMs, by);
-  node.change({ type: 'prolong', expiresMs: Math.floor(asked.wallMs) + ttlMs, asked });
+  node.change({ type: 'prolong', expiresMs: Math.floor(asked.wallMs) + ttlMs, asked, ...(told && { told }) });
 }
 
 /** Removes the key: `plainly`, or if the value is still there. `of`: the grant of the hold that is released so, if one is. */

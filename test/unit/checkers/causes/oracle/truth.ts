@@ -114,6 +114,9 @@ function causesOf(loss: Loss, attempt: Attempt, takenNs: number): string[] {
       return ['failover-lost-write'];
     case 'overwritten':
       return loss.to.client === client ? [] : ['overwritten'];
+    case 'taken-over':
+      // By right clocks it would have been refused.
+      return loss.to.client !== client && loss.rightUntilMs > loss.rightNowMs ? ['taken-over-by-clock'] : [];
     case 'reentered':
       return loss.to.client === client ? [] : ['shared-owner'];
     case 'deleted':
@@ -166,9 +169,17 @@ export function trueStaleCauses(hold: LivedHold, leaseEndNs: number, lived: Live
   if (inForce(client.stops)) found.add('client-paused');
   else if (!hold.renews && !inForce(client.cuts)) found.add('client-slow');
   // Whatever kept it from renewing, one that ran could have looked at its clock.
-  else if (hold.renews) found.add('not-told');
+  else if (hold.renews && ranBetween(client, leaseEndNs, hold.overNs)) found.add('not-told');
   if (hold.renewalCut && inForce(client.cuts)) found.add('client-cut-off');
   return found;
+}
+
+/** Whether its client ran at any time between the two instants, but for the moment before the second. */
+function ranBetween({ stops, stalls }: LockClient, fromNs: number, untilNs: number): boolean {
+  const spans = [...stops, ...stalls].sort((a, b) => a.fromNs - b.fromNs);
+  let stoodNs = fromNs;
+  for (const span of spans) if (span.fromNs <= stoodNs) stoodNs = Math.max(stoodNs, span.untilNs);
+  return stoodNs < untilNs - 1 * MS;
 }
 
 /** Why a fencing token did not rise, of locks that count it on the one logical server. */
