@@ -25,6 +25,8 @@ export interface ObserverOptions {
 
 const SAMPLE_EVERY_MS = 100;
 const RECONNECT_PAUSE_MS = 20;
+/** For so long clients of a server that was started again wait for what it has before they come, once it is followed. */
+const LOOK_BEFORE_CLIENTS_MS = 100;
 
 /** A server that somebody has stopped takes connections, and never answers. */
 const FIRST_LOOK_MS = 3_000;
@@ -80,6 +82,7 @@ class NodeWatch {
     let known = true;
     while (!this.stop.aborted) {
       let reason: string;
+      let pauseMs = RECONNECT_PAUSE_MS;
       try {
         const attempt = this.node.monitor((command) => this.command(command));
         // A stopped server does not answer, and must not keep the run from ending.
@@ -95,13 +98,21 @@ class NodeWatch {
         this.isMissing = false;
         this.record({ type: 'watch', watching: true });
         known = true;
+        const sinceNs = this.options.clock.nowNs();
         this.stop.addEventListener('abort', monitoring.close, { once: true });
         if (this.stop.aborted) monitoring.close();
         // What is stored from here on: of what came before nothing counts, as it may have changed unseen.
-        await this.trySample();
+        const sampled = this.trySample();
+        if (monitoring.letClientsIn) {
+          await Promise.race([sampled, this.options.clock.sleep(LOOK_BEFORE_CLIENTS_MS, this.stop)]);
+          monitoring.letClientsIn();
+        }
+        await sampled;
         this.nowLooked();
         reason = await monitoring.closed;
         this.stop.removeEventListener('abort', monitoring.close);
+        // A Sentinel ends all connections of a server whose role it changes, and clients come back to it.
+        if (this.options.clock.nowNs() - sinceNs > pauseMs * 1e6) pauseMs = 0;
       } catch (error) {
         reason = (error as Error).message;
       }
@@ -109,7 +120,7 @@ class NodeWatch {
       known = false;
       // One that died before anybody looked is recorded so; the run must not wait for it.
       this.nowLooked();
-      await this.options.clock.sleep(RECONNECT_PAUSE_MS, this.stop);
+      if (pauseMs > 0) await this.options.clock.sleep(pauseMs, this.stop);
     }
   }
 

@@ -20,9 +20,10 @@ import type {
   TopologyOptions,
 } from '../vocabulary/topology.js';
 import { type ClusterMember, countOf, ownerOf, parseClusterNodes, type SlotRange } from './cluster-nodes.js';
+import { dataNode, dataSettings, passwordOf } from './data-node.js';
 import { endpoint, killAll } from './independent.js';
 import { DeploymentError, notAnswering, startedOrThrow } from './ready.js';
-import { dataNode, dataSettings, passwordOf, type RedisServer } from './redis-server.js';
+import type { RedisServer } from './redis-server.js';
 import { REPLICATION, REPLICATION_SETTINGS, replicaTrouble } from './replication.js';
 
 const NODE_TIMEOUT_MS = 500;

@@ -11,8 +11,9 @@ import type {
   TopologyKind,
   TopologyOptions,
 } from '../vocabulary/topology.js';
+import { dataNode, dataSettings, passwordOf } from './data-node.js';
 import { notAnswering, startedOrThrow } from './ready.js';
-import { dataNode, dataSettings, passwordOf, type RedisServer } from './redis-server.js';
+import type { RedisServer } from './redis-server.js';
 
 export const single: TopologyKind = {
   name: 'single',

@@ -9,16 +9,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { DISK_RECORD } from '../runtimes/power-cut.js';
 import type { FileAfterPowerCut, Host, PowerCut, ProcessExit } from '../vocabulary/host.js';
 import type { Clock } from '../vocabulary/time.js';
-import type {
-  MonitoredCommand,
-  Monitoring,
-  Persistence,
-  RedisBinary,
-  ServerNode,
-  Setting,
-  TopologyContext,
-  TopologyOptions,
-} from '../vocabulary/topology.js';
+import type { MonitoredCommand, Monitoring, RedisBinary, ServerNode } from '../vocabulary/topology.js';
 import { obituaryOf } from './last-words.js';
 import { mendLog } from './mend-log.js';
 import { monitor } from './monitor.js';
@@ -41,6 +32,8 @@ export interface RedisServerOptions {
   evicts?: boolean;
   /** A Cluster node shows what it has as a replica only on connections that asked for it (READONLY). */
   clusterNode?: boolean;
+  /** When it is started again it listens only once it is watched, if it can be told so late on which port. */
+  listensLate?: boolean;
   /** What must be set after every start because the server does not keep it. */
   afterStart?: (server: RedisServer) => Promise<void>;
 }
@@ -49,6 +42,10 @@ const SOCKET = 'redis.sock';
 const DATA = ['dump.rdb', 'appendonlydir', 'appendonly.aof'];
 const COMMAND_TIMEOUT_MS = 1_000;
 const START_TIMEOUT_MS = 10_000;
+/** An observer that runs comes back to a server within some 10 ms; one that does not must not keep the server from its clients. */
+const WATCHED_WITHIN_MS = 2_000;
+/** A Cluster node's second port, which is the first one and this by default. */
+const CLUSTER_BUS = 10_000;
 
 export const REDIS_PORT = 6379;
 export const SENTINEL_PORT = 26379;
@@ -65,6 +62,12 @@ export class RedisServer implements ServerNode {
   private admin: Promise<Redis> | undefined;
   private configured: Promise<unknown> | undefined;
   private disk: Promise<unknown> = Promise.resolve();
+  /** Whether it can be told on which port to listen when it runs; undefined: it was not asked yet. */
+  private takesPort: boolean | undefined;
+  /** Who follows it lets clients in. */
+  private isWatched = false;
+  /** A process that does not listen for clients yet, and what is called when it is watched. */
+  private unheard: { process: ServerProcess; nowWatched(): void; isGivenUp: boolean } | undefined;
   /** The process that wrote nothing that could still be lost: its disk has lost power, or was wiped, since it died. */
   private settled: ServerProcess | undefined;
 
@@ -85,20 +88,72 @@ export class RedisServer implements ServerNode {
     this.configured ??= this.host.writeFile('redis.conf', `${this.configLines().join('\n')}\n`);
     await this.configured;
     this.dropAdmin();
+    this.unheard = undefined;
     const mode = this.kind === 'sentinel' ? ['--sentinel'] : [];
+    // Clients ask again every few milliseconds: the first of them would be granted what nobody has seen.
+    const late = this.isWatched && this.takesPort === true;
+    const argv = [this.options.redis.path, 'redis.conf', ...mode, ...(late ? this.withoutPort() : [])];
     const started = new ServerProcess(
-      this.host.spawn([...(this.options.redis.loader ?? []), this.options.redis.path, 'redis.conf', ...mode], {
+      this.host.spawn([...(this.options.redis.loader ?? []), ...argv], {
         env: this.options.redis.env,
         logStdout: true,
         disk: true,
       }),
     );
     this.current = started;
-    await this.answering(started);
-    void started.exited.then((exit) => {
-      if (!started.wasEnded) this.onOwnEnd(exit);
+    const watched = late ? this.watched(started) : undefined;
+    try {
+      await this.answering(started);
+      void started.exited.then((exit) => {
+        if (!started.wasEnded) this.onOwnEnd(exit);
+      });
+      await this.options.afterStart?.(this);
+      if (this.options.listensLate) this.takesPort ??= await this.canTakePort();
+      await watched;
+      await this.listen();
+    } catch (error) {
+      this.giveUp();
+      throw error;
+    }
+  }
+
+  /** The port comes later; what it tells other servers of itself is as it will be. */
+  private withoutPort(): string[] {
+    const { port } = this;
+    const asNode = ['--cluster-port', port + CLUSTER_BUS, '--cluster-announce-port', port];
+    return ['--port', 0, '--replica-announce-port', port, ...(this.options.clusterNode ? asNode : [])].map(String);
+  }
+
+  /** Resolves when somebody watches this process, or has not in time. */
+  private async watched(process: ServerProcess): Promise<void> {
+    const waited = new AbortController();
+    this.unheard = { process, nowWatched: () => waited.abort(), isGivenUp: false };
+    void process.exited.then(() => waited.abort());
+    await this.options.clock.sleep(WATCHED_WITHIN_MS, waited.signal);
+  }
+
+  /** Older servers cannot, nor those whose CONFIG was taken away. */
+  private canTakePort(): Promise<boolean> {
+    return this.command('CONFIG', 'SET', 'port', this.port).then(
+      (answer) => answer === 'OK',
+      () => false,
+    );
+  }
+
+  /** Lets clients connect to the process that runs, if they cannot yet. */
+  private async listen(): Promise<void> {
+    const { unheard } = this;
+    if (!unheard) return;
+    await this.until(unheard.process, 'it did not listen for clients', async () => {
+      await this.command('CONFIG', 'SET', 'port', this.port);
+      return true;
     });
-    await this.options.afterStart?.(this);
+    this.unheard = undefined;
+  }
+
+  /** The start failed: whoever asks the process next lets its clients in, should it run after all. */
+  private giveUp(): void {
+    if (this.unheard) this.unheard.isGivenUp = true;
   }
 
   obituary(exit: ProcessExit): Promise<string> {
@@ -155,6 +210,9 @@ export class RedisServer implements ServerNode {
   async ping(): Promise<void> {
     const answer = await this.command('PING');
     if (answer !== 'PONG') throw new Error(`${this.name} answers PING with ${String(answer)}`);
+    if (!this.unheard) return;
+    if (!this.unheard.isGivenUp) throw new Error(`${this.name} does not listen for clients yet`);
+    await this.listen();
   }
 
   async clockMs(): Promise<number | undefined> {
@@ -167,7 +225,17 @@ export class RedisServer implements ServerNode {
 
   async monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring> {
     const { password, evicts } = this.options;
-    return monitor(await this.host.dial(SOCKET), onCommand, { password, evictions: evicts });
+    const stream = await this.host.dial(SOCKET);
+    const process = this.current;
+    const monitoring = await monitor(stream, onCommand, { password, evictions: evicts });
+    if (!this.options.listensLate) return monitoring;
+    return {
+      ...monitoring,
+      letClientsIn: () => {
+        this.isWatched = true;
+        if (this.unheard?.process === process) this.unheard?.nowWatched();
+      },
+    };
   }
 
   async subscribe(channel: string, onMessage: (message: string) => void): Promise<Monitoring> {
@@ -218,13 +286,18 @@ export class RedisServer implements ServerNode {
     ];
   }
 
-  private async answering(process: ServerProcess): Promise<void> {
+  /** A server that loads its data answers -LOADING: not ready yet. */
+  private answering(process: ServerProcess): Promise<void> {
+    return this.until(process, 'no PONG', async () => (await this.command('PING')) === 'PONG');
+  }
+
+  /** Asks again and again; rejects where the process ends first, or the time is over. */
+  private async until(process: ServerProcess, what: string, ask: () => Promise<boolean>): Promise<void> {
     const { clock } = this.options;
     const giveUpNs = clock.nowNs() + START_TIMEOUT_MS * 1e6;
     for (;;) {
       try {
-        // A server that loads its data answers -LOADING: not ready yet.
-        if ((await this.command('PING')) === 'PONG') return;
+        if (await ask()) return;
       } catch (error) {
         if ((await process.state()) === 'dead') {
           throw new DeploymentError(
@@ -233,7 +306,7 @@ export class RedisServer implements ServerNode {
         }
         if (clock.nowNs() > giveUpNs) {
           throw new DeploymentError(
-            `${this.name}: no PONG within ${START_TIMEOUT_MS} ms (${(error as Error).message})`,
+            `${this.name}: ${what} within ${START_TIMEOUT_MS} ms (${(error as Error).message})`,
           );
         }
       }
@@ -266,82 +339,4 @@ function dialConnector(dial: () => Promise<Duplex>): NonNullable<RedisOptions['C
       return 'setNoDelay' in stream ? stream : Object.assign(stream, WITHOUT_EFFECT);
     }
   } as unknown as NonNullable<RedisOptions['Connector']>;
-}
-
-/** A data node of any topology, with everything that `TopologyOptions` says of it; `config` is the topology's own. */
-export function dataNode(
-  host: Host,
-  options: TopologyOptions,
-  context: Pick<TopologyContext, 'redis' | 'clock'>,
-  config: readonly string[] = [],
-  more: Pick<RedisServerOptions, 'clusterNode'> = {},
-): RedisServer {
-  return new RedisServer({
-    ...more,
-    kind: 'redis',
-    host,
-    port: REDIS_PORT,
-    config: [...dataConfig(options), ...config, ...userConfig(options.redisConf)],
-    redis: context.redis,
-    clock: context.clock,
-    evicts: options.maxmemoryPolicy !== undefined,
-    ...passwordOf(options),
-  });
-}
-
-/** What every data node is started with beyond the server's defaults, for people. */
-export function dataSettings(options: TopologyOptions): Setting[] {
-  const { persistence, minReplicasToWrite, maxmemoryPolicy, password, redisConf } = options;
-  const setting = (name: string, value: string, why: string): Setting => ({ where: 'redis', name, value, why });
-  return [
-    setting('persistence', persistence, '--persistence'),
-    ...(minReplicasToWrite > 0
-      ? [setting('min-replicas-to-write', String(minReplicasToWrite), '--min-replicas-to-write')]
-      : []),
-    ...(maxmemoryPolicy
-      ? [
-          setting('maxmemory-policy', maxmemoryPolicy, '--maxmemory-policy'),
-          setting('notify-keyspace-events', EVICTED_EVENTS, 'so that an eviction is seen when it happens'),
-        ]
-      : []),
-    ...(password ? [setting('requirepass', '(set)', '--auth')] : []),
-    ...redisConf.map(([name, value]) => setting(name, value, '--redis-conf')),
-  ];
-}
-
-export function passwordOf(options: TopologyOptions): { password?: string } {
-  return options.password ? { password: options.password } : {};
-}
-
-/** Published on `__keyevent@0__:evicted`. */
-const EVICTED_EVENTS = 'Ee';
-
-function dataConfig(options: TopologyOptions): string[] {
-  const { minReplicasToWrite, maxmemoryPolicy, password } = options;
-  return [
-    ...persistenceConfig(options.persistence),
-    ...(minReplicasToWrite > 0 ? [`min-replicas-to-write ${minReplicasToWrite}`] : []),
-    ...(maxmemoryPolicy ? [`maxmemory-policy ${maxmemoryPolicy}`, `notify-keyspace-events ${EVICTED_EVENTS}`] : []),
-    // A node may be the replica of any other one day.
-    ...(password ? [`masterauth ${password}`] : []),
-  ];
-}
-
-/** The persistence part of a configuration file. */
-function persistenceConfig(persistence: Persistence): string[] {
-  switch (persistence) {
-    case 'none':
-      return ['save ""', 'appendonly no'];
-    case 'rdb':
-      return ['save 3600 1', 'save 300 100', 'save 60 10000', 'appendonly no'];
-    case 'aof-everysec':
-      return ['save ""', 'appendonly yes', 'appendfsync everysec'];
-    case 'aof-always':
-      return ['save ""', 'appendonly yes', 'appendfsync always'];
-  }
-}
-
-/** The user's own directives; Redis takes the last of two that contradict each other. */
-function userConfig(redisConf: readonly (readonly [string, string])[]): string[] {
-  return redisConf.map(([key, value]) => `${key} ${value}`);
 }

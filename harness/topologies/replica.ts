@@ -15,11 +15,12 @@ import type {
   TopologyKind,
   TopologyOptions,
 } from '../vocabulary/topology.js';
+import { dataNode, dataSettings, passwordOf } from './data-node.js';
 import { type FailoverManager, startFailoverManager } from './failover-manager/started.js';
 import { killAll } from './independent.js';
 import { OwnVirtualAddress } from './own-virtual-address.js';
 import { notAnswering, startedOrThrow } from './ready.js';
-import { dataNode, dataSettings, passwordOf, REDIS_PORT, type RedisServer } from './redis-server.js';
+import { REDIS_PORT, type RedisServer } from './redis-server.js';
 import { oneShard, REPLICATION, REPLICATION_SETTINGS, replicaTrouble } from './replication.js';
 import { type AddressPower, VirtualAddress } from './virtual-address.js';
 

@@ -5,9 +5,10 @@
  * than `down-after-milliseconds`; every such setting is reported. None of them changes what a failover can lose.
  */
 import type { ServerNode, Setting, Topology, TopologyKind, TopologyOptions } from '../vocabulary/topology.js';
+import { dataNode, dataSettings, passwordOf } from './data-node.js';
 import { endpoint, killAll } from './independent.js';
 import { notAnswering, startedOrThrow } from './ready.js';
-import { dataNode, dataSettings, passwordOf, REDIS_PORT, RedisServer, SENTINEL_PORT } from './redis-server.js';
+import { REDIS_PORT, RedisServer, SENTINEL_PORT } from './redis-server.js';
 import { oneShard, REPLICATION, REPLICATION_SETTINGS, replicaTrouble } from './replication.js';
 
 const MASTER_NAME = 'mymaster';

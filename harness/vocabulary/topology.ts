@@ -28,7 +28,10 @@ export interface ServerNode {
   readonly port: number;
   /** The process that runs now or ran last. */
   readonly process: HostProcess;
-  /** Starts the server again with what is on its disk; resolves when it answers. Rejects if it does not in time. */
+  /**
+   * Starts the server again with what is on its disk; resolves when it answers, and listens for its clients. Rejects if it
+   * does not in time.
+   */
   start(): Promise<void>;
   /** Removes everything the server has on its disk. The server must be dead. */
   forget(): Promise<void>;
@@ -46,7 +49,10 @@ export interface ServerNode {
   mendLog(): Promise<string>;
   /** One command through the channel that no fault cuts; bounded in time. Rejects when the server is dead or stopped. */
   command(...argv: (string | number)[]): Promise<unknown>;
-  /** Follows every command that the server runs, in its order (MONITOR), through that channel. */
+  /**
+   * Follows every command that the server runs, in its order (MONITOR), through that channel. A server that is started again
+   * listens for its clients only once somebody follows it again who has let them in before (`Monitoring.letClientsIn`).
+   */
   monitor(onCommand: (command: MonitoredCommand) => void): Promise<Monitoring>;
   /** Follows one of the server's pub/sub channels, through that channel. Resolves once it is subscribed. */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<Monitoring>;
@@ -297,4 +303,6 @@ export interface Monitoring {
   /** Resolves with the reason when nothing more will come. */
   readonly closed: Promise<string>;
   close(): void;
+  /** What the server's clients do is recorded from here on: one that was started again, and waits for that, listens for them now. */
+  letClientsIn?(): void;
 }

@@ -42,7 +42,16 @@ function watched(answers: (name: string, ...args: unknown[]) => unknown = () => 
     record: (observation: Observation) => void recorded.push(observation),
     clientAt: (address: string) => hosts[address],
   };
-  return { recorded, connections, hosts, observing: observe([node], options) };
+  return {
+    recorded,
+    connections,
+    hosts,
+    node,
+    options,
+    get observing() {
+      return observe([node], options);
+    },
+  };
 }
 
 const types = (recorded: readonly Observation[]) => recorded.map(({ type }) => type);
@@ -189,6 +198,37 @@ test('whenever it can follow again, it samples at once what is stored', async ()
     expect.objectContaining({ watching: false, reason: 'the connection was closed' }),
     expect.objectContaining({ watching: true }),
   ]);
+});
+
+test('clients of a server that was started again wait for it, and for what is stored, but not for long', async () => {
+  const events: string[] = [];
+  const { node, options } = watched();
+  const monitor = async () => ({
+    ...(await node.monitor(() => {})),
+    letClientsIn: () => void events.push('clients'),
+  });
+  const record = ({ type }: Observation) => void events.push(type);
+  const looking = await observe([{ ...node, monitor }], { ...options, record });
+  await looking[Symbol.asyncDispose]();
+  expect(events.indexOf('sample')).toBeGreaterThan(events.indexOf('watch'));
+  expect(events.indexOf('clients')).toBeGreaterThan(events.indexOf('sample'));
+
+  const command = () => new Promise<never>(() => {});
+  const { sleep } = options.clock;
+  const clock = { ...options.clock, sleep: (ms: number, signal?: AbortSignal) => sleep(ms === 100 ? 1 : ms, signal) };
+  events.splice(0);
+  void observe([{ ...node, monitor, command }], { ...options, clock, record }); // it asks for ever, and nothing answers
+  await vi.waitFor(() => expect(events).toEqual(['watch', 'clients']));
+});
+
+test('follows a server at once whose connection was ended and that runs', async () => {
+  const { node, options, connections, recorded } = watched();
+  const clock = { ...options.clock, sleep: (_ms: number, signal?: AbortSignal) => realClock(0).sleep(1e6, signal) };
+  let nowNs = 0;
+  await using _ = await observe([node], { ...options, clock: { ...clock, nowNs: () => nowNs } });
+  nowNs += 1e9;
+  connections.at(-1)!.end();
+  await vi.waitFor(() => expect(types(recorded).filter((type) => type === 'watch')).toHaveLength(3));
 });
 
 test('a look that was answered before a command that it missed is not recorded after it', async () => {
