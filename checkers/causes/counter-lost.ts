@@ -38,14 +38,15 @@ export function counterLost(overlap: Overlap, cause: Cause, evidence: Evidence):
 /** Whether the count may have been gone when the lock was lost, from a node that had had both. */
 function mayHaveGoneBefore({ earlier, reached, tenure }: Contest, counter: string, evidence: Evidence): boolean {
   if (!reached) return false;
-  const [loss] = tenure.losses;
   const list = evidence.readingOf(reached.node)?.changes(counter).list ?? [];
-  const { observation } = reached === earlier.write ? earlier.write.counter! : reached;
+  const { observation } = earlier.write.counter!;
   const at = list.findLastIndex(({ line }) => line <= observation);
-  if (!loss || at < 0) return true;
+  // What becomes of a key that does not have the lock's name in its own is not recorded.
+  if (at < 0) return true;
+  const [loss] = tenure.losses;
   return list
     .slice(at)
-    .some(({ line, after }) => line < loss.line && (after.exists !== 'yes' || after.expires.fromMs !== NEVER.fromMs));
+    .some(({ line, after }) => line < loss!.line && (after.exists !== 'yes' || after.expires.fromMs !== NEVER.fromMs));
 }
 
 function countLink({ hold, write: { node, atNs, counter } }: Party): CauseLink {

@@ -2,7 +2,8 @@
  * The node restarted without the key that it had granted: it came back under a new run id (or a fault record says that it
  * forgot), between the two grants, and the key was not there.
  *
- * Excludes a restart before the first grant or after the second, one that kept the key, and a removal by anybody.
+ * Excludes a restart before the first grant or after the second, one that kept the key, a removal by anybody, and what may have
+ * gone while the old process was not watched.
  */
 
 import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
@@ -18,23 +19,26 @@ import { lostBy } from './tenure.js';
 const PTTL_SLACK_MS = 20;
 
 export const nodeForgot: Reason = (contest, evidence) => {
-  const { earlier, later, reached, gone, tenure, key } = contest;
+  const { earlier, later, gone, tenure, key } = contest;
+  const { write: granted } = earlier;
   const { node } = gone;
-  if (!reached || reached.node !== node || !lostBy(tenure, 'gap')) return undefined;
+  if (!lostBy(tenure, 'gap') || mayHaveGoneBefore(contest, evidence)) return undefined;
   // What was read after the restart may have run before it.
-  const restart = restartBetween(node, reached.atNs, ranFrom(gone), evidence);
-  if (!restart || evidence.seenStored(node, key, reached.value, restart.backNs, gone.atNs)) return undefined;
-  if (mayHaveGoneBefore(contest, evidence)) return undefined;
+  const restart = restartBetween(node, granted.atNs, ranFrom(gone), evidence);
+  if (!restart || evidence.seenStored(node, key, granted.value, restart.backNs, gone.atNs)) return undefined;
+  // It may have gone unseen from the old process, unless the last look at that shows it.
+  const { ranNs } = restart;
+  if (tenure.losses[0]!.atNs <= ranNs && !evidence.seenStored(node, key, granted.value, ranNs, ranNs)) return undefined;
   const samples = evidence.samples(node, restart.backNs, gone.atNs);
   // It may have kept what a sample does not show.
   if (samples.some(([, { keys, unseen }]) => isHidden(keys[key]?.owner ?? '') || unseen?.includes(key)))
     return undefined;
   const [empty] = samples;
-  const { last } = lastProlonged(reached, contest, evidence);
+  const { last } = lastProlonged(granted, contest, evidence);
   // What had run out by then, or was seen there as another's, was not forgotten.
   if (empty && (!hadTimeLeft(last, empty[1], evidence) || isAnothers(empty[1], restart.downNs, contest, evidence)))
     return undefined;
-  const isFree = foundNone({ reached, gone }) && gone.serverWallMs < last.expiresWallMs;
+  const isFree = foundNone({ reached: granted, gone }) && gone.serverWallMs < last.expiresWallMs;
   if (!empty && !isFree) return undefined;
   return {
     name: 'node-forgot',
@@ -59,7 +63,8 @@ export const nodeForgot: Reason = (contest, evidence) => {
 
 /**
  * Whether others may have removed it unseen: of what a server runs just before it is killed not all is printed, nor what it runs
- * before it is watched again, with what it had saved. Some of this lock's clients store what others do, or remove what is there whosever it is, or set its time.
+ * before it is watched again, with what it had saved. Some of this lock's clients store what others do, or remove what is there
+ * whosever it is, or set its time. What came to the node over the replication link is others' as well.
  */
 function mayHaveGoneBefore(contest: Contest, evidence: Evidence): boolean {
   const { earlier, gone, key } = contest;
@@ -67,7 +72,7 @@ function mayHaveGoneBefore(contest: Contest, evidence: Evidence): boolean {
   const writes = evidence.writes(gone.node, key);
   const ran = ranBefore(contest, evidence);
   const others = writes.filter((one) => !ran.has(one));
-  if (write.value !== undefined && isOthersToo(write.value, hold, others)) return true;
+  if (isOthersToo(write.value!, hold, others)) return true;
   const meddles = new Set(['remove', 'prolong']);
   return writes.some(({ effect, script, client }) => meddles.has(effect) && !script && client !== hold.client);
 }
@@ -76,10 +81,9 @@ function mayHaveGoneBefore(contest: Contest, evidence: Evidence): boolean {
  * What the holder had sent for this key when its grant came to the node, if no more of it can be on its way: what came over the
  * connection of the grant ran before it, and what was sent to an earlier process of the node went with that.
  */
-function ranBefore({ earlier, reached, key }: Contest, evidence: Evidence): ReadonlySet<KeyWrite> {
+function ranBefore({ earlier, key }: Contest, evidence: Evidence): ReadonlySet<KeyWrite> {
   const { client } = earlier.hold;
-  if (!reached || reached.client !== client) return new Set();
-  const { node, source, observation, atNs } = reached;
+  const { node, source, observation, atNs } = earlier.write;
   const { runId } = evidence.lastSample(node, atNs)?.[1] ?? {};
   const [, old] =
     evidence.samples(node, Number.NEGATIVE_INFINITY, atNs).findLast(([, sample]) => sample.runId !== runId) ?? [];
@@ -92,15 +96,16 @@ function ranBefore({ earlier, reached, key }: Contest, evidence: Evidence): Read
 function isAnothers(
   sample: SampleObservation,
   downNs: number,
-  { reached, later, key }: Contest,
+  { earlier, later, key }: Contest,
   evidence: Evidence,
 ): boolean {
   const stored = sample.keys[key];
-  if (stored === undefined || !reached) return false;
-  const after = [...evidence.writesBetween(reached, later.write, key), later.write]
+  if (stored === undefined) return false;
+  const since = [...evidence.writesBetween(earlier.write, later.write, key), later.write]
+    .filter((write) => write.atNs > downNs && ranFrom(write) <= sample.atNs)
     // What only a sample tells of may have been stored before.
-    .filter(({ atNs, source }) => atNs > downNs && (source !== 'sample' || later.hold.grantSentNs > downNs));
-  if (after.some(({ value, took }) => took !== false && ownerIs(stored.owner, value))) return false;
+    .filter(({ source }) => source !== 'sample' || later.hold.grantSentNs > downNs);
+  if (since.some(({ value }) => ownerIs(stored.owner, value))) return false;
   return !isTooYoung(sample, downNs, key, evidence);
 }
 
@@ -117,6 +122,8 @@ function isTooYoung({ node, atNs, keys }: SampleObservation, downNs: number, key
 }
 
 interface Restart {
+  /** The last look at the old process. */
+  ranNs: number;
   /** By then the old process was gone. */
   downNs: number;
   /** From when on samples are the new process's. */
@@ -126,25 +133,29 @@ interface Restart {
 
 /**
  * A changed run id proves a restart between two samples. That it lay between the two *grants* is proven by the samples
- * themselves, by the moment at which watching the node broke off, or, if it was not watched, by the record of a fault.
+ * themselves, or by the moment at which watching the node broke off. The connection of a server that runs on may break, too:
+ * where it did so twice, neither is known to be the restart, nor what became of the key in the other.
  */
 function restartBetween(node: string, fromNs: number, untilNs: number, evidence: Evidence): Restart | undefined {
   const before = evidence.lastSample(node, fromNs) ?? evidence.samples(node, fromNs, untilNs)[0];
   if (!before) return undefined;
-  const after = evidence.firstSample(node, fromNs, ({ runId }) => runId !== before[1].runId);
+  const { runId: oldId } = before[1];
+  const after = evidence.firstSample(node, fromNs, ({ runId }) => runId !== oldId);
   if (!after) return undefined;
-  const [{ runId: oldId }, { runId: newId, atNs: backNs }] = [before[1], after[1]];
-  const oldRanOn = evidence.samples(node, fromNs, backNs).some(([, sample]) => sample.runId === oldId);
-  const lastOld = evidence.samples(node, Number.NEGATIVE_INFINITY, backNs).findLast(([, { runId }]) => runId === oldId);
-  // The connection of a server that runs on may break, too.
-  const lost = evidence.watchLost(node, Math.max(fromNs, lastOld?.[1].atNs ?? fromNs), untilNs);
+  const [, { runId: newId, atNs: backNs }] = after;
+  const old = evidence.samples(node, before[1].atNs, backNs).filter(([, { runId }]) => runId === oldId);
+  const { atNs: ranNs } = old.at(-1)![1];
+  const lost = evidence.watchLost(node, ranNs, backNs);
+  if (lost && evidence.watchLost(node, lost[1].atNs, backNs)) return undefined;
+  // The old process granted it: it was seen since, or watched all the time until then, and was lost after it.
+  if (ranNs < fromNs && !(lost && evidence.watchedThroughout(node, ranNs, fromNs))) return undefined;
+  if ((lost?.[1].atNs ?? backNs) > untilNs) return undefined;
   const { effects } = evidence;
   const fault = [...effects.on('forgot', node), ...effects.on('killed', node)].find(
     (span) => span.fromNs > fromNs && span.fromNs < untilNs,
   )?.record;
   // It was killed, and is known to have had its data again.
   if (fault && !fault.effects.some(({ kind }) => kind === 'forgot')) return undefined;
-  if (!(oldRanOn && backNs <= untilNs) && !lost && (!fault || evidence.wasWatched(node))) return undefined;
   const links: CauseLink[] = [
     {
       atNs: Math.min(backNs, untilNs),
@@ -155,6 +166,7 @@ function restartBetween(node: string, fromNs: number, untilNs: number, evidence:
   if (lost) links.push({ atNs: lost[1].atNs, text: `${node} could not be watched any more`, observation: lost[0] });
   if (fault) links.push({ atNs: fault.atNs, text: fault.did, history: fault.i });
   return {
+    ranNs,
     backNs,
     downNs: lost?.[1].atNs ?? fault?.atNs ?? backNs,
     links: links.sort((a, b) => a.atNs - b.atNs),

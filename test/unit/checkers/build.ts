@@ -309,8 +309,8 @@ export class Story {
   }
 
   /** The take of a lock that counts its fencing tokens in the same script. */
-  takeCounted(at: number, node: string, client: string): this {
-    const [value, counter] = [`value-of-${client}`, `{${KEY}}:fence`];
+  takeCounted(at: number, node: string, client: string, counter = `{${KEY}}:fence`): this {
+    const value = `value-of-${client}`;
     this.command(at, node, client, ['EVAL', 'abc', '2', KEY, counter, value, String(LEASE_MS)]);
     this.command(at, node, 'lua', ['exists', KEY]);
     this.command(at, node, 'lua', ['incr', counter]);

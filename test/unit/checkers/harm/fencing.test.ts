@@ -191,14 +191,16 @@ describe('why a token did not rise', () => {
   it('is a node that forgot what it had granted, and counted', () => {
     const fence = `{${KEY}}:fence`;
     const begun = () => repeated().watch(0, 'r1').sample(0.5, 'r1').command(0.9, 'r1', 'c3', ['DEL', fence]);
-    const forgotten = (counted: (story: Story) => Story) =>
-      counted(begun().takeCounted(0.999, 'r1', 'c1'))
+    const forgotten = (counted: (story: Story) => Story, counter?: string) =>
+      counted(begun().takeCounted(0.999, 'r1', 'c1', counter))
         .watch(2, 'r1', false)
         .fault(2, 0, 'restart', 'strike', { effects: [{ kind: 'forgot', who: ['r1'] }] })
         .sample(2.4, 'r1', { runId: 'run-2' })
         .watch(2.5, 'r1')
-        .takeCounted(2.999, 'r1', 'c2');
+        .takeCounted(2.999, 'r1', 'c2', counter);
     expect(causeOf(forgotten((story) => story)).name).toBe('node-forgot');
+    // What becomes of a key without the lock's name in its own is not recorded.
+    expect(causeOf(forgotten((story) => story, 'fence')).name).toBe('unexplained');
     for (const argv of [
       ['DEL', fence],
       ['PEXPIRE', fence, '500'],
@@ -218,6 +220,10 @@ describe('why a token did not rise', () => {
     const watched = () => repeated().watch(0, 'r1').sample(0.5, 'r1');
     expect(causeOf(grants(watched().evicted(2, 'r1'))).name).toBe('unexplained');
     expect(causeOf(grants(watched().command(2, 'r1', 'c2', ['DEL', KEY]))).name).toBe('unexplained');
+    // The count is known not to have a time to live.
+    const empty = () => repeated().watch(0, 'r1').sample(0.5, 'r1', { isEmpty: true });
+    expect(causeOf(grants(empty().evicted(2, 'r1'))).name).toBe('unexplained');
+    expect(causeOf(grants(empty().command(2, 'r1', 'c3', ['DEL', KEY]))).name).toBe('unexplained');
     const stale = new Story().up('c1').grant('c1', 1, { token: 7 }).grant('c2', 7, { token: 7 });
     stale.watch(0, 'r1').takeCounted(0.999, 'r1', 'c1').takeCounted(6.999, 'r1', 'c2');
     expect(causeOf(stale.fault(2, 0, 'pause', 'strike', { effects: [{ kind: 'stopped', who: ['c1'] }] })).name).toBe(
@@ -228,7 +234,8 @@ describe('why a token did not rise', () => {
   it('is unknown on independent nodes: any of them may have issued the token', () => {
     const story = repeated().independent();
     for (const node of ['r1', 'r2', 'r3']) {
-      story.watch(0, node).sample(0.5, node).takeCounted(0.999, node, 'c1').watch(2, node, false);
+      const empty = { isEmpty: true } as const;
+      story.watch(0, node).sample(0.5, node, empty).takeCounted(0.999, node, 'c1').watch(2, node, false);
       story.sample(2.4, node, { runId: 'run-2' }).watch(2.5, node).takeCounted(2.999, node, 'c2');
     }
     expect(mutualExclusion.check(story.input()).violations).toMatchObject([{ cause: { name: 'node-forgot' } }]);
