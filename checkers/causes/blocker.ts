@@ -25,6 +25,7 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Ask, runKeyOf } from './asks.js';
 import { Departures, type Gone } from './departures.js';
+import { isByRightClocks } from './meanwhile.js';
 
 /** A key that was asked for in vain, ns since the epoch. */
 export interface Blocked {
@@ -223,7 +224,7 @@ class AtNode {
       };
     }
     const ttlMs = last.expires.fromMs - by.serverWallMs;
-    if (ttlMs <= this.input.config.leaseMs) return undefined;
+    if (ttlMs <= this.input.config.leaseMs || !isByRightClocks(by, by.atNs, this.evidence)) return undefined;
     return { name: 'outlives-its-lease', text: `stored to last for ${durationOfMs(ttlMs)}`, chain: [] };
   }
 

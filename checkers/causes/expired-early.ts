@@ -13,7 +13,15 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, type Explanation, goneLink, grantLink, leaseLink, type Reason, ranFrom } from './contest.js';
-import { BLUR_MS, foundNone, lastProlonged, mayHaveBeenReplaced, overMeanwhile, READING_MS } from './meanwhile.js';
+import {
+  BLUR_MS,
+  foundNone,
+  isByRightClocks,
+  lastProlonged,
+  mayHaveBeenReplaced,
+  overMeanwhile,
+  READING_MS,
+} from './meanwhile.js';
 import { requestLine } from './tenure.js';
 
 /** A command is read so long after it ran at the most. */
@@ -21,7 +29,7 @@ const READ_LATE_NS = 1e9;
 
 export const expiredEarly: Reason = (contest, evidence) => {
   const { earlier, reached, gone } = contest;
-  if (!reached?.value || reached.node !== gone.node || !hasRunOut(contest)) return undefined;
+  if (!reached?.value || !hasRunOut(contest)) return undefined;
   // That it had gone must be certain.
   const wasGone = gone.before !== undefined && stores(gone.before, reached.value) === 'no';
   if (!wasGone && !foundNone(contest)) return undefined;
@@ -33,7 +41,6 @@ export const expiredEarly: Reason = (contest, evidence) => {
   // Then the clock was set back before any client asked for the key. A server removes expired keys by itself, in a while.
   const isSetBack = gone.serverWallMs < last.expiresWallMs - BLUR_MS;
   const ahead = isSetBack ? overMeanwhile(last, gone.node, gone.atNs, evidence) : undefined;
-  if (isSetBack && !(ahead && foundNone(contest))) return undefined;
   const movedMs = ahead?.aheadMs ?? movedBetween(origin, gone);
   const leftMs = origin.expiresWallMs - origin.serverWallMs - (gone.atNs - ranFrom(origin)) / 1e6;
   // By the machine's own clock there was time left.
@@ -46,9 +53,9 @@ export const expiredEarly: Reason = (contest, evidence) => {
   const overMs = (ranFrom(gone) - ranByNs) / 1e6 - (origin.expiresWallMs - origin.serverWallMs);
   const isOver = overMs > BLUR_MS && (leftMs < -READING_MS || Math.abs(movedMs) < READING_MS);
   const isSteady = Math.abs(movedMs) < READING_MS && foundNone(contest) && wasSteady(origin, gone, evidence);
-  if ((isOver || isSteady) && origin.ttlMs !== undefined && origin.ttlMs < earlier.hold.leaseMs * 0.9)
-    return tooShort(contest, origin, origin.ttlMs);
-  return undefined;
+  const { ttlMs = Number.POSITIVE_INFINITY } = origin;
+  const isShort = ttlMs < earlier.hold.leaseMs * 0.9 && isByRightClocks(origin, origin.ranNs, evidence);
+  return (isOver || isSteady) && isShort ? tooShort(contest, origin, ttlMs) : undefined;
 };
 
 /** Whether time took the key, and nothing else can have; a time that is over when it is set removes what was just stored. */
@@ -67,7 +74,8 @@ function wasSteady({ ranNs, atNs, node }: KeyWrite, gone: KeyWrite, evidence: Ev
   return (
     node === gone.node &&
     evidence.clockGains(node, ranNs, gone.atNs).length === 0 &&
-    (skews.length === 0 || Math.max(...skews) - Math.min(...skews) < READING_MS)
+    // -Infinity where there is none.
+    Math.max(...skews) - Math.min(...skews) < READING_MS
   );
 }
 

@@ -3,6 +3,7 @@
  * a key may go without a line that says so.
  */
 import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
+import type { Origin } from '../../harness/record/facts/commands/state.js';
 import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { ClockReading, KeyWrite, SampleObservation } from '../../harness/record/facts/key-writes.js';
@@ -210,4 +211,18 @@ export function wasMovedBetween(node: string, fromNs: number, untilNs: number, e
   if (clockMovesOf(evidence.effects, node).some((move) => mayMoveBetween(move, fromNs, untilNs))) return true;
   const [first, ...later] = evidence.samples(node, fromNs, untilNs).map(([, { skewMs }]) => skewMs);
   return later.some((skewMs) => Math.abs(skewMs - first!) > READING_MS);
+}
+
+/**
+ * Whether it was its client's own doing for how long a request stored something. A time of day is taken by the server's clock, and
+ * was reckoned by its client's: if that of the server is 3 s ahead, "until in 5 s" is 2 s to it.
+ */
+export function isByRightClocks(
+  { untilTimeOfDay, client, serverWallMs, atNs }: Pick<Origin, 'untilTimeOfDay' | 'client' | 'serverWallMs' | 'atNs'>,
+  ranNs: number,
+  evidence: Evidence,
+): boolean {
+  if (!untilTimeOfDay) return true;
+  if (client === undefined || Math.abs(evidence.skewAt({ ranNs, serverWallMs })) > READING_MS) return false;
+  return !clockMovesOf(evidence.effects, client).some(({ span }) => span.earliestNs <= atNs);
 }

@@ -6,7 +6,7 @@
 import type { CommandObservation, Observation } from '../../vocabulary/history.js';
 import { type Change, ownersBy, ownersOf, stores } from './commands/changes.js';
 import { ServerReading } from './commands/server-reading.js';
-import type { StoredState } from './commands/state.js';
+import type { Origin, StoredState } from './commands/state.js';
 import { isScript, writesNothing } from './commands/table.js';
 import type { Truth } from './commands/truth.js';
 
@@ -48,6 +48,8 @@ export interface KeyWrite {
   value?: string;
   /** The time to live that was asked for; undefined: none. */
   ttlMs?: number;
+  /** Whether what was asked for was a time of day, by some other clock, and no time to live. */
+  untilTimeOfDay?: boolean | undefined;
   /** By the server's clock; Infinity: never. */
   expiresWallMs: number;
   /** What the same script counted up (INCR), and on which line. */
@@ -266,15 +268,15 @@ function ran(write: KeyWrite, change: Change, isCommon: (owner: string) => boole
     if (!isOwner) return;
     write.value = owner;
     write.took = applied === 'unknown' ? undefined : applied === 'yes';
-    lasts(write, meant, by!.serverWallMs);
+    lasts(write, meant, by!);
   } else if (write.effect === 'take' && EXPIRES.test(by!.name)) {
     // A time that is over by then removes what was taken at once.
-    if (applied !== 'no') lasts(write, change.wanted ?? after, by!.serverWallMs);
+    if (applied !== 'no') lasts(write, change.wanted ?? after, by!);
   } else if (after.exists === 'no' || lostPart(change)) {
     write.effect = 'remove';
   } else if (applied !== 'no' && EXPIRES.test(by!.name)) {
     write.effect = 'prolong';
-    lasts(write, meant, by!.serverWallMs);
+    lasts(write, meant, by!);
   }
 }
 
@@ -285,10 +287,11 @@ function lostPart({ before, after }: Change): boolean {
 
 const EXPIRES = /EXPIRE|PERSIST|GETEX/;
 
-function lasts(write: KeyWrite, { expires }: StoredState, wallMs: number): void {
+function lasts(write: KeyWrite, { expires }: StoredState, { serverWallMs: wallMs, untilTimeOfDay }: Origin): void {
   // A time that is counted from when the command ran is known to the millisecond after it.
   const atMs = expires.fromMs === expires.untilMs ? expires.untilMs : expires.untilMs - 1;
   write.expiresWallMs = atMs;
+  write.untilTimeOfDay = untilTimeOfDay;
   if (Number.isFinite(atMs)) write.ttlMs = atMs - Math.floor(wallMs);
   else delete write.ttlMs;
 }

@@ -68,6 +68,13 @@ function atMs(stampMs: number): Times {
   return { fromMs: ms, untilMs: ms };
 }
 
+/** Commands with options that say until when. */
+const TAKE_UNTIL = new Set(['SET', 'GETEX', 'HSETEX', 'RESTORE']);
+
+function givesTimeOfDay(name: string, argv: readonly string[]): boolean {
+  return name.endsWith('EXPIREAT') || (TAKE_UNTIL.has(name) && argv.some((word) => /^(EXAT|PXAT|ABSTTL)$/i.test(word)));
+}
+
 const FIELD_TIMES = new Set(['HEXPIRE', 'HPEXPIRE', 'HEXPIREAT', 'HPEXPIREAT', 'HSETEX', 'HGETEX']);
 
 export class ServerReading {
@@ -234,6 +241,7 @@ export class ServerReading {
       atNs,
       serverWallMs,
       name,
+      ...(givesTimeOfDay(name, argv) && { untilTimeOfDay: true }),
       source: script?.source ?? source,
       ...(sender !== undefined && { client: sender }),
       ...(script && { script }),

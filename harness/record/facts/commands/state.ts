@@ -19,6 +19,8 @@ export interface Origin {
   readonly serverWallMs: number;
   /** In capitals. */
   readonly name: string;
+  /** It gave the time of day until when something is to be kept, by the clock of whoever reckoned that. */
+  readonly untilTimeOfDay?: boolean;
   /** The lock client process that sent it, or that sent the script; absent: the replication link, or somebody unknown. */
   readonly client?: string;
   /** `address:port` of who sent it, or who sent the script. */
