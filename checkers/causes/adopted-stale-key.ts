@@ -51,7 +51,8 @@ export function adoptedStaleKey({ first, second }: Overlap, evidence: Evidence, 
   const invokedNs = history.event(first.evidence[0]!)!.atNs;
   const related = new RelatedKeys(history.operations.keys);
   const own = clientNames(history, first.client);
-  const isOwn = (client: string) => [...clientNames(history, client)].some((name) => own.has(name));
+  const isOwn = (client: string | undefined) =>
+    client !== undefined && [...clientNames(history, client)].some((name) => own.has(name));
   for (const granted of ownStoresOf(second, evidence, related)) {
     const changes = evidence.readingOf(granted.node)!.changes(granted.key);
     const kept = granted.inTime ? keptBefore(invokedNs, first, granted, changes, isOwn) : undefined;
@@ -74,12 +75,12 @@ function keptBefore(
   { fromNs }: Hold,
   granted: OwnStore,
   changes: KeyChanges,
-  isOwn: (client: string) => boolean,
+  isOwn: (client: string | undefined) => boolean,
 ): Kept | undefined {
   const state = changes.spans(invokedNs, invokedNs)[0]?.state;
   for (const owner of state ? ownersOf(state) : []) {
     const by = storedBy(state!, owner);
-    if (by?.client === undefined || !isOwn(by.client)) continue;
+    if (!by || !isOwn(by.client)) continue;
     if (changes.storedAt(owner, fromNs).truth !== 'yes') continue;
     const loss = changes.lossOf(owner, by.line);
     if (loss?.how !== 'expired' || stores(loss.after, owner) !== 'no' || loss.line > granted.line) continue;
@@ -95,19 +96,18 @@ function keptBefore(
 function outlastsAcquire(
   { owner, by }: Kept,
   { key, fromNs }: Hold,
-  isOwn: (client: string) => boolean,
+  isOwn: (client: string | undefined) => boolean,
   { history, observations }: CheckInput,
 ): boolean {
-  const stored = observations.line(by.script?.line ?? by.line);
-  if (stored?.type !== 'command' || stored.client === undefined) return false;
+  const stored = observations.line(by.script?.line ?? by.line) as CommandObservation;
   const acquireAt = acquiresOf(history, key);
-  const first = acquireAt(stored.client, stored.atNs);
+  const first = acquireAt(by.client!, stored.atNs);
   const kind = kindOf(stored);
   // What is read sooner may be another try of the acquire that stored it.
   for (const [, command] of observations.commands(stored.atNs + READ_WITHIN_NS, fromNs + READ_WITHIN_NS)) {
     const { client, argv, atNs } = command;
-    if (client === undefined || !isOwn(client) || kindOf(command) !== kind || !argv.includes(owner)) continue;
-    const acquire = acquireAt(client, atNs);
+    if (!isOwn(client) || kindOf(command) !== kind || !argv.includes(owner)) continue;
+    const acquire = acquireAt(client!, atNs);
     if (acquire !== undefined && acquire !== first) return true;
   }
   return false;
@@ -168,7 +168,7 @@ function mayHaveStored(
   { fromNs, untilNs }: { fromNs: number; untilNs: number },
   evidence: Evidence,
   related: RelatedKeys,
-  isOwn: (client: string) => boolean,
+  isOwn: (client: string | undefined) => boolean,
 ): boolean {
   return evidence.nodes.some((node) => {
     const reading = evidence.readingOf(node);
@@ -180,8 +180,7 @@ function mayHaveStored(
         .changes(key)
         .spans(fromNs, untilNs)
         .some(({ change }) => {
-          if (change?.by?.client === undefined || change.atNs < fromNs) return false;
-          return change.applied !== 'no' && isOwn(change.by.client);
+          return change !== undefined && change.atNs >= fromNs && change.applied !== 'no' && isOwn(change.by?.client);
         }),
     );
   });

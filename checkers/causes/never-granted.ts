@@ -70,7 +70,7 @@ export function inWords({ hold, instead, voters, shownBy, forms }: Refuted): str
 
 function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: CheckInput): Cause | undefined {
   const granted = evidence.grantsOf(other).find(({ took }) => took === true);
-  if (!granted || hold.client === other.client || isNested(history, hold)) return undefined;
+  if (!granted || isNested(history, hold)) return undefined;
   if (!evidence.nodes.every((node) => watchedForAttempt(node, hold, evidence))) return undefined;
   const asked = evidence.nodes.flatMap((node) =>
     evidence.writes(node, hold.key).filter((write) => mayBeOfAttempt(write, hold, evidence)),
@@ -104,7 +104,7 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
 
 /** Whether what a request found was its node's until then: no other's data can have taken its place unseen. */
 function wasThere({ node, observation, atNs }: KeyWrite, key: string, evidence: Evidence): boolean {
-  const list = evidence.readingOf(node)?.changes(key).list ?? [];
-  const last = list.findLast(({ line, after }) => line < observation && after.exists === 'yes');
-  return last !== undefined && keptItsData(node, key, last.atNs, atNs - 1, evidence);
+  const changes = evidence.readingOf(node)!.changes(key);
+  const last = changes.list[changes.firstFrom(observation) - 1]!;
+  return keptItsData(node, key, last.atNs, atNs - 1, evidence);
 }

@@ -337,7 +337,7 @@ function onceEach(instead: readonly StoredInstead[]): StoredInstead[] {
 }
 
 /** Every owner that a key may name; undefined: it may name others. */
-function ownersIn({ exists, held }: StoredState): { owner: string; by: Origin | undefined }[] | undefined {
+export function ownersIn({ exists, held }: StoredState): { owner: string; by: Origin | undefined }[] | undefined {
   if (exists === 'no') return [];
   if (!held) return undefined;
   if (held.type === 'string') return held.value === undefined ? undefined : [{ owner: held.value, by: held.by }];

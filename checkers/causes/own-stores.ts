@@ -65,8 +65,8 @@ function storedUnder(key: string, node: string, reading: ServerReading, hold: Ho
 
 /** Whether nothing from that place in the list on had certainly removed the owner by then. */
 function staysUntil(untilNs: number, owner: string, list: readonly Change[], from: number): boolean {
-  for (let at = from; at < list.length && list[at]!.ranFromNs <= untilNs; at++)
-    if (list[at]!.atNs <= untilNs && stores(list[at]!.after, owner) === 'no') return false;
+  for (let at = from; at < list.length && list[at]!.atNs <= untilNs; at++)
+    if (stores(list[at]!.after, owner) === 'no') return false;
   return true;
 }
 

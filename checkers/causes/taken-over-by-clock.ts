@@ -34,8 +34,7 @@ export function takenOverByClock({ observations }: CheckInput): Reason {
   return (contest, evidence) => {
     const { earlier, reached, gone, tenure, key } = contest;
     if (gone.client === undefined || gone.client === earlier.hold.client || !gone.script) return undefined;
-    if (!reached || !tenure.held || tenure.losses.length > 0 || removes(gone, reached.value) !== 'yes')
-      return undefined;
+    if (!tenure.held || removes(gone, reached?.value) !== 'yes') return undefined;
     // Its stamp is the machine's time only where its clock was right.
     if (!evidence.isPlaced(gone)) return undefined;
     const clocks = { observations };
@@ -54,8 +53,7 @@ export function takenOverByClock({ observations }: CheckInput): Reason {
       return explained(`${took} ${over}`, took, link(takers!.move), contest);
     }
     const { hold, write } = earlier;
-    // Whose line stored it, and not that of a replica.
-    const holders = reached === write ? settingOf(hold.client, write, evidence) : undefined;
+    const holders = settingOf(hold.client, write, evidence);
     const storedMs = holders?.move && holders.offsetMs < 0 ? timeGiven(write, holders, clocks) : undefined;
     if (storedMs === undefined || !isOver(storedMs, toldMs, contest)) return undefined;
     const took = `${gone.client} took ${key} over by its clock (${gone.command}): ${hold.client}'s had been ${durationOfMs(-holders!.offsetMs)} behind when it was granted`;

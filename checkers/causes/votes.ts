@@ -18,13 +18,11 @@ const STEADY_WITHIN_MS = 10;
 
 export function mayHaveGranted(node: string, hold: Hold, evidence: Evidence): boolean {
   if (whyNoVote(node, hold, evidence)) return false;
+  // A node that refused may have been asked again, and that be missing.
+  if (!watchedForAttempt(node, hold, evidence)) return true;
   const grant = evidence.grantsOf(hold).find((one) => one.node === node);
   if (grant) return grant.took !== false || !foundAnother(grant.write) || mayHaveBeenAsked(node, hold, evidence);
-  return (
-    !watchedForAttempt(node, hold, evidence) ||
-    mayHaveBeenAsked(node, hold, evidence) ||
-    mayKeepFor(node, hold, evidence)
-  );
+  return mayHaveBeenAsked(node, hold, evidence) || mayKeepFor(node, hold, evidence);
 }
 
 /**
@@ -112,7 +110,8 @@ export function isSeenFromTheStart(node: string, untilNs: number, evidence: Evid
   );
 }
 
-function mayBeOf({ exists, held }: StoredState, client: string): boolean {
+/** Whether what is stored may be what the client stored. */
+export function mayBeOf({ exists, held }: StoredState, client: string): boolean {
   if (exists === 'no') return false;
   if (!held) return true;
   if (held.type === 'string') return held.by === undefined || held.by.client === client;

@@ -466,6 +466,34 @@ describe('never-granted, of a request that was refused', () => {
     ]);
   });
 
+  it('does not mind what ran before the attempt left, or is read long after the answer, whatever the clock shows', () => {
+    const ahead = (also: (story: Story) => Story) => {
+      const story = also(twoGrants().watch(0, 'r1').sample(0.5, 'r1', { skewMs: 100 }));
+      return causeNames(
+        story.take(FIRST_TAKE, 'r1', 'c1', 'value-of-c1', 100).take(SECOND_TAKE, 'r1', 'c2', 'value-of-c2', 100),
+      );
+    };
+    const before = (story: Story) =>
+      story.take(0.6, 'r1', 'c2', 'early', 100).unlock(0.7, 'r1', 'c2', 'early', 100);
+    const after = (story: Story) =>
+      story.unlock(4.1, 'r1', 'c1', 'value-of-c1', 100).take(4.5, 'r1', 'c2', 'late', 100);
+    expect(ahead(before)).toEqual(['never-granted']);
+    expect(ahead(after)).toEqual(['never-granted']);
+    const readLate = (story: Story) =>
+      story.command(2.9985, 'r1', 'c2', ['EVALSHA', 'abc', '1', KEY, 'x'], -498).command(2.9985, 'r1', 'lua', ['get', KEY], -498);
+    expect(refused(readLate)).toEqual(['never-granted']);
+  });
+
+  it('needs what was found to be what the server had, and not what it took over from another unseen', () => {
+    const through = (looks: (story: Story) => Story) => {
+      const story = grantedByR1().watch(0, 'r2').looks(0.5, 4, 'r2', { role: 'replica' });
+      return causeNames(looks(story).take(SECOND_TAKE, 'r1', 'c2').take(4.5, 'r1', 'c3'));
+    };
+    const owner = 'value-of-c1';
+    expect(through((story) => story.looks(1.1, 2.9, 'r1', { owner }))).toEqual(['never-granted']);
+    expect(through((story) => story.looks(1.1, 1.5, 'r1', { owner }))).toEqual(['unexplained']);
+  });
+
   it('is said of either of the two', () => {
     const first = twoGrants().watch(0, 'r1').sample(0.5, 'r1').take(0.6, 'r1', 'c9').take(FIRST_TAKE, 'r1', 'c1');
     expect(causeNames(first.unlock(2, 'r1', 'c9').take(SECOND_TAKE, 'r1', 'c2'))).toEqual(['never-granted']);

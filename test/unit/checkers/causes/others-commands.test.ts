@@ -242,38 +242,41 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
     from?: number;
     effects?: FaultEffect[];
     before?: (story: Story) => Story;
+    by?: string;
+    leaseMs?: number;
   }
 
   /** c1's clock is 20 s slow; it is granted at 3 s for 5 s, and c2's script, whose clock is right, takes the lock over at 4 s. */
   function names(telling: Telling = {}): string[] {
-    const { offsetMs = -20_000, from = 1, before = (story: Story) => story } = telling;
+    const { offsetMs = -20_000, from = 1, before = (story: Story) => story, by = 'c2', leaseMs = LEASE_MS } = telling;
     const { storedMs = 3_000 + offsetMs, toldMs = 4_000 } = telling;
     const { effects = [{ kind: 'clock-jumped', who: ['c1'], offsetMs }] } = telling;
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1');
     story.fault(from, 0, 'clock', 'strike', { did: 'clock of c1 set back', targets: ['c1'], effects });
     const script = (at: number, client: string, nowMs: number) => {
-      story.command(at, 'r1', client, [
-        'EVAL',
-        'script',
-        '1',
-        KEY,
-        `value-of-${client}`,
-        '5000',
-        String(EPOCH_WALL_MS + nowMs),
-      ]);
+      const now = String(EPOCH_WALL_MS + nowMs);
+      story.command(at, 'r1', client, ['EVAL', 'script', '1', KEY, `value-of-${client}`, '5000', now]);
       story.command(at, 'r1', 'lua', ['exists', KEY]);
       story.command(at, 'r1', 'lua', ['set', KEY, `value-of-${client}`, 'PX', '5000']);
     };
-    story.grant('c1', 3.001);
+    story.grant('c1', 3.001, { leaseMs });
     script(3, 'c1', storedMs);
     before(story).sample(3.9, 'r1', { owner: 'value-of-c1', pttlMs: 4_099 });
     story.grant('c2', 4.001);
-    script(4, 'c2', toldMs);
-    story.sample(5, 'r1', { owner: 'value-of-c2', pttlMs: 4_000 }).release('c1', 6).release('c2', 6.5);
+    script(4, by, toldMs);
+    story.sample(5, 'r1', { owner: `value-of-${by}`, pttlMs: 4_000 }).release('c1', 6).release('c2', 6.5);
     return causeNames(story);
   }
 
   it('is named', () => expect(names()).toEqual(['taken-over-by-clock']));
+
+  it('is not of a stranger, nor of a clock that was ahead, where the holder had asked for more time since', () => {
+    expect(names({ by: 'stranger' })).not.toContain('taken-over-by-clock');
+    const extended = (story: Story) =>
+      story.extend('c1', 3.2, 5_000).command(3.2, 'r1', 'c1', ['PEXPIRE', KEY, '5000']);
+    expect(names({ offsetMs: -400, leaseMs: 500, before: extended })).toEqual(['taken-over-by-clock']);
+    expect(names({ offsetMs: 400, leaseMs: 500, before: extended })).toEqual(['unexplained']);
+  });
 
   it('is not where either was given no such time, or not enough had passed between the two', () => {
     expect(names({ storedMs: 3_000 })).toEqual(['unexplained']);
@@ -302,6 +305,9 @@ describe('taken-over-by-clock', () => {
     skewMs?: number;
     before?: (story: Story) => Story;
     inner?: string[][];
+    /** What a look finds just before. */
+    owner?: string;
+    pttlMs?: number;
   }
 
   const taken = [
@@ -311,9 +317,10 @@ describe('taken-over-by-clock', () => {
   /** c1 is granted at 1 s for 5 s; c2's clock is 20 s fast, and its script takes the lock over at 3 s. */
   function told(telling: Telling = {}): Story {
     const { toldMs = SECOND_TAKE * 1_000 + 20_000, from = 1.5, offsetMs = 20_000, healed, by = 'c2' } = telling;
-    const { skewMs = 0, before = (story: Story) => story, inner = taken } = telling;
+    const { skewMs = 0, before = (story: Story) => story, inner = taken, owner = 'value-of-c1' } = telling;
+    const { pttlMs = 3_099 } = telling;
     const { effects = [{ kind: 'clock-jumped', who: ['c2'], offsetMs }] } = telling;
-    const story = before(grantedByR1()).sample(2.9, 'r1', { skewMs, owner: 'value-of-c1', pttlMs: 3_099 });
+    const story = before(grantedByR1()).sample(2.9, 'r1', { skewMs, owner, pttlMs });
     story.fault(from, 0, 'clock', 'strike', { did: 'clock of c2 set forward', targets: ['c2'], effects });
     if (healed !== undefined) story.fault(healed, 0, 'clock', 'heal', { targets: ['c2'], beganNs: healed * 1e9 });
     const now = typeof toldMs === 'string' ? toldMs : String(EPOCH_WALL_MS + toldMs);
@@ -365,6 +372,52 @@ describe('taken-over-by-clock', () => {
     const jumps = (story: Story) =>
       story.fault(1.8, 1, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: ['c2'], offsetMs: 1 }] });
     expect(names({ before: jumps })).toEqual(['unexplained']);
+  });
+
+  it('is where its clock had been set before and was right again, or was set another time later', () => {
+    const set = (at: number, until: number) => (story: Story) =>
+      story
+        .fault(at, 7, 'clock', 'strike', {
+          targets: ['c2'],
+          effects: [{ kind: 'clock-jumped', who: ['c2'], offsetMs: 5_000 }],
+        })
+        .fault(until, 7, 'clock', 'heal', { targets: ['c2'], beganNs: until * 1e9 });
+    expect(names({ before: set(0.6, 0.7) })).toEqual(['taken-over-by-clock']);
+    expect(names({ before: set(4.2, 4.3) })).toEqual(['taken-over-by-clock']);
+  });
+
+  it('is not where its clock was behind, whatever it was told', () => {
+    const behind = (toldMs: number) =>
+      names({
+        offsetMs: -100,
+        toldMs: SECOND_TAKE * 1_000 + toldMs,
+        before: (story) => story.command(1.1, 'r1', 'c1', ['PEXPIRE', KEY, '1950']),
+        pttlMs: 150,
+      });
+    expect(behind(140)).toEqual(['unexplained']);
+  });
+
+  it('is not of a server that may have taken over what another one had', () => {
+    const looked = (until: number) => (story: Story) =>
+      story
+        .watch(0, 'r2')
+        .looks(0.5, 4, 'r2', { role: 'replica' })
+        .looks(1.1, until, 'r1', { owner: 'value-of-c1' });
+    expect(names({ before: looked(2.9) })).toEqual(['taken-over-by-clock']);
+    expect(names({ before: looked(1.5) })).toEqual(['unexplained']);
+  });
+
+  it('is not of the holder itself', () => {
+    const again = (story: Story) => {
+      const now = String(EPOCH_WALL_MS + 22_000);
+      story.fault(0.7, 7, 'clock', 'strike', {
+        targets: ['c1'],
+        effects: [{ kind: 'clock-jumped', who: ['c1'], offsetMs: 20_000 }],
+      });
+      story.command(2, 'r1', 'c1', ['EVAL', 'script', '1', KEY, 'again', '5000', now]);
+      return story.command(2, 'r1', 'lua', ['exists', KEY]).command(2, 'r1', 'lua', ['set', KEY, 'again', 'PX', '5000']);
+    };
+    expect(names({ before: again, owner: 'again' })).not.toContain('taken-over-by-clock');
   });
 
   it("is not where the holder's value may have gone, or stayed", () => {

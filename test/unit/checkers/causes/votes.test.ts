@@ -1,7 +1,10 @@
 /** Which of several independent nodes may have granted a hold, and so whether a minority did: told by what it must not say. */
 import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
-import { KEY, type Story } from '../build.js';
+import { isSeenFromTheStart, mayBeOf } from '../../../../checkers/causes/votes.js';
+import type { Held, Origin, StoredState } from '../../../../harness/record/facts/commands/state.js';
+import { Evidence } from '../../../../harness/record/facts/evidence.js';
+import { KEY, ns, type Story } from '../build.js';
 import { causeNames, FIRST_TAKE, SECOND_TAKE, twoGrants } from './two-grants.js';
 
 const OTHERS = ['r4', 'r5'];
@@ -207,4 +210,85 @@ it('one that had refused the first, and granted the second rightly, needs no exp
   expect(forgot((story) => story)).toEqual(['node-forgot']);
   const refused = (story: Story) => story.take(0.6, 'r5', 'c9').take(FIRST_TAKE, 'r5', 'c1').unlock(2, 'r5', 'c9');
   expect(forgot(refused)).toEqual(['node-forgot']);
+});
+
+describe('by a clock that is steadily off', () => {
+  /** As above, of nodes of which r1 and r2 are 100 ms ahead. */
+  const ahead = (on: (story: Story, node: string) => void) => {
+    const story = twoGrants().independent();
+    for (const node of ['r1', 'r2', 'r3', 'r4', 'r5']) story.watch(0, node);
+    for (const node of ['r3', 'r4', 'r5']) story.sample(0.5, node);
+    for (const node of ['r1', 'r2']) story.sample(0.5, node, { skewMs: 100 }).sample(4.5, node, { skewMs: 100, unseen: [KEY] });
+    for (const node of ['r1', 'r2']) story.take(FIRST_TAKE, node, 'c1', 'value-of-c1', 100);
+    story.take(FIRST_TAKE, 'r3', 'c1').command(1.5, 'r3', 'c3', ['DEL', KEY]).take(SECOND_TAKE, 'r3', 'c2');
+    for (const node of ['r1', 'r2']) on(story, node);
+    return causeNames(story).includes('minority-granted');
+  };
+  const plain = ['SET', KEY, 'value-of-c2', 'PX', '5000'];
+
+  it('what was refused in the attempt, or asked for nothing, is no vote', () => {
+    expect(ahead((story, node) => story.take(SECOND_TAKE, node, 'c2', 'value-of-c2', 100))).toBe(true);
+    expect(ahead((story, node) => story.command(SECOND_TAKE, node, 'c2', ['PEXPIRE', KEY, '5000'], 100))).toBe(true);
+  });
+
+  it('what took the key from another is one, also where it is read later than it ran', () => {
+    expect(ahead((story, node) => story.command(SECOND_TAKE, node, 'c2', plain, 100))).toBe(false);
+    // Between that and a request that was refused a third one had it.
+    const lost = (story: Story, node: string) =>
+      story
+        .command(2.9982, node, 'c2', plain, 100)
+        .command(2.9985, node, 'c4', ['SET', KEY, 'value-of-c4', 'PX', '5000'], 100)
+        .take(SECOND_TAKE, node, 'c2', 'value-of-c2', 100);
+    expect(ahead(lost)).toBe(false);
+    // By how far the clock was found to be off it ran 10 ms after the answer; that is not known so well.
+    expect(ahead((story, node) => story.command(3.05, node, 'c2', plain, 60))).toBe(false);
+  });
+
+  it('what ran before the attempt left is none, though it was read later', () => {
+    const early = (story: Story, node: string) =>
+      story
+        .command(3.05, node, 'c2', ['EVALSHA', 'abc', '1', KEY, 'x'], -450)
+        .command(3.05, node, 'lua', ['get', KEY], -450);
+    expect(ahead(early)).toBe(true);
+  });
+});
+
+it('a node that refused may have been asked again unseen, where watching it broke off soon after the answer', () => {
+  const broken = (at: number) => causeNames(onlyR3().watch(at, 'r1', false).watch(at, 'r2', false));
+  expect(broken(4.5)).toContain('minority-granted');
+  expect(broken(3.5)).not.toContain('minority-granted');
+});
+
+it('nothing is known to have been empty at first of a part of the record', () => {
+  const input = onlyR3().input();
+  expect(isSeenFromTheStart('r1', ns(3), new Evidence(input))).toBe(true);
+  expect(isSeenFromTheStart('r1', ns(3), new Evidence(input, { fromNs: ns(0.4), untilNs: ns(5) }))).toBe(false);
+});
+
+describe('what is stored may be what a client stored', () => {
+  const by = (client?: string) => ({ line: 1, atNs: 1, name: 'SET', client }) as Origin;
+  const state = (held: Partial<Held> | undefined, exists: StoredState['exists'] = 'yes') =>
+    mayBeOf({ exists, held, expires: { fromMs: 0, untilMs: 0 } } as StoredState, 'c2');
+  const part = (there: string, of: Origin | undefined) => new Map([['x', { there, by: of }]]);
+
+  it('where it is its own, or nobody knows whose', () => {
+    const kinds = (of: Origin | undefined) =>
+      [
+        { type: 'string', value: 'x', by: of },
+        { type: 'list', items: [{ value: 'x', by: of }] },
+        { type: 'hash', complete: true, parts: part('yes', of) },
+      ].map((held) => state(held as Held));
+    expect(kinds(by('c2'))).toEqual([true, true, true]);
+    expect(kinds(by('c3'))).toEqual([false, false, false]);
+    expect(kinds(undefined)).toEqual([true, true, true]);
+  });
+
+  it('where not all of it is known', () => {
+    expect(state(undefined)).toBe(true);
+    expect(state(undefined, 'no')).toBe(false);
+    expect(state({ type: 'list' })).toBe(true);
+    const hash = { type: 'hash', parts: part('yes', by('c3')) } as const;
+    expect(state({ ...hash, complete: false } as Held)).toBe(true);
+    expect(state({ ...hash, complete: true, parts: part('no', by('c2')) } as Held)).toBe(false);
+  });
 });
