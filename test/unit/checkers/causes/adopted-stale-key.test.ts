@@ -264,3 +264,123 @@ describe('not named', () => {
     expect(named(nested)).not.toBe('adopted-stale-key');
   });
 });
+
+/** One client: it stored its own at 1 s for 5 s, and says at `at` that it holds, by an attempt that left at 3.998 s; c2 at 6.1 s. */
+function again({
+  attempt = (s: Story) => s.take(3.999, 'r1', 'c1', OWN).command(3.9995, 'r1', 'c1', ['GET', KEY]),
+  first = (s: Story) => s.grant('c1', 1).take(0.999, 'r1', 'c1', OWN).release('c1', 2),
+  at = 4,
+  second = (s: Story) => s.take(6.099, 'r1', 'c2'),
+  end = 8,
+  secondAt = 6.1,
+} = {}) {
+  const story = new Story().up('c1').up('c2').watch(0, 'r1').watch(0, 'r2').sample(0.5, 'r1').sample(0.5, 'r2');
+  story.sample(end, 'r1').sample(end, 'r2').watch(end + 0.1, 'r1', false).watch(end + 0.1, 'r2', false);
+  attempt(first(story).grant('c1', at, { grantSent: at === 4 ? 3.998 : Math.min(at - 0.002, 3.998) }));
+  return named(
+    second(story.release('c1', secondAt + 0.05).grant('c2', secondAt)).release('c2', secondAt + 0.06),
+  );
+}
+
+const ADOPTED = 'adopted-stale-key';
+
+describe('of one client that stores the same each time', () => {
+  it('is said whatever others asked, or it asked itself before and after', () => {
+    expect(again()).toBe(ADOPTED);
+    const looked = (s: Story) => s.take(3.999, 'r1', 'c1', OWN).command(3.9995, 'r1', 'c1', ['GET', KEY]);
+    for (const [at, client] of [
+      [3.9992, 'c2'],
+      [2.5, 'c1'],
+      [4.6, 'c1'],
+    ] as const)
+      expect(again({ attempt: (s) => looked(s.take(at, 'r1', client, 'another')) }), `${client} at ${at}`).toBe(ADOPTED);
+  });
+
+  it('is not said where the value was over before its answer, or may have been there when the other one took it', () => {
+    expect(again({ at: 6.05 })).not.toBe(ADOPTED);
+    const overwrites = (at: number) => (s: Story) => s.command(at, 'r1', 'c2', ['SET', KEY, 'c2', 'PX', '5000']);
+    expect(again({ second: overwrites(6.099) })).toBe(ADOPTED);
+    // In the millisecond in which its time was over.
+    expect(again({ second: overwrites(5.999), secondAt: 6 })).not.toBe(ADOPTED);
+  });
+
+  it('is not said where both had their own in one hash, which expired later', () => {
+    const script = (s: Story, at: number, client: string, ...calls: string[][]) =>
+      calls.reduce(
+        (told, argv) => told.command(at, 'r1', 'lua', argv),
+        s.command(at, 'r1', client, ['EVALSHA', 'take', '1', KEY, client]).command(at, 'r1', 'lua', ['hexists', KEY, client]),
+      );
+    const hash = (secondAt: number) => {
+      const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(9, 'r1', { unseen: [KEY] });
+      script(story.grant('c1', 1), 0.999, 'c1', ['hset', KEY, 'c1', '1'], ['pexpire', KEY, '5000']).release('c1', 2);
+      script(story.grant('c1', 4), 3.999, 'c1').release('c1', 8.5);
+      script(story.grant('c2', secondAt), secondAt - 0.001, 'c2', ['hset', KEY, 'c2', '1']).release('c2', 7.5);
+      return named(story.command(6.8, 'r1', 'c2', ['PEXPIRE', KEY, '5000']));
+    };
+    expect(hash(6.1)).toBe(ADOPTED);
+    expect(hash(5)).not.toBe(ADOPTED);
+  });
+
+  it('is said where the other one came so soon after the answer that the record ends before a second is over', () => {
+    const attempt = (s: Story) => s.take(5.799, 'r1', 'c1', OWN).command(5.7995, 'r1', 'c1', ['GET', KEY]);
+    const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(6.2, 'r1');
+    attempt(story.watch(6.3, 'r1', false).grant('c1', 1).take(0.999, 'r1', 'c1', OWN).release('c1', 2).grant('c1', 5.8));
+    story.release('c1', 6.15).grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 6.15);
+    expect(named(story)).toBe(ADOPTED);
+  });
+
+  it('is not said where it asked with the same value in no other acquire', () => {
+    const look = (s: Story) => s.command(3.9995, 'r1', 'c1', ['GET', KEY]);
+    expect(again({ attempt: look })).not.toBe(ADOPTED);
+    // Between the two acquires, and in the first one again.
+    expect(again({ attempt: (s) => look(s.take(2.9, 'r1', 'c1', OWN)) })).not.toBe(ADOPTED);
+    const long = (s: Story) =>
+      s
+        .grant('c1', 3, { sent: 0.99, began: 0.991, grantSent: 0.998 })
+        .take(0.999, 'r1', 'c1', OWN)
+        .take(2.5, 'r1', 'c1', OWN)
+        .release('c1', 3.1);
+    expect(again({ first: long, attempt: look })).not.toBe(ADOPTED);
+    expect(again({ first: long })).toBe(ADOPTED);
+  });
+
+  it('is not said where it was to store another owner, though it named the old one as well', () => {
+    const script = (value: string) => (s: Story) =>
+      s
+        .command(3.999, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, OWN, value])
+        .command(3.999, 'r1', 'lua', ['get', KEY])
+        .command(3.999, 'r1', 'lua', ['set', KEY, value, 'NX', 'PX', '5000'])
+        .take(3.9995, 'r1', 'c1', OWN);
+    expect(again({ attempt: script(OWN) })).toBe(ADOPTED);
+    expect(again({ attempt: script('another') })).not.toBe(ADOPTED);
+  });
+
+  it('is not said where it looked at nothing that could tell it whose the key was', () => {
+    const take = (s: Story) => s.take(3.999, 'r1', 'c1', OWN);
+    expect(again({ attempt: take })).not.toBe(ADOPTED);
+    expect(again({ attempt: (s) => take(s).command(3.9995, 'r1', 'c2', ['GET', KEY]) })).not.toBe(ADOPTED);
+    expect(again({ attempt: (s) => take(s).command(3.9995, 'r2', 'c1', ['GET', KEY]) })).not.toBe(ADOPTED);
+    expect(again({ attempt: (s) => take(s).command(3.9995, 'r1', 'c1', ['GET', 'lock:1']) })).not.toBe(ADOPTED);
+    expect(again({ attempt: (s) => take(s).command(3.9995, 'r1', 'c1', ['SETNX', KEY, OWN]) })).not.toBe(ADOPTED);
+    const script = (s: Story) =>
+      take(s).command(3.9995, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, OWN, 'NX']).command(3.9995, 'r1', 'lua', ['get', KEY]);
+    expect(again({ attempt: script })).toBe(ADOPTED);
+  });
+
+  it('is not said of independent nodes', () => {
+    const on = (story: Story) => {
+      const nodes = ['r1', 'r2', 'r3'];
+      for (const node of nodes) story.watch(0, node).sample(0.5, node).sample(8, node);
+      story.up('c1').up('c2').grant('c1', 1).release('c1', 2).grant('c1', 4).release('c1', 8.5);
+      story.grant('c2', 6.1).release('c2', 7.5);
+      for (const node of nodes)
+        story
+          .take(0.999, node, 'c1', OWN)
+          .take(3.999, node, 'c1', OWN)
+          .command(3.9995, node, 'c1', ['GET', KEY])
+          .take(6.099, node, 'c2');
+      return named(story);
+    };
+    expect(on(new Story().independent(3))).not.toBe(ADOPTED);
+  });
+});

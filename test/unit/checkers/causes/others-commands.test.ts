@@ -264,7 +264,8 @@ describe('taken-over-by-clock, where the clock of the holder was behind', () => 
     before(story).sample(3.9, 'r1', { owner: 'value-of-c1', pttlMs: 4_099 });
     story.grant('c2', 4.001);
     script(4, by, toldMs);
-    story.sample(5, 'r1', { owner: `value-of-${by}`, pttlMs: 4_000 }).release('c1', 6).release('c2', 6.5);
+    if (by !== 'c2') story.command(4.0005, 'r1', 'c2', ['SET', KEY, 'value-of-c2', 'PX', '5000']);
+    story.sample(5, 'r1', { owner: 'value-of-c2', pttlMs: 4_000 }).release('c1', 6).release('c2', 6.5);
     return causeNames(story);
   }
 
