@@ -84,20 +84,15 @@ class AtNode {
   obstacle(): Obstacle | undefined {
     const { node, fromNs, untilNs, evidence } = this;
     if (!evidence.watchedThroughout(node, fromNs, untilNs)) return undefined;
-    const reading = evidence.readingOf(node);
-    if (!reading) return undefined;
     const looked = this.lookedAt();
-    for (const name of looked) {
-      const obstacle = this.record(name, reading.changes(name));
-      if (obstacle) return obstacle;
-    }
+    // Of a server of which nothing was seen nothing was looked at.
+    const changesOf = (name: string) => evidence.readingOf(node)!.changes(name);
+    const [record] = looked.flatMap((name) => this.record(name, changesOf(name)) ?? []);
+    if (record) return record;
     // Whatever they find beside the queue may be what refuses them.
     if (looked.some((name) => this.mayBeRecord(name))) return undefined;
-    for (const name of looked.filter((name) => this.endLookedAt(name) !== undefined)) {
-      const obstacle = this.queue(name, reading.changes(name));
-      if (obstacle) return obstacle;
-    }
-    return undefined;
+    const queues = looked.filter((name) => this.endLookedAt(name) !== undefined);
+    return queues.flatMap((name) => this.queue(name, changesOf(name)) ?? [])[0];
   }
 
   /** Keys of the lock that enough of the asks looked at. */
@@ -132,11 +127,9 @@ class AtNode {
   private standing(name: string, changes: KeyChanges, owner: string): Origin | undefined {
     const states = this.statesOf(name);
     const [by] = states.map((state) => storedBy(state, owner));
-    const stands =
-      states.every((state) => stores(state, owner) === 'yes' && storedBy(state, owner)?.line === by?.line) &&
-      changes.storedAt(owner, this.fromNs).truth === 'yes' &&
-      changes.storedAt(owner, this.untilNs).truth === 'yes';
-    return stands ? by : undefined;
+    // What one command stored, and is there at last, was there all the time.
+    const isOne = states.every((state) => storedBy(state, owner)?.line === by?.line);
+    return isOne && changes.storedAt(owner, this.untilNs).truth === 'yes' ? by : undefined;
   }
 
   /** Whose it is, if that client was gone before all of them asked. */
@@ -199,7 +192,6 @@ class AtNode {
       return { name: 'key-never-expires', text: 'which has no expiry', chain: [] };
     const prolonged = changes.list.filter(
       (change) =>
-        change.how === 'command' &&
         change.line > by.line &&
         change.atNs > gone.atNs &&
         change.atNs <= this.untilNs &&
@@ -277,8 +269,7 @@ function isCount({ name }: Origin): boolean {
 function isUsedUp(field: string, states: readonly StoredState[], changes: KeyChanges): boolean {
   const valueIn = (state: StoredState) => partsOf(state)?.parts.get(field)?.value;
   const isCounted = changes.list.some(
-    ({ by, before, after }) =>
-      by?.name === 'HINCRBY' && valueIn(before) !== valueIn(after) && valueIn(after) !== undefined,
+    ({ by, before, after }) => by?.name === 'HINCRBY' && valueIn(before) !== valueIn(after),
   );
   return isCounted && states.every((state) => Number(valueIn(state) ?? 1) <= 0);
 }
@@ -294,7 +285,7 @@ function endOf(argv: readonly string[], name: string): 'first' | 'last' | undefi
 }
 
 /** The place at the head; undefined where that is not known. */
-function headOf({ held }: StoredState, end: 'first' | 'last'): string | undefined {
+export function headOf({ held }: StoredState, end: 'first' | 'last'): string | undefined {
   if (held?.type === 'list') return held.items?.at(end === 'first' ? 0 : -1)?.value;
   if (held?.type !== 'zset' || !held.complete) return undefined;
   const places = [...held.parts].map(([member, { there, value }]) => ({

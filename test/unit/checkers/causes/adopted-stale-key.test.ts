@@ -275,11 +275,13 @@ function again({
   secondAt = 6.1,
 } = {}) {
   const story = new Story().up('c1').up('c2').watch(0, 'r1').watch(0, 'r2').sample(0.5, 'r1').sample(0.5, 'r2');
-  story.sample(end, 'r1').sample(end, 'r2').watch(end + 0.1, 'r1', false).watch(end + 0.1, 'r2', false);
+  story
+    .sample(end, 'r1')
+    .sample(end, 'r2')
+    .watch(end + 0.1, 'r1', false)
+    .watch(end + 0.1, 'r2', false);
   attempt(first(story).grant('c1', at, { grantSent: at === 4 ? 3.998 : Math.min(at - 0.002, 3.998) }));
-  return named(
-    second(story.release('c1', secondAt + 0.05).grant('c2', secondAt)).release('c2', secondAt + 0.06),
-  );
+  return named(second(story.release('c1', secondAt + 0.05).grant('c2', secondAt)).release('c2', secondAt + 0.06));
 }
 
 const ADOPTED = 'adopted-stale-key';
@@ -293,7 +295,9 @@ describe('of one client that stores the same each time', () => {
       [2.5, 'c1'],
       [4.6, 'c1'],
     ] as const)
-      expect(again({ attempt: (s) => looked(s.take(at, 'r1', client, 'another')) }), `${client} at ${at}`).toBe(ADOPTED);
+      expect(again({ attempt: (s) => looked(s.take(at, 'r1', client, 'another')) }), `${client} at ${at}`).toBe(
+        ADOPTED,
+      );
   });
 
   it('is not said where the value was over before its answer, or may have been there when the other one took it', () => {
@@ -308,10 +312,17 @@ describe('of one client that stores the same each time', () => {
     const script = (s: Story, at: number, client: string, ...calls: string[][]) =>
       calls.reduce(
         (told, argv) => told.command(at, 'r1', 'lua', argv),
-        s.command(at, 'r1', client, ['EVALSHA', 'take', '1', KEY, client]).command(at, 'r1', 'lua', ['hexists', KEY, client]),
+        s
+          .command(at, 'r1', client, ['EVALSHA', 'take', '1', KEY, client])
+          .command(at, 'r1', 'lua', ['hexists', KEY, client]),
       );
     const hash = (secondAt: number) => {
-      const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(9, 'r1', { unseen: [KEY] });
+      const story = new Story()
+        .up('c1')
+        .up('c2')
+        .watch(0, 'r1')
+        .sample(0.5, 'r1')
+        .sample(9, 'r1', { unseen: [KEY] });
       script(story.grant('c1', 1), 0.999, 'c1', ['hset', KEY, 'c1', '1'], ['pexpire', KEY, '5000']).release('c1', 2);
       script(story.grant('c1', 4), 3.999, 'c1').release('c1', 8.5);
       script(story.grant('c2', secondAt), secondAt - 0.001, 'c2', ['hset', KEY, 'c2', '1']).release('c2', 7.5);
@@ -324,7 +335,9 @@ describe('of one client that stores the same each time', () => {
   it('is said where the other one came so soon after the answer that the record ends before a second is over', () => {
     const attempt = (s: Story) => s.take(5.799, 'r1', 'c1', OWN).command(5.7995, 'r1', 'c1', ['GET', KEY]);
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(6.2, 'r1');
-    attempt(story.watch(6.3, 'r1', false).grant('c1', 1).take(0.999, 'r1', 'c1', OWN).release('c1', 2).grant('c1', 5.8));
+    attempt(
+      story.watch(6.3, 'r1', false).grant('c1', 1).take(0.999, 'r1', 'c1', OWN).release('c1', 2).grant('c1', 5.8),
+    );
     story.release('c1', 6.15).grant('c2', 6.1).take(6.099, 'r1', 'c2').release('c2', 6.15);
     expect(named(story)).toBe(ADOPTED);
   });
@@ -363,7 +376,9 @@ describe('of one client that stores the same each time', () => {
     expect(again({ attempt: (s) => take(s).command(3.9995, 'r1', 'c1', ['GET', 'lock:1']) })).not.toBe(ADOPTED);
     expect(again({ attempt: (s) => take(s).command(3.9995, 'r1', 'c1', ['SETNX', KEY, OWN]) })).not.toBe(ADOPTED);
     const script = (s: Story) =>
-      take(s).command(3.9995, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, OWN, 'NX']).command(3.9995, 'r1', 'lua', ['get', KEY]);
+      take(s)
+        .command(3.9995, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, OWN, 'NX'])
+        .command(3.9995, 'r1', 'lua', ['get', KEY]);
     expect(again({ attempt: script })).toBe(ADOPTED);
   });
 

@@ -473,14 +473,15 @@ describe('never-granted, of a request that was refused', () => {
         story.take(FIRST_TAKE, 'r1', 'c1', 'value-of-c1', 100).take(SECOND_TAKE, 'r1', 'c2', 'value-of-c2', 100),
       );
     };
-    const before = (story: Story) =>
-      story.take(0.6, 'r1', 'c2', 'early', 100).unlock(0.7, 'r1', 'c2', 'early', 100);
+    const before = (story: Story) => story.take(0.6, 'r1', 'c2', 'early', 100).unlock(0.7, 'r1', 'c2', 'early', 100);
     const after = (story: Story) =>
       story.unlock(4.1, 'r1', 'c1', 'value-of-c1', 100).take(4.5, 'r1', 'c2', 'late', 100);
     expect(ahead(before)).toEqual(['never-granted']);
     expect(ahead(after)).toEqual(['never-granted']);
     const readLate = (story: Story) =>
-      story.command(2.9985, 'r1', 'c2', ['EVALSHA', 'abc', '1', KEY, 'x'], -498).command(2.9985, 'r1', 'lua', ['get', KEY], -498);
+      story
+        .command(2.9985, 'r1', 'c2', ['EVALSHA', 'abc', '1', KEY, 'x'], -498)
+        .command(2.9985, 'r1', 'lua', ['get', KEY], -498);
     expect(refused(readLate)).toEqual(['never-granted']);
   });
 

@@ -400,10 +400,7 @@ describe('taken-over-by-clock', () => {
 
   it('is not of a server that may have taken over what another one had', () => {
     const looked = (until: number) => (story: Story) =>
-      story
-        .watch(0, 'r2')
-        .looks(0.5, 4, 'r2', { role: 'replica' })
-        .looks(1.1, until, 'r1', { owner: 'value-of-c1' });
+      story.watch(0, 'r2').looks(0.5, 4, 'r2', { role: 'replica' }).looks(1.1, until, 'r1', { owner: 'value-of-c1' });
     expect(names({ before: looked(2.9) })).toEqual(['taken-over-by-clock']);
     expect(names({ before: looked(1.5) })).toEqual(['unexplained']);
   });
@@ -416,7 +413,9 @@ describe('taken-over-by-clock', () => {
         effects: [{ kind: 'clock-jumped', who: ['c1'], offsetMs: 20_000 }],
       });
       story.command(2, 'r1', 'c1', ['EVAL', 'script', '1', KEY, 'again', '5000', now]);
-      return story.command(2, 'r1', 'lua', ['exists', KEY]).command(2, 'r1', 'lua', ['set', KEY, 'again', 'PX', '5000']);
+      return story
+        .command(2, 'r1', 'lua', ['exists', KEY])
+        .command(2, 'r1', 'lua', ['set', KEY, 'again', 'PX', '5000']);
     };
     expect(names({ before: again, owner: 'again' })).not.toContain('taken-over-by-clock');
   });

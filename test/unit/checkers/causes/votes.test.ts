@@ -218,7 +218,8 @@ describe('by a clock that is steadily off', () => {
     const story = twoGrants().independent();
     for (const node of ['r1', 'r2', 'r3', 'r4', 'r5']) story.watch(0, node);
     for (const node of ['r3', 'r4', 'r5']) story.sample(0.5, node);
-    for (const node of ['r1', 'r2']) story.sample(0.5, node, { skewMs: 100 }).sample(4.5, node, { skewMs: 100, unseen: [KEY] });
+    for (const node of ['r1', 'r2'])
+      story.sample(0.5, node, { skewMs: 100 }).sample(4.5, node, { skewMs: 100, unseen: [KEY] });
     for (const node of ['r1', 'r2']) story.take(FIRST_TAKE, node, 'c1', 'value-of-c1', 100);
     story.take(FIRST_TAKE, 'r3', 'c1').command(1.5, 'r3', 'c3', ['DEL', KEY]).take(SECOND_TAKE, 'r3', 'c2');
     for (const node of ['r1', 'r2']) on(story, node);

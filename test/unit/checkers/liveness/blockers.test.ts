@@ -1,11 +1,14 @@
 /** Who stood in the way of those who ask in vain is said where the record proves it; each link of that is taken away once. */
 import { describe, expect, it } from 'vitest';
 import { asksOf, runKeyOf } from '../../../../checkers/causes/asks.js';
+import { headOf } from '../../../../checkers/causes/blocker.js';
 import { Departures } from '../../../../checkers/causes/departures.js';
 import { blockerBetween } from '../../../../checkers/liveness/starvation.js';
 import { starved } from '../../../../checkers/liveness/starved.js';
 import { Evidence } from '../../../../harness/record/facts/evidence.js';
-import { KEY, LEASE_MS, ns, type Story } from '../build.js';
+import type { StoredState } from '../../../../harness/record/facts/commands/state.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import { EPOCH_WALL_MS, KEY, LEASE_MS, ns, Story } from '../build.js';
 import { abandoned, asksSet, begun, QUEUE, wants } from './starving.js';
 
 const OTHER = 'lock:1';
@@ -179,6 +182,12 @@ describe('a key that stands', () => {
       ['HINCRBY', KEY, 'of-c3', '-1'],
     ];
     expect(beside('-1', ...third)).toEqual(['unexplained']);
+    const fourth = [
+      ['HSET', KEY, 'other', '-1'],
+      ['HINCRBY', KEY, 'count', '1'],
+      ['HINCRBY', KEY, 'count', '-1'],
+    ];
+    expect(beside('-1', ...fourth)).toEqual(['unexplained']);
     const story = begun(['r1'], undefined, { from: 3.4, owner: JSON.stringify(['other', '0']) });
     story.command(3.2, 'r1', 'c1', by(2)).command(3.3, 'r1', 'c1', by(-2));
     expect(causes(wants(story, 25, 12, asksHash))).toEqual(['unexplained']);
@@ -220,6 +229,18 @@ describe('a key that stands', () => {
     it('is no longer than the lease that they all ask for', () => {
       const asked = wants(long(), 20, 6, asksSet);
       expect(causes(asked.configured({ leaseMs: LONG_MS }))).toEqual(['unexplained']);
+    });
+
+    it('is not where it was until a time of day, by a clock that was ahead', () => {
+      const until = (clocks: (story: Story) => Story) => {
+        const story = begun(['r1'], undefined, { from: 3.1, owner: 'of-c3', pttlMs: LONG_MS }).refused('c3', 3, 4);
+        const argv = ['SET', KEY, 'of-c3', 'PXAT', String(EPOCH_WALL_MS + 3_100 + LONG_MS)];
+        const stood = wants(clocks(story).command(3.1, 'r1', 'c3', argv), 25, 12, asksSet);
+        return blockerBetween(stood.input(), KEY, ns(12), ns(25))?.name;
+      };
+      expect(until((story) => story)).toBe('outlives-its-lease');
+      const jumps: FaultEffect = { kind: 'clock-jumped', who: ['c3'], offsetMs: LONG_MS };
+      expect(until((story) => story.fault(2.5, 0, 'clock', 'strike', { effects: [jumps] }))).toBeUndefined();
     });
 
     it('was not prolonged by what was done to an earlier one', () => {
@@ -349,4 +370,61 @@ describe('who asked for a key', () => {
     expect(free(asking('GET', `${KEY}0`), ['c3', `${KEY}0`], ['c2', KEY])).toEqual([]);
     expect(free(asking('GET', `${KEY}:own`), ['c3', `${KEY}0`], ['c2', KEY])).toEqual(['unexplained']);
   });
+});
+
+describe('what was there all the time', () => {
+  /** c3 stores something at 3.1 s and gives up; c2's scripts look at it from 12 s to 20 s; nobody else looks. */
+  const seen = (stores: (story: Story) => Story, until = 20, look = ['get', KEY]) => {
+    const story = new Story().up('c2').up('c3').watch(0.2, 'r1').sample(0.5, 'r1').refused('c3', 3, 4);
+    stores(story).refused('c2', 12, 20);
+    for (let at = 12; at <= until; at++)
+      story.command(at, 'r1', 'c2', ['EVAL', 'script', '1', KEY]).command(at, 'r1', 'lua', look);
+    return blockerBetween(story.input(), KEY, ns(12), ns(until))?.name;
+  };
+  const set = (ms: number) => (story: Story) => story.command(3.1, 'r1', 'c3', ['SET', KEY, 'of-c3', 'PX', String(ms)]);
+
+  it('had not expired by then', () => {
+    expect(seen(set(30_000))).toBe('outlives-its-lease');
+    expect(seen(set(15_900), 18)).toBe('outlives-its-lease');
+    expect(seen(set(15_900))).toBeUndefined();
+  });
+
+  it('is all of a hash', () => {
+    const hash = (story: Story) => story.command(3.1, 'r1', 'c3', ['HSET', KEY, 'of-c3', '1']);
+    expect(seen(hash, 20, ['hexists', KEY])).toBe('key-never-expires');
+    const after = (story: Story) => hash(story.watch(2.5, 'r1', false).watch(2.6, 'r1'));
+    expect(seen(after, 20, ['hexists', KEY])).toBeUndefined();
+  });
+
+  it('is of a record that is whole', () => {
+    const cut = (observations: number) => (story: Story) =>
+      set(30_000)(story.replicated().event(25, { type: 'closed', observations }));
+    expect(seen(cut(21))).toBe('outlives-its-lease');
+    expect(seen(cut(22))).toBeUndefined();
+  });
+});
+
+it('a queue is one whose head enough of them looked at', () => {
+  const looks = (heads: number) => {
+    let asked = 0;
+    const story = wants(abandoned(), 20, 6, (told, at, client, ticket, isNew) => {
+      told.command(at, 'r1', client, ['EVAL', 'script', '2', KEY, QUEUE, ticket, String(LEASE_MS)]);
+      if (isNew) told.command(at, 'r1', 'lua', ['rpush', QUEUE, ticket]);
+      told.command(at, 'r1', 'lua', ['lpos', QUEUE, ticket]);
+      return asked++ < heads ? told.command(at, 'r1', 'lua', ['lindex', QUEUE, '0']) : told;
+    });
+    return blockerBetween(story.input(), KEY, ns(6), ns(20))?.name;
+  };
+  expect(looks(2)).toBe('queue-head-gone');
+  expect(looks(1)).toBeUndefined();
+});
+
+it('the head of a sorted set is known where it is of every place whether it is there, and by what score', () => {
+  const head = (...places: [string, string, string | undefined][]) => {
+    const parts = new Map(places.map(([name, there, value]) => [name, { there, value }]));
+    return headOf({ exists: 'yes', held: { type: 'zset', complete: true, parts } } as unknown as StoredState, 'first');
+  };
+  expect(head(['a', 'yes', '2'], ['b', 'yes', '1'])).toBe('b');
+  expect(head(['a', 'yes', '2'], ['b', 'unknown', '1'])).toBeUndefined();
+  expect(head(['a', 'yes', '2'], ['b', 'yes', undefined])).toBeUndefined();
 });
