@@ -1,8 +1,8 @@
 /** Which of several independent nodes may have granted a hold, and so whether a minority did: told by what it must not say. */
 import { describe, expect, it } from 'vitest';
-import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { isSeenFromTheStart, mayBeOf } from '../../../../checkers/causes/votes.js';
-import type { Held, Origin, StoredState } from '../../../../harness/record/facts/commands/state.js';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import type { Origin, StoredState } from '../../../../harness/record/facts/commands/state.js';
 import { Evidence } from '../../../../harness/record/facts/evidence.js';
 import { KEY, ns, type Story } from '../build.js';
 import { causeNames, FIRST_TAKE, SECOND_TAKE, twoGrants } from './two-grants.js';
@@ -268,8 +268,8 @@ it('nothing is known to have been empty at first of a part of the record', () =>
 
 describe('what is stored may be what a client stored', () => {
   const by = (client?: string) => ({ line: 1, atNs: 1, name: 'SET', client }) as Origin;
-  const state = (held: Partial<Held> | undefined, exists: StoredState['exists'] = 'yes') =>
-    mayBeOf({ exists, held, expires: { fromMs: 0, untilMs: 0 } } as StoredState, 'c2');
+  const state = (held: unknown, exists = 'yes') =>
+    mayBeOf({ exists, held, expires: { fromMs: 0, untilMs: 0 } } as unknown as StoredState, 'c2');
   const part = (there: string, of: Origin | undefined) => new Map([['x', { there, by: of }]]);
 
   it('where it is its own, or nobody knows whose', () => {
@@ -278,7 +278,7 @@ describe('what is stored may be what a client stored', () => {
         { type: 'string', value: 'x', by: of },
         { type: 'list', items: [{ value: 'x', by: of }] },
         { type: 'hash', complete: true, parts: part('yes', of) },
-      ].map((held) => state(held as Held));
+      ].map((held) => state(held));
     expect(kinds(by('c2'))).toEqual([true, true, true]);
     expect(kinds(by('c3'))).toEqual([false, false, false]);
     expect(kinds(undefined)).toEqual([true, true, true]);
@@ -289,7 +289,7 @@ describe('what is stored may be what a client stored', () => {
     expect(state(undefined, 'no')).toBe(false);
     expect(state({ type: 'list' })).toBe(true);
     const hash = { type: 'hash', parts: part('yes', by('c3')) } as const;
-    expect(state({ ...hash, complete: false } as Held)).toBe(true);
-    expect(state({ ...hash, complete: true, parts: part('no', by('c2')) } as Held)).toBe(false);
+    expect(state({ ...hash, complete: false })).toBe(true);
+    expect(state({ ...hash, complete: true, parts: part('no', by('c2')) })).toBe(false);
   });
 });

@@ -5,8 +5,8 @@ import { headOf } from '../../../../checkers/causes/blocker.js';
 import { Departures } from '../../../../checkers/causes/departures.js';
 import { blockerBetween } from '../../../../checkers/liveness/starvation.js';
 import { starved } from '../../../../checkers/liveness/starved.js';
-import { Evidence } from '../../../../harness/record/facts/evidence.js';
 import type { StoredState } from '../../../../harness/record/facts/commands/state.js';
+import { Evidence } from '../../../../harness/record/facts/evidence.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import { EPOCH_WALL_MS, KEY, LEASE_MS, ns, Story } from '../build.js';
 import { abandoned, asksSet, begun, QUEUE, wants } from './starving.js';
@@ -185,7 +185,7 @@ describe('a key that stands', () => {
     const fourth = [
       ['HSET', KEY, 'other', '-1'],
       ['HINCRBY', KEY, 'count', '1'],
-      ['HINCRBY', KEY, 'count', '-1'],
+      ['HDEL', KEY, 'count'],
     ];
     expect(beside('-1', ...fourth)).toEqual(['unexplained']);
     const story = begun(['r1'], undefined, { from: 3.4, owner: JSON.stringify(['other', '0']) });
@@ -374,8 +374,9 @@ describe('who asked for a key', () => {
 
 describe('what was there all the time', () => {
   /** c3 stores something at 3.1 s and gives up; c2's scripts look at it from 12 s to 20 s; nobody else looks. */
-  const seen = (stores: (story: Story) => Story, until = 20, look = ['get', KEY]) => {
-    const story = new Story().up('c2').up('c3').watch(0.2, 'r1').sample(0.5, 'r1').refused('c3', 3, 4);
+  const seen = (stores: (story: Story) => Story, until = 20, look = ['get', KEY], watched = true) => {
+    const story = new Story().up('c2').up('c3').sample(0.5, 'r1').refused('c3', 3, 4);
+    if (watched) story.watch(0.2, 'r1');
     stores(story).refused('c2', 12, 20);
     for (let at = 12; at <= until; at++)
       story.command(at, 'r1', 'c2', ['EVAL', 'script', '1', KEY]).command(at, 'r1', 'lua', look);
@@ -390,17 +391,20 @@ describe('what was there all the time', () => {
   });
 
   it('is all of a hash', () => {
-    const hash = (story: Story) => story.command(3.1, 'r1', 'c3', ['HSET', KEY, 'of-c3', '1']);
-    expect(seen(hash, 20, ['hexists', KEY])).toBe('key-never-expires');
+    const hash = (story: Story) =>
+      story
+        .command(3.1, 'r1', 'c3', ['HSET', KEY, 'of-c3', '1'])
+        .command(3.1001, 'r1', 'c3', ['PEXPIRE', KEY, '30000']);
+    expect(seen(hash, 20, ['hexists', KEY])).toBe('outlives-its-lease');
     const after = (story: Story) => hash(story.watch(2.5, 'r1', false).watch(2.6, 'r1'));
     expect(seen(after, 20, ['hexists', KEY])).toBeUndefined();
+    // One string is all of it.
+    const string = (story: Story) => set(30_000)(story.watch(2.5, 'r1', false).watch(2.6, 'r1'));
+    expect(seen(string)).toBe('outlives-its-lease');
   });
 
-  it('is of a record that is whole', () => {
-    const cut = (observations: number) => (story: Story) =>
-      set(30_000)(story.replicated().event(25, { type: 'closed', observations }));
-    expect(seen(cut(21))).toBe('outlives-its-lease');
-    expect(seen(cut(22))).toBeUndefined();
+  it('was watched', () => {
+    expect(seen(set(30_000), 20, ['get', KEY], false)).toBeUndefined();
   });
 });
 
