@@ -1,8 +1,5 @@
 import type { Scenario } from '../harness/vocabulary/workload.js';
-import { granted, knownTo, primaryFor } from './acts/asking.js';
-
-/** By then somebody has seen the replica as a primary, of whom the record then tells. */
-const SEEN_MS = 400;
+import { granted, isLookedAt, knownTo, primaryFor } from './acts/asking.js';
 
 export const fastReplicaIsPromoted: Scenario = {
   name: 'fast-replica-is-promoted',
@@ -23,9 +20,10 @@ export const fastReplicaIsPromoted: Scenario = {
     const jump = await stage.strike('clock', { names: replicas.map(({ name }) => name) }, ahead);
     const death = await stage.strike('kill', 'primary');
 
-    await primaryFor(stage, 'lock:0', old);
-    await stage.sleep(SEEN_MS);
-    // The promoted replica grants the lock once more.
+    const next = await primaryFor(stage, 'lock:0', old);
+    // The record tells of a promotion by what is seen of the server itself.
+    await isLookedAt(stage, next);
+    // It grants the lock once more.
     const second = await granted(stage, other, 'lock:0');
     await other.release(second);
     await holder.release(first);

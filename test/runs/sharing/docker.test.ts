@@ -74,33 +74,56 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
     FIRST_RUN_MS,
   );
 
+  /** Each while others are in force. */
+  const OVERLAPPING = [
+    { atMs: 300, fault: 'delay', target: { names: ['r1'] }, forMs: 16_000, args: { delayMs: 5 } },
+    { atMs: 1_500, fault: 'pause', target: { names: ['c1'] }, forMs: 5_000 },
+    { atMs: 2_500, fault: 'partition', target: { names: ['c2'] }, forMs: 5_000 },
+    { atMs: 4_000, fault: 'power-cut', target: { names: ['r1'] }, forMs: 1_000 },
+    { atMs: 6_500, fault: 'reset', target: { names: ['c3'] }, forMs: 4_000 },
+    { atMs: 8_000, fault: 'kill', target: { names: ['c1'] }, forMs: 4_000 },
+    { atMs: 9_000, fault: 'reset-on-reply', target: { names: ['c2'] }, forMs: 7_000 },
+  ];
+
   it(
-    'degrades links beside the hosts, resets connections, and leaves nothing, killed or not',
+    'has faults of links and disks beside cuts, stops and kills, and heals each',
     async () => {
       const file = join(freshFolder(), 'plan.json');
-      const slow = { atMs: 200, fault: 'delay', target: { names: ['r1'] }, forMs: 6_000, args: { delayMs: 20 } };
-      const lost = { atMs: 1_000, fault: 'reset-on-reply', target: { names: ['c1'] }, forMs: 6_000 };
-      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: [slow, lost] }));
-      const flags = [...inContainers, '--topology', 'single', '--lock', 'set-nx-px', '--plan', file];
-      const whole = start([...flags, '--time-limit', '8s']);
+      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: OVERLAPPING }));
+      const flags = ['--topology', 'single', '--lock', 'set-nx-px', '--clients', '3', '--keys', '2', '--plan', file];
+      const whole = start([...inContainers, ...flags, '--persistence', 'aof-always', '--time-limit', '18s']);
       await whole.ended;
       const told = `${whole.output()}\n${whole.errors()}`;
-      const faults = historyOf(whole).filter((event) => event.type === 'fault');
-      expect(
-        faults.filter(({ state }) => state === 'failed' || state === 'refused'),
-        told,
-      ).toEqual([]);
-      const kinds = faults.flatMap(({ effects }) => effects.map(({ kind }) => kind));
-      expect(kinds, told).toEqual(expect.arrayContaining(['degraded', 'connections-reset']));
-      expect(
-        faults
-          .filter(({ state }) => state === 'heal')
+      const records = historyOf(whole).filter((event) => event.type === 'fault');
+      const of = (wanted: string) =>
+        records
+          .filter(({ state }) => state === wanted)
           .map(({ fault }) => fault)
-          .sort(),
-      ).toEqual(['delay', 'reset-on-reply']);
+          .sort();
+      expect([...of('failed'), ...of('refused')], told).toEqual([]);
+      const all = OVERLAPPING.map(({ fault }) => fault).sort();
+      expect(of('strike'), told).toEqual(all);
+      expect(of('heal'), told).toEqual(all);
+      let inForce = 0;
+      const most = records.map(({ state }) => {
+        if (state === 'strike') inForce++;
+        if (state === 'heal') inForce--;
+        return inForce;
+      });
+      expect(Math.max(...most), told).toBeGreaterThanOrEqual(3);
       expect(await leftOf(whole.output())).toEqual([]);
+    },
+    FIRST_RUN_MS,
+  );
 
-      run = start([...flags, '--time-limit', '60s']);
+  it(
+    'leaves no link degraded when every process of it is killed',
+    async () => {
+      const file = join(freshFolder(), 'plan.json');
+      const slow = { atMs: 200, fault: 'delay', target: { names: ['r1'] }, forMs: 60_000, args: { delayMs: 20 } };
+      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: [slow] }));
+      const flags = ['--topology', 'single', '--lock', 'set-nx-px', '--plan', file, '--time-limit', '60s'];
+      run = start([...inContainers, ...flags]);
       await until('a slow link', () => / struck {3}delay/.test(run!.output()), FIRST_RUN_MS);
       expect((await leftOf(run.output())).filter((what) => what.includes('-r1-links-'))).toHaveLength(1);
       endAll(run);

@@ -35,13 +35,15 @@ export interface Measured {
   /** Lines that were echoed on one connection over all of it. */
   echoes: string[];
   cutWhileWaiting: Echoed;
-  afterKill: { healed: string; echoed: string; trouble: string[]; ended: boolean };
+  /** Each time. */
+  kills: { healed: string; echoed: string; trouble: string[]; ended: boolean }[];
   reset: { own: string; peer: string; idle: boolean };
   lostReply: { ran: string[]; own: string[] };
   troubleAfter: string[];
 }
 
 const PACKETS = 400;
+const KILLS = 20;
 
 const { folder, linkShaper } = JSON.parse(readFileSync(0, 'utf8')) as { folder: string; linkShaper: string };
 const clock = realClock(monotonicNs());
@@ -113,7 +115,8 @@ measured.twice = await shaped({ duplicatePpm: 300_000 });
 measured.reordered = await shaped({ reorderPpm: 300_000, gapMs: 20 });
 measured.slowMs = await slow();
 measured.echoes = await cutWhileWaiting();
-measured.afterKill = await kill();
+measured.kills = [];
+for (let nth = 1; nth <= KILLS; nth++) measured.kills.push(await kill(nth));
 measured.reset = await reset();
 measured.lostReply = await lostReply();
 measured.troubleAfter = await links.trouble(a);
@@ -165,9 +168,9 @@ async function cutWhileWaiting(): Promise<string[]> {
   return said.filter((line) => line.startsWith('echo ') && line.length < 100);
 }
 
-async function kill(): Promise<Measured['afterKill']> {
+async function kill(nth: number): Promise<Measured['kills'][number]> {
   const grip = await links.shape([[a, b]], { delayMs: 20 });
-  await echo('before the kill');
+  await echo(`before kill ${nth}`);
   const { stdout } = await a.exec([
     'sh',
     '-c',
@@ -177,7 +180,7 @@ async function kill(): Promise<Measured['afterKill']> {
   ]);
   for (const pid of stdout.trim().split('\n')) process.kill(Number(pid), 'SIGKILL');
   await until(() => grip.meanwhile().length > 0);
-  await echo('after the kill');
+  await echo(`after kill ${nth}`);
   const healed = await grip.heal();
   const ended = [...heard, ...said].some((line) => line.startsWith('ended'));
   return { healed, echoed: said.at(-1)!, trouble: await links.trouble(a), ended };
