@@ -2,6 +2,7 @@
  * `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run and a plain one, to
  * decide a history, to play schedules in virtual time, and how often runs say what they must.
  */
+import { drained } from '../cli/common/closed-output.js';
 import { couldNotRun, UsageError } from '../cli/common/errors.js';
 import { benchAccept } from './accept.js';
 import { benchCheckers } from './checkers.js';
@@ -38,12 +39,14 @@ if (name === '') {
     ([one, { summary }]) => `  npm run bench -- ${one.padEnd(9)} ${summary}`,
   );
   process.stdout.write(`${lines.join('\n')}\n`);
+  await drained();
   process.exit();
 }
 try {
   if (!benchmark)
     throw new UsageError(`no benchmark is called "${name}"; there are ${Object.keys(benchmarks).join(', ')}`);
   await benchmark.run(argv);
+  await drained();
   process.exit();
 } catch (error) {
   process.exit(couldNotRun(error));

@@ -38,14 +38,26 @@ export const stampBreaches = once((history: History): ReadonlyMap<number, StampB
     ]);
   }
   for (let at = 0; at < notices.count; at++) {
-    if (notices.type[at] === NOTICE.step || !(notices.clientNs[at]! > notices.atNs[at]!)) continue;
-    breach(notices.client[at]!, notices.line[at]!, [
-      [notices.type[at] === NOTICE.renewed ? 'renewal sent' : 'lost', notices.clientNs[at]!],
+    if (notices.type[at] === NOTICE.step) continue;
+    const isLoss = notices.type[at] === NOTICE.lost;
+    // What was never taken cannot be lost; between that and the answer it can.
+    const takenNs = isLoss ? takenAtEarliestNs(ops, notices.hold[at]!) : Number.NaN;
+    const stamps = [
+      ['attempt left', takenNs],
+      [isLoss ? 'lost' : 'renewal sent', notices.clientNs[at]!],
       ['read', notices.atNs[at]!],
-    ]);
+    ] as const;
+    if (notices.clientNs[at]! > notices.atNs[at]! || notices.clientNs[at]! < takenNs)
+      breach(notices.client[at]!, notices.line[at]!, stamps);
   }
   return breaches;
 });
+
+/** When the attempt left that was granted in that row, or something before it; NaN: there is no such row, or no stamp. */
+function takenAtEarliestNs({ leaseFromNs, beganNs, sentNs }: Operations, row: number): number {
+  const known = row < 0 ? [] : [leaseFromNs[row]!, beganNs[row]!, sentNs[row]!].filter((ns) => !Number.isNaN(ns));
+  return known[0] ?? Number.NaN;
+}
 
 /** Whether a row's stamps are in order; of a stamp that is missing (NaN) nothing is asked. */
 function inOrder({ operations: ops }: History, row: number): boolean {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { waiting } from '../../../../checkers/liveness/waiting.js';
-import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
+import type { Deadlines, LockModel } from '../../../../harness/vocabulary/protocol.js';
 import { KEY, LEASE_MS, ns, Story } from '../build.js';
 
 const kinds = (story: Story) => waiting.check(story.input()).violations.map(({ kind }) => kind);
@@ -46,6 +46,11 @@ it('rejects a wait that went on beside a free lock, refused in the end', () => {
   expect(result.violations[0]!.proof).toMatch(
     /^No client held lock:0 or can have held it from 8\.000 s on; c2, .* waited on for 12 s, longer than any lease, and got the answer at 20\.000 s that it is held\.$/,
   );
+});
+
+it('counts from the death of a holder, whose lock may have renewed it, though it had said before that it cannot tell', () => {
+  const gaveUp = new Story().up('c1').up('c2').grant('c1', 1).extend('c1', 2, LEASE_MS, { type: 'info' }).down('c1', 3);
+  expect(waiting.check(free(waits(gaveUp), 8, 20).input()).violations).toMatchObject([{ fromNs: ns(8) }]);
 });
 
 it('and one that was granted by an attempt that left so late', () => {
@@ -110,6 +115,25 @@ it('accepts where a fault was in force, or shortly before, except that another c
   expect(struck(10, 11, ['c1'], 'stopped')).toEqual([]);
   expect(struck(2.9, 30, ['c1'])).toEqual(['slept']);
   expect(struck(21, 22, ['r1'])).toEqual(['slept']);
+});
+
+it('a fault on another client excuses it no longer than that can have a place in the queue, as the lock declares', () => {
+  const about = { client: 'c3', slot: 'c3', host: 'c3', address: '10.77.0.9', lock: 'fair', features: [] } as const;
+  const stopped = (deadlines: Deadlines | undefined, until: number, who = ['c3']) => {
+    const story = new Story().event(0, { type: 'client-up', ...about, ...(deadlines && { deadlines }) });
+    story.up('c1').up('c2').grant('c1', 1).down('c1', 3);
+    story.fault(2.5, 0, 'pause', 'strike', { targets: who, effects: [{ kind: 'stopped', who }] });
+    story.fault(until, 0, 'pause', 'heal', { targets: who });
+    return kinds(free(waits(story), 8, 20));
+  };
+  expect(stopped({ place: 1_000 }, 30)).toEqual(['slept']);
+  expect(stopped({ place: 6_000 }, 30)).toEqual([]);
+  expect(stopped({ place: 'never' }, 30)).toEqual([]);
+  expect(stopped(undefined, 30)).toEqual([]);
+  // It runs again while the wait goes on, and asks.
+  expect(stopped({ place: 1_000 }, 21)).toEqual([]);
+  expect(stopped({ place: 1_000 }, 30, ['c2'])).toEqual([]);
+  expect(stopped({ place: 1_000 }, 30, ['r1'])).toEqual([]);
 });
 
 it('accepts where the machine stalled, or the deployment was not as configured', () => {

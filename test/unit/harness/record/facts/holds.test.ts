@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { holdsOf } from '../../../../../harness/record/facts/holds.js';
+import { stampBreaches } from '../../../../../harness/record/facts/operations.js';
 import type { Hold } from '../../../../../harness/vocabulary/verdict.js';
 import { ns, Story } from '../../../checkers/build.js';
 
@@ -102,6 +103,17 @@ describe('a hold lasts', () => {
   it('not at all where it ended before the client had the answer', () => {
     expect(only(new Story().grant('c1', 1).down('c1', 0.999))).toMatchObject({ fromNs: ns(1), untilNs: ns(1) });
   });
+});
+
+it('a client that lost what it had not asked for yet has stamps that cannot be true; until the answer it may have lost it', () => {
+  const breach = (at: number) => {
+    const history = new Story().grant('c1', 2, { grantSent: 1.5 }).lost('c1', at, 2.1).history();
+    return [...stampBreaches(history).values()].map(({ text }) => text);
+  };
+  expect(breach(1.4)).toEqual(['lost 1.400 s lies before attempt left 1.500 s']);
+  expect(breach(1.5)).toEqual([]);
+  expect(breach(2.05)).toEqual([]);
+  expect(breach(2.2)).toEqual(['read 2.100 s lies before lost 2.200 s']);
 });
 
 describe('without stamps of its own', () => {
