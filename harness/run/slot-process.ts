@@ -163,9 +163,10 @@ export class SlotProcess implements ClientTarget {
     if (instruction.do === 'abandon') return this.abandon(instruction.hold, client);
     const { clock, recorder, epochNs } = this.run;
     const id = this.client.reserveId();
+    // First: what it held is in no ledger any more.
+    if (this.isDown || this.condemned) return { type: 'info', id, reason: 'client is gone' };
     const { op, key, body, limitMs } = this.describe(this.staged(instruction), client);
     const hold = 'hold' in instruction ? { hold: instruction.hold } : {};
-    if (this.isDown || this.condemned) return { type: 'info', id, reason: 'client is gone' };
     const { do: _, ...asked } = withoutStaging(instruction);
     const invoked = recorder.record({ type: 'invoke', client, id, op, ...asked, key });
     if (op === 'acquire') {

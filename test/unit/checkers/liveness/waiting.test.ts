@@ -118,7 +118,7 @@ it('accepts where a fault was in force, or shortly before, except that another c
 });
 
 it('a fault on another client excuses it no longer than that can have a place in the queue, as the lock declares', () => {
-  const about = { client: 'c3', slot: 'c3', host: 'c3', address: '10.77.0.9', lock: 'fair', features: [] } as const;
+  const about = { client: 'c3', slot: 'c3', host: 'c3', address: '10.77.0.9', lock: 'fair', features: [] };
   const stopped = (deadlines: Deadlines | undefined, until: number, who = ['c3']) => {
     const story = new Story().event(0, { type: 'client-up', ...about, ...(deadlines && { deadlines }) });
     story.up('c1').up('c2').grant('c1', 1).down('c1', 3);

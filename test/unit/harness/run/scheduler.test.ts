@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SchedulerOptions } from '../../../../harness/run/scheduler.js';
+import type { SlotProcess } from '../../../../harness/run/slot-process.js';
 import { monotonicNs } from '../../../../harness/runtimes/real-clock.js';
 import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import type { ClientScript, Instruction, Outcome } from '../../../../harness/vocabulary/workload.js';
@@ -122,6 +123,25 @@ describe('a history that can be trusted', () => {
     expect(await unable.client.nextRequest()).not.toHaveProperty('stopAt');
     expect(unable.scheduler.targets()[0]!.canStop).toBe(false);
     await unable.scheduler[Symbol.asyncDispose]();
+  });
+
+  test('what a client held that is gone can be released no more, and is asked of nobody', async () => {
+    const { scheduler, started, client, now, recorded } = await setUp(oneHold);
+    await started;
+    const acquired = scheduler.perform(0, { do: 'acquire', key: 'lock:0', leaseMs: 5_000, waitMs: 0 });
+    const { id } = await client.nextRequest();
+    const began = now();
+    client.answer({ id, type: 'ok', began, ended: began });
+    expect((await acquired).type).toBe('ok');
+    const target = scheduler.targets()[0] as unknown as SlotProcess;
+    await target.kill();
+    await recorded((event) => event.type === 'client-down');
+    expect(await target.perform({ do: 'release', hold: Number(id) })).toMatchObject({
+      type: 'info',
+      reason: 'client is gone',
+    });
+    target.resume();
+    await scheduler[Symbol.asyncDispose]();
   });
 
   test('the end waits for an operation of a manual client, and releases what it was granted', async () => {
