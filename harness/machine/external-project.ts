@@ -35,7 +35,8 @@ export interface ExternalBuildOptions {
  * after the other. Rejects with an ExternalBuildError, or a CacheFolderError.
  */
 export async function externalProgram(project: ExternalProject, options: ExternalBuildOptions): Promise<string[]> {
-  const sources = join(options.sources ?? inProject('lock-impl/external'), project.folder);
+  const all = options.sources ?? inProject('lock-impl/external');
+  const sources = [project.shared, project.folder].flatMap((name) => (name === undefined ? [] : [join(all, name)]));
   const folder = join(options.cacheFolder, 'external', `${basename(project.folder)}-${await keyOf(project, sources)}`);
   const isBuilt = () => existsSync(join(folder, STAMP));
   if (!isBuilt()) {
@@ -50,7 +51,7 @@ export async function externalProgram(project: ExternalProject, options: Externa
 
 async function build(
   project: ExternalProject,
-  sources: string,
+  sources: readonly string[],
   folder: string,
   { cacheFolder, say }: ExternalBuildOptions,
 ): Promise<void> {
@@ -58,7 +59,7 @@ async function build(
   privateFolder(join(cacheFolder, 'external'))[Symbol.dispose]();
   rmSync(folder, { recursive: true, force: true });
   say(`building the ${project.what} (first run; libraries are downloaded)…`);
-  cpSync(sources, folder, { recursive: true });
+  for (const one of sources) cpSync(one, folder, { recursive: true });
   try {
     for (const argv of project.build) {
       const placedArgv = argv.map((word) => placed(word, folder));
@@ -66,7 +67,7 @@ async function build(
       if (exitCode === 0) continue;
       throw new ExternalBuildError(
         `the ${project.what} cannot be built (${basename(argv[0]!)}: ${complaint(`${stdout}\n${stderr}`, exitCode)}): ` +
-          `check that the package registry can be reached, or mend ${sources}, then run the same command again`,
+          `check that the package registry can be reached, or mend ${sources.at(-1)}, then run the same command again`,
       );
     }
     writeFileSync(join(folder, STAMP), '');
@@ -87,7 +88,7 @@ function placed(word: string, folder: string): string {
   return word.replaceAll('{built}', folder);
 }
 
-async function keyOf(project: ExternalProject, sources: string): Promise<string> {
+async function keyOf(project: ExternalProject, sources: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify([project.build, project.start]));
   for (const argv of project.needs) {
     if (!findOnPath(argv[0]))
@@ -100,7 +101,8 @@ async function keyOf(project: ExternalProject, sources: string): Promise<string>
       );
     hash.update(`${stdout}\0${stderr}\0`);
   }
-  for (const file of filesBelow(sources)) hash.update(`${file}\0`).update(readFileSync(join(sources, file)));
+  for (const folder of sources)
+    for (const file of filesBelow(folder)) hash.update(`${file}\0`).update(readFileSync(join(folder, file)));
   return hash.digest('hex').slice(0, 16);
 }
 

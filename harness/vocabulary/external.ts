@@ -6,6 +6,8 @@ export interface ExternalProject {
   what: string;
   /** Its sources, below `lock-impl/external/`. */
   folder: string;
+  /** A folder beside that one, with sources that several projects have in common: it is laid under the project's own. */
+  shared?: string;
   /**
    * Programs that it takes, with arguments that make them tell their version: what a project was built with is part of its
    * key. One without arguments need only be there.

@@ -17,8 +17,6 @@ const go: ExternalProject = {
   start: ['{built}/client'],
 };
 
-const SOURCES = ['Client', 'Locks', 'WarmUp', 'Wire'].map((name) => `src/main/java/${name}.java`);
-
 const JVM = [
   'java',
   // The first tier of the compiler: a client lives for seconds, and several start at once.
@@ -30,24 +28,35 @@ const JVM = [
   '-Xlog:all=warning:stderr',
 ];
 
-const redisson: ExternalProject = {
-  what: 'Redisson adapters',
-  folder: 'redisson',
-  needs: [['java', '-version'], ['javac', '-version'], ['mvn']],
-  remedy:
-    'install a JDK of version 17 or newer and Maven (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless maven)',
-  build: [
-    ['mvn', '-B', '-q', 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory={built}/lib'],
-    ['java', 'src/build/java/Package.java', 'check', '{built}'],
-    ['javac', '-proc:none', '-d', '{built}/classes', '-cp', '{built}/lib/*', ...SOURCES],
-    ['java', 'src/build/java/Package.java', 'jar', '{built}'],
-    // Keeps the classes that a client loads when it starts, in the form in which the next JVM has them at once.
-    [...JVM, '-XX:ArchiveClassesAtExit={built}/classes.jsa', '-jar', '{built}/client.jar', '--warm-up'],
-  ],
-  // Six at once take some three seconds on two quiet cores, and many times that where the cores have much else to do.
-  startsWithinMs: 120_000,
-  start: [...JVM, '-XX:SharedArchiveFile={built}/classes.jsa', '-jar', '{built}/client.jar'],
-};
+/** A project whose clients are JVMs; `ownSources` are what it has beside what they have in common. */
+function javaProject(what: string, folder: string, ownSources: readonly string[]): ExternalProject {
+  const sources = [...['Client', 'Library', 'Refused', 'WarmUp', 'Wire'], ...ownSources];
+  return {
+    what,
+    folder,
+    shared: 'java',
+    needs: [['java', '-version'], ['javac', '-version'], ['mvn']],
+    remedy:
+      'install a JDK of version 17 or newer and Maven (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless maven)',
+    build: [
+      ['mvn', '-B', '-q', 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory={built}/lib'],
+      ['java', 'src/build/java/Package.java', 'check', '{built}'],
+      [
+        ...['javac', '-proc:none', '-d', '{built}/classes', '-cp', '{built}/lib/*'],
+        ...sources.map((name) => `src/main/java/${name}.java`),
+      ],
+      ['java', 'src/build/java/Package.java', 'jar', '{built}'],
+      // Keeps the classes that a client loads when it starts, in the form in which the next JVM has them at once.
+      [...JVM, '-XX:ArchiveClassesAtExit={built}/classes.jsa', '-jar', '{built}/client.jar', '--warm-up'],
+    ],
+    // Six at once take some three seconds on two quiet cores, and many times that where the cores have much else to do.
+    startsWithinMs: 120_000,
+    start: [...JVM, '-XX:SharedArchiveFile={built}/classes.jsa', '-jar', '{built}/client.jar'],
+  };
+}
+
+const redisson = javaProject('Redisson adapters', 'redisson', ['Channels', 'Locks']);
+const spring = javaProject('Spring adapters', 'spring', ['Commands', 'Locks']);
 
 const python: ExternalProject = {
   what: 'Python adapters',
@@ -111,6 +120,10 @@ function redissonLock(
   };
 }
 
+function springLock(variant: string, summary: string, claims: string): ExternalLock {
+  return { project: spring, variant, family: 'external', forms: WITH_EXTEND, summary, claims, topologies: ONE_SERVER };
+}
+
 const ANYTHING = ['redlock', ...ONE_SERVER] as const;
 
 export const externalLocks: Record<string, ExternalLock> = {
@@ -165,6 +178,26 @@ export const externalLocks: Record<string, ExternalLock> = {
     'RedissonRedLock over a lock for each node',
     'exclusion with a minority down; no look at the lease before a grant',
     ['redlock'],
+  ),
+  'spring/lock-registry': springLock(
+    'lock-registry',
+    'org.springframework.integration:spring-integration-redis@7.1.2: RedisLockRegistry, tryLock(wait, lease), renewLock, unlock',
+    'as set-nx-px; its owner is the process, whose threads exclude each other inside it',
+  ),
+  'spring/lock-registry-pub-sub': springLock(
+    'lock-registry-pub-sub',
+    'org.springframework.integration:spring-integration-redis@7.1.2: RedisLockRegistry with PUB_SUB_LOCK',
+    'as lock-registry; waiters are woken by a channel',
+  ),
+  'spring/shedlock': springLock(
+    'shedlock',
+    'net.javacrumbs.shedlock:shedlock-provider-redis-spring@7.10.1: RedisLockProvider, lock, extend and unlock',
+    'as set-nx-px-del: an unlock deletes, and an extension overwrites, whatever is there',
+  ),
+  'spring/shedlock-safe-update': springLock(
+    'shedlock-safe-update',
+    'net.javacrumbs.shedlock:shedlock-provider-redis-spring@7.10.1: RedisLockProvider with safeUpdate',
+    'as set-nx-px; whether an unlock came too late it does not say',
   ),
   'go/redsync': {
     project: go,

@@ -28,7 +28,7 @@ export function skipped(): string[] {
     ...(haveCompiler ? [] : ['no C compiler: the tests of skewed clocks are skipped']),
     ...(haveBrowser ? [] : ['no chromium: the tests of reports in a browser are skipped']),
     ...(here('go') ? [] : ['no go: the tests of lock libraries of Go are skipped']),
-    ...(here('mvn') ? [] : ['no mvn: the tests of the locks of Redisson are skipped']),
+    ...(here('mvn') ? [] : ['no mvn: the tests of lock libraries of Java are skipped']),
     ...(here('cargo') ? [] : ['no cargo: the tests of lock libraries of Rust are skipped']),
     ...(canMount ? [] : ['nothing can be mounted here: the tests of a full disk are skipped']),
   ];

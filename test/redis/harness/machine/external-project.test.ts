@@ -46,6 +46,17 @@ test('built once, then taken from the cache; built again where a source has chan
   expect(builds()).toBe(2);
 });
 
+test('with what several projects have in common, which the project may have its own of', async () => {
+  mkdirSync(join(folder, 'sources/common'));
+  writeFileSync(join(folder, 'sources/common/program'), 'everybody’s');
+  writeFileSync(join(folder, 'sources/common/beside'), 'first');
+  const shared = { ...tiny, shared: 'common', start: ['{built}/made', '{built}/beside'] };
+  const [made, beside] = await program(shared);
+  expect([readFileSync(made!, 'utf8'), readFileSync(beside!, 'utf8')]).toEqual(['first', 'first']);
+  writeFileSync(join(folder, 'sources/common/beside'), 'second');
+  expect(readFileSync((await program(shared))[1]!, 'utf8')).toBe('second');
+});
+
 test('built again by another version of its toolchain', async () => {
   const [made] = await program();
   expect((await program({ ...tiny, needs: [['sh', '-c', 'echo sh 2.0']] }))[0]).not.toBe(made);

@@ -1,70 +1,53 @@
 import com.google.gson.Gson;
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import org.redisson.Redisson;
-import org.redisson.api.RedissonClient;
-import org.redisson.client.RedisException;
-import org.redisson.config.BaseConfig;
-import org.redisson.config.Config;
 
 /**
- * A lock client for lock-torture around the locks of Redisson; the one argument names the variant.
+ * A lock client for lock-torture around a lock library of Java; the one argument names the variant.
  *
  * <p>docs/protocol.md describes what is said on standard input and output; this file is that, `Locks` the library's locks,
  * `Wire` what shows when a command really left and whether it was answered.
  */
 public final class Client {
-  /** Certainly not done; the message is the reason that the report shows. */
-  private static final class Refused extends Exception {
-    Refused(String reason) {
-      super(reason);
-    }
-  }
-
-  private final String name;
-  private final Locks.Variant variant;
+  private final Library library;
   private final Wire wire = new Wire(this::renewed);
-  private final List<RedissonClient> clients = new ArrayList<>();
   private final Map<Integer, Held> holds = new ConcurrentHashMap<>();
   /** Threads that carry out an acquire, by its id. */
   private final Map<Integer, Thread> acquiring = new ConcurrentHashMap<>();
-  /** By caller, its thread: to Redisson that is the owner. */
+  /** By caller, its thread: to a library of Java that is the owner. */
   private final Map<String, ExecutorService> callers = new ConcurrentHashMap<>();
   private boolean quorum;
   private int leaseMs;
   private int timeoutMs;
 
-  private record Held(String key, long thread, Locks.Returning returning) {}
+  private record Held(String key, long thread, Library.Holding holding) {}
 
-  private Client(String name) {
-    this.name = name;
-    this.variant = Locks.ALL.get(name);
+  private Client(Library library) {
+    this.library = library;
   }
 
   public static void main(String[] arguments) throws Exception {
     System.setOut(System.err); // whatever else prints
     if (arguments.length == 1 && arguments[0].equals("--warm-up")) {
-      WarmUp.run(List.of("rlock", "read-write", "fenced", "permit-expirable"), Client::answers);
+      WarmUp.run(Locks.WARM_UP, Client::answers);
       System.exit(0);
     }
-    if (arguments.length != 1 || !Locks.ALL.containsKey(arguments[0])) {
-      System.err.println("name one lock: " + Locks.ALL.keySet());
+    if (arguments.length != 1 || !Locks.NAMES.contains(arguments[0])) {
+      System.err.println("name one lock: " + Locks.NAMES);
       System.exit(2);
     }
-    // On a machine that has much else to do a JVM takes its time to load what Redisson is made of.
+    // On a machine that has much else to do a JVM takes its time to load what a library is made of.
     say(Map.of("type", "starting", "withinMs", 120_000));
-    var client = new Client(arguments[0]);
+    var client = new Client(Locks.named(arguments[0]));
     try (var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
       for (String line = input.readLine(); line != null; line = input.readLine()) {
         if (!line.isBlank()) client.take(GSON.fromJson(line, JsonObject.class));
@@ -78,11 +61,12 @@ public final class Client {
 
   /** Without input and output. */
   private static String answers(String variant, String... requests) {
-    var client = new Client(variant);
-    var said = new StringBuilder();
-    for (String request : requests) said.append(client.handle(GSON.fromJson(request, JsonObject.class))).append('\n');
-    for (RedissonClient one : client.clients) one.shutdown();
-    return said.toString();
+    try (Library library = Locks.named(variant)) {
+      var client = new Client(library);
+      var said = new StringBuilder();
+      for (String request : requests) said.append(client.handle(GSON.fromJson(request, JsonObject.class))).append('\n');
+      return said.toString();
+    }
   }
 
   /** Has the request carried out by the thread of its caller, one after the other; a cancellation at once. */
@@ -137,6 +121,7 @@ public final class Client {
           switch (operation) {
             case "init" -> init(request);
             case "acquire" -> acquire(request);
+            case "extend" -> extend(request);
             case "release" -> release(request);
             case "clock" -> Map.of("wallMs", System.currentTimeMillis());
             default -> throw new Refused("unsupported: operation " + operation);
@@ -158,92 +143,27 @@ public final class Client {
     return answer;
   }
 
-  private Object init(JsonObject request) throws Refused {
+  private Object init(JsonObject request) throws Exception {
+    Library.Claims claims = library.claims();
     JsonObject topology = request.getAsJsonObject("topology");
     String kind = topology.get("kind").getAsString();
-    if (!variant.topologies().contains(kind)) throw new Refused("lock: redisson/" + name + " makes no sense on " + kind);
+    if (!claims.topologies().contains(kind)) throw new Refused("lock: " + claims.lock() + " makes no sense on " + kind);
     JsonObject options = request.getAsJsonObject("options");
     leaseMs = options.get("leaseMs").getAsInt();
     timeoutMs = options.get("commandTimeoutMs").getAsInt();
-    connect(topology, kind);
+    library.connect(topology, new Library.Times(leaseMs, timeoutMs), wire);
     // A JVM loads a thousand classes at its first lock: not to be measured as the lock's slowness.
     String own = "lock-torture-warm-up:" + options.get("client").getAsString();
     try {
-      var granted = variant.taking().take(clients, own, false, 0, 1_000);
-      if (granted != null) granted.returning().giveBack();
+      var granted = library.take(own, false, 0, 1_000);
+      if (granted != null) granted.holding().giveBack();
     } catch (Exception error) {
       System.err.println("warm-up: " + said(error));
     }
     quorum = kind.equals("redlock");
-    var value = new LinkedHashMap<String, Object>();
-    value.put("lock", "redisson/" + name);
-    value.put("features", variant.features());
-    value.put("topologies", variant.topologies());
-    value.put("model", variant.model());
-    value.put("answersWithinMs", Math.min(60_000, clients.size() * tryingOnMs()));
-    if (!variant.deadlines().isEmpty()) value.put("deadlines", variant.deadlines());
+    var value = claims.handshake();
+    if (library.triesOnMs() > 0) value.put("answersWithinMs", Math.min(60_000, library.triesOnMs()));
     return value;
-  }
-
-  /** Clients with Redisson's own settings (resends among them) but for the time that a command may take. */
-  private void connect(JsonObject topology, String kind) throws Refused {
-    switch (kind) {
-      case "single", "replica" -> clients.add(single(topology, topology.getAsJsonObject("node")));
-      case "redlock" -> {
-        for (JsonElement node : topology.getAsJsonArray("nodes")) {
-          try {
-            clients.add(single(topology, node.getAsJsonObject()));
-          } catch (RedisException error) {
-            throw new Refused("unreachable: " + said(error));
-          }
-        }
-      }
-      case "sentinel" -> {
-        Config config = config(topology);
-        var servers = config.useSentinelServers().setMasterName(topology.get("masterName").getAsString());
-        for (JsonElement sentinel : topology.getAsJsonArray("sentinels"))
-          servers.addSentinelAddress(address(sentinel.getAsJsonObject()));
-        if (topology.has("password")) servers.setSentinelPassword(topology.get("password").getAsString());
-        clients.add(Redisson.create(timed(config, servers)));
-      }
-      default -> {
-        Config config = config(topology);
-        var servers = config.useClusterServers();
-        for (JsonElement node : topology.getAsJsonArray("nodes")) servers.addNodeAddress(address(node.getAsJsonObject()));
-        clients.add(Redisson.create(timed(config, servers)));
-      }
-    }
-  }
-
-  /** How long Redisson tries on by itself with one command to a server that does not answer, in milliseconds. */
-  private long tryingOnMs() {
-    int again = new Config().useSingleServer().getRetryAttempts();
-    return (again + 1) * timeoutMs + again * LONGEST_PAUSE_MS;
-  }
-
-  /** Redisson draws its pauses between 1 and 2 s. */
-  private static final long LONGEST_PAUSE_MS = 2_000;
-
-  private RedissonClient single(JsonObject topology, JsonObject node) {
-    Config config = config(topology);
-    var server = config.useSingleServer().setAddress(address(node)).setConnectionMinimumIdleSize(2);
-    return Redisson.create(timed(config, server));
-  }
-
-  private Config config(JsonObject topology) {
-    Config config = new Config().setNettyHook(wire).setNettyThreads(4).setThreads(4).setLockWatchdogTimeout(leaseMs);
-    if (name.equals("rlock-no-sync")) config.setCheckLockSyncedSlaves(false);
-    if (topology.has("password")) config.setPassword(topology.get("password").getAsString());
-    return config;
-  }
-
-  private Config timed(Config config, BaseConfig<?> servers) {
-    servers.setTimeout(timeoutMs).setConnectTimeout(timeoutMs);
-    return config;
-  }
-
-  private static String address(JsonObject endpoint) {
-    return "redis://" + endpoint.get("host").getAsString() + ":" + endpoint.get("port").getAsInt();
   }
 
   private Object acquire(JsonObject request) throws Exception {
@@ -263,58 +183,79 @@ public final class Client {
     String key = request.get("key").getAsString();
     boolean read = request.has("mode") && request.get("mode").getAsString().equals("read");
     Wire.Operation operation = wire.begin(key);
-    Locks.Granted granted;
     try {
-      granted =
-          variant.taking().take(clients, key, read, request.get("waitMs").getAsLong(), request.get("leaseMs").getAsLong());
-    } catch (RedisException error) {
+      Library.Granted granted;
+      try {
+        granted = library.take(key, read, request.get("waitMs").getAsLong(), request.get("leaseMs").getAsLong());
+      } catch (Exception error) {
+        throw isInterruption(error) && operation.sentNothing() ? new Refused("cancelled") : judged(error, operation);
+      }
+      if (granted == null) {
+        operation.settle(timeoutMs);
+        if (operation.inDoubt() && !quorum) throw new IllegalStateException("reconnect: refused after a command without an answer");
+        throw new Refused(quorum ? "no-quorum" : "held");
+      }
+      holds.put(id, new Held(key, Thread.currentThread().getId(), granted.holding()));
+      var value = new LinkedHashMap<String, Object>();
+      value.put("grantSent", operation.sentNs(library.claims().several()));
+      if (granted.token() != null) value.put("token", granted.token());
+      operation.granted();
+      return value;
+    } finally {
       operation.over();
-      throw judged(error, operation);
-    } catch (InterruptedException cancelled) {
-      operation.over();
-      if (operation.sentNothing()) throw new Refused("cancelled");
-      throw cancelled;
     }
-    if (granted == null) {
-      operation.settle(timeoutMs);
-      operation.over();
-      if (operation.inDoubt() && !quorum) throw new IllegalStateException("reconnect: refused after a command without an answer");
-      throw new Refused(quorum ? "no-quorum" : "held");
-    }
-    long sentNs = operation.grantSentNs(variant.several());
-    holds.put(id, new Held(key, Thread.currentThread().getId(), granted.returning()));
-    operation.granted();
-    var value = new LinkedHashMap<String, Object>();
-    value.put("grantSent", sentNs);
-    if (granted.token() != null) value.put("token", granted.token());
-    return value;
+  }
+
+  private Object extend(JsonObject request) throws Exception {
+    long leaseMs = request.get("leaseMs").getAsLong();
+    long sentNs = ours(request, holding -> holding.prolong(leaseMs)).sentNs(library.claims().several());
+    return Map.of("sent", sentNs);
   }
 
   private Object release(JsonObject request) throws Exception {
+    ours(request, Library.Holding::giveBack);
+    holds.remove(request.get("hold").getAsInt());
+    return null;
+  }
+
+  private interface Using {
+    boolean of(Library.Holding holding) throws Exception;
+  }
+
+  /** Does something with what is held; throws unless it was done. */
+  private Wire.Operation ours(JsonObject request, Using using) throws Exception {
     int id = request.get("hold").getAsInt();
-    Held hold = holds.get(id);
-    if (hold == null) throw new Refused("unknown-hold: " + id);
-    Wire.Operation operation = wire.begin(hold.key());
+    Held held = holds.get(id);
+    if (held == null) throw new Refused("unknown-hold: " + id);
+    Wire.Operation operation = wire.begin(held.key());
     try {
-      if (!hold.returning().giveBack()) throw new IllegalMonitorStateException("not ours any more");
-    } catch (IllegalMonitorStateException error) {
-      if (operation.inDoubt()) throw error;
-      throw new Refused("not-owner");
-    } catch (RedisException error) {
+      if (using.of(held.holding())) return operation;
+    } catch (Refused refused) {
+      throw refused;
+    } catch (Exception error) {
       throw judged(error, operation);
     } finally {
       operation.over();
     }
-    holds.remove(id);
-    return null;
+    if (operation.inDoubt()) throw new IllegalStateException("reconnect: not ours after a command without an answer");
+    throw new Refused("not-owner");
   }
 
   /** Certain where nothing left, or where all that left was answered and the answer is an error of the server. */
-  private Exception judged(RedisException error, Wire.Operation operation) {
+  private static Exception judged(Exception error, Wire.Operation operation) {
     if (operation.sentNothing()) return new Refused("unreachable: " + said(error));
     if (operation.inDoubt()) return error;
-    String word = String.valueOf(error.getMessage()).split("[ .]")[0];
-    return REFUSALS.contains(word) ? new Refused(word.toLowerCase()) : error;
+    for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+      String word = String.valueOf(cause.getMessage()).split("[ .]")[0];
+      if (REFUSALS.contains(word)) return new Refused(word.toLowerCase());
+    }
+    return error;
+  }
+
+  private static boolean isInterruption(Exception error) {
+    for (Throwable cause = error; cause != null; cause = cause.getCause())
+      if (cause instanceof InterruptedException) return true;
+    return false;
   }
 
   /** What a server says when it did not carry a command out. */

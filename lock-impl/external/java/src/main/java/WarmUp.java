@@ -52,7 +52,7 @@ final class WarmUp {
     }
   }
 
-  /** A server that grants everything: scripts that take answer nil, and others do not mind. */
+  /** A server that grants everything, as old as one that a library may meet. */
   private static void serve(Socket client) {
     try (client) {
       var input = new BufferedInputStream(client.getInputStream());
@@ -67,7 +67,8 @@ final class WarmUp {
             switch (name) {
               case "PING" -> "+PONG\r\n";
               case "INFO" -> "$" + INFO.length() + "\r\n" + INFO + "\r\n";
-              case "EVAL", "EVALSHA" -> "$-1\r\n";
+              case "EVAL", "EVALSHA" -> Locks.TAKEN;
+              case "HELLO", "DELEX" -> "-ERR unknown command\r\n";
               default -> "+OK\r\n";
             };
         client.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));

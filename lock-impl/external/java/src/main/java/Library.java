@@ -1,0 +1,52 @@
+import com.google.gson.JsonObject;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A lock library as the protocol needs it. Each project has one, and calls it `Locks`. */
+interface Library extends AutoCloseable {
+  /** What the handshake says. `several`: a grant is made of commands to several servers, or for several keys. */
+  record Claims(String lock, List<String> topologies, List<String> features, boolean several, Map<String, Object> says) {
+    Claims(String lock, List<String> topologies, List<String> features) {
+      this(lock, topologies, features, false, Map.of());
+    }
+
+    Map<String, Object> handshake() {
+      var value = new LinkedHashMap<String, Object>(says);
+      value.put("lock", lock);
+      value.put("features", features);
+      value.put("topologies", topologies);
+      return value;
+    }
+  }
+
+  /** The run's usual lease, and the longest that one command may take, in milliseconds. */
+  record Times(int leaseMs, int commandMs) {}
+
+  /** What was granted, and its token where it has one. */
+  record Granted(Holding holding, Long token) {}
+
+  /** Both return false where the library says that it was not ours any more. */
+  interface Holding {
+    boolean giveBack() throws Exception;
+
+    /** A new lease, from now. */
+    default boolean prolong(long leaseMs) throws Exception {
+      throw new Refused("unsupported: extend");
+    }
+  }
+
+  Claims claims();
+
+  /** Connects, with every channel watched by the wire. Rejects with anything: then the client does not start. */
+  void connect(JsonObject topology, Times times, Wire wire) throws Exception;
+
+  /** How long the library tries on by itself where a server does not answer, in milliseconds; 0: no longer than is usual. */
+  long triesOnMs();
+
+  /** Null: refused. `read` asks for the shared mode. Called by the thread of the caller, as giving back is. */
+  Granted take(String key, boolean read, long waitMs, long leaseMs) throws Exception;
+
+  @Override
+  void close();
+}

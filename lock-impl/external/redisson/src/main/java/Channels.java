@@ -1,0 +1,113 @@
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.redisson.client.NettyHook;
+
+/**
+ * Sees every byte that Redisson sends, its own retries included: a handler between Redisson and the sockets. Scripts that
+ * go out by their hash (EVALSHA) are seen as well as whole ones.
+ */
+final class Channels implements NettyHook {
+  /** Every unlock has such a key beside the lock's. */
+  private static final String UNLOCK = "redisson_unlock_latch:";
+
+  private final Wire wire;
+
+  Channels(Wire wire) {
+    this.wire = wire;
+  }
+
+  @Override
+  public void afterBoostrapInitialization(Bootstrap bootstrap) {}
+
+  @Override
+  public void afterChannelInitialization(Channel channel) {
+    channel.pipeline().addFirst(new Handler());
+  }
+
+  /** Those who wait subscribe to a channel that is named after the key. */
+  private static boolean isTry(String text) {
+    return !text.contains("SUBSCRIBE");
+  }
+
+  private final class Handler extends ChannelDuplexHandler {
+    /** Operations that have no answer yet on this connection, which carries out one command after the other. */
+    private final List<Wire.Operation> waiting = new ArrayList<>();
+    /** A renewal that was sent and not yet answered: what it renews, in its order, and when it left. */
+    private List<Wire.Holder> renewing = List.of();
+    private long renewingNs;
+
+    @Override
+    public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) throws Exception {
+      if (message instanceof ByteBuf bytes) sending(bytes.toString(StandardCharsets.UTF_8));
+      super.write(context, message, promise);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
+      wire.answered(waiting);
+      waiting.clear();
+      if (!renewing.isEmpty() && message instanceof ByteBuf bytes) answered(bytes.toString(StandardCharsets.UTF_8));
+      super.channelRead(context, message);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) throws Exception {
+      wire.lost(waiting);
+      waiting.clear();
+      super.channelInactive(context);
+    }
+
+    private void sending(String text) {
+      long atNs = System.nanoTime();
+      List<Wire.Operation> operations = wire.leaves(text, isTry(text), text.contains(UNLOCK));
+      if (isTry(text)) waiting.addAll(operations);
+      if (!operations.isEmpty()) return;
+      List<Wire.Holder> named = holdersOf(text);
+      if (named.stream().noneMatch(wire::isHeld)) return;
+      renewing = named;
+      renewingNs = atNs;
+    }
+
+    /** The answer to a renewal is a list of ones and zeros, one for each key. */
+    private void answered(String text) {
+      String[] lines = text.split("\r\n");
+      if (lines[0].equals("*" + renewing.size())) {
+        for (int n = 0; n < renewing.size() && n + 1 < lines.length; n++) {
+          Wire.Holder holder = renewing.get(n);
+          if (lines[n + 1].equals(":1") && wire.isHeld(holder))
+            wire.renewals.renewed(holder.key(), holder.thread(), renewingNs);
+        }
+      }
+      renewing = List.of();
+    }
+  }
+
+  /** Of a script for several keys: each key, and the owner that is named in its place after them. */
+  private static List<Wire.Holder> holdersOf(String text) {
+    String[] lines = text.split("\r\n");
+    if (lines.length < 7 || !lines[2].startsWith("EVAL")) return List.of();
+    int script = 4; // its text may have lines of its own
+    int end = script + 1;
+    while (end + 1 < lines.length && !(lines[end].startsWith("$") && lines[end + 1].matches("\\d+"))) end++;
+    if (end + 1 >= lines.length) return List.of();
+    int count = Integer.parseInt(lines[end + 1]);
+    var keys = new ArrayList<String>();
+    for (int n = 0; n < count && end + 3 + 2 * n < lines.length; n++) keys.add(lines[end + 3 + 2 * n]);
+    var owners = new ArrayList<Long>();
+    for (int at = end + 3 + 2 * count; at < lines.length; at += 2) {
+      var owner = Wire.OWNER.matcher(lines[at]);
+      if (owner.lookingAt()) owners.add(Long.parseLong(owner.group(1)));
+    }
+    var holders = new ArrayList<Wire.Holder>();
+    for (int n = 0; n < keys.size() && keys.size() == owners.size(); n++)
+      holders.add(new Wire.Holder(keys.get(n), owners.get(n)));
+    return holders;
+  }
+}

@@ -1,0 +1,3 @@
+module lock-torture/template
+
+go 1.24
