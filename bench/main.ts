@@ -6,14 +6,18 @@ import { drained } from '../cli/common/closed-output.js';
 import { couldNotRun, UsageError } from '../cli/common/errors.js';
 import { benchAccept } from './accept.js';
 import { benchCheckers } from './checkers.js';
+import { benchConform } from './conform.js';
 import { benchHistory } from './history.js';
 import { benchHunt } from './hunt.js';
 import { benchPlain } from './plain.js';
 import { benchPower } from './power.js';
+import { benchPublish } from './publish.js';
 import { benchReady } from './ready.js';
+import { benchStarts } from './starts.js';
 
 const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise<void> }> = {
   ready: { summary: 'how fast a deployment is ready, and what recording costs', run: benchReady },
+  starts: { summary: 'how long six clients of a lock take to start: --lock redisson/rlock', run: benchStarts },
   history: { summary: 'time and memory to read a long run back, and to judge and report it', run: benchHistory },
   plain: { summary: 'what a plain run comes to, and what it costs to keep, judge and report it', run: benchPlain },
   hunt: {
@@ -26,8 +30,17 @@ const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise
     run: benchPower,
   },
   accept: {
-    summary: 'how many plain runs say what they must, by area: accept truth, blame, plain, faults or services',
+    summary:
+      'how many plain runs say what they must, by area: accept truth, blame, plain, faults, languages or services',
     run: benchAccept,
+  },
+  conform: {
+    summary: 'whether the adapters of libraries of other languages tell the truth, each by half a minute of conform',
+    run: benchConform,
+  },
+  publish: {
+    summary: 'keeps what a matrix of libraries of other languages came to for the published tables',
+    run: benchPublish,
   },
   checkers: { summary: 'time and memory to decide histories of locks, also those that are hard', run: benchCheckers },
 };

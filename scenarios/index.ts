@@ -39,9 +39,11 @@ import { powerCutWithASyncedLog } from './power-cut-with-a-synced-log.js';
 import { promotedBeforeItsFirstSync } from './promoted-before-its-first-sync.js';
 import { redissonFailoverWithItsCheck } from './redisson-failover-with-its-check.js';
 import { redissonFailoverWithoutItsCheck } from './redisson-failover-without-its-check.js';
+import { redissonFairDeadWaiter } from './redisson-fair-dead-waiter.js';
 import { redissonFencedAfterDataLoss } from './redisson-fenced-after-data-loss.js';
 import { redissonPlannedFailover } from './redisson-planned-failover.js';
 import { redissonRedlockNodeForgets } from './redisson-redlock-node-forgets.js';
+import { redissonRestartUnderAWaiter } from './redisson-restart-under-a-waiter.js';
 import { redissonWatchdogUnderACut } from './redisson-watchdog-under-a-cut.js';
 import { redissonWatchdogUnderAPause } from './redisson-watchdog-under-a-pause.js';
 import { redlockClockJumps } from './redlock-clock-jumps.js';
@@ -139,9 +141,11 @@ const all: readonly Scenario[] = [
   watchdogWhoseRenewalsFail,
   redissonFailoverWithItsCheck,
   redissonFailoverWithoutItsCheck,
+  redissonFairDeadWaiter,
   redissonFencedAfterDataLoss,
   redissonPlannedFailover,
   redissonRedlockNodeForgets,
+  redissonRestartUnderAWaiter,
   redissonWatchdogUnderACut,
   redissonWatchdogUnderAPause,
 ];

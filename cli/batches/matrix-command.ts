@@ -8,7 +8,7 @@ import { conform, conformText } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { inVersion2 } from '../../harness/record/version-1.js';
 import type { WithServerNeeds } from '../../harness/vocabulary/topology.js';
-import { type Cell, cells, nameOf } from '../../matrix/index.js';
+import { type Cell, cells, externalCells, nameOf, ownCells } from '../../matrix/index.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
@@ -36,7 +36,12 @@ export interface MatrixFlags extends ServersFlags {
 export function addMatrixFlags(command: Command): Command {
   return addBatchFlags(
     addServersFlag(command)
-      .addOption(new Option('--locks <names>', 'only these, as in set-nx-px,redlock'))
+      .addOption(
+        new Option(
+          '--locks <names>',
+          'only these, as in set-nx-px,redlock; external: the libraries of other languages',
+        ),
+      )
       .addOption(new Option('--faults <names>', 'only these rows, as in client-paused,eviction'))
       .addOption(new Option('--topologies <names>', 'only on these'))
       .addOption(shardOption())
@@ -168,16 +173,21 @@ function choose({ locks, faults, topologies, shard: part }: MatrixFlags): Cell[]
       throw new UsageError(`the matrix has no ${what} "${unknown}"; it has ${known.join(', ')}`);
     return (cell: Cell) => wanted.includes(of(cell));
   };
+  const [pool, named] =
+    locks === undefined ? [ownCells] : locks === EXTERNAL ? [externalCells] : ([cells, locks] as const);
   const filters = [
-    filter(locks, 'lock', ({ lock }) => lock),
+    filter(named, 'lock', ({ lock }) => lock),
     filter(faults, 'fault', ({ fault }) => fault),
     filter(topologies, 'topology', ({ topology }) => topology),
   ];
-  const chosen = cells.filter((cell) => filters.every((fits) => fits(cell)));
+  const chosen = pool.filter((cell) => filters.every((fits) => fits(cell)));
   const mine = ofShard(chosen, part);
   if (mine.length === 0) throw new UsageError('no cell of the matrix is all of this');
   return mine;
 }
+
+/** What `--locks` calls all of those together. */
+const EXTERNAL = 'external';
 
 const cellOutcome = z.enum(['safe', 'exclusion', 'stale', 'harm', 'deadlock']);
 

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { checkersPage } from './checkers-page.js';
 import { faultsPage } from './faults-page.js';
+import { librariesPage, readmePage } from './libraries-tables.js';
 import { protocolPage } from './protocol-page.js';
 import { resultsSchemaPage } from './results-schema.js';
 import { scenariosPage } from './scenarios-page.js';
@@ -11,8 +12,10 @@ const pages: Readonly<Record<string, (path: string) => string>> = {
   'checkers.md': () => checkersPage(),
   'faults.md': faultsPage,
   'protocol.md': protocolPage,
+  'published-libraries.md': (path) => librariesPage(path),
   'results.schema.json': resultsSchemaPage,
   'scenarios.md': scenariosPage,
+  '../README.md': (path) => readmePage(path),
 };
 
 for (const [name, page] of Object.entries(pages)) {

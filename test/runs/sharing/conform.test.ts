@@ -47,7 +47,7 @@ const TEMPLATES: Record<string, { tool: string; program: () => string }> = {
 };
 
 for (const [name, { tool, program }] of Object.entries(TEMPLATES))
-  it.concurrent.runIf(here(tool))(`${name} makes no mistake`, { timeout: 180_000 }, async () => {
+  it.runIf(here(tool)).concurrent(`${name} makes no mistake`, { timeout: 180_000 }, async () => {
     const result = await conform(program());
     expect(mistakes(result)).toEqual([]);
     expect([0, 2]).toContain(result.exitStatus);

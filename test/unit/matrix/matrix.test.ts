@@ -4,7 +4,9 @@ import type { BatchOptions, BatchRun } from '../../../cli/batches/batch.js';
 import { begun, decideCell, judgeCell } from '../../../cli/batches/matrix-cells.js';
 import type { RedisBinary } from '../../../harness/vocabulary/topology.js';
 import type { Results } from '../../../harness/vocabulary/verdict.js';
-import { type Cell, cells, nameOf } from '../../../matrix/index.js';
+import { externalLocks } from '../../../lock-impl/external/index.js';
+import { builtinLock } from '../../../lock-impl/index.js';
+import { type Cell, cells, externalCells, nameOf, ownCells } from '../../../matrix/index.js';
 
 const PROJECT = join(import.meta.dirname, '../../..');
 
@@ -12,6 +14,12 @@ describe('the cells', () => {
   test('have names of their own and a reason each', () => {
     expect(new Set(cells.map(nameOf)).size).toBe(cells.length);
     for (const { reason } of cells) expect(reason.length).toBeGreaterThan(10);
+  });
+
+  test('are of locks that need no other toolchain, unless libraries of other languages are asked for', () => {
+    expect(ownCells.filter(({ lock }) => !builtinLock(lock))).toEqual([]);
+    const missing = Object.keys(externalLocks).filter((name) => !externalCells.some(({ lock }) => lock === name));
+    expect(missing).toEqual([]);
   });
 
   test.each(cells.map((cell) => [nameOf(cell), cell] as const))('%s can be run', (_, cell) => {

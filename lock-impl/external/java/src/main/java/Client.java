@@ -151,7 +151,7 @@ public final class Client {
     JsonObject options = request.getAsJsonObject("options");
     leaseMs = options.get("leaseMs").getAsInt();
     timeoutMs = options.get("commandTimeoutMs").getAsInt();
-    library.connect(topology, new Library.Times(leaseMs, timeoutMs), wire);
+    connect(topology);
     // A JVM loads a thousand classes at its first lock: not to be measured as the lock's slowness.
     String own = "lock-torture-warm-up:" + options.get("client").getAsString();
     try {
@@ -165,6 +165,28 @@ public final class Client {
     if (library.triesOnMs() > 0) value.put("answersWithinMs", Math.min(60_000, library.triesOnMs()));
     return value;
   }
+
+  /**
+   * A first connection takes longer than a command may where a JVM has much else to load, and a server may be away: a process that
+   * is there already tries on, rather than that another one starts.
+   */
+  private void connect(JsonObject topology) throws Exception {
+    long untilNs = System.nanoTime() + CONNECTS_WITHIN_NS;
+    while (true) {
+      try {
+        library.connect(topology, new Library.Times(leaseMs, timeoutMs), wire);
+        return;
+      } catch (Exception error) {
+        library.close();
+        if (System.nanoTime() >= untilNs) throw error;
+        System.err.println("connecting: " + said(error));
+        Thread.sleep(CONNECTS_AGAIN_AFTER_MS);
+      }
+    }
+  }
+
+  private static final long CONNECTS_WITHIN_NS = 30_000_000_000L;
+  private static final long CONNECTS_AGAIN_AFTER_MS = 200;
 
   private Object acquire(JsonObject request) throws Exception {
     int id = request.get("id").getAsInt();

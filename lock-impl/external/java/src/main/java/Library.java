@@ -38,7 +38,7 @@ interface Library extends AutoCloseable {
 
   Claims claims();
 
-  /** Connects, with every channel watched by the wire. Rejects with anything: then the client does not start. */
+  /** Connects, with every channel watched by the wire. Where that fails it is closed, and may be asked again. */
   void connect(JsonObject topology, Times times, Wire wire) throws Exception;
 
   /** How long the library tries on by itself where a server does not answer, in milliseconds; 0: no longer than is usual. */
@@ -47,6 +47,7 @@ interface Library extends AutoCloseable {
   /** Null: refused. `read` asks for the shared mode. Called by the thread of the caller, as giving back is. */
   Granted take(String key, boolean read, long waitMs, long leaseMs) throws Exception;
 
+  /** Ends what connections there are. */
   @Override
   void close();
 }

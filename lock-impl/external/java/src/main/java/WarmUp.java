@@ -68,6 +68,7 @@ final class WarmUp {
               case "PING" -> "+PONG\r\n";
               case "INFO" -> "$" + INFO.length() + "\r\n" + INFO + "\r\n";
               case "EVAL", "EVALSHA" -> Locks.TAKEN;
+              case "DEL" -> ":1\r\n";
               case "HELLO", "DELEX" -> "-ERR unknown command\r\n";
               default -> "+OK\r\n";
             };

@@ -100,6 +100,7 @@ final class Locks implements Library {
   @Override
   public void close() {
     for (RedissonClient one : clients) one.shutdown();
+    clients.clear();
   }
 
   /** Clients with Redisson's own settings (resends among them) but for the time that a command may take. */

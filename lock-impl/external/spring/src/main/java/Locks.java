@@ -15,7 +15,6 @@ import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
-import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
@@ -57,9 +56,6 @@ final class Locks implements Library {
   /** What a script answers that has taken a lock. */
   static final String TAKEN = ":1\r\n";
 
-  /** To connect for the first time takes longer than a command may, where a JVM has much else to load. */
-  private static final int TRIES = 5;
-
   private final String name;
   private final Variant variant;
   private LettuceConnectionFactory connections;
@@ -93,14 +89,7 @@ final class Locks implements Library {
     connections = new LettuceConnectionFactory(where(topology), how.build());
     connections.afterPropertiesSet();
     connections.start();
-    for (int left = TRIES; ; left--) {
-      try {
-        connections.getConnection().close();
-        break;
-      } catch (RedisConnectionFailureException slow) {
-        if (left == 1) throw slow;
-      }
-    }
+    connections.getConnection().close(); // fails in the handshake rather than in the first operation
     taking = variant.making().of(connections, times);
   }
 
@@ -145,6 +134,7 @@ final class Locks implements Library {
 
   @Override
   public void close() {
+    if (connections == null) return;
     connections.destroy();
     resources.shutdown(0, 0, java.util.concurrent.TimeUnit.SECONDS);
   }

@@ -1,0 +1,140 @@
+/** Lock libraries of other languages, in the rows that the published table has. */
+import type { Cell } from './cell.js';
+import { elsewhere, flags, type LockColumn, play, row } from './columns.js';
+
+const oneServer = (...locks: string[]): LockColumn[] => locks.map((lock) => ({ lock, topologies: ['single'] }));
+
+/** What they store is given back only by its owner, and an expiry ends it. */
+const mutexes = oneServer(
+  'redisson/rlock',
+  'redisson/rlock-no-sync',
+  'redisson/watchdog',
+  'redisson/multi',
+  'redisson/spin',
+  'redisson/fair',
+  'spring/lock-registry',
+  'spring/lock-registry-pub-sub',
+  'spring/shedlock-safe-update',
+  'go/redislock',
+  'python/redis-py',
+  'python/python-redis-lock',
+);
+const readWrite: LockColumn = {
+  lock: 'redisson/read-write',
+  topologies: ['single'],
+  flags: ['--workload', 'read-write'],
+};
+const plainLocks = [...mutexes, readWrite];
+const fenced: LockColumn = {
+  lock: 'redisson/fenced',
+  topologies: ['single'],
+  flags: ['--workload', 'fenced-resource'],
+};
+const semaphores: LockColumn[] = oneServer('redisson/semaphore', 'redisson/permit-expirable').map((column) => ({
+  ...column,
+  flags: ['--workload', 'semaphore'],
+}));
+const [plainSemaphore, expirable] = semaphores as [LockColumn, LockColumn];
+/** Its unlock is a DEL, its extension a SET XX, whoever holds by then. */
+const unowned = oneServer('spring/shedlock');
+/** Those that ask the nodes at once, or do not wait long for one that is away. */
+const quorums: LockColumn[] = ['go/redsync', 'python/pottery', 'python/aioredlock', 'rust/rslock'].map((lock) => ({
+  lock,
+  topologies: ['redlock'],
+}));
+/** It asks one node after the other, and tries some ten seconds at each that is out of reach. */
+const patientQuorum: LockColumn[] = [{ lock: 'redisson/redlock', topologies: ['redlock'] }];
+
+const LONG = ['--hold', '0.4x..0.8x', '--wait', '3s'];
+const anothersDeleted = 'a holder that comes late deletes or takes over the lock of the next one';
+
+export const externalRows: readonly Cell[] = [
+  ...row('nothing', flags('--nemesis', 'none'), [
+    [[...plainLocks, fenced, ...semaphores, ...quorums, ...patientQuorum], 'safe', 'nothing happens'],
+  ]),
+  ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s'), [
+    [[...plainLocks, ...quorums, ...patientQuorum], 'stale', 'a holder that sleeps past its lease cannot know'],
+    [unowned, 'exclusion', anothersDeleted],
+    [[fenced], 'safe', 'the resource refuses what the sleeper writes when it wakes'],
+  ]),
+  ...row('holder-cut-off', flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '1s'), [
+    [oneServer('redisson/watchdog'), 'stale', 'it tells its client never that renewals fail'],
+  ]),
+  ...row('client-crash', flags('--nemesis', 'kill:holder', '--lease', '2s'), [
+    [
+      [...plainLocks, fenced, expirable, ...quorums, ...patientQuorum],
+      'safe',
+      'the lease ends, and the lock is free again',
+    ],
+    [[plainSemaphore], 'deadlock', 'a permit has no lease: that of a client that died is lost for ever'],
+  ]),
+  ...row('node-forgets', flags('--nemesis', 'amnesia', '--persistence', 'none', ...LONG), [
+    [plainLocks, 'exclusion', 'the server comes back empty and grants again'],
+    [
+      quorums,
+      'exclusion',
+      'one of the three that had granted comes back empty',
+      flags('--nemesis', 'forget-granted', '--persistence', 'none', ...LONG),
+    ],
+    [
+      patientQuorum,
+      'exclusion',
+      'one of the two that had granted comes back empty',
+      play('redisson-redlock-node-forgets'),
+    ],
+    [[fenced], 'harm', 'the counter of tokens begins anew'],
+  ]),
+  ...row('node-clock-forward', flags('--nemesis', 'clock:primary', ...LONG), [
+    [plainLocks, 'exclusion', 'the key expires on the server before its lease is over'],
+    [
+      quorums,
+      'exclusion',
+      'the key expires on one of the three that had granted',
+      flags('--nemesis', 'skew-granted', ...LONG),
+    ],
+    [[fenced], 'safe', 'two hold at once, but the counter survives and the resource refuses the elder'],
+  ]),
+  ...row('eviction', flags('--nemesis', 'evict', '--maxmemory-policy', 'volatile-ttl', ...LONG), [
+    [plainLocks, 'exclusion', 'a full server throws the lock away'],
+    [quorums, 'exclusion', 'one of the three that had granted throws the lock away', play('redlock-node-evicts')],
+    [[fenced], 'safe', 'two hold at once, but the counter has no expiry, so a volatile policy leaves it alone'],
+  ]),
+  ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always'), [
+    [[...plainLocks, fenced, ...quorums], 'safe', 'no server forgets a grant, and careful clients stop in time'],
+  ]),
+  ...row('partition', flags('--nemesis', 'partition'), [
+    [quorums, 'safe', 'a minority that is cut off decides nothing'],
+    [[...plainLocks, fenced], 'safe', 'a server that cannot be reached grants nothing, and forgets nothing'],
+  ]),
+  ...row('release-by-an-expired-holder', play('only-the-owner-releases'), [
+    [mutexes, 'safe', 'the owner is compared where the key is deleted'],
+    [
+      unowned,
+      'exclusion',
+      'a plain DEL deletes the lock of the next holder',
+      flags('--nemesis', 'none', '--careless', '--hold', '0.5x..1.5x', '--lease', '1s'),
+    ],
+    [quorums, 'safe', 'every node compares the owner before it deletes', play('redlock-only-the-owner-releases')],
+  ]),
+  ...row('primary-lost-before-replication', flags('--nemesis', 'failover', ...LONG), [
+    [
+      elsewhere(oneServer('redisson/rlock', 'redisson/watchdog'), 'sentinel'),
+      'safe',
+      'a grant that its replicas do not acknowledge is an error to its client',
+    ],
+    [
+      elsewhere(
+        oneServer(
+          'redisson/rlock-no-sync',
+          'spring/lock-registry',
+          'go/redislock',
+          'python/redis-py',
+          'python/python-redis-lock',
+        ),
+        'sentinel',
+      ),
+      'exclusion',
+      'the promoted replica never heard of the grant',
+    ],
+  ]),
+];
