@@ -17,7 +17,7 @@ import { wasPrimaryThroughout } from './meanwhile.js';
 export const askingUnasked: Reason = ({ earlier, later, key, reached }, evidence) => {
   const [source, target] = [earlier.write.node, later.write.node];
   const { value } = earlier.write;
-  if (source === target || reached || value === undefined) return undefined;
+  if (reached || value === undefined) return undefined;
   const [sentNs, ranNs] = [later.hold.grantSentNs, ranBy(later)];
   const move = evidence.effects
     .spans('slot-moves')

@@ -30,7 +30,6 @@ interface Loss {
 
 /** `first` was granted before `second`, with a token that is as high or higher. */
 export function counterWentBack(first: Hold, second: Hold, input: CheckInput): Cause | undefined {
-  if (!(first.token! >= second.token!)) return undefined;
   const evidence = wholeEvidenceOf(input);
   if (!evidence || evidence.majority !== undefined) return undefined;
   const related = new RelatedKeys(input.history.operations.keys);
@@ -67,8 +66,8 @@ function lossesIn(changes: readonly Change[], { node, key }: Draw): Loss[] | und
   const losses: Loss[] = [];
   for (const change of changes) {
     if (countsUp(change) || isKept(change)) continue;
-    const { how, before, after, by } = change;
-    if (before.exists !== 'yes' || after.exists !== 'no') return undefined;
+    const { how, after, by } = change;
+    if (after.exists !== 'no') return undefined;
     if (how === 'expired') losses.push({ name: 'counter-expired', text: `${key} expired on ${node}`, change });
     else if (how === 'evicted') losses.push({ name: 'evicted', text: `${node} evicted ${key}`, change });
     else if (by?.client !== undefined)
@@ -80,6 +79,5 @@ function lossesIn(changes: readonly Change[], { node, key }: Draw): Loss[] | und
 
 /** Whether the count is what it was: it was looked at, or given another expiry. */
 function isKept({ before, after }: Change): boolean {
-  const [was, is] = [countIn(before), countIn(after)];
-  return before.exists === after.exists && (before.exists === 'no' || (was !== undefined && was === is));
+  return before.exists === after.exists && countIn(before) === countIn(after);
 }

@@ -55,7 +55,7 @@ function extensionAt(ranNs: number, { client, id }: Hold, history: History) {
   const { operations: ops, notices } = history;
   const { callNs, returnNs } = intervalsOf(history);
   const who = ops.clients.indexOf(client);
-  const isOf = (acquire: number) => acquire >= 0 && ops.client[acquire] === who && ops.id[acquire] === id;
+  const isOf = (acquire: number) => ops.client[acquire] === who && ops.id[acquire] === id;
   const isDuring = (fromNs: number, untilNs: number) =>
     fromNs - RECKONING_NS <= ranNs && ranNs <= untilNs + RECKONING_NS;
   for (let row = 0; row < ops.count; row++) {

@@ -30,7 +30,7 @@ export function numberIn(state: Change['after'], absent = 0): number {
 export interface Account {
   readonly taken: number;
   readonly returned: number;
-  /** How it gave back last. */
+  /** How it gave back last, if it did. */
   readonly last?: Change;
 }
 
@@ -89,8 +89,7 @@ export class Accounts {
 
   /** By client, by who came first; undefined: it cannot be told whose all of it was. `end`: the first change that is not meant. */
   between(from: number, end: number): ReadonlyMap<string, Account> | undefined {
-    const untold = this.untold[placeOf(this.untold, from)];
-    if (untold !== undefined && untold < end) return undefined;
+    if (placeOf(this.untold, from) < placeOf(this.untold, end)) return undefined;
     const accounts: { client: string; first: number; account: Account }[] = [];
     for (const [client, { at, returned }] of this.clients) {
       const [low, high] = [placeOf(at, from), placeOf(at, end)];
@@ -98,7 +97,7 @@ export class Accounts {
       const [before, by] = [returned[low - 1] ?? 0, returned[high - 1]!];
       const back = by - before;
       // The last return is where their number came to be what it is at the end.
-      const last = back > 0 ? this.list[at[placeOf(returned, by)]!] : undefined;
+      const last = this.list[at[placeOf(returned, by)]!];
       accounts.push({ client, first: at[low]!, account: { taken: high - low - back, returned: back, last } });
     }
     accounts.sort((a, b) => a.first - b.first);

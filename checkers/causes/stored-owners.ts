@@ -79,8 +79,8 @@ export class StoredOwners {
     const ofLine = by && this.holdOfLine.get(`${node} ${by.line}`);
     const ofOwner = this.holdsOfOwner.get(`${key}\n${owner}`);
     const first = ofOwner?.holds[0];
-    if (ofLine === undefined && first === undefined) return this.leftBehind(found, slot);
-    const other = this.clientOf(ofLine ?? first!);
+    if (first === undefined) return this.leftBehind(found);
+    const other = this.clientOf(ofLine ?? first);
     // Several clients store the same, and no line says which of them did.
     if (ofLine === undefined && ofOwner!.slots.size > 1) return 'unclear';
     if (this.slotOf(other) === slot) return 'unclear';
@@ -108,12 +108,12 @@ export class StoredOwners {
   }
 
   /** What a client stored in an attempt that was not granted, or was not answered. */
-  private leftBehind({ owner, by }: StoredOwner, slot: string): Whose {
+  private leftBehind({ owner, by }: StoredOwner): Whose {
     if (by?.client === undefined) return 'unclear';
     this.unknown.add(owner);
     const named = this.named.get(owner);
     const other = this.slotOf(by.client);
-    const isItsOwn = named?.size === 1 && named.has(other) && other !== slot && this.whileAsking(by);
+    const isItsOwn = named?.size === 1 && named.has(other) && this.whileAsking(by);
     return isItsOwn ? { client: by.client } : 'foreign';
   }
 

@@ -26,7 +26,8 @@ export function tokenDrawnEarly(first: Hold, second: Hold, input: CheckInput): C
   const related = new RelatedKeys(input.history.operations.keys);
   const [late, early] = [drawOf(first, evidence, related), drawOf(second, evidence, related)];
   if (!early || !late || early.node !== late.node || early.key !== late.key) return undefined;
-  if (early.change.line >= late.change.line || early.change.atNs >= second.grantSentNs) return undefined;
+  // The later one ran before the first client had its grant, and that before the second one's attempt left.
+  if (early.change.line >= late.change.line) return undefined;
   const untilNs = second.fromNs + OBSERVED_WITHIN_NS;
   if (!evidence.nodes.every((node) => evidence.watchedThroughout(node, early.change.atNs, untilNs))) return undefined;
   return causeOf(first, second, early, late);

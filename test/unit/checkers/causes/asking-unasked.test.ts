@@ -1,7 +1,7 @@
 /** That a client said ASKING unasked is said where it is proven, and each link of that is taken away once. */
 import { expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
-import { Story } from '../build.js';
+import { EPOCH_WALL_MS, Story } from '../build.js';
 
 interface Telling {
   /** The move of a slot, from when on, by when it was healed. */
@@ -53,6 +53,13 @@ it.each<[string, Telling]>([
   ['a key that was gone', { goneAt: 2.5, between: (s) => s.command(2.55, 'r1', 'c1', ['DEL', 'lock:0']) }],
   ['an owner that was not watched', { between: (s) => s.watch(2.5, 'r1', false).watch(3.5, 'r1') }],
   ['an owner that was a replica', { role: 'replica' }],
+  [
+    'a key that had come to the target',
+    {
+      between: (s) =>
+        s.command(2.5, 'r2', 'link', ['SET', 'lock:0', 'value-of-c1', 'PXAT', String(EPOCH_WALL_MS + 2_700)]),
+    },
+  ],
 ])('is not named for %s', (_, telling) => {
   expect(cause(telling)?.name).not.toBe('asking-unasked');
 });

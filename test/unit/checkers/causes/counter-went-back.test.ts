@@ -91,6 +91,14 @@ describe('named', () => {
   });
 });
 
+it('is named although a client was to count up what is no number', () => {
+  const first = (s: Story) =>
+    count(count(s, 0.9, 'c3'), 0.9995, 'c1')
+      .command(0.8, 'r1', 'c1', ['SET', `${KEY}:x`, 'abc'])
+      .command(0.85, 'r1', 'c1', ['INCR', `${KEY}:x`]);
+  expect(name({ first })).toBe('counter-removed');
+});
+
 describe('not named', () => {
   it('where it was lost in several ways', () => {
     const both = (s: Story) => count(removed(s), 2.2, 'c3').evicted(2.3, 'r1', COUNTER);
@@ -132,6 +140,21 @@ describe('not named', () => {
     expect(name({ between: (s) => count(removed(s), 2.2, 'c3'), second: other })).toBe('unexplained');
     expect(name({ tokens: [3, 1] })).toBe('unexplained');
     expect(name({ tokens: [2, 0] })).toBe('unexplained');
+  });
+
+  it('where it was set anew after it was lost, or not all keys were looked at', () => {
+    expect(name({ between: (s) => removed(s).command(2.2, 'r1', 'c3', ['SET', COUNTER, '0']) })).toBe('unexplained');
+    const many = (s: Story) =>
+      removed(s).times(33, (told, n) => told.command(2.1, 'r1', 'c3', ['SET', `${KEY}:${n}`, 'x']));
+    expect(name({ between: many })).toBe('unexplained');
+    // A server of which no command was seen may have counted, too.
+    expect(name({ between: (s) => removed(s).sample(0.5, 'r2') })).toBe('unexplained');
+  });
+
+  it('where the second count was on another server', () => {
+    const elsewhere = (s: Story) =>
+      s.watch(0.1, 'r2').sample(0.5, 'r2').command(2.9995, 'r2', 'c2', ['INCR', COUNTER]).sample(5, 'r2');
+    expect(name({ between: (s) => count(removed(s), 2.2, 'c3'), second: elsewhere })).toBe('unexplained');
   });
 
   it('of independent nodes', () => {

@@ -1,7 +1,9 @@
 /** What servers had stored proves that no server granted a hold: what counts for it, what does not, and up to when. */
 import { describe, expect, it } from 'vitest';
+import { ownersIn } from '../../../../checkers/causes/never-stored.js';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import { neverGrantedHolds } from '../../../../checkers/exclusion/never-granted.js';
+import type { StoredState } from '../../../../harness/record/facts/commands/state.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import { KEY, Story } from '../build.js';
 import { beside, found, held, run, SECOND_OF_C2 } from '../exclusion/never-granted-runs.js';
@@ -459,4 +461,45 @@ describe('an overlap is explained by it', () => {
       .unlock(6.401, 'r1', 'c1', 'c1@5');
     expect(causes(first)).toEqual([expect.stringMatching(/^never-granted: c2 said .* had stored anything/)]);
   });
+});
+
+it('the owners of a key are known where all of it is', () => {
+  const owners = (held: unknown, exists = 'yes') =>
+    ownersIn({ exists, held } as StoredState)?.map(({ owner }) => owner);
+  expect(owners(undefined, 'no')).toEqual([]);
+  expect(owners(undefined)).toBeUndefined();
+  expect(owners({ type: 'string', value: 'a' })).toEqual(['a']);
+  expect(owners({ type: 'string' })).toBeUndefined();
+  expect(owners({ type: 'list' })).toBeUndefined();
+  const parts = new Map([
+    ['a', { there: 'yes' }],
+    ['b', { there: 'no' }],
+  ]);
+  expect(owners({ type: 'hash', complete: true, parts })).toEqual(['a']);
+  expect(owners({ type: 'hash', complete: false, parts })).toBeUndefined();
+});
+
+describe('what the client itself may have stored', () => {
+  /** c2's own command, that ran before its answer at 4.5 s, is read more than two seconds after it. */
+  const readLate = (aheadMs: number) => {
+    const story = new Story();
+    for (const client of ['c1', 'c2', 'c3']) story.up(client);
+    story.watch(0, 'r1');
+    for (const at of [0.5, 1.75, 2.75, 3.75, 8]) story.sample(at, 'r1', { skewMs: aheadMs, unseen: [KEY] });
+    held(story, 'c1', 1);
+    held(story, 'c2', 2);
+    held(story, 'c1', 3);
+    story.grant('c2', 4.5).release('c2', 6);
+    return story.command(6.7, 'r1', 'c2', ['SET', KEY, 'late', 'PX', '5000'], -2_201 + aheadMs);
+  };
+
+  it('counts by its own stamp, however late it was read', () => {
+    expect(found(readLate(0))).toEqual([]);
+  });
+});
+
+it('a server that was dead is no proof that nothing else had granted it, where one answers for the key', () => {
+  const killed: FaultEffect = { kind: 'killed', who: ['r1'] };
+  const dead = run().fault(4.2, 0, 'kill', 'strike', { targets: ['r1'], effects: [killed] });
+  expect(found(dead.watch(4.2, 'r1', false))).toEqual([]);
 });

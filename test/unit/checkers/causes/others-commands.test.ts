@@ -212,6 +212,15 @@ describe('lease-too-short by an extension', () => {
     expect(name({ ran: 2.1 })).toEqual(['unexplained']);
   });
 
+  it('is not by what the lock told of another hold, or told else, or by an extension of another client', () => {
+    const another = (story: Story) => story.grant('c1', 1.5, { key: 'lock:1' }).renewed('c1', 1.999);
+    expect(name({ extend: another })).toEqual(['unexplained']);
+    expect(name({ extend: (story) => story.lost('c1', 1.999) })).not.toContain('lease-too-short');
+    const others = (story: Story) =>
+      story.grant('c2', 1.5, { key: 'lock:1' }).extend('c2', 1.999, LEASE_MS, { hold: 1, read: 2.003 });
+    expect(name({ extend: others })).toEqual(['unexplained']);
+  });
+
   it('is not where something else was under way', () => {
     const about = { client: 'c1', id: 2, op: 'read', key: KEY, hold: 1 } as const;
     const reads = (story: Story) =>

@@ -33,3 +33,14 @@ it('is under a key that is named after the resource, and after none of a longer 
   expect(stored(own, [KEY, LONGER])).toEqual([]);
   expect(stored(own, [LONGER, KEY], LONGER)).toEqual([['a', true]]);
 });
+
+it('is what a command certainly stored, and nothing had certainly removed by the answer', () => {
+  const unseen = (story: Story) => story.watch(0.6, 'r1', false).watch(0.7, 'r1');
+  const isNew = (story: Story) => story.command(0.999, 'r1', 'c1', ['HSETNX', KEY, 'a', '1']);
+  expect(stored(isNew)).toEqual([['a', true]]);
+  expect(stored((story) => isNew(unseen(story)))).toEqual([]);
+  const removed = (at: number) => (story: Story) => sets(0.999, 'a')(story).command(at, 'r1', 'c3', ['DEL', KEY]);
+  expect(stored(removed(0.9995))).toEqual([]);
+  // By its stamp it ran before the answer; it may have run after it.
+  expect(stored(removed(1.001))).toEqual([['a', true]]);
+});

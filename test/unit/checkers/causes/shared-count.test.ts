@@ -1,6 +1,8 @@
 /** That the number of holders was wrong is said where it is proven, and each link of that is taken away once. */
 import { describe, expect, it } from 'vitest';
+import { accountsOf, numberIn } from '../../../../checkers/causes/shared-accounts.js';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import type { Change } from '../../../../harness/record/facts/commands/changes.js';
 import type { LockModel } from '../../../../harness/vocabulary/protocol.js';
 import type { Quorum } from '../../../../harness/vocabulary/topology.js';
 import { KEY, Story } from '../build.js';
@@ -324,5 +326,25 @@ describe('permits', () => {
     expect(name({ between: same, third: (s) => take(s, 2.9995, 'c3', -1) })).toBe('unexplained');
     expect(name({ third: same })).toBe('unexplained');
     expect(name({ quorum: { kind: 'majority', nodes: ['r1'], majority: 1 } })).toBe('unexplained');
+  });
+});
+
+describe('accounts', () => {
+  const state = (value?: string, exists = value === undefined ? 'no' : 'yes') =>
+    ({ exists, held: value === undefined ? undefined : { type: 'string', value } }) as unknown as Change['after'];
+  const change = (client: string, before?: string, after?: string) =>
+    ({ before: state(before), after: state(after), by: { client } }) as unknown as Change;
+  const list = [change('c1', undefined, '1'), change('c2', '1', '2'), change('c3', '2'), change('c1', undefined, '1')];
+
+  it('a number is none of which it is not known whether it is there', () => {
+    expect(numberIn(state('1'))).toBe(1);
+    expect(numberIn(state('1', 'unknown'))).toBeNaN();
+  });
+
+  it('know since when the number was there, and who took of it then', () => {
+    const accounts = accountsOf(list, { direction: 1, absent: 0 });
+    expect([0, 1, 2, 3].map((at) => accounts.madeAt(at))).toEqual([0, 0, 0, 3]);
+    expect([...accounts.between(3, 4)!.keys()]).toEqual(['c1']);
+    expect([...accounts.between(0, 2)!.keys()]).toEqual(['c1', 'c2']);
   });
 });

@@ -55,6 +55,21 @@ it('it is told who granted and who can have', () => {
   expect(sentence(onlyR3().watch(2, 'r4', false))).toContain('only r3 and r4 can have granted it');
 });
 
+it('it is shown who granted, and who refused', () => {
+  const input = onlyR3().watch(1.8, 'r4', false).watch(1.9, 'r4').take(SECOND_TAKE, 'r4', 'c2').input();
+  const { chain, sentence } = mutualExclusion.check(input).violations[0]!.cause;
+  expect(sentence).toContain('only r3 and r4 can have granted it');
+  const of = (text: RegExp) =>
+    chain
+      .filter((link) => text.test(link.text))
+      .map(({ text: told, observation }) => [told.slice(0, 2), input.observations.line(observation!)?.node]);
+  expect(of(/granted it to c2/)).toEqual([['r3', 'r3']]);
+  expect(of(/refused it/)).toEqual([
+    ['r1', 'r1'],
+    ['r2', 'r2'],
+  ]);
+});
+
 describe('what was not asked in the attempt did not grant', () => {
   const asks =
     (at: number, by = 'c2', aheadMs = 100) =>
