@@ -74,11 +74,11 @@ export function explainerOf(input: CheckInput): (overlap: Overlap) => Cause {
 
 /** The overlap of the holds in which these two are nested, if exclusion was broken by them as well. */
 function outermostOf(overlap: Overlap, { history, model }: CheckInput): Overlap | undefined {
-  if (overlap.class !== 'exclusion' || overlap.others.length > 0) return undefined;
+  if (overlap.class !== 'exclusion') return undefined;
   const nested = [overlap.first, overlap.second];
   const outer = nested.map((hold) => outermostHold(history, hold));
   if (outer.every((hold, n) => hold === nested[n])) return undefined;
-  if (outer.some((hold, n) => hold !== nested[n] && hold.leaseEndNs < nested[n]!.fromNs)) return undefined;
+  if (outer.some((hold, n) => hold.leaseEndNs < nested[n]!.fromNs)) return undefined;
   return overlapsOf(outer, model).find((found) => found.class === 'exclusion');
 }
 

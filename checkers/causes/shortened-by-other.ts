@@ -16,17 +16,15 @@ import type { Times } from '../../harness/record/facts/commands/state.js';
 import { durationOfMs } from '../../harness/record/facts/words.js';
 import { goneLink, grantLink, leaseLink, type Reason } from './contest.js';
 import { BLUR_MS, wasMovedBetween } from './meanwhile.js';
-import { lostBy } from './tenure.js';
 
 export const shortenedByOther: Reason = (contest, evidence) => {
   const { earlier, later, key, gone, tenure } = contest;
-  if (!lostBy(tenure, 'expired')) return undefined;
-  const { list } = evidence.readingOf(gone.node)!.changes(key);
-  const [first, end] = [list.indexOf(tenure.losses[0]!), list.indexOf(tenure.losses.at(-1)!)];
-  const isTimed = ({ before, after }: Change) => before.expires !== after.expires;
+  const [loss, another] = tenure.losses;
   // It may have expired, and have been given another time if it had not.
-  if (list.slice(first, end).some((change) => change.by !== undefined && isTimed(change))) return undefined;
-  const last = list.slice(0, first).findLast(isTimed);
+  if (loss?.how !== 'expired' || another) return undefined;
+  const { list } = evidence.readingOf(gone.node)!.changes(key);
+  const isTimed = ({ before, after }: Change) => before.expires !== after.expires;
+  const last = list.slice(0, list.indexOf(loss)).findLast(isTimed);
   if (last?.by?.client === undefined || last.by.client === earlier.hold.client) return undefined;
   const { by } = last;
   if (last.before.expires.fromMs <= gone.serverWallMs + BLUR_MS) return undefined;

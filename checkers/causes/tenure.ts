@@ -35,9 +35,10 @@ export function lostBy({ losses }: Tenure, how: Change['how']): boolean {
 
 /** From a write that stored a grant's owner, be it by replication, until another write ran; without one, until the end of the record. */
 export function tenureOf(write: KeyWrite, { hold }: Party, evidence: Evidence, until?: KeyWrite): Tenure {
-  const { node, value, observation, atNs } = write;
+  const { node, observation, atNs } = write;
+  const value = write.value!;
   const changes = evidence.readingOf(node)?.changes(hold.key);
-  if (!changes || value === undefined) return NO_TENURE;
+  if (!changes) return NO_TENURE;
   const isOnly = !evidence.nodes.some((one) => isOthersToo(value, hold, clientsWrites(one, hold.key, evidence)));
   const own = new Set([observation]);
   const isThere = (state: StoredState) => {
@@ -59,9 +60,12 @@ export function tenureOf(write: KeyWrite, { hold }: Party, evidence: Evidence, u
     if (is) losses = [];
     // What comes when it was certainly not there befell something else.
     else if (!isGone && (was || mayTake(change, value))) losses.push(change);
-    if (was) overMs = change.how === 'expired' ? change.before.expires.untilMs : Number.POSITIVE_INFINITY;
-    else if (mayProlong(change)) overMs = Number.POSITIVE_INFINITY;
-    isGone = !is && (isGone || stores(change.after, value) === 'no' || isOver(change, overMs));
+    if (was) overMs = change.before.expires.untilMs;
+    if (mayProlong(change)) overMs = Number.POSITIVE_INFINITY;
+    // Say c1's may or may not have been over when c2's SET NX came in the same millisecond: when c2 deletes the key by a clock
+    // that is certainly past c1's time, it is not c1's any more, whatever became of the SET.
+    const isOver = change.after.expires.fromMs > overMs;
+    isGone = !is && (isGone || stores(change.after, value) === 'no' || isOver);
   }
   // A server that was made a replica unseen, and primary again, has what another one had.
   const endNs = losses[0]?.atNs ?? until?.atNs ?? hold.untilNs;
@@ -75,23 +79,15 @@ function clientsWrites(node: string, key: string, evidence: Evidence): readonly 
 
 /** Whether a change may have taken what may have been there; a look takes nothing. */
 function mayTake({ how, before, after }: Change, value: string): boolean {
-  if (how === 'sample' || stores(before, value) === 'no') return false;
+  if (how === 'sample') return false;
   // After a gap nothing is known, nor whose time it was that was over.
   if (how === 'expired' && !before.held) return false;
   return how !== 'command' || stores(after, value) === 'no';
 }
 
 /** Whether a change may have given what was there more time. */
-function mayProlong({ how, applied, onlyNew }: Change): boolean {
-  return how === 'gap' || (how === 'command' && applied !== 'no' && !onlyNew);
-}
-
-/**
- * Whether a key was looked at by a clock that was certainly past this time. Say c1's may or may not have been over when c2's
- * SET NX came in the same millisecond: when c2 deletes the key it is not c1's any more, whatever became of the SET.
- */
-function isOver({ how, after }: Change, overMs: number): boolean {
-  return how === 'expired' && after.expires.fromMs > overMs;
+function mayProlong({ how, onlyNew }: Change): boolean {
+  return how === 'gap' || (how === 'command' && !onlyNew);
 }
 
 /** Those before a request; with them that what was there had expired, of which only the request tells. */
