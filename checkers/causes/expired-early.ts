@@ -41,6 +41,7 @@ export const expiredEarly: Reason = (contest, evidence) => {
   // Then the clock was set back before any client asked for the key. A server removes expired keys by itself, in a while.
   const isSetBack = gone.serverWallMs < last.expiresWallMs - BLUR_MS;
   const ahead = isSetBack ? overMeanwhile(last, gone.node, gone.atNs, evidence) : undefined;
+  if (isSetBack && !(ahead && foundNone(contest))) return undefined;
   const movedMs = ahead?.aheadMs ?? movedBetween(origin, gone);
   const leftMs = origin.expiresWallMs - origin.serverWallMs - (gone.atNs - ranFrom(origin)) / 1e6;
   // By the machine's own clock there was time left.
