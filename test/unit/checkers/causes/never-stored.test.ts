@@ -479,25 +479,6 @@ it('the owners of a key are known where all of it is', () => {
   expect(owners({ type: 'hash', complete: false, parts })).toBeUndefined();
 });
 
-describe('what the client itself may have stored', () => {
-  /** c2's own command, that ran before its answer at 4.5 s, is read more than two seconds after it. */
-  const readLate = (aheadMs: number) => {
-    const story = new Story();
-    for (const client of ['c1', 'c2', 'c3']) story.up(client);
-    story.watch(0, 'r1');
-    for (const at of [0.5, 1.75, 2.75, 3.75, 8]) story.sample(at, 'r1', { skewMs: aheadMs, unseen: [KEY] });
-    held(story, 'c1', 1);
-    held(story, 'c2', 2);
-    held(story, 'c1', 3);
-    story.grant('c2', 4.5).release('c2', 6);
-    return story.command(6.7, 'r1', 'c2', ['SET', KEY, 'late', 'PX', '5000'], -2_201 + aheadMs);
-  };
-
-  it('counts by its own stamp, however late it was read', () => {
-    expect(found(readLate(0))).toEqual([]);
-  });
-});
-
 it('a server that was dead is no proof that nothing else had granted it, where one answers for the key', () => {
   const killed: FaultEffect = { kind: 'killed', who: ['r1'] };
   const dead = run().fault(4.2, 0, 'kill', 'strike', { targets: ['r1'], effects: [killed] });
