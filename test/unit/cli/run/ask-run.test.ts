@@ -5,6 +5,7 @@ import { decideRun } from '../../../../cli/run/decide-run.js';
 import { askSeries, parseRunFlags } from '../../../../cli/run/flags.js';
 import { askMachine } from '../../../../cli/run/machine-flags.js';
 import { requestOf } from '../../../../cli/run/prepare-run.js';
+import { services } from '../../../../harness/topologies/services.js';
 import type { RunConfig } from '../../../../harness/vocabulary/run.js';
 import { MIXED_HOLDS } from '../../../../workloads/hold-times.js';
 
@@ -24,6 +25,16 @@ describe('what is asked for', () => {
   test('a lease that is not asked for is not whole seconds, so that one in the wrong unit shows', () => {
     expect(asked().settings.leaseMs % 1_000).not.toBe(0);
     expect(asked('--lease', '5s').settings.leaseMs).toBe(5_000);
+  });
+
+  test('a default does not warn of itself; a lease that hides what failovers lose is warned of', () => {
+    const warnings = (...argv: string[]) => decideRun(asked(...argv), {}, 1).warnings;
+    for (const { name, topologies } of Object.values(services))
+      for (const topology of Object.keys(topologies))
+        expect(warnings('--service', name, '--topology', topology), `${name}, ${topology}`).toEqual([]);
+    expect(warnings('--topology', 'sentinel', '--lease', '3s')).toEqual([
+      'a lease of 3000 ms is below two and a half failovers (4000 ms): many holds end before the lock can be granted again, so little can be found',
+    ]);
   });
 
   test('without --hold holds are mixed, with more clients and keys beside the long ones', () => {
