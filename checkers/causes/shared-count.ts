@@ -25,7 +25,7 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
-import { wasMovedBetween } from './meanwhile.js';
+import { READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { type Account, accountsOf, type Count, type Direction, numberIn } from './shared-accounts.js';
 import { countsUp } from './token-counts.js';
@@ -56,7 +56,7 @@ export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefi
   const count: Count = { direction, absent: model.kind === 'semaphore' && direction < 0 ? model.permits : 0 };
   const wrong = wrongGrant(overlap.second, one, count, model, evidence, related);
   if (!wrong || holders.some(({ at }) => at >= wrong.until)) return undefined;
-  return expiredCount(holders, wrong, overlap, count, evidence) ?? excessReturn(holders, wrong, overlap, count);
+  return expiredCount(holders, wrong, overlap, count, evidence, input) ?? excessReturn(holders, wrong, overlap, count);
 }
 
 /** The only change of a number by one that the client made in the attempt that was granted, in which it stored nothing else. */
@@ -142,8 +142,10 @@ function expiredCount(
   overlap: Overlap,
   count: Count,
   evidence: Evidence,
+  { observations }: CheckInput,
 ): Cause | undefined {
-  const fates = holders.map((one) => fateOf(one, holders, wrong, count));
+  const isEven = cameOutEven(holders, wrong, count);
+  const fates = holders.map((one) => fateOf(one, holders, wrong, count, isEven));
   const lost = fates.findIndex((fate) => fate !== 'counted');
   const loss = fates[lost];
   if (fates.includes(undefined) || loss === undefined || loss === 'counted') return undefined;
@@ -151,8 +153,13 @@ function expiredCount(
   const { hold, node, key, list } = one;
   const set = lastTimed(list, loss.before);
   if (set?.by?.client === undefined) return undefined;
-  if (wasMovedBetween(node, set.ranFromNs, loss.atNs, evidence)) return undefined;
+  const fromNs = isEven ? list[0]!.ranFromNs : set.ranFromNs;
+  if (wasMovedBetween(node, fromNs, loss.atNs, evidence)) return undefined;
   const { by } = set;
+  // Nor by a jump that nobody told of, and that no look has shown yet.
+  const shows = observations.line(loss.line);
+  const passedMs = (loss.atNs - set.atNs) / 1e6;
+  if (shows?.type !== 'command' || shows.serverWallMs - by.serverWallMs > passedMs + READING_MS) return undefined;
   const time = `by the time that ${by.client} had set for it (${by.name})`;
   return {
     name: 'count-expired',
@@ -164,6 +171,17 @@ function expiredCount(
       leaseLink({ hold }),
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/**
+ * Whether nobody had given back more than it had taken in all that time, and time alone took the number: then who took out of a new
+ * number what it had been counted in before did so because the old one had expired.
+ */
+function cameOutEven(holders: readonly Counted[], { until }: Wrong, count: Count): boolean {
+  const { list } = holders[0]!;
+  const balance = accountsOf(list, count).between(0, until);
+  const isOfTime = list.every(({ after, how }, n) => n >= until || after.exists === 'yes' || how === 'expired');
+  return balance !== undefined && !excessIn(balance, holders) && isOfTime;
 }
 
 /** The last of the changes before a place that changed the time of what is there. */
@@ -188,6 +206,7 @@ function fateOf(
   holders: readonly Counted[],
   { until, left, line, atNs }: Wrong,
   count: Count,
+  isEven: boolean,
 ): Loss | 'counted' | undefined {
   const accounts = accountsOf(list, count);
   const from = accounts.madeAt(at);
@@ -196,7 +215,7 @@ function fateOf(
   const end = isGone ? gone : until;
   const balance = accounts.between(Math.max(from, 0), end);
   const inIt = holders.filter((holder) => holder.at >= from && holder.at < end);
-  if (!balance || excessIn(balance, inIt)) return undefined;
+  if (!balance || (!isEven && excessIn(balance, inIt))) return undefined;
   if (!isGone) return left.exists === 'no' ? { before: until, line, atNs } : 'counted';
   const change = list[gone]!;
   return change.how === 'expired' ? { before: gone, line: change.line, atNs: change.atNs } : undefined;
@@ -204,13 +223,15 @@ function fateOf(
 
 function excessReturn(
   holders: readonly Counted[],
-  { until }: Wrong,
+  { until, left }: Wrong,
   overlap: Overlap,
   count: Count,
 ): Cause | undefined {
-  const { list, node, key } = holders[0]!;
-  const balance = accountsOf(list, count).between(0, until);
-  const excess = balance && excessIn(balance, holders);
+  // Where time had taken the number nobody had made it wrong.
+  const before = holders[0]!.list[until - 1]?.after;
+  if (left.exists !== 'yes' && before?.exists === 'yes' && numberIn(before) !== count.absent) return undefined;
+  const { node, key } = holders[0]!;
+  const excess = excessSinceMade(holders, until, count);
   if (!excess) return undefined;
   const [client, { taken, returned, last }] = excess;
   const held = heldBy(client, holders);
@@ -225,6 +246,19 @@ function excessReturn(
       grantedLink(overlap),
     ].sort((a, b) => a.atNs - b.atNs),
   };
+}
+
+/**
+ * Who gave back more of the number that is there than it had taken of it and did not hold. Who had a part in an earlier one, which
+ * time took, may give back to this one what it had taken of that.
+ */
+function excessSinceMade(holders: readonly Counted[], until: number, count: Count): [string, Account] | undefined {
+  const accounts = accountsOf(holders[0]!.list, count);
+  const from = accounts.lostBy(until - 1) + 1;
+  const [before, since] = [accounts.between(0, from), accounts.between(from, until)];
+  const inIt = holders.filter(({ at }) => at >= from);
+  if (!before || !since) return undefined;
+  return excessIn(new Map([...since].filter(([client]) => !before.has(client))), inIt);
 }
 
 /** The first that gave back more than it had taken and did not hold. */

@@ -1,5 +1,5 @@
 /** Runs that the oracle found to be explained falsely, each told in its fewest lines. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
 import type { FaultRecord } from '../../../../harness/vocabulary/history.js';
 import { KEY, Story } from '../build.js';
@@ -518,4 +518,66 @@ it('a script that asked for another key, too, may have gone by that, and not hav
   };
   expect(names(story(['exists', KEY]))).toEqual(['clock-jumped']);
   expect(names(story(['get', `{${KEY}}:until`], ['exists', KEY]))).toEqual(['unexplained']);
+});
+
+describe('of a semaphore of one permit, counted in one number', () => {
+  const ask = (s: Story, at: number, client: string, ...calls: string[][]) =>
+    calls.reduce(
+      (told, argv) => told.command(at, 'r1', 'lua', argv),
+      s.command(at, 'r1', client, ['EVAL', 'x', '1', KEY]),
+    );
+  const take = (s: Story, at: number, client: string, ttlMs?: number) =>
+    ask(s, at, client, ['get', KEY], ['incr', KEY], ...(ttlMs ? [['pexpire', KEY, String(ttlMs)]] : []));
+  const giveBack = (s: Story, at: number, client: string) => ask(s, at, client, ['exists', KEY], ['decr', KEY]);
+  const ONE_SERVER = {
+    topology: 'any',
+    runtime: 'netns',
+    serverVersion: '7.0.15',
+    settings: [],
+    quorum: { kind: 'primary' as const },
+  };
+  const opened = () =>
+    new Story()
+      .promised({ kind: 'semaphore', permits: 1 })
+      .event(0, { type: 'deployment', ...ONE_SERVER })
+      .up('c1')
+      .up('c2')
+      .up('c3')
+      .watch(0.1, 'r1')
+      .sample(0.15, 'r1');
+  const said = (story: Story) => [
+    ...new Set(names(story.grant('c2', 3).release('c1', 4).release('c2', 4.1).sample(9, 'r1'))),
+  ];
+
+  it('what was given back too often of a number that time has taken since is not why', () => {
+    const story = (ttlMs?: number) => {
+      const told = giveBack(giveBack(take(opened(), 0.2, 'c3', ttlMs), 0.4, 'c3'), 0.45, 'c3');
+      return take(take(told.grant('c1', 1), 0.9995, 'c1', ttlMs), 2.9995, 'c2');
+    };
+    expect(said(story())).toEqual(['returned-too-often']);
+    expect(said(story(500))).not.toContain('returned-too-often');
+  });
+
+  it('who gives back to a new number what it had taken of one that time took has not given back too often', () => {
+    const story = (ttlMs?: number) =>
+      take(
+        giveBack(take((ttlMs ? take(opened(), 0.2, 'c3', ttlMs) : opened()).grant('c1', 1), 0.9995, 'c1'), 2, 'c3'),
+        2.9995,
+        'c2',
+      );
+    expect(said(story())).toEqual(['returned-too-often']);
+    expect(said(story(500))).not.toContain('returned-too-often');
+  });
+
+  it('a number that expired by a clock that jumped just before, which nothing but the stamps tells of', () => {
+    const story = (jumpedMs: number) => {
+      const told = take(opened().grant('c1', 1), 0.9995, 'c1', jumpedMs > 0 ? 3_000 : 1_500);
+      told
+        .command(2.9995, 'r1', 'c2', ['EVAL', 'x', '1', KEY], jumpedMs)
+        .command(2.9995, 'r1', 'lua', ['get', KEY], jumpedMs);
+      return told.command(2.9995, 'r1', 'lua', ['incr', KEY], jumpedMs);
+    };
+    expect(said(story(0))).toContain('count-expired');
+    expect(said(story(2_000))).not.toContain('count-expired');
+  });
 });

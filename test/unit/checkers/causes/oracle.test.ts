@@ -6,6 +6,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cases, SEED } from '../../../support/drawn.js';
+import { ORACLES } from './every-cause.js';
 import { setups } from './oracle/drawing.js';
 import { type Judged, judged } from './oracle/judged.js';
 import { play } from './oracle/run.js';
@@ -32,13 +33,9 @@ const EVERY = [
   'overwritten',
   'released-by-other',
   'shared-owner',
-  // In a hundred runs there may be one, or none.
-  ...(isDeep ? ['client-cut-off', 'split-brain'] : []),
 ];
-/** Each comes about by itself some times in ten thousand runs. */
-const RARE = isDeep
-  ? ['counter-expired', 'counter-removed', 'released-by-itself', 'shortened-by-other', 'token-drawn-early']
-  : [];
+/** The others come about by themselves some times in ten thousand runs. */
+const RARE = isDeep ? ORACLES['oracle.test.ts'] : [];
 
 /** How often each cause was true, and named where it was the only one. */
 class Counts {

@@ -8,6 +8,7 @@ import { fifo } from '../../../../checkers/liveness/fifo.js';
 import { starved } from '../../../../checkers/liveness/starved.js';
 import type { Violation } from '../../../../harness/vocabulary/verdict.js';
 import { cases, SEED } from '../../../support/drawn.js';
+import { ORACLES } from './every-cause.js';
 import { setups } from './queue-oracle/drawing.js';
 import { play, type Run } from './queue-oracle/run.js';
 import { trueBlocker, truePassing } from './queue-oracle/truth.js';
@@ -20,7 +21,7 @@ const RUNS = 50;
 /** Each comes about by itself in every draw. */
 const EVERY = ['granted-past-queue', 'place-removed', 'queue-head-gone', 'prolonged-too-long'];
 /** Each comes about some times in a thousand runs. */
-const RARE = isDeep ? ['key-never-expires', 'outlives-its-lease', 'prolonged-for-others'] : [];
+const RARE = isDeep ? ORACLES['queue-oracle.test.ts'] : [];
 
 function judged(run: Run): { finding: Violation; truth: Set<string> }[] {
   const acquire = (client: string, id: number) => run.acquires.find((one) => one.client === client && one.id === id)!;

@@ -1,0 +1,69 @@
+/** By what each cause is judged: by which oracle, or why by none and by which tests of its links then. */
+
+/** What each oracle must name in the deep layer, where its model says that it was true. */
+export const ORACLES = {
+  'oracle.test.ts': [
+    'adopted-stale-key',
+    'client-cut-off',
+    'client-paused',
+    'client-slow',
+    'clock-jumped',
+    'clock-ran-fast',
+    'counter-expired',
+    'counter-removed',
+    'evicted',
+    'failover-lost-write',
+    'granted-late',
+    'lease-too-short',
+    'minority-granted',
+    'never-granted',
+    'node-forgot',
+    'not-told',
+    'overwritten',
+    'released-by-itself',
+    'released-by-other',
+    'shared-owner',
+    'shortened-by-other',
+    'split-brain',
+    'taken-over-by-clock',
+    'token-drawn-early',
+  ],
+  'queue-oracle.test.ts': [
+    'granted-past-queue',
+    'key-never-expires',
+    'outlives-its-lease',
+    'place-removed',
+    'prolonged-for-others',
+    'prolonged-too-long',
+    'queue-head-gone',
+  ],
+  'count-oracle.test.ts': ['count-expired', 'returned-too-often'],
+} as const;
+
+/** Why no oracle judges it, and the tests, from `test/unit/checkers` on, that take each of its links away. */
+export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: string }>> = {
+  'asking-unasked': {
+    why: 'no model has slots of a Cluster on their way from one node to another, which answer ASK and take ASKING',
+    tests: 'causes/asking-unasked.test.ts',
+  },
+  'went-on-trying': {
+    why: 'it is one command that was seen too late of an acquire that no model has: one that waits, whose commands may take their time',
+    tests: 'liveness/overstayed.test.ts',
+  },
+  'removed-early': {
+    why: 'etcd and PostgreSQL tell themselves who removed what and when: there is no reading of commands that a model could refute',
+    tests: 'causes/own-record.test.ts',
+  },
+  'session-lost': {
+    why: 'as for removed-early: the record says which session held it, and when its server was gone',
+    tests: 'causes/own-record.test.ts',
+  },
+  'failover-lost-row': {
+    why: 'as for removed-early: the record says what each server had when it was promoted',
+    tests: 'causes/own-record.test.ts',
+  },
+  'local-to-one-server': {
+    why: 'as for removed-early: the record says which server each session was of',
+    tests: 'causes/own-record.test.ts',
+  },
+};
