@@ -15,6 +15,7 @@ import { UsageError } from '../cli/common/errors.js';
 import { commandToReproduce } from '../cli/common/reproduce.js';
 import { readRun } from '../cli/judge/judge.js';
 import { readConfig } from '../harness/record/store.js';
+import { acceptCampaign } from './accept-campaign.js';
 import { areas, type Claim, type ClaimedRuns } from './claims.js';
 
 interface Job {
@@ -39,7 +40,9 @@ interface AcceptFlags extends BatchFlags {
 /** Prints a line for each run and a table of all; the process's exit status is 1 where too few said it. */
 export async function benchAccept(argv: string[]): Promise<void> {
   const [name = '', ...rest] = argv;
-  if (!Object.hasOwn(areas, name)) throw new UsageError(`accept what? known: ${Object.keys(areas).join(', ')}`);
+  if (name === 'campaign') return acceptCampaign(rest);
+  if (!Object.hasOwn(areas, name))
+    throw new UsageError(`accept what? known: ${Object.keys(areas).join(', ')}, campaign`);
   const command = addBatchFlags(new Command('accept'))
     .option('--resume', 'judge what is in --out already again, and make only the runs that are not')
     .option('--only <names>', 'only these cases, with commas between them; then too few may be there to say it')

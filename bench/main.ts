@@ -31,7 +31,7 @@ const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise
   },
   accept: {
     summary:
-      'how many plain runs say what they must, by area: accept truth, blame, plain, faults, languages or services',
+      'how many plain runs say what they must, by area (accept truth, blame, plain, faults, languages or services), and whether a campaign survives being killed (accept campaign)',
     run: benchAccept,
   },
   conform: {
