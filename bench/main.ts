@@ -9,6 +9,7 @@ import { benchCheckers } from './checkers.js';
 import { benchConform } from './conform.js';
 import { benchHistory } from './history.js';
 import { benchHunt } from './hunt.js';
+import { benchPackage } from './package.js';
 import { benchPlain } from './plain.js';
 import { benchPower } from './power.js';
 import { benchPublish } from './publish.js';
@@ -18,6 +19,10 @@ import { benchStarts } from './starts.js';
 const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise<void> }> = {
   ready: { summary: 'how fast a deployment is ready, and what recording costs', run: benchReady },
   starts: { summary: 'how long six clients of a lock take to start: --lock redisson/rlock', run: benchStarts },
+  package: {
+    summary: 'size, packages and time of an installation, and the time to a first verdict in an empty folder',
+    run: benchPackage,
+  },
   history: { summary: 'time and memory to read a long run back, and to judge and report it', run: benchHistory },
   plain: { summary: 'what a plain run comes to, and what it costs to keep, judge and report it', run: benchPlain },
   hunt: {
