@@ -1,5 +1,5 @@
 /**
- * The action's one step: runs the lock on each topology and says what came of it the way GitHub hears it (annotations, outputs),
+ * The action's one step: runs the lock on each topology, in each image where some are named, and says what came of it the way GitHub hears it (annotations, outputs),
  * and as a badge. What is asked comes by the environment, never by a command line. Exit status: the worst of the runs'.
  */
 import { spawnSync } from 'node:child_process';
@@ -14,29 +14,36 @@ const ORDER = [0, 2, 3, 1];
 const VERDICTS = { 0: 'held', 1: 'violated', 2: 'unknown', 3: 'unknown' };
 const COLOURS = { held: 'brightgreen', violated: 'red', unknown: 'lightgrey' };
 
-const { LOCK = '', TOPOLOGIES = 'single', MINUTES = '2', FAIL_ON = 'lock', FLAGS = '' } = process.env;
+const { LOCK = '', TOPOLOGIES = 'single', IMAGES = '', MINUTES = '2', FAIL_ON = 'lock', FLAGS = '' } = process.env;
 
-const topologies = TOPOLOGIES.split(',')
-  .map((name) => name.trim())
-  .filter(Boolean);
+const topologies = named(TOPOLOGIES);
+const images = named(IMAGES);
 const minutes = Number(MINUTES);
 if (topologies.length === 0) endWith('the input `topologies` names none');
 if (!(minutes > 0 && minutes <= 300)) endWith(`the input \`minutes\` is "${MINUTES}": give a number up to 300`);
-const seconds = Math.max(5, Math.floor((minutes * 60) / topologies.length));
+const wrong = images.find((image) => image.startsWith('-'));
+if (wrong !== undefined) endWith(`the input \`images\` names "${wrong}", which is no image`);
+// Without images they are processes of this machine.
+const runs = topologies.flatMap((topology) =>
+  images.length === 0 ? [{ topology }] : images.map((image) => ({ topology, image })),
+);
+const seconds = Math.max(5, Math.floor((minutes * 60) / runs.length));
 const more = FLAGS.split('\n')
   .map((line) => line.trim())
   .filter(Boolean);
 
 mkdirSync(OUT, { recursive: true });
-const statuses = topologies.map((topology) => {
+const statuses = runs.map(({ topology, image }) => {
+  const where = image === undefined ? topology : `${topology}, ${image}`;
   const asked = [`--topology=${topology}`, `--fail-on=${FAIL_ON}`, `--time-limit=${seconds}s`, `--out=${OUT}`];
-  const flags = [...asked, ...(LOCK === '' ? [] : [`--lock=${LOCK}`]), ...more];
-  console.log(`::group::lock-torture on ${topology}`);
+  const inImage = image === undefined ? [] : ['--runtime=docker', `--image=${image}`];
+  const flags = [...asked, ...inImage, ...(LOCK === '' ? [] : [`--lock=${LOCK}`]), ...more];
+  console.log(`::group::lock-torture on ${where}`);
   rmSync(join(OUT, 'latest'), { force: true });
   const ended = spawnSync(process.execPath, [program(), ...flags], { stdio: 'inherit' });
   const status = statusOf(ended.status);
   console.log('::endgroup::');
-  tell(topology, status);
+  tell(where, status);
   return status;
 });
 const worst = statuses.reduce((one, other) => (ORDER.indexOf(other) > ORDER.indexOf(one) ? other : one), 0);
@@ -49,6 +56,13 @@ writeFileSync(
 if (process.env.GITHUB_OUTPUT)
   appendFileSync(process.env.GITHUB_OUTPUT, `verdict=${verdict}\nbadge=${resolve(badge)}\n`);
 process.exitCode = worst;
+
+function named(list) {
+  return list
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+}
 
 /** What is no verdict of a run that this one made is none: Node itself ends with 1 where a program throws. */
 function statusOf(status) {
@@ -63,14 +77,14 @@ function program() {
 }
 
 /** An annotation: at the line of the lock's file where a stack names one, else at its beginning. */
-function tell(topology, status) {
+function tell(where, status) {
   if (status === 0) return;
   const results = status === 3 ? undefined : latest();
   const headline = results?.headline ?? 'it could not run: see the log';
   const [worstOne] = results?.violations ?? [];
   const message = [headline, worstOne?.cause?.sentence, results && `Repeat: ${results.reproduce}`].filter(Boolean);
   const level = status === 1 ? 'error' : 'warning';
-  const properties = [`title=${property(`lock-torture on ${topology}`)}`, ...place(results)];
+  const properties = [`title=${property(`lock-torture on ${where}`)}`, ...place(results)];
   console.log(`::${level} ${properties.join(',')}::${escaped(message.join('\n').slice(0, LONGEST_MESSAGE))}`);
 }
 

@@ -410,7 +410,38 @@ describe('the step of the GitHub action', () => {
     ]);
   });
 
+  it('runs each topology in containers of each image, and names both where it tells', async () => {
+    const elsewhere = join(home, 'images');
+    mkdirSync(join(elsewhere, 'node_modules/lock-torture/bin'), { recursive: true });
+    writeFileSync(
+      join(elsewhere, 'node_modules/lock-torture/bin/torture.mjs'),
+      "console.log(process.argv.slice(2).join(' ')); process.exit(3);",
+    );
+    const asked = {
+      TOPOLOGIES: 'single, sentinel',
+      IMAGES: 'redis:8, valkey/valkey:9',
+      MINUTES: '4',
+      LOCK: 'set-nx-px',
+    };
+    const { status, output } = await step(asked, elsewhere);
+    expect(status).toBe(3);
+    const ran = output.split('\n').filter((line) => line.startsWith('--topology'));
+    expect(ran.map((line) => line.replace(/ --out=\S+/, ''))).toEqual(
+      ['single', 'sentinel'].flatMap((topology) =>
+        ['redis:8', 'valkey/valkey:9'].map(
+          (image) =>
+            `--topology=${topology} --fail-on=lock --time-limit=60s --runtime=docker --image=${image} --lock=set-nx-px`,
+        ),
+      ),
+    );
+    expect(output).toContain('::warning title=lock-torture on sentinel%2C valkey/valkey%3A9::it could not run');
+  });
+
   it.each([
+    [
+      { IMAGES: 'redis:8, --lock' },
+      '::error title=lock-torture::the input `images` names "--lock", which is no image\n',
+    ],
     [{ MINUTES: 'two' }, '::error title=lock-torture::the input `minutes` is "two": give a number up to 300\n'],
     [{ TOPOLOGIES: ' , ' }, '::error title=lock-torture::the input `topologies` names none\n'],
   ])('refuses %j in one line', async (env, line) => {
