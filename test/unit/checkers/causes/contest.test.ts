@@ -1,0 +1,138 @@
+/** Who was granted first, which copy of a grant is that grant's, and who took it anew: each with a story in which it decides. */
+import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import { EPOCH_WALL_MS, KEY, Story } from '../build.js';
+import { causeNames, FIRST_TAKE, grantedByR1, overwrites, SECOND_TAKE, twoGrants } from './two-grants.js';
+
+const texts = (story: Story) => mutualExclusion.check(story.input()).violations[0]!.cause.chain.map(({ text }) => text);
+const REPLICA = { role: 'replica' } as const;
+const copyOf = (value: string) => ['SET', KEY, value, 'PXAT', String(EPOCH_WALL_MS + 5_999)];
+
+it('of two nodes the one whose client had the answer first granted first, although it was read later', () => {
+  const story = new Story().up('c1').up('c2').grant('c1', 2.5).grant('c2', 3).release('c1', 4).release('c2', 4);
+  story.watch(0, 'r1').watch(0, 'r2').sample(0.5, 'r1').sample(0.5, 'r2', REPLICA);
+  story.looks(2.4, 2.6, 'r1').looks(2.6, 2.8, 'r2', REPLICA).looks(2.8, 3.3, 'r2');
+  // The harness was late to read it.
+  story.take(3.1, 'r1', 'c1', 'value-of-c1', -601).take(SECOND_TAKE, 'r2', 'c2');
+  expect(causeNames(story)).toEqual(['failover-lost-write']);
+});
+
+/** r2 has c1's key from r1 by replication, loses it, and grants it to c2 as the new primary. */
+describe('a key that came to the new primary', () => {
+  interface Telling {
+    before?: (story: Story) => Story;
+    value?: string;
+    onR1?: (story: Story) => Story;
+    onR2?: (story: Story) => Story;
+    owner?: string;
+  }
+  const c3Removes = (story: Story) => story.command(2, 'r1', 'c3', ['DEL', KEY]);
+  const removed = (story: Story) => story.command(2.001, 'r2', 'link', ['DEL', KEY]);
+  const through = ({ before = (s) => s, value = 'value-of-c1', onR1 = c3Removes, onR2 = removed }: Telling = {}) => {
+    const story = twoGrants().watch(0, 'r1').watch(0, 'r2').sample(0.1, 'r1').sample(0.1, 'r2', REPLICA);
+    before(story).looks(0.6, 0.9, 'r1').looks(0.6, 0.9, 'r2', REPLICA);
+    story.take(FIRST_TAKE, 'r1', 'c1', value).command(1, 'r2', 'link', copyOf(value));
+    story.looks(1.1, 1.9, 'r1', { owner: value }).looks(1.1, 1.9, 'r2', { ...REPLICA, owner: value });
+    return onR2(onR1(story)).sample(2.5, 'r2').take(SECOND_TAKE, 'r2', 'c2');
+  };
+
+  it('was removed from the one before it, which told it to', () => {
+    expect(causeNames(through())).toEqual(['released-by-other']);
+  });
+
+  it('is of this grant, although its client had stored that value before, and that had come, too', () => {
+    const earlier = (story: Story) =>
+      story
+        .take(0.2, 'r1', 'c1', 'mine')
+        .command(0.21, 'r2', 'link', copyOf('mine'))
+        .unlock(0.3, 'r1', 'c1', 'mine')
+        .command(0.31, 'r2', 'link', ['DEL', KEY]);
+    expect(causeNames(through({ before: earlier, value: 'mine' }))).toEqual(['released-by-other']);
+  });
+
+  it('is of this grant, although its client had stored that value before, and removed it in the same script', () => {
+    const tried = (story: Story) =>
+      story
+        .command(0.2, 'r1', 'c1', ['EVAL', 'try', '1', KEY, 'mine'])
+        .command(0.2, 'r1', 'lua', ['set', KEY, 'mine'])
+        .command(0.2, 'r1', 'lua', ['del', KEY]);
+    expect(causeNames(through({ before: tried, value: 'mine' }))).toEqual(['released-by-other']);
+  });
+
+  it('was lost by what came after the grant, whoever had the key before', () => {
+    const before = (story: Story) => story.take(0.2, 'r1', 'c3').unlock(0.3, 'r1', 'c3');
+    expect(causeNames(through({ before }))).toEqual(['released-by-other']);
+  });
+
+  it('was not lost by what became of it on the other one later', () => {
+    const later = (story: Story) => story.command(2.2, 'r1', 'c3', ['DEL', KEY]);
+    expect(causeNames(through({ onR1: later }))).toEqual(['unexplained']);
+  });
+
+  describe('and that another one had there then', () => {
+    const set = (at: number, client: string) => (story: Story) =>
+      story.command(at, 'r1', client, ['SET', KEY, `value-of-${client}`, 'PX', '5000']);
+    const came = (story: Story) =>
+      story.command(2.001, 'r2', 'link', copyOf('value-of-c3')).command(2.7, 'r2', 'c3', ['DEL', KEY]);
+
+    it('was overwritten by it on the one before', () => {
+      expect(causeNames(through({ onR1: set(2, 'c3'), onR2: came }))).toEqual(['overwritten']);
+    });
+
+    it('was not, if it took it there only later, or was a third one', () => {
+      expect(causeNames(through({ onR1: set(2.2, 'c3'), onR2: came }))).toEqual(['unexplained']);
+      expect(causeNames(through({ onR1: set(2, 'c4'), onR2: came }))).toEqual(['unexplained']);
+    });
+
+    it('was not, if what came was a removal, and the same one asked here, too', () => {
+      expect(causeNames(through({ onR1: set(2, 'c2') }))).toEqual(['unexplained']);
+    });
+  });
+});
+
+describe('who took it anew', () => {
+  const told = (story: Story) => texts(story.take(SECOND_TAKE, 'r1', 'c2'));
+
+  it('was not its holder, which stored its own once more', () => {
+    const again = grantedByR1().command(1.5, 'r1', 'c3', ['DEL', KEY]).take(2, 'r1', 'c1').unlock(2.5, 'r1', 'c1');
+    expect(told(again).join()).not.toContain('let c1 have');
+  });
+
+  it('was its holder by another value', () => {
+    const another = grantedByR1().command(1.5, 'r1', 'c3', ['DEL', KEY]);
+    another.take(2, 'r1', 'c1', 'another').unlock(2.5, 'r1', 'c1', 'another');
+    expect(told(another)).toContain('r1 let c1 have lock:0 (SET)');
+  });
+
+  it('was nobody whose script removed it at once', () => {
+    const emptied = grantedByR1()
+      .command(2, 'r1', 'c3', ['EVAL', 'reset', '1', KEY])
+      .command(2, 'r1', 'lua', ['set', KEY, 'none'])
+      .command(2, 'r1', 'lua', ['del', KEY]);
+    expect(causeNames(emptied.take(SECOND_TAKE, 'r1', 'c2'))).toEqual(['released-by-other']);
+  });
+});
+
+describe('a write that finds the holder’s key', () => {
+  it('is known to have found it where its node was no replica meanwhile', () => {
+    const story = (role: 'primary' | 'replica') =>
+      overwrites(
+        grantedByR1().watch(0, 'r2').looks(0.6, 1.5, 'r1').looks(1.6, 1.8, 'r1', { role }).looks(1.9, 3, 'r1'),
+      );
+    expect(causeNames(story('replica'))).toEqual(['unexplained']);
+  });
+
+  it('has the same owner where both are the only one in a hash', () => {
+    const story = twoGrants().watch(0, 'r1').sample(0.5, 'r1');
+    for (const [at, client] of [
+      [FIRST_TAKE, 'c1'],
+      [SECOND_TAKE, 'c2'],
+    ] as const)
+      story
+        .command(at, 'r1', client, ['EVAL', 'take', '1', KEY, 'same'])
+        .command(at, 'r1', 'lua', ['hexists', KEY, 'same'])
+        .command(at, 'r1', 'lua', ['hset', KEY, 'same', '1'])
+        .command(at, 'r1', 'lua', ['pexpire', KEY, '5000']);
+    expect(causeNames(story)).toEqual(['shared-owner']);
+  });
+});
