@@ -171,6 +171,11 @@ describe('readers', () => {
   });
 
   it('not where it is not known by what a reader was counted, or on independent nodes', () => {
+    const twice = [
+      ['INCR', READERS],
+      ['INCR', READERS],
+    ];
+    expect(name({ first: twice, second: [...twice, setsTime] })).toBe('unexplained');
     expect(
       name({
         first: [
@@ -283,6 +288,11 @@ describe('permits', () => {
     expect(name({ between: same, second: (s) => take(s, 0.9995, 'c2', -1), third: earlier, grantSent: 0.94 })).toBe(
       'unexplained',
     );
+    // There was a permit too many before, but the one that was granted too often is c2's.
+    const surplus: Telling = (s) => giveBack(take(s, 0.8995, 'c1', 1), 0.91, 'c9');
+    const last: Telling = (s) => take(s, 0.9995, 'c2', 0);
+    const amid: Telling = (s) => take(s, 0.95, 'c3', 1);
+    expect(name({ first: surplus, between: same, second: last, third: amid, grantSent: 0.94 })).toBe('unexplained');
   });
 
   it('not where those who held are counted apart, or in opposite ways, or the third is', () => {
@@ -306,6 +316,22 @@ describe('permits', () => {
     // Of c1's own the removal took the count: without that nobody would have come in.
     const removed: Telling = (s) => timed(by(s, 0.95, 'c9', 'DEL', KEY));
     expect(name({ ...up, second: removed, between: same, third })).toBe('unexplained');
+  });
+
+  it('by the one count of the attempt, which removes no number and may make one', () => {
+    const third: Telling = (s) => by(s, 2.9995, 'c3', 'INCR', KEY);
+    const anew: Telling = (s) => up.first(by(by(s, 0.7, 'c9', 'INCR', KEY), 0.8993, 'c1', 'DEL', KEY));
+    expect(name({ first: anew, second: timed, between: same, third })).toBe('count-expired');
+    const ofThree: Telling = (s) => take(take(s.grant('c4', 0.95), 0.9495, 'c4', 1), 0.9995, 'c2', 0);
+    expect(name({ permits: 3, first: (s) => take(s, 0.8995, 'c1', 2), second: ofThree })).toBe('returned-too-often');
+    // What c1 stored on another server may be what the lock goes by.
+    const beside = (client: string): Telling => {
+      const also: Telling = (s) =>
+        s.watch(0.1, 'r2').sample(0.5, 'r2').command(0.8992, 'r2', client, ['SET', KEY, 'x']);
+      return (s) => up.first(also(s));
+    };
+    expect(name({ first: beside('c9'), second: timed, between: same, third })).toBe('count-expired');
+    expect(name({ first: beside('c1'), second: timed, between: same, third })).toBe('unexplained');
   });
 
   it('not by a number that a grant made, which counts up or down', () => {
