@@ -260,13 +260,36 @@ export const areas: Record<string, () => Promise<readonly ClaimedRuns[]>> = {
       ],
     },
     {
-      cases: ['go/redsync', 'go/redislock', 'python/redis-py', 'python/python-redis-lock', 'rust/rslock'].map(stopped),
+      cases: [
+        {
+          name: 'shedlock, late',
+          argv: [
+            ...[...onSingle('spring/shedlock'), '--nemesis', 'none', '--careless'],
+            ...['--hold', '0.5x..1.5x', '--lease', '1s'],
+          ],
+        },
+      ],
+      seeds: FIVE,
+      claims: [
+        {
+          what: 'a late unlock of ShedLock deletes the lock of the next holder, and is named',
+          of: 'runs',
+          least: 4,
+          says: isReleasedByOther,
+        },
+      ],
+    },
+    {
+      cases: [
+        ...['spring/lock-registry', 'go/redsync', 'go/redislock'],
+        ...['python/redis-py', 'python/python-redis-lock', 'rust/rslock'],
+      ].map(stopped),
       seeds: [1, 2],
       claims: [
         {
           what: 'a client that is stopped past its lease is a stale holder in any language, with the cause',
           of: 'runs',
-          least: 9,
+          least: 11,
           says: ({ violations }) =>
             violations.some((one) => one.class === 'stale' && one.cause.name === 'client-paused'),
         },

@@ -10,8 +10,7 @@ export const redissonFencedAfterDataLoss: Scenario = {
   settings: { leaseMs: 30_000, keys: 1, persistence: 'none' },
   expect: [
     { class: 'exclusion', kind: 'overlap', cause: 'node-forgot' },
-    // The counter has a key of its own, which the record does not follow: what became of it is not told.
-    { class: 'harm', kind: 'fence-repeat' },
+    { class: 'harm', kind: 'fence-repeat', cause: 'node-forgot' },
   ],
   async play(stage) {
     const [holder, other] = [stage.client(1), stage.client(2)];
