@@ -232,7 +232,7 @@ export const areas: Record<string, () => Promise<readonly ClaimedRuns[]>> = {
         {
           name: 'fenced, a server that forgets',
           argv: [
-            ...[...onSingle('redisson/fenced'), '--workload', 'fenced-resource', '--nemesis', 'amnesia'],
+            ...[...onSingle('redisson/fenced'), '--nemesis', 'amnesia'],
             ...['--persistence', 'none', ...HELD_LONG, '--clients', '4', '--keys', '2'],
           ],
         },
@@ -240,7 +240,7 @@ export const areas: Record<string, () => Promise<readonly ClaimedRuns[]>> = {
       seeds: FIVE,
       claims: [
         {
-          what: 'the tokens of RFencedLock fall back after a loss of data, and the resource is harmed',
+          what: 'the tokens of RFencedLock fall back after a loss of data, and a resource could not tell two holders apart',
           of: 'runs',
           least: 5,
           says: ({ violations }) => violations.some((one) => one.class === 'harm'),

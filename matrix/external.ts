@@ -25,11 +25,7 @@ const readWrite: LockColumn = {
   flags: ['--workload', 'read-write'],
 };
 const plainLocks = [...mutexes, readWrite];
-const fenced: LockColumn = {
-  lock: 'redisson/fenced',
-  topologies: ['single'],
-  flags: ['--workload', 'fenced-resource'],
-};
+const [fenced] = oneServer('redisson/fenced') as [LockColumn];
 const semaphores: LockColumn[] = oneServer('redisson/semaphore', 'redisson/permit-expirable').map((column) => ({
   ...column,
   flags: ['--workload', 'semaphore'],
@@ -53,9 +49,8 @@ export const externalRows: readonly Cell[] = [
     [[...plainLocks, fenced, ...semaphores, ...quorums, ...patientQuorum], 'safe', 'nothing happens'],
   ]),
   ...row('client-paused', flags('--nemesis', 'pause:holder', '--lease', '2s'), [
-    [[...plainLocks, ...quorums, ...patientQuorum], 'stale', 'a holder that sleeps past its lease cannot know'],
+    [[...plainLocks, fenced, ...quorums, ...patientQuorum], 'stale', 'a holder that sleeps past its lease cannot know'],
     [unowned, 'exclusion', anothersDeleted],
-    [[fenced], 'safe', 'the resource refuses what the sleeper writes when it wakes'],
   ]),
   ...row('holder-cut-off', flags('--workload', 'renewal', '--nemesis', 'partition:holder', '--lease', '1s'), [
     [oneServer('redisson/watchdog'), 'stale', 'it tells its client never that renewals fail'],
@@ -85,19 +80,17 @@ export const externalRows: readonly Cell[] = [
     [[fenced], 'harm', 'the counter of tokens begins anew'],
   ]),
   ...row('node-clock-forward', flags('--nemesis', 'clock:primary', ...LONG), [
-    [plainLocks, 'exclusion', 'the key expires on the server before its lease is over'],
+    [[...plainLocks, fenced], 'exclusion', 'the key expires on the server before its lease is over'],
     [
       quorums,
       'exclusion',
       'the key expires on one of the three that had granted',
       flags('--nemesis', 'skew-granted', ...LONG),
     ],
-    [[fenced], 'safe', 'two hold at once, but the counter survives and the resource refuses the elder'],
   ]),
   ...row('eviction', flags('--nemesis', 'evict', '--maxmemory-policy', 'volatile-ttl', ...LONG), [
-    [plainLocks, 'exclusion', 'a full server throws the lock away'],
+    [[...plainLocks, fenced], 'exclusion', 'a full server throws the lock away'],
     [quorums, 'exclusion', 'one of the three that had granted throws the lock away', play('redlock-node-evicts')],
-    [[fenced], 'safe', 'two hold at once, but the counter has no expiry, so a volatile policy leaves it alone'],
   ]),
   ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always'), [
     [[...plainLocks, fenced, ...quorums], 'safe', 'no server forgets a grant, and careful clients stop in time'],

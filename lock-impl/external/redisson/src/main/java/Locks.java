@@ -94,7 +94,37 @@ final class Locks implements Library {
 
   @Override
   public Granted take(String key, boolean read, long waitMs, long leaseMs) throws InterruptedException {
-    return variant.taking().take(clients, key, read, waitMs, leaseMs);
+    Granted granted = variant.taking().take(clients, key, read, waitMs, leaseMs);
+    if (granted == null || variant.says().containsKey("deadlines")) return granted; // refused, or a permit
+    var newest = new Newest(key + (read ? " read " : " write ") + Thread.currentThread().getId(), granted.holding());
+    held.put(newest.what(), newest);
+    return new Granted(newest, granted.token());
+  }
+
+  /** By key, mode and thread, the last grant. */
+  private final Map<String, Newest> held = new ConcurrentHashMap<>();
+
+  /**
+   * An unlock names no grant: it gives back what the thread has now. Who was granted a lock again, after the lease of an earlier
+   * grant had ended, has nothing of that left to give back, and an application would unlock the new one by it.
+   */
+  private final class Newest implements Holding {
+    private final String what;
+    private final Holding holding;
+
+    Newest(String what, Holding holding) {
+      this.what = what;
+      this.holding = holding;
+    }
+
+    String what() {
+      return what;
+    }
+
+    @Override
+    public boolean giveBack() throws Exception {
+      return held.get(what) == this && holding.giveBack();
+    }
   }
 
   @Override
