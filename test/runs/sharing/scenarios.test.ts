@@ -47,7 +47,7 @@ describe('on several servers', () => {
     const out = freshFolder();
     const asked = ['negative-expiry', '--servers', servers.join(','), '--out', out];
     const { status, output } = await torture(asked, { command: 'scenario' });
-    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('2 of 2 went as written') });
+    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('3 of 3 went as written') });
 
     const played = readdirSync(out).flatMap((name) => {
       const path = join(out, name, 'results.json');
@@ -77,8 +77,21 @@ describe('what the server has no commands for', () => {
     expect(status).toBe(2);
   });
 
-  test('is played on one that has them', { timeout: 180_000 }, async ({ skip }) => {
-    const plays = ['migrated-slot-keeps-the-lock', 'waitaof-one-replica-is-not-enough'];
+  test('is named, also where it is no command by itself', { timeout: 60_000 }, async ({ skip }) => {
+    const redis = await findRedis({ cacheFolder: cacheFolder(), say: () => {} });
+    const { commands } = await inspectServer(redis, ['DELIFEQ']);
+    if (commands.length > 0) skip('this server has it');
+    const play = ['coordinated-failover-keeps-the-lock', '--server', `redis@${redis.version}`];
+    const { output } = await torture([...play, '--out', freshFolder()], { command: 'scenario' });
+    expect(output).toContain(`it needs SENTINEL FAILOVER COORDINATED, which redis@${redis.version} has not`);
+  });
+
+  test('is played on one that has them', { timeout: 300_000 }, async ({ skip }) => {
+    const plays = [
+      'migrated-slot-keeps-the-lock',
+      'coordinated-failover-keeps-the-lock',
+      'waitaof-one-replica-is-not-enough',
+    ];
     const { status, output } = await torture([...plays, '--out', freshFolder()], { command: 'scenario' });
     if (output.includes('not tried')) skip('no such server can be fetched here');
     expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('2 of 2 went as written') });
