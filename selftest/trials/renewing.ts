@@ -140,7 +140,8 @@ export const renewingTrials: readonly Trial[] = [
       '600ms',
       '--hold',
       '1.5x..2.5x',
-      ...planFile('a-holder-dies'),
+      // One dies before it has extended, and another after that.
+      ...planFile('holders-die'),
     ],
     limitMs: 16_000,
     caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
