@@ -103,7 +103,8 @@ class HistoryReader {
       if (version === 1) this.version1 = new Version1(this.nodes);
     }
     if (!this.version1) return value;
-    const fields = version1Fields[value.type as HistoryBody['type']];
+    // Of any other type the table says that it is unknown; looking one up would make a string of whatever it is.
+    const fields = typeof value.type === 'string' ? version1Fields[value.type as HistoryBody['type']] : undefined;
     const problem = fields && (fieldProblem(value, common) ?? fieldProblem(value, fields));
     if (problem) throw this.damaged(problem);
     return this.version1.translate(value);

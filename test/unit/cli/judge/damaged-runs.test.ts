@@ -180,3 +180,10 @@ test.each(NAMES)('a field of %s that is nested 100,000 deep is one line', async 
   expect(line).toMatch(/something nested too deep|\[{10}/);
   expect(line!.length).toBeLessThan(2_000);
 });
+
+test('so is the type of a later line', async () => {
+  const lines = files['history.jsonl']!.trimEnd().split('\n');
+  lines[5] = replaced(JSON.parse(lines[5]!), ['type'], DEEP);
+  const { line } = await check({ 'history.jsonl': `${lines.join('\n')}\n` });
+  expect(line).toMatch(/line 6: unknown type (something nested too deep|\[{10})/);
+});
