@@ -31,7 +31,7 @@ interface Actor {
   nextId: number;
   running?: { id: number; op: OpName; hold?: number; key: string; sentNs: number };
   /** Not released yet, as the scheduler knows it. */
-  holds: { id: number; key: string; invokedNs: number }[];
+  holds: { id: number; key: string; invokedNs: number; takenNs: number }[];
 }
 
 /** Plays what the scheduler can record: one operation at a time for each client, stamps between sent and read. */
@@ -67,12 +67,16 @@ function played(all: readonly Step[]): HistoryEvent[] {
       if (type === 'ok' && (op === 'acquire' || op === 'extend') && pick % 3 === 0) completion.validForMs = pick % 300;
       record({ type, client, id, op, key, ...(hold !== undefined && { hold }), ...completion });
       actor.running = undefined;
-      if (op === 'acquire' && type === 'ok') holds.push({ id, key, invokedNs: sentNs });
+      if (op === 'acquire' && type === 'ok') {
+        const takenNs = completion.grantSentNs ?? completion.beganNs ?? sentNs;
+        holds.push({ id, key, invokedNs: sentNs, takenNs });
+      }
       if (op === 'release') actor.holds = holds.filter((one) => one.id !== hold);
     };
     const held = holds[pick % (holds.length || 1)];
     if (held && does >= 80) {
-      const ns = within(held.invokedNs, draws[1]!);
+      // What was not taken yet cannot be lost: then its client's stamps would count for nothing, from the first one on.
+      const ns = within(does < 92 ? held.invokedNs : held.takenNs, draws[1]!);
       const about = { client, hold: held.id, key: held.key };
       if (does < 92) record({ type: 'renewed', ...about, sentNs: ns, leaseMs: draws[2]! % 200 });
       else record({ type: 'lost', ...about, clientNs: ns });
