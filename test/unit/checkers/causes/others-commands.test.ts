@@ -146,6 +146,11 @@ describe('released-by-itself', () => {
     expect(causeNames(told({ by: 'c3' }))).not.toContain('released-by-itself');
   });
 
+  it('is not where the acquire that was granted had not been answered, and may have given it back itself', () => {
+    expect(causeNames(told({ release: 1.002, removed: 1.0015 }))).toEqual(['unexplained']);
+    expect(causeNames(told({ release: 1.006, removed: 1.0055 }))).toEqual(['released-by-itself']);
+  });
+
   it("is not where only another client's release was under way, or another operation", () => {
     expect(causeNames(told({ release: 0 }).extend('c1', 2, 300, { hold: 1, sent: 1.999 }))).toEqual(['unexplained']);
     const story = told({ release: 0 }).up('c3').grant('c3', 0.6, { leaseMs: 200 }).lost('c3', 0.7);

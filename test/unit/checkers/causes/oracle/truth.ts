@@ -170,8 +170,18 @@ export function trueStaleCauses(hold: LivedHold, leaseEndNs: number, lived: Live
   else if (!hold.renews && !inForce(client.cuts)) found.add('client-slow');
   // Whatever kept it from renewing, one that ran could have looked at its clock.
   else if (hold.renews && ranBetween(client, leaseEndNs, hold.overNs)) found.add('not-told');
-  if (hold.renewalCut && inForce(client.cuts)) found.add('client-cut-off');
+  if (hold.renews && (hold.renewalCut || nothingPassed(client, hold, leaseEndNs)) && inForce(client.cuts))
+    found.add('client-cut-off');
   return found;
+}
+
+/**
+ * Whether no renewal could have come to a server from before the first one was due until the lease was over. That the client was
+ * not run either, or its watchdog was dead, takes nothing from that: each of the two would have sufficed.
+ */
+function nothingPassed({ cuts }: LockClient, { attempt: { leaseMs } }: LivedHold, leaseEndNs: number): boolean {
+  const dueNs = leaseEndNs - leaseMs * MS * (2 / 3);
+  return cuts.some(({ fromNs, untilNs }) => fromNs <= dueNs && untilNs >= leaseEndNs);
 }
 
 /** Whether its client ran at any time between the two instants, but for the moment before the second. */
