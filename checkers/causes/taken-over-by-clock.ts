@@ -6,10 +6,11 @@
  * and stores c2 over c1. Or c1's clock was 20 s slow when its script stored that time, and c2's is right.
  *
  * Named where the holder's value was certainly there when the script stored another one over it; a fault had set its client's
- * clock forward for a second at least; and one of its arguments is what that clock then showed, by which the time of the key
- * was over. Or where a fault had so set the holder's clock back when it was granted, its request was given what that clock
- * showed, and the script that took over what a clock showed that nothing moved, later than that by more than the key was stored
- * for. The argument counts for what it shows, and not that a clock was off: locks that send no time of day are not meant.
+ * clock forward for a second at least; one of its arguments is what that clock then showed, by which the time of the key was
+ * over; and the holder's own request had been given what its clock showed, or there were no time of it to compare. Or where a
+ * fault had so set the holder's clock back when it was granted, its request was given what that clock showed, and the script that
+ * took over what a clock showed that nothing moved, later than that by more than the key was stored for. The argument counts for
+ * what it shows, and not that a clock was off: locks that send no time of day are not meant.
  *
  * Excludes clocks that drifted or went to and fro, servers whose own clock was off, and commands without a script: a SET that
  * asks nothing is `overwritten`, whatever its client had compared before.
@@ -47,17 +48,19 @@ export function takenOverByClock({ observations }: CheckInput): Reason {
       history: move.span.record.i,
     });
     const over = `and by which ${earlier.hold.client}'s lease was over; ${earlier.hold.client}'s value was still there.`;
+    const { hold, write } = earlier;
+    const holders = settingOf(hold.client, write, evidence);
+    const storedMs = holders && timeGiven(write, holders, clocks);
+    // What told no time left none behind: the script found one of before, or none.
+    if (storedMs === undefined) return undefined;
     if (takers!.move) {
       if (takers!.offsetMs < 0 || toldMs <= gone.before!.expires.untilMs) return undefined;
       const took = `${gone.client} took ${key} over by its own clock (${gone.command}), which was ${durationOfMs(takers!.offsetMs)} ahead`;
       return explained(`${took} ${over}`, took, link(takers!.move), contest);
     }
-    const { hold, write } = earlier;
-    const holders = settingOf(hold.client, write, evidence);
-    const storedMs = holders?.move && holders.offsetMs < 0 ? timeGiven(write, holders, clocks) : undefined;
-    if (storedMs === undefined || !isOver(storedMs, toldMs, contest)) return undefined;
+    if (!holders!.move || holders!.offsetMs >= 0 || !isOver(storedMs, toldMs, contest)) return undefined;
     const took = `${gone.client} took ${key} over by its clock (${gone.command}): ${hold.client}'s had been ${durationOfMs(-holders!.offsetMs)} behind when it was granted`;
-    return explained(`${took}, ${over}`, took, link(holders!.move!), contest);
+    return explained(`${took}, ${over}`, took, link(holders!.move), contest);
   };
 }
 

@@ -317,6 +317,8 @@ describe('taken-over-by-clock', () => {
     effects?: FaultEffect[];
     healed?: number;
     by?: string;
+    /** What c1's script was told of its clock. */
+    holderTold?: string[];
     skewMs?: number;
     before?: (story: Story) => Story;
     inner?: string[][];
@@ -329,13 +331,29 @@ describe('taken-over-by-clock', () => {
     ['exists', KEY],
     ['set', KEY, 'value-of-c2', 'PX', '5000'],
   ];
+  const byScript = (s: Story, ...times: string[]) => {
+    s.command(FIRST_TAKE, 'r1', 'c1', ['EVAL', 'script', '1', KEY, 'value-of-c1', '5000', ...times]);
+    s.command(FIRST_TAKE, 'r1', 'lua', ['exists', KEY]);
+    return s.command(FIRST_TAKE, 'r1', 'lua', ['set', KEY, 'value-of-c1', 'PX', '5000']);
+  };
+  const NOW = String(EPOCH_WALL_MS + FIRST_TAKE * 1_000);
   /** c1 is granted at 1 s for 5 s; c2's clock is 20 s fast, and its script takes the lock over at 3 s. */
   function told(telling: Telling = {}): Story {
     const { toldMs = SECOND_TAKE * 1_000 + 20_000, from = 1.5, offsetMs = 20_000, healed, by = 'c2' } = telling;
-    const { skewMs = 0, before = (story: Story) => story, inner = taken, owner = 'value-of-c1' } = telling;
+    const {
+      skewMs = 0,
+      holderTold = [NOW],
+      before = (story: Story) => story,
+      inner = taken,
+      owner = 'value-of-c1',
+    } = telling;
     const { pttlMs = 3_099 } = telling;
     const { effects = [{ kind: 'clock-jumped', who: ['c2'], offsetMs }] } = telling;
-    const story = before(grantedByR1()).sample(2.9, 'r1', { skewMs, owner, pttlMs });
+    const story = before(byScript(twoGrants().watch(0, 'r1').sample(0.5, 'r1'), ...holderTold)).sample(2.9, 'r1', {
+      skewMs,
+      owner,
+      pttlMs,
+    });
     story.fault(from, 0, 'clock', 'strike', { did: 'clock of c2 set forward', targets: ['c2'], effects });
     if (healed !== undefined) story.fault(healed, 0, 'clock', 'heal', { targets: ['c2'], beganNs: healed * 1e9 });
     const now = typeof toldMs === 'string' ? toldMs : String(EPOCH_WALL_MS + toldMs);
@@ -345,6 +363,11 @@ describe('taken-over-by-clock', () => {
   }
   const names = (telling: Telling) => causeNames(told(telling));
 
+  it('is not where the holder’s own script was told no time, and so left none behind', () => {
+    expect(names({ holderTold: [] })).toEqual(['unexplained']);
+    expect(names({ holderTold: [String(Number(NOW) - 1_000)] })).toEqual(['unexplained']);
+  });
+
   it('is named where a script was told a time by which the lease was over, and stored over what was there', () => {
     expect(causes(told())).toMatchObject([
       {
@@ -352,7 +375,7 @@ describe('taken-over-by-clock', () => {
         sentence:
           "c2 took lock:0 over by its own clock (EVAL), which was 20 s ahead and by which c1's lease was over; c1's value was still there.",
         chain: [
-          { text: 'r1 granted lock:0 to c1 (SET)' },
+          { text: 'r1 granted lock:0 to c1 (EVAL)' },
           { text: 'clock of c2 set forward' },
           { text: 'c2 took lock:0 over by its own clock (EVAL), which was 20 s ahead' },
           { text: 'r1 granted lock:0 to c2 (EVAL)' },
