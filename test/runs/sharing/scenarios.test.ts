@@ -47,7 +47,7 @@ describe('on several servers', () => {
     const out = freshFolder();
     const asked = ['negative-expiry', '--servers', servers.join(','), '--out', out];
     const { status, output } = await torture(asked, { command: 'scenario' });
-    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('3 of 3 went as written') });
+    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('2 of 2 went as written') });
 
     const played = readdirSync(out).flatMap((name) => {
       const path = join(out, name, 'results.json');
@@ -94,7 +94,7 @@ describe('what the server has no commands for', () => {
     ];
     const { status, output } = await torture([...plays, '--out', freshFolder()], { command: 'scenario' });
     if (output.includes('not tried')) skip('no such server can be fetched here');
-    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('2 of 2 went as written') });
+    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('3 of 3 went as written') });
   });
 });
 
