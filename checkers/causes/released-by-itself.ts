@@ -27,12 +27,12 @@ export function releasedByItself({ history }: CheckInput): Reason {
     const removal = removalOf(contest, evidence);
     if (!removal || removal.client !== earlier.hold.client) return undefined;
     const { hold } = earlier;
-    // Until it was answered its acquire may have given back itself what it had on one of several nodes.
-    if (removal.ranNs <= hold.fromNs + RECKONING_NS) return undefined;
     const within = operationOf(removal, hold, history);
     // What was given a time that is over already may have been so by the server's clock alone.
     const isExpiry = contest.tenure.losses[0]?.by?.name.includes('EXPIRE') === true;
     if (!within || (within.op === 'extend' && isExpiry)) return undefined;
+    // Of two operations at once: until it was answered its acquire may have given back itself what it had on one of several nodes.
+    if (within.sentNs < hold.fromNs && removal.ranNs <= hold.fromNs + RECKONING_NS) return undefined;
     const { client } = hold;
     return {
       name: 'released-by-itself',

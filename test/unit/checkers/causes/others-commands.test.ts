@@ -147,7 +147,8 @@ describe('released-by-itself', () => {
   });
 
   it('is not where the acquire that was granted had not been answered, and may have given it back itself', () => {
-    expect(causeNames(told({ release: 1.002, removed: 1.0015 }))).toEqual(['unexplained']);
+    expect(causeNames(told({ release: 0.998, removed: 0.9995 }))).toEqual(['unexplained']);
+    expect(causeNames(told({ release: 1.0015, removed: 1.0012 }))).toEqual(['released-by-itself']);
     expect(causeNames(told({ release: 1.006, removed: 1.0055 }))).toEqual(['released-by-itself']);
   });
 
