@@ -16,6 +16,7 @@ import { wholeNumberIn } from '../cli/common/values.js';
 import { writeJson } from '../harness/record/store.js';
 import { createRandom } from '../harness/runtimes/random.js';
 import type { Random } from '../harness/vocabulary/time.js';
+import { print } from './print.js';
 
 interface Flags {
   runs: number;
@@ -194,8 +195,4 @@ function dealt(folder: string, to: string): string[] {
     renameSync(run.folder, join(runsFolder(parts[n]!), run.runId));
   }
   return parts;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -17,6 +17,7 @@ import { readRun } from '../cli/judge/judge.js';
 import { readConfig } from '../harness/record/store.js';
 import { acceptCampaign } from './accept-campaign.js';
 import { areas, type Claim, type ClaimedRuns } from './claims.js';
+import { print } from './print.js';
 
 interface Job {
   name: string;
@@ -127,8 +128,4 @@ function tableOf({ cases, claims, seeds }: ClaimedRuns, all: readonly Said[]): s
 
 function yesOrNo(is: boolean): string {
   return is ? 'yes ' : 'no  ';
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { execa } from 'execa';
 import type { Case, MeasuredDecision } from './checkers-case.js';
 import type { LockHistory } from './lock-histories.js';
+import { print } from './print.js';
 
 const USAGE = `npm run bench -- checkers [--max OPERATIONS] [--porcupine [--seconds S] [--megabytes MB]]`;
 const SIZES = [1_000, 10_000, 100_000, 1_000_000];
@@ -178,8 +179,4 @@ function megabytesOf(kb: number): string {
 
 function firstLine(text: string): string {
   return text.split('\n', 1)[0]!;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { execa } from 'execa';
 import { UsageError } from '../cli/common/errors.js';
 import type { MeasuredReading, What } from './history-case.js';
+import { print } from './print.js';
 import { writeRecordedRun } from './recorded-run.js';
 
 const SIZES = [10_000, 100_000, 1_000_000];
@@ -69,8 +70,4 @@ function seconds(ms: number): string {
 
 function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -14,6 +14,7 @@ import { putLockModule } from '../cli/hunt/lock-module.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, WorldProcess } from '../cli/hunt/world-process.js';
 import { topologiesOfService } from '../harness/topologies/index.js';
+import { print } from './print.js';
 
 /** The kernel counts the time of processes in these. */
 const TICK_MS = 10;
@@ -126,8 +127,4 @@ function statOf(pid: string): string | undefined {
 
 function columns(first: string, ...others: string[]): string {
   return `${first.padEnd(10)}${others.map((text) => text.padStart(14)).join('')}`;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

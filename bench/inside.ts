@@ -14,6 +14,7 @@ import type { Runtime } from '../harness/vocabulary/host.js';
 import type { RedisBinary, TopologyContext, TopologyOptions } from '../harness/vocabulary/topology.js';
 import type { ClientScript } from '../harness/vocabulary/workload.js';
 import { builtinLock } from '../lock-impl/index.js';
+import { print } from './print.js';
 
 const ROUNDS = 5;
 const CLIENTS = 6;
@@ -177,8 +178,4 @@ async function freshRuntime(): Promise<Runtime> {
 
 function ms(value: number): string {
   return `${value.toFixed(0)} ms`.padStart(7);
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

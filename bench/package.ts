@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
 import { wholeNumberIn } from '../cli/common/values.js';
+import { print } from './print.js';
 
 const PACK = fileURLToPath(new URL('../../packages/pack.mjs', import.meta.url));
 const QUIET = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
@@ -134,8 +135,4 @@ function kB(bytes: number): string {
 
 function seconds(s: number): string {
   return `${s.toFixed(1)} s`;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

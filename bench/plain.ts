@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { execa } from 'execa';
 import { readRun } from '../cli/judge/judge.js';
 import type { MeasuredReading } from './history-case.js';
+import { print } from './print.js';
 
 const HOLDS: Record<string, readonly string[]> = { '0.02x..0.7x': ['--hold', '0.02x..0.7x'], mixed: [] };
 const FAULTS: Record<string, readonly string[]> = { none: ['--nemesis', 'none'], default: [] };
@@ -86,8 +87,4 @@ function cellsOf({ grants, long, sizes, cpuMs, maxRssBytes }: PlainRun): string[
 
 function columns(...texts: string[]): string {
   return texts.map((text) => text.padStart(12)).join('');
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -18,6 +18,7 @@ import { fingerprintOf } from '../cli/hunt/schedule.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
 import { coresOfThisProcess, EndlessScheduleError, WorldProcess } from '../cli/hunt/world-process.js';
 import { type PowerCase, powerCases, showsMistake } from './power-cases.js';
+import { print } from './print.js';
 
 interface PowerFlags {
   schedules: number;
@@ -189,8 +190,4 @@ function totalsOf(all: readonly Counted[], schedules: number): string {
     `within ${schedules} schedules:`,
     ...roles.map((role) => `${role.padEnd(7)}${states(role) || 'none played'}`),
   ].join('\n');
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -3,12 +3,21 @@ import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
 import type { Random } from '../harness/vocabulary/time.js';
 import type { MinMax, WorkloadOptions } from '../harness/vocabulary/workload.js';
 import type { Lasting, TurnTimes } from './hold-times.js';
-import { type Granted, release, type ScriptPart, type Turn, type turns, whilePromised, work, workOn } from './turns.js';
+import {
+  extend,
+  type Granted,
+  outlive,
+  release,
+  type ScriptPart,
+  type Turn,
+  type turns,
+  whilePromised,
+  work,
+  workOn,
+} from './turns.js';
 
 /** For how long another key is waited for, and held, milliseconds. */
 const A_MOMENT_MS: MinMax = { min: 1, max: 30 };
-/** When a lease has run out that was given up, in parts of it. */
-const RUN_OUT = 1.1;
 
 /** What `turns` does under each hold: works as it was drawn, and lets it go. */
 export function underHabit(
@@ -48,12 +57,7 @@ function* keepOn(
 /** Long before it would be over: who asks for more time may have plenty left. */
 function* extendMidway(options: WorkloadOptions, lock: HandshakeValue, granted: Granted, ms: number): ScriptPart<void> {
   if (!(yield* work(options, granted, ms / 2))) return;
-  const extended = yield {
-    do: 'extend',
-    hold: granted.id,
-    leaseMs: options.leaseMs,
-    ...whilePromised(options, granted, lock, granted),
-  };
+  const extended = yield* extend(options, granted, lock, granted);
   if (extended.type === 'ok') yield* work(options, granted, ms / 2);
 }
 
@@ -88,7 +92,7 @@ function* takeAnother(
   yield* release(second, holding());
 }
 
-/** The work is given up, its lease runs out, and the release comes when its client holds the key again for its next work. */
+/** The work is given up midway, and released late. */
 function* releaseLate(
   options: WorkloadOptions,
   lock: HandshakeValue,
@@ -96,13 +100,6 @@ function* releaseLate(
   ms: number,
   { key }: Turn,
 ): ScriptPart<void> {
-  const { leaseMs, waitMs } = options;
   yield* work(options, first, ms / 2);
-  yield { do: 'abandon', hold: first.id };
-  yield { do: 'idle', ms: leaseMs * RUN_OUT - ms / 2 };
-  const second = yield { do: 'acquire', key, leaseMs, waitMs };
-  if (second.type !== 'ok') return yield* release(first);
-  yield* release(first, whilePromised(options, second, lock, second));
-  yield* work(options, second, ms);
-  yield* release(second);
+  yield* outlive(options, lock, first, ms / 2, key, ms);
 }

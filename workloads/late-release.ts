@@ -3,13 +3,12 @@
  * next task, and only then the release of the first one comes. It must not free what the second one holds.
  */
 import type { Workload } from '../harness/vocabulary/workload.js';
-import { release, turns, whilePromised, work } from './turns.js';
+import { outlive, release, turns, work } from './turns.js';
 
 /** How many of ten holds outlive their lease. */
 const LATE_IN_TEN = 5;
-/** How long a task works, in parts of the lease; and when the lease of the first has run out. */
+/** How long a task works, in parts of the lease. */
 const TASK = 0.3;
-const RUN_OUT = 1.1;
 
 export const lateRelease: Workload = {
   name: 'late-release',
@@ -18,15 +17,9 @@ export const lateRelease: Workload = {
   defaults: { nemesis: 'none', clients: 4, leaseMs: 500, keys: 2, waitMs: 1_000, hold: { min: TASK, max: TASK } },
   script: (options, random, lock) =>
     turns(options, random, function* (first, _, { key }) {
-      const { leaseMs, waitMs } = options;
-      yield* work(options, first, leaseMs * TASK);
+      const taskMs = options.leaseMs * TASK;
+      yield* work(options, first, taskMs);
       if (random.int(1, 10) > LATE_IN_TEN) return yield* release(first);
-      yield { do: 'abandon', hold: first.id };
-      yield { do: 'idle', ms: leaseMs * (RUN_OUT - TASK) };
-      const second = yield { do: 'acquire', key, leaseMs, waitMs };
-      if (second.type !== 'ok') return yield* release(first);
-      yield* release(first, whilePromised(options, second, lock, second));
-      yield* work(options, second, leaseMs * TASK);
-      yield* release(second);
+      yield* outlive(options, lock, first, taskMs, key, taskMs);
     }),
 };

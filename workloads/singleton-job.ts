@@ -5,7 +5,7 @@
 import type { Completion } from '../harness/vocabulary/history.js';
 import type { Workload } from '../harness/vocabulary/workload.js';
 import { longHolds } from './hold-times.js';
-import { type Granted, release, type ScriptPart, turns, whilePromised, workOn } from './turns.js';
+import { extend, type Granted, release, type ScriptPart, turns, workOn } from './turns.js';
 
 /** How often a leader writes, in parts of the lease. */
 const WRITES_EVERY = 0.25;
@@ -35,12 +35,7 @@ export const singletonJob: Workload = {
         leader = yield* workOn(options, granted, leaseMs * WRITES_EVERY, lock, promise);
         if (leader) leader = yield* writeProgress(granted);
         if (!leader || lock.features.includes('renews')) continue;
-        const extended = yield {
-          do: 'extend',
-          hold: granted.id,
-          leaseMs,
-          ...whilePromised(options, granted, lock, promise),
-        };
+        const extended = yield* extend(options, granted, lock, promise);
         if (extended.type === 'ok') promise = extended;
         else leader = options.careless;
       }

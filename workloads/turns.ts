@@ -14,6 +14,9 @@ export type Granted = Extract<Outcome, { id: number }>;
 /** A part of a script: yields instructions as a script does, and resolves to something for the script that it is part of. */
 export type ScriptPart<Result> = Generator<Instruction, Result, Outcome>;
 
+/** When a lease has run out that was given up, in parts of it. */
+const RUN_OUT = 1.1;
+
 /** A careful client ends its work when this much of what the lock promised is left: the way back takes time too. */
 const VALIDITY_LEFT = 0.2;
 
@@ -109,11 +112,44 @@ export function* workOn(
     if (woke.type === 'woke' && woke.lost) return false;
     leftMs -= workMs;
     if (leftMs <= 0) return true;
-    const extended = yield { do: 'extend', hold: id, leaseMs, ...whilePromised(options, granted, lock, said) };
+    const extended = yield* extend(options, granted, lock, said);
     if (extended.type === 'ok') said = extended;
     else if (!careless) return false;
   }
   return true;
+}
+
+/**
+ * The work under a hold is given up after `workedMs`, its lease runs out, and the release comes when its client holds the key again
+ * for its next work, of `nextMs`.
+ */
+export function* outlive(
+  options: WorkloadOptions,
+  lock: HandshakeValue,
+  first: Granted,
+  workedMs: number,
+  key: string,
+  nextMs: number,
+): ScriptPart<void> {
+  const { leaseMs, waitMs } = options;
+  yield { do: 'abandon', hold: first.id };
+  yield { do: 'idle', ms: leaseMs * RUN_OUT - workedMs };
+  const second = yield { do: 'acquire', key, leaseMs, waitMs };
+  if (second.type !== 'ok') return yield* release(first);
+  yield* release(first, whilePromised(options, second, lock, second));
+  yield* work(options, second, nextMs);
+  yield* release(second);
+}
+
+/** Asks for another lease. `promise`: what the lock said of the hold last. */
+export function* extend(
+  options: Pick<WorkloadOptions, 'leaseMs' | 'careless' | 'nowMs'>,
+  granted: Granted,
+  lock: Pick<HandshakeValue, 'features'>,
+  promise: Completion,
+): ScriptPart<Outcome> {
+  const { leaseMs } = options;
+  return yield { do: 'extend', hold: granted.id, leaseMs, ...whilePromised(options, granted, lock, promise) };
 }
 
 export function* release({ id }: Granted, beside: ReturnType<typeof whilePromised> = {}): ScriptPart<void> {

@@ -7,7 +7,7 @@
  *
  * Named where the holder's value was certainly there when the script stored another one over it; a fault had set its client's
  * clock forward for a second at least; one of its arguments is what that clock then showed, by which the time of the key was
- * over; and the holder's own request had been given what its clock showed, or there were no time of it to compare. Or where a
+ * over; and the holder's own request had been given what its clock showed: without that there is no time to compare. Or where a
  * fault had so set the holder's clock back when it was granted, its request was given what that clock showed, and the script that
  * took over what a clock showed that nothing moved, later than that by more than the key was stored for. The argument counts for
  * what it shows, and not that a clock was off: locks that send no time of day are not meant.

@@ -69,6 +69,14 @@ export function endsOfClients({ rare }: History): (client: string) => number {
   return (client) => endNs.get(client) ?? Number.POSITIVE_INFINITY;
 }
 
+/** When the process was gone that a hold ended with: its lock may have renewed it until then. -Infinity: it ended otherwise. */
+export function endsWithProcess(history: History): (k: number) => number {
+  const holds = holdsOf(history);
+  const { clients } = history.operations;
+  const endNs = endsOfClients(history);
+  return (k) => (holds.endedByDeath(k) ? endNs(clients[holds.client[k]!]!) : Number.NEGATIVE_INFINITY);
+}
+
 /** For how long a key may be free and asked for, ns. */
 export function mostNs(history: History): number {
   return (longestLeaseMs(history) + patienceOf(history).ms) * 1e6 + GRACE_NS;
@@ -116,26 +124,20 @@ function takenByKey(history: History): Span[][] {
   const longNs = silenceNs(history);
   const answeredNs = releasesAnsweredNs(history);
   const endNs = endsOfClients(history);
+  const goneNs = endsWithProcess(history);
   const mayTake = (row: number) => ops.op[row] === OP.acquire && !isTaken(history, row);
   return byKey(ops.key, ops.count, ops.keys.length, mayTake).map((rows) =>
     [...rows].map((row) => {
       const k = holds.ofRow[row]!;
       if (k >= 0) {
-        const overNs = Math.max(holds.untilNs[k]!, answeredNs[k]!);
-        if (!holds.endedByDeath(k)) return { fromNs: holds.grantSentNs[k]!, untilNs: overNs + leaseNs };
-        // Its lock may have renewed it for as long as there was a process.
-        const goneNs = Math.max(overNs, finite(endNs(ops.clients[holds.client[k]!]!)));
-        return { fromNs: holds.grantSentNs[k]!, untilNs: goneNs + longNs };
+        const overNs = Math.max(holds.untilNs[k]!, answeredNs[k]!, goneNs(k));
+        return { fromNs: holds.grantSentNs[k]!, untilNs: overNs + (holds.endedByDeath(k) ? longNs : leaseNs) };
       }
       if (ops.outcome[row] === OUTCOME.fail) return { fromNs: callNs[row]!, untilNs: returnNs[row]! + leaseNs };
       // Its outcome is not known: until its client was gone, and its lease and place were over.
       return { fromNs: callNs[row]!, untilNs: endNs(ops.clients[ops.client[row]!]!) + longNs };
     }),
   );
-}
-
-function finite(ns: number): number {
-  return Number.isFinite(ns) ? ns : Number.NEGATIVE_INFINITY;
 }
 
 function isTaken({ operations: { outcome, reason, reasons } }: History, row: number): boolean {

@@ -32,6 +32,7 @@ import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
 import { tooManyCommands } from '../causes/whole-evidence.js';
+import { endsOfClients } from './free-and-asked.js';
 import { type Candidate, LeftTries, placeOf, SETTLED_NS, type Seen, type Try } from './left-tries.js';
 
 /** Tries that are reported with evidence and proof; all are counted. */
@@ -96,12 +97,10 @@ export const leftBehind: Checker = {
 function ableToTakeBack(history: History, candidates: readonly Candidate[]): Candidate[] {
   const effects = effectsOf(history);
   const footprints = effects.footprints();
-  const endNs = new Map(
-    history.rare.flatMap((event) => (event.type === 'client-down' ? [[event.client, event.endNs] as const] : [])),
-  );
+  const endNs = endsOfClients(history);
   return candidates.filter(({ left, next }) => {
     const settledNs = next.atNs + SETTLED_NS;
-    if ((endNs.get(left.client) ?? Number.POSITIVE_INFINITY) <= settledNs) return false;
+    if (endNs(left.client) <= settledNs) return false;
     const own = [...clientNames(history, left.client), effects.hostOf(left.client)];
     return !footprints.some(
       ({ names, earliestNs, latestNs }) =>

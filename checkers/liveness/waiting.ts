@@ -38,7 +38,15 @@ import type { History, HistoryEvent } from '../../harness/vocabulary/history.js'
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
-import { blockedBy, endsOfClients, GRACE_NS, longestLeaseMs, releasesAnsweredNs, silenceNs } from './free-and-asked.js';
+import {
+  blockedBy,
+  endsOfClients,
+  endsWithProcess,
+  GRACE_NS,
+  longestLeaseMs,
+  releasesAnsweredNs,
+  silenceNs,
+} from './free-and-asked.js';
 import { type Starvation, starvationsOf } from './starvation.js';
 
 /** A sample may be older than its line by this much. */
@@ -182,6 +190,7 @@ function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] 
   const longestNs = longestLeaseMs(history) * 1e6;
   const answeredNs = releasesAnsweredNs(history);
   const endNs = endsOfClients(history);
+  const goneNs = endsWithProcess(history);
   const unansweredUntilNs = (client: number) =>
     declaresPlaces(history) ? endNs(ops.clients[client]!) + silenceNs(history) : Number.POSITIVE_INFINITY;
   const fromNs = new Float64Array(ops.count);
@@ -192,9 +201,7 @@ function takenByKey(history: History, { callNs, returnNs }: Intervals): Taken[] 
     fromNs[row] = k >= 0 ? holds.grantSentNs[k]! : callNs[row]!;
     const refusedNs =
       ops.outcome[row] === OUTCOME.fail ? returnNs[row]! + longestNs : unansweredUntilNs(ops.client[row]!);
-    // Its lock may have renewed it for as long as there was a process.
-    const goneNs = k >= 0 && holds.endedByDeath(k) ? endNs(ops.clients[ops.client[row]!]!) : Number.NEGATIVE_INFINITY;
-    untilNs[row] = k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!, goneNs) + longestNs : refusedNs;
+    untilNs[row] = k >= 0 ? Math.max(holds.untilNs[k]!, answeredNs[k]!, goneNs(k)) + longestNs : refusedNs;
   }
   // A try that was answered "held" took nothing.
   const mayTake = (row: number) =>

@@ -71,6 +71,7 @@ const WITH_CONFIG: Configurable = {
 };
 /** After so many runs in a row that could not be made, the next one will not be made either. */
 const FAILURES_IN_A_ROW = 3;
+
 export function addCampaignFlags(command: Command): Command {
   const options = [
     new Option('--for <duration>', 'begin runs for so long').argParser(positiveDurationMs),

@@ -43,7 +43,7 @@ function endOf(reply: Promise<Reply>): AbortSignal {
   return end.signal;
 }
 
-/** Waits for as long as the process is stopped and has not answered; whether it was stopped at all. */
+/** Waits for as long as the process is stopped and has not answered; false where it ran all along and has not answered yet. */
 async function wasStopped(answered: AbortSignal, { clock, process, stopping }: StoppedWait): Promise<boolean> {
   const isStopped = async () =>
     stopping !== undefined && !stopping.aborted && (await process.state()) === 'stopped' && !answered.aborted;

@@ -76,7 +76,9 @@ export class AnswerTraps {
   }
 
   private async setForOne(struck: StruckClient): Promise<void> {
-    const pairs = this.watches.map((watch) => ({ watch, pair: [watch.node.host, struck.host] satisfies Pair as Pair }));
+    const pairs = this.watches.map(
+      (watch): Pick<Way, 'watch' | 'pair'> => ({ watch, pair: [watch.node.host, struck.host] }),
+    );
     const ways = pairs
       .filter(({ pair }) => !this.context.levers.network.isCut(pair))
       .map(({ watch, pair }): Way => ({ struck, watch, pair, link: pair.map(({ name }) => name).join('>') }));

@@ -4,6 +4,7 @@
  */
 import type { History } from '../../vocabulary/history.js';
 import type { Hold } from '../../vocabulary/verdict.js';
+import { firstIndex } from './first-index.js';
 import { once } from './once.js';
 import { trustedClients } from './operations.js';
 
@@ -36,7 +37,8 @@ export function ranUntold(
   { client, leaseEndNs, untilNs }: Hold,
   history: History,
 ): readonly [number, number] | undefined {
-  const stamps = (stampsOf(history).get(client) ?? new Float64Array()).filter((ns) => ns > leaseEndNs && ns <= untilNs);
-  const [first, last] = [stamps[0], stamps.at(-1)];
-  return first !== undefined && last! - first >= APART_NS ? [first, last!] : undefined;
+  const stamps = stampsOf(history).get(client) ?? new Float64Array();
+  const firstAfter = (ns: number) => firstIndex(stamps.length, (at) => stamps[at]! > ns);
+  const [first, last] = [stamps[firstAfter(leaseEndNs)], stamps[firstAfter(untilNs) - 1]];
+  return first !== undefined && last !== undefined && last - first >= APART_NS ? [first, last] : undefined;
 }

@@ -241,7 +241,7 @@ export class Story {
     return this.deployed({ kind: 'primary' });
   }
 
-  private deployed(quorum: Quorum): this {
+  deployed(quorum: Quorum): this {
     const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [], quorum };
     return this.event(0, { type: 'deployment', ...deployed });
   }

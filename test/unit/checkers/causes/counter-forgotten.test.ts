@@ -1,11 +1,9 @@
 /** That a killed server took the count of the tokens with it is said where it is proven, and each link of that is taken away once. */
 import { describe, expect, it } from 'vitest';
-import { fencing } from '../../../../checkers/harm/fencing.js';
 import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import type { Quorum } from '../../../../harness/vocabulary/topology.js';
-import { KEY, ns, Story } from '../build.js';
-
-const COUNTER = `{${KEY}}:fence`;
+import { ns, type Story } from '../build.js';
+import { COUNTER, count, fencedStory, tokenCause } from './fenced-story.js';
 
 interface Telling {
   tokens?: readonly [number, number];
@@ -21,7 +19,6 @@ interface Telling {
   struck?: number;
 }
 
-const count = (s: Story, at: number, client: string) => s.command(at, 'r1', client, ['INCR', COUNTER]);
 const KILLED: FaultEffect[] = [
   { kind: 'killed', who: ['r1'], sinceNs: ns(1.99) },
   { kind: 'forgot', who: ['r1'], sinceNs: ns(1.99) },
@@ -37,12 +34,7 @@ function told({
   effects = KILLED,
   struck = 2,
 }: Telling = {}) {
-  const story = new Story().promised({ kind: 'fenced' }).up('c1').up('c2');
-  const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
-  story
-    .event(0, { type: 'deployment', ...deployed, quorum })
-    .watch(0.1, 'r1')
-    .sample(0.5, 'r1');
+  const story = fencedStory(quorum).watch(0.1, 'r1').sample(0.5, 'r1');
   first(story.grant('c1', 1, { token: higher }).release('c1', 1.5));
   also(
     story
@@ -52,9 +44,7 @@ function told({
       .watch(2.5, 'r1'),
   );
   second(story.grant('c2', 3, { token: lower, sent: 2.997, began: 2.997 }).release('c2', 4)).sample(5, 'r1');
-  const { violations } = fencing.check(story.input());
-  expect(violations).toHaveLength(1);
-  return violations[0]!.cause;
+  return tokenCause(story);
 }
 
 const name = (telling: Telling) => told(telling).name;

@@ -1,10 +1,8 @@
 /** That the counter of tokens was lost is said where it is proven, and each link of that is taken away once. */
 import { describe, expect, it } from 'vitest';
-import { fencing } from '../../../../checkers/harm/fencing.js';
 import type { Quorum } from '../../../../harness/vocabulary/topology.js';
-import { KEY, Story } from '../build.js';
-
-const COUNTER = `{${KEY}}:fence`;
+import { KEY, type Story } from '../build.js';
+import { COUNTER, count, fencedStory, tokenCause } from './fenced-story.js';
 
 interface Telling {
   tokens?: readonly [number, number];
@@ -19,7 +17,6 @@ interface Telling {
   asked?: number;
 }
 
-const count = (s: Story, at: number, client: string) => s.command(at, 'r1', client, ['INCR', COUNTER]);
 const removed = (s: Story) => s.command(2, 'r1', 'c3', ['DEL', COUNTER]);
 
 /** c1 counts up to 2 and is granted at 1 s; c2 counts up to 1 and is granted at 3 s. */
@@ -31,17 +28,10 @@ function told({
   quorum = { kind: 'primary' },
   asked = 2.997,
 }: Telling = {}) {
-  const story = new Story().promised({ kind: 'fenced' }).up('c1').up('c2');
-  const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
-  story
-    .event(0, { type: 'deployment', ...deployed, quorum })
-    .watch(0.1, 'r1')
-    .sample(0.5, 'r1');
+  const story = fencedStory(quorum).watch(0.1, 'r1').sample(0.5, 'r1');
   first(story.grant('c1', 1, { token: higher }).release('c1', 1.5));
   second(between(story.grant('c2', 3, { token: lower, sent: asked, began: asked }).release('c2', 4))).sample(5, 'r1');
-  const { violations } = fencing.check(story.input());
-  expect(violations).toHaveLength(1);
-  return violations[0]!.cause;
+  return tokenCause(story);
 }
 
 const name = (telling: Telling) => told(telling).name;

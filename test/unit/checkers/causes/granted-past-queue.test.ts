@@ -40,8 +40,7 @@ function told({
   commandCount,
 }: Telling = {}) {
   const story = new Story().promised({ kind: 'fair' }).up('c1').up('c2');
-  const deployment = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
-  story.event(0, { type: 'deployment', ...deployment, quorum }).watch(watchedFrom, 'r1');
+  story.deployed(quorum).watch(watchedFrom, 'r1');
   queues(deployed(story).sample(0.5, 'r1')).event(1.5, {
     type: 'step',
     client: 'c2',

@@ -35,9 +35,7 @@ function name({
     const says = { lock: 'fair', features: [], ...(deadline && { deadlines: { place: 'lease' as const } }) };
     story.event(0.05, { type: 'client-up', ...where, ...says });
   }
-  const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
-  story.event(0.06, { type: 'deployment', ...deployed, quorum });
-  story.watch(watchedFrom, 'r1').sample(0.5, 'r1');
+  story.deployed(quorum).watch(watchedFrom, 'r1').sample(0.5, 'r1');
   removed(queues(story).event(1.5, { type: 'step', client: 'c2', name: 'queued', clientNs: ns(1.5), hold: 1 }));
   story.grant('c2', 4, { sent: 1, began: 1.001 });
   story.grant('c1', 2.5, { sent: 2, began: 2.001 }).release('c1', 3);

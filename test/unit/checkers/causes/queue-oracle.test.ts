@@ -2,19 +2,15 @@
  * Why a fair lock passed its queue over, and who was in the way of a free lock: what is named was true, as a small model of a
  * server with a queue knows it (`queue-oracle/`). As `oracle.test.ts` does for overlaps and tokens.
  */
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fifo } from '../../../../checkers/liveness/fifo.js';
 import { starved } from '../../../../checkers/liveness/starved.js';
-import type { Violation } from '../../../../harness/vocabulary/verdict.js';
-import { cases, SEED } from '../../../support/drawn.js';
 import { ORACLES } from './every-cause.js';
 import { setups } from './queue-oracle/drawing.js';
 import { play, type Run } from './queue-oracle/run.js';
 import { trueBlocker, truePassing } from './queue-oracle/truth.js';
+import { isDeep, type Tried, tried } from './tried.js';
 
-const isDeep = process.env.LOCK_TORTURE_DEEP === '1';
-const seed = isDeep && process.env.LOCK_TORTURE_SEED === undefined ? Math.floor(Math.random() * 2 ** 31) : SEED;
 /** So many of either sort of record, and a hundred times as many in the deep layer. */
 const RUNS = 50;
 
@@ -23,7 +19,7 @@ const EVERY = ['granted-past-queue', 'place-removed', 'queue-head-gone', 'prolon
 /** Each comes about some times in a thousand runs. */
 const RARE = isDeep ? ORACLES['queue-oracle.test.ts'] : [];
 
-function judged(run: Run): { finding: Violation; truth: Set<string> }[] {
+function judged(run: Run): Tried[] {
   const acquire = (client: string, id: number) => run.acquires.find((one) => one.client === client && one.id === id)!;
   return [fifo, starved]
     .flatMap((checker) => checker.check(run.input).violations)
@@ -40,28 +36,9 @@ function judged(run: Run): { finding: Violation; truth: Set<string> }[] {
 it.each([
   ['whole', true],
   ['full of gaps', false],
-])('names only causes that were true, of a record that is %s', (word, isWhole) => {
-  const named = new Map<string, number>();
-  let [explicable, explained] = [0, 0];
-  fc.assert(
-    fc.property(setups(isWhole), (setup) => {
-      for (const { finding, truth } of judged(play(setup))) {
-        const { name, sentence, chain } = finding.cause;
-        if (truth.size > 0) explicable++;
-        if (truth.size > 0 && name !== 'unexplained') explained++;
-        named.set(name, (named.get(name) ?? 0) + 1);
-        if (name === 'unexplained' || truth.has(name)) continue;
-        const links = chain.map(({ atNs, text }) => `${atNs / 1e9} s: ${text}`).join('\n');
-        throw new Error(
-          `${finding.kind} is said to be "${name}"; true was ${[...truth].join(', ') || 'none'}.\n${finding.proof}\n${sentence}\n${links}`,
-        );
-      }
-    }),
-    { numRuns: cases(RUNS), seed },
-  );
-  const told = `explained ${explained} of ${explicable}; ${[...named].map(([name, times]) => `${name}: ${times}`).join(', ')}`;
-  if (isDeep) console.log(`seed ${seed}, record ${word}: ${told}`);
+])('names only causes that were true, of a record that is %s', (_, isWhole) => {
+  const { told, share, names } = tried(RUNS, setups(isWhole), (setup) => judged(play(setup)));
   if (!isWhole) return;
-  expect(explained / explicable, told).toBeGreaterThan(0.9);
-  for (const cause of [...EVERY, ...RARE]) expect(named.get(cause) ?? 0, `${cause}: ${told}`).toBeGreaterThanOrEqual(1);
+  expect(share, told).toBeGreaterThan(0.9);
+  for (const cause of [...EVERY, ...RARE]) expect(names.get(cause) ?? 0, `${cause}: ${told}`).toBeGreaterThanOrEqual(1);
 });

@@ -14,11 +14,7 @@ type Telling = (story: Story) => Story;
 const same: Telling = (story) => story;
 
 function deployed(story: Story, quorum = ONE_SERVER): Story {
-  const settings = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
-  return story
-    .event(0, { type: 'deployment', ...settings, quorum })
-    .watch(0.1, 'r1')
-    .sample(0.5, 'r1');
+  return story.deployed(quorum).watch(0.1, 'r1').sample(0.5, 'r1');
 }
 
 function causeOf(story: Story) {

@@ -1,10 +1,8 @@
 /** That a token was drawn before the lock was waited for is said where it is proven, and each link of that is taken away once. */
 import { describe, expect, it } from 'vitest';
-import { fencing } from '../../../../checkers/harm/fencing.js';
 import type { Quorum } from '../../../../harness/vocabulary/topology.js';
-import { KEY, Story } from '../build.js';
-
-const COUNTER = `{${KEY}}:fence`;
+import type { Story } from '../build.js';
+import { COUNTER, count, fencedStory, tokenCause } from './fenced-story.js';
 
 interface Telling {
   /** Who counts, and when, in the server's order. */
@@ -27,18 +25,13 @@ function told({
   quorum = { kind: 'primary' },
   between = (s) => s,
 }: Telling = {}) {
-  const story = new Story().promised({ kind: 'fenced' }).up('c1').up('c2');
-  const deployed = { topology: 'any', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
-  story.event(0, { type: 'deployment', ...deployed, quorum });
-  story.watch(watchedFrom, 'r1').sample(0.5, 'r1');
+  const story = fencedStory(quorum).watch(watchedFrom, 'r1').sample(0.5, 'r1');
   story.grant('c1', 1, { token: higher, sent: 0.98, began: 0.98 }).release('c1', 2);
-  for (const [at, client] of counts) story.command(at, 'r1', client, ['INCR', COUNTER]);
+  for (const [at, client] of counts) count(story, at, client);
   story.take(0.999, 'r1', 'c1');
   between(story);
   story.grant('c2', 3, { token: lower }).take(2.999, 'r1', 'c2').release('c2', 4).sample(5, 'r1');
-  const { violations } = fencing.check(story.input());
-  expect(violations).toHaveLength(1);
-  return violations[0]!.cause;
+  return tokenCause(story);
 }
 
 describe('named', () => {

@@ -17,9 +17,11 @@ export interface Told {
   told: string;
 }
 
+/** Whether this is the deep layer. */
+export const isDeep = process.env.LOCK_TORTURE_DEEP === '1';
+
 /** Throws where a cause is named that was not true. `sample`: how many runs; in the deep layer a hundred times as many are drawn. */
 export function tried<Setup>(sample: number, setups: fc.Arbitrary<Setup>, judged: (setup: Setup) => Tried[]): Told {
-  const isDeep = process.env.LOCK_TORTURE_DEEP === '1';
   // The deep layer draws other runs each time, and prints what it drew.
   const seed = isDeep && process.env.LOCK_TORTURE_SEED === undefined ? Math.floor(Math.random() * 2 ** 31) : SEED;
   const names = new Map<string, number>();
@@ -34,7 +36,7 @@ export function tried<Setup>(sample: number, setups: fc.Arbitrary<Setup>, judged
         if (name === 'unexplained' || truth.has(name)) continue;
         const links = chain.map(({ atNs, text }) => `${atNs / 1e9} s: ${text}`).join('\n');
         throw new Error(
-          `${finding.kind} is said to be "${name}"; true was ${[...truth].join(', ') || 'none'}.\n${finding.proof}\n${sentence}\n${links}`,
+          `${finding.kind} of class ${finding.class} is said to be "${name}"; true was ${[...truth].join(', ') || 'none'}.\n${finding.proof}\n${sentence}\n${links}`,
         );
       }
     }),
