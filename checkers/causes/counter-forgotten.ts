@@ -39,7 +39,7 @@ export function counterForgotten(first: Hold, second: Hold, input: CheckInput): 
   const [[before, ...others], [again, ...more]] = [countsOf(first), countsOf(second)];
   if (!before || !again || others.length > 0 || more.length > 0 || again.key !== before.key) return undefined;
   const { key, change, list } = before;
-  if (change.applied !== 'yes' || countIn(change.after) !== String(first.token)) return undefined;
+  if (countIn(change.after) !== String(first.token)) return undefined;
   const killed = forgotBetween(node, change.atNs, second.grantSentNs, evidence);
   if (!killed || !list.every(onlyCounts)) return undefined;
   const after = again.change;

@@ -72,6 +72,11 @@ describe('named', () => {
   });
 });
 
+it('is named where the lock was stored beside it, and a look found the server empty', () => {
+  const first = (s: Story) => count(count(s, 0.9, 'c3'), 0.9995, 'c1').take(0.9996, 'r1', 'c1');
+  expect(name({ first, also: (s) => s.sample(2.6, 'r1', { isEmpty: true }) })).toBe('node-forgot');
+});
+
 describe('not named', () => {
   it('where the server was not killed, or forgot nothing', () => {
     for (const effects of [[], [KILLED[0]!], [KILLED[1]!], [{ ...KILLED[0]!, who: ['r2'] } as FaultEffect, KILLED[1]!]])
@@ -108,6 +113,9 @@ describe('not named', () => {
     expect(name({ tokens: [3, 1] })).toBe('unexplained');
     expect(name({ first: (s) => count(count(s, 0.9, 'c3'), 0.9995, 'c3') })).toBe('unexplained');
     expect(name({ first: (s) => count(count(s, 0.9982, 'c1'), 0.9995, 'c1') })).toBe('unexplained');
+    const again = (s: Story) => count(count(count(s, 0.9, 'c3'), 0.9982, 'c1'), 0.9995, 'c1');
+    expect(name({ first: again })).toBe('unexplained');
+    expect(name({ first: (s) => count(count(s, 0.9, 'c3'), 1.2, 'c1') })).toBe('unexplained');
     expect(name({ second: (s) => count(s, 2.9995, 'c3') })).toBe('unexplained');
     expect(name({ second: (s) => s })).toBe('unexplained');
     expect(name({ second: (s) => count(count(s, 2.9985, 'c2'), 2.9995, 'c2') })).toBe('unexplained');
