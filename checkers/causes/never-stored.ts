@@ -13,9 +13,10 @@
  * - a number that nothing was ever done to but to count, prolong and remove it, and not by the client in its attempt: a counter of
  *   fencing tokens, say.
  *
- * Where any state is not known, or the client itself had stored something, nothing is said of that hold. Where a state is
- * known, but whose it is cannot be told (an owner that a releasing client stored for the next one in a queue), the lock has
- * another way to grant, and nothing is said of the whole run.
+ * Where any state is not known, or the client itself had stored something, nothing is said of that hold. Nor where a state is
+ * known, but whose it is cannot be told (an owner that a releasing client stored for the next one in a queue). A lock that
+ * was seen to do this may grant in another way, too: then what a client stored in an attempt that was not granted may be
+ * another's grant, and nothing is said of any hold beside such a value.
  *
  * A server is believed only if it was watched from before the attempt left until a second after its answer (what it runs just
  * before it is killed is not always printed), by the same process, with a clock that nothing moved. Of independent nodes also
@@ -70,6 +71,8 @@ export interface StoredInstead {
   /** When it was stored, and the line that shows it. */
   readonly atNs: number;
   readonly observation: number;
+  /** No grant of that client shows that it is its own (`OtherOwner.onlyAsked`). */
+  readonly onlyAsked: boolean;
 }
 
 /** What stood still may have kept the observer from reading for longer. */
@@ -95,6 +98,11 @@ export function neverStoredIn(input: CheckInput): NeverStored {
 
 /** What a look at one node tells of one hold. */
 type Look = 'unclear' | 'own' | 'foreign' | readonly StoredInstead[];
+
+interface Looked {
+  readonly hold: Hold;
+  readonly looks: ReadonlyMap<string, Look>;
+}
 
 class Search {
   private readonly holds: Holds;
@@ -125,14 +133,16 @@ class Search {
     const { rest, forms, shownBy } = this.sortedOut();
     if (forms.length === 0) return { holds, notJudged: 'how this lock stores a grant does not show in the record' };
     const looked = this.lookedAt(rest);
-    if (looked.some(({ looks }) => [...looks.values()].includes('foreign')))
-      return { holds, notJudged: 'this lock does not store all its grants in one way' };
+    const handsOver = looked.some(isForeign);
     for (const { hold, looks } of looked) {
-      const voters = [...looks].flatMap(([node, look]) => (Array.isArray(look) ? [] : [node]));
+      const refuting = [...looks].flatMap(([node, look]) => (refutes(look, handsOver) ? [{ node, look }] : []));
+      const voters = [...looks.keys()].filter((node) => !refuting.some((by) => by.node === node));
       if (voters.length >= (this.majority ?? 1)) continue;
-      const instead = [...looks.values()].flatMap((look) => (Array.isArray(look) ? onceEach(look) : []));
+      const instead = refuting.flatMap(({ look }) => onceEach(look));
       holds.set(refutedName(hold), { hold, instead, voters, shownBy, forms });
     }
+    if (handsOver && holds.size === 0)
+      return { holds, notJudged: 'this lock does not store all its grants in one way' };
     return { holds };
   }
 
@@ -177,10 +187,10 @@ class Search {
     );
   }
 
-  private lookedAt(rest: readonly Hold[]) {
+  private lookedAt(rest: readonly Hold[]): Looked[] {
     const look = () => rest.map((hold) => ({ hold, looks: this.looksAt(hold) }));
     const looked = look();
-    if (!looked.some(({ looks }) => [...looks.values()].includes('foreign'))) return looked;
+    if (!looked.some(isForeign)) return looked;
     this.owners.lookForNames();
     return look();
   }
@@ -209,7 +219,7 @@ class Search {
         if (!span.change && isSeenFromTheStart(node, hold.fromNs, evidence)) continue;
         if (this.isCount(changes)) continue;
         if (!keepsIts(span, node, key, hold, evidence)) return 'unclear';
-        const look = this.lookAtState(node, key, span, hold);
+        const look = this.lookAtState(node, key, changes, span, hold);
         if (look === 'unclear' || look === 'foreign') return look;
         if (look === 'own') own = look;
         else all.push(...look);
@@ -264,19 +274,21 @@ class Search {
     return known;
   }
 
-  private lookAtState(node: string, key: string, span: StateSpan, hold: Hold): Look {
+  private lookAtState(node: string, key: string, changes: KeyChanges, span: StateSpan, hold: Hold): Look {
     const owners = ownersIn(span.state);
     if (!owners) return 'unclear';
     const lasts = span.endedNs.until > hold.fromNs;
     const instead: StoredInstead[] = [];
     let look: Look = instead;
     for (const { owner, by } of owners) {
-      const whose = this.owners.whose({ node, key, owner, by }, hold.client, hold.fromNs, lasts);
+      const ranFromNs = (by && changes.ofLine(by.line)?.ranFromNs) ?? Number.NEGATIVE_INFINITY;
+      const found = { node, key, resource: hold.key, owner, by, ranFromNs };
+      const whose = this.owners.whose(found, hold.client, hold.fromNs, lasts);
       if (whose === 'unclear') return whose;
       if (whose === 'own' || whose === 'foreign') look = look === 'foreign' ? look : whose;
       else {
         const { atNs, line } = span.change!;
-        instead.push({ node, key, client: whose.client, atNs: by?.atNs ?? atNs, observation: by?.line ?? line });
+        instead.push({ node, key, ...whose, atNs: by?.atNs ?? atNs, observation: by?.line ?? line });
       }
     }
     return look;
@@ -293,6 +305,15 @@ function keepsIts(
 ): boolean {
   if (!evidence.isReplicated || !change || beganNs.until >= fromNs) return true;
   return keptItsData(node, key, beganNs.until, fromNs, evidence);
+}
+
+function isForeign({ looks }: Looked): boolean {
+  return [...looks.values()].includes('foreign');
+}
+
+/** Whether a node cannot have granted it. `handsOver`: one client may store another's grant, while it asks for its own, too. */
+function refutes(look: Look, handsOver: boolean): look is readonly StoredInstead[] {
+  return Array.isArray(look) && !(handsOver && look.some(({ onlyAsked }) => onlyAsked));
 }
 
 /** By which its refutation is found. */

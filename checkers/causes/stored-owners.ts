@@ -10,24 +10,37 @@ import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { Holds } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
-import { OP } from '../../harness/record/history-table.js';
+import { appendTo } from '../../harness/record/facts/listed-by-name.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { OwnStore } from './own-stores.js';
 
 /** `foreign`: what is stored is known, and a client stored it, but not for itself in a way that could be told. */
-export type Whose = 'own' | 'foreign' | 'unclear' | { readonly client: string };
+export type Whose = 'own' | 'foreign' | 'unclear' | OtherOwner;
+
+export interface OtherOwner {
+  readonly client: string;
+  /** No grant shows whose it is, but that its client stored it when it asked, and that no third one ever named it. */
+  readonly onlyAsked: boolean;
+}
 
 export interface StoredOwner {
   readonly node: string;
+  /** Of the server, named after the resource. */
   readonly key: string;
+  readonly resource: string;
   readonly owner: string;
   readonly by: Origin | undefined;
+  /** It was not stored before this. */
+  readonly ranFromNs: number;
 }
 
-interface Asked {
+interface Did {
   readonly callNs: number;
+  /** Infinity: it may have sent something at any later time, until its client began something else. */
   readonly returnNs: number;
+  readonly isAcquire: boolean;
 }
 
 /** Which holds an owner was stored for, in order, and the places of their clients. */
@@ -47,7 +60,8 @@ export class StoredOwners {
   /** Owners that were found and could not be told. */
   private readonly unknown = new Set<string>();
   private named: ReadonlyMap<string, ReadonlySet<string>> = new Map();
-  private acquires: ReadonlyMap<string, readonly Asked[]> = new Map();
+  /** By client and resource, in order. */
+  private did: ReadonlyMap<string, readonly Did[]> = new Map();
 
   constructor(
     private readonly input: CheckInput,
@@ -88,7 +102,7 @@ export class StoredOwners {
       .slice(-MOST_HOLDS)
       .concat(ofLine ?? [])
       .some((k) => this.slotOf(this.clientOf(k)) === this.slotOf(other) && this.mayHold(k, answeredNs));
-    return !lasts || holding ? { client: other } : 'unclear';
+    return !lasts || holding ? { client: other, onlyAsked: false } : 'unclear';
   }
 
   /** Looks through the record for who named the owners that could not be told. */
@@ -104,24 +118,31 @@ export class StoredOwners {
       }
     }
     this.named = named;
-    this.acquires = acquiresByClient(this.input.history);
+    this.did = whatClientsDid(this.input.history);
   }
 
   /** What a client stored in an attempt that was not granted, or was not answered. */
-  private leftBehind({ owner, by }: StoredOwner): Whose {
+  private leftBehind(found: StoredOwner): Whose {
+    const { owner, by } = found;
     if (by?.client === undefined) return 'unclear';
     this.unknown.add(owner);
     const named = this.named.get(owner);
-    const other = this.slotOf(by.client);
-    const isItsOwn = named?.size === 1 && named.has(other) && this.whileAsking(by);
-    return isItsOwn ? { client: by.client } : 'foreign';
+    const isItsOwn = named?.size === 1 && named.has(this.slotOf(by.client)) && this.whileAsking(found, by.client);
+    return isItsOwn ? { client: by.client, onlyAsked: true } : 'foreign';
   }
 
-  /** Whether the command was sent by an acquire of its client. */
-  private whileAsking({ client = '', atNs }: Origin): boolean {
-    const acquires = this.acquires.get(client) ?? [];
-    const last = acquires[firstIndex(acquires.length, (at) => acquires[at]!.callNs > atNs) - 1];
-    return last !== undefined && atNs <= last.returnNs + RECKONING_NS;
+  /**
+   * Whether the command was sent by an acquire of its client, whenever it was read. What is sent after that was answered (by a
+   * release, say) may be for somebody else; one of unknown outcome may have been carried out at any later time.
+   */
+  private whileAsking({ resource, by, ranFromNs }: StoredOwner, client: string): boolean {
+    const did = this.did.get(`${client}\n${resource}`) ?? [];
+    const ranNs = ranFromNs + RECKONING_NS;
+    const first = firstIndex(did.length, (at) => did[at]!.callNs > ranNs) - 1;
+    const last = did[first];
+    if (!last || ranNs > last.returnNs + RECKONING_NS) return false;
+    const until = firstIndex(did.length, (at) => did[at]!.callNs > by!.atNs);
+    return did.slice(first, until).every(({ isAcquire }) => isAcquire);
   }
 
   private clientOf(k: number): string {
@@ -135,17 +156,18 @@ export class StoredOwners {
   }
 }
 
-/** When each client asked for something, in order: it does so one after the other. */
-function acquiresByClient(history: History): ReadonlyMap<string, readonly Asked[]> {
+/** What each client did with a resource, in order: it does so one after the other. */
+function whatClientsDid(history: History): ReadonlyMap<string, readonly Did[]> {
   const { operations: ops } = history;
   const { callNs, returnNs } = intervalsOf(history);
-  const acquires = new Map<string, Asked[]>();
+  const did = new Map<string, Did[]>();
   for (let row = 0; row < ops.count; row++) {
-    if (ops.op[row] !== OP.acquire) continue;
-    const client = ops.clients[ops.client[row]!]!;
-    const ofClient = acquires.get(client) ?? [];
-    ofClient.push({ callNs: callNs[row]!, returnNs: returnNs[row]! });
-    acquires.set(client, ofClient);
+    const isKnown = ops.outcome[row] === OUTCOME.ok || ops.outcome[row] === OUTCOME.fail;
+    appendTo(did, `${ops.clients[ops.client[row]!]!}\n${ops.keys[ops.key[row]!]!}`, {
+      callNs: callNs[row]!,
+      returnNs: isKnown ? returnNs[row]! : Number.POSITIVE_INFINITY,
+      isAcquire: ops.op[row] === OP.acquire,
+    });
   }
-  return acquires;
+  return did;
 }

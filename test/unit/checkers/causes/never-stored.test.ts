@@ -336,6 +336,38 @@ describe('whose it is that was stored', () => {
       expect(found(left(3.9))).toEqual([]);
     });
 
+    it('is known of a request that was read late, or carried out when its client had given up, unless it began something else', () => {
+      const late = (outcome: 'fail' | 'info', ranAt: number, readAt: number) =>
+        run()
+          .refused('c3', 4, 4.01, outcome)
+          .take(readAt, 'r1', 'c3', LEFT, (ranAt - readAt) * 1_000);
+      const removed = (story: Story) => story.unlock(6.9, 'r1', 'c3', LEFT);
+      expect(found(removed(late('fail', 4.005, 4.4)))).toEqual(SECOND_OF_C2);
+      expect(found(removed(late('fail', 4.3, 4.4)))).toEqual([]);
+      expect(found(removed(late('info', 4.3, 4.4)))).toEqual(SECOND_OF_C2);
+      const released = held(run(), 'c3', 3.6).take(4.2, 'r1', 'c3', LEFT);
+      expect(found(removed(released))).toEqual([]);
+      const askedAgain = late('info', 4.1, 4.4)
+        .grant('c3', 4.2)
+        .take(4.199, 'r1', 'c3', 'c3@4.2', 0)
+        .release('c3', 4.3);
+      expect(found(removed(askedAgain))).toEqual([]);
+    });
+
+    it('is not known beside another value that a third one was given: it may be, too', () => {
+      const given = (story: Story) =>
+        names(story, 'c1', 8)
+          .command(8.1, 'r1', 'c3', ['SET', KEY, 'given', 'PX', '5000'])
+          .command(8.3, 'r1', 'c1', ['EVALSHA', 'abc', '1', KEY, 'given'])
+          .command(8.3, 'r1', 'lua', ['get', KEY])
+          .command(9.6, 'r1', 'c3', ['DEL', KEY]);
+      expect(found(left())).toEqual(SECOND_OF_C2);
+      const claimed = (story: Story) => given(story).grant('c2', 8.5).release('c2', 8.6).sample(10, 'r1');
+      expect(found(claimed(left()))).toEqual([]);
+      // What c1 had stored for its own hold is c1's in any case.
+      expect(found(claimed(beside(run())))).toEqual(SECOND_OF_C2);
+    });
+
     it('is not where a third one ever named it', () => {
       expect(found(names(left(), 'c3'))).toEqual(SECOND_OF_C2);
       expect(found(names(left(), 'c2'))).toEqual([]);
@@ -386,9 +418,9 @@ describe('whose it is that was stored', () => {
         .grant('c3', 7.5)
         .release('c3', 7.6)
         .sample(9, 'r1');
-    // The lock has another way to grant, so nothing is said of any claim.
-    expect(found(handed(4.3, 4.9))).toEqual([]);
-    expect(found(handed(4.002, 4.001))).toEqual([]);
+    // c3 claims it when nothing at all is stored any more.
+    expect(found(handed(4.3, 4.9))).toEqual(['c3 at 7.5']);
+    expect(found(handed(4.002, 4.001))).toEqual(['c3 at 7.5']);
   });
 
   it("is the holder's what it stored for itself, though that was read when it had died", () => {
