@@ -31,6 +31,7 @@ import { lostUpdates } from './harm/lost-updates.js';
 import { staleWrites } from './harm/stale-writes.js';
 import { findingKind, headlineOf } from './headline.js';
 import { readingsOf } from './linearizability/explainable.js';
+import { falseLoss } from './liveness/false-loss.js';
 import { fifo } from './liveness/fifo.js';
 import { leftBehind } from './liveness/left-behind.js';
 import { liveness } from './liveness/liveness.js';
@@ -58,6 +59,7 @@ export const checkers: readonly Checker[] = [
   waiting,
   overstayed,
   leftBehind,
+  falseLoss,
   fencing,
   lawfulHolders,
   lostUpdates,

@@ -271,6 +271,27 @@ const descriptions: Record<string, Description> = {
       'https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks',
     ),
   },
+  'granted-beside': {
+    phrase: 'it was granted beside a holder that its record named',
+    blame: lock(
+      'Who is granted a lock must find nobody in its record whom that excludes: a reader that wants to write must wait for all others to let go.',
+      LOCKS,
+    ),
+  },
+  'script-unknown': {
+    phrase: 'the server does not know its script',
+    blame: lock(
+      'A server that restarts, or is promoted, need not know a script that was loaded before: a call by digest that it refuses (NOSCRIPT) must be made with the script.',
+      'https://redis.io/docs/latest/develop/programmability/eval-intro/',
+    ),
+  },
+  'released-meanwhile': {
+    phrase: 'its own client had just released it',
+    blame: lock(
+      'A renewal must end with its hold: one that comes after the release finds nothing, and that is no loss.',
+      LOCKS,
+    ),
+  },
   'went-on-trying': {
     phrase: 'the lock went on trying',
     blame: lock('A try must end when its wait is over, whatever it still means to send.', LOCKS),

@@ -22,6 +22,7 @@ import { EvidenceWindows } from './evidence-windows.js';
 import { expiredEarly } from './expired-early.js';
 import { extendedByNothing } from './extended-by-nothing.js';
 import { failoverLostWrite, splitBrain } from './failover.js';
+import { grantedBeside } from './granted-beside.js';
 import { minorityGranted } from './minority-granted.js';
 import { neverGranted } from './never-granted.js';
 import { nodeForgot } from './node-forgot.js';
@@ -47,12 +48,17 @@ const reasons: readonly Reason[] = [
   expiredEarly,
   overwritten,
   askingUnasked,
+  grantedBeside,
 ];
 
-/** What a semaphore stores is no owner: two clients that write the same number of free permits have nothing in common. */
+/**
+ * What a semaphore stores is no owner: two clients that write the same number of free permits have nothing in common; and several
+ * may stand there beside each other.
+ */
 function reasonsFor(input: CheckInput): readonly Reason[] {
   const all = [...reasons, releasedByItself(input), extendedByNothing(input), takenOverByClock(input)];
-  return input.model.kind === 'semaphore' ? all.filter((reason) => reason !== overwritten) : all;
+  if (input.model.kind !== 'semaphore') return all;
+  return all.filter((reason) => reason !== overwritten && reason !== grantedBeside);
 }
 
 /**

@@ -14,6 +14,7 @@ import { durationOfMs, listed, moment, plural } from '../../harness/record/facts
 import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
+import { scriptUnknown } from '../causes/script-unknown.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
 import { blockerBetween } from './starvation.js';
@@ -161,8 +162,13 @@ function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violat
     cause:
       blockerBetween(input, probe.key, recovered.atNs, probe.atNs) ??
       neverExpires(probe, input) ??
+      unknownScript(probe, input) ??
       unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be acquired${why}`, history: probe.i }]),
   };
+}
+
+function unknownScript({ client, key, reason, atNs, afterMs, i: line }: Probe, input: CheckInput): Cause | undefined {
+  return scriptUnknown({ client, key, reason, fromNs: atNs - afterMs * 1e6, atNs, line }, input);
 }
 
 /** The key stands without expiry on the primary, or on so many of the independent nodes that no majority is left. */

@@ -16,13 +16,12 @@
  * since nothing then bounds what they may have been waiting for; and runs whose servers were not watched.
  */
 
-import { othersThan } from '../../harness/record/facts/clients.js';
 import { Earliest } from '../../harness/record/facts/earliest.js';
-import { effectsOf, SETTLE_NS } from '../../harness/record/facts/effects.js';
 import { OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
 import { mishaps } from '../../harness/record/facts/faults.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { mayHaveBeenTroubled } from '../../harness/record/facts/troubled.js';
 import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { CommandObservation, History } from '../../harness/vocabulary/history.js';
@@ -123,21 +122,8 @@ function answeredNs(history: History, row: number): number {
 }
 
 function isExcused(history: History, row: number): boolean {
-  const { operations: ops, rare } = history;
-  const [fromNs, untilNs] = [ops.sentNs[row]!, answeredNs(history, row)];
-  const stoodStill = rare.some(
-    (event) => event.type === 'disturbance' && event.atNs >= fromNs && event.beganNs <= untilNs,
-  );
-  if (stoodStill) return true;
-  const others = othersThan(history, ops.clients[ops.client[row]!]!);
-  return effectsOf(history)
-    .footprints()
-    .some(
-      ({ names, earliestNs, latestNs }) =>
-        earliestNs <= untilNs &&
-        latestNs >= fromNs - SETTLE_NS &&
-        (names.size === 0 || ![...names].every((name) => others.has(name))),
-    );
+  const { operations: ops } = history;
+  return mayHaveBeenTroubled(history, ops.clients[ops.client[row]!]!, ops.sentNs[row]!, answeredNs(history, row));
 }
 
 function overstayOf({ history, observations }: CheckInput, row: number): Overstay | undefined {

@@ -45,7 +45,6 @@ interface HeldLock {
   readonly id: number;
   readonly key: string;
   readonly hold: LockHold;
-  stopListening(): void;
 }
 
 /** An operation that runs. */
@@ -176,7 +175,7 @@ export class Session {
     const hold = outcome.value;
     const wrong = whatIsWrongWith(hold);
     if (wrong) return { type: 'info', reason: `acquire ${wrong}`, began, ended };
-    this.#held.set(id, { id, key, hold, stopListening: () => {} });
+    this.#held.set(id, { id, key, hold });
     const value: AcquireValue = {};
     if (hold.token !== undefined) value.token = hold.token;
     if (hold.validForMs !== undefined) value.validForMs = hold.validForMs;
@@ -208,7 +207,6 @@ export class Session {
   async #release({ hold: holdId, stopAt }: Extract<Request, { op: 'release' }>): Promise<Answer> {
     const held = this.#held.get(holdId);
     if (!held) return unknownHold(holdId);
-    held.stopListening();
     const call = () => held.hold.release();
     const { settled, commands, began, ended } = await this.#run(holdId, call, stopAt);
     const outcome = callOutcome<void | boolean, void | true>(settled, commands, (r) =>
@@ -305,8 +303,8 @@ export class Session {
       this.#notify(notice);
     };
     if (lost.aborted) tell();
+    // Also when it is released: a lock that calls that a loss says something false, and the harness is to hear it.
     lost.addEventListener('abort', tell, { once: true });
-    held.stopListening = () => lost.removeEventListener('abort', tell);
   }
 
   #renewed(hold: LockHold, sentNs: number, leaseMs: number): void {

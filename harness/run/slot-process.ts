@@ -20,6 +20,7 @@ import type { Instruction, Outcome } from '../vocabulary/workload.js';
 import { withoutGivingUp, withoutStaging } from './asked.js';
 import { CALLERS, callerNames, comingUp } from './callers.js';
 import { ClientProcess, type LineAllowance, type RequestBody } from './client-process.js';
+import { ReleasedLast } from './given-back.js';
 import { givingHoldUp, givingUp } from './giving-up.js';
 import { inTime } from './in-time.js';
 import { type HeldOp, judgeReply } from './judge-reply.js';
@@ -72,6 +73,7 @@ export class SlotProcess implements ClientTarget {
   private readonly wakers = new Map<number, () => void>();
   /** Whose the acquire with that id is, and the hold that it was granted. */
   private readonly askedBy = new Map<number, string>();
+  private readonly releasedLast = new ReleasedLast();
   private isUp = false;
   private handshake: HandshakeValue | undefined;
   private isDown = false;
@@ -193,9 +195,9 @@ export class SlotProcess implements ClientTarget {
     this.asking.delete(id);
     if (this.canStop) this.stopping = undefined;
     const given = { ...completion, ...(cancelledNs !== undefined && { cancelledNs }) };
+    if (op === 'release' && type === 'ok' && 'hold' in instruction) this.givenBack(instruction.hold, client);
     recorder.record({ type, client, id, op, key, ...hold, ...given }, readNs);
     if (op === 'acquire') this.acquired(id, type === 'ok');
-    if (op === 'release' && type === 'ok' && 'hold' in instruction) this.askedBy.delete(instruction.hold);
     // Of what its caller gave up nobody has to know how it ended, and what comes of it is to be seen: unless the program is gone.
     const isLeftAlone = cancelledNs !== undefined && broke === undefined && !reply.unanswered;
     if (type === 'info' && !isLeftAlone) await this.condemn(completion.reason ?? 'outcome unknown');
@@ -275,8 +277,9 @@ export class SlotProcess implements ClientTarget {
     const acquiring = notice.hold === undefined ? undefined : this.acquiring.get(notice.hold);
     const client = this.askedBy.get(notice.hold ?? -1) ?? this.callers[0]!;
     const hold = notice.hold === undefined ? undefined : ledger.find(client, notice.hold);
+    const over = notice.type === 'lost' ? this.releasedLast.find(notice.hold) : undefined;
     // What was never taken cannot be lost: before the attempt left that was granted. Between that and the answer it can.
-    const beganNs = notice.type === 'lost' ? hold?.grantSentNs : hold?.invokedNs;
+    const beganNs = notice.type === 'lost' ? (hold ?? over)?.grantSentNs : hold?.invokedNs;
     const earliestNs = acquiring?.sentNs ?? beganNs ?? 0;
     if (atNs < earliestNs || atNs > this.run.clock.nowNs()) {
       this.client.distrust(`the stamp of a notice is not of its time: ${shown(notice)}`);
@@ -291,16 +294,18 @@ export class SlotProcess implements ClientTarget {
       this.client.distrust(`more than ${EARLY_NOTICES_MAX} notices of a hold before the answer that grants it`);
       return;
     }
-    if (!hold) return; // or it came after the release: no news
-    const { key } = hold;
     if (notice.type === 'renewed') {
+      if (!hold) return; // it came after the release: no news
       const leaseMs = notice.leaseMs ?? this.run.leaseMs;
-      recorder.record({ type: 'renewed', client, hold: notice.hold, key, sentNs: atNs, leaseMs });
-    } else {
-      const reason = notice.reason === undefined ? {} : { reason: shown(notice.reason) };
-      recorder.record({ type: 'lost', client, hold: notice.hold, key, clientNs: atNs, ...reason });
-      this.wakers.get(notice.hold)?.();
+      recorder.record({ type: 'renewed', client, hold: notice.hold, key: hold.key, sentNs: atNs, leaseMs });
+      return;
     }
+    const whose = hold ?? over;
+    if (!whose) return;
+    const reason = notice.reason === undefined ? {} : { reason: shown(notice.reason) };
+    const { key } = whose;
+    recorder.record({ type: 'lost', client: whose.client, hold: notice.hold, key, clientNs: atNs, ...reason });
+    this.wakers.get(notice.hold)?.();
   }
 
   private acquired(id: number, granted: boolean): void {
@@ -308,6 +313,12 @@ export class SlotProcess implements ClientTarget {
     this.acquiring.delete(id);
     if (!granted) this.askedBy.delete(id);
     if (granted) for (const notice of early) this.noticed(notice);
+  }
+
+  private givenBack(id: number, client: string): void {
+    const hold = this.run.ledger.find(client, id);
+    if (hold) this.releasedLast.add(id, hold);
+    this.askedBy.delete(id);
   }
 
   /** Releases what a script that was ended early still holds. */

@@ -43,5 +43,5 @@ export function loadedScriptLock(name: string, afterFailure: AfterFailure): Lock
     },
   });
   // A Cluster would have to be told by node which scripts it has.
-  return { ...lock, topologies: ['single', 'replica', 'sentinel'] };
+  return { ...lock, topologies: ['replica', 'sentinel', 'single'] };
 }

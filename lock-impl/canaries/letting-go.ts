@@ -91,4 +91,12 @@ export const lettingGoPairs: Record<string, CanaryPair> = {
     mended: 'the same, giving back what it got',
     mendedClaims: 'exclusion; a refused try leaves nothing behind',
   },
+  'refresh-beside-release': {
+    topologies: ONE_SERVER,
+    forms: ONE_TRY,
+    summary: 'a refresh that was overtaken by the release, and calls the lock lost',
+    claims: 'a client is told that it lost what it has just released',
+    mended: 'the same, asking whether it was released meanwhile',
+    mendedClaims: 'exclusion; who released is told nothing more',
+  },
 };

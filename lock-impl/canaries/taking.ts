@@ -1,7 +1,7 @@
 /** Canaries whose mistake lies with how a lock is taken, and whose it then is. */
 import { ONE_SERVER, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
 import { waitsForDisks } from '../server-needs.js';
-import type { CanaryPair } from './pair.js';
+import { type CanaryPair, replicated } from './pair.js';
 
 export const takingPairs: Record<string, CanaryPair> = {
   'lease-in-seconds': {
@@ -101,7 +101,7 @@ export const takingPairs: Record<string, CanaryPair> = {
     mendedClaims: 'exclusion',
   },
   'evalsha-only': {
-    topologies: ['single', 'replica', 'sentinel'],
+    topologies: [...replicated, 'single'],
     forms: WITH_EXTEND,
     summary: 'takes the lock by a script that was loaded once',
     claims: 'after a restart or a failover no server knows the script, and nobody is granted anything any more',

@@ -104,4 +104,12 @@ export const lettingGoTrials: readonly Trial[] = [
     caught: { checker: 'left-behind', class: 'liveness', kind: 'left-behind' },
     story: 'a try that got one of two keys keeps it',
   },
+  {
+    canary: 'refresh-beside-release',
+    flags: calm,
+    limitMs: 15_000,
+    quickMs: 6_000,
+    caught: { checker: 'false-loss', class: 'liveness', kind: 'false-loss', cause: 'released-meanwhile' },
+    story: 'a lock is released while a refresh of it is on its way, which says that it was lost',
+  },
 ];

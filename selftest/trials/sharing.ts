@@ -8,7 +8,7 @@ export const sharingTrials: readonly Trial[] = [
     flags: ['--workload', 'read-write', ...calm],
     limitMs: 20_000,
     quickMs: 8_000,
-    caught: overlap,
+    caught: { ...overlap, cause: 'granted-beside' },
     story: 'a reader becomes a writer while others read',
   },
   {

@@ -115,9 +115,9 @@ export const takingTrials: readonly Trial[] = [
   },
   {
     canary: 'evalsha-only',
-    flags: ['--persistence', 'aof-always', ...planFile('the-server-restarts')],
+    flags: ['--topology', 'single', '--persistence', 'aof-always', ...planFile('the-server-restarts')],
     limitMs: 5_000,
-    caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock' },
+    caught: { checker: 'liveness', class: 'liveness', kind: 'deadlock', cause: 'script-unknown' },
     story: 'a server that was restarted does not know the script',
   },
   {

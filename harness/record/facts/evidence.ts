@@ -1,5 +1,6 @@
 import type { CheckInput } from '../../vocabulary/run.js';
 import type { Hold } from '../../vocabulary/verdict.js';
+import { acquiresSent } from './acquires-sent.js';
 import { type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
 import type { ServerReading } from './commands/server-reading.js';
 import { type Effects, effectsOf } from './effects.js';
@@ -64,6 +65,7 @@ export class Evidence {
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly features = new Map<string, readonly string[]>();
   private readonly grants = new Map<Hold, Grant[]>();
+  private readonly history: CheckInput['history'];
 
   constructor(
     { history, observations, config }: CheckInput,
@@ -71,6 +73,7 @@ export class Evidence {
     /** Servers that were watched before this had nothing stored then. */
     private readonly emptyBeforeNs = Number.NEGATIVE_INFINITY,
   ) {
+    this.history = history;
     this.effects = effectsOf(history);
     this.recordedUntilNs = recordedUntilNs({ history, observations });
     this.firstAskedNs = history.operations.count > 0 ? history.operations.sentNs[0]! : Number.POSITIVE_INFINITY;
@@ -317,6 +320,8 @@ export class Evidence {
       // What ran when the answer was there did not lead to it.
       const lateNs = this.isPlaced(write) ? RECKONING_NS : OBSERVED_AT_ONCE_NS;
       if (!found && write.ranNs > hold.fromNs + lateNs) break;
+      // Nor what ran when the client had been told to take it once more within that hold: a reader that is to write, say.
+      if (write.ranNs > hold.fromNs && write.ranNs + RECKONING_NS > this.nestedNs(hold)) break;
       if (write.effect === 'take') {
         // Already answered: what comes later is the client's next try, whose release went to another node, say.
         if (found && write.ranNs > hold.fromNs + lateNs) break;
@@ -328,6 +333,13 @@ export class Evidence {
       else if (write.effect === 'remove') break;
     }
     return found;
+  }
+
+  /** When the client was first told to take the key once more while it held it; Infinity: never. */
+  private nestedNs({ client, key, fromNs, untilNs }: Hold): number {
+    const asked = acquiresSent(this.history).get(`${key}\n${client}`) ?? [];
+    const next = asked[firstIndex(asked.length, (at) => asked[at]! > fromNs)];
+    return next !== undefined && next < untilNs ? next : Number.POSITIVE_INFINITY;
   }
 
   /** Whether it is known when a command ran: by the machine's clock. How far another one is off is known only as well as it was asked. */

@@ -2,6 +2,7 @@
  * Canaries whose mistakes were reported of published locks, as in `canaries.test.ts`: each goes wrong in the way that it
  * names, and its twin in the same situation does not.
  */
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import takenOverByClock from '../../../lock-impl/broken/taken-over-by-clock.js';
 import takenOverByClockMended from '../../../lock-impl/broken/taken-over-by-clock-mended.js';
@@ -142,6 +143,27 @@ describe.concurrent('let go', () => {
       // In either order, by chance: it is refused at once, or after it has got one.
       for (let tries = 0; tries < 20; tries++) expect((await a.acquire(key, LONG_MS)).type).toBe('fail');
       expect(await server.redis.exists(key)).toBe(kept);
+    },
+  );
+});
+
+describe.concurrent('released while it is refreshed', () => {
+  canary(
+    'refresh-beside-release',
+    'its release works; it was told that it had lost it: %s',
+    { broken: [true], mended: [false], clients: 1 },
+    async ({ a, key, server }, told) => {
+      for (let tries = 0; tries < 10; tries++) {
+        const { id } = await a.acquire(`${key}:${tries}`, LONG_MS);
+        // Answers wait, so that the next refresh is on its way when the release is.
+        await server.redis.call('CLIENT', 'PAUSE', 30, 'ALL');
+        await setTimeout(15);
+        expect((await a.release(id)).type).toBe('ok');
+        await server.redis.ping();
+      }
+      // What is asked after them is answered after them.
+      await a.release((await a.acquire(key, LONG_MS)).id);
+      expect(a.notices.some(({ type }) => type === 'lost')).toBe(told);
     },
   );
 });

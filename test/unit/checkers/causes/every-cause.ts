@@ -46,6 +46,18 @@ export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: strin
     why: 'no model has slots of a Cluster on their way from one node to another, which answer ASK and take ASKING',
     tests: 'causes/asking-unasked.test.ts',
   },
+  'granted-beside': {
+    why: 'no model has a lock whose record names several at once, readers and writers, and grants by it',
+    tests: 'causes/granted-beside.test.ts',
+  },
+  'script-unknown': {
+    why: 'no model has scripts that a server may know or not, and MONITOR does not show what it answered',
+    tests: 'causes/script-unknown.test.ts',
+  },
+  'released-meanwhile': {
+    why: 'it is named of one kind of finding only, whose checker asks for each of its links before it accuses, and no model has what a lock tells its client after a release',
+    tests: 'liveness/false-loss.test.ts',
+  },
   'went-on-trying': {
     why: 'it is one command that was seen too late of an acquire that no model has: one that waits, whose commands may take their time',
     tests: 'liveness/overstayed.test.ts',

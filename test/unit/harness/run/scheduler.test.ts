@@ -296,6 +296,28 @@ describe('a history that can be trusted', () => {
   });
 
   test.each([
+    ['lost is recorded of that hold', 'lost', true],
+    ['renewed is no news', 'renewed', false],
+  ])('what a lock says of a hold that was released: %s', async (_, type, isTold) => {
+    const { scheduler, started, client, recorded, events, now } = await setUp(oneHold);
+    await started;
+    scheduler.runScripts();
+    const { id } = await client.nextRequest();
+    const began = now();
+    client.answer({ id, type: 'ok', began, ended: began });
+    const release = await client.nextRequest();
+    client.answer({ id: release.id, type: 'ok', began: now(), ended: now() });
+    await recorded((event) => event.type === 'ok' && event.op === 'release');
+    client.answer({ type, hold: id, at: now() });
+    // What comes after it has been read when this is recorded.
+    client.answer({ type: 'step', name: 'after-it', at: now() });
+    await recorded((event) => event.type === 'step');
+    const told = events().filter((event) => event.type === 'lost' || event.type === 'renewed');
+    expect(told).toMatchObject(isTold ? [{ type, client: 'c1', hold: id, key: 'lock:0' }] : []);
+    await scheduler[Symbol.asyncDispose]();
+  });
+
+  test.each([
     ['before the attempt left that was granted', 2, true],
     ['when it left, before the answer', 5, false],
   ])('a hold that was lost %s', async (_, atNs, breaks) => {

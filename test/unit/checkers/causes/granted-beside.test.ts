@@ -1,0 +1,75 @@
+import { expect, it, test } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import type { FaultRecord } from '../../../../harness/vocabulary/history.js';
+import { KEY, ns, Story } from '../build.js';
+
+interface Told {
+  /** What the second client's script does. */
+  second?: readonly (readonly string[])[];
+  /** What it stores, and what the first one stored. */
+  owners?: readonly [string, string];
+  beside?: (story: Story) => Story;
+}
+
+const enters = (owner: string) => [
+  ['hget', KEY, 'mode'],
+  ['hset', KEY, owner, '1'],
+  ['pexpire', KEY, '5000'],
+];
+
+/** c1 reads from 1 s to 4 s; at 3 s c2 is let in to write, with c1's field still in the hash. */
+function upgraded({
+  owners = ['read:c1', 'write:c2'],
+  second = enters(owners[1]),
+  beside = (story) => story,
+}: Told = {}) {
+  const story = new Story().promised({ kind: 'read-write' }).up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1');
+  story.grant('c1', 1, { mode: 'read' }).grant('c2', 3, { mode: 'write' }).release('c1', 4).release('c2', 4);
+  script(story, 0.999, 'c1', owners[0], enters(owners[0]));
+  return script(beside(story), 2.999, 'c2', owners[1], second);
+}
+
+function script(story: Story, at: number, client: string, owner: string, calls: readonly (readonly string[])[]): Story {
+  story.command(at, 'r1', client, ['EVAL', 'abc', '1', KEY, owner, '5000']);
+  for (const argv of calls) story.command(at, 'r1', 'lua', [...argv]);
+  return story;
+}
+
+const causes = (told?: Told) => mutualExclusion.check(upgraded(told).input()).violations.map(({ cause }) => cause);
+const names = (told?: Told) => causes(told).map(({ name }) => name);
+
+it('is that the server had the holder in its record when it stored the next one beside', () => {
+  const [cause, ...others] = causes();
+  expect(others).toEqual([]);
+  expect(cause).toMatchObject({
+    name: 'granted-beside',
+    sentence: 'r1 had c1 in lock:0 when it stored c2 there as well (EVAL), which was granted it all the same.',
+  });
+  expect(cause!.chain.map(({ text }) => text)).toEqual([
+    'r1 granted lock:0 to c1 (EVAL)',
+    'r1 had c1 in lock:0, and stored c2 beside',
+    'r1 granted lock:0 to c2 (EVAL)',
+    "until 5.998 s c1's lease would have run",
+  ]);
+});
+
+const jump = (at: number): Partial<FaultRecord> => ({
+  effects: [{ kind: 'clock-jumped', who: ['r1'], offsetMs: 10_000, sinceNs: ns(at) } as FaultRecord['effects'][number]],
+});
+
+test.each<[string, Told]>([
+  ['the holder had been taken out before', { beside: (s) => s.command(2, 'r1', 'c1', ['HDEL', KEY, 'read:c1']) }],
+  ['the holder was taken out by the same script', { second: [...enters('write:c2'), ['hdel', KEY, 'read:c1']] }],
+  [
+    'the holder was taken out before the answer',
+    { beside: (s) => s.command(2.9995, 'r1', 'c1', ['HDEL', KEY, 'read:c1']) },
+  ],
+  ['the two store the same', { owners: ['in', 'in'] }],
+  ['the next one was not seen to store anything', { second: [['hget', KEY, 'mode']] }],
+  ['nothing was seen for a while', { beside: (s) => s.watch(2, 'r1', false).watch(2.5, 'r1') }],
+  ['a clock had gained meanwhile', { beside: (s) => s.fault(2, 0, 'clock', 'strike', jump(2)) }],
+  ['they are permits', { beside: (s) => s.promised({ kind: 'semaphore', permits: 1 }) }],
+])('is not said where %s', (_, told) => {
+  expect(names(told)).not.toContain('granted-beside');
+  expect(names(told).length).toBeGreaterThan(0);
+});
