@@ -11,9 +11,14 @@ export function verdictChanged(before: Results, now: Results, failOn: readonly F
   if (before.verdict === now.verdict) return undefined;
   const fails = (violation: Violation) => bearingOf(violation, failOn) === 'fails';
   const [then, today] = [before.violations.filter(fails), now.violations.filter(fails)];
+  // The same finding may weigh otherwise: whose mistake it is depends on what is proven of it.
+  const [gone, came] = [without(then, now.violations), without(today, before.violations)];
+  const still = without(without(now.violations, today), without(now.violations, then));
   const why = [
-    ...findings('no longer found', without(then, today)),
-    ...findings('found now', without(today, then)),
+    ...findings('no longer found', gone),
+    ...findings('found now', came),
+    ...findings('still found, and no longer fails it', still),
+    ...findings('found then, too, and fails it now', without(without(today, then), came)),
     ...reasons('cannot be told now', without(now.reasons, before.reasons), now.verdict === 'unknown'),
     ...reasons('could not be told then', without(before.reasons, now.reasons), before.verdict === 'unknown'),
   ];

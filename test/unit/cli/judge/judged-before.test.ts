@@ -37,7 +37,17 @@ describe('what is said of a run whose verdict differs', () => {
     const before = { ...results([], 'held'), violations: blamed('lease', ['stale client-paused']) };
     const now = { ...results(['x']), violations: blamed('lock', ['stale granted-late']) } as Results;
     expect(verdictChanged(before, { ...now, verdict: 'violated' }, ['lock'])).toMatch(
-      /found now: stale holder \(overlap, granted-late\) ×1$/,
+      /it is violated now: found then, too, and fails it now: stale holder \(overlap, granted-late\) ×1$/,
+    );
+    const open = blamed('unexplained', ['exclusion unexplained']);
+    const then = { ...results(['x']), violations: blamed('lock', ['exclusion released-by-itself']) } as Results;
+    expect(verdictChanged(then, { ...unknown('1 finding without a proven cause'), violations: open }, ['lock'])).toBe(
+      'judged before, this run was violated; it is unknown now: still found, and no longer fails it: exclusion broken (overlap, unexplained) ×1; cannot be told now: 1 finding without a proven cause',
+    );
+    // Another one than before.
+    const other = blamed('lock', ['exclusion evicted']).map((one) => ({ ...one, key: 'another' }));
+    expect(verdictChanged({ ...before, violations: open }, { ...now, violations: other }, ['lock'])).toMatch(
+      /it is violated now: found now: exclusion broken \(overlap, evicted\) ×1$/,
     );
   });
 });
