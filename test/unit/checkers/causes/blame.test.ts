@@ -79,6 +79,9 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'returned-too-often',
     'counter-expired',
     'counter-removed',
+    'granted-beside',
+    'script-unknown',
+    'released-meanwhile',
     'went-on-trying',
   ],
   deployment: [
