@@ -25,7 +25,6 @@ import {
   stores,
 } from '../../harness/record/facts/commands/changes.js';
 import type { Origin } from '../../harness/record/facts/commands/state.js';
-import { isScript } from '../../harness/record/facts/commands/table.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isNested } from '../../harness/record/facts/hold-order.js';
 import { asksFor, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
@@ -36,7 +35,7 @@ import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { acquiresOf } from './asks.js';
 import { isBelieved, ONE_OWNER } from './never-stored.js';
-import { type OwnStore, ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
+import { kindOf, type OwnStore, ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 
 /** What a client had stored before its acquire began, and what became of it. */
 interface Kept {
@@ -111,12 +110,6 @@ function outlastsAcquire(
     if (acquire !== undefined && acquire !== first) return true;
   }
   return false;
-}
-
-/** The command; of a script with how many keys and arguments, for the same one is sent by its text and by its hash. */
-function kindOf({ argv }: CommandObservation): string {
-  const name = argv[0]!.toUpperCase();
-  return isScript(name) ? `script ${argv[2]} ${argv.length}` : name;
 }
 
 /**

@@ -37,26 +37,28 @@ import { takenOverByClock } from './taken-over-by-clock.js';
 import { tokenDrawnEarly } from './token-drawn-early.js';
 import { unexplained } from './unexplained.js';
 
-/** Why a node that had granted one client granted another, in the order in which the explanations are tried. */
-const reasons: readonly Reason[] = [
-  evicted,
-  releasedByOther,
-  nodeForgot,
-  failoverLostWrite,
-  splitBrain,
-  shortenedByOther,
-  expiredEarly,
-  overwritten,
-  askingUnasked,
-  grantedBeside,
-];
-
 /**
+ * Why a node that had granted one client granted another, in the order in which the explanations are tried.
+ *
  * What a semaphore stores is no owner: two clients that write the same number of free permits have nothing in common; and several
  * may stand there beside each other.
  */
 function reasonsFor(input: CheckInput): readonly Reason[] {
-  const all = [...reasons, releasedByItself(input), extendedByNothing(input), takenOverByClock(input)];
+  const all: readonly Reason[] = [
+    evicted,
+    releasedByOther,
+    nodeForgot(input),
+    failoverLostWrite,
+    splitBrain,
+    shortenedByOther,
+    expiredEarly,
+    overwritten,
+    askingUnasked,
+    grantedBeside,
+    releasedByItself(input),
+    extendedByNothing(input),
+    takenOverByClock(input),
+  ];
   if (input.model.kind !== 'semaphore') return all;
   return all.filter((reason) => reason !== overwritten && reason !== grantedBeside);
 }

@@ -91,12 +91,15 @@ function mayHaveMoved({ earlier, later }: Contest, { effects }: Evidence): boole
 
 /**
  * Whether a node that was a replica at a look, and primary later, was made primary after the one that granted this: that was
- * before the look, or that one had been primary from the look on.
+ * before the look, or that one had been primary from the look on. Where nobody had looked at that one before, from the first look at
+ * it on, if that came soon: else two would have been made primary in the place of another one after the other at once.
  */
 function isNewer(look: SampleObservation, other: string, grant: Party, evidence: Evidence): boolean {
   const lookedNs = look.atNs - ANSWERED_WITHIN_NS;
   const grantedNs = ranBy(grant);
-  return grantedNs < lookedNs || wasPrimaryThroughout(other, grant.hold.key, lookedNs, grantedNs, evidence);
+  const seen = evidence.lastSample(other, lookedNs) ? undefined : evidence.firstSample(other, lookedNs, () => true);
+  const fromNs = seen && seen[1].atNs <= look.atNs + ANSWERED_WITHIN_NS ? seen[1].atNs : lookedNs;
+  return grantedNs < lookedNs || wasPrimaryThroughout(other, grant.hold.key, fromNs, grantedNs, evidence);
 }
 
 /**

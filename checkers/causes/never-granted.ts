@@ -5,7 +5,8 @@
  * Named where that is proven by how the grants of the run are stored (`never-stored.ts`). Where there are too few of them to
  * show it, also where every request of the attempt was certainly refused, while another owner's value was there, and the
  * other hold was granted by a request of the same form: so this is how the lock stores its grants, and no other place is left
- * in which it may have stored this one.
+ * in which it may have stored this one. And where all requests of the attempt were of a kind by which any other attempt was seen to
+ * be stored, and all that the servers had stored meanwhile was others'.
  *
  * Excludes permits, readers and nested holds, which may rightly be granted without a write of their own, and independent
  * nodes of which some, but too few, granted it (`minority-granted`).
@@ -27,8 +28,9 @@ const ONE_GRANT_ONE_WRITE: ReadonlySet<LockModel['kind']> = new Set(['mutex', 'f
 
 export function neverGranted(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause | undefined {
   const { first, second } = overlap;
-  const { holds } = neverStoredIn(input);
-  const refuted = holds.get(refutedName(second)) ?? holds.get(refutedName(first));
+  const { holds, alike } = neverStoredIn(input);
+  const named = [second, first].map(refutedName);
+  const refuted = [holds, alike].flatMap((known) => named.flatMap((name) => known.get(name) ?? []))[0];
   if (refuted) return causeOfRefused(refuted);
   if (evidence.majority !== undefined || !ONE_GRANT_ONE_WRITE.has(input.model.kind)) return undefined;
   return refusedHold(second, first, evidence, input) ?? refusedHold(first, second, evidence, input);

@@ -18,9 +18,9 @@
  * was seen to do this may grant in another way, too: then what a client stored in an attempt that was not granted may be
  * another's grant, and nothing is said of any hold beside such a value.
  *
- * A server is believed only if it was watched from before the attempt left until a second after its answer (what it runs just
- * before it is killed is not always printed), by the same process, with a clock that nothing moved. Of independent nodes also
- * one that was dead, stopped or out of reach for the whole attempt had not granted.
+ * A server is believed only if it was watched from before the attempt left until a second after its answer, or until a line was
+ * read of what ran after that (what it runs just before it is killed is not always printed), by the same process, with a clock that
+ * nothing moved until then. Of independent nodes also one that was dead, stopped or out of reach for the whole attempt had not granted.
  *
  * Excludes nested holds, permits and readers, keys of a play that are not the run's own, grants in other databases or under
  * keys that are not named after the resource, clients whose stamps contradict each other, and what happened while machine or
@@ -37,18 +37,24 @@ import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { appendTo } from '../../harness/record/facts/listed-by-name.js';
 import { trustedClients } from '../../harness/record/facts/operations.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
+import type { CommandObservation } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { EvidenceWindows } from './evidence-windows.js';
 import { keptItsData, READING_MS, wasReplicaThroughout } from './meanwhile.js';
-import { ownStoresOf, PARTED_NS, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
+import { kindOf, ownStoresOf, PARTED_NS, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 import { StoredOwners } from './stored-owners.js';
-import { isSeenFromTheStart, whyNoVote } from './votes.js';
+import { isSeenFromTheStart, lineAfter, mayBeOfAttempt, whyNoVote } from './votes.js';
 
 export interface NeverStored {
   /** By client and id of the acquire, `c1 7`, in the order of the grants. */
   readonly holds: ReadonlyMap<string, Refuted>;
+  /**
+   * The same where fewer grants show how this lock stores, or those of one client: of attempts all of whose requests were of a kind
+   * by which another attempt was seen to be stored. No checker accuses by them; they tell why exclusion was broken.
+   */
+  readonly alike: ReadonlyMap<string, Refuted>;
   /** Why nothing is said of any hold. */
   readonly notJudged?: string;
 }
@@ -126,14 +132,29 @@ class Search {
   }
 
   found(): NeverStored {
-    const holds = new Map<string, Refuted>();
-    if (!ONE_OWNER.has(this.input.model.kind)) return { holds, notJudged: 'permits and readers are not followed' };
-    if (this.input.observations.commandCount === 0)
-      return { holds, notJudged: 'no command of any client was observed' };
-    const { rest, forms, shownBy } = this.sortedOut();
-    if (forms.length === 0) return { holds, notJudged: 'how this lock stores a grant does not show in the record' };
-    const looked = this.lookedAt(rest);
+    const none = new Map<string, Refuted>();
+    const nothing = (notJudged: string): NeverStored => ({ holds: none, alike: none, notJudged });
+    if (!ONE_OWNER.has(this.input.model.kind)) return nothing('permits and readers are not followed');
+    if (this.input.observations.commandCount === 0) return nothing('no command of any client was observed');
+    const { rest, forms, shownBy, isShown, kinds } = this.sortedOut();
+    const unshown = nothing('how this lock stores a grant does not show in the record');
+    if (forms.length === 0) return unshown;
+    const looked = this.lookedAt(isShown ? rest : rest.filter((hold) => this.isAskedAlike(hold, kinds)));
     const handsOver = looked.some(isForeign);
+    if (!isShown && handsOver) return unshown;
+    const holds = this.refutedOf(looked, handsOver, shownBy, forms);
+    if (!isShown) return { ...unshown, alike: holds };
+    if (handsOver && holds.size === 0) return nothing('this lock does not store all its grants in one way');
+    return { holds, alike: none };
+  }
+
+  private refutedOf(
+    looked: ReturnType<Search['lookedAt']>,
+    handsOver: boolean,
+    shownBy: number,
+    forms: readonly string[],
+  ): ReadonlyMap<string, Refuted> {
+    const holds = new Map<string, Refuted>();
     for (const { hold, looks } of looked) {
       const refuting = [...looks].flatMap(([node, look]) => (refutes(look, handsOver) ? [{ node, look }] : []));
       const voters = [...looks.keys()].filter((node) => !refuting.some((by) => by.node === node));
@@ -141,15 +162,14 @@ class Search {
       const instead = refuting.flatMap(({ look }) => onceEach(look));
       holds.set(refutedName(hold), { hold, instead, voters, shownBy, forms });
     }
-    if (handsOver && holds.size === 0)
-      return { holds, notJudged: 'this lock does not store all its grants in one way' };
-    return { holds };
+    return holds;
   }
 
   /** The holds of which no server, or no majority, was seen to store the grant; and where the others were stored. */
   private sortedOut() {
     const rest: Hold[] = [];
     const clients = new Set<string>();
+    const kinds = new Set<string>();
     let forms: string[] | undefined;
     let shownBy = 0;
     for (let k = 0; k < this.holds.count; k++) {
@@ -162,11 +182,25 @@ class Search {
       }
       const here = new Set(stores.map(({ form }) => form));
       forms = forms ? forms.filter((form) => here.has(form)) : [...here];
+      for (const { key, request } of stores) if (key === hold.key) kinds.add(this.kindOf(request));
       clients.add(this.owners.slotOf(hold.client));
       shownBy++;
     }
     const isShown = shownBy >= LEAST_GRANTS && clients.size >= LEAST_CLIENTS;
-    return { rest, forms: isShown ? (forms ?? []) : [], shownBy };
+    return { rest, forms: forms ?? [], shownBy, isShown, kinds };
+  }
+
+  /** Whether an attempt was seen to ask, and for nothing in another way than those by which others were stored. */
+  private isAskedAlike(hold: Hold, kinds: ReadonlySet<string>): boolean {
+    const evidence = this.windows.aroundHolds([hold]);
+    const asked = evidence.nodes.flatMap((node) =>
+      evidence.writes(node, hold.key).filter((write) => mayBeOfAttempt(write, hold, evidence)),
+    );
+    return asked.length > 0 && asked.every(({ observation }) => kinds.has(this.kindOf(observation)));
+  }
+
+  private kindOf(line: number): string {
+    return kindOf(this.input.observations.line(line) as CommandObservation);
   }
 
   private suffices(nodes: number): boolean {
@@ -205,7 +239,9 @@ class Search {
     if (this.majority !== undefined && whyNoVote(node, hold, evidence)) return [];
     // It turns its clients' writes away, and has what its primary has.
     if (wasReplicaThroughout(node, hold.key, hold.grantSentNs, hold.fromNs, evidence)) return [];
-    if (!isBelieved(node, hold.grantSentNs, hold.fromNs, evidence)) return 'unclear';
+    const after = lineAfter(node, hold, evidence);
+    const readWithinNs = after ? after.atNs - hold.fromNs : OBSERVED_WITHIN_NS;
+    if (!isBelieved(node, hold.grantSentNs, hold.fromNs, evidence, readWithinNs)) return 'unclear';
     const reading = evidence.readingOf(node);
     if (!reading) return isSeenFromTheStart(node, hold.fromNs, evidence) ? [] : 'unclear';
     const keys = this.related.of(hold.key, reading);

@@ -9,72 +9,134 @@
 import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isOthersToo } from '../../harness/record/facts/grants.js';
-import { isHidden, type KeyWrite, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
+import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import {
+  isHidden,
+  type KeyWrite,
+  ownerIs,
+  RECKONING_NS,
+  type SampleObservation,
+} from '../../harness/record/facts/key-writes.js';
+import { OUTCOME } from '../../harness/record/history-table.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, goneLink, grantLink, type Reason, ranFrom } from './contest.js';
-import { foundNone, hadTimeLeft, lastProlonged } from './meanwhile.js';
+import { foundNone, hadTimeLeft, isReplicated, lastProlonged, wasPrimaryThroughout } from './meanwhile.js';
 import { lostBy } from './tenure.js';
 
 /** A server tells whole milliseconds, and its clock may be slewed. */
 const PTTL_SLACK_MS = 20;
 
-export const nodeForgot: Reason = (contest, evidence) => {
-  const { earlier, later, gone, tenure, key } = contest;
-  const { write: granted } = earlier;
-  const { node } = gone;
-  if (!lostBy(tenure, 'gap') || mayHaveGoneBefore(contest, evidence)) return undefined;
-  // What was read after the restart may have run before it.
-  const restart = restartBetween(node, granted.atNs, ranFrom(gone), evidence);
-  if (!restart || evidence.seenStored(node, key, granted.value, restart.backNs, gone.atNs)) return undefined;
-  // It may have gone unseen from the old process, unless the last look at that shows it.
-  const { ranNs } = restart;
-  if (tenure.losses[0]!.atNs <= ranNs && !evidence.seenStored(node, key, granted.value, ranNs, ranNs)) return undefined;
-  const samples = evidence.samples(node, restart.backNs, gone.atNs);
-  // It may have kept what a sample does not show.
-  if (samples.some(([, { keys, unseen }]) => isHidden(keys[key]?.owner ?? '') || unseen?.includes(key)))
-    return undefined;
-  const [empty] = samples;
-  const { last } = lastProlonged(granted, contest, evidence);
-  // What had run out by then, or was seen there as another's, was not forgotten.
-  if (empty && (!hadTimeLeft(last, empty[1], evidence) || isAnothers(empty[1], restart.downNs, contest, evidence)))
-    return undefined;
-  const isFree = foundNone({ reached: granted, gone }) && gone.serverWallMs < last.expiresWallMs;
-  if (!empty && !isFree) return undefined;
-  return {
-    name: 'node-forgot',
-    sentence: `${node} restarted without ${key}, which it had granted to ${earlier.hold.client}, and granted it to ${later.hold.client}.`,
-    chain: [
-      grantLink(earlier),
-      ...restart.links,
-      ...(empty
-        ? [
-            {
-              atNs: empty[1].atNs,
-              text: `${node} did not have ${earlier.hold.client}'s ${key} any more`,
-              observation: empty[0],
-            },
-          ]
-        : []),
-      ...goneLink(contest),
-      grantLink(later),
-    ],
+export const nodeForgot =
+  ({ history }: CheckInput): Reason =>
+  (contest, evidence) => {
+    const { earlier, later, gone, tenure, key } = contest;
+    const { write: granted } = earlier;
+    const { node } = gone;
+    if (!lostBy(tenure, 'gap')) return undefined;
+    // What was read after the restart may have run before it.
+    const restart = restartBetween(node, granted.atNs, ranFrom(gone), evidence);
+    if (!restart || mayHaveGoneBefore(contest, restart, history, evidence)) return undefined;
+    if (evidence.seenStored(node, key, granted.value, restart.backNs, gone.atNs)) return undefined;
+    // It may have gone unseen from the old process, unless the last look at that shows it.
+    const { ranNs } = restart;
+    if (tenure.losses[0]!.atNs <= ranNs && !evidence.seenStored(node, key, granted.value, ranNs, ranNs))
+      return undefined;
+    const samples = evidence.samples(node, restart.backNs, gone.atNs);
+    // It may have kept what a sample does not show.
+    if (samples.some(([, { keys, unseen }]) => isHidden(keys[key]?.owner ?? '') || unseen?.includes(key)))
+      return undefined;
+    const [empty] = samples;
+    const { last } = lastProlonged(granted, contest, evidence);
+    // What had run out by then, or was seen there as another's, was not forgotten.
+    if (empty && (!hadTimeLeft(last, empty[1], evidence) || isAnothers(empty[1], restart.downNs, contest, evidence)))
+      return undefined;
+    const isFree = foundNone({ reached: granted, gone }) && gone.serverWallMs < last.expiresWallMs;
+    if (!empty && !isFree) return undefined;
+    return {
+      name: 'node-forgot',
+      sentence: `${node} restarted without ${key}, which it had granted to ${earlier.hold.client}, and granted it to ${later.hold.client}.`,
+      chain: [
+        grantLink(earlier),
+        ...restart.links,
+        ...(empty
+          ? [
+              {
+                atNs: empty[1].atNs,
+                text: `${node} did not have ${earlier.hold.client}'s ${key} any more`,
+                observation: empty[0],
+              },
+            ]
+          : []),
+        ...goneLink(contest),
+        grantLink(later),
+      ],
+    };
   };
-};
 
 /**
  * Whether others may have removed it unseen: of what a server runs just before it is killed not all is printed, nor what it runs
  * before it is watched again, with what it had saved. Some of this lock's clients store what others do, or remove what is there
- * whosever it is, or set its time. What came to the node over the replication link is others' as well.
+ * whosever it is, or set its time. What came to the node over the replication link is others' as well, if it was a replica meanwhile.
  */
-function mayHaveGoneBefore(contest: Contest, evidence: Evidence): boolean {
+function mayHaveGoneBefore(
+  contest: Contest,
+  { backNs }: Restart,
+  history: CheckInput['history'],
+  evidence: Evidence,
+): boolean {
   const { earlier, gone, key } = contest;
   const { write, hold } = earlier;
-  const writes = evidence.writes(gone.node, key);
+  const { node } = gone;
+  const writes = evidence.writes(node, key);
   const ran = ranBefore(contest, evidence);
   const others = writes.filter((one) => !ran.has(one));
   if (isOthersToo(write.value!, hold, others)) return true;
+  const unseen = {
+    fromNs: ranFrom(write),
+    untilNs: evidence.watchedThroughout(node, backNs, gone.atNs) ? backNs : gone.atNs,
+  };
+  const wasPrimary = wasPrimaryThroughout(node, key, unseen.fromNs, unseen.untilNs, evidence);
   const meddles = new Set(['remove', 'prolong']);
-  return writes.some(({ effect, script, client }) => meddles.has(effect) && !script && client !== hold.client);
+  const meddling = writes.filter(
+    ({ effect, script, client }) => meddles.has(effect) && !script && client !== hold.client,
+  );
+  return meddling.some(({ client }) =>
+    client === undefined
+      ? !wasPrimary || !meddling.every((one) => one.client !== undefined || isReplicated(one, evidence))
+      : mayMeddle(
+          client,
+          meddling.filter((one) => one.client === client),
+          unseen,
+          history,
+        ),
+  );
+}
+
+/**
+ * Whether a client may have sent such commands meanwhile as it was seen to send: at any time, if one of them was of no operation of
+ * its own; else while an operation of that kind was under way, or may have been, because it was not answered with a yes.
+ */
+function mayMeddle(
+  client: string,
+  seen: readonly KeyWrite[],
+  meanwhile: { fromNs: number; untilNs: number },
+  history: CheckInput['history'],
+): boolean {
+  const { operations: ops } = history;
+  const { callNs, returnNs } = intervalsOf(history);
+  const rows = [...Array(ops.count).keys()].filter((row) => ops.clients[ops.client[row]!] === client);
+  const during = seen.map(({ ranNs, atNs }) =>
+    rows.find((row) => callNs[row]! <= ranNs + RECKONING_NS && returnNs[row]! >= Math.min(ranNs, atNs) - RECKONING_NS),
+  );
+  if (during.includes(undefined)) return true;
+  const kinds = new Set(during.map((row) => ops.op[row!]));
+  return rows.some(
+    (row) =>
+      kinds.has(ops.op[row]!) &&
+      callNs[row]! <= meanwhile.untilNs &&
+      (ops.outcome[row] !== OUTCOME.ok || returnNs[row]! >= meanwhile.fromNs),
+  );
 }
 
 /**

@@ -7,10 +7,12 @@
  */
 import { type Change, type KeyChanges, ownersBy, stores } from '../../harness/record/facts/commands/changes.js';
 import type { ServerReading } from '../../harness/record/facts/commands/server-reading.js';
+import { isScript } from '../../harness/record/facts/commands/table.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { appendTo } from '../../harness/record/facts/listed-by-name.js';
+import type { CommandObservation } from '../../harness/vocabulary/history.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 
 /** An owner that a client stored itself, in the attempt that was granted. */
@@ -22,6 +24,8 @@ export interface OwnStore {
   readonly owner: string;
   /** Line of observations.jsonl. */
   readonly line: number;
+  /** That of the request: the command, or the script that called it. */
+  readonly request: number;
   /** Whether it was certainly stored for this hold, and not when that was released, say. */
   readonly inTime: boolean;
 }
@@ -52,15 +56,29 @@ function storedUnder(key: string, node: string, reading: ServerReading, hold: Ho
   const stored: OwnStore[] = [];
   for (let n = firstIndex(own.length, (of) => own[of]!.change.atNs >= grantSentNs - RECKONING_NS); own[n]; n++) {
     const { at, change } = own[n]!;
-    const { atNs, ranFromNs, line, after } = change;
+    const { atNs, ranFromNs, line, after, by } = change;
     // What ran after the answer is of a later try, and then the answer rests on nothing.
     if (ranFromNs > fromNs + PARTED_NS) break;
     const inTime = ranFromNs <= fromNs && Math.min(atNs, ranFromNs + PARTED_NS) <= untilNs;
     for (const owner of ownersBy(after, line))
       if (staysUntil(fromNs, owner, changes.list, at + 1))
-        stored.push({ node, key, form: key.split(hold.key).join('*'), owner, line, inTime });
+        stored.push({
+          node,
+          key,
+          form: key.split(hold.key).join('*'),
+          owner,
+          line,
+          request: by?.script?.line ?? line,
+          inTime,
+        });
   }
   return stored;
+}
+
+/** The command; of a script with how many keys and arguments, for the same one is sent by its text and by its hash. */
+export function kindOf({ argv }: CommandObservation): string {
+  const name = argv[0]!.toUpperCase();
+  return isScript(name) ? `script ${argv[2]} ${argv.length}` : name;
 }
 
 /** Whether nothing from that place in the list on had certainly removed the owner by then. */

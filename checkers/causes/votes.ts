@@ -2,16 +2,18 @@
  * Which of several nodes may have granted a hold, of those that decide independently of each other.
  *
  * A node did not grant it where every request of the attempt found another owner's value there; where it was asked for
- * nothing that was seen, watched from before the attempt left until a second after its answer (what a server runs just before
- * it is killed is not always printed), and had nothing that the client had stored before; or where it was dead, stopped or
- * out of the client's reach for the whole attempt. In every other case it may have.
+ * nothing that was seen, watched from before the attempt left until a second after its answer, or until a line was read of what ran
+ * after that (what a server runs just before it is killed is not always printed), and had nothing that the client had stored before;
+ * or where it was dead, stopped or out of the client's reach for the whole attempt. In every other case it may have.
  */
 import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { StoredState } from '../../harness/record/facts/commands/state.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import { ALL_TIME, type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { asksFor, foundAnother, type KeyWrite, RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
+import { PARTED_NS } from './own-stores.js';
 
 /** How far a clock is off is known to some milliseconds. */
 const STEADY_WITHIN_MS = 10;
@@ -27,10 +29,29 @@ export function mayHaveGranted(node: string, hold: Hold, evidence: Evidence): bo
 
 /**
  * Whether all that a node ran of the attempt was seen. The observer reads a little behind, and a record that breaks off lacks
- * what came just before.
+ * what came just before, but nothing that came before a line which it has.
  */
-export function watchedForAttempt(node: string, { grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
-  return evidence.watchedThroughout(node, grantSentNs - RECKONING_NS, fromNs + OBSERVED_WITHIN_NS);
+export function watchedForAttempt(node: string, hold: Hold, evidence: Evidence): boolean {
+  const untilNs = lineAfter(node, hold, evidence)?.atNs ?? hold.fromNs + OBSERVED_WITHIN_NS;
+  return evidence.watchedThroughout(node, hold.grantSentNs - RECKONING_NS, untilNs);
+}
+
+/**
+ * The first request of a node, read within a second of a hold's answer, that certainly ran after that: by a clock that nothing moved
+ * since the attempt left. A server prints what it runs in order, so all of the attempt was read before it, and whatever comes later
+ * is none of it: be the server killed then, or its clock moved.
+ */
+export function lineAfter(node: string, hold: Hold, evidence: Evidence): KeyWrite | undefined {
+  const { key, grantSentNs, fromNs } = hold;
+  const writes = evidence.writes(node, key);
+  const readNs = fromNs + OBSERVED_WITHIN_NS;
+  for (let at = firstIndex(writes.length, (n) => writes[n]!.atNs > fromNs); at < writes.length; at++) {
+    const write = writes[at]!;
+    if (write.atNs > readNs) break;
+    if (evidence.isPlaced(write) && write.ranNs > fromNs + PARTED_NS)
+      return hasMoved(node, grantSentNs, write.atNs, evidence) ? undefined : write;
+  }
+  return undefined;
 }
 
 /**
@@ -40,9 +61,11 @@ export function watchedForAttempt(node: string, { grantSentNs, fromNs }: Hold, e
  */
 function mayHaveBeenAsked(node: string, hold: Hold, evidence: Evidence): boolean {
   const { key, client, grantSentNs, fromNs } = hold;
+  const after = lineAfter(node, hold, evidence);
   return evidence.writes(node, key).some((write) => {
     const { atNs, ranNs } = write;
     if (write.client !== client || atNs < grantSentNs || evidence.isPlaced(write)) return false;
+    if (after && write.observation >= after.observation) return false;
     if (!isSteady(node, grantSentNs, atNs, evidence)) return atNs <= fromNs + OBSERVED_WITHIN_NS;
     const isRefused = write.took === false && foundAnother(write);
     return asksFor(write) && !isRefused && ranNs >= grantSentNs - RECKONING_NS && ranNs <= fromNs + RECKONING_NS;
@@ -53,9 +76,12 @@ function mayHaveBeenAsked(node: string, hold: Hold, evidence: Evidence): boolean
  * Whether a request may have been sent in the attempt that was answered with this hold. Where its server's clock does not say
  * when it ran, that is any which was read from when the attempt left until a second after the answer.
  */
-export function mayBeOfAttempt(write: KeyWrite, { client, grantSentNs, fromNs }: Hold, evidence: Evidence): boolean {
+export function mayBeOfAttempt(write: KeyWrite, hold: Hold, evidence: Evidence): boolean {
   const { node, ranNs, atNs } = write;
+  const { client, grantSentNs, fromNs } = hold;
   if (write.client !== client || !asksFor(write) || atNs < grantSentNs - RECKONING_NS) return false;
+  const after = lineAfter(node, hold, evidence);
+  if (after && write.observation >= after.observation) return false;
   if (!evidence.isPlaced(write) || hasMoved(node, grantSentNs, atNs, evidence))
     return atNs <= fromNs + OBSERVED_WITHIN_NS;
   return ranNs >= grantSentNs - RECKONING_NS && ranNs <= fromNs + RECKONING_NS;

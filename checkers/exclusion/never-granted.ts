@@ -8,7 +8,8 @@
  * breaks exclusion whenever there is one.
  *
  * Excludes permits and readers, nested holds, locks whose grants cannot all be found in the record or are not all stored in
- * one way, a client's own earlier key, and whatever was not watched from before the attempt until a second after it.
+ * one way, a client's own earlier key, and whatever was not watched from before the attempt until a second after it, or until what
+ * ran after it was seen.
  */
 
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';

@@ -231,6 +231,17 @@ describe('failover-lost-write', () => {
     ).toBe(true);
   });
 
+  it('is said of a primary that nobody had looked at before the other was a replica, and soon after that', () => {
+    const looked = (at: number) => {
+      const story = twoGrants().watch(0, 'r1').watch(0, 'r2').sample(0.505, 'r2', { role: 'replica' });
+      story.looks(at, 0.9, 'r1').take(FIRST_TAKE, 'r1', 'c1').looks(1.05, 2.9, 'r2');
+      return named(story.take(SECOND_TAKE, 'r2', 'c2'));
+    };
+    expect(looked(0.51)).toBe(true);
+    // Another one may have been primary, and this one in its place since.
+    expect(looked(0.6)).toBe(false);
+  });
+
   it('needs the first primary to have run on until the other took over, and not longer', () => {
     const again = (at: number) => failover().sample(at, 'r1', { runId: 'run-9' });
     expect(named(again(2.7).sample(2.5, 'r2').take(SECOND_TAKE, 'r2', 'c2'))).toBe(true);

@@ -444,9 +444,25 @@ describe('what befell the run', () => {
     expect(found(story.fault(4.6, 0, 'pause', 'heal', { beganNs: 4.55e9 }))).toEqual(SECOND_OF_C2);
   });
 
-  it('leaves it open where watching broke off within a second after the answer, whatever was seen before that', () => {
-    const story = run().command(5.3, 'r1', 'c3', ['GET', KEY]).watch(5.4, 'r1', false).watch(5.401, 'r1');
-    expect(found(story)).toEqual([]);
+  it('leaves it open where watching broke off within a second after the answer, unless a line was read of what ran after that', () => {
+    const brokeOff = (story: Story) => found(story.watch(5.4, 'r1', false).watch(5.401, 'r1'));
+    const looks = (at: number, skewMs = 0) => run().command(at, 'r1', 'c3', ['GET', KEY], skewMs);
+    expect(brokeOff(run())).toEqual([]);
+    // A server prints what it runs in order: all of the attempt came before this.
+    expect(brokeOff(looks(5.3))).toEqual(SECOND_OF_C2);
+    // It may have run before the answer.
+    expect(brokeOff(looks(5.3, -900))).toEqual([]);
+    expect(brokeOff(looks(4.505))).toEqual([]);
+    // By a clock that was moved it does not say when it ran.
+    expect(brokeOff(looks(5.2).sample(5.3, 'r1', { skewMs: 40 }))).toEqual([]);
+  });
+
+  it('leaves it open where a clock was moved within a second after the answer, unless a line was read before that', () => {
+    const jump: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 4_000 };
+    const jumps = (story: Story) =>
+      found(story.sample(5.1, 'r1').fault(5.2, 0, 'clock', 'strike', { effects: [jump] }));
+    expect(jumps(run())).toEqual([]);
+    expect(jumps(run().command(5, 'r1', 'c3', ['GET', KEY]))).toEqual(SECOND_OF_C2);
   });
 
   it('does not matter where a clock was moved when all was over, or by less than it can be read', () => {
@@ -474,6 +490,49 @@ describe('of independent nodes', () => {
       SECOND_OF_C2,
     );
     expect(found(story.command(4.2, 'r5', 'c3', ['COPY', KEY, KEY, 'DB', '1']))).toEqual([]);
+  });
+});
+
+describe('an overlap is explained by it where fewer grants show how the lock stores', () => {
+  const takes = ['SET', KEY, 'x', 'PX', '5000', 'NX'];
+  const script = (story: Story, at: number, client: string, finds: boolean) => {
+    story.command(at, 'r1', client, ['EVALSHA', 'take', '1', KEY, `value-of-${client}`]);
+    story.command(at, 'r1', 'lua', ['exists', KEY]);
+    return finds ? story : story.command(at, 'r1', 'lua', ['set', KEY, `value-of-${client}`, 'PX', '5000']);
+  };
+  /** c1 is granted at 1 s, and c2, which is refused, says at 2 s that it holds: no third one shows how. */
+  const two = (asks: (story: Story) => Story, nodes = ['r1']) => {
+    const story = new Story().up('c1').up('c2').grant('c1', 1).grant('c2', 2).release('c2', 3).release('c1', 3.5);
+    for (const node of nodes) story.watch(0, node).sample(0.5, node).sample(6, node);
+    return causesOf(asks(story));
+  };
+  const causesOf = (story: Story) => mutualExclusion.check(story.input()).violations.map(({ cause }) => cause.name);
+
+  it('by a request of the same kind as the one by which another was stored', () => {
+    expect(two((story) => script(script(story, 0.999, 'c1', false), 1.999, 'c2', true))).toEqual(['never-granted']);
+    // By another one it may have been granted.
+    const mixed = (story: Story) => story.take(0.999, 'r1', 'c1').command(1.999, 'r1', 'c2', ['GET', KEY]);
+    expect(two((story) => script(mixed(story), 1.9995, 'c2', true))).toEqual(['unexplained']);
+    expect(two((story) => story.take(0.999, 'r1', 'c1'))).toEqual(['unexplained']);
+  });
+
+  it('is not what a checker accuses by', () => {
+    const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(6, 'r1');
+    story.grant('c1', 1).grant('c2', 2).release('c2', 3).release('c1', 3.5);
+    script(script(story, 0.999, 'c1', false), 1.999, 'c2', true);
+    expect(found(story)).toEqual([]);
+    expect(causesOf(story)).toEqual(['never-granted']);
+  });
+
+  it('of independent nodes by what a majority refused', () => {
+    const three = ['r1', 'r2', 'r3'];
+    const refused = (story: Story, by: readonly string[]) => {
+      story.deployed({ kind: 'majority', nodes: three, majority: 2 });
+      for (const node of three) story.command(0.999, node, 'c1', takes.with(2, 'value-of-c1'));
+      for (const node of by) story.command(1.999, node, 'c2', takes.with(2, 'value-of-c2'));
+      return story;
+    };
+    expect(two((story) => refused(story, three), three)).toEqual(['never-granted']);
   });
 });
 

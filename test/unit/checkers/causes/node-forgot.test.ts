@@ -136,3 +136,45 @@ it('tells of the restart what shows it', () => {
     'r1 granted lock:0 to c2 (SET)',
   ]);
 });
+
+describe('who removes what is there whosever it is', () => {
+  /** c3 releases by a plain DEL; c1 is granted at 2 s, and the server killed at 2.5 s. */
+  const killed = (meddles: (story: Story) => Story) => {
+    const story = new Story().up('c1').up('c2').up('c3').watch(0, 'r1').sample(0.2, 'r1').grant('c3', 0.5);
+    story.release('c3', [0.9, 1.1]).grant('c1', 2).grant('c2', 4).release('c1', 5).release('c2', 5);
+    story.take(0.499, 'r1', 'c3').command(0.95, 'r1', 'c3', ['DEL', KEY]);
+    const granted = meddles(story).take(1.999, 'r1', 'c1').sample(2.4, 'r1', { owner: 'value-of-c1' });
+    return causeNames(lostAt(granted, 2.5).sample(3, 'r1', back).take(3.999, 'r1', 'c2'));
+  };
+
+  it('may have done so unseen while it was at what it did that at, and not at any other time', () => {
+    expect(killed((story) => story)).toEqual(['node-forgot']);
+    // It releases when the server is killed, or has before that, and is not known to be done with it.
+    expect(killed((story) => story.release('c3', [2.2, 2.6], { hold: 1 }))).toEqual(['unexplained']);
+    expect(killed((story) => story.release('c3', [1.3, 1.5], { hold: 1 }))).toEqual(['node-forgot']);
+    const failed = { hold: 1, type: 'fail', reason: 'gone' } as const;
+    expect(killed((story) => story.release('c3', [1.3, 1.5], failed))).toEqual(['unexplained']);
+  });
+
+  it('may have done so at any time where it was seen to do it at nothing', () => {
+    expect(killed((story) => story.command(1.5, 'r1', 'c3', ['DEL', KEY]))).toEqual(['unexplained']);
+  });
+
+  it('is no primary, whose writes come to its replica only while that is one', () => {
+    const copied = (role: 'primary' | 'replica', lookedAt = 2.82) =>
+      killed((story) =>
+        story
+          .replicated()
+          .watch(0, 'r2')
+          .looks(0.3, 3, 'r2', { role: 'replica' })
+          .looks(1.1, 2.4, 'r1')
+          .sample(0.05, 'r1', { role })
+          .command(0.1, 'r1', 'link', ['DEL', KEY])
+          .sample(lookedAt, 'r1', back),
+      );
+    expect(copied('replica')).toEqual(['node-forgot']);
+    expect(copied('primary')).toEqual(['unexplained']);
+    // It was not seen for so long that it may have been one.
+    expect(copied('replica', 2.95)).toEqual(['unexplained']);
+  });
+});

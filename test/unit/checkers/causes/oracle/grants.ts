@@ -53,7 +53,15 @@ export interface Attempt {
   readonly reached: Map<string, number>;
   readonly losses: Loss[];
   /** What was there, of its client's own, and was taken for this grant, which stored nothing. */
-  adopted?: { copy: Copy; node: string; atNs: number };
+  adopted?: Adopted;
+  /** On independent nodes: where it was so. */
+  readonly adoptedOn: Map<string, Adopted>;
+}
+
+export interface Adopted {
+  copy: Copy;
+  node: string;
+  atNs: number;
 }
 
 /** What a node stores of it. */

@@ -87,6 +87,7 @@ function refused(
   node.show(sender, ['GET', KEY]);
   if (copy.isHash || copy.value !== attempt.value) return { yes: false };
   attempt.adopted = { copy, node: node.name, atNs: node.nowNs };
+  attempt.adoptedOn.set(node.name, attempt.adopted);
   return { yes: true };
 }
 

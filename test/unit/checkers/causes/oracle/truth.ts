@@ -19,8 +19,8 @@ const BLUR_MS = 3;
 export function trueCauses(one: LivedHold, other: LivedHold, lived: Lived): Set<string> {
   const [a, b] = [one.attempt, other.attempt];
   if (lived.majority !== undefined) {
-    const minority = [a, b].some(({ stored }) => stored.size < lived.majority!);
-    const none = [a, b].some(({ stored }) => stored.size === 0);
+    const minority = [a, b].some((attempt) => votesOf(attempt) < lived.majority!);
+    const none = [a, b].some((attempt) => votesOf(attempt) === 0);
     const shared = lived.nodes.filter(({ name }) => a.stored.has(name) && b.stored.has(name));
     return new Set([
       ...(minority ? ['minority-granted'] : []),
@@ -43,9 +43,19 @@ export function trueCauses(one: LivedHold, other: LivedHold, lived: Lived): Set<
 
 /** Whether too few servers had stored the grant of a hold that its client says it has. */
 export function trueRefusal({ attempt }: LivedHold, { majority }: Lived): Set<string> {
-  const { stored } = attempt;
-  const names = majority !== undefined && stored.size < majority ? ['minority-granted'] : [];
-  return new Set(stored.size === 0 && !adoptedOwn(attempt) ? ['never-granted', ...names] : names);
+  const votes = votesOf(attempt);
+  const names = majority !== undefined && votes < majority ? ['minority-granted'] : [];
+  return new Set(votes === 0 ? ['never-granted', ...names] : names);
+}
+
+/**
+ * How many nodes had it, by the promise of both causes: one that had kept what the client itself had stored before has it, too. Say
+ * c1 forgets to release, and three of five nodes still have its own when it asks again: it is theirs to grant, and its lease that is
+ * too long, of which `adopted-stale-key` tells on one server and no cause on several.
+ */
+function votesOf({ client, stored, adoptedOn }: Attempt): number {
+  const kept = [...adoptedOn].filter(([node, { copy }]) => copy.attempt.client === client && !stored.has(node));
+  return stored.size + kept.length;
 }
 
 /** Whether what its client took for a grant was its own, and not another's by the same name. */
