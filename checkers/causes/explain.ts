@@ -104,6 +104,15 @@ export function tokenExplainerOf(input: CheckInput): (first: Hold, second: Hold,
     causeBetween(first, second, lost, chain);
 }
 
+/**
+ * Whether a semaphore's grants are kept in a number. A grant that makes it stores "1", say, which is nobody's name: what becomes of the
+ * number befalls all who hold, and the next one may have found a permit free without that (`shared-count.ts` tells).
+ */
+function isCounted({ first, second }: Overlap, evidence: Evidence, { model }: CheckInput): boolean {
+  const grants = [first, second].flatMap((hold) => evidence.grantsOf(hold));
+  return model.kind === 'semaphore' && grants.some(({ write: { value = '' } }) => /^-?\d+$/.test(value));
+}
+
 export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput): Cause {
   const cause =
     overlap.class === 'stale'
@@ -111,7 +120,7 @@ export function causeOf(overlap: Overlap, evidence: Evidence, input: CheckInput)
       : (minorityGranted(overlap, evidence, input) ??
         adoptedStaleKey(overlap, evidence, input) ??
         neverGranted(overlap, evidence, input) ??
-        brokenCause(overlap, evidence, reasonsFor(input)) ??
+        (isCounted(overlap, evidence, input) ? undefined : brokenCause(overlap, evidence, reasonsFor(input))) ??
         ownRecordCause(overlap, input) ??
         sharedCount(overlap, input));
   return (

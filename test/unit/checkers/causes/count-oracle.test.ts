@@ -4,18 +4,18 @@
  */
 import { expect, it } from 'vitest';
 import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
-import { play, setups, trueCauses } from './count-oracle/run.js';
+import { play, type Setup, setups, trueCauses } from './count-oracle/run.js';
 import { ORACLES } from './every-cause.js';
 import { tried } from './tried.js';
 
-const named = (isWhole: boolean) =>
-  tried(50, setups(isWhole), (setup) => {
-    const run = play(setup);
-    return mutualExclusion
-      .check(run.input)
-      .violations.filter(({ class: name }) => name === 'exclusion')
-      .map((finding) => ({ finding, truth: trueCauses(finding.holds, run) }));
-  });
+const judged = (setup: Setup) => {
+  const run = play(setup);
+  return mutualExclusion
+    .check(run.input)
+    .violations.filter(({ class: name }) => name === 'exclusion')
+    .map((finding) => ({ finding, truth: trueCauses(finding.holds, run) }));
+};
+const named = (isWhole: boolean) => tried(50, setups(isWhole), judged);
 
 it('names only causes that were true, of a record that is whole', () => {
   const { told, share, names } = named(true);
@@ -27,4 +27,12 @@ it('names only causes that were true, of a record that is whole', () => {
 
 it('names only causes that were true, of a record that is full of gaps', () => {
   named(false);
+});
+
+it('a number that somebody removed, and that had a permit free without that, was not taken from who had made it', () => {
+  const about = { clients: 3, permits: 2, counts: 'free', timed: 'first', ttlFactor: 1, twicePerMille: 0 } as const;
+  const faults: Setup['faults'] = [{ kind: 'del', atMs: 2816, isRecorded: true }];
+  const findings = judged({ ...about, faults, latePerMille: 0, breaks: [], noise: 435_891_624 });
+  expect(findings.length).toBeGreaterThan(10);
+  for (const { finding, truth } of findings) expect(['unexplained', ...truth]).toContain(finding.cause.name);
 });
