@@ -6,7 +6,7 @@
 const MOST = 64;
 
 /** What has to be known of a hold to record a notice of it. */
-export interface GivenBack {
+export interface ReleasedHold {
   readonly key: string;
   readonly client: string;
   /** When the attempt left that was granted, ns since the epoch of the run. */
@@ -15,9 +15,9 @@ export interface GivenBack {
 
 export class ReleasedLast {
   /** By the id of the acquire, oldest first. */
-  private readonly released = new Map<number, GivenBack>();
+  private readonly released = new Map<number, ReleasedHold>();
 
-  add(id: number, { key, client, grantSentNs }: GivenBack): void {
+  add(id: number, { key, client, grantSentNs }: ReleasedHold): void {
     this.released.set(id, { key, client, grantSentNs });
     for (const oldest of this.released.keys()) {
       if (this.released.size <= MOST) break;
@@ -25,7 +25,7 @@ export class ReleasedLast {
     }
   }
 
-  find(id: number): GivenBack | undefined {
+  find(id: number): ReleasedHold | undefined {
     return this.released.get(id);
   }
 }

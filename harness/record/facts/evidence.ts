@@ -1,6 +1,10 @@
+/**
+ * What servers were seen to do within a window of time, asked by node, key, client and hold.
+ *
+ * It is long because every question reads the same lists, which are made in one pass over the observations.
+ */
 import type { CheckInput } from '../../vocabulary/run.js';
 import type { Hold } from '../../vocabulary/verdict.js';
-import { acquiresSent } from './acquires-sent.js';
 import { type ClockGain, clockMovesOf, gainedBetween } from './clock-moves.js';
 import type { ServerReading } from './commands/server-reading.js';
 import { type Effects, effectsOf } from './effects.js';
@@ -17,6 +21,7 @@ import {
 } from './key-writes.js';
 import { appendTo } from './listed-by-name.js';
 import { recordedUntilNs } from './missing-observations.js';
+import { firstNestedNs } from './nested-acquires.js';
 import { NodeFeed } from './node-feed.js';
 import { majorityOf } from './quorum.js';
 
@@ -65,15 +70,14 @@ export class Evidence {
   private readonly byNode = new Map<string, NodeEvidence>();
   private readonly features = new Map<string, readonly string[]>();
   private readonly grants = new Map<Hold, Grant[]>();
-  private readonly history: CheckInput['history'];
 
   constructor(
-    { history, observations, config }: CheckInput,
+    private readonly input: CheckInput,
     readonly window: Window = ALL_TIME,
     /** Servers that were watched before this had nothing stored then. */
     private readonly emptyBeforeNs = Number.NEGATIVE_INFINITY,
   ) {
-    this.history = history;
+    const { history, observations, config } = input;
     this.effects = effectsOf(history);
     this.recordedUntilNs = recordedUntilNs({ history, observations });
     this.firstAskedNs = history.operations.count > 0 ? history.operations.sentNs[0]! : Number.POSITIVE_INFINITY;
@@ -321,7 +325,7 @@ export class Evidence {
       const lateNs = this.isPlaced(write) ? RECKONING_NS : OBSERVED_AT_ONCE_NS;
       if (!found && write.ranNs > hold.fromNs + lateNs) break;
       // Nor what ran when the client had been told to take it once more within that hold: a reader that is to write, say.
-      if (write.ranNs > hold.fromNs && write.ranNs + RECKONING_NS > this.nestedNs(hold)) break;
+      if (write.ranNs > hold.fromNs && write.ranNs + RECKONING_NS > firstNestedNs(this.input.history, hold)) break;
       if (write.effect === 'take') {
         // Already answered: what comes later is the client's next try, whose release went to another node, say.
         if (found && write.ranNs > hold.fromNs + lateNs) break;
@@ -333,13 +337,6 @@ export class Evidence {
       else if (write.effect === 'remove') break;
     }
     return found;
-  }
-
-  /** When the client was first told to take the key once more while it held it; Infinity: never. */
-  private nestedNs({ client, key, fromNs, untilNs }: Hold): number {
-    const asked = acquiresSent(this.history).get(`${key}\n${client}`) ?? [];
-    const next = asked[firstIndex(asked.length, (at) => asked[at]! > fromNs)];
-    return next !== undefined && next < untilNs ? next : Number.POSITIVE_INFINITY;
   }
 
   /** Whether it is known when a command ran: by the machine's clock. How far another one is off is known only as well as it was asked. */
