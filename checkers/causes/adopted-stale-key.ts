@@ -34,7 +34,8 @@ import type { CommandObservation } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { acquiresOf } from './asks.js';
-import { isBelieved, ONE_OWNER } from './never-stored.js';
+import { isBelieved } from './believed.js';
+import { ONE_OWNER } from './never-stored.js';
 import { kindOf, type OwnStore, ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 
 /** What a client had stored before its acquire began, and what became of it. */

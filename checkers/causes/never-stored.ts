@@ -26,7 +26,6 @@
  * keys that are not named after the resource, clients whose stamps contradict each other, and what happened while machine or
  * harness stood still.
  */
-import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { Change, KeyChanges, StateSpan } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
 import { type Evidence, OBSERVED_WITHIN_NS } from '../../harness/record/facts/evidence.js';
@@ -41,8 +40,9 @@ import type { CommandObservation } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
+import { isBelieved } from './believed.js';
 import { EvidenceWindows } from './evidence-windows.js';
-import { keptItsData, READING_MS, wasReplicaThroughout } from './meanwhile.js';
+import { keptItsData, wasReplicaThroughout } from './meanwhile.js';
 import { kindOf, ownStoresOf, PARTED_NS, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 import { StoredOwners } from './stored-owners.js';
 import { isSeenFromTheStart, lineAfter, mayBeOfAttempt, whyNoVote } from './votes.js';
@@ -83,8 +83,6 @@ export interface StoredInstead {
 
 /** What stood still may have kept the observer from reading for longer. */
 const STOOD_STILL_NS = 1e9;
-/** A clock that is off by more than this from one sample to the next was moved. */
-const MOVED_MS = 3;
 /** A lock's way to store grants is known from so many of them, of so many clients. */
 const LEAST_GRANTS = 3;
 const LEAST_CLIENTS = 2;
@@ -355,37 +353,6 @@ function refutes(look: Look, handsOver: boolean): look is readonly StoredInstead
 /** By which its refutation is found. */
 export function refutedName({ client, id }: Hold): string {
   return `${client} ${id}`;
-}
-
-/**
- * Whether what a node was seen to do between the two instants is all that it did, and its stamps say when. `readWithinNs`: so
- * long after its end a command may have been read; 0 where that is when a line of the node's own was read, for it prints them
- * in order. `clock`: of one that stands still while it is off, stamps say only how far apart two commands ran.
- */
-export function isBelieved(
-  node: string,
-  beganNs: number,
-  endedNs: number,
-  evidence: Evidence,
-  readWithinNs = OBSERVED_WITHIN_NS,
-  clock: 'right' | 'still' = 'right',
-): boolean {
-  const [fromNs, untilNs] = [beganNs - RECKONING_NS, endedNs + readWithinNs];
-  if (!evidence.watchedThroughout(node, fromNs, untilNs)) return false;
-  const [before, after] = [evidence.lastSample(node, fromNs), evidence.firstSample(node, untilNs, () => true)];
-  if (!before || !after) return false;
-  const moved = clockMovesOf(evidence.effects, node).some((move) =>
-    clock === 'still'
-      ? mayMoveBetween(move, before[1].atNs, after[1].atNs)
-      : move.span.earliestNs <= after[1].atNs && move.span.latestNs >= before[1].atNs,
-  );
-  const samples = evidence.samples(node, before[1].atNs, after[1].atNs).map(([, sample]) => sample);
-  const skews = samples.map(({ skewMs }) => skewMs);
-  return (
-    !moved &&
-    Math.max(...skews) - Math.min(...skews) <= (clock === 'still' ? READING_MS : MOVED_MS) &&
-    samples.every(({ runId }) => runId === before[1].runId)
-  );
 }
 
 /** Of what was there before and after something else, each once. */

@@ -19,7 +19,7 @@ import { moment } from '../../harness/record/facts/words.js';
 import { shown } from '../../harness/record/schemas/foreign-text.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause } from '../../harness/vocabulary/verdict.js';
-import { isBelieved } from './never-stored.js';
+import { isBelieved } from './believed.js';
 import { ownStoresOf, RelatedKeys } from './own-stores.js';
 import { changesBetween, type Passed, placesOf, type QueuePlace } from './queue-places.js';
 import { wholeEvidenceOf } from './whole-evidence.js';

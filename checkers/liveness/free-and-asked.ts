@@ -11,7 +11,7 @@
  */
 import { byKey, sortedBy } from '../../harness/record/facts/by-key.js';
 import { namesOfClient } from '../../harness/record/facts/clients.js';
-import { deadlineMs } from '../../harness/record/facts/deadlines.js';
+import { deadlineMs, declaredMs } from '../../harness/record/facts/deadlines.js';
 import { effectsOf, type Footprint, SETTLE_NS } from '../../harness/record/facts/effects.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
@@ -24,7 +24,7 @@ export const GRACE_NS = 2e9;
 /** Clients that are refused ask again within this time: that is one and the same wish. */
 const BETWEEN_TRIES_NS = 1e9;
 /** A refusal that says that the lock is taken: such an attempt stored nothing by which it could be. */
-const TAKEN = new Set(['held', 'queued-behind']);
+export const TAKEN: ReadonlySet<string> = new Set(['held', 'queued-behind']);
 /** What clients can be struck by that ends, if not by a heal, by the deadline of what they had on the servers. */
 const SILENCED = new Set(['killed', 'stopped', 'cut', 'off-network']);
 
@@ -54,7 +54,7 @@ export function patienceOf(history: History): Patience {
   const leaseMs = longestLeaseMs(history);
   const declared = [deadlineMs(history, 'place', leaseMs) ?? 0, deadlineMs(history, 'permit', leaseMs) ?? 0];
   // What never ends by itself is for clients that are heard of no more. One that gives up must give its place back.
-  const ms = declared.reduce((sum, one) => sum + (Number.isFinite(one) ? one : 0), 0);
+  const ms = declaredMs(history.rare.find((event) => event.type === 'client-up')?.deadlines, leaseMs);
   return { ms, afterSilenceMs: declared.reduce((sum, one) => sum + one) };
 }
 

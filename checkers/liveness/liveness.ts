@@ -17,9 +17,9 @@ import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary
 import { scriptUnknown } from '../causes/script-unknown.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
+import { doubtAboutProbe, type ProbeEvent } from './probe-doubts.js';
 import { blockerBetween } from './starvation.js';
 
-type Probe = Extract<HistoryEvent, { type: 'probe' }>;
 type Recovered = Extract<HistoryEvent, { type: 'recovered' }>;
 
 function findDeadlocks(input: CheckInput): CheckerFindings {
@@ -27,9 +27,12 @@ function findDeadlocks(input: CheckInput): CheckerFindings {
   const left = unhealed(input.history);
   const doubt = stuck.length > 0 ? doubtAbout(stuck, input) : undefined;
   const violations = deadlocksOf(input);
+  const accused = new Set(violations.map(({ key }) => key));
+  const notSure = stuck.filter(({ key }) => !accused.has(key));
   const unknown = [
     ...left.map((what) => `not everything could be healed (${what})`),
     ...(doubt ? [doubt] : []),
+    ...(recovered && !doubt ? notSure.flatMap((probe) => doubtAboutProbe(probe, recovered.atNs, input) ?? []) : []),
     ...probes.flatMap((probe) => untriedBecause(probe, input) ?? []),
     ...reasonsForDoubt(input, probes, stuck, recovered),
   ];
@@ -56,7 +59,7 @@ export function deadlocksOf(input: CheckInput): Violation[] {
   const { stuck, recovered } = probesOf(input);
   const deployed = recovered !== undefined && recovered.missing.length === 0 && unhealed(history).length === 0;
   const sure = deployed && stuck.length > 0 && doubtAbout(stuck, input) === undefined;
-  const deadlocks = sure ? stuck.map((probe) => deadlock(probe, recovered, input)) : [];
+  const deadlocks = sure ? stuck.flatMap((probe) => deadlock(probe, recovered, input) ?? []) : [];
   known.set(history, deadlocks);
   return deadlocks;
 }
@@ -64,7 +67,7 @@ export function deadlocksOf(input: CheckInput): Violation[] {
 /** The probes, those of them that were refused, and when the deployment was whole again. */
 function probesOf(input: CheckInput) {
   const { rare } = input.history;
-  const probes = rare.filter((event): event is Probe => event.type === 'probe');
+  const probes = rare.filter((event): event is ProbeEvent => event.type === 'probe');
   const recovered = rare.findLast((event): event is Recovered => event.type === 'recovered');
   const stuck = probes.filter((probe) => !probe.acquired && untriedBecause(probe, input) === undefined);
   return { probes, recovered, stuck };
@@ -83,7 +86,7 @@ export const liveness: Checker = {
           headline: (count) =>
             `Deadlock: ${plural(count, 'lock')} could not be acquired again after everything was healed`,
           accusedIf:
-            'the deployment had recovered, and the probe at the end of the run was not granted the key within its lease and a grace',
+            'the deployment had recovered, and the probe at the end of the run was not granted the key within its lease, what the lock declares of places and permits, and a grace',
           ownMistake: {
             theory:
               'When every lease is over and the deployment is whole, a lock must be granted: what it keeps of clients that died, gave up or released must end by itself.',
@@ -104,7 +107,7 @@ export const liveness: Checker = {
  * protocol. Say c1 was granted it in the probe, its answer was lost and c1
  * killed: its key stands for a lease, and c1.2, which tries next, is refused by it.
  */
-function untriedBecause(probe: Probe, { history, config }: CheckInput): string | undefined {
+function untriedBecause(probe: ProbeEvent, { history, config }: CheckInput): string | undefined {
   const { key, client, acquired, untried, atNs, afterMs } = probe;
   if (acquired) return undefined;
   if (untried) return `${key} could not be tried again: ${probe.reason ?? 'nobody asked for it'}`;
@@ -118,7 +121,7 @@ function untriedBecause(probe: Probe, { history, config }: CheckInput): string |
  * Why it need not be the lock's doing that it could not be acquired, beside what was to be healed and what the servers
  * showed.
  */
-function doubtAbout(stuck: readonly Probe[], { history, config }: CheckInput): string | undefined {
+function doubtAbout(stuck: readonly ProbeEvent[], { history, config }: CheckInput): string | undefined {
   const [mishap] = mishaps(history);
   const why = mishap ? (mishap.proof ?? mishap.did) : new Doubts({ history, config }).aboutDeadlock();
   return (
@@ -128,8 +131,8 @@ function doubtAbout(stuck: readonly Probe[], { history, config }: CheckInput): s
 
 function reasonsForDoubt(
   { config }: CheckInput,
-  probes: readonly Probe[],
-  stuck: readonly Probe[],
+  probes: readonly ProbeEvent[],
+  stuck: readonly ProbeEvent[],
   recovered: Recovered | undefined,
 ): string[] {
   if (probes.length === 0) return ['the run ended before it was tried whether the locks can be acquired again'];
@@ -148,7 +151,12 @@ function reasonsForDoubt(
   return reasons;
 }
 
-function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violation {
+function deadlock(probe: ProbeEvent, recovered: Recovered, input: CheckInput): Violation | undefined {
+  const proven =
+    blockerBetween(input, probe.key, recovered.atNs, probe.atNs) ??
+    neverExpires(probe, input) ??
+    unknownScript(probe, input);
+  if (!proven && doubtAboutProbe(probe, recovered.atNs, input) !== undefined) return undefined;
   const why = probe.reason ? `: ${probe.reason}` : '';
   return {
     class: 'liveness',
@@ -160,19 +168,16 @@ function deadlock(probe: Probe, recovered: Recovered, input: CheckInput): Violat
     evidence: [recovered.i, probe.i],
     proof: `Everything was healed and recovered at ${moment(recovered.atNs)}, but ${probe.client} could not have ${probe.key} by ${moment(probe.atNs)} (${durationOfMs(probe.afterMs)} of trying${why}).`,
     cause:
-      blockerBetween(input, probe.key, recovered.atNs, probe.atNs) ??
-      neverExpires(probe, input) ??
-      unknownScript(probe, input) ??
-      unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be acquired${why}`, history: probe.i }]),
+      proven ?? unexplained([{ atNs: probe.atNs, text: `${probe.key} could not be acquired${why}`, history: probe.i }]),
   };
 }
 
-function unknownScript({ client, key, reason, atNs, afterMs, i: line }: Probe, input: CheckInput): Cause | undefined {
+function unknownScript({ client, key, reason, atNs, afterMs, i: line }: ProbeEvent, input: CheckInput): Cause | undefined {
   return scriptUnknown({ client, key, reason, fromNs: atNs - afterMs * 1e6, atNs, line }, input);
 }
 
 /** The key stands without expiry on the primary, or on so many of the independent nodes that no majority is left. */
-function neverExpires({ key, atNs, i }: Probe, { history, observations }: CheckInput): Cause | undefined {
+function neverExpires({ key, atNs, i }: ProbeEvent, { history, observations }: CheckInput): Cause | undefined {
   const last = new Map<string, readonly [observation: number, sample: SampleObservation]>();
   for (const [line, observation] of observations.rare)
     if (observation.type === 'sample' && observation.atNs <= atNs) last.set(observation.node, [line, observation]);

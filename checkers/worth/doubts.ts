@@ -81,6 +81,15 @@ export class Doubts {
       : `leases were counted by the machine's own clock, which ${stepped(this.steps)}`;
   }
 
+  /** Why a client that tried meanwhile may not have been run for long enough to be granted what was free. */
+  aboutTrying(fromNs: number, untilNs: number): string | undefined {
+    const stalls = this.stalls.filter((one) => one.beganNs <= untilNs && endOf(one) >= fromNs);
+    const stalledMs = stalls.reduce((sum, { ms }) => sum + ms, 0);
+    return stalledMs < DEADLOCK_FROM_MS
+      ? undefined
+      : `the harness stood still for ${durationOfMs(stalledMs)} while it was tried, from ${moment(stalls[0]!.beganNs)} on`;
+  }
+
   /** Why a place in a queue may have ended meanwhile although its lock is sound: its client was kept from showing itself. */
   aboutOrder(fromNs: number, untilNs: number): string | undefined {
     const stall = this.stalls.findLast((one) => one.beganNs <= untilNs && endOf(one) >= fromNs);

@@ -26,8 +26,11 @@ export interface SlotOptions extends ClientRun {
 
 /** How a lock is probed after everything was healed. */
 export interface Probe {
-  /** Of each try. */
+  /** Of each try before `dueNs`. */
   waitMs: number;
+  /** When all that may rightly be in the way has ended. One that begins after this waits until `giveUpNs`. */
+  dueNs: number;
+  /** The last refusal is of a try that ended after this, and began after `dueNs`, however late that came to be. */
   giveUpNs: number;
   /** Whether to read what the lock protects. */
   read?: boolean;
@@ -145,16 +148,25 @@ export class ClientSlot {
     if (this.target && !this.target.client.gone && !this.target.condemned) await this.target.releaseAll();
   }
 
-  async probe(key: string, { waitMs, giveUpNs, read, together }: Probe): Promise<ProbeResult> {
+  async probe(key: string, { waitMs, dueNs, giveUpNs, read, together }: Probe): Promise<ProbeResult> {
+    const { clock, leaseMs } = this.options;
     let reason = 'the lock client could not be started';
     let client = this.host.name;
     let untried = true;
+    let beganNs: number;
     do {
       const target = await this.aliveUntil(giveUpNs);
       if (!target) break;
       client = target.name;
       untried = false;
-      const outcome = await target.perform({ do: 'acquire', key, leaseMs: this.options.leaseMs, waitMs });
+      beganNs = clock.nowNs();
+      const leftMs = beganNs < dueNs ? 0 : (giveUpNs - beganNs) / 1e6;
+      const outcome = await target.perform({
+        do: 'acquire',
+        key,
+        leaseMs,
+        waitMs: Math.max(waitMs, Math.round(leftMs)),
+      });
       if (outcome.type === 'ok') {
         if (read) await target.perform({ do: 'read', hold: outcome.id });
         together?.arrived();
@@ -163,8 +175,8 @@ export class ClientSlot {
         return { client, acquired: true };
       }
       reason = outcome.type === 'woke' ? 'woke' : (outcome.reason ?? outcome.type);
-      if (outcome.type === 'fail') await this.options.clock.sleep(RESTART_PAUSE_MS);
-    } while (this.options.clock.nowNs() < giveUpNs);
+      if (outcome.type === 'fail') await clock.sleep(RESTART_PAUSE_MS);
+    } while (beganNs < dueNs || clock.nowNs() < giveUpNs);
     together?.arrived();
     return { client, acquired: false, reason, ...(untried && { untried }) };
   }

@@ -7,6 +7,7 @@
  * the checkers', from the history on disk.
  */
 
+import { declaredMs } from '../record/facts/deadlines.js';
 import type { Ledger } from '../record/facts/ledger.js';
 import { serviceInWords } from '../record/facts/words.js';
 import { keyNamer } from '../record/key-names.js';
@@ -306,9 +307,8 @@ function recordUnhealed(recorder: Recorder, trouble: string): void {
 }
 
 /**
- * Every key must be acquired again within a lease and a grace of the healing: each is tried by one client, several at once.
- * Of what the lock protects the value is read, so that the last writes are looked at too. All permits of a semaphore are
- * wanted at once.
+ * Every key must be acquired again once a lease and the declared deadlines are over, within a grace: each by one client. Of what
+ * the lock protects the value is read, so that the last writes are looked at too. All permits of a semaphore are wanted at once.
  */
 async function probeLiveness(
   config: RunConfig,
@@ -319,8 +319,9 @@ async function probeLiveness(
 ): Promise<void> {
   const { clock } = parts.runtime;
   const beganNs = clock.nowNs();
-  const giveUpNs = beganNs + (config.leaseMs + LIVENESS_GRACE_MS) * 1e6;
-  const probe = { waitMs: PROBE_WAIT_MS, giveUpNs, ...(parts.workload.resource && { read: true }) };
+  const dueNs = beganNs + (config.leaseMs + declaredMs(lock.deadlines, config.leaseMs)) * 1e6;
+  const giveUpNs = dueNs + LIVENESS_GRACE_MS * 1e6;
+  const probe = { waitMs: PROBE_WAIT_MS, dueNs, giveUpNs, ...(parts.workload.resource && { read: true }) };
   const record = (key: string, result: ProbeResult) =>
     recorder.record({ type: 'probe', key, ...result, afterMs: Math.round((clock.nowNs() - beganNs) / 1e6) });
   const { model = parts.workload.model } = lock;

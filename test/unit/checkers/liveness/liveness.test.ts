@@ -161,3 +161,62 @@ it('nor where a client that may have been granted it in the probe was killed for
   expect(judged(story(KEY, 7.9)).verdict).toBe('invalid');
   expect(judged(story('lock:1', 15)).verdict).toBe('invalid');
 });
+
+/** c1 tries from 10 s to 12 s, five seconds after everything had recovered, and is answered that. */
+function tried(reason: string, began = 10.1): Story {
+  return new Story()
+    .up('c1')
+    .watch(0, 'r1')
+    .sample(4, 'r1')
+    .recovered(5)
+    .refused('c1', began, 12, 'fail')
+    .event(12, { type: 'probe', key: KEY, client: 'c1', acquired: false, afterMs: 7_000, reason });
+}
+
+it('nor where its last try began while a lease may still have been in the way', () => {
+  expect(judged(tried('held'))).toMatchObject({ verdict: 'invalid' });
+  expect(judged(tried('held', 9.9))).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: ['lock:0 was last tried at 9.900 s ("held"), when a lease or a place may still have been in the way'],
+  });
+});
+
+it('nor while a place in the queue may have been, by what the lock declares', () => {
+  const fair = (place: number) => {
+    const up = { client: 'c1', slot: 'c1', host: 'c1', address: '10.77.0.9', lock: 'fair' };
+    const story = new Story().event(0.1, { type: 'client-up', ...up, features: [], deadlines: { place } });
+    story.recovered(5).refused('c1', 11, 12, 'fail');
+    return judged(story.probe(12, false)).verdict;
+  };
+  expect(fair(900)).toBe('invalid');
+  expect(fair(1_100)).toBe('unknown');
+});
+
+it('nor where the servers stored it for the client, and the lock waited for more than that', () => {
+  const stored = (reason: string, at = 11) =>
+    tried(reason)
+      .take(at, 'r1', 'c1')
+      .unlock(at + 0.3, 'r1', 'c1')
+      .sample(12, 'r1');
+  expect(judged(stored('not-synced'))).toMatchObject({
+    verdict: 'unknown',
+    violations: [],
+    notes: ['lock:0 was stored for c1 on r1, and that it was refused ("not-synced") shows nobody in the way'],
+  });
+  // Taken is taken: a lock that counts may store something of one that it refuses.
+  expect(judged(stored('held')).verdict).toBe('invalid');
+  expect(judged(stored('not-synced', 9)).verdict).toBe('invalid');
+  expect(judged(tried('not-synced').take(11, 'r1', 'c2').sample(12, 'r1')).verdict).toBe('invalid');
+  const blocked = stored('not-synced').sample(12, 'r1', { owner: 'dead', pttlMs: -1 });
+  expect(judged(blocked).verdict).toBe('invalid');
+});
+
+it('nor where the harness stood still for half of the grace, unless it was refused as taken', () => {
+  const stalled = (reason: string, ms: number, at = 10.5) =>
+    judged(tried(reason).disturbed(at, 'harness-stall', ms)).verdict;
+  expect(stalled('Command timed out', 1_200)).toBe('unknown');
+  expect(stalled('Command timed out', 600)).toBe('invalid');
+  expect(stalled('Command timed out', 1_200, 6)).toBe('invalid');
+  expect(stalled('held', 1_200)).toBe('invalid');
+});

@@ -415,3 +415,48 @@ describe('the handshake', () => {
     await scheduler[Symbol.asyncDispose]();
   });
 });
+
+describe('the probe at the end', () => {
+  async function idling() {
+    const world = await setUp(function* () {
+      yield { do: 'idle', ms: 1e6 };
+    });
+    await world.started;
+    const answer = ({ id }: Record<string, unknown>, type: 'ok' | 'fail') => {
+      const at = world.now();
+      world.client.answer({ id, type, began: at, ended: at, ...(type === 'fail' && { reason: 'held' }) });
+    };
+    return { ...world, answer };
+  }
+
+  test('tries again when the leases have ended, however late the answer to the try before came', async () => {
+    const { scheduler, client, clock, answer } = await idling();
+    const dueNs = clock.nowNs() + 20e6;
+    const giveUpNs = dueNs + 1e6;
+    const probing = scheduler.probe(0, 'lock:0', { waitMs: 5, dueNs, giveUpNs });
+    const first = await client.nextRequest();
+    expect(first).toMatchObject({ op: 'acquire', waitMs: 5 });
+    while (clock.nowNs() < giveUpNs) await clock.sleep(2);
+    answer(first, 'fail');
+    const second = await client.nextRequest();
+    expect(second).toMatchObject({ op: 'acquire', waitMs: 5 });
+    answer(second, 'ok');
+    answer(await client.nextRequest(), 'ok');
+    expect(await probing).toEqual({ client: 'c1', acquired: true });
+  });
+
+  test('waits for all of the grace then: a lock that needs a second for a grant gets it', async () => {
+    const { scheduler, client, clock, answer } = await idling();
+    const probing = scheduler.probe(0, 'lock:0', {
+      waitMs: 5,
+      dueNs: clock.nowNs() - 1,
+      giveUpNs: clock.nowNs() + 60e9,
+    });
+    const asked = await client.nextRequest();
+    expect(asked.waitMs).toBeGreaterThan(5);
+    expect(asked.waitMs).toBeLessThanOrEqual(60_000);
+    answer(asked, 'ok');
+    answer(await client.nextRequest(), 'ok');
+    expect(await probing).toEqual({ client: 'c1', acquired: true });
+  });
+});
