@@ -12,14 +12,12 @@
  * Excludes tokens that are counted anywhere else, a counter that expires, one that anybody sets or removes, deployments of more
  * than one server, and a restart of which no fault tells.
  */
-import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { RelatedKeys } from './own-stores.js';
-import { COUNTS_UP, countIn, drawLink, tokenLink } from './token-counts.js';
+import { countFor, countIn, drawLink, onlyCounts, tokenLink } from './token-counts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
 
 /** `first` was granted before `second`, with a token that is as high or higher. */
@@ -28,17 +26,11 @@ export function counterForgotten(first: Hold, second: Hold, input: CheckInput): 
   const evidence = wholeEvidenceOf(input);
   if (!evidence || evidence.majority !== undefined || evidence.nodes.length !== 1) return undefined;
   const [node] = evidence.nodes as [string];
-  const reading = evidence.readingOf(node);
-  const keys = reading && new RelatedKeys(input.history.operations.keys).of(first.key, reading);
-  if (!reading || !keys) return undefined;
-  const countsOf = (hold: Hold) =>
-    keys.flatMap((key) => {
-      const { list } = reading.changes(key);
-      return list.flatMap((change) => (isCountFor(hold, change) ? [{ node, key, change, list }] : []));
-    });
-  const [[before, ...others], [again, ...more]] = [countsOf(first), countsOf(second)];
-  if (!before || !again || others.length > 0 || more.length > 0 || again.key !== before.key) return undefined;
-  const { key, change, list } = before;
+  const related = new RelatedKeys(input.history.operations.keys);
+  const [before, again] = [first, second].map((hold) => countFor(hold, evidence, related));
+  if (!before || !again || again.key !== before.key) return undefined;
+  const { key, change } = before;
+  const { list } = evidence.readingOf(node)!.changes(key);
   if (countIn(change.after) !== String(first.token)) return undefined;
   const killed = forgotBetween(node, change.atNs, second.grantSentNs, evidence);
   if (!killed || !list.every(onlyCounts)) return undefined;
@@ -57,12 +49,6 @@ export function counterForgotten(first: Hold, second: Hold, input: CheckInput): 
   };
 }
 
-/** Whether a change is a count by the hold's client within its attempt that was granted. */
-function isCountFor({ client, grantSentNs, fromNs }: Hold, { by, atNs, ranFromNs }: Change): boolean {
-  const isItsCount = by?.client === client && COUNTS_UP.has(by.name);
-  return isItsCount && atNs >= grantSentNs && ranFromNs <= fromNs + RECKONING_NS;
-}
-
 /** A kill after which the node had forgotten something, after the first count was seen and known before the second attempt left. */
 function forgotBetween(node: string, fromNs: number, untilNs: number, { effects }: Evidence): EffectSpan | undefined {
   return effects
@@ -73,11 +59,4 @@ function forgotBetween(node: string, fromNs: number, untilNs: number, { effects 
         record.atNs < untilNs &&
         record.effects.some((effect) => effect.kind === 'killed' && effect.who.includes(node)),
     );
-}
-
-/** Whether a change of the counter is a count, or none that anybody made: a gap in what is known of it, and what ends one. */
-function onlyCounts({ by, before, applied }: Change): boolean {
-  if (by !== undefined) return COUNTS_UP.has(by.name);
-  // After a gap a key is there or not, and may have had an expiry that ran out.
-  return applied === 'unknown' || before.exists === 'unknown';
 }

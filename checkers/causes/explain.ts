@@ -14,6 +14,7 @@ import { adoptedStaleKey } from './adopted-stale-key.js';
 import { askingUnasked } from './asking-unasked.js';
 import { causeBetween } from './broken-hold.js';
 import { type Contest, contestsOf, type Explanation, type Reason } from './contest.js';
+import { counterBehind } from './counter-behind.js';
 import { counterForgotten } from './counter-forgotten.js';
 import { counterLost } from './counter-lost.js';
 import { counterWentBack } from './counter-went-back.js';
@@ -101,6 +102,7 @@ export function tokenExplainerOf(input: CheckInput): (first: Hold, second: Hold,
     tokenDrawnEarly(first, second, input) ??
     counterWentBack(first, second, input) ??
     counterForgotten(first, second, input) ??
+    counterBehind(first, second, input) ??
     causeBetween(first, second, lost, chain);
 }
 

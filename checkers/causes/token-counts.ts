@@ -1,6 +1,7 @@
 /** Where servers were seen to count up to a hold's fencing token, for its own client. */
 import type { Change } from '../../harness/record/facts/commands/changes.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import type { CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import type { RelatedKeys } from './own-stores.js';
 
@@ -36,6 +37,35 @@ export function drawsOf(
       }
   }
   return draws;
+}
+
+/**
+ * The only count that the hold's client was seen to make within its attempt that was granted, whatever it came to; undefined: it
+ * made none, or several, or not all keys can be looked at.
+ */
+export function countFor(hold: Hold, evidence: Evidence, related: RelatedKeys): Draw | undefined {
+  const counts: Draw[] = [];
+  for (const node of evidence.nodes) {
+    const reading = evidence.readingOf(node);
+    const keys = reading ? related.of(hold.key, reading) : [];
+    if (!reading || !keys) return undefined;
+    for (const key of keys)
+      for (const change of reading.changes(key).list) if (isCountFor(hold, change)) counts.push({ node, key, change });
+  }
+  return counts.length === 1 ? counts[0] : undefined;
+}
+
+/** Whether a change is a count by the hold's client within its attempt that was granted. */
+function isCountFor({ client, grantSentNs, fromNs }: Hold, { by, atNs, ranFromNs }: Change): boolean {
+  const isItsCount = by?.client === client && COUNTS_UP.has(by.name);
+  return isItsCount && atNs >= grantSentNs && ranFromNs <= fromNs + RECKONING_NS;
+}
+
+/** Whether a change of the counter is a count, or none that anybody made: a gap in what is known of it, and what ends one. */
+export function onlyCounts({ by, before, applied }: Change): boolean {
+  if (by !== undefined) return COUNTS_UP.has(by.name);
+  // After a gap a key is there or not, and may have had an expiry that ran out.
+  return applied === 'unknown' || before.exists === 'unknown';
 }
 
 /** Whether a command certainly counted up. */
