@@ -21,12 +21,13 @@ export const waitReplicated = onSingle('wait-replicated');
 export const waitsForTheDisk = onSingle('waitaof');
 export const publishedMutex = onSingle('third-party/redis-semaphore-mutex');
 export const onRedlock = on('redlock')('redlock');
-export const published = [
-  'third-party/redlock-4',
+export const redlock4 = on('redlock')('third-party/redlock-4');
+export const publishedExceptRedlock4 = [
   'third-party/redlock-5',
   'third-party/sesamecare-redlock',
   'third-party/redis-semaphore-redlock-mutex',
 ].map(on('redlock'));
+export const published = [redlock4, ...publishedExceptRedlock4];
 /** Those that renew what they granted without being asked. */
 export const renewingByThemselves = [
   'third-party/redlock-5-using',
