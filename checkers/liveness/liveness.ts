@@ -172,7 +172,10 @@ function deadlock(probe: ProbeEvent, recovered: Recovered, input: CheckInput): V
   };
 }
 
-function unknownScript({ client, key, reason, atNs, afterMs, i: line }: ProbeEvent, input: CheckInput): Cause | undefined {
+function unknownScript(
+  { client, key, reason, atNs, afterMs, i: line }: ProbeEvent,
+  input: CheckInput,
+): Cause | undefined {
   return scriptUnknown({ client, key, reason, fromNs: atNs - afterMs * 1e6, atNs, line }, input);
 }
 
