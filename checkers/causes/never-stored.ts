@@ -25,6 +25,8 @@
  * Excludes nested holds, permits and readers, keys of a play that are not the run's own, grants in other databases or under
  * keys that are not named after the resource, clients whose stamps contradict each other, and what happened while machine or
  * harness stood still.
+ *
+ * It is long because a hold is refuted only by all looks at all servers together, each of which may save it.
  */
 import type { Change, KeyChanges, StateSpan } from '../../harness/record/facts/commands/changes.js';
 import type { Origin, StoredState } from '../../harness/record/facts/commands/state.js';
