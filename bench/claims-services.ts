@@ -48,6 +48,16 @@ export const SERVICE_CANARIES: Record<string, { argv: readonly string[]; cause: 
     cause: 'local-to-one-server',
     twin: 'pg-advisory',
   },
+  'mariadb-row-read-then-write': {
+    argv: ['--service', 'mariadb', '--topology', 'single', '--nemesis', 'none', '--time-limit', '8s'],
+    cause: 'overwritten',
+    twin: 'mariadb-row',
+  },
+  'mariadb-get-lock-anywhere': {
+    argv: ['--service', 'mariadb', '--nemesis', 'none', '--time-limit', '10s', '--hold', '0.05x..0.2x'],
+    cause: 'local-to-one-server',
+    twin: 'mariadb-get-lock',
+  },
 };
 
 export const servicesClaims = [
@@ -97,13 +107,15 @@ export const servicesClaims = [
     cases: [
       { name: 'failover-lost-row', argv: ['--service', 'postgres', ...FAILOVERS] },
       { name: 'session-lost', argv: ['--service', 'postgres', '--lock', 'pg-advisory', ...FAILOVERS] },
+      { name: 'failover-lost-row', argv: ['--service', 'mariadb', ...FAILOVERS] },
+      { name: 'session-lost', argv: ['--service', 'mariadb', '--lock', 'mariadb-get-lock', ...FAILOVERS] },
     ],
     seeds: TEN,
     claims: [
       {
         what: 'what an asynchronous failover loses is found with its cause',
         of: 'runs' as const,
-        least: 18,
+        least: 36,
         says: ({ violations }: Results, name: string) => violations.some((one) => one.cause.name === name),
       },
     ],
@@ -114,13 +126,17 @@ export const servicesClaims = [
         name: 'postgres-sync',
         argv: ['--service', 'postgres', '--topology', 'primary-replica-sync', ...FAILOVERS],
       },
+      {
+        name: 'mariadb-semi-sync',
+        argv: ['--service', 'mariadb', '--topology', 'primary-replica-semi-sync', ...FAILOVERS],
+      },
     ],
     seeds: TEN,
     claims: [
       {
         what: 'a commit that waits for the replica mends it',
         of: 'runs' as const,
-        least: 10,
+        least: 20,
         says: ({ found }: Results) => (found.exclusion ?? 0) === 0,
       },
     ],

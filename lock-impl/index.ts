@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type BuiltinLock, ONE_SERVER, ONE_TRY, WITH_EXTEND } from './builtin-lock.js';
 import { canaries } from './canaries.js';
 import { etcdLocks } from './etcd/index.js';
+import { mariadbLocks } from './mariadb/index.js';
 import { postgresLocks } from './postgres/index.js';
 import { expiringFields, waitsForDisks } from './server-needs.js';
 import { publishedLocks } from './third-party/index.js';
@@ -127,6 +128,7 @@ export const locks: Record<string, BuiltinLock> = {
   },
   ...etcdLocks,
   ...postgresLocks,
+  ...mariadbLocks,
   redlock: {
     module: './redlock.js',
     family: 'quorum',

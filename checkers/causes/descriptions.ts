@@ -106,7 +106,7 @@ const descriptions: Record<string, Description> = {
   overwritten: {
     phrase: 'it was overwritten',
     blame: lock(
-      'A lock may be taken only where there is none: SET with NX, or a script that looks before it writes.',
+      'A lock may be taken only where there is none: SET with NX, or a script, transaction or statement that looks when it writes.',
       LOCKS,
     ),
   },
@@ -134,7 +134,7 @@ const descriptions: Record<string, Description> = {
   'local-to-one-server': {
     phrase: 'the lock is of a single server and two were asked',
     blame: lock(
-      'Locks of a session are of the server that granted them and are not replicated: all clients must ask the same one.',
+      'Locks of a session (advisory locks, GET_LOCK) are of the server that granted them and are not replicated: all clients must ask the same one.',
       'https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS',
     ),
   },

@@ -6,7 +6,15 @@
  * is gone then. The manager says so, and the harness does it, as an operator would.
  */
 import type { Host } from '../vocabulary/host.js';
-import type { ServerNode, Setting, Topology, TopologyContext, TopologyDescription } from '../vocabulary/topology.js';
+import type {
+  OtherService,
+  ServerNode,
+  Setting,
+  Topology,
+  TopologyContext,
+  TopologyDescription,
+  TopologyKind,
+} from '../vocabulary/topology.js';
 import { type FailoverManager, startFailoverManager } from './failover-manager/started.js';
 import { startedOrThrow } from './ready.js';
 import { oneShard } from './replication.js';
@@ -25,7 +33,7 @@ export interface ReplicatedServer extends ServiceServer {
   notSynchronous(): Promise<string | undefined>;
 }
 
-export interface PrimaryReplica<Server extends ReplicatedServer> {
+interface PrimaryReplica<Server extends ReplicatedServer> {
   name: string;
   user: string;
   password: string;
@@ -36,12 +44,12 @@ export interface PrimaryReplica<Server extends ReplicatedServer> {
   prepareDatabase(primary: Server): Promise<void>;
 }
 
-export const MANAGER = 'm1';
+const MANAGER = 'm1';
 const DOWN_AFTER_MS = 800;
 const CHECK_EVERY_MS = 100;
 const MOVE_AGAIN_MS = 200;
 
-export async function startPrimaryReplica<Server extends ReplicatedServer>(
+async function startPrimaryReplica<Server extends ReplicatedServer>(
   parts: PrimaryReplica<Server>,
   hosts: readonly Host[],
   context: TopologyContext,
@@ -62,6 +70,83 @@ export async function startPrimaryReplica<Server extends ReplicatedServer>(
   await Promise.all(nodes.slice(1).map((node) => node.start()));
   deployment = new Deployment(parts, nodes, hosts.find(({ name }) => name === MANAGER)!, address, context);
   return startedOrThrow(deployment, context.clock, context.readyTimeoutMs);
+}
+
+interface DatabaseKind<Server extends ReplicatedServer> {
+  name: string;
+  service: OtherService;
+  /** As people call the database. */
+  title: string;
+  summary: string;
+  /** Names of its servers: one, or two of which the second is the replica. */
+  servers: readonly string[];
+  defaultLock: string;
+  parts(password: string, context: TopologyContext): Omit<PrimaryReplica<Server>, 'name' | 'password'>;
+}
+
+const CLIENT_FAULTS = ['pause:holder', 'partition:client', 'kill:client'];
+
+/** A deployment of a database: one server, or a primary with its replica. */
+export function databaseKind<Server extends ReplicatedServer>(kind: DatabaseKind<Server>): TopologyKind {
+  const { name, service, title, summary, servers, defaultLock } = kind;
+  const isReplicated = servers.length > 1;
+  return {
+    name,
+    service,
+    hasPassword: true,
+    unavailable: {
+      redis: 'it is for Redis and Valkey only',
+      disk: `what ${title} syncs is not recorded, so nobody knows what a power cut would leave`,
+      ...(!isReplicated && { roles: 'one server has nobody who could replace it' }),
+    },
+    summary,
+    defaultLock,
+    defaultFaults: isReplicated
+      ? ['failover', ...CLIENT_FAULTS, 'failover', '?kill:primary', '?partition:primary']
+      : ['kill', ...CLIENT_FAULTS, '?pause'],
+    replicated: isReplicated,
+    quorum: 'primary',
+    ...(isReplicated && { expectedFailoverMs: 1_200 }),
+    hosts: () => ({ nodes: [...servers], sentinels: [], managers: isReplicated ? [MANAGER] : [] }),
+    async start(hosts, { password }, context) {
+      if (password === undefined) throw new Error(`${title} is never without a password`);
+      const parts = { name, password, ...kind.parts(password, context) };
+      return isReplicated ? startPrimaryReplica(parts, hosts, context) : startAlone(parts, hosts[0]!, context);
+    },
+  };
+}
+
+/** One server of such a database, without anybody who could take its place. */
+async function startAlone<Server extends ReplicatedServer>(
+  parts: PrimaryReplica<Server>,
+  host: Host,
+  { clock, readyTimeoutMs }: TopologyContext,
+): Promise<Topology> {
+  const node = parts.server(host, () => undefined);
+  await node.start();
+  await parts.prepareDatabase(node);
+  const topology: Topology = {
+    name: parts.name,
+    nodes: [node],
+    sentinels: [],
+    watchers: [],
+    settings: parts.settings,
+    replicated: false,
+    quorum: { kind: 'primary' },
+    replacedPrimary: 'leave',
+    describe: () => {
+      const endpoint = { name: node.name, host: node.host.address, port: node.port };
+      return { kind: node.kind, primary: endpoint, nodes: [endpoint], user: parts.user, password: parts.password };
+    },
+    shards: async () => [oneShard(node, [node])],
+    missing: () =>
+      node.ping().then(
+        () => [],
+        (error: Error) => [`${node.name} does not answer (${error.message})`],
+      ),
+    [Symbol.asyncDispose]: () => node.stop(),
+  };
+  return startedOrThrow(topology, clock, readyTimeoutMs);
 }
 
 class Deployment<Server extends ReplicatedServer> implements Topology {

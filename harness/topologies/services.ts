@@ -4,6 +4,7 @@ import type { Service, ServiceName } from '../vocabulary/topology.js';
 import { cluster } from './cluster.js';
 import { etcd } from './etcd/etcd.js';
 import { redlock, single } from './independent.js';
+import { mariadb } from './mariadb/mariadb.js';
 import { postgres } from './postgres/postgres.js';
 import { replica } from './replica.js';
 import { sentinel } from './sentinel.js';
@@ -17,4 +18,4 @@ const redis: Service = {
   findHere: findRedisHere,
 };
 
-export const services: Readonly<Record<ServiceName, Service>> = { redis, etcd, postgres };
+export const services: Readonly<Record<ServiceName, Service>> = { redis, etcd, postgres, mariadb };

@@ -192,7 +192,7 @@ export interface Topology extends AsyncDisposable {
 }
 
 /** Services beside Redis. */
-export type OtherService = 'etcd' | 'postgres';
+export type OtherService = 'etcd' | 'postgres' | 'mariadb';
 
 /** What is deployed: Redis (and Valkey, which takes the same settings and commands), or another service. */
 export type ServiceName = 'redis' | OtherService;

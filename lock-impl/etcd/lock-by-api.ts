@@ -22,33 +22,43 @@ export function lockByApi({ name, tellsLost }: LockByApi): LockDefinition {
       const etcd = gatewayOf(access);
       return {
         async acquire(key, { leaseMs, waitMs }) {
-          const sentNs = access.nowNs();
+          let leaseFromNs = access.nowNs();
           const lease = await undoubted(newLease(etcd, leaseMs));
-          const mine = await queued(access, etcd, { key, lease, waitMs });
-          const { kvs } = (await etcd.ask('kv/range', { key: mine })) as { kvs?: { create_revision: string }[] };
-          if (!kvs?.[0]) throw refused('granted-late');
+          let hold: LockHold | undefined;
+          // Also while it waits: a session that runs out in the queue loses its place there.
           const watchdog = keepRenewed(access, {
             leaseMs,
-            grantSentNs: sentNs,
+            grantSentNs: leaseFromNs,
             renew: async () => ttlOf(await etcd.ask('lease/keepalive', { ID: lease })) > 0 || !tellsLost,
-            renewed: (renewedNs) => access.renewed(hold, renewedNs, leaseMs),
-          });
-          const hold: LockHold = {
-            grantSentNs: sentNs,
-            token: Number(kvs[0].create_revision),
-            ...(tellsLost && { lost: watchdog.lost }),
-            // The key goes with its lease.
-            async release() {
-              watchdog.stop();
-              try {
-                await etcd.ask('lease/revoke', { ID: lease });
-                return true;
-              } catch (error) {
-                if (error instanceof NotDoneError && error.message.includes('lease not found')) return false;
-                throw error instanceof NotDoneError ? refused('unreachable') : error;
-              }
+            renewed(renewedNs) {
+              if (hold) access.renewed(hold, renewedNs, leaseMs);
+              else leaseFromNs = renewedNs;
             },
-          };
+          });
+          try {
+            const mine = await queued(access, etcd, { key, lease, waitMs });
+            const { kvs } = (await etcd.ask('kv/range', { key: mine })) as { kvs?: { create_revision: string }[] };
+            if (!kvs?.[0]) throw refused('granted-late');
+            hold = {
+              grantSentNs: leaseFromNs,
+              token: Number(kvs[0].create_revision),
+              ...(tellsLost && { lost: watchdog.lost }),
+              // The key goes with its lease.
+              async release() {
+                watchdog.stop();
+                try {
+                  await etcd.ask('lease/revoke', { ID: lease });
+                  return true;
+                } catch (error) {
+                  if (error instanceof NotDoneError && error.message.includes('lease not found')) return false;
+                  throw error instanceof NotDoneError ? refused('unreachable') : error;
+                }
+              },
+            };
+          } catch (error) {
+            watchdog.stop();
+            throw error;
+          }
           return hold;
         },
       };
@@ -76,7 +86,7 @@ async function queued(access: TopologyAccess, etcd: Gateway, { key, lease, waitM
     // With its session its place has gone, and what it may have been granted.
     const isOver = await etcd.ask('lease/revoke', { ID: lease }).then(
       () => true,
-      // A session is not kept alive while it waits: it may have run out by itself.
+      // It may have run out by itself, where nothing kept it alive.
       (failed: unknown) => failed instanceof NotDoneError && failed.message.includes('lease not found'),
     );
     throw isOver && String(error).includes('no answer within') ? refused('held') : error;

@@ -1,7 +1,6 @@
 /** Locks on PostgreSQL. */
 import { type BuiltinLock, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
-
-const topologies = ['postgres', 'postgres-sync', 'postgres-single'];
+import { TOPOLOGIES as topologies } from './connections.js';
 
 export const postgresLocks: Record<string, BuiltinLock> = {
   'pg-row': {

@@ -5,6 +5,7 @@ import type { OtherService } from '../../vocabulary/topology.js';
 export const TITLES: Readonly<Record<OtherService, string>> = {
   etcd: 'etcd',
   postgres: 'PostgreSQL',
+  mariadb: 'MariaDB',
 };
 
 export const OTHER_SERVICES = Object.keys(TITLES) as OtherService[];

@@ -6,6 +6,7 @@ import { nowNs, sleep } from '../../runtimes/process-time.js';
 import { type Action, actionsFor, type Memory, remember } from './decide.js';
 import type { News, Order, Question } from './messages.js';
 import type { Watched } from './watched.js';
+import { WatchedMariadb } from './watched-mariadb.js';
 import { WatchedPostgres } from './watched-postgres.js';
 import { WatchedRedis } from './watched-server.js';
 
@@ -26,6 +27,8 @@ export function failoverManager(print: (line: string) => void): (line: string) =
 
 function watched(endpoint: Order['servers'][number], { service, password }: Order): Watched {
   switch (service) {
+    case 'mariadb':
+      return new WatchedMariadb(endpoint, password ?? '');
     case 'postgres':
       return new WatchedPostgres(endpoint, password ?? '');
     default:

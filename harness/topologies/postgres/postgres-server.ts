@@ -43,8 +43,10 @@ export class PostgresServer extends ServiceServer {
   readonly kind = 'postgres';
   readonly port = POSTGRES_PORT;
   private readonly admin = new PgAdmin(() => this.host.dial(SOCKET), ANSWER_TIMEOUT_MS);
-  /** Whom its data are a copy of. */
-  private copyOf: PostgresServer | undefined;
+  /** What its data are a copy of: of what that server had then, for it may have been built anew since. */
+  private copyOf: object | undefined;
+  /** Another one whenever it is built anew. */
+  private build = {};
   private hasData = false;
 
   constructor(protected override readonly options: PostgresServerOptions) {
@@ -127,10 +129,11 @@ export class PostgresServer extends ServiceServer {
   protected override async prepare(): Promise<void> {
     this.admin.close();
     const primary = this.options.primary();
-    if (!this.hasData || (primary && primary !== this.copyOf)) {
+    if (!this.hasData || (primary && primary.build !== this.copyOf)) {
       if (primary) await this.copy(primary);
       else await this.initialize();
-      this.copyOf = primary;
+      this.copyOf = primary?.build;
+      this.build = {};
       this.hasData = true;
     }
     await this.removeSocket();

@@ -1,6 +1,6 @@
 /** What is asked of PostgreSQL, and how its servers are set. */
 import type { ServerRole, Setting } from '../../vocabulary/topology.js';
-import type { PgRow } from './admin.js';
+import type { SqlRow } from '../sql-admin.js';
 
 /** A row a key, which stays when its holder has gone, so that the token goes on rising. Made for the locks, by whoever sets up. */
 export const SCHEMA: readonly string[] = [
@@ -35,7 +35,7 @@ export const ROLE = `
       ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
     END AS timeline`;
 
-export function roleIn({ is_replica, timeline }: PgRow): Omit<ServerRole, 'runId'> {
+export function roleIn({ is_replica, timeline }: SqlRow): Omit<ServerRole, 'runId'> {
   return { role: is_replica === true ? 'replica' : 'primary', term: Number(timeline) };
 }
 

@@ -77,6 +77,7 @@ export class FakeAccess {
         return () => void all.delete(heard);
       },
       random: createRandom(1),
+      ownerValue: () => `c1:${(this.#values++).toString(16)}`,
       randomValue: () => (this.#values++).toString(16).padStart(40, '8'),
       redis: async () => clients[0]!,
       nodes: async () => clients,

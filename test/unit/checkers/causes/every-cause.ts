@@ -63,7 +63,7 @@ export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: strin
     tests: 'liveness/overstayed.test.ts',
   },
   'removed-early': {
-    why: 'etcd and PostgreSQL tell themselves who removed what and when: there is no reading of commands that a model could refute',
+    why: 'services beside Redis tell themselves who removed what and when: there is no reading of commands that a model could refute',
     tests: 'causes/own-record.test.ts',
   },
   'session-lost': {
