@@ -16,10 +16,37 @@ import {
 } from './downloaded-program.js';
 import { privateFolder } from './private-folder.js';
 
-const PRODUCTS = ['redis', 'valkey'] as const;
+interface Product {
+  /** The package with its program, which has the product's version. */
+  package: string;
+  more?: readonly string[];
+  /** Below the packages' root. */
+  program: string;
+  /** What else of its kind there may be, which may do instead. */
+  alike?: readonly ProductName[];
+}
+
+type ProductName = 'redis' | 'valkey' | 'etcd' | 'mariadb';
+
+const PRODUCTS: Readonly<Record<ProductName, Product>> = {
+  redis: {
+    package: 'redis-server',
+    more: ['redis-tools'],
+    program: 'usr/bin/redis-server',
+    alike: ['valkey'],
+  },
+  valkey: {
+    package: 'valkey-server',
+    more: ['valkey-tools'],
+    program: 'usr/bin/valkey-server',
+    alike: ['redis'],
+  },
+  etcd: { package: 'etcd-server', program: 'usr/bin/etcd' },
+  mariadb: { package: 'mariadb-server-core', program: 'usr/sbin/mariadbd' },
+};
 
 export interface ServerName {
-  product: (typeof PRODUCTS)[number];
+  product: ProductName;
   /** As the user wrote it: `8`, `8.0`, `8.0.2`. */
   version: string;
 }
@@ -32,8 +59,9 @@ const NEWER_SUITES: Record<string, readonly string[]> = {
 
 /** What `--server` names, unless it is a path. */
 export function serverName(text: string): ServerName | undefined {
-  const [, product, version] = /^(redis|valkey)@(\d+(?:\.\d+){0,2})$/.exec(text) ?? [];
-  return product === undefined ? undefined : { product: product as ServerName['product'], version: version! };
+  const [, product, version] = /^([a-z]+)@(\d+(?:\.\d+){0,2})$/.exec(text) ?? [];
+  if (product === undefined || !Object.hasOwn(PRODUCTS, product)) return undefined;
+  return { product: product as ProductName, version: version! };
 }
 
 /** Whether a server of this version is one that the name stands for. */
@@ -68,8 +96,8 @@ export async function downloadNamed(
     const folder = join(scratch.path, suite ?? 'own');
     mkdirSync(folder);
     const apt = new Apt(folder, suite);
-    for (const product of PRODUCTS) {
-      for (const { upstream } of await apt.versions(`${product}-server`)) {
+    for (const product of [name.product, ...(PRODUCTS[name.product].alike ?? [])]) {
+      for (const { upstream } of await apt.versions(PRODUCTS[product].package)) {
         if (product === name.product && isNamed(name, upstream))
           return await downloadProgram(program(product, upstream), cacheFolder, trial, apt);
         seen.push(`${product}@${upstream}`);
@@ -86,10 +114,7 @@ function newerSuites(): readonly string[] {
   return NEWER_SUITES[id] ?? [];
 }
 
-function program(product: ServerName['product'], version: string): DownloadableProgram {
-  return {
-    name: `${product}-${version}`,
-    packages: [`${product}-server`, `${product}-tools`],
-    program: `usr/bin/${product}-server`,
-  };
+function program(product: ProductName, version: string): DownloadableProgram {
+  const { package: main, more = [], program } = PRODUCTS[product];
+  return { name: `${product}-${version}`, packages: [main, ...more], program };
 }

@@ -40,7 +40,7 @@ export interface FindRedisOptions {
 
 /** Rejects with a RedisNotFoundError when none is available. */
 export async function findRedis({ explicit, cacheFolder, say }: FindRedisOptions): Promise<RedisBinary> {
-  const name = explicit === undefined ? undefined : serverName(explicit);
+  const name = namedRedis(explicit);
   if (name) return (await findNamed(name, cacheFolder)) ?? (await downloadByName(name, cacheFolder, say));
   if (explicit !== undefined) return examined(programAt(explicit, '--server'));
   const onPath = findOnPath('redis-server');
@@ -53,7 +53,7 @@ export async function findRedisHere({
   explicit,
   cacheFolder,
 }: Omit<FindRedisOptions, 'say'>): Promise<RedisBinary | undefined> {
-  const name = explicit === undefined ? undefined : serverName(explicit);
+  const name = namedRedis(explicit);
   if (name) return findNamed(name, cacheFolder);
   if (explicit !== undefined || findOnPath('redis-server')) return findRedis({ explicit, cacheFolder, say: () => {} });
   return findDownloaded(cacheFolder);
@@ -167,6 +167,14 @@ function isFilesystemError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 // ------------------------------------------------------------------------------------------------------- one by its name
+
+/** What `--server` names, unless it is a path. Throws where that is another service. */
+function namedRedis(explicit: string | undefined): ServerName | undefined {
+  const name = explicit === undefined ? undefined : serverName(explicit);
+  if (name && name.product !== 'redis' && name.product !== 'valkey')
+    throw new RedisNotFoundError(`--server ${explicit} is no Redis or Valkey`, `give --service ${name.product} with it`);
+  return name;
+}
 
 /** As asked, from PATH or from what was downloaded before; undefined where it must be downloaded. */
 async function findNamed(name: ServerName, cacheFolder: string): Promise<RedisBinary | undefined> {

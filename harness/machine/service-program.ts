@@ -7,13 +7,14 @@ import { readdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { FindServer, RedisBinary } from '../vocabulary/topology.js';
 import { findOnPath, runProgram } from './command.js';
-import { PackageError } from './debian-packages.js';
+import { haveDebianPackages, PackageError } from './debian-packages.js';
 import {
   type DownloadableProgram,
   type DownloadedProgram,
   downloadedProgram,
   downloadProgram,
 } from './downloaded-program.js';
+import { downloadedNamed, downloadNamed, isNamed, type ServerName, serverName } from './named-server.js';
 
 /** Which program, and what must be true of it. */
 export interface ServiceProgram extends DownloadableProgram {
@@ -39,6 +40,8 @@ export async function findProgramHere(
   wanted: ServiceProgram,
   { explicit, cacheFolder }: Omit<FindServer, 'say'>,
 ): Promise<RedisBinary | undefined> {
+  const name = namedBy(wanted, explicit);
+  if (name) return namedHere(wanted, name, cacheFolder);
   if (explicit !== undefined) return examined(wanted, { path: resolve(explicit), env: {} }, '--server');
   const onPath = findOnPath(wanted.command);
   if (onPath) return examined(wanted, { path: onPath, env: {} }, 'PATH');
@@ -54,15 +57,52 @@ export async function findProgram(wanted: ServiceProgram, { say, ...options }: F
   const found = await findProgramHere(wanted, options);
   if (found) return found;
   const { cacheFolder } = options;
-  say(`downloading ${wanted.title} from the distribution (first run)…`);
+  const name = namedBy(wanted, options.explicit);
+  const what = name ? askedAs(name) : wanted.title;
+  if (name && !haveDebianPackages())
+    throw notFound(wanted, `${what} is not on PATH, and only on Debian and Ubuntu it can be downloaded`);
+  say(`downloading ${what} from the distribution (${name ? 'once' : 'first run'})…`);
   const trial = async (candidate: DownloadedProgram) => void (await examined(wanted, candidate, 'downloaded'));
   try {
-    return await examined(wanted, await downloadProgram(wanted, cacheFolder, trial), 'downloaded');
+    const downloaded = name
+      ? await downloadNamed(name, cacheFolder, trial)
+      : await downloadProgram(wanted, cacheFolder, trial);
+    return { ...(await examined(wanted, downloaded, 'downloaded')), ...(name && { asked: what }) };
   } catch (error) {
-    if (error instanceof PackageError)
-      throw notFound(wanted, `${wanted.title} could not be downloaded: ${error.message}`);
+    if (error instanceof PackageError) throw notFound(wanted, `${what} could not be downloaded: ${error.message}`);
     throw error;
   }
+}
+
+/** What `--server` names, unless it is a path. Throws a ServerNotFoundError where that is another service. */
+function namedBy({ name, title }: ServiceProgram, explicit: string | undefined): ServerName | undefined {
+  const named = explicit === undefined ? undefined : serverName(explicit);
+  if (named && named.product !== name) throw new ServerNotFoundError(`--server ${explicit} is no ${title}`);
+  return named;
+}
+
+/** As asked, from PATH or from what was downloaded before; undefined where it must be downloaded. */
+async function namedHere(
+  wanted: ServiceProgram,
+  name: ServerName,
+  cacheFolder: string,
+): Promise<RedisBinary | undefined> {
+  const onPath = findOnPath(wanted.command);
+  const downloads = [downloadedProgram(wanted, cacheFolder), downloadedNamed(name, cacheFolder)];
+  const candidates = [
+    ...(onPath ? [{ program: { path: onPath, env: {} }, origin: 'PATH' }] : []),
+    ...downloads.flatMap((program) => (program ? [{ program, origin: 'downloaded' }] : [])),
+  ];
+  for (const { program, origin } of candidates) {
+    // One that does not run (any more) is not the one.
+    const found = await examined(wanted, program, origin).catch(() => undefined);
+    if (found && isNamed(name, found.version)) return { ...found, asked: askedAs(name) };
+  }
+  return undefined;
+}
+
+function askedAs({ product, version }: ServerName): string {
+  return `${product}@${version}`;
 }
 
 /** The newest. */

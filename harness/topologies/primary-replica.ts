@@ -8,18 +8,17 @@
 import type { Host } from '../vocabulary/host.js';
 import type {
   OtherService,
-  ServerNode,
   Setting,
   Topology,
   TopologyContext,
   TopologyDescription,
   TopologyKind,
 } from '../vocabulary/topology.js';
-import { type FailoverManager, startFailoverManager } from './failover-manager/started.js';
+import { FailoverDeployment, MANAGER, managerSettings } from './failover-deployment.js';
 import { startedOrThrow } from './ready.js';
 import { oneShard } from './replication.js';
 import type { ServiceServer } from './service-server.js';
-import { VirtualAddress } from './virtual-address.js';
+import { type AddressPower, VirtualAddress } from './virtual-address.js';
 
 /** What its driver must add to a server for that. */
 export interface ReplicatedServer extends ServiceServer {
@@ -44,10 +43,7 @@ interface PrimaryReplica<Server extends ReplicatedServer> {
   prepareDatabase(primary: Server): Promise<void>;
 }
 
-const MANAGER = 'm1';
 const DOWN_AFTER_MS = 800;
-const CHECK_EVERY_MS = 100;
-const MOVE_AGAIN_MS = 200;
 
 async function startPrimaryReplica<Server extends ReplicatedServer>(
   parts: PrimaryReplica<Server>,
@@ -149,54 +145,22 @@ async function startAlone<Server extends ReplicatedServer>(
   return startedOrThrow(topology, clock, readyTimeoutMs);
 }
 
-class Deployment<Server extends ReplicatedServer> implements Topology {
+class Deployment<Server extends ReplicatedServer> extends FailoverDeployment<Server> {
   readonly name: string;
-  readonly sentinels = [];
-  readonly replicated = true;
-  readonly quorum = { kind: 'primary' } as const;
-  readonly replacedPrimary = 'leave';
-  readonly watchers: readonly Host[];
   readonly settings: readonly Setting[];
-  wanted: Server;
-  private readonly manager: FailoverManager;
-  private closed = false;
-  private giving: Promise<unknown> = Promise.resolve();
   private readonly rebuilding = new Map<Server, Promise<void>>();
 
   constructor(
     private readonly parts: PrimaryReplica<Server>,
-    readonly nodes: readonly Server[],
+    nodes: readonly Server[],
     managerHost: Host,
-    private readonly address: VirtualAddress,
-    private readonly context: TopologyContext,
+    address: AddressPower,
+    context: TopologyContext,
   ) {
+    const { password } = parts;
+    super(nodes, managerHost, address, context, { service: nodes[0]!.kind, password, downAfterMs: DOWN_AFTER_MS });
     this.name = parts.name;
-    this.watchers = [managerHost];
-    this.wanted = nodes[0]!;
-    this.settings = [...parts.settings, ...settingsOf(address)];
-    const order = {
-      service: nodes[0]!.kind,
-      servers: nodes.map(({ name, host, port }) => ({ name, host: host.address, port })),
-      primary: this.wanted.name,
-      downAfterMs: DOWN_AFTER_MS,
-      checkEveryMs: CHECK_EVERY_MS,
-      password: parts.password,
-    };
-    this.manager = startFailoverManager(managerHost, order, context.clock, (news) => {
-      switch (news.news) {
-        case 'promoted':
-          this.give(news.server, `${news.server} promoted instead of ${news.instead}: ${news.why}`);
-          break;
-        case 'to-rebuild':
-          this.rebuild(this.named(news.server));
-          break;
-        case 'trouble':
-          context.say(`failover manager: ${news.what}`);
-          break;
-        default:
-          context.say(`failover manager: ${news.server} ${news.news}, follows ${news.primary}`);
-      }
-    });
+    this.settings = [...parts.settings, ...managerSettings(address, DOWN_AFTER_MS, 'a question')];
   }
 
   describe(): TopologyDescription {
@@ -209,11 +173,6 @@ class Deployment<Server extends ReplicatedServer> implements Topology {
       user: parts.user,
       password: parts.password,
     };
-  }
-
-  async shards() {
-    const primary = await this.primary();
-    return primary ? [oneShard(primary, this.nodes)] : [];
   }
 
   async missing(): Promise<string[]> {
@@ -235,42 +194,19 @@ class Deployment<Server extends ReplicatedServer> implements Topology {
     return [...trouble.filter((what) => what !== undefined), ...managers];
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.closed = true;
-    await Promise.all([this.manager.stop(), this.giving]);
+  protected async saysPrimary(node: Server): Promise<boolean> {
+    return (await node.roleNow().catch(() => undefined))?.role === 'primary';
+  }
+
+  protected async endServers(): Promise<void> {
     // One that is being built anew is ended, too, once it is there.
     const end = async () => void (await Promise.all(this.nodes.map((node) => node.stop())));
     await end();
     await Promise.allSettled(this.rebuilding.values());
-    await Promise.all([this.address.close(), end()]);
+    await end();
   }
 
-  /** The node that says it is a primary and whose host alone has the address. */
-  private async primary(): Promise<Server | undefined> {
-    const roles = await Promise.all(this.nodes.map((node) => node.roleNow().catch(() => undefined)));
-    const primaries = this.nodes.filter((_, at) => roles[at]?.role === 'primary');
-    const holding = await Promise.all(primaries.map((node) => this.address.isOn(node.host)));
-    const agreed = primaries.filter((_, at) => holding[at]);
-    return agreed.length === 1 ? agreed[0] : undefined;
-  }
-
-  private async managerTrouble(): Promise<string[]> {
-    try {
-      const { primary, silent } = await this.manager.view();
-      return [
-        ...silent.map((name) => `the failover manager does not reach ${name}`),
-        ...(primary === this.wanted.name ? [] : [`the failover manager has just promoted ${primary}`]),
-      ];
-    } catch (error) {
-      return [`the failover manager: ${(error as Error).message}`];
-    }
-  }
-
-  private named(name: string): Server {
-    return this.nodes.find((node) => node.name === name)!;
-  }
-
-  private rebuild(node: Server): void {
+  protected rebuild(node: Server): void {
     if (this.rebuilding.has(node) || this.closed) return;
     const { say } = this.context;
     say(`${node.name} is built anew from ${this.wanted.name}`);
@@ -283,28 +219,6 @@ class Deployment<Server extends ReplicatedServer> implements Topology {
     });
     node.underWay = over;
     this.rebuilding.set(node, over);
-  }
-
-  private give(name: string, why: string): void {
-    this.wanted = this.named(name);
-    this.giving = Promise.all([this.giving, this.giveAddress(this.wanted, why)]);
-  }
-
-  /** Tries again until it is done, or another has been promoted meanwhile. */
-  private async giveAddress(node: ServerNode, why: string): Promise<void> {
-    const { clock, say } = this.context;
-    const fromNs = clock.nowNs();
-    while (!this.closed && this.wanted === node) {
-      try {
-        await this.address.moveTo(node.host);
-        const ms = Math.round((clock.nowNs() - fromNs) / 1e6);
-        say(`failover manager: ${why}; ${this.address.address} moved to ${node.name} in ${ms} ms`);
-        return;
-      } catch (error) {
-        say(`${this.address.address} could not be moved to ${node.name}: ${(error as Error).message}`);
-        await clock.sleep(MOVE_AGAIN_MS);
-      }
-    }
   }
 }
 
@@ -319,13 +233,4 @@ async function replicaTrouble(node: ReplicatedServer, primary: ReplicatedServer)
 
 async function troubleOf(ask: () => Promise<string | undefined>): Promise<string | undefined> {
   return ask().catch((error: Error) => error.message);
-}
-
-function settingsOf({ address }: VirtualAddress): Setting[] {
-  const manager = (name: string, value: string, why: string) => ({ where: 'failover manager', name, value, why });
-  return [
-    manager('virtual address', address, 'what clients connect to; never on two hosts, even if one is cut off'),
-    manager('down-after-milliseconds', String(DOWN_AFTER_MS), 'a primary that has not answered for so long is down'),
-    manager('check-period', String(CHECK_EVERY_MS), 'a question to every server, in milliseconds'),
-  ];
 }

@@ -8,7 +8,7 @@ import type { News, Order, Question } from './messages.js';
 import type { Watched } from './watched.js';
 import { WatchedMariadb } from './watched-mariadb.js';
 import { WatchedPostgres } from './watched-postgres.js';
-import { WatchedRedis } from './watched-server.js';
+import { WatchedRedis } from './watched-redis.js';
 
 /** Begins with the `Order` that is its first line; `print` is given `News`. The result takes every line that it hears. */
 export function failoverManager(print: (line: string) => void): (line: string) => void {

@@ -16,19 +16,21 @@ export interface Watched {
   keepRole(): Promise<void>;
 }
 
-/** One of a database whose servers cannot follow another but as a copy of it. */
-export abstract class WatchedDatabase implements Watched {
+/** What a manager keeps of a server, between one answer and the next. */
+export abstract class WatchedServer implements Watched {
   private answers = false;
   private answeredNs: number | undefined;
   private askedNs: number | undefined;
   private roleSinceNs: number | undefined;
-  private said: Saying | undefined;
+  protected said: Saying | undefined;
 
   constructor(readonly endpoint: Order['servers'][number]) {}
 
-  /** What it says of itself; bounded in time. */
+  /** What it says of itself, where it answers as it should; bounded in time. */
   protected abstract saying(): Promise<Saying>;
-  protected abstract becomePrimary(): Promise<void>;
+  abstract promote(): Promise<void>;
+  abstract follow(primary: Order['servers'][number]): Promise<'done' | 'rebuild'>;
+  abstract keepRole(): Promise<void>;
 
   view(): ServerView {
     const { name, host } = this.endpoint;
@@ -48,6 +50,11 @@ export abstract class WatchedDatabase implements Watched {
       this.answers = false;
     }
   }
+}
+
+/** One of a database whose servers cannot follow another but as a copy of it. */
+export abstract class WatchedDatabase extends WatchedServer {
+  protected abstract becomePrimary(): Promise<void>;
 
   async promote(): Promise<void> {
     await this.becomePrimary();

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cache, { recursive: true, force: true }));
 
-test.each(['redis@8', 'redis@8.0', 'redis@8.0.2', 'valkey@9'])('%s names a server', (text) => {
+test.each(['redis@8', 'redis@8.0', 'redis@8.0.2', 'valkey@9', 'etcd@3.5', 'mariadb@11'])('%s names a server', (text) => {
   const [product, version] = text.split('@');
   expect(serverName(text)).toEqual({ product, version });
 });
@@ -21,6 +21,7 @@ test.each([
   'redis@8.',
   'redis@8.0.2.1',
   'keydb@6',
+  'constructor@1',
   './redis@8',
   'redis@8/x',
   '/usr/bin/redis-server',

@@ -8,7 +8,7 @@ import {
   type ServerView,
   type Survey,
 } from '../../../../harness/topologies/failover-manager/decide.js';
-import { sayingOf } from '../../../../harness/topologies/failover-manager/watched-server.js';
+import { sayingOf } from '../../../../harness/topologies/failover-manager/watched-redis.js';
 
 const DOWN_AFTER_MS = 500;
 const ms = (value: number) => value * 1e6;

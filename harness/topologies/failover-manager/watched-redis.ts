@@ -3,47 +3,28 @@
  * the manager off is felt here. Every command is bounded; nothing is queued or sent twice.
  */
 import { Redis } from 'ioredis';
-import { nowNs } from '../../runtimes/process-time.js';
 import { unforgiving } from '../unforgiving.js';
-import type { Saying, ServerView } from './decide.js';
+import type { Saying } from './decide.js';
 import type { Order } from './messages.js';
-import type { Watched } from './watched.js';
+import { WatchedServer } from './watched.js';
 
 const COMMAND_TIMEOUT_MS = 300;
 
-export class WatchedRedis implements Watched {
+export class WatchedRedis extends WatchedServer {
   private redis: Promise<Redis> | undefined;
-  private answers = false;
-  private answeredNs: number | undefined;
-  private askedNs: number | undefined;
-  private roleSinceNs: number | undefined;
-  private said: Saying | undefined;
 
   constructor(
-    readonly endpoint: Order['servers'][number],
+    endpoint: Order['servers'][number],
     private readonly password: string | undefined,
-  ) {}
-
-  view(): ServerView {
-    const { name, host } = this.endpoint;
-    const { answers, answeredNs, askedNs, roleSinceNs, said } = this;
-    const heard = said && { answeredNs: answeredNs!, askedNs: askedNs!, roleSinceNs: roleSinceNs!, said };
-    return { name, address: host, answers, ...heard };
+  ) {
+    super(endpoint);
   }
 
-  /** PING, because a server that is loading answers INFO, too; and what it says of itself. Never rejects. */
-  async check(): Promise<void> {
-    const askedNs = nowNs();
-    try {
-      const [pong, info] = await this.commands(['PING'], ['INFO', 'replication']);
-      if (pong !== 'PONG') throw new Error(`PING was answered with ${String(pong)}`);
-      const said = sayingOf(String(info));
-      const answeredNs = nowNs();
-      if (said.role !== this.said?.role) this.roleSinceNs = answeredNs;
-      Object.assign(this, { said, answers: true, answeredNs, askedNs });
-    } catch {
-      this.answers = false;
-    }
+  /** PING, because a server that is loading answers INFO, too. */
+  protected async saying(): Promise<Saying> {
+    const [pong, info] = await this.commands(['PING'], ['INFO', 'replication']);
+    if (pong !== 'PONG') throw new Error(`PING was answered with ${String(pong)}`);
+    return sayingOf(String(info));
   }
 
   /** Makes it a primary; rejects unless it then says so itself. */
