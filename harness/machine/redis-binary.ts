@@ -172,7 +172,10 @@ function isFilesystemError(error: unknown): error is NodeJS.ErrnoException {
 function namedRedis(explicit: string | undefined): ServerName | undefined {
   const name = explicit === undefined ? undefined : serverName(explicit);
   if (name && name.product !== 'redis' && name.product !== 'valkey')
-    throw new RedisNotFoundError(`--server ${explicit} is no Redis or Valkey`, `give --service ${name.product} with it`);
+    throw new RedisNotFoundError(
+      `--server ${explicit} is no Redis or Valkey`,
+      `give --service ${name.product} with it`,
+    );
   return name;
 }
 

@@ -8,7 +8,6 @@
 import type { Host } from '../vocabulary/host.js';
 import type {
   Setting,
-  Topology,
   TopologyContext,
   TopologyDescription,
   TopologyKind,

@@ -1,6 +1,6 @@
 /** The lock by a record of a database, over a store that answers as a test says. */
 import { describe, expect, it } from 'vitest';
-import { readThenWriteLock, rowLock, type BlindRowStore } from '../../../lock-impl/row-lock.js';
+import { type BlindRowStore, readThenWriteLock, rowLock } from '../../../lock-impl/row-lock.js';
 import { FakeAccess } from './fake-access.js';
 
 const LEASE_MS = 1_000;
