@@ -125,7 +125,7 @@ export class DockerHost implements Host {
   async startLinkShaper(near: string, seed: number): Promise<HostProcess> {
     if (this.options.unavailable.link) throw new Error(this.options.unavailable.link);
     const link = await this.besides();
-    const argv = [INSIDE.linkShaper, near, DEVICE, String(seed), 'tun'];
+    const argv = [INSIDE.linkShaper, near, DEVICE, String(seed)];
     return link.spawn({ do: 'spawn', argv, cwd: '/', env: {}, logStdout: false, alone: false });
   }
 

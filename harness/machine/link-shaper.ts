@@ -8,7 +8,7 @@ import { type BuildOptions, type BuiltPart, buildPart } from './native-part.js';
 import { privateFolder } from './private-folder.js';
 
 const REMEDY =
-  'the kernel must have veth and packet sockets (as root on the machine itself: modprobe -a veth af_packet); set LOCK_TORTURE_CACHE to a folder from which programs may be run';
+  'the kernel must have TUN devices, or veth and packet sockets (as root on the machine itself: modprobe tun, or modprobe -a veth af_packet); set LOCK_TORTURE_CACHE to a folder from which programs may be run';
 
 /** The compiled program, or why there is none (see `buildPart`). */
 export function buildLinkShaper(options: BuildOptions): Promise<BuiltPart> {

@@ -1,18 +1,19 @@
 /*
  * Shapes what a host sends to chosen peers: late, in part, twice, out of order, slowly; and resets connections.
  *
- *   link-shaper NEAR DEVICE SEED [tun]       in the host's network namespace
+ *   link-shaper NEAR DEVICE SEED       in the host's network namespace
  *
  * It makes a device NEAR: a route to a peer over NEAR brings that peer's packets here. What is due goes on by a raw socket
  * bound to DEVICE, which takes no notice of routes over NEAR. When this process ends, however it ends, the kernel removes
  * NEAR, and with that every route over it: packets go their old way, and connections live on.
  *
- * NEAR is one end of a veth pair whose other end is in a namespace that only this process is in: that needs CAP_NET_ADMIN,
- * CAP_NET_RAW and CAP_SYS_ADMIN in the host's namespaces, and no device file. With tun it is a TUN device of this process:
- * that needs /dev/net/tun, CAP_NET_ADMIN and CAP_NET_RAW, and no more.
+ * NEAR is a TUN device of this process: that needs /dev/net/tun, CAP_NET_ADMIN and CAP_NET_RAW in the host's namespaces, and
+ * the kernel takes it away while the process ends. Where it cannot be had, NEAR is one end of a veth pair whose other end is
+ * in a namespace that only this process is in: that needs CAP_SYS_ADMIN as well, and no device file; the kernel takes the
+ * pair away after the process has ended, in its own time, and what is sent over NEAR until then is lost.
  *
- * Says that it is ready, or what is wrong; then answers each line of standard input with one line of JSON. Ends with
- * standard input.
+ * Says that it is ready, by which device, and whether it runs before ordinary processes (SCHED_FIFO), or what is wrong; then
+ * answers each line of standard input with one line of JSON. Ends with standard input.
  *
  *   shape PEER [delay US] [jitter US] [loss PPM] [duplicate PPM] [reorder PPM] [gap US] [rate BYTES_PER_S]
  *       from now on; what is not named is 0. All of them 0: what waits goes at once, the rest as it comes.
@@ -109,6 +110,16 @@ static int fail(const char *doing) {
   printf("{\"error\":\"%s: %s\"}\n", doing, strerror(errno));
   fflush(stdout);
   return 1;
+}
+
+/* What could not be done, for whoever has another way. */
+struct trouble {
+  const char *doing;
+  int errno_then;
+};
+static int because(struct trouble *t, const char *doing) {
+  *t = (struct trouble){doing, errno};
+  return -1;
 }
 
 /* splitmix64, by Sebastiano Vigna: any seed will do. */
@@ -451,6 +462,17 @@ static struct rtattr *begin(struct request *r, int type, const void *data, int l
 }
 static void end(struct request *r, struct rtattr *a) { a->rta_len = (char *)r + r->head.nlmsg_len - (char *)a; }
 
+/* -1 with errno where the kernel refuses it. */
+static int tell(int netlink, const struct request *r) {
+  struct {
+    struct nlmsghdr head;
+    struct nlmsgerr error;
+  } answer;
+  if (send(netlink, r, r->head.nlmsg_len, 0) < 0 || recv(netlink, &answer, sizeof answer, 0) < 0) return -1;
+  errno = -answer.error.error;
+  return errno ? -1 : 0;
+}
+
 /*
  * ip link add NEAR mtu MTU type veth peer name far netns HERE, with the namespace that this process is in by now as
  * HERE and that of the socket as the one of NEAR. -1 with errno.
@@ -458,10 +480,6 @@ static void end(struct request *r, struct rtattr *a) { a->rta_len = (char *)r + 
 static int make_pair(int netlink, const char *near, uint32_t mtu) {
   struct request r = {{NLMSG_LENGTH(sizeof r.info), RTM_NEWLINK, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK, 0, 0}, {0}, {0}};
   struct ifinfomsg far = {0};
-  struct {
-    struct nlmsghdr head;
-    struct nlmsgerr error;
-  } answer;
   int here = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
   if (here < 0) return -1;
   begin(&r, IFLA_IFNAME, near, strlen(near) + 1);
@@ -474,11 +492,18 @@ static int make_pair(int netlink, const char *near, uint32_t mtu) {
   begin(&r, IFLA_MTU, &mtu, sizeof mtu);
   begin(&r, IFLA_NET_NS_FD, &here, sizeof here);
   end(&r, peer), end(&r, data), end(&r, link);
-  int n = send(netlink, &r, r.head.nlmsg_len, 0) < 0 ? -1 : recv(netlink, &answer, sizeof answer, 0);
+  int told = tell(netlink, &r), errno_then = errno;
   close(here);
-  if (n < 0) return -1;
-  errno = -answer.error.error;
-  return errno ? -1 : 0;
+  errno = errno_then;
+  return told;
+}
+
+/* ip link set NEAR mtu MTU txqueuelen QUEUE. An ioctl for the queue is only for whom is root outside of namespaces, too. */
+static int set_room(int netlink, const char *near, uint32_t mtu, uint32_t queue) {
+  struct request r = {{NLMSG_LENGTH(sizeof r.info), RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK, 0, 0}, {.ifi_index = if_nametoindex(near)}, {0}};
+  begin(&r, IFLA_MTU, &mtu, sizeof mtu);
+  begin(&r, IFLA_TXQLEN, &queue, sizeof queue);
+  return tell(netlink, &r);
 }
 
 static int bring_up(int control, const char *device) {
@@ -502,54 +527,64 @@ static int set_near(int control, const char *near) {
 }
 
 /* One end of a pair whose other end is in a namespace of this process's own; `control` stays in the host's. */
-static int open_pair(int control, const char *near, uint32_t mtu) {
-  int big = 16 << 20, netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-  if (netlink < 0) return fail("socket");
-  if (unshare(CLONE_NEWNET) < 0) return fail("a network namespace of its own");
-  if (make_pair(netlink, near, mtu) < 0) return fail("a veth pair");
+static int open_pair(int control, int netlink, const char *near, uint32_t mtu, struct trouble *t) {
+  int big = 16 << 20;
+  if (unshare(CLONE_NEWNET) < 0) return because(t, "a network namespace of its own");
+  if (make_pair(netlink, near, mtu) < 0) return because(t, "a veth pair");
   struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP), .sll_ifindex = if_nametoindex("far")};
-  if ((in = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) < 0) return fail("packet socket");
+  if ((in = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) < 0) return because(t, "packet socket");
   if (setsockopt(in, SOL_SOCKET, SO_RCVBUFFORCE, &big, sizeof big) < 0) setsockopt(in, SOL_SOCKET, SO_RCVBUF, &big, sizeof big);
-  if (bind(in, (struct sockaddr *)&at, sizeof at) < 0) return fail("packet socket");
+  if (bind(in, (struct sockaddr *)&at, sizeof at) < 0) return because(t, "packet socket");
   int inside = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (inside < 0 || bring_up(inside, "far") < 0 || set_near(control, near) < 0) return fail("the pair does not come up");
-  close(inside), close(netlink);
+  if (inside < 0 || bring_up(inside, "far") < 0 || set_near(control, near) < 0) return because(t, "the pair does not come up");
+  close(inside);
   return 0;
 }
 
 /* A device whose packets this process reads; it offers no offloads, so they come as whole segments with their sums. */
-static int open_tun(int control, const char *near, uint32_t mtu) {
+static int open_tun(int control, int netlink, const char *near, uint32_t mtu, struct trouble *t) {
   struct ifreq r = {.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_TUN_EXCL};
-  if ((in = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK)) < 0) return fail("/dev/net/tun");
+  if ((in = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK)) < 0) return because(t, "/dev/net/tun");
   snprintf(r.ifr_name, IFNAMSIZ, "%s", near);
-  if (ioctl(in, TUNSETIFF, &r) < 0) return fail("a TUN device");
-  r.ifr_mtu = mtu;
-  if (ioctl(control, SIOCSIFMTU, &r) < 0) return fail("a TUN device's MTU");
-  r.ifr_qlen = WAITING_MAX;
-  if (ioctl(control, SIOCSIFTXQLEN, &r) < 0) return fail("a TUN device's queue");
-  return bring_up(control, near) < 0 ? fail("the device does not come up") : 0;
+  if (ioctl(in, TUNSETIFF, &r) < 0) because(t, "a TUN device");
+  else if (set_room(netlink, near, mtu, WAITING_MAX) < 0) because(t, "a TUN device's MTU and queue");
+  else if (bring_up(control, near) < 0) because(t, "a TUN device does not come up");
+  else return 0;
+  close(in);
+  return -1;
 }
 
-static int open_all(const char *near, const char *device, int is_tun) {
+/* The name of the device's kind; NULL when what is wrong has been said. */
+static const char *open_all(const char *near, const char *device) {
   int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), big = 16 << 20;
+  int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
   struct ifreq real = {0};
-  if (control < 0) return fail("socket");
+  struct trouble tun, pair;
+  const char *kind = "tun";
+  if (control < 0 || netlink < 0) return fail("socket"), NULL;
   snprintf(real.ifr_name, IFNAMSIZ, "%s", device);
-  if (ioctl(control, SIOCGIFMTU, &real) < 0) return fail(device);
+  if (ioctl(control, SIOCGIFMTU, &real) < 0) return fail(device), NULL;
   /* These stay in the host's namespace, whichever this process is in later. */
-  if ((out = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW)) < 0) return fail("raw socket");
-  if (setsockopt(out, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device) + 1) < 0) return fail(device);
+  if ((out = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW)) < 0) return fail("raw socket"), NULL;
+  if (setsockopt(out, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device) + 1) < 0) return fail(device), NULL;
   setsockopt(out, SOL_SOCKET, SO_SNDBUF, &big, sizeof big);
-  if ((local = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW)) < 0) return fail("raw socket");
-  if ((is_tun ? open_tun : open_pair)(control, near, real.ifr_mtu) != 0) return -1;
-  close(control);
-  return 0;
+  if ((local = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW)) < 0) return fail("raw socket"), NULL;
+  if (open_tun(control, netlink, near, real.ifr_mtu, &tun) < 0) {
+    kind = "veth";
+    if (open_pair(control, netlink, near, real.ifr_mtu, &pair) < 0) {
+      printf("{\"error\":\"%s: %s; ", tun.doing, strerror(tun.errno_then));
+      printf("%s: %s\"}\n", pair.doing, strerror(pair.errno_then));
+      fflush(stdout);
+      return NULL;
+    }
+  }
+  close(control), close(netlink);
+  return kind;
 }
 
 int main(int argc, char **argv) {
-  int is_tun = argc == 5 && strcmp(argv[4], "tun") == 0;
-  if (argc != 4 && !is_tun) {
-    fprintf(stderr, "usage: link-shaper NEAR DEVICE SEED [tun]\n");
+  if (argc != 4) {
+    fprintf(stderr, "usage: link-shaper NEAR DEVICE SEED\n");
     return 2;
   }
   drawn = strtoull(argv[3], NULL, 10);
@@ -557,8 +592,9 @@ int main(int argc, char **argv) {
   prctl(PR_SET_TIMERSLACK, 1UL);
   struct sched_param first = {.sched_priority = 1};
   int is_first = sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first) == 0;
-  if (open_all(argv[1], argv[2], is_tun) != 0) return 1;
-  printf("{\"ready\":true,\"first\":%s}\n", is_first ? "true" : "false");
+  const char *kind = open_all(argv[1], argv[2]);
+  if (!kind) return 1;
+  printf("{\"ready\":true,\"device\":\"%s\",\"first\":%s}\n", kind, is_first ? "true" : "false");
   fflush(stdout);
   for (;;) {
     struct pollfd fds[2] = {{.fd = in, .events = POLLIN}, {.fd = 0, .events = POLLIN}};

@@ -75,9 +75,14 @@ const ANSWER_TIMEOUT_MS = 5_000;
 const CHANGE_ROUTES = `op=$1 near=$2 source=$3; shift 3
 printf "route $op %s/32 dev $near src $source metric ${METRIC}\\n" "$@" | ip -force -batch - ; ip -json route show`;
 
+/** The device over which packets come to it, as it calls them, in words. */
+const DEVICES: Readonly<Record<string, string>> = { tun: 'a TUN device', veth: 'a veth pair' };
+
 export class LinkShaper {
   /** When it ended without being asked to, ns since the epoch. */
   diedNs: number | undefined;
+  /** By what it gets packets, and whether it runs before ordinary processes: "a TUN device, SCHED_FIFO". */
+  by = '';
   private readonly answers: AsyncIterator<string>;
   private isEnding = false;
   private last: Promise<unknown> = Promise.resolve();
@@ -98,7 +103,8 @@ export class LinkShaper {
   static async start(host: Host, near: string, seed: number, clock: Clock): Promise<LinkShaper> {
     const shaper = new LinkShaper(host, near, await host.startLinkShaper(near, seed), clock);
     try {
-      await shaper.answer('to start');
+      const { device, first } = await shaper.answer('to start');
+      shaper.by = `${DEVICES[String(device)] ?? device}${first === true ? ', SCHED_FIFO' : ''}`;
       return shaper;
     } catch (error) {
       await shaper.end();

@@ -3,8 +3,8 @@
  * reset. Several faults may shape one link: their delays add up, each loses its share of what the other leaves, and the
  * slowest rate counts. The first to heal leaves the others' share in force.
  *
- * A host has a link shaper only while something is asked of it. When that ends by itself, whatever the reason, its host's
- * links are whole at once, and what was asked of them ended then: the grips say so.
+ * A host has a link shaper only while something is asked of it. When that ends by itself, whatever the reason, what was asked of
+ * its host's links ended then, and the kernel takes the way over it away: the grips say so.
  */
 import type { FaultEffect } from '../../harness/vocabulary/history.js';
 import type { Host } from '../../harness/vocabulary/host.js';
@@ -74,7 +74,9 @@ export class LinkLever {
     const { gapMs: _, ...recorded } = shape;
     const named = pairs.map(([from, to]): [string, string] => [from.name, to.name]);
     const effects: EffectSeen[] = [{ kind: 'degraded', pairs: named, ...recorded, sinceNs: this.clock.nowNs() }];
-    const led = parts.map(({ host, peers }) => `${host.name} to ${words(peers.map(({ name }) => name))}`);
+    const led = added.map(
+      ({ part: { host, peers }, shaper }) => `${host.name} to ${words(peers.map(({ name }) => name))} (${shaper.by})`,
+    );
     return {
       proof: `routed through a link shaper that answers with what it was asked for: ${led.join('; ')}`,
       effects,
@@ -161,7 +163,7 @@ export class LinkLever {
       if (from.diedNs !== undefined) {
         if (this.hosts.get(host.name)?.shaper === from) this.hosts.delete(host.name);
         await this.gone(host, from.near);
-        const proof = `the link shaper of ${host.name} had ended before: its links were whole from then on`;
+        const proof = `the link shaper of ${host.name} had ended before, and no route leads to it any more`;
         return { proof, latestUs: Number.POSITIVE_INFINITY };
       }
       const shaped = this.hosts.get(host.name)!;

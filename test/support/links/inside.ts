@@ -2,6 +2,7 @@
  * Runs inside namespaces of its own: two hosts, and what packets between them go through when one sends through a link
  * shaper. Prints what was measured as one JSON object; nothing here knows how a fault uses the shaper.
  */
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -9,7 +10,7 @@ import { netnsRuntime } from '../../../harness/runtimes/netns.js';
 import { createRandom } from '../../../harness/runtimes/random.js';
 import { monotonicNs, realClock } from '../../../harness/runtimes/real-clock.js';
 import type { Host } from '../../../harness/vocabulary/host.js';
-import type { LinkShape } from '../../../nemesis/levers/link-shaper.js';
+import { type LinkShape, NEAR } from '../../../nemesis/levers/link-shaper.js';
 import { LinkLever } from '../../../nemesis/levers/links.js';
 import { NetworkLever } from '../../../nemesis/levers/network.js';
 
@@ -22,6 +23,10 @@ export interface Echoed {
 }
 
 export interface Measured {
+  /** What the grip says of it. */
+  proof: string;
+  /** Of the host's own device, which is not the usual one, and of that which leads to the shaper. */
+  mtu: { own: number; near: number };
   plain: Echoed;
   through: Echoed;
   delayed: Echoed;
@@ -34,7 +39,7 @@ export interface Measured {
   slowMs: number;
   /** Lines that were echoed on one connection over all of it. */
   echoes: string[];
-  cutWhileWaiting: Echoed;
+  cutWhileWaiting: { dropped: number; waiting: number; came: number };
   /** Each time. */
   kills: { healed: string; echoed: string; trouble: string[]; ended: boolean }[];
   reset: { own: string; peer: string; idle: boolean };
@@ -45,7 +50,13 @@ export interface Measured {
 const PACKETS = 400;
 const KILLS = 20;
 
-const { folder, linkShaper } = JSON.parse(readFileSync(0, 'utf8')) as { folder: string; linkShaper: string };
+const { folder, linkShaper, withoutTun } = JSON.parse(readFileSync(0, 'utf8')) as {
+  folder: string;
+  linkShaper: string;
+  withoutTun: boolean;
+};
+// In this mount namespace alone. It can be opened, and is no TUN: the later of the two things that a machine may refuse.
+if (withoutTun) execFileSync('mount', ['--bind', '/dev/null', '/dev/net/tun']);
 const clock = realClock(monotonicNs());
 await using runtime = await netnsRuntime({ folder, clock, linkShaper, unavailable: {} });
 const [a, b] = (await runtime.createHosts(['a', 'b'])) as [Host, Host];
@@ -105,6 +116,8 @@ const said = linesOf(client.stdout);
 await until(() => said.some((line) => line.startsWith('connected')));
 
 const measured = {} as Measured;
+const OWN = 'eth0';
+await a.exec(['ip', 'link', 'set', OWN, 'mtu', '1400']);
 measured.plain = await burst();
 measured.through = await shaped({});
 measured.delayed = await shaped({ delayMs: 50 });
@@ -126,10 +139,19 @@ server.signal('SIGKILL');
 
 async function shaped(shape: Partial<LinkShape>): Promise<Echoed> {
   const grip = await links.shape([[a, b]], shape);
+  measured.proof = grip.proof;
+  measured.mtu = await mtu();
   await echo(`under ${JSON.stringify(shape)}`);
   const seen = await burst();
   await grip.heal();
   return seen;
+}
+
+async function mtu(): Promise<Measured['mtu']> {
+  const { stdout } = await a.exec(['ip', '-json', 'link', 'show']);
+  const devices = JSON.parse(stdout) as { ifname: string; mtu: number }[];
+  const of = (start: string) => devices.find(({ ifname }) => ifname.startsWith(start))!.mtu;
+  return { own: of(OWN), near: of(NEAR) };
 }
 
 async function burst(count = PACKETS, settleMs = 300): Promise<Echoed> {
@@ -155,14 +177,18 @@ async function slow(): Promise<number> {
 
 /** What waits for a peer that is cut off never comes, though the shaper's socket takes no notice of the cut. */
 async function cutWhileWaiting(): Promise<string[]> {
-  const grip = await links.shape([[a, b]], { delayMs: 400 });
+  const grip = await links.shape([[a, b]], { delayMs: 60_000 });
   const before = said.length;
   client.stdin.write('burst 50 1200\n');
-  await clock.sleep(150);
+  let shown = await links.shown([a, b]);
+  for (; shown.waiting < 50; shown = await links.shown([a, b])) await clock.sleep(2);
   const cut = await network.cut([[a, b]]);
-  measured.cutWhileWaiting = JSON.parse((await next(before, 'burst ')).slice('burst '.length)) as Echoed;
+  shown = await links.shown([a, b]);
   await cut.heal();
+  // What still waited would go now.
   await grip.heal();
+  const { came } = JSON.parse((await next(before, 'burst ')).slice('burst '.length)) as Echoed;
+  measured.cutWhileWaiting = { dropped: shown.dropped, waiting: shown.waiting, came };
   await echo('after the cut');
   // Of the long line only that it came.
   return said.filter((line) => line.startsWith('echo ') && line.length < 100);

@@ -181,7 +181,7 @@ export class FakeHost implements Host {
   async startLinkShaper(near: string): Promise<HostProcess> {
     const process = new FakeProcess();
     if (this.shaperSays !== undefined) process.stdout.write(`${JSON.stringify({ error: this.shaperSays })}\n`);
-    else process.stdout.write('{"ready":true}\n');
+    else process.stdout.write('{"ready":true,"device":"tun","first":false}\n');
     const shapes = new Map<string, Record<string, number>>();
     this.shapers.set(near, shapes);
     this.shaperProcess = process;

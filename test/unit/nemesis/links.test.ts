@@ -18,7 +18,7 @@ const asked = (peer: string) => [...w.host('r1').shapers.values()][0]?.get(w.hos
 describe('degraded links', () => {
   it('are led through a shaper that answers with what it was asked for, and healed', async () => {
     const grip = await w.clock.run(w.levers.links.shape(bothWays([w.host('r1')], [w.host('r2')]), { delayMs: 50 }));
-    expect(grip.proof).toContain('r1 to r2; r2 to r1');
+    expect(grip.proof).toContain('r1 to r2 (a TUN device); r2 to r1 (a TUN device)');
     expect(grip.effects).toMatchObject([
       {
         kind: 'degraded',

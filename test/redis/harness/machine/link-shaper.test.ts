@@ -1,6 +1,6 @@
 /**
- * The link shaper between two hosts, as root and as an ordinary user: what it is asked for is measured by programs that know
- * nothing of it, and a connection that is open all the time must survive everything but its reset.
+ * The link shaper between two hosts, as root and as an ordinary user, with a TUN device and without: what it is asked for is
+ * measured by programs that know nothing of it, and a connection that is open all the time must survive everything but its reset.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -41,8 +41,8 @@ afterAll(() => folder && rmSync(folder, { recursive: true, force: true }));
 /** As root, and as the ordinary user that anybody is. */
 const users = isRoot() ? ['root', 'an ordinary user'] : ['an ordinary user'];
 
-function measure(user: string): Measured {
-  const own = join(folder, `run as ${user}`.replaceAll(' ', '-'));
+function measure(user: string, withoutTun: boolean): Measured {
+  const own = join(folder, `run as ${user}${withoutTun ? ' without TUN' : ''}`.replaceAll(' ', '-'));
   mkdirSync(own);
   chmodSync(own, 0o777);
   const drop = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'];
@@ -58,7 +58,7 @@ function measure(user: string): Measured {
   const [command, ...rest] = [...argv, process.execPath, join(folder, 'inside.mjs')];
   const { status, stdout, stderr } = spawnSync(command!, rest, {
     encoding: 'utf8',
-    input: JSON.stringify({ folder: own, linkShaper }),
+    input: JSON.stringify({ folder: own, linkShaper, withoutTun }),
     timeout: 120_000,
     killSignal: 'SIGKILL',
   });
@@ -66,10 +66,23 @@ function measure(user: string): Measured {
   return JSON.parse(stdout) as Measured;
 }
 
-describe.runIf(haveCompiler).each(users)('a link shaper started as %s', (user) => {
+const cases = users.flatMap((user) => [
+  { user, device: 'a TUN device' },
+  { user, device: 'a veth pair' },
+]);
+
+describe.runIf(haveCompiler).each(cases)('a link shaper started as $user with $device', ({ user, device }) => {
   let seen: Measured;
   beforeAll(() => {
-    seen = measure(user);
+    seen = measure(user, device === 'a veth pair');
+  });
+
+  it('says by which device it gets packets', () => {
+    expect(seen.proof).toMatch(new RegExp(`: a to b \\(${device}(, SCHED_FIFO)?\\)$`));
+  });
+
+  it('takes no larger packets than the device that they go on by', () => {
+    expect(seen.mtu).toEqual({ own: 1400, near: 1400 });
   });
 
   it('lets everything through as it comes where nothing is asked', () => {
@@ -104,7 +117,7 @@ describe.runIf(haveCompiler).each(users)('a link shaper started as %s', (user) =
   });
 
   it('drops what waits for a peer that is cut off', () => {
-    expect(seen.cutWhileWaiting.came).toBe(0);
+    expect(seen.cutWhileWaiting).toEqual({ dropped: 50, waiting: 0, came: 0 });
   });
 
   it('leaves connections as they are, also when it is killed twenty times', () => {
@@ -112,7 +125,7 @@ describe.runIf(haveCompiler).each(users)('a link shaper started as %s', (user) =
     expect(seen.echoes.at(-1)).toBe('echo after the cut');
     expect(seen.kills).toEqual(
       Array.from({ length: 20 }, (_, nth) => ({
-        healed: 'the link shaper of a had ended before: its links were whole from then on',
+        healed: 'the link shaper of a had ended before, and no route leads to it any more',
         echoed: `echo after kill ${nth + 1}`,
         trouble: [],
         ended: false,
