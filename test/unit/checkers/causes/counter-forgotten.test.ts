@@ -127,6 +127,18 @@ describe('not named', () => {
     expect(name({ second: other })).toBe('unexplained');
   });
 
+  it('where the server evicted the counter', () => {
+    const first = (s: Story) => count(count(s, 0.9, 'c3').evicted(0.99, 'r1', COUNTER), 0.9995, 'c1');
+    expect(name({ first, tokens: [1, 1] })).not.toBe('node-forgot');
+  });
+
+  it('where not all that the server did is in the record, or can be looked at', () => {
+    expect(name({ also: (s) => s.event(6, { type: 'closed', observations: 9_999 }) })).toBe('unexplained');
+    expect(name({ first: (s) => s, second: (s) => s })).toBe('unexplained');
+    const many = (s: Story) => s.times(33, (_, n) => s.command(2.6, 'r1', 'c3', ['SET', `${COUNTER}:${n}`, 'x']));
+    expect(name({ also: many })).toBe('unexplained');
+  });
+
   it('where there is another server that can have counted', () => {
     expect(name({ also: (s) => s.sample(2.6, 'r2') })).toBe('unexplained');
     expect(name({ quorum: { kind: 'majority', nodes: ['r1'], majority: 1 } })).toBe('unexplained');
