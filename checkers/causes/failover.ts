@@ -139,8 +139,8 @@ function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): Ca
 }
 
 /**
- * Whether the node that a primary was made a replica of never got the write: it was primary meanwhile and watched since before
- * that was granted. Until then nothing removed the key from the one that had it, and its time was not over.
+ * Whether the node that a primary was made a replica of never had the owner: it was primary meanwhile and watched since before
+ * that was granted, and neither the link nor any client stored it there. Until then nothing removed the key from the one that had it, and its time was not over.
  */
 function neverCame({ earlier, later, key, tenure }: Contest, evidence: Evidence, asReplicaNs: number): boolean {
   const { node, value } = earlier.write;
@@ -152,7 +152,7 @@ function neverCame({ earlier, later, key, tenure }: Contest, evidence: Evidence,
       other !== node &&
       evidence.watchedThroughout(other, earlier.hold.grantSentNs, later.write.atNs) &&
       evidence.samples(other, earlier.write.atNs, asReplicaNs).some(([, { role }]) => role === 'primary') &&
-      !evidence.writes(other, key).some((write) => write.client === undefined && write.value === value) &&
+      !evidence.writes(other, key).some((write) => write.took !== false && write.value === value) &&
       !evidence.seenStored(other, key, value, earlier.hold.grantSentNs, later.write.atNs),
   );
 }

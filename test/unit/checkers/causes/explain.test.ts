@@ -112,6 +112,10 @@ describe('failover-lost-write', () => {
     const sent = ['SET', KEY, 'value-of-c1', 'PXAT', '1700000005999'];
     expect(only(promoted(back()).command(1.001, 'r2', 'link', sent)).name).toBe('unexplained');
     expect(only(promoted(back()).sample(1.2, 'r2', { owner: 'value-of-c1' })).name).toBe('unexplained');
+    // Its holder stored it on that one itself; what it was refused there it did not.
+    expect(only(promoted(back()).take(1.7, 'r2', 'c1')).name).toBe('unexplained');
+    const refused = promoted(back()).take(1.7, 'r2', 'c3').take(1.8, 'r2', 'c1');
+    expect(only(refused).name).toBe('failover-lost-write');
     // It was removed from the one that had it before that became a replica.
     expect(only(promoted(back()).command(1.3, 'r1', 'c1', ['DEL', KEY])).name).toBe('unexplained');
     // Its time was over by then.
