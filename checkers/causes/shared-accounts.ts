@@ -57,7 +57,6 @@ export class Accounts {
   private readonly untold: number[] = [];
   private readonly since: Int32Array;
   private readonly gone: Int32Array;
-  private readonly lost: Int32Array;
 
   constructor(
     private readonly list: readonly Change[],
@@ -65,13 +64,10 @@ export class Accounts {
   ) {
     this.since = new Int32Array(list.length);
     this.gone = new Int32Array(list.length);
-    this.lost = new Int32Array(list.length);
-    let [since, lost] = [-1, -1];
+    let since = -1;
     for (const [at, change] of list.entries()) {
       if (change.before.exists === 'no') since = at;
       this.since[at] = since;
-      if (change.how === 'expired' && numberIn(change.before, count.absent) !== count.absent) lost = at;
-      this.lost[at] = lost;
       this.add(at, change, count);
     }
     let gone = list.length;
@@ -84,11 +80,6 @@ export class Accounts {
   /** Which change, up to this one, found no number last; -1: none did. */
   madeAt(at: number): number {
     return this.since[at]!;
-  }
-
-  /** Which change up to this one was the last by which time took a number that said more than that there is none; -1: none was. */
-  lostBy(at: number): number {
-    return this.lost[at] ?? -1;
   }
 
   /** Which change after this one left no number first; the count of changes where none did. */

@@ -11,7 +11,7 @@
  * stored nothing else; everything is known that became of the number; and the grant that should not have been made found it free.
  * `count-expired`: it expired between the count of a holder and that grant, when nobody had given back more than it had taken since
  * the number was made, and the server's clock was not moved since that time was set. `returned-too-often`: of what a client had
- * taken it had given back more than it could have by then, with what it held.
+ * taken it had given back more than it could have by then, with what it held, and time had taken no number of before.
  *
  * Excludes numbers that were lost in any other way, or that strangers and replication links had a hand in; independent nodes; and
  * locks that keep holders by name, or in more than one number.
@@ -50,7 +50,7 @@ export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefi
   const counted = [overlap.first, ...overlap.others].map((hold) => countOf(hold, evidence, related));
   const [one] = counted;
   if (!one || !counted.every((other) => other?.node === one.node && other.key === one.key)) return undefined;
-  const holders = counted as Counted[];
+  const holders = (counted as Counted[]).sort((a, b) => a.at - b.at);
   const direction = directionOf(holders);
   if (direction === undefined) return undefined;
   const count: Count = { direction, absent: model.kind === 'semaphore' && direction < 0 ? model.permits : 0 };
@@ -144,17 +144,14 @@ function expiredCount(
   evidence: Evidence,
   { observations }: CheckInput,
 ): Cause | undefined {
-  const isEven = cameOutEven(holders, wrong, count);
-  const fates = holders.map((one) => fateOf(one, holders, wrong, count, isEven));
-  const lost = fates.findIndex((fate) => fate !== 'counted');
-  const loss = fates[lost];
-  if (fates.includes(undefined) || loss === undefined || loss === 'counted') return undefined;
-  const one = holders[lost]!;
+  // Whoever was counted in a number that is there no more was counted before the others.
+  const [loss, ...others] = holders.map((one) => fateOf(one, holders, wrong, count));
+  if (typeof loss !== 'object' || others.includes(undefined)) return undefined;
+  const one = holders[0]!;
   const { hold, node, key, list } = one;
   const set = lastTimed(list, loss.before);
   if (set?.by?.client === undefined) return undefined;
-  const fromNs = isEven ? list[0]!.ranFromNs : set.ranFromNs;
-  if (wasMovedBetween(node, fromNs, loss.atNs, evidence)) return undefined;
+  if (wasMovedBetween(node, set.ranFromNs, loss.atNs, evidence)) return undefined;
   const { by } = set;
   // Nor by a jump that nobody told of, and that no look has shown yet.
   const shows = observations.line(loss.line);
@@ -171,17 +168,6 @@ function expiredCount(
       leaseLink({ hold }),
     ].sort((a, b) => a.atNs - b.atNs),
   };
-}
-
-/**
- * Whether nobody had given back more than it had taken in all that time, and time alone took the number: then who took out of a new
- * number what it had been counted in before did so because the old one had expired.
- */
-function cameOutEven(holders: readonly Counted[], { until }: Wrong, count: Count): boolean {
-  const { list } = holders[0]!;
-  const balance = accountsOf(list, count).between(0, until);
-  const isOfTime = list.every(({ after, how }, n) => n >= until || after.exists === 'yes' || how === 'expired');
-  return balance !== undefined && !excessIn(balance, holders) && isOfTime;
 }
 
 /** The last of the changes before a place that changed the time of what is there. */
@@ -206,7 +192,6 @@ function fateOf(
   holders: readonly Counted[],
   { until, left, line, atNs }: Wrong,
   count: Count,
-  isEven: boolean,
 ): Loss | 'counted' | undefined {
   const accounts = accountsOf(list, count);
   const from = accounts.madeAt(at);
@@ -215,7 +200,7 @@ function fateOf(
   const end = isGone ? gone : until;
   const balance = accounts.between(Math.max(from, 0), end);
   const inIt = holders.filter((holder) => holder.at >= from && holder.at < end);
-  if (!balance || (!isEven && excessIn(balance, inIt))) return undefined;
+  if (!balance || excessIn(balance, inIt)) return undefined;
   if (!isGone) return left.exists === 'no' ? { before: until, line, atNs } : 'counted';
   const change = list[gone]!;
   return change.how === 'expired' ? { before: gone, line: change.line, atNs: change.atNs } : undefined;
@@ -228,10 +213,12 @@ function excessReturn(
   count: Count,
 ): Cause | undefined {
   // Where time had taken the number nobody had made it wrong.
-  const before = holders[0]!.list[until - 1]?.after;
+  const { list, node, key } = holders[0]!;
+  const before = list[until - 1]?.after;
   if (left.exists !== 'yes' && before?.exists === 'yes' && numberIn(before) !== count.absent) return undefined;
-  const { node, key } = holders[0]!;
-  const excess = excessSinceMade(holders, until, count);
+  // Nor is it told whose all was where time took an earlier one: who had taken of that may have given back to the next.
+  const balance = accountsOf(list, count).between(0, until);
+  const excess = balance && excessIn(balance, holders);
   if (!excess) return undefined;
   const [client, { taken, returned, last }] = excess;
   const held = heldBy(client, holders);
@@ -246,19 +233,6 @@ function excessReturn(
       grantedLink(overlap),
     ].sort((a, b) => a.atNs - b.atNs),
   };
-}
-
-/**
- * Who gave back more of the number that is there than it had taken of it and did not hold. Who had a part in an earlier one, which
- * time took, may give back to this one what it had taken of that.
- */
-function excessSinceMade(holders: readonly Counted[], until: number, count: Count): [string, Account] | undefined {
-  const accounts = accountsOf(holders[0]!.list, count);
-  const from = accounts.lostBy(until - 1) + 1;
-  const [before, since] = [accounts.between(0, from), accounts.between(from, until)];
-  const inIt = holders.filter(({ at }) => at >= from);
-  if (!before || !since) return undefined;
-  return excessIn(new Map([...since].filter(([client]) => !before.has(client))), inIt);
 }
 
 /** The first that gave back more than it had taken and did not hold. */

@@ -41,6 +41,8 @@ describe('readers', () => {
     writer?: Telling;
     quorum?: Quorum;
     model?: LockModel;
+    /** When the writer's attempt left. */
+    grantSent?: number;
   }
   const setsTime = ['PEXPIRE', READERS, '2000'];
   const write: Telling = (s) =>
@@ -54,11 +56,12 @@ describe('readers', () => {
     writer = write,
     quorum,
     model = { kind: 'read-write' },
+    grantSent,
   }: Readers = {}) {
     const story = deployed(new Story().promised(model).up('c1').up('c2').up('c3'), quorum);
     script(story.grant('c2', 0.6, { mode: 'read' }), 0.5995, 'c2', ...(second ?? [['INCR', READERS], setsTime]));
     script(story.grant('c1', 1, { mode: 'read' }), 0.9995, 'c1', ...first);
-    writer(between(story).grant('c3', 3, { mode: 'write' }));
+    writer(between(story).grant('c3', 3, { mode: 'write', ...(grantSent !== undefined && { grantSent }) }));
     return causeOf(story.release('c1', 4).release('c3', 4.1).release('c2', 4.2));
   }
   const name = (readers: Readers) => told(readers).name;
@@ -197,6 +200,26 @@ describe('readers', () => {
     expect(name({ second: [['INCR', READERS]], between: timed })).toBe('returned-too-often');
   });
 
+  it('not by what somebody gave back, where time took the number all the same', () => {
+    expect(name({ between: (s) => by(s, 1.5, 'c4', 'DECR', READERS) })).toBe('unexplained');
+  });
+
+  it('not where the writer was granted it before they were counted', () => {
+    const early: Telling = (s) => script(s, 0.56, 'c3', ['EXISTS', KEY], ['SET', KEY, 'w', 'NX', 'PX', '5000']);
+    expect(name({ writer: early, grantSent: 0.55 })).toBe('unexplained');
+  });
+
+  it('not where lines are missing, or a server is there of which no command was seen', () => {
+    expect(name({ between: (s) => s.event(7, { type: 'closed', observations: 9_999 }) })).toBe('unexplained');
+    expect(name({ between: (s) => s.sample(0.5, 'r2') })).toBe('unexplained');
+  });
+
+  it('although the clock was off for a while before the time was set', () => {
+    const off: Telling = (s) => s.sample(0.7, 'r1').sample(0.8, 'r1', { skewMs: 200 }).sample(0.9, 'r1');
+    const later: Telling = (s) => by(s, 1.5, 'c4', 'PEXPIRE', READERS, '900');
+    expect(name({ between: (s) => later(off(s)) })).toBe('count-expired');
+  });
+
   it('not by what somebody gave back, where readers were counted still', () => {
     const once: Telling = (s) => by(s, 1.5, 'c4', 'DECR', READERS);
     expect(name({ second: [['INCR', READERS]], between: once })).toBe('unexplained');
@@ -314,6 +337,89 @@ describe('permits', () => {
     expect(name({ ...up, second: removed, between: same, third })).toBe('unexplained');
   });
 
+  const counted: Telling = (s) => by(s, 2.9995, 'c3', 'INCR', KEY);
+  const expiring =
+    (at: number, client: string, ms: number): Telling =>
+    (s) =>
+      by(by(s, at, client, 'INCR', KEY), at + 0.0001, client, 'PEXPIRE', KEY, String(ms));
+
+  it('not by what was given back to a number that time took since', () => {
+    const once: Telling = (s) => by(s, 1.5, 'c9', 'DECR', KEY);
+    expect(name({ ...up, second: timed, between: once, third: counted })).toBe('unexplained');
+    // What time took then stood for none.
+    const twice: Telling = (s) => by(once(s), 1.6, 'c9', 'DECR', KEY);
+    expect(name({ ...up, second: timed, between: twice, third: counted })).toBe('returned-too-often');
+  });
+
+  it('not by who gave back to a new number what it had taken of the old one, or of what was untold', () => {
+    // A stranger set the time that took the old one.
+    const late = (also: Telling): Telling => {
+      const old: Telling = (s) => by(also(by(s, 0.95, 'c4', 'INCR', KEY)), 1.2, 'stranger', 'PEXPIRE', KEY, '500');
+      return (s) => by(by(old(s), 2, 'c8', 'INCR', KEY), 2.1, 'c4', 'DECR', KEY);
+    };
+    expect(name({ ...up, between: late(same), third: counted })).toBe('unexplained');
+    const back: Telling = (s) => by(s, 1.5, 'c4', 'DECR', KEY);
+    const first: Telling = (s) => up.first(expiring(0.7, 'c4', 100)(s));
+    expect(name({ first, second: timed, between: back, third: counted })).toBe('unexplained');
+    expect(name({ ...up, between: late((s) => by(s, 0.96, 'stranger', 'INCR', KEY)), third: counted })).toBe(
+      'unexplained',
+    );
+  });
+
+  it('of which the first count had expired when the second was made', () => {
+    const one = { first: expiring(0.8995, 'c1', 50), second: up.second, third: counted };
+    const late = told({ ...one, between: (s) => by(s, 3.5, 'c9', 'DECR', KEY) });
+    expect(late).toMatchObject({ name: 'count-expired', sentence: expect.stringContaining('r1 had counted c1 in') });
+    // That was given back once too often, too.
+    expect(name({ ...one, between: (s) => by(s, 1.5, 'c9', 'DECR', KEY) })).toBe('unexplained');
+    // It had not expired, but was removed.
+    const removed: Telling = (s) => by(expiring(0.8995, 'c1', 5_000)(s), 0.95, 'c9', 'DEL', KEY);
+    expect(name({ ...one, first: removed, between: same })).toBe('returned-too-often');
+    // Both took another one meanwhile, and gave it back.
+    const more: Telling = (s) => {
+      const began = by(by(s, 0.7, 'c9', 'INCR', KEY), 0.71, 'c9', 'DEL', KEY);
+      return by(by(one.first(began), 0.91, 'c2', 'INCR', KEY), 0.92, 'c2', 'DECR', KEY);
+    };
+    const again: Telling = (s) => by(by(s, 1.1, 'c1', 'INCR', KEY), 1.2, 'c1', 'DECR', KEY);
+    expect(name({ ...one, first: more, between: again })).toBe('count-expired');
+  });
+
+  it('not where the first made more than there are', () => {
+    const free = (left: number): Telling => {
+      return (s) => by(take(s, 0.8995, 'c1', left), 0.8996, 'c1', 'PEXPIRE', KEY, '5000');
+    };
+    const second: Telling = (s) => take(s, 0.9995, 'c2', 1);
+    expect(name({ first: free(2), second, between: same })).toBe('unexplained');
+  });
+
+  it('although the clock was off before the number was made that expired', () => {
+    const off: Telling = (s) => s.sample(0.72, 'r1').sample(0.75, 'r1', { skewMs: 200 }).sample(0.8, 'r1');
+    const anew: Telling = (s) => up.first(by(by(off(s), 0.7, 'c9', 'INCR', KEY), 0.8993, 'c1', 'DEL', KEY));
+    expect(name({ first: anew, second: timed, between: same, third: counted })).toBe('count-expired');
+  });
+
+  it('not where the clock jumped unrecorded', () => {
+    const jumped: Telling = (s) => s.command(2.9995, 'r1', 'c3', ['INCR', KEY], 3_500);
+    expect(name({ ...up, second: expiring(0.9995, 'c2', 4_000), between: same, third: jumped })).toBe('unexplained');
+  });
+
+  it('not where the third found none left, or stored no number, or counted elsewhere', () => {
+    const full: Telling = (s) => by(by(s, 1.4, 'c8', 'INCR', KEY), 1.5, 'c9', 'DECR', KEY);
+    expect(name({ ...up, between: full, third: counted })).toBe('unexplained');
+    const flag: Telling = (s) => by(s, 2.9995, 'c3', 'SET', KEY, 'taken', 'NX');
+    expect(name({ ...up, second: timed, between: same, third: flag })).toBe('unexplained');
+    const more = `{${KEY}}:more`;
+    const used: Telling = (s) =>
+      s.times(2, (_, n) => by(by(s, 2 + n / 10, 'c9', 'INCR', more), 2.05 + n / 10, 'c9', 'DECR', more));
+    const between: Telling = (s) => used(by(s, 1.5, 'c2', 'DECR', KEY));
+    expect(name({ ...up, between, third: (s) => by(s, 2.9995, 'c3', 'INCR', more) })).toBe('unexplained');
+  });
+
+  it('not where one was counted up, and the other down', () => {
+    const down: Telling = (s) => by(by(s, 0.95, 'c9', 'INCR', KEY), 0.9995, 'c2', 'DECR', KEY);
+    expect(name({ ...up, second: down, between: same, third: counted })).toBe('unexplained');
+  });
+
   it('by the one count of the attempt, which removes no number and may make one', () => {
     const third: Telling = (s) => by(s, 2.9995, 'c3', 'INCR', KEY);
     const anew: Telling = (s) => up.first(by(by(s, 0.7, 'c9', 'INCR', KEY), 0.8993, 'c1', 'DEL', KEY));
@@ -361,6 +467,7 @@ describe('accounts', () => {
   it('a number is none of which it is not known whether it is there', () => {
     expect(numberIn(state('1'))).toBe(1);
     expect(numberIn(state('1', 'unknown'))).toBeNaN();
+    expect(numberIn(state(''))).toBeNaN();
   });
 
   it('know since when the number was there, and who took of it then', () => {
