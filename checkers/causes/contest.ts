@@ -75,12 +75,11 @@ export function contestsOf(overlap: Overlap, evidence: Evidence): Contest[] {
 function isAnothersCopy({ key, earlier, reached }: Contest, evidence: Evidence): boolean {
   const { write } = earlier;
   if (!reached || reached === write) return false;
-  const alike = (one: KeyWrite) => one !== write && one.effect === 'take' && one.value === write.value;
+  const alike = (one: KeyWrite) => one !== write && one.value === write.value;
   const others = evidence.writes(write.node, key).filter((one) => alike(one) && one.took !== false);
   return others.some(
     ({ ranNs }) =>
-      ranNs <= reached.atNs &&
-      (ranNs > write.ranNs || evidence.replicated(reached.node, key, write.value, ranNs, reached) === undefined),
+      ranNs <= reached.atNs && evidence.replicated(reached.node, key, write.value, ranNs, reached) === undefined,
   );
 }
 
@@ -131,13 +130,13 @@ function fateOfCopy(
   const [loss] = here.tenure.losses;
   const line = loss?.by && requestLine(loss.by);
   const followed = loss ? evidence.writes(copy.node, key).find(({ observation }) => observation === line) : here.gone;
-  if (!here.tenure.held || !followed || followed === later.write || !isReplicated(followed, evidence)) return here;
+  if (!here.tenure.held || !followed || !isReplicated(followed, evidence)) return here;
   const { write } = earlier;
   const after = evidence.writes(write.node, key).filter(({ observation }) => observation > write.observation);
   const taken = takenAnew(write, after);
   const tenure = tenureOf(write, earlier, evidence, taken);
   const there = { reached: write, followed };
-  const isSoon = (fromNs: number | undefined) => fromNs !== undefined && fromNs <= followed.atNs;
+  const isSoon = (fromNs: number) => fromNs <= followed.atNs;
   // What removed it there came here as that removal; who took it there came here as the next one.
   const [lost] = tenure.losses;
   if (lost && lost.how !== 'expired' && isSoon(lost.ranFromNs)) return { ...there, gone: later.write, tenure };
@@ -150,14 +149,13 @@ function fateOfCopy(
 function takenAnew(reached: KeyWrite, writes: readonly KeyWrite[]): KeyWrite | undefined {
   return writes.find((write) => {
     const isAgain = write.client !== undefined && write.client === reached.client && write.value === reached.value;
-    return write.effect === 'take' && write.took === true && !isAgain && !leaves(write, reached.value);
+    return write.effect === 'take' && write.took === true && !isAgain && !leaves(write, reached.value!);
   });
 }
 
 /** Whether a write stored the owner's value again where it was: one that found it gone is a grant of its own. */
-function leaves(write: KeyWrite, owner: string | undefined): boolean {
-  if (owner === undefined || !write.before) return false;
-  return keeps(write, owner) && stores(write.before, owner) === 'yes';
+function leaves(write: KeyWrite, owner: string): boolean {
+  return keeps(write, owner) && stores(write.before!, owner) === 'yes';
 }
 
 /** A grant ran by then: its line may have been read later, but its client had the answer. */

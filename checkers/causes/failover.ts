@@ -9,7 +9,7 @@
  */
 
 import type { Evidence } from '../../harness/record/facts/evidence.js';
-import { isHidden, ownerIs, type SampleObservation } from '../../harness/record/facts/key-writes.js';
+import { isHidden, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { mayHaveCome } from './came.js';
@@ -23,10 +23,9 @@ export const failoverLostWrite: Reason = (contest, evidence) => {
   const returned = from === to;
   if (!returned && (contest.reached || mayHaveMoved(contest, evidence))) return undefined;
   const asReplica = evidence.lastAsReplica(to, ranBy(later));
-  // The same node may have granted both, if in between it was made a replica of one that did not have the write.
-  if (!asReplica || (returned && asReplica[1].atNs <= earlier.write.atNs)) return undefined;
+  if (!asReplica) return undefined;
   // If the first one was itself a replica more lately, it was the one that did the replacing: see split-brain.
-  if (!returned && !isNewer(asReplica[1], from, earlier, evidence)) return undefined;
+  if (!isNewer(asReplica[1], from, earlier, evidence)) return undefined;
   const promoted = evidence
     .samples(to, asReplica[1].atNs, later.write.atNs)
     .find(([, sample]) => sample.role === 'primary');
@@ -56,13 +55,13 @@ export const failoverLostWrite: Reason = (contest, evidence) => {
 export const splitBrain: Reason = (contest, evidence) => {
   const { earlier, later, key } = contest;
   const [fresh, old] = [earlier.write.node, later.write.node];
-  if (fresh === old || contest.reached || mayHaveMoved(contest, evidence)) return undefined;
+  if (contest.reached || mayHaveMoved(contest, evidence)) return undefined;
   const asReplica = evidence.lastAsReplica(fresh, ranBy(earlier));
   if (!asReplica) return undefined;
   if (!isNewer(asReplica[1], old, later, evidence)) return undefined;
-  const believed = evidence.lastSample(old, ranBy(later));
-  // It still took itself for primary after the other had been its replica for the last time.
-  if (believed?.[1].role !== 'primary' || believed[1].atNs < asReplica[1].atNs) return undefined;
+  // It was looked at after the other had been its replica for the last time: it still took itself for primary.
+  const believed = evidence.samples(old, asReplica[1].atNs, ranBy(later)).at(-1);
+  if (!believed) return undefined;
   const without = withoutWrite(contest, evidence, asReplica[1].atNs);
   if (!without) return undefined;
   return {
@@ -108,8 +107,9 @@ function isNewer(look: SampleObservation, other: string, grant: Party, evidence:
  */
 function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): CauseLink | undefined {
   const { earlier, later, key } = contest;
-  const { value } = earlier.write;
   const { node } = later.write;
+  // What was granted was stored.
+  const value = earlier.write.value!;
   const fromNs = Math.max(earlier.write.atNs, sinceNs);
   const untilNs = Math.min(ranBy(later), earlier.hold.leaseEndNs);
   const returned = node === earlier.write.node;
@@ -120,17 +120,13 @@ function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): Ca
     .samples(node, fromNs, untilNs)
     .find(
       ([, { role, keys, unseen }]) =>
-        role === 'primary' &&
-        !unseen?.includes(key) &&
-        (keys[key] === undefined ||
-          (value !== undefined && !isHidden(keys[key].owner) && !ownerIs(keys[key].owner, value))),
+        role === 'primary' && !unseen?.includes(key) && (keys[key] === undefined || !isHidden(keys[key].owner)),
     );
   if (sample) {
     const instead = sample[1].keys[key] === undefined ? `had no ${key}` : `had another owner for ${key}`;
     return { atNs: sample[1].atNs, text: `${node}, as primary, ${instead}`, observation: sample[0] };
   }
-  if (returned || value === undefined || !evidence.watchedThroughout(node, earlier.hold.grantSentNs, later.write.atNs))
-    return undefined;
+  if (returned || !evidence.watchedThroughout(node, earlier.hold.grantSentNs, later.write.atNs)) return undefined;
   return {
     atNs: later.write.atNs,
     text: `${node} was watched from ${moment(earlier.hold.grantSentNs)} on and never got ${earlier.hold.client}'s write`,
@@ -144,12 +140,11 @@ function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): Ca
  */
 function neverCame({ earlier, later, key, tenure }: Contest, evidence: Evidence, asReplicaNs: number): boolean {
   const { node, value } = earlier.write;
-  if (value === undefined || !lostBy(tenure, 'gap')) return false;
+  if (!lostBy(tenure, 'gap')) return false;
   const asReplica = evidence.samples(node, earlier.write.atNs, asReplicaNs).find(([, { role }]) => role === 'replica');
   if (!asReplica || !hadTimeLeft(earlier.write, asReplica[1], evidence)) return false;
   return evidence.nodes.some(
     (other) =>
-      other !== node &&
       evidence.watchedThroughout(other, earlier.hold.grantSentNs, later.write.atNs) &&
       evidence.samples(other, earlier.write.atNs, asReplicaNs).some(([, { role }]) => role === 'primary') &&
       !evidence.writes(other, key).some((write) => write.took !== false && write.value === value) &&

@@ -5,14 +5,14 @@
  * Excludes a key that was not certainly there when that write ran: it may have gone by other means; and a script that did not
  * read whose the key was: it went by something else, a time of day say.
  */
-import { ownersOf, partsOf } from '../../harness/record/facts/commands/changes.js';
+import { ownersOf } from '../../harness/record/facts/commands/changes.js';
 import type { KeyWrite } from '../../harness/record/facts/key-writes.js';
 import { type Contest, type Explanation, goneLink, grantLink, type Reason } from './contest.js';
 
 export const overwritten: Reason = (contest) => {
-  const { earlier, reached, gone, tenure, key } = contest;
+  const { earlier, gone, tenure, key } = contest;
   if (gone.client === undefined || gone.client === earlier.hold.client) return undefined;
-  if (!reached || !tenure.held || tenure.losses.length > 0 || gone.node !== reached.node) return undefined;
+  if (!tenure.held || tenure.losses.length > 0) return undefined;
   if (gone.conditional === false) {
     return explanation(
       'overwritten',
@@ -20,15 +20,14 @@ export const overwritten: Reason = (contest) => {
       contest,
     );
   }
-  if (!gone.comparing || gone.value === undefined || gone.value !== reached.value) return undefined;
-  if (isOneOfSeveral(gone)) return undefined;
+  if (!gone.comparing || namesOthers(gone)) return undefined;
   const sentence = `${gone.client} and ${earlier.hold.client} store the same value as owner, so the script took one for the other.`;
   return explanation('shared-owner', sentence, contest);
 };
 
-/** A hash that has more than this names its owners elsewhere: what all of them store there is a mode, say. */
-function isOneOfSeveral({ before, after, value }: KeyWrite): boolean {
-  return [before, after].some((state) => state && partsOf(state) && ownersOf(state).some((one) => one !== value));
+/** Whether the key names another owner, too, before or after: of what else all of them store in a hash, say, none is the owner. */
+function namesOthers({ before, after, value }: KeyWrite): boolean {
+  return [before!, after!].some((state) => ownersOf(state).some((one) => one !== value));
 }
 
 function explanation(name: string, sentence: string, contest: Contest): Explanation {

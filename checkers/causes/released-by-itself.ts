@@ -67,7 +67,7 @@ function operationOf({ ranNs }: KeyWrite, { client, key, id }: Hold, history: Hi
   const [who, which] = [ops.clients.indexOf(client), ops.keys.indexOf(key)];
   for (let row = 0; row < ops.count; row++) {
     const acquire = ops.hold[row]!;
-    if (acquire < 0 || ops.client[row] !== who || ops.key[acquire] !== which) continue;
+    if (ops.client[row] !== who || ops.key[acquire] !== which) continue;
     const isOfThis = ops.id[acquire] === id;
     const op = ops.op[row] === OP.release ? 'release' : ops.op[row] === OP.extend ? 'extend' : undefined;
     if (op === undefined || isOfThis !== (op === 'extend')) continue;

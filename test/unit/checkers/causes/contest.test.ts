@@ -17,6 +17,12 @@ it('of two nodes the one whose client had the answer first granted first, althou
   expect(causeNames(story)).toEqual(['failover-lost-write']);
 });
 
+it('a grant that never came to the new primary is no other grant of the same value', () => {
+  const story = twoGrants().watch(0, 'r1').watch(0, 'r2').sample(0.1, 'r1').sample(0.1, 'r2', REPLICA);
+  story.take(0.2, 'r1', 'c1').unlock(0.3, 'r1', 'c1').take(FIRST_TAKE, 'r1', 'c1').sample(2, 'r2', REPLICA);
+  expect(causeNames(story.sample(2.5, 'r2').take(SECOND_TAKE, 'r2', 'c2'))).toEqual(['failover-lost-write']);
+});
+
 /** r2 has c1's key from r1 by replication, loses it, and grants it to c2 as the new primary. */
 describe('a key that came to the new primary', () => {
   interface Telling {
@@ -102,6 +108,12 @@ describe('who took it anew', () => {
     const another = grantedByR1().command(1.5, 'r1', 'c3', ['DEL', KEY]);
     another.take(2, 'r1', 'c1', 'another').unlock(2.5, 'r1', 'c1', 'another');
     expect(told(another)).toContain('r1 let c1 have lock:0 (SET)');
+  });
+
+  it('was another one by the same value', () => {
+    const another = grantedByR1().command(1.5, 'r1', 'c4', ['DEL', KEY]);
+    another.take(2, 'r1', 'c3', 'value-of-c1').unlock(2.5, 'r1', 'c3', 'value-of-c1');
+    expect(told(another)).toContain('r1 let c3 have lock:0 (SET)');
   });
 
   it('was nobody whose script removed it at once', () => {

@@ -191,7 +191,7 @@ describe('overwritten', () => {
     story.release('c1', 4).release('c2', 4).watch(0, 'r1').sample(0.5, 'r1').take(0.9, 'r1', 'c2');
     story.command(FIRST_TAKE, 'r1', 'c1', ['SET', KEY, 'value-of-c1', 'PX', '5000']);
     const [violation] = mutualExclusion.check(story.input()).violations;
-    expect(violation!.cause.sentence).toContain("c1 overwrote c2's lock:0");
+    expect(violation!.cause.sentence).toBe("c1 overwrote c2's lock:0: SET without NX overwrites what is there.");
   });
 
   it('is said of what another client of the run wrote', () => {
@@ -256,7 +256,28 @@ describe('failover-lost-write', () => {
     };
     expect(looked('value-of-c9')).toBe(true);
     expect(looked('"(a list)"')).toBe(false);
-    expect(named(overwrites(failover().watch(2.7, 'r2', false).watch(2.8, 'r2'), 'r2'))).toBe(false);
+    const unseen = failover()
+      .sample(2.5, 'r2', { unseen: [KEY] })
+      .watch(2.7, 'r2', false)
+      .watch(2.8, 'r2');
+    expect(named(overwrites(unseen, 'r2'))).toBe(false);
+    const unwatched = overwrites(failover().watch(2.7, 'r2', false).watch(2.8, 'r2'), 'r2');
+    expect(causeNames(unwatched)).toEqual(['unexplained']);
+  });
+
+  it('needs a new primary that was not seen to have had it, as a replica', () => {
+    const seen = failover().sample(1.5, 'r2', { role: 'replica', owner: 'value-of-c1' });
+    expect(named(seen.sample(2.5, 'r2').take(SECOND_TAKE, 'r2', 'c2'))).toBe(false);
+  });
+
+  it('says what another owner shows, too', () => {
+    const story = failover().sample(2.5, 'r2', { owner: 'value-of-c9', pttlMs: 100 });
+    const [violation] = mutualExclusion.check(overwrites(story, 'r2').input()).violations;
+    expect(violation!.cause.chain.map(({ text }) => text)).toContain('r2, as primary, had another owner for lock:0');
+  });
+
+  it('is not said of one that was a replica only before it granted both', () => {
+    expect(named(failover().sample(0.1, 'r1', { role: 'replica' }).take(SECOND_TAKE, 'r1', 'c2'))).toBe(false);
   });
 
   describe('of one that was made a replica and primary again', () => {
@@ -271,6 +292,13 @@ describe('failover-lost-write', () => {
     it('needs a look at it as primary without the key', () => {
       expect(retaken(promoted(back()))).toBe(true);
       expect(named(overwrites(promoted(back())))).toBe(false);
+    });
+
+    it('needs the grant to have been read before that', () => {
+      const late = twoGrants().watch(0, 'r1').watch(0, 'r2').sample(0.5, 'r1').sample(0.4, 'r2', { role: 'replica' });
+      late.looks(0.6, 1.6, 'r1').sample(1.6, 'r1', { role: 'replica' }).take(1.65, 'r1', 'c1', 'value-of-c1', -651);
+      const unwatched = late.watch(1.8, 'r1', false).watch(1.9, 'r1');
+      expect(retaken(promoted(unwatched))).toBe(false);
     });
 
     it('needs another one that was primary meanwhile', () => {
@@ -295,6 +323,18 @@ describe('split-brain', () => {
   it('needs the other one to have taken itself for primary since', () => {
     expect(retaken(split())).toEqual(['split-brain']);
     expect(retaken(split(0.3))).not.toContain('split-brain');
+  });
+
+  it('is not said where a slot was moved', () => {
+    const effects: FaultEffect[] = [{ kind: 'slot-moves', who: ['r1', 'r2'], slot: 7_495 }];
+    expect(retaken(split().fault(0.9, 0, 'move-slot', 'strike', { effects }))).not.toContain('split-brain');
+  });
+
+  it('is not said of one that granted it while it was the only primary, and was answered late', () => {
+    const story = new Story().up('c1').up('c2').grant('c2', 3, { grantSent: 2 }).grant('c1', 2.7);
+    story.release('c1', 4).release('c2', 4).watch(0, 'r1').watch(0, 'r2').looks(0.2, 2.1, 'r1');
+    story.looks(0.2, 2.5, 'r2', { role: 'replica' }).looks(2.5, 3, 'r2');
+    expect(causeNames(story.take(2.01, 'r1', 'c2').take(2.699, 'r2', 'c1'))).not.toContain('split-brain');
   });
 
   it('needs the other one never to have got the write', () => {

@@ -58,6 +58,9 @@ describe('failover-lost-write', () => {
   it('is named where the new primary never got the write', () => {
     const cause = only(
       failover()
+        // An earlier cut was mended in time.
+        .fault(0.6, 1, 'partition', 'strike', { effects: [{ kind: 'cut', pairs: [['r1', 'r2']] }] })
+        .fault(0.7, 1, 'partition', 'heal')
         .fault(0.8, 0, 'failover', 'phase', { did: 'cut r1 -x- r2', effects: [{ kind: 'cut', pairs: [['r1', 'r2']] }] })
         .fault(2.6, 0, 'failover', 'strike', { targets: ['r1'] })
         .sample(2.5, 'r2')
@@ -77,9 +80,17 @@ describe('failover-lost-write', () => {
   });
 
   it('is named where no sample was taken in time, but every command of the new primary was seen', () => {
-    const cause = only(failover().take(RETAKEN, 'r2', 'c2'));
+    const cut: FaultEffect = { kind: 'cut', pairs: [['r1', 'r2']] };
+    const cause = only(
+      failover()
+        .fault(1.5, 0, 'partition', 'strike', { effects: [cut] })
+        .take(RETAKEN, 'r2', 'c2'),
+    );
     expect(cause.name).toBe('failover-lost-write');
-    expect(cause.chain.map(({ text }) => text)).toContain("r2 was watched from 0.998 s on and never got c1's write");
+    const texts = cause.chain.map(({ text }) => text);
+    expect(texts).toContain("r2 was watched from 0.998 s on and never got c1's write");
+    // It was cut off when c1 had been granted.
+    expect(texts.join()).not.toContain('could not reach');
   });
 
   it('is not named once a slot has been moved: the two may be of different shards', () => {
@@ -104,7 +115,10 @@ describe('failover-lost-write', () => {
     const back = () =>
       looked(failover()).sample(1.6, 'r1', { role: 'replica' }).sample(2.5, 'r1').take(RETAKEN, 'r1', 'c2');
     const promoted = (story: Story) => story.sample(1.5, 'r2').sample(2.4, 'r2', { role: 'replica' });
-    expect(only(promoted(back())).name).toBe('failover-lost-write');
+    expect(only(promoted(back()))).toMatchObject({
+      name: 'failover-lost-write',
+      sentence: "r1 was made a replica and primary again without c1's lock:0, and granted it to c2.",
+    });
     // No server took its place that is known not to have had the write; or one did that had it.
     expect(only(back()).name).toBe('unexplained');
     const unwatched = promoted(back()).watch(1.2, 'r2', false).watch(1.3, 'r2');
@@ -683,16 +697,20 @@ it('fields that every owner writes beside its own are nobody’s: two that write
 });
 
 describe('overwritten, by a script', () => {
-  const by = (...called: string[][]) => {
+  const causeBy = (...called: string[][]) => {
     const story = broken().watch(0, 'r1').sample(0.5, 'r1').take(TAKEN, 'r1', 'c1');
     story.command(RETAKEN, 'r1', 'c2', ['EVAL', 'take', '1', KEY]);
     for (const argv of called) story.command(RETAKEN, 'r1', 'lua', argv);
-    return only(story.sample(3.1, 'r1', { owner: 'value-of-c2' })).name;
+    return only(story.sample(3.1, 'r1', { owner: 'value-of-c2' }));
   };
+  const by = (...called: string[][]) => causeBy(...called).name;
   const set = ['set', KEY, 'value-of-c2', 'PX', '5000'];
 
   it('is named where it wrote and had asked for nothing, and not where it may have asked for what it was told', () => {
-    expect(by(set)).toBe('overwritten');
+    expect(causeBy(set)).toMatchObject({
+      name: 'overwritten',
+      sentence: "c2 overwrote c1's lock:0: its script wrote before it asked what is there.",
+    });
     expect(by(set, ['get', KEY])).toBe('overwritten');
     expect(by(['get', KEY], set)).toBe('unexplained');
     expect(by(['get', 'another'], set)).toBe('unexplained');

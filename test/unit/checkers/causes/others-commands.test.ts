@@ -88,16 +88,29 @@ describe('released-by-itself', () => {
     by?: string;
     released?: number;
     key?: string;
+    /** When its release of the first was read, which has no stamps then. */
+    read?: number;
+    /** By what c1's key was removed. */
+    removes?: (story: Story) => Story;
   }
 
   /** c1 held from 0.2 s, and is granted again at 1 s; at 2 s it releases the first hold; c2 is granted at 3 s. */
-  function told({ release = 2, removed = 2.0005, by = 'c1', released = 4, key = KEY }: Telling = {}) {
+  function told({
+    release = 2,
+    removed = 2.0005,
+    by = 'c1',
+    released = 4,
+    key = KEY,
+    read,
+    removes = (story) => story.unlock(removed, 'r1', by, 'same'),
+  }: Telling = {}) {
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.1, 'r1');
     story.grant('c1', 0.2, { leaseMs: 300, key }).lost('c1', 0.4).grant('c1', 1).grant('c2', 3).release('c2', 5);
     if (key === KEY) story.take(0.199, 'r1', 'c1', 'same', 0, 300);
-    if (release > 0) story.release('c1', release, { hold: 1, sent: release - 0.001 });
+    const answered = read === undefined ? {} : { read, stamps: false };
+    if (release > 0) story.release('c1', release, { hold: 1, sent: release - 0.001, ...answered });
     story.release('c1', released, { hold: 2 });
-    return story.take(0.999, 'r1', 'c1', 'same').unlock(removed, 'r1', by, 'same').take(SECOND_TAKE, 'r1', 'c2');
+    return removes(story.take(0.999, 'r1', 'c1', 'same')).take(SECOND_TAKE, 'r1', 'c2');
   }
 
   it('is named where the release of another hold of the key removed it', () => {
@@ -132,6 +145,11 @@ describe('released-by-itself', () => {
     expect(causeNames(story.release('c1', 4, { hold: 1 }).release('c2', 5))).toEqual(['unexplained']);
   });
 
+  it('is named where that gave it no time any more', () => {
+    const removes = (story: Story) => story.command(2.0005, 'r1', 'c1', ['PEXPIRE', KEY, '0']);
+    expect(causeNames(told({ removes }))).toEqual(['released-by-itself']);
+  });
+
   it('is named where its own extension gave it back before it had failed', () => {
     const extended = (fields = {}) =>
       told({ release: 0 }).extend('c1', 2, LEASE_MS, { hold: 2, sent: 1.999, read: 2.4, type: 'info', ...fields });
@@ -158,11 +176,21 @@ describe('released-by-itself', () => {
     expect(causeNames(told({ removed: 1.9 }))).toEqual(['unexplained']);
     expect(causeNames(told({ removed: 2.2 }))).toEqual(['unexplained']);
     expect(causeNames(told({ key: 'lock:1' }))).toEqual(['unexplained']);
-    expect(causeNames(told({ by: 'c3' }))).not.toContain('released-by-itself');
+    for (const by of ['c3', 'link']) expect(causeNames(told({ by })), by).not.toContain('released-by-itself');
+  });
+
+  it('is not where it was under way to read', () => {
+    for (const hold of [1, 2]) {
+      const about = { client: 'c1', id: 9, op: 'read', key: KEY, hold } as const;
+      const story = told({ release: 0 }).event(1.998, { type: 'invoke', ...about });
+      expect(causeNames(story.event(2.002, { type: 'ok', ...about, value: 0, version: 0 }))).toEqual(['unexplained']);
+    }
   });
 
   it('is not where the acquire that was granted had not been answered, and may have given it back itself', () => {
     expect(causeNames(told({ release: 0.998, removed: 0.9995 }))).toEqual(['unexplained']);
+    // That release had begun by then, and removed it later.
+    expect(causeNames(told({ release: 0.998, removed: 1.05, read: 1.1 }))).toEqual(['released-by-itself']);
     expect(causeNames(told({ release: 1.0015, removed: 1.0012 }))).toEqual(['released-by-itself']);
     expect(causeNames(told({ release: 1.006, removed: 1.0055 }))).toEqual(['released-by-itself']);
   });
