@@ -1,23 +1,23 @@
 /**
  * `npm run bench -- hunt`: schedules in virtual time per second that the processors spend on them, Node's and the servers' together;
- * and how many of them are the same, byte by byte, in another process and folder. Of each topology with its own lock.
+ * and how many of them are the same, byte by byte, when they are played again: in another process, in another folder and environment,
+ * by eight processes, and beside twice as many busy loops as there are cores. Each process stays on one core (`taskset`). Of each
+ * topology with its own lock.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Command } from 'commander';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hunt/flags.js';
-import { generationOf, type HuntSchedule } from '../cli/hunt/hunt.js';
+import { generationOf, type HuntSchedule, playAll, playInWorld } from '../cli/hunt/hunt.js';
 import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
 import { putLockModule } from '../cli/hunt/lock-module.js';
 import { provideSimulation, type Simulation } from '../cli/hunt/simulation.js';
-import { coresOfThisProcess, WorldProcess } from '../cli/hunt/world-process.js';
+import { coresOfThisProcess, type WorldOptions, WorldProcess } from '../cli/hunt/world-process.js';
 import { topologiesOfService } from '../harness/topologies/index.js';
 import { print } from './print.js';
-
-/** The kernel counts the time of processes in these. */
-const TICK_MS = 10;
 
 interface Played {
   digests: string[];
@@ -27,6 +27,31 @@ interface Played {
   wallMs: number;
 }
 
+/** How what was played is played again. */
+interface Repetition {
+  name: string;
+  workers: number;
+  world?: Pick<WorldOptions, 'cwd' | 'env'>;
+  busyLoops?: number;
+}
+
+const ELSEWHERE = {
+  TZ: 'Asia/Kathmandu',
+  LANG: 'tr_TR.UTF-8',
+  LC_ALL: 'tr_TR.UTF-8',
+  HOME: '/',
+  SOMETHING: 'x'.repeat(999),
+};
+const BUSY = 'for (;;);';
+
+const REPETITIONS: readonly Repetition[] = [
+  { name: 'process', workers: 1 },
+  { name: 'elsewhere', workers: 1, world: { cwd: '/', env: ELSEWHERE } },
+  { name: '8 workers', workers: 8 },
+  { name: 'loaded', workers: 1, busyLoops: 2 * coresOfThisProcess().length },
+];
+
+/** Prints a line for each topology: the speed, and how many were identical in each repetition. Sets the exit status where one was not. */
 export async function benchHunt(argv: string[]): Promise<void> {
   const { values } = parseArgs({
     args: argv,
@@ -35,25 +60,32 @@ export async function benchHunt(argv: string[]): Promise<void> {
       schedules: { type: 'string', default: '50' },
       warm: { type: 'string', default: '50' },
       seed: { type: 'string', default: '1' },
+      again: { type: 'string', default: REPETITIONS.map(({ name }) => name).join(',') },
     },
   });
   const [schedules, warm] = [Number(values.schedules), Number(values.warm)];
+  const repetitions = REPETITIONS.filter(({ name }) => values.again.split(',').includes(name));
   const simulation = await provideSimulation(undefined, print);
-  print(`${schedules} schedules after ${warm} that warm up, one process; then the same in another`);
-  print(columns('topology', 'per CPU s', 'per second', 'virtual s', 'identical'));
+  print(`${schedules} schedules after ${warm} that warm up, one process; then all of them again`);
+  print(columns('topology', 'per CPU s', 'per second', 'virtual s', ...repetitions.map(({ name }) => name)));
   for (const topology of values.topology.split(',')) {
     const asked = askedFor(topology);
     const numbers = schedulesOf(asked, Number(values.seed), warm + schedules);
     const one = await played(asked, numbers, warm, simulation);
-    const other = await played(asked, numbers, warm, simulation);
-    const identical = one.digests.filter((digest, n) => digest === other.digests[n]).length;
+    const counts: string[] = [];
+    for (const repetition of repetitions) {
+      const digests = await repeated(asked, numbers, repetition, simulation);
+      const identical = one.digests.filter((digest, n) => digest === digests[n]).length;
+      if (identical < numbers.length) process.exitCode = 1;
+      counts.push(`${identical} of ${numbers.length}`);
+    }
     print(
       columns(
         topology,
         ((schedules * 1e3) / one.cpuMs).toFixed(1),
         ((schedules * 1e3) / one.wallMs).toFixed(1),
         (one.virtualMs / numbers.length / 1e3).toFixed(1),
-        `${identical} of ${numbers.length}`,
+        ...counts,
       ),
     );
   }
@@ -78,50 +110,63 @@ async function played(
   asked: AskedHunt,
   schedules: readonly HuntSchedule[],
   warm: number,
-  { shim, redis }: Simulation,
+  simulation: Simulation,
 ): Promise<Played> {
-  const workFolder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-hunt-'));
-  const lock = await putLockModule(asked.run.settings.lock, process.cwd(), workFolder);
-  const world = new WorldProcess({ workFolder, shim, lock, core: coresOfThisProcess()[0]! });
-  try {
-    const config = configOf(asked, redis, 'bench', 'npm run bench -- hunt');
+  return inWorlds(asked, { name: 'first', workers: 1 }, simulation, async ([world], config) => {
     const digests: string[] = [];
     let virtualMs = 0;
     let [cpuMs, wallMs] = [0, 0];
-    for (const [n, { seed, steps }] of schedules.entries()) {
-      if (n === warm) [cpuMs, wallMs] = [cpuMsOfChildren(), performance.now()];
-      const result = await world.play({ ...config, seed }, { version: 1, seed, steps });
-      digests.push(result.digest);
-      virtualMs += result.virtualMs;
+    for (const [n, schedule] of schedules.entries()) {
+      if (n === warm) [cpuMs, wallMs] = [world!.processorMs(), performance.now()];
+      const result = await playInWorld(world!, schedule, config);
+      digests.push(digestOf(result));
+      virtualMs += 'virtualMs' in result ? result.virtualMs : 0;
     }
-    return { digests, virtualMs, cpuMs: cpuMsOfChildren() - cpuMs, wallMs: performance.now() - wallMs };
-  } finally {
-    await world.close();
-    rmSync(workFolder, { recursive: true, force: true });
-  }
+    return { digests, virtualMs, cpuMs: world!.processorMs() - cpuMs, wallMs: performance.now() - wallMs };
+  });
 }
 
-/** What this process's children have used, and theirs, those included that have ended and were waited for. */
-function cpuMsOfChildren(): number {
-  const children = new Map<number, { pid: number; ticks: number }[]>();
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    const [, fields] = statOf(pid)?.split(') ') ?? [];
-    if (fields === undefined) continue;
-    // After the name: state, parent, ...; the 12th to 15th are its own and its children's time.
-    const numbers = fields.split(' ').map(Number);
-    const known = children.get(numbers[1]!) ?? [];
-    children.set(numbers[1]!, [...known, { pid: Number(pid), ticks: numbers.slice(11, 15).reduce((a, b) => a + b) }]);
-  }
-  const below = (pid: number): number =>
-    (children.get(pid) ?? []).reduce((sum, child) => sum + child.ticks + below(child.pid), 0);
-  return below(process.pid) * TICK_MS;
-}
-
-function statOf(pid: string): string | undefined {
+async function repeated(
+  asked: AskedHunt,
+  schedules: readonly HuntSchedule[],
+  repetition: Repetition,
+  simulation: Simulation,
+): Promise<string[]> {
+  const busy = Array.from({ length: repetition.busyLoops ?? 0 }, () =>
+    spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }),
+  );
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch {
-    return undefined; // it has ended meanwhile
+    return await inWorlds(asked, repetition, simulation, async (worlds, config) =>
+      (await playAll(worlds, schedules, config)).map(digestOf),
+    );
+  } finally {
+    for (const one of busy) one.kill('SIGKILL');
+  }
+}
+
+/** One that did not end is the same as another that did not. */
+function digestOf(result: Awaited<ReturnType<typeof playInWorld>>): string {
+  return 'digest' in result ? result.digest : 'endless';
+}
+
+async function inWorlds<Result>(
+  asked: AskedHunt,
+  { workers, world }: Repetition,
+  { shim, redis }: Simulation,
+  use: (worlds: readonly WorldProcess[], config: ReturnType<typeof configOf>) => Promise<Result>,
+): Promise<Result> {
+  const workFolder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-hunt-'));
+  const lock = await putLockModule(asked.run.settings.lock, process.cwd(), workFolder);
+  const cores = coresOfThisProcess();
+  const worlds = Array.from(
+    { length: workers },
+    (_, n) => new WorldProcess({ workFolder, shim, lock, core: cores[n % cores.length]!, ...world }),
+  );
+  try {
+    return await use(worlds, configOf(asked, redis, 'bench', 'npm run bench -- hunt'));
+  } finally {
+    await Promise.all(worlds.map((one) => one.close()));
+    rmSync(workFolder, { recursive: true, force: true });
   }
 }
 

@@ -2,7 +2,8 @@
  * `npm run bench -- power`: within how many schedules a hunt finds the mistake of each canary, by its checker and cause, and
  * how many schedules of mended twins and sound locks accuse the lock. Nothing is shrunk, and nothing left out.
  *
- * `--record` keeps a line for each lock that is done: what the file has already is not played again.
+ * `--record` keeps a line for each lock that was played: what the file has already is not played again, but for what was not found in
+ * fewer `--schedules`. A schedule depends on what was learned from those before, so that is played from the first one on.
  */
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,8 +11,9 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { UsageError } from '../cli/common/errors.js';
 import { wholeNumberIn } from '../cli/common/values.js';
+import { Corpus } from '../cli/hunt/corpus.js';
 import { type AskedHunt, addHuntFlags, askHunt, type HuntFlags } from '../cli/hunt/flags.js';
-import { generationOf, type HuntSchedule } from '../cli/hunt/hunt.js';
+import { generationOf, type HuntSchedule, playInWorld } from '../cli/hunt/hunt.js';
 import { configOf, scheduling } from '../cli/hunt/hunt-command.js';
 import { putLockModule } from '../cli/hunt/lock-module.js';
 import { fingerprintOf } from '../cli/hunt/schedule.js';
@@ -27,6 +29,7 @@ interface PowerFlags {
   roles: string;
   workers?: number;
   record?: string;
+  topology?: string;
 }
 
 /** Of one lock. */
@@ -51,17 +54,22 @@ interface Counted {
 export async function benchPower(argv: string[]): Promise<void> {
   const flags = flagsOf(argv);
   const cases = powerCases(flags.roles.split(',')).filter(
-    ({ lock }) => flags.only === undefined || lock.includes(flags.only),
+    ({ lock, argv }) =>
+      (flags.only === undefined || lock.includes(flags.only)) &&
+      (flags.topology === undefined || flags.topology.split(',').includes(argv[1]!)),
   );
   const simulation = await provideSimulation(undefined, print);
   const known = recordedIn(flags.record);
   const all: Counted[] = [];
   const left = [...cases];
   const works = async (core: number) => {
+    await using player = new Player(simulation, core);
     for (let one = left.shift(); one; one = left.shift()) {
-      const id = [one.lock, ...one.argv, flags.schedules, flags.seed].join(' ');
-      const counted = known.get(id) ?? (await count(id, one, flags, simulation, core));
-      if (flags.record !== undefined && !known.has(id)) appendFileSync(flags.record, `${JSON.stringify(counted)}\n`);
+      const id = [one.lock, ...one.argv, flags.seed].join(' ');
+      const before = known.get(id);
+      const isKnown = before !== undefined && isDone(before, flags);
+      const counted = isKnown ? before : await player.count(id, one, flags);
+      if (flags.record !== undefined && !isKnown) appendFileSync(flags.record, `${JSON.stringify(counted)}\n`);
       all.push(counted);
       print(lineOf(counted));
     }
@@ -76,6 +84,7 @@ function flagsOf(argv: string[]): PowerFlags {
     .addOption(new Option('--schedules <n>', 'for each lock').argParser(wholeNumberIn(1, 100_000)).default(200))
     .addOption(new Option('--seed <n>').argParser(wholeNumberIn(0, 2 ** 31)).default(1))
     .addOption(new Option('--only <text>', 'locks with this in their name'))
+    .addOption(new Option('--topology <list>', 'locks on these only'))
     .addOption(new Option('--roles <list>', 'canary, twin, sound').default('canary,twin,sound'))
     .addOption(new Option('--workers <n>', 'locks at once (default: one a core)').argParser(wholeNumberIn(1, 256)))
     .addOption(new Option('--record <file>', 'where what is done is kept, and is not done again'))
@@ -84,48 +93,70 @@ function flagsOf(argv: string[]): PowerFlags {
   return command.opts<PowerFlags>();
 }
 
-async function count(
-  id: string,
-  { lock, role, argv, caught }: PowerCase,
-  { schedules, seed }: PowerFlags,
-  { shim, redis }: Simulation,
-  core: number,
-): Promise<Counted> {
-  const counted: Counted = { id, lock, role, schedules: 0, endless: 0, struckHolds: 0, findings: {} };
-  const workFolder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-power-'));
-  let world: WorldProcess | undefined;
-  try {
+/** Of a canary whose mistake is found nothing more is asked. */
+function isDone({ schedules, blamedAt, refused }: Counted, asked: PowerFlags): boolean {
+  return blamedAt !== undefined || refused !== undefined || schedules >= asked.schedules;
+}
+
+/** One process in which lock after lock is played: what it takes to start it is not to be taken for each. */
+class Player implements AsyncDisposable {
+  private readonly workFolder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-power-'));
+  private world: WorldProcess | undefined;
+
+  constructor(
+    private readonly simulation: Simulation,
+    private readonly core: number,
+  ) {}
+
+  async count(id: string, one: PowerCase, { schedules, seed }: PowerFlags): Promise<Counted> {
+    const { lock, role } = one;
+    const counted: Counted = { id, lock, role, schedules: 0, endless: 0, struckHolds: 0, findings: {} };
+    try {
+      await this.play(counted, one, schedules, seed);
+      return counted;
+    } catch (error) {
+      if (error instanceof UsageError) return { ...counted, refused: error.message };
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.world?.close();
+    rmSync(this.workFolder, { recursive: true, force: true });
+  }
+
+  private async play(
+    counted: Counted,
+    { lock, role, argv, caught }: PowerCase,
+    schedules: number,
+    seed: number,
+  ): Promise<void> {
+    const { shim, redis } = this.simulation;
     const asked = askedFor(['--lock', lock, ...argv]);
-    world = new WorldProcess({ workFolder, shim, lock: await putLockModule(lock, process.cwd(), workFolder), core });
+    const folder = mkdtempSync(join(this.workFolder, 'lock-'));
+    const module = await putLockModule(lock, process.cwd(), folder);
+    this.world ??= new WorldProcess({ workFolder: this.workFolder, shim, lock: module, core: this.core });
+    this.world.take(module);
     const config = configOf(asked, redis, 'bench', 'npm run bench -- power');
-    for (const schedule of schedulesOf(asked, seed, schedules)) {
-      const { seed: own, steps } = schedule;
-      const result = await world.play({ ...config, seed: own }, { version: 1, seed: own, steps }).catch((error) => {
-        if (error instanceof EndlessScheduleError) return undefined;
-        throw error;
-      });
+    const corpus = new Corpus();
+    for (const schedule of schedulesOf(asked, seed, schedules, corpus)) {
+      const result = await playInWorld(this.world, schedule, config);
       counted.schedules++;
-      if (!result) {
+      if (result instanceof EndlessScheduleError) {
         counted.endless++;
         continue;
       }
+      corpus.learn(schedule, result.shown);
       counted.struckHolds += result.struckHolds;
-      for (const one of new Set(result.found.map(fingerprintOf)))
-        counted.findings[one] = (counted.findings[one] ?? 0) + 1;
+      for (const found of new Set(result.found.map(fingerprintOf)))
+        counted.findings[found] = (counted.findings[found] ?? 0) + 1;
       if (role !== 'canary') continue;
-      const caughtHere = result.found.filter((one) => showsMistake(one, caught!));
+      const caughtHere = result.found.filter((found) => showsMistake(found, caught!));
       if (caughtHere.length > 0) counted.foundAt ??= schedule.number;
       if (!caughtHere.some(({ blame }) => blame === 'lock')) continue;
       counted.blamedAt = schedule.number;
       break;
     }
-    return counted;
-  } catch (error) {
-    if (error instanceof UsageError) return { ...counted, refused: error.message };
-    throw error;
-  } finally {
-    await world?.close();
-    rmSync(workFolder, { recursive: true, force: true });
   }
 }
 
@@ -142,11 +173,12 @@ function askedFor(argv: readonly string[]): AskedHunt {
   return askHunt(command.opts<HuntFlags>(), { argv: [], cwd: process.cwd(), given });
 }
 
-function* schedulesOf(asked: AskedHunt, seed: number, runs: number): Generator<HuntSchedule> {
+/** A generation is made of what was learned when it begins, as in a hunt. */
+function* schedulesOf(asked: AskedHunt, seed: number, runs: number, corpus: Corpus): Generator<HuntSchedule> {
   const { leaseMs } = asked.run.settings;
   const options = { ...scheduling(asked), seed, shard: asked.shard, runs, config: { leaseMs } };
   for (let generation = 0; ; generation++) {
-    const schedules = generationOf(generation, options, new Set());
+    const schedules = generationOf(generation, options, new Set(), corpus);
     if (schedules.length === 0) return;
     yield* schedules;
   }

@@ -3,6 +3,7 @@
  * is guessed from the engine's version or settings.
  */
 import { readFileSync } from 'node:fs';
+import { NOT_IN_REAL_TIME } from '../harness/runtimes/provides.js';
 import type { Capability, Host, HostProcess } from '../harness/vocabulary/host.js';
 import type { Clock } from '../harness/vocabulary/time.js';
 import { ContainerError } from './engine.js';
@@ -50,7 +51,7 @@ export async function probe(
   const [host] = await runtime.createHosts([HOST]);
   if (!(host instanceof DockerHost)) throw new Error('the docker runtime makes other hosts than its own');
   assertSameKernel(host);
-  const unavailable: Probed['unavailable'] = {};
+  const unavailable: Probed['unavailable'] = { ...NOT_IN_REAL_TIME };
   const network = await networkTrouble(host);
   const clock = await clockTrouble(host, options.clock);
   const disk = await diskTrouble(host);

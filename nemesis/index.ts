@@ -15,6 +15,7 @@ export {
 } from './requests.js';
 export { type NemesisByHand, nemesisByHand, runNemesis } from './runner.js';
 export {
+  mayBeLeftOut,
   SEARCHED,
   SEARCHED_BY_DEFAULT,
   type SearchOptions,

@@ -100,9 +100,10 @@ function namedFault(item: string): FaultRequest {
   return { fault: fault!, ...(target !== undefined && { target }), ...(onlyIfTime && { atLeast: 0 }) };
 }
 
-/** Every fault that makes sense on this topology, with its default target. */
+/** Every fault that makes sense on this topology, with its default target, but for those of hunts alone. */
 export function allFaults(topology: PlanTopology): FaultRequest[] {
   return Object.values(faults)
+    .filter(({ needs }) => !needs.includes('turns'))
     .filter((fault) => fault.unfit(topology) === undefined && defaultRole(fault, topology) !== undefined)
     .map((fault) => ({ fault: fault.name }));
 }

@@ -110,9 +110,17 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
       shard: asked.shard,
       ...(asked.runs !== undefined && { runs: asked.runs }),
       goesOn,
-      onSchedule: (schedule, seed, { digest, verdict, found, virtualMs }) => {
+      onSchedule: ({ number: schedule, seed, madeOf }, { digest, verdict, found, virtualMs }) => {
         const fingerprints = [...new Set(found.map(fingerprintOf))];
-        const line = { schedule, seed, verdict, fingerprints, virtualMs, digest };
+        const line = {
+          schedule,
+          ...(madeOf !== undefined && { madeOf }),
+          seed,
+          verdict,
+          fingerprints,
+          virtualMs,
+          digest,
+        };
         appendFileSync(join(folder, SCHEDULES), `${JSON.stringify(line)}\n`);
       },
       onEndless: (schedule, why) => say(`schedule ${schedule}: ${why}`),

@@ -7,9 +7,10 @@ import fc from 'fast-check';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import { type PlanTopology, searchArbitrary, searchedAs } from '../../nemesis/index.js';
+import { mayBeLeftOut, type PlanTopology, searchArbitrary, searchedAs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import type { WorkShard } from '../common/values.js';
+import { Corpus } from './corpus.js';
 import type { KeptOrder } from './exhaustive/course.js';
 import { type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { type Shrunk, shrinkSchedule } from './shrink.js';
@@ -39,7 +40,7 @@ export interface HuntOptions {
   /** Whether there is to be another generation. */
   goesOn(): boolean;
   /** Of every schedule that ended, before anything is done about what it found, in order. */
-  onSchedule(schedule: number, seed: number, result: ScheduleResult): void;
+  onSchedule(schedule: HuntSchedule, result: ScheduleResult): void;
   /** Of everything that is new; it must be kept when this resolves. */
   onFinding(finding: NewFinding): Promise<void>;
   onEndless(schedule: number, why: string): void;
@@ -79,6 +80,8 @@ export interface HuntSchedule {
   number: number;
   seed: number;
   steps: PlanStep[];
+  /** The number of the one that it was made of; absent: it was drawn. */
+  madeOf?: number;
 }
 
 const SEEDS = 2 ** 31;
@@ -87,6 +90,7 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
   const { worlds, config, topology, goesOn } = options;
   const known = new Set<string>();
   const leftOut = new Set<string>();
+  const corpus = new Corpus();
   const totals: HuntTotals = {
     schedules: 0,
     endless: 0,
@@ -98,7 +102,7 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
     leftOut: [],
   };
   for (let generation = 0; goesOn(); generation++) {
-    const schedules = generationOf(generation, options, leftOut);
+    const schedules = generationOf(generation, options, leftOut, corpus);
     if (schedules.length === 0) break;
     const results = await playAll(worlds, schedules, config);
     for (const [n, schedule] of schedules.entries()) {
@@ -111,7 +115,8 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
         continue;
       }
       add(totals, result);
-      options.onSchedule(number, seed, result);
+      corpus.learn(schedule, result.shown);
+      options.onSchedule(schedule, result);
       for (const found of freshIn(result, known)) {
         const fingerprint = fingerprintOf(found);
         known.add(fingerprint);
@@ -119,7 +124,8 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
         await options.onFinding({ found, fingerprint, schedule: number, seed, faults: steps.length, shrunk });
         // Of several faults it is not known which of them breaks every lock by itself.
         const [step, ...others] = shrunk.steps;
-        if (step && others.length === 0 && (found.blame === 'deployment' || found.blame === 'lease'))
+        const isAlone = step !== undefined && others.length === 0;
+        if (isAlone && mayBeLeftOut(step) && (found.blame === 'deployment' || found.blame === 'lease'))
           leftOut.add(searchedAs(step, topology));
       }
     }
@@ -149,7 +155,10 @@ export function shrinkFinding(
   });
 }
 
-/** The schedules of one generation that this hunt plays; none where there are no more. */
+/**
+ * The schedules of one generation that this hunt plays; none where there are no more. `corpus`: what was learned from the generations
+ * before, of which about half of them are made; absent: all are drawn.
+ */
 export function generationOf(
   generation: number,
   {
@@ -164,12 +173,17 @@ export function generationOf(
     config: Pick<RunConfig, 'leaseMs'>;
   },
   leftOut: ReadonlySet<string>,
+  corpus?: Corpus,
 ): HuntSchedule[] {
   const first = generation * GENERATION;
   const numbers = Array.from({ length: GENERATION }, (_, n) => shard.index + (first + n) * shard.of);
   return numbers
     .filter((number) => number <= runs)
-    .map((number) => scheduleOf(number, { seed, faults, topology, endMs, config }, leftOut));
+    .map((number) => {
+      const drawn = scheduleOf(number, { seed, faults, topology, endMs, config }, leftOut);
+      const made = corpus?.madeOf(drawn, endMs, createRandom(drawn.seed).fork('made of'));
+      return made ? { ...made, steps: made.steps.filter((step) => !leftOut.has(searchedAs(step, topology))) } : drawn;
+    });
 }
 
 /** The so many-th schedule of a seed. */
@@ -195,7 +209,7 @@ export function scheduleOf(
 type PlayResult = ScheduleResult | EndlessScheduleError;
 
 /** Results in the order of the schedules. Whoever is free plays the next. */
-async function playAll(
+export async function playAll(
   worlds: readonly WorldProcess[],
   schedules: readonly HuntSchedule[],
   config: Omit<RunConfig, 'seed'>,

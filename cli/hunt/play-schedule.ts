@@ -2,10 +2,10 @@
 import { Ledger } from '../../harness/record/facts/ledger.js';
 import { writeMessages } from '../../harness/record/messages.js';
 import { writeJson } from '../../harness/record/store.js';
-import { carryOut, type Scene } from '../../harness/run/run.js';
+import { carryOut, clientSlot, type Scene } from '../../harness/run/run.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { SimProgram } from '../../harness/runtimes/sim/client-process.js';
-import { enter } from '../../harness/runtimes/sim/globals.js';
+import { enter } from '../../harness/runtimes/sim/current-world.js';
 import { SimRuntime } from '../../harness/runtimes/sim/runtime.js';
 import type { WarmServers } from '../../harness/runtimes/sim/warm-servers.js';
 import { SimWorld } from '../../harness/runtimes/sim/world.js';
@@ -17,6 +17,7 @@ import { runNemesis } from '../../nemesis/index.js';
 import { workloads } from '../../workloads/index.js';
 import { courseOf, type OrderPlayed, type OrderRequest } from './exhaustive/course.js';
 import { CourseCutError, playGuided } from './exhaustive/guided.js';
+import { interleavingsOf } from './interleavings.js';
 import { CLEAN_START_MS } from './schedule.js';
 
 /** What all schedules of a hunt have in common, and a schedule needs of its process. */
@@ -24,6 +25,8 @@ export interface ScheduleParts {
   shim: string;
   servers: WarmServers;
   program: (argv: readonly string[]) => SimProgram | undefined;
+  /** Throws where something goes on outside of the world; called now and then. */
+  look: () => void;
   /** Whether the run keeps every message, too. */
   keepsMessages: boolean;
   /** Chosen step by step, in place of scripts and a plan. */
@@ -34,7 +37,8 @@ export interface Played {
   /** Of every message with its virtual time. */
   digest: string;
   virtualNs: number;
-  messages: number;
+  /** The orders of commands that it showed. */
+  shown: string[];
   order?: OrderPlayed;
 }
 
@@ -49,8 +53,8 @@ export async function playSchedule(
   const beganNs = world.timeline.nowNs;
   const leave = enter(world);
   const runtime = new SimRuntime({ world, folder, ...parts });
-  const messages = parts.keepsMessages ? world.network.keepMessages() : undefined;
   const { order } = parts;
+  const messages = parts.keepsMessages || !order ? world.network.keepMessages() : [];
   const course = order && courseOf(order);
   const act = async (scene: Scene) => {
     const nemesis = await playGuided(scene, world, {
@@ -62,7 +66,7 @@ export async function playSchedule(
     return nemesis;
   };
   try {
-    await world.run(() =>
+    const begin = () =>
       carryOut(config, plan, folder, {
         runtime,
         kind: readied(topologies[config.topology]!, () => runtime.ready()),
@@ -75,19 +79,20 @@ export async function playSchedule(
         say: () => {},
         ledger: new Ledger(),
         interrupt: new AbortController().signal,
-      }),
-    );
+      });
+    await world.run(begin, parts.look);
   } catch (error) {
     if (!(error instanceof CourseCutError)) throw error;
   } finally {
     runtime.close();
     leave();
   }
-  if (messages) writeMessages(folder, messages, beganNs);
+  if (parts.keepsMessages) writeMessages(folder, messages, beganNs);
+  const clients = new Set(Array.from({ length: config.clients }, (_, n) => clientSlot(n)));
   return {
     digest: world.digest(),
     virtualNs: world.timeline.nowNs - beganNs,
-    messages: world.network.messages,
+    shown: order ? [] : interleavingsOf(messages, (host) => clients.has(host)),
     ...(course && { order: course.played }),
   };
 }

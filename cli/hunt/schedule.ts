@@ -45,6 +45,8 @@ export interface ScheduleResult {
   holds: number;
   /** Holds that a fault touched. */
   struckHolds: number;
+  /** The orders of commands that it showed (`interleavings.ts`); of one that was chosen step by step: none. */
+  shown: string[];
   /** Why the verdict is unknown. */
   reasons: string[];
   /** Of one that was chosen step by step. */

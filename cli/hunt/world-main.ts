@@ -3,7 +3,8 @@
  * timers, network and randomness are replaced before anything else is loaded (`harness/runtimes/sim/globals.ts`), so it imports
  * the rest only then.
  */
-import { replaceGlobals, theWorld } from '../../harness/runtimes/sim/globals.js';
+import { theWorld } from '../../harness/runtimes/sim/current-world.js';
+import { replaceGlobals } from '../../harness/runtimes/sim/globals.js';
 import type { ScheduleRequest, WorldAnswer } from './schedule.js';
 
 replaceGlobals();

@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findOnPath } from '../../harness/machine/command.js';
+import { processorMsOfSession } from '../../harness/machine/processor-time.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { UsageError } from '../common/errors.js';
@@ -14,8 +15,14 @@ import type { OrderRequest } from './exhaustive/course.js';
 import type { ScheduleRequest, ScheduleResult, WorldAnswer } from './schedule.js';
 
 const MAIN = fileURLToPath(new URL('./world-main.js', import.meta.url));
-/** Of real time, for some seconds of virtual time that take a tenth of one on a quiet machine. */
+/**
+ * Of the processors' time, for some seconds of virtual time that take a tenth of one. Not of real time: on a busy machine a schedule
+ * would not end that ends on a quiet one.
+ */
 const SCHEDULE_TAKES_AT_MOST_MS = 60_000;
+/** One in which nobody does anything any more uses none of it, and ends after this, in real time. */
+const SLEEPS_AT_MOST_MS = 600_000;
+const LOOKS_EVERY_MS = 5_000;
 
 /** Of a schedule that did not end in real time. */
 export class EndlessScheduleError extends Error {
@@ -29,6 +36,9 @@ export interface WorldOptions {
   lock: string;
   /** It and its servers stay on this core: they take turns, and what waits there need not be woken on another. */
   core?: number;
+  /** Its working folder and environment, none of which may reach a schedule; absent: this process's. */
+  cwd?: string;
+  env?: Record<string, string>;
 }
 
 export interface PlayOptions {
@@ -44,7 +54,12 @@ let played = 0;
 export class WorldProcess {
   private child: ChildProcess | undefined;
 
-  constructor(private readonly options: WorldOptions) {}
+  constructor(private options: WorldOptions) {}
+
+  /** From the next schedule on it plays with this lock (`WorldOptions.lock`). */
+  take(lock: string): void {
+    this.options = { ...this.options, lock };
+  }
 
   /** Plays and judges. Rejects with an error for the user, or an EndlessScheduleError. */
   async play(config: RunConfig, plan: Plan, { keep, order }: PlayOptions = {}): Promise<ScheduleResult> {
@@ -69,6 +84,11 @@ export class WorldProcess {
     }
   }
 
+  /** What it and its servers have used of the processors so far. */
+  processorMs(): number {
+    return this.child?.pid === undefined ? 0 : processorMsOfSession(this.child.pid);
+  }
+
   /** Ends it; its servers end with it. */
   async close(): Promise<void> {
     const child = this.child;
@@ -84,7 +104,7 @@ export class WorldProcess {
     const child = this.child;
     return new Promise((resolve, reject) => {
       const over = () => {
-        clearTimeout(timer);
+        clearInterval(timer);
         child.off('message', answered);
         child.off('exit', ended);
       };
@@ -97,12 +117,20 @@ export class WorldProcess {
         this.child = undefined;
         reject(new Error(`the simulated world ended by itself (${signal ?? `status ${code}`})`));
       };
-      const timer = setTimeout(() => {
+      const beganMs = performance.now();
+      let before: number | undefined;
+      const timer = setInterval(() => {
+        const usedMs = processorMsOfSession(child.pid!);
+        before ??= usedMs;
+        const sleeps = performance.now() - beganMs > SLEEPS_AT_MOST_MS;
+        if (usedMs - before < SCHEDULE_TAKES_AT_MOST_MS && !sleeps) return;
         over();
-        const seconds = SCHEDULE_TAKES_AT_MOST_MS / 1e3;
-        const why = `it did not end within ${seconds} s: a script, or a turn of the lock's code, may go on for ever`;
+        const within = sleeps
+          ? `${SLEEPS_AT_MOST_MS / 60e3} minutes`
+          : `${SCHEDULE_TAKES_AT_MOST_MS / 1e3} s of the processor's time`;
+        const why = `it did not end within ${within}: a script, or a turn of the lock's code, may go on for ever`;
         void this.close().then(() => reject(new EndlessScheduleError(why)));
-      }, SCHEDULE_TAKES_AT_MOST_MS);
+      }, LOOKS_EVERY_MS);
       child.on('message', answered);
       child.on('exit', ended);
       // Of one that is gone its exit tells; without this the failed send would be nobody's.
@@ -113,12 +141,17 @@ export class WorldProcess {
   private start(): ChildProcess {
     // Short-lived objects of many schedules: a larger nursery is emptied less often.
     const node = [process.execPath, '--max-semi-space-size=32', MAIN];
-    const { core } = this.options;
+    const { core, cwd, env } = this.options;
     const withUs = findOnPath('setpriv') ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [];
     const onCore = core !== undefined && findOnPath('taskset') ? ['taskset', '-c', String(core)] : [];
     const [program, ...args] = [...withUs, ...onCore, ...node];
     // A terminal's Ctrl-C is for the hunt alone, which ends its worlds itself when it has told what it found.
-    return spawn(program!, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: process.env, detached: true });
+    return spawn(program!, args, {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      ...(cwd !== undefined && { cwd }),
+      env: { ...process.env, ...env },
+      detached: true,
+    });
   }
 }
 

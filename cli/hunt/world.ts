@@ -9,7 +9,8 @@ import { writeJson } from '../../harness/record/store.js';
 import { resourceServer } from '../../harness/resource/server.js';
 import { RESOURCE_SERVER } from '../../harness/resource/started.js';
 import type { ProgramPorts, SimProgram } from '../../harness/runtimes/sim/client-process.js';
-import { type LockModule, lockModule, refuseUnowned } from '../../harness/runtimes/sim/modules.js';
+import { type LockModule, lockModule } from '../../harness/runtimes/sim/modules.js';
+import { replaceUnowned } from '../../harness/runtimes/sim/own-modules.js';
 import { PipePool } from '../../harness/runtimes/sim/shim-channel.js';
 import { WarmServers } from '../../harness/runtimes/sim/warm-servers.js';
 import { OutsideOfTheWorldError } from '../../harness/runtimes/sim/world.js';
@@ -31,7 +32,7 @@ import {
   type WorldAnswer,
 } from './schedule.js';
 
-refuseUnowned();
+replaceUnowned();
 
 let servers: WarmServers | undefined;
 const locks = new Map<string, LockModule>();
@@ -61,20 +62,23 @@ async function playAndJudge({
   writeJson(folder, 'config.json', config);
   writeJson(folder, 'plan.json', plan);
   const before = new Set(process.getActiveResourcesInfo());
-  const parts = { shim, servers, program: programOf(lock), keepsMessages, ...(order && { order }) };
+  const look = () => refuseOutside(before);
+  const parts = { shim, servers, program: programOf(lock), look, keepsMessages, ...(order && { order }) };
   const played = await playSchedule(config, plan, folder, parts);
-  refuseLeftovers(before);
+  look();
   const course = played.order;
-  if (course?.isCut) return { ...NOT_JUDGED, ...inMilliseconds(played), order: course };
+  if (course?.isCut) return { ...NOT_JUDGED, ...ofPlay(played), order: course };
   const { input, judges } = await readInput(folder);
   // One course proves little, and need not: all of them together are to.
   const asked = course ? judges.filter((one) => one !== vacuity) : judges;
-  const result = { ...judged(input, asked), ...inMilliseconds(played) };
+  const result = { ...judged(input, asked), ...ofPlay(played) };
   return course ? { ...result, order: { ...course, shape: shapeOf(input, result) } } : result;
 }
 
+type OfPlay = Pick<ScheduleResult, 'digest' | 'virtualMs' | 'shown'>;
+
 /** What it would show another schedule shows. */
-const NOT_JUDGED: Omit<ScheduleResult, 'digest' | 'virtualMs'> = {
+const NOT_JUDGED: Omit<ScheduleResult, keyof OfPlay> = {
   verdict: 'unknown',
   found: [],
   holds: 0,
@@ -110,7 +114,7 @@ function resourceInWorld([_address, port, mode]: readonly string[], ports: Progr
 const OURS = new Set(['ProcessWrap', 'PipeWrap', 'Immediate', 'TTYWrap', 'CloseReq']);
 
 /** What goes on outside of the world after a run was begun in it: it will be different the next time. */
-function refuseLeftovers(before: ReadonlySet<string>): void {
+function refuseOutside(before: ReadonlySet<string>): void {
   const left = process.getActiveResourcesInfo().filter((one) => !before.has(one) && !OURS.has(one));
   if (left.length === 0) return;
   throw new OutsideOfTheWorldError(
@@ -118,11 +122,11 @@ function refuseLeftovers(before: ReadonlySet<string>): void {
   );
 }
 
-function inMilliseconds({ digest, virtualNs }: Played): Pick<ScheduleResult, 'digest' | 'virtualMs'> {
-  return { digest, virtualMs: Math.round(virtualNs / 1e6) };
+function ofPlay({ digest, virtualNs, shown }: Played): OfPlay {
+  return { digest, virtualMs: Math.round(virtualNs / 1e6), shown };
 }
 
-function judged(input: CheckInput, judges: readonly Checker[]): Omit<ScheduleResult, 'digest' | 'virtualMs'> {
+function judged(input: CheckInput, judges: readonly Checker[]): Omit<ScheduleResult, keyof OfPlay> {
   const results = judge(input, judges);
   const { verdict, stats, reasons } = results;
   return {

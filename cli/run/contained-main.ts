@@ -16,6 +16,7 @@ import { inUserNamespaces } from '../../harness/machine/namespaces.js';
 import { privateFolder } from '../../harness/machine/private-folder.js';
 import { PROJECT } from '../../harness/machine/project-files.js';
 import { findRedis } from '../../harness/machine/redis-binary.js';
+import { NOT_IN_REAL_TIME } from '../../harness/runtimes/provides.js';
 import { drained } from '../common/closed-output.js';
 import { couldNotRun, EXIT_COULD_NOT_RUN } from '../common/errors.js';
 import type { ContainedFrame } from './contained.js';
@@ -30,7 +31,7 @@ const PARTS = join(PROJECT, `node_modules/@lock-torture/linux-${process.arch}`);
 async function machineHere(): Promise<Machine> {
   await namespacesHere();
   const redis = await findRedis({ explicit: undefined, cacheFolder: tmpdir(), say: () => {} });
-  const machine: Machine = { runtime: 'netns', redis, unavailable: {} };
+  const machine: Machine = { runtime: 'netns', redis, unavailable: { ...NOT_IN_REAL_TIME } };
   using scratch = privateFolder(tmpdir());
   const [clock, durable, link] = ['clock-shim.so', 'durable-shim.so', 'link-shaper'].map((name) => join(PARTS, name));
   const trouble = {

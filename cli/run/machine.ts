@@ -28,9 +28,12 @@ export function withServer(machine: Machine, server: InspectedServer, flag: stri
   return { ...machine, server, unavailable: { ...machine.unavailable, ...lacking } };
 }
 
-/** What nobody can have here, whatever is asked for; what a server lacks is said where it is asked for. */
+/** What this machine may be given, and has not; what it never has, or a server lacks, is said where it is asked for. */
+const SAID_WHEN_ASKED = new Set(['slots-at-once', 'turns']);
+
 export function sayWhatIsMissing({ unavailable }: Machine, say: Say): void {
-  for (const [what, why] of Object.entries(unavailable)) if (what !== 'slots-at-once') say(`no ${what} faults: ${why}`);
+  for (const [what, why] of Object.entries(unavailable))
+    if (!SAID_WHEN_ASKED.has(what)) say(`no ${what} faults: ${why}`);
 }
 
 /** `--redis` is what earlier versions called it. */

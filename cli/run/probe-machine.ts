@@ -6,6 +6,7 @@ import { buildLinkShaper } from '../../harness/machine/link-shaper.js';
 import { privateFolder } from '../../harness/machine/private-folder.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { inspectServer, LATER_COMMANDS } from '../../harness/machine/server-commands.js';
+import { NOT_IN_REAL_TIME } from '../../harness/runtimes/provides.js';
 import { services } from '../../harness/topologies/services.js';
 import type { RedisBinary } from '../../harness/vocabulary/topology.js';
 import type { Say } from '../common/say.js';
@@ -26,7 +27,7 @@ export async function probeMachine(asked: AskedMachine, say: Say, known?: RedisB
   const cache = cacheFolder();
   const service = asked.service ?? 'redis';
   const redis = known ?? (await services[service].find({ explicit: asked.server, cacheFolder: cache, say }));
-  const machine: Machine = { runtime: runtime.name, redis, unavailable: {} };
+  const machine: Machine = { runtime: runtime.name, redis, unavailable: { ...NOT_IN_REAL_TIME } };
   const clock = await buildClockShim({ cacheFolder: cache, say });
   const link = await buildLinkShaper({ cacheFolder: cache, say });
   if ('path' in clock) machine.clockShim = clock.path;

@@ -13,6 +13,16 @@ export interface ProcessExit {
   signal: NodeJS.Signals | null;
 }
 
+/** A stop in the midst of what a process does, that was asked for. */
+export interface StopWithin {
+  /** Resolves at the moment at which it is stopped; with false: it ended before, or nobody asks for it any more. */
+  readonly stopped: Promise<boolean>;
+  /** Resolves when it goes on, or has ended. */
+  readonly over: Promise<void>;
+  /** It is not to be stopped any more; one that is stopped goes on in its time. */
+  cancel(): void;
+}
+
 /** A process on a host. */
 export interface HostProcess {
   /** As the machine counts, not as the process itself may; -1 until it is known. */
@@ -23,6 +33,11 @@ export interface HostProcess {
   signal(signal: NodeJS.Signals): void;
   /** Read from the kernel, not from memory: this is what proves a kill or a pause. */
   state(): Promise<'running' | 'stopped' | 'dead'>;
+  /**
+   * Stops it for so long right before it reads a clock, sends or sets a timer for the nth time from now on, be it in the midst of
+   * its code. Absent where nobody can (`Runtime.unavailable.turns`).
+   */
+  stopWithin?(nth: number, forMs: number): StopWithin;
 }
 
 export interface SpawnOptions {
@@ -135,7 +150,7 @@ export interface OwnNetwork {
 }
 
 /** What a fault may need of a runtime. */
-export type RuntimeCapability = 'clock' | 'disk' | 'link' | 'network' | 'process';
+export type RuntimeCapability = 'clock' | 'disk' | 'link' | 'network' | 'process' | 'turns';
 
 /**
  * What a fault may need: of a runtime, or of a service: that it is Redis or Valkey (`redis`), which moves

@@ -10,6 +10,7 @@ import { evict } from './evict.js';
 import { failover } from './failover.js';
 import { failoverTo } from './failover-to.js';
 import { forgetGranted } from './forget-granted.js';
+import { gc } from './gc.js';
 import { kill } from './kill.js';
 import { lag } from './lag.js';
 import { loss } from './loss.js';
@@ -35,6 +36,7 @@ export const faults: Readonly<Record<string, NemesisFault>> = {
   amnesia,
   'power-cut': powerCut,
   pause,
+  gc,
   slow,
   partition,
   'lost-reply': lostReply,

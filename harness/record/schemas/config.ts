@@ -98,7 +98,7 @@ export const runConfigSchema = describes<RunConfig>()(
     toolImage: z.object({ base: text, image: text, command: text, rootless: z.boolean() }).optional(),
     clientArgv: z.array(z.string()),
     unavailable: z.partialRecord(
-      z.enum(['clock', 'disk', 'link', 'network', 'process', 'redis', 'slots-at-once', 'roles', 'holds']),
+      z.enum(['clock', 'disk', 'link', 'network', 'process', 'turns', 'redis', 'slots-at-once', 'roles', 'holds']),
       z.string(),
     ),
     reproduce: line,

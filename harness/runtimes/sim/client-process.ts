@@ -1,14 +1,17 @@
 /**
- * A lock client, or another program in JavaScript, as a process on a simulated host: its code runs in this Node process, in turns that can be held back (SIGSTOP)
- * or never come (SIGKILL). What it reads, it reads at the beginning of a turn: a stop in the middle of one is the same as a stop
- * before the next.
+ * A lock client, or another program in JavaScript, as a process on a simulated host: its code runs in this Node process, in turns
+ * that can be held back (SIGSTOP) or never come (SIGKILL).
+ *
+ * What it reads of the world, it reads at the beginning of a turn, but for clocks. So it can be stopped in the midst of one, as by a
+ * garbage collection (`stopWithin`), although its code cannot be: from there on its clocks show when it goes on, and what it does in the
+ * rest of the turn is done then, or never, if it is killed before.
  */
 import { PassThrough, Writable } from 'node:stream';
-import type { HostProcess, ProcessExit } from '../../vocabulary/host.js';
+import type { HostProcess, ProcessExit, StopWithin } from '../../vocabulary/host.js';
 import type { Random } from '../../vocabulary/time.js';
 import { LineSplitter } from '../lines.js';
 import { createRandom } from '../random.js';
-import type { OwnProcess } from './modules.js';
+import type { OwnProcess } from './own-process.js';
 import type { Actor, SimWorld } from './world.js';
 
 /** A connection to a program. */
@@ -41,6 +44,14 @@ const START_NS = { shortest: 150_000_000, more: 100_000_000 };
 /** As in `netns`: the second of its process namespace. */
 const OWN_PID = 2;
 
+/** A stop that was asked for. */
+interface Asked {
+  left: number;
+  forMs: number;
+  stopped(does: boolean): void;
+  over(): void;
+}
+
 interface Owner {
   name: string;
   address: string;
@@ -52,7 +63,12 @@ export class SimClientProcess implements HostProcess, Actor {
   readonly stdout = new PassThrough();
   readonly exited: Promise<ProcessExit>;
   readonly random: Random;
-  private life: 'running' | 'stopped' | 'dead' = 'running';
+  private isDead = false;
+  /** By a signal. */
+  private isStopped = false;
+  private asked: Asked | undefined;
+  /** It was stopped in the midst of a turn, and goes on then. */
+  private within: { untilNs: number; asked: Asked } | undefined;
   private tell: (exit: ProcessExit) => void = () => {};
   /** Turns that come when it is continued. */
   private heldBack: (() => void)[] = [];
@@ -116,9 +132,31 @@ export class SimClientProcess implements HostProcess, Actor {
     return this.owner.aheadMs();
   }
 
+  nowNs(): number {
+    return Math.max(this.world.timeline.nowNs, this.within?.untilNs ?? 0);
+  }
+
+  moment(): void {
+    const { asked } = this;
+    if (!asked || this.isHeld || this.isDead || --asked.left > 0) return;
+    this.asked = undefined;
+    const { nowNs } = this.world.timeline;
+    const untilNs = nowNs + Math.round(asked.forMs * 1e6);
+    this.within = { untilNs, asked };
+    asked.stopped(true);
+    this.world.timeline.at(untilNs, () => this.endWithin());
+  }
+
+  acts(act: () => void): void {
+    if (this.isDead) return;
+    if (this.isHeld) this.heldBack.push(act);
+    else act();
+  }
+
   turn(run: () => void): void {
-    if (this.life === 'stopped') this.heldBack.push(run);
-    else if (this.life === 'running') this.world.inTurnOf(this, run);
+    if (this.isDead) return;
+    if (this.isHeld) this.heldBack.push(run);
+    else this.world.inTurnOf(this, run);
   }
 
   opened(connection: { close(): void }): void {
@@ -126,39 +164,70 @@ export class SimClientProcess implements HostProcess, Actor {
   }
 
   signal(signal: NodeJS.Signals): void {
-    if (this.life === 'dead') return;
-    if (signal === 'SIGSTOP') this.life = 'stopped';
+    if (this.isDead) return;
+    if (signal === 'SIGSTOP') this.isStopped = true;
     else if (signal === 'SIGCONT') this.goOn();
     else this.end({ code: null, signal });
   }
 
   async state(): Promise<'running' | 'stopped' | 'dead'> {
-    return this.life;
+    return this.isDead ? 'dead' : this.isHeld ? 'stopped' : 'running';
+  }
+
+  stopWithin(nth: number, forMs: number): StopWithin {
+    // Whoever asked for it hears of it in the harness's turn.
+    const soon = (hear: () => void) => this.world.forHarness(this.world.timeline.nowNs, hear);
+    let isTold = false;
+    let tellOver = () => {};
+    const over = new Promise<void>((resolve) => {
+      tellOver = () => void soon(resolve);
+    });
+    let cancel = () => {};
+    const stopped = new Promise<boolean>((resolve) => {
+      const tell = (does: boolean) => {
+        if (isTold) return;
+        isTold = true;
+        soon(() => resolve(does));
+      };
+      const asked: Asked = { left: nth, forMs, stopped: tell, over: tellOver };
+      cancel = () => {
+        if (this.asked === asked) this.asked = undefined;
+        tell(false);
+      };
+      this.forget();
+      if (this.isDead) this.give(asked);
+      else this.asked = asked;
+    });
+    return { stopped, over, cancel };
   }
 
   /** What its code threw and nobody caught. */
   crash(error: unknown): void {
     this.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    this.end({ code: 1, signal: null });
+    this.acts(() => this.end({ code: 1, signal: null }));
   }
 
   private ports(): ProgramPorts {
     return {
       pid: OWN_PID,
       hostname: this.owner.name,
-      exit: (code) => this.end({ code, signal: null }),
+      exit: (code) => this.acts(() => this.end({ code, signal: null })),
       print: (line) => {
-        if (this.life === 'dead') return;
-        this.world.trace(this.owner.name, 'harness', line);
-        this.soon(() => this.world.inTurnOf(this.world.harness, () => this.stdout.write(`${line}\n`)));
+        this.moment();
+        this.acts(() => this.prints(line));
       },
       stopHere: () =>
         new Promise((resolve) => {
-          this.life = 'stopped';
+          this.isStopped = true;
           this.heldBack.push(resolve);
         }),
       listen: (port, serve) => this.listen(port, serve),
     };
+  }
+
+  private prints(line: string): void {
+    this.world.trace(this.owner.name, 'harness', line);
+    this.soon(() => this.world.inTurnOf(this.world.harness, () => this.stdout.write(`${line}\n`)));
   }
 
   private listen(port: number, serve: (connection: AcceptedConnection) => (text: string) => void): void {
@@ -180,17 +249,49 @@ export class SimClientProcess implements HostProcess, Actor {
     this.world.timeline.at(this.world.timeline.nowNs + PIPE_NS, happen);
   }
 
+  private get isHeld(): boolean {
+    return this.isStopped || this.within !== undefined;
+  }
+
   private goOn(): void {
-    if (this.life !== 'stopped') return;
-    this.life = 'running';
-    // One by one, each with all that follows from it: one of them may stop the process again.
-    for (const run of this.heldBack.splice(0)) this.world.timeline.at(this.world.timeline.nowNs, () => this.turn(run));
+    this.isStopped = false;
+    if (!this.isHeld) this.catchUp();
+  }
+
+  private endWithin(): void {
+    const { within } = this;
+    if (!within) return;
+    this.within = undefined;
+    within.asked.over();
+    if (!this.isHeld) this.catchUp();
+  }
+
+  /** One by one, each with all that follows from it: one of them may stop the process again. */
+  private catchUp(): void {
+    const { timeline } = this.world;
+    for (const run of this.heldBack.splice(0)) timeline.at(timeline.nowNs, () => this.turn(run));
+  }
+
+  /** Nobody stops it any more for who asked last. */
+  private forget(): void {
+    const { asked } = this;
+    this.asked = undefined;
+    if (asked) this.give(asked);
+  }
+
+  /** Up. */
+  private give(asked: Asked): void {
+    asked.stopped(false);
+    asked.over();
   }
 
   private end(exit: ProcessExit): void {
-    if (this.life === 'dead') return;
-    this.life = 'dead';
+    if (this.isDead) return;
+    this.isDead = true;
     this.heldBack = [];
+    this.forget();
+    this.within?.asked.over();
+    this.within = undefined;
     for (const connection of this.connections) connection.close();
     this.world.forHarness(this.world.timeline.nowNs + PIPE_NS, () => this.tell(exit));
   }

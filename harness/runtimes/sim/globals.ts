@@ -11,29 +11,12 @@ import net from 'node:net';
 import os from 'node:os';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
+import { CORES } from './cores.js';
+import { refuse, theWorld, worldNow } from './current-world.js';
 import { machinesOwn } from './machines-own.js';
 import { SimSocket } from './socket.js';
 import type { Appointment } from './timeline.js';
-import type { SimWorld } from './world.js';
 
-let world: SimWorld | undefined;
-
-/** Makes it the world of this process, until the result is called. */
-export function enter(entered: SimWorld): () => void {
-  if (world) throw new Error('there is a world already');
-  world = entered;
-  return () => {
-    world = undefined;
-  };
-}
-
-/** The world that there is. Throws where there is none. */
-export function theWorld(): SimWorld {
-  if (!world) throw new Error('there is no simulated world in this process now');
-  return world;
-}
-
-const CORES = 4;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 type Callback = (...args: unknown[]) => void;
@@ -50,13 +33,14 @@ class SimTimer {
     private readonly again: boolean,
     private readonly actor = theWorld().actor,
   ) {
+    this.actor.moment();
     this.arm();
   }
 
   private arm(): void {
     const { timeline } = theWorld();
     const lateNs = this.delayMs === 0 ? 0 : this.actor.lateNs();
-    const atNs = timeline.nowNs + this.delayMs * 1e6 + lateNs;
+    const atNs = this.actor.nowNs() + this.delayMs * 1e6 + lateNs;
     this.runsNoMore();
     this.runsNoMore = theWorld().timerRuns(this.actor, atNs);
     this.appointment = timeline.at(atNs, () => {
@@ -113,7 +97,7 @@ export function replaceGlobals(): void {
   const start =
     (otherwise: unknown, make: (callback: () => void, ms: unknown) => SimTimer, hasDelay: boolean) =>
     (callback: Callback, ...rest: unknown[]) => {
-      if (!world) return (otherwise as Callback)(callback, ...rest);
+      if (!worldNow()) return (otherwise as Callback)(callback, ...rest);
       const [ms, ...args] = hasDelay ? rest : [0, ...rest];
       return make(() => callback(...args), ms);
     };
@@ -159,7 +143,7 @@ function replacePromisedTimers(
   });
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   AbortSignal.timeout = (ms) => {
-    if (!world) return timeout(ms);
+    if (!worldNow()) return timeout(ms);
     const controller = new AbortController();
     later(() => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')), ms);
     return controller.signal;
@@ -168,25 +152,34 @@ function replacePromisedTimers(
 
 function replaceClocks(real: { hrtime: typeof process.hrtime; uptime: typeof process.uptime }): void {
   const RealDate = Date;
-  const wallMs = () => Math.floor(theWorld().timeline.wallMs + theWorld().actor.aheadMs());
-  const now = () => (world ? wallMs() : RealDate.now());
+  const readNs = () => {
+    const { actor } = theWorld();
+    actor.moment();
+    return actor.nowNs();
+  };
+  const wallMs = () => {
+    const ns = readNs();
+    const { timeline, actor } = theWorld();
+    return Math.floor(timeline.wallMsAt(ns) + actor.aheadMs());
+  };
+  const now = () => (worldNow() ? wallMs() : RealDate.now());
   globalThis.Date = new Proxy(RealDate, {
     construct: (target, args, newTarget) =>
       Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget) as Date,
     apply: () => new RealDate(now()).toString(),
     get: (target, name, receiver) => (name === 'now' ? now : Reflect.get(target, name, receiver)),
   });
-  const ns = () => BigInt(theWorld().timeline.nowNs);
+  const ns = () => BigInt(readNs());
   const hrtime = ((before?: [number, number]) => {
-    if (!world) return real.hrtime(before);
+    if (!worldNow()) return real.hrtime(before);
     const passed = ns() - (before ? BigInt(before[0]) * 1_000_000_000n + BigInt(before[1]) : 0n);
     return [Number(passed / 1_000_000_000n), Number(passed % 1_000_000_000n)];
   }) as typeof process.hrtime;
-  hrtime.bigint = () => (world ? ns() : real.hrtime.bigint());
+  hrtime.bigint = () => (worldNow() ? ns() : real.hrtime.bigint());
   process.hrtime = hrtime;
-  process.uptime = () => (world ? theWorld().timeline.nowNs / 1e9 : real.uptime());
+  process.uptime = () => (worldNow() ? readNs() / 1e9 : real.uptime());
   const performanceNow = performance.now.bind(performance);
-  performance.now = () => (world ? theWorld().timeline.nowNs / 1e6 : performanceNow());
+  performance.now = () => (worldNow() ? readNs() / 1e6 : performanceNow());
 }
 
 function replaceRandomness(): void {
@@ -196,8 +189,9 @@ function replaceRandomness(): void {
     randomInt: crypto.randomInt,
     randomUUID: crypto.randomUUID,
     randomFillSync: crypto.randomFillSync,
+    randomFill: crypto.randomFill,
   };
-  Math.random = () => (world ? world.actor.random.float() : real.random());
+  Math.random = () => (worldNow() ? theWorld().actor.random.float() : real.random());
   const drawn = (count: number) =>
     Buffer.from(Array.from({ length: count }, () => theWorld().actor.random.int(0, 255)));
   const fill = <View extends ArrayBufferView>(view: View): View => {
@@ -205,35 +199,53 @@ function replaceRandomness(): void {
     return view;
   };
   const randomBytes = (count: number, tell?: (error: Error | null, bytes: Buffer) => void) => {
-    if (!world) return tell ? real.randomBytes(count, tell) : real.randomBytes(count);
+    if (!worldNow()) return tell ? real.randomBytes(count, tell) : real.randomBytes(count);
     const bytes = drawn(count);
     return tell ? void setImmediate(() => tell(null, bytes)) : bytes;
   };
   const randomInt = (...args: unknown[]) => {
-    if (!world) return (real.randomInt as (...args: unknown[]) => number)(...args);
+    if (!worldNow()) return (real.randomInt as (...args: unknown[]) => number)(...args);
     const tell = args.at(-1);
     const bounds = args.filter((arg) => typeof arg === 'number');
     const [min, end] = bounds.length > 1 ? [bounds[0]!, bounds[1]!] : [0, bounds[0]!];
-    const value = min + Math.floor(world.actor.random.float() * (end - min));
+    const value = min + Math.floor(theWorld().actor.random.float() * (end - min));
     return typeof tell === 'function' ? void setImmediate(() => tell(null, value)) : value;
   };
   const randomUUID = () => {
-    if (!world) return real.randomUUID();
+    if (!worldNow()) return real.randomUUID();
     const bytes = drawn(16);
     bytes[6] = (bytes[6]! & 0x0f) | 0x40;
     bytes[8] = (bytes[8]! & 0x3f) | 0x80;
     return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   };
-  const randomFillSync = (view: NodeJS.ArrayBufferView) => (world ? fill(view) : real.randomFillSync(view));
+  const part = (view: NodeJS.ArrayBufferView, offset = 0, size = view.byteLength - offset) =>
+    fill(new Uint8Array(view.buffer, view.byteOffset + offset, size));
+  const randomFillSync = (view: NodeJS.ArrayBufferView, ...where: [offset?: number, size?: number]) => {
+    if (!worldNow()) return (real.randomFillSync as Callback)(view, ...where);
+    part(view, ...where);
+    return view;
+  };
+  const randomFill = (view: NodeJS.ArrayBufferView, ...rest: unknown[]) => {
+    if (!worldNow()) return (real.randomFill as Callback)(view, ...rest);
+    part(view, ...(rest.slice(0, -1) as [offset?: number, size?: number]));
+    setImmediate(() => (rest.at(-1) as Callback)(null, view));
+  };
   const getRandomValues = <View extends ArrayBufferView>(view: View) =>
-    world ? fill(view) : crypto.webcrypto.getRandomValues(view as never);
-  Object.assign(crypto, { randomBytes, pseudoRandomBytes: randomBytes, randomInt, randomUUID, randomFillSync });
+    worldNow() ? fill(view) : crypto.webcrypto.getRandomValues(view as never);
+  Object.assign(crypto, {
+    randomBytes,
+    pseudoRandomBytes: randomBytes,
+    randomInt,
+    randomUUID,
+    randomFillSync,
+    randomFill,
+  });
   const web = Object.create(crypto.webcrypto, {
     randomUUID: { value: randomUUID },
     getRandomValues: { value: getRandomValues },
     subtle: {
       get() {
-        throw new Error('WebCrypto works in threads, which the simulated world does not have');
+        return refuse('WebCrypto, whose work is done in threads');
       },
     },
   });
@@ -243,11 +255,11 @@ function replaceRandomness(): void {
 function replaceNetwork(): void {
   const real = { connect: net.connect };
   const connect = (...args: unknown[]) =>
-    world ? new SimSocket(world).connect(...args) : (real.connect as Callback)(...args);
+    worldNow() ? new SimSocket(theWorld()).connect(...args) : (real.connect as Callback)(...args);
   // What makes a socket by itself makes one of the world's.
   const Socket = new Proxy(net.Socket, {
     construct: (target, args, newTarget) =>
-      world ? new SimSocket(world) : (Reflect.construct(target, args, newTarget) as object),
+      worldNow() ? new SimSocket(theWorld()) : (Reflect.construct(target, args, newTarget) as object),
   });
   Object.assign(net, { connect, createConnection: connect, Socket });
 }

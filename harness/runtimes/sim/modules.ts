@@ -6,7 +6,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
-import { OutsideOfTheWorldError } from './world.js';
+import { notThere, refuse } from './current-world.js';
+import { ownModule } from './own-modules.js';
+import { type OwnProcess, ownProcess } from './own-process.js';
 
 /** Modules that only compute, or whose clocks, timers, randomness and network are the world's (`globals.ts`). */
 const OWNED = new Set([
@@ -16,13 +18,10 @@ const OWNED = new Set([
   'buffer',
   'console',
   'constants',
-  'crypto',
   'diagnostics_channel',
   'events',
-  'net',
   'path',
   'path/posix',
-  'perf_hooks',
   'punycode',
   'querystring',
   'stream',
@@ -36,16 +35,6 @@ const OWNED = new Set([
   'util/types',
 ]);
 
-/** Loaded as they are, because ioredis names them; nothing of them is reached in a run without TLS and host names. */
-const NAMED_ONLY = new Set(['tls', 'dns']);
-
-/** What of a process its own code sees. */
-export interface OwnProcess {
-  pid: number;
-  hostname: string;
-  exit(code: number): void;
-}
-
 /** One instance of a lock's module: what it exports. Throws what the module throws. */
 export type LockModule = (own: OwnProcess) => Record<string, unknown>;
 
@@ -57,38 +46,23 @@ export function lockModule(path: string, shared: Readonly<Record<string, unknown
   const compiled = compileFunction(code, PARAMETERS, { filename: path });
   const load = createRequire(import.meta.url);
   return (own) => {
-    const ownProcess = Object.create(process, {
-      pid: { value: own.pid },
-      ppid: { value: 1 },
-      env: { value: {} },
-      argv: { value: ['node', 'lock'] },
-      exit: { value: (code = 0) => own.exit(code) },
-      kill: { value: () => refuse('process.kill') },
-    });
+    const itself = ownProcess(own);
+    let isLoaded = false;
     const require = (asked: string): unknown => {
       if (Object.hasOwn(shared, asked)) return shared[asked];
       const name = asked.replace(/^node:/, '');
-      if (name === 'process') return ownProcess;
+      if (name === 'process') return itself;
       if (name === 'module') return { createRequire: () => require };
-      if (name === 'os') return { ...(load('node:os') as object), hostname: () => own.hostname };
-      if (OWNED.has(name) || NAMED_ONLY.has(name)) return load(`node:${name}`);
+      const ours = ownModule(name, own.hostname, (known) => load(`node:${known}`) as object);
+      if (ours) return ours;
+      if (OWNED.has(name)) return load(`node:${name}`);
+      // What loads one in case it is there can do without; what wants one later would do its work otherwise.
+      if (!isLoaded) throw notThere(`the module ${asked}`);
       return refuse(`the module ${asked}`);
     };
     const made: { exports: Record<string, unknown> } = { exports: {} };
-    compiled(made, made.exports, require, ownProcess, path, '/data');
+    compiled(made, made.exports, require, itself, path, '/data');
+    isLoaded = true;
     return made.exports;
   };
-}
-
-function refuse(what: string): never {
-  throw new OutsideOfTheWorldError(`the simulated world does not have ${what}, which this lock wants`);
-}
-
-/** What works in threads or asks the machine, and is there without being loaded. */
-export function refuseUnowned(): void {
-  const unowned = ['fetch', 'WebSocket', 'EventSource', 'BroadcastChannel', 'Worker'];
-  for (const name of unowned) {
-    if (!(name in globalThis)) continue;
-    Object.defineProperty(globalThis, name, { configurable: true, writable: true, value: () => refuse(name) });
-  }
 }

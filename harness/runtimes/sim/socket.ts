@@ -1,6 +1,7 @@
 /** `net.Socket` of the world: what ioredis, and what else connects to an address, needs of one. */
 import { Duplex } from 'node:stream';
-import type { Plug } from './wire.js';
+import { refuse } from './current-world.js';
+import type { NetworkPlace, Plug } from './wire.js';
 import type { Actor, SimWorld } from './world.js';
 
 /** The first port that a process on a host is given. */
@@ -44,23 +45,55 @@ export class SimSocket extends Duplex {
     const { host, port, path } = asked as { host?: unknown; port?: unknown; path?: unknown };
     const address = typeof host === 'string' ? host : '127.0.0.1';
     if (path !== undefined || !/^\d+\.\d+\.\d+\.\d+$/.test(address)) {
-      const what = path === undefined ? `the host name ${address}` : `the unix socket ${String(path)}`;
-      process.nextTick(() => this.destroy(new Error(`the simulated world does not have ${what}`)));
-      return this;
+      return refuse(path === undefined ? `the host name ${address}` : `the unix socket ${String(path)}`);
     }
     this.connecting = true;
     this.remoteAddress = address;
     this.remotePort = Number(port);
     this.localAddress = this.actor.address;
     this.localPort = this.nextPort();
+    const from = { host: this.actor.name, address: this.actor.address, port: this.localPort };
+    this.actor.acts(() => this.dial(from, address));
+    return this;
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    const write = () => {
+      this.bytesWritten += chunk.length;
+      this.touch();
+      this.actor.moment();
+      this.actor.acts(() => this.plug?.send(chunk));
+      done();
+    };
+    if (this.connecting || !this.plug) this.waiting.push(write);
+    else write();
+  }
+
+  override _final(done: () => void): void {
+    this.actor.acts(() => this.plug?.close());
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearTimeout(this.idle);
+    this.connecting = false;
+    this.actor.acts(() => this.plug?.close());
+    // As a real socket's: after what is running now.
+    process.nextTick(() => done(error));
+  }
+
+  private dial(from: NetworkPlace, address: string): void {
+    // It was given up before it was begun.
+    if (this.destroyed) return;
     const inTurn = (run: () => void) => () =>
       this.actor.turn(() => {
         if (!this.destroyed) run();
       });
-    const from = { host: this.actor.name, address: this.actor.address, port: this.localPort };
     this.plug = this.world.network.dial(
       from,
-      { address, port: this.remotePort },
+      { address, port: this.remotePort! },
       {
         opened: inTurn(() => this.opened()),
         refused: inTurn(() => this.destroy(systemError('connect', 'ECONNREFUSED', `${address}:${this.remotePort}`))),
@@ -82,33 +115,6 @@ export class SimSocket extends Duplex {
       },
     );
     this.actor.opened(this.plug);
-    return this;
-  }
-
-  override _read(): void {}
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    const write = () => {
-      this.bytesWritten += chunk.length;
-      this.touch();
-      this.plug?.send(chunk);
-      done();
-    };
-    if (this.connecting || !this.plug) this.waiting.push(write);
-    else write();
-  }
-
-  override _final(done: () => void): void {
-    this.plug?.close();
-    done();
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    clearTimeout(this.idle);
-    this.connecting = false;
-    this.plug?.close();
-    // As a real socket's: after what is running now.
-    process.nextTick(() => done(error));
   }
 
   setTimeout(ms: number, listener?: () => void): this {

@@ -27,9 +27,9 @@ export class Timeline {
   /** A binary heap. */
   private readonly heap: Entry[] = [];
 
-  /** What a clock that no fault has moved shows, milliseconds since 1970. */
-  get wallMs(): number {
-    return EPOCH_WALL_MS + this.nowNs / 1e6;
+  /** What a clock that no fault has moved shows at that time, milliseconds since 1970. */
+  wallMsAt(ns: number): number {
+    return EPOCH_WALL_MS + ns / 1e6;
   }
 
   /** Has it happen at that time, or now where that is over. */

@@ -22,6 +22,15 @@ export interface Actor {
   lateNs(): number;
   /** Its wall clock is ahead of the machine's by this. */
   aheadMs(): number;
+  /**
+   * What it takes for now: the world's time, but for the rest of a turn in the midst of which it was stopped. What it reads of the
+   * world it reads at the beginning of a turn, so that rest is already known, and happens when it goes on.
+   */
+  nowNs(): number;
+  /** It is about to read a clock, to send, or to set a timer: here it can be stopped. */
+  moment(): void;
+  /** It does something that others can notice: now, or when it goes on. */
+  acts(act: () => void): void;
   /** Runs it in its turn: later while it is stopped, never once it is dead. */
   turn(run: () => void): void;
   /** A connection that it made: it goes with the actor. */
@@ -74,6 +83,9 @@ export class SimWorld {
       },
       lateNs: () => 0,
       aheadMs: () => 0,
+      nowNs: () => this.timeline.nowNs,
+      moment: () => {},
+      acts: (act) => act(),
       turn: (run) => this.inTurnOf(this.harness, run),
       opened: () => {},
       crash: (error) => this.fail(error),
@@ -113,6 +125,11 @@ export class SimWorld {
     return this.timeline.at(atNs, () => this.inTurnOf(this.harness, happen));
   }
 
+  /** Something is wanted that the world does not have: the run ends. */
+  refuse(error: OutsideOfTheWorldError): void {
+    this.fail(error);
+  }
+
   /** From now on it is known which timers run. */
   watchTimers(): void {
     this.timers ??= new Set();
@@ -145,9 +162,10 @@ export class SimWorld {
 
   /**
    * Begins something in the harness's turn, and lets what is to happen happen until it has ended. What happens, happens in
-   * turns of the real event loop, one each: so promises and ticks are through before time goes on.
+   * turns of the real event loop, one each: so promises and ticks are through before time goes on. `look` is called now and then,
+   * and what it throws ends the run.
    */
-  run<Result>(begin: () => Promise<Result>): Promise<Result> {
+  run<Result>(begin: () => Promise<Result>, look: () => void = () => {}): Promise<Result> {
     return new Promise((resolve, reject) => {
       let over = false;
       const end = (settle: () => void) => {
@@ -167,6 +185,12 @@ export class SimWorld {
       };
       const batch = () => {
         if (over) return;
+        try {
+          look();
+        } catch (error) {
+          this.fail(error);
+          return;
+        }
         for (let left = BATCH; left > 0; left--) machinesOwn.setImmediate(one);
         machinesOwn.setImmediate(batch);
       };

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ProgramPorts, SimClientProcess } from '../../../../../harness/runtimes/sim/client-process.js';
 import type { WireEnd } from '../../../../../harness/runtimes/sim/wire.js';
 import { SimWorld } from '../../../../../harness/runtimes/sim/world.js';
@@ -70,4 +70,101 @@ test('what listens on a port of its host answers there, and no longer once it is
       }),
   );
   expect(seen).toEqual(['first opened', 'first received WORD', 'first ended', 'second refused']);
+});
+
+describe('a stop in the midst of a turn', () => {
+  const MS = 1e6;
+
+  /** A client that in one turn reads the clock three times and sends something after each; when its second turn is due. */
+  async function stopped(
+    meanwhile: (client: SimClientProcess, laterMs: (ms: number, run: () => void) => void) => void,
+  ) {
+    const world = new SimWorld(1);
+    const told: string[] = [];
+    let bornNs = 0;
+    const at = (ns: number) => ((ns - bornNs) / MS).toFixed(0);
+    await world.run(
+      () =>
+        new Promise<void>((resolve) => {
+          const laterMs = (ms: number, run: () => void) => world.forHarness(bornNs + ms * MS, run);
+          const program = () => {
+            bornNs = world.timeline.nowNs;
+            const actor = world.actor;
+            const reads = (what: string) => {
+              actor.moment();
+              const nowNs = actor.nowNs();
+              actor.acts(() => told.push(`${what} read ${at(nowNs)}, sent ${at(world.timeline.nowNs)}`));
+            };
+            world.timeline.at(bornNs + 10 * MS, () =>
+              actor.turn(() => {
+                reads('first');
+                reads('second');
+                void Promise.resolve().then(() => reads('third'));
+              }),
+            );
+            world.timeline.at(bornNs + 20 * MS, () => actor.turn(() => reads('next turn')));
+            const stop = client.stopWithin(2, 100);
+            void stop.stopped.then((does) => told.push(`stopped ${does ? at(world.timeline.nowNs) : 'never'}`));
+            void stop.over.then(() => told.push(`over ${at(world.timeline.nowNs)}`));
+            meanwhile(client, laterMs);
+            laterMs(500, resolve);
+            return () => {};
+          };
+          const client = new SimClientProcess(owner, 100, program, world, () => {});
+        }),
+    );
+    return told;
+  }
+
+  test('what it read before is old when it goes on, and what it does then is late', async () => {
+    const states: string[] = [];
+    const told = await stopped((client, laterMs) => {
+      for (const ms of [5, 50, 150]) laterMs(ms, () => void client.state().then((state) => states.push(state)));
+    });
+    expect(told).toEqual([
+      'first read 10, sent 10',
+      'stopped 10',
+      'over 110',
+      'second read 110, sent 110',
+      'third read 110, sent 110',
+      'next turn read 110, sent 110',
+    ]);
+    expect(states).toEqual(['running', 'stopped', 'running']);
+  });
+
+  test('of one that is killed meanwhile nothing more comes', async () => {
+    const told = await stopped((client, laterMs) => laterMs(50, () => client.signal('SIGKILL')));
+    expect(told).toEqual(['first read 10, sent 10', 'stopped 10', 'over 50']);
+  });
+
+  test('a signal that stops it, too, outlasts it', async () => {
+    const told = await stopped((client, laterMs) => {
+      laterMs(50, () => client.signal('SIGSTOP'));
+      laterMs(200, () => client.signal('SIGCONT'));
+    });
+    expect(told).toEqual([
+      'first read 10, sent 10',
+      'stopped 10',
+      'over 110',
+      'second read 110, sent 200',
+      'third read 110, sent 200',
+      'next turn read 200, sent 200',
+    ]);
+  });
+
+  test('one that was given up stops nobody', async () => {
+    const told = await stopped((client, laterMs) => {
+      const another = client.stopWithin(1, 100);
+      another.cancel();
+      laterMs(1, () => {});
+    });
+    expect(told).toEqual([
+      'stopped never',
+      'over 0',
+      'first read 10, sent 10',
+      'second read 10, sent 10',
+      'third read 10, sent 10',
+      'next turn read 20, sent 20',
+    ]);
+  });
 });

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
+import { enter } from '../../../../../harness/runtimes/sim/current-world.js';
 import { lockModule } from '../../../../../harness/runtimes/sim/modules.js';
+import { SimWorld } from '../../../../../harness/runtimes/sim/world.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lock-torture-modules-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -41,3 +43,68 @@ test.each(['fs', 'node:fs/promises', 'node:worker_threads', 'child_process', 'zl
     expect(() => load(own)).toThrow(`the simulated world does not have the module ${name}, which this lock wants`);
   },
 );
+
+test('its listeners are its own, and nothing tells it where on the machine it is', () => {
+  const load = instance(`
+    const os = require('os');
+    let heard = 0;
+    process.on('beforeExit', () => heard++).on('exit', () => heard++);
+    exports.emit = () => (process.emit('exit'), heard);
+    exports.machine = [process.cwd(), process.execPath, os.homedir(), os.userInfo().username, os.cpus().length, os.loadavg()];
+    process.exitCode = 3;
+  `);
+  const before = process.listenerCount('exit');
+  const [one, other] = [load(own), load(own)] as { emit(): number; machine: unknown }[];
+  expect([one!.emit(), one!.emit(), other!.emit()]).toEqual([1, 2, 1]);
+  expect(process.listenerCount('exit')).toBe(before);
+  expect(process.exitCode).toBeUndefined();
+  expect(one!.machine).toEqual(['/data', '/usr/bin/node', '/root', 'lock', 4, [0, 0, 0]]);
+});
+
+describe('what is asked of the machine ends the run, whatever the lock makes of the error', () => {
+  const swallowed = (call: string) =>
+    instance(`exports.call = async () => { try { await (${call}); } catch {} return 'went on'; };`)(own) as {
+      call(): Promise<string>;
+    };
+
+  test.each([
+    ["require('crypto').pbkdf2('a', 'b', 1, 8, 'sha1', () => {})", 'crypto.pbkdf2'],
+    ["new (require('dns').Resolver)()", 'dns.Resolver'],
+    ["require('dns').promises.lookup('redis')", 'dns.promises.lookup'],
+    ["require('node:dns/promises').lookup('redis')", 'dns/promises.lookup'],
+    ["require('tls').connect(6379)", 'tls.connect'],
+    ["require('net').createServer()", 'net.createServer'],
+    ["process.kill(1, 'SIGTERM')", 'process.kill'],
+    ["require('fs')", 'the module fs'],
+  ])('%s', async (call, what) => {
+    const world = new SimWorld(1);
+    const leave = enter(world);
+    try {
+      const { call: called } = swallowed(call);
+      const run = world.run(
+        () =>
+          new Promise<void>((resolve) => {
+            world.forHarness(world.timeline.nowNs + 1, () => void called());
+            world.forHarness(world.timeline.nowNs + 1e9, resolve);
+          }),
+      );
+      await expect(run).rejects.toThrow(`the simulated world does not have ${what}, which this lock wants`);
+    } finally {
+      leave();
+    }
+  });
+});
+
+test('a module that is loaded in case it is there may be missing', () => {
+  const load = instance("try { exports.fs = require('fs'); } catch { exports.fs = 'none'; }");
+  expect(load(own).fs).toBe('none');
+});
+
+test('what computes only is there', () => {
+  const load = instance(`
+    const { createHash, pbkdf2Sync } = require('crypto');
+    exports.sums = [createHash('sha1').update('a').digest('hex').length, pbkdf2Sync('a', 'b', 1, 8, 'sha1').length];
+    exports.isIP = require('net').isIP('10.77.0.2');
+  `);
+  expect(load(own)).toMatchObject({ sums: [40, 8], isIP: 4 });
+});

@@ -1,0 +1,2 @@
+/** Of every machine in the world. */
+export const CORES = 4;

@@ -1,0 +1,111 @@
+/** The search itself, with worlds that play nothing: what they find is a function of the schedule. */
+import { expect, test } from 'vitest';
+import { Corpus } from '../../../../cli/hunt/corpus.js';
+import { type HuntOptions, type HuntSchedule, hunt } from '../../../../cli/hunt/hunt.js';
+import type { ScheduleResult } from '../../../../cli/hunt/schedule.js';
+import type { WorldProcess } from '../../../../cli/hunt/world-process.js';
+import { createRandom } from '../../../../harness/runtimes/random.js';
+import type { Plan } from '../../../../harness/vocabulary/faults.js';
+import type { RunConfig } from '../../../../harness/vocabulary/run.js';
+
+const topology = {
+  name: 'single',
+  service: 'redis' as const,
+  replicated: false,
+  quorum: 'primary' as const,
+  nodes: ['r1'],
+  sentinels: [],
+  clients: ['c1', 'c2'],
+};
+const END_MS = 3_000;
+
+/** `show`: the orders of commands that a plan shows. */
+function world(show: (plan: Plan) => string[], afterMs = () => 0): WorldProcess {
+  const play = async (config: RunConfig, plan: Plan): Promise<ScheduleResult> => {
+    const ms = afterMs();
+    if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+    const shown = show(plan);
+    const digest = JSON.stringify([config.seed, plan.steps]);
+    return { digest, virtualMs: 1, verdict: 'held', found: [], holds: 1, struckHolds: 0, shown, reasons: [] };
+  };
+  return { play } as unknown as WorldProcess;
+}
+
+async function played(worlds: readonly WorldProcess[], runs: number, shard = { index: 1, of: 1 }, seed = 7) {
+  const all: { schedule: HuntSchedule; digest: string }[] = [];
+  const options: HuntOptions = {
+    worlds,
+    seed,
+    shard,
+    runs,
+    config: { leaseMs: 470 } as HuntOptions['config'],
+    topology,
+    faults: ['pause', 'delay', 'kill'],
+    endMs: END_MS,
+    goesOn: () => true,
+    onSchedule: (schedule, { digest }) => all.push({ schedule, digest }),
+    onFinding: async () => {},
+    onEndless: () => {},
+  };
+  await hunt(options);
+  return all;
+}
+
+/** How deep a plan goes: pauses, each shortly after the one before. Deeper is rarer, and one change away from what is less deep. */
+function depthOf({ steps }: Plan): number {
+  const pauses = steps.filter(({ fault }) => fault === 'pause').map((step) => ('atMs' in step ? step.atMs : 0));
+  let depth = 0;
+  for (let at = 1; at < pauses.length; at++) depth += pauses[at]! - pauses[at - 1]! < 60 ? 1 : 0;
+  return depth;
+}
+
+const showsDepth = (plan: Plan) => Array.from({ length: depthOf(plan) + 1 }, (_, n) => `depth ${n}`);
+
+test('schedules that are made of others are the same with any number of workers, whoever is done first', async () => {
+  let n = 0;
+  const late = () => [0, 3, 1, 5][n++ % 4]!;
+  const one = await played([world(showsDepth)], 64);
+  const three = await played([world(showsDepth, late), world(showsDepth, late), world(showsDepth, late)], 64);
+  expect(three).toEqual(one);
+  expect(one.map(({ schedule }) => schedule.number)).toEqual(Array.from({ length: 64 }, (_, at) => at + 1));
+});
+
+test('the first generation is drawn; of the later ones about half is made of what showed something new before them', async () => {
+  const all = await played([world(showsDepth)], 112);
+  const made = all.filter(({ schedule }) => schedule.madeOf !== undefined).map(({ schedule }) => schedule);
+  expect(made[0]!.number).toBeGreaterThan(16);
+  expect(made.length / 96).toBeGreaterThan(0.35);
+  expect(made.length / 96).toBeLessThan(0.65);
+  for (const { number, madeOf } of made) expect(Math.ceil(madeOf! / 16)).toBeLessThan(Math.ceil(number / 16));
+});
+
+test('where nothing new is shown, all are drawn', async () => {
+  const all = await played([world(() => [])], 64);
+  expect(all.every(({ schedule }) => schedule.madeOf === undefined)).toBe(true);
+});
+
+test('one that is made of another differs from it by one change, or by its chance alone', () => {
+  const corpus = new Corpus();
+  const step = (fault: string, atMs: number) => ({ fault, target: { names: ['c1'] }, atMs, forMs: 100 });
+  const parent = { number: 3, seed: 33, steps: [step('pause', 100), step('delay', 900)] };
+  expect(corpus.learn(parent, ['a'])).toBe(true);
+  expect(corpus.learn({ ...parent, number: 4 }, ['a'])).toBe(false);
+  const drawn = { number: 20, seed: 44, steps: [step('kill', 500)] };
+  const made = Array.from({ length: 200 }, (_, n) =>
+    corpus.madeOf(drawn, END_MS, createRandom(n).fork('made of')),
+  ).filter((one) => one !== undefined);
+  expect(made.length).toBeGreaterThan(60);
+  for (const { number, madeOf, seed, steps } of made) {
+    expect([number, madeOf]).toEqual([20, 3]);
+    const kept = parent.steps.filter((one) => steps.some((other) => JSON.stringify(other) === JSON.stringify(one)));
+    const others = steps.length - kept.length;
+    expect(others).toBeLessThanOrEqual(1);
+    expect(steps.length).toBe(kept.length < 2 ? 2 : 2 + others);
+    if (seed === drawn.seed) expect(steps).toEqual(parent.steps);
+    else expect(seed).toBe(parent.seed);
+    const times = steps.map((one) => ('atMs' in one ? one.atMs : Number.NaN));
+    expect(times).toEqual(times.toSorted((first, second) => first - second));
+    expect(times.every((ms) => ms >= 0 && ms <= END_MS)).toBe(true);
+    expect(steps.every(({ forMs }) => forMs >= 10 && forMs <= 100)).toBe(true);
+  }
+});
