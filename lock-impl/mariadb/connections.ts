@@ -5,7 +5,7 @@ import type { Endpoint } from '../../harness/vocabulary/topology.js';
 import { addressed, type SqlConnection, sqlConnection } from '../sql-connection.js';
 
 /** Rows; of a statement that returns none, what it did. */
-type Answer = { rows: Record<string, unknown>[]; changed: number; lastId: number };
+type Answer = { rows: Record<string, unknown>[]; changed: number };
 export type MariaConnection = SqlConnection<Answer>;
 
 export const TOPOLOGIES = ['mariadb', 'mariadb-semi-sync', 'mariadb-single'];
@@ -56,10 +56,8 @@ export async function connect(access: TopologyAccess, where?: Endpoint): Promise
         new Promise<Answer>((resolve, reject) => {
           connection.query({ sql, timeout }, [...values], (error, result) => {
             if (error) return reject(error);
-            if (Array.isArray(result))
-              return resolve({ rows: result as Record<string, unknown>[], changed: 0, lastId: 0 });
-            const { affectedRows, insertId } = result as ResultSetHeader;
-            resolve({ rows: [], changed: affectedRows, lastId: insertId });
+            if (Array.isArray(result)) return resolve({ rows: result as Record<string, unknown>[], changed: 0 });
+            resolve({ rows: [], changed: (result as ResultSetHeader).affectedRows });
           });
         }),
       destroy: () => connection.destroy(),

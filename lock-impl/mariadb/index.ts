@@ -7,7 +7,8 @@ export const mariadbLocks: Record<string, BuiltinLock> = {
     module: './mariadb/mariadb-row.js',
     family: 'mariadb',
     forms: WITH_EXTEND,
-    summary: 'MariaDB: a row with owner, expiry and a counter, taken by one UPDATE; the counter is the fencing token',
+    summary:
+      'MariaDB: a row with owner, expiry and a counter, taken by an UPDATE if it is still what was read; the counter is the fencing token',
     claims: 'exclusion and rising tokens while the server keeps what it committed; an asynchronous failover loses it',
     topologies,
   },

@@ -31,7 +31,7 @@ const EMPTY = 'empty';
 const SOCKET = 'admin.sock';
 const FIRST_WORDS = 'first-words.sql';
 const ANSWER_TIMEOUT_MS = 1_000;
-const PATIENT_TIMEOUT_MS = 15_000;
+
 /** A second on a quiet machine, and as long as this where seventy processes share two cores. */
 const PROGRAM_TIMEOUT_MS = 60_000;
 const SYSTEM_TABLES = ['system_tables', 'performance_tables', 'system_tables_data'];
@@ -100,7 +100,7 @@ export class MariaServer extends ServiceServer {
 
   /** Makes a table for locks and who may use it, on the primary. */
   async prepareDatabase(): Promise<void> {
-    const patient = new MariaAdmin(() => this.dialed(), PATIENT_TIMEOUT_MS);
+    const patient = new MariaAdmin(() => this.dialed(), PROGRAM_TIMEOUT_MS);
     try {
       for (const statement of SCHEMA)
         await patient.ask(statement, statement.includes('?') ? [this.options.password] : []);
