@@ -50,6 +50,14 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'mutual-exclusion: exclusion (overlap) of lock:0, 7498975342–7717354624 ns, lines 353 361 363 434 449 450 525 526: minority-granted → unexplained',
     ],
   },
+  'fault-failover-fenced': {
+    why: 'the new primary counted on from less than the old one had counted up to, and nobody did anything else to the counter',
+    differences: [
+      'fencing: harm (fence-inversion) of lock:0, 7982878083–8668838456 ns, lines 65 83 99 100: unexplained → failover-lost-write',
+      'fencing: harm (fence-inversion) of lock:0, 7982878083–8826705266 ns, lines 65 83 106 107: unexplained → failover-lost-write',
+      'fencing: harm (fence-repeat) of lock:0, 7982878083–8850736953 ns, lines 65 83 112 113: unexplained → failover-lost-write',
+    ],
+  },
   'fault-failover-read-write': {
     why: 'a client said that it cannot tell what came of an operation, 0.6 ms before it was killed for that: it acted until then',
     differences: [
