@@ -160,10 +160,28 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'starved: liveness (starved) of lock:1, 2527031053–5677484907 ns, lines 42 60 117 155: nothing → prolonged-too-long',
     ],
   },
+  'canary-count-not-reset': {
+    why: 'the third grant came from the count in the memory of its client, while the server kept the key of another one',
+    differences: [
+      'found: exclusion: 2 → 3',
+      'mutual-exclusion: exclusion (overlap) of lock:0, 2451390016–2597406039 ns, lines 10 14 24 25 29 30 31 32: unexplained → never-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 2451390016–2597406039 ns, lines 24 25 29 31: nothing → never-granted',
+    ],
+  },
+  'canary-upgrade-beside-readers': {
+    why: 'the servers were seen to store the writer beside the readers that they had already',
+    differences: [
+      'mutual-exclusion: exclusion (overlap) of lock:1, 8135031790–8322411910 ns, lines 133 135 138 140 153 154 160 161: unexplained → granted-beside',
+      'mutual-exclusion: exclusion (overlap) of lock:1, 8220761674–8322411910 ns, lines 138 140 147 149 153 154 158 159: unexplained → granted-beside',
+      'mutual-exclusion: exclusion (overlap) of lock:1, 8220761674–8326940607 ns, lines 121 128 147 149 155 156 158 159: unexplained → granted-beside',
+      'mutual-exclusion: exclusion (overlap) of lock:1, 8617444999–8803262273 ns, lines 165 167 180 183 184 185 194 199: unexplained → granted-beside',
+      'mutual-exclusion: exclusion (overlap) of lock:1, 8617444999–8803262273 ns, lines 171 174 180 183 184 185 196 198: unexplained → granted-beside',
+    ],
+  },
   'canary-half-quorum': {
     why: 'a hold that half of the nodes had granted is found by itself, too, also where others were granted the key later',
     differences: [
-      'found: exclusion: 13 → 25',
+      'found: exclusion: 13 → 32',
       'never-granted: exclusion (never-granted) of lock:0, 2090820294–2132064169 ns, lines 79 161 173 174: nothing → minority-granted',
       'never-granted: exclusion (never-granted) of lock:0, 2116113370–2151242598 ns, lines 137 168 178 179: nothing → minority-granted',
       'never-granted: exclusion (never-granted) of lock:0, 2143751878–2156044623 ns, lines 171 177 181 183: nothing → minority-granted',
@@ -176,6 +194,13 @@ const CHANGED: Record<string, { why: string; differences: string[] }> = {
       'never-granted: exclusion (never-granted) of lock:0, 2587313513–2600612401 ns, lines 323 327 329 330: nothing → minority-granted',
       'never-granted: exclusion (never-granted) of lock:0, 3134409405–3147504035 ns, lines 459 481 487 490: nothing → minority-granted',
       'never-granted: exclusion (never-granted) of lock:0, 3138718729–3147812858 ns, lines 479 484 488 489: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 3815041872–3822039526 ns, lines 623 689 691 693: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 3835329785–3843414391 ns, lines 653 695 696 698: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 3856333800–3867314291 ns, lines 701 703 708 712: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 4042571909–4050393493 ns, lines 765 767 773 776: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 4044639510–4050808736 ns, lines 661 770 774 777: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 4366445374–4397921046 ns, lines 884 886 893 898: nothing → minority-granted',
+      'never-granted: exclusion (never-granted) of lock:0, 4366844017–4392755246 ns, lines 883 888 891 892: nothing → minority-granted',
     ],
   },
   'canary-fence-per-client': {
