@@ -1,7 +1,7 @@
 /**
  * Compiles the parts of `harness/native/` for the platform packages beside this file, and writes down what came of it:
  *
- *     pip install ziglang==0.15.2; node packages/build.mjs [--check]
+ *     pip install ziglang==0.17.1; node packages/build.mjs [--check]
  *
  * One compiler makes them for every platform, against a glibc that is older than every machine's that Node.js itself runs on.
  * The same compiler makes the same bytes wherever it runs, so anybody can see that the binaries are of these sources:

@@ -1,12 +1,12 @@
 /**
- * Makes the packages as they are published, in a folder that is there: `node packages/pack.mjs FOLDER`.
+ * Makes the packages as they are published, in a folder that is made where it is missing: `node packages/pack.mjs FOLDER`.
  *
  * That of the tool gets what a clone cannot have: the platform packages as optional dependencies, of its own version. (In the
  * repository's own package.json they would have to be installed from a registry by everybody who clones it.) Prints the names
  * of the tarballs as JSON: the tool's first.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +15,12 @@ const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const PLATFORMS = ['linux-x64', 'linux-arm64'];
 
 const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error('where to? node packages/pack.mjs FOLDER');
+if (folder === undefined) {
+  process.stderr.write('where to? npm run packages -- FOLDER\n');
+  process.exit(3);
+}
 const out = resolve(process.env.INIT_CWD ?? process.cwd(), folder);
+mkdirSync(out, { recursive: true });
 const stage = mkdtempSync(join(tmpdir(), 'lock-torture-pack-'));
 // Where a release is made, it says of which repository: a registry compares that with the statement of where it was made.
 const { GITHUB_REPOSITORY } = process.env;

@@ -1,11 +1,11 @@
 /** `init`: a lock, a config, a test and a workflow for the project where the user stands. It overwrites nothing, whatever is there. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { UsageError } from '../common/errors.js';
-import { commandsFor, filesFor, type Project } from './templates.js';
+import { isInstalled, projectIn } from './project.js';
+import { commandsFor, filesFor, installCommand } from './templates.js';
 
 export interface InitFlags {
   yes: boolean;
@@ -32,34 +32,9 @@ export async function initCommand({ yes, dryRun }: InitFlags, folder: string): P
     return 0;
   }
   for (const { path, text } of missing) write(join(folder, path), text);
-  if (!isInstalled(folder)) say('the files import it, so first: npm install --save-dev lock-torture');
+  if (!isInstalled(folder)) say(`the files import it, so first: ${installCommand(project)}`);
   say(`then try: ${commandsFor(project).join(', and ')} (which finds the mistake of the lock that was written)`);
   return 0;
-}
-
-function projectIn(folder: string): Project {
-  const { type, dependencies, devDependencies } = packageOf(folder);
-  const has = (name: string) => name in { ...dependencies, ...devDependencies };
-  return {
-    typescript: has('typescript') || existsSync(join(folder, 'tsconfig.json')),
-    esm: type === 'module',
-    vitest: has('vitest'),
-  };
-}
-
-interface PackageJson {
-  type?: string;
-  dependencies?: Record<string, string>;
-  devDependencies?: Record<string, string>;
-}
-
-function packageOf(folder: string): PackageJson {
-  const path = join(folder, 'package.json');
-  try {
-    return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
-  }
 }
 
 async function agreed(question: string): Promise<boolean> {
@@ -80,9 +55,4 @@ function write(path: string, text: string): void {
   } catch (error) {
     throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
   }
-}
-
-function isInstalled(folder: string): boolean {
-  const places = createRequire(join(folder, 'here.js')).resolve.paths('lock-torture') ?? [];
-  return places.some((place) => existsSync(join(place, 'lock-torture', 'package.json')));
 }

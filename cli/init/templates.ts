@@ -1,13 +1,6 @@
 /** The files that `init` writes, for the project that it found: pure, so that each kind of project is one case of a test. */
 
-export interface Project {
-  /** Whether it is written in TypeScript. */
-  typescript: boolean;
-  /** Whether its `.js` files are ES modules. */
-  esm: boolean;
-  /** Whether its tests run in vitest; otherwise they are written for `node --test`. */
-  vitest: boolean;
-}
+import type { Manager, Project } from './project.js';
 
 export interface NewFile {
   /** Relative to the project. */
@@ -19,26 +12,70 @@ const FOLDER = 'lock-torture';
 
 /** Lock, config, test and workflow; each runs as it is. */
 export function filesFor(project: Project): NewFile[] {
-  const { typescript, esm, vitest } = project;
-  const extension = typescript ? 'ts' : esm ? 'js' : 'mjs';
+  const { typescript, esm, runner, inRepository } = project;
+  // What is no ES module by its package is one by its name: the API is one, and `import.meta` is to be had in no other.
+  const extension = typescript ? (esm ? 'ts' : 'mts') : esm ? 'js' : 'mjs';
   const lock = `my-lock.${extension}`;
-  // Node 20 runs no TypeScript by itself.
-  const test = vitest ? `my-lock.test.${extension}` : 'my-lock.test.mjs';
+  const toRoot = inRepository === '' ? '' : inRepository.replace(/[^/]+/g, '..').concat('/');
+  const workflow = inRepository === '' ? 'lock-torture' : `lock-torture-${inRepository.replaceAll('/', '-')}`;
   return [
     { path: `${FOLDER}/${lock}`, text: LOCK },
     { path: `lock-torture.config.${extension}`, text: configFor(lock) },
-    { path: `${FOLDER}/${test}`, text: vitest ? vitestFor(lock) : nodeTestFor(lock) },
-    { path: '.github/workflows/lock-torture.yml', text: WORKFLOW },
+    ...testsFor(runner, lock, extension),
+    { path: `${toRoot}.github/workflows/${workflow}.yml`, text: workflowFor(project) },
   ];
 }
 
+function testsFor(runner: Project['runner'], lock: string, extension: string): NewFile[] {
+  if (runner === 'vitest') return [{ path: `${FOLDER}/my-lock.test.${extension}`, text: vitestFor(lock) }];
+  if (runner === 'node') return [{ path: NODE_TEST, text: nodeTestFor(lock) }];
+  // By a name that jest takes for no test unless this config is named: it loads ES modules only where it is told to.
+  return [
+    { path: JEST_CONFIG, text: "export default { testMatch: ['**/*.torture.mjs'] };\n" },
+    { path: `${FOLDER}/my-lock.torture.mjs`, text: jestFor(lock) },
+  ];
+}
+
+// Node 20 runs no TypeScript by itself.
+const NODE_TEST = `${FOLDER}/my-lock.test.mjs`;
+const JEST_CONFIG = `${FOLDER}/jest.config.mjs`;
+
 /** The commands that show what was written, in the order in which to try them. */
-export function commandsFor({ vitest }: Project): string[] {
-  return ['npx lock-torture', vitest ? `npx vitest run ${FOLDER}` : `node --test ${FOLDER}/`];
+export function commandsFor({ runner, manager }: Project): string[] {
+  const run = RUN[manager];
+  const test = {
+    vitest: `${run} vitest run ${FOLDER}`,
+    jest: `NODE_OPTIONS=--experimental-vm-modules ${run} jest --config ${JEST_CONFIG}`,
+    // The file, for since Node 22 a folder is taken for a module.
+    node: `${manager === 'yarn' ? 'yarn node' : 'node'} --test ${NODE_TEST}`,
+  };
+  return [`${run} lock-torture`, test[runner]];
+}
+
+export function installCommand({ manager }: Pick<Project, 'manager'>): string {
+  const add = { npm: 'npm install --save-dev', pnpm: 'pnpm add --save-dev', yarn: 'yarn add --dev' };
+  return `${add[manager]} lock-torture`;
+}
+
+/** What runs a program of a package that is installed. */
+const RUN: Readonly<Record<Manager, string>> = { npm: 'npx', pnpm: 'pnpm exec', yarn: 'yarn' };
+
+/** The steps that install the project's packages. */
+function installSteps({ manager, locked }: Project): string {
+  const corepack = '      - run: corepack enable\n';
+  if (manager === 'pnpm') return `${corepack}      - run: pnpm install --frozen-lockfile\n`;
+  if (manager === 'yarn') return `${corepack}      - run: yarn install\n`;
+  return locked ? '      - run: npm ci\n' : '      # npm ci, once there is a lockfile.\n      - run: npm install\n';
 }
 
 /** Actions by their hashes, as this project's own workflows take them. */
-const WORKFLOW = `# A lock is tortured for every change, and each night with another seed; docs/ci.md of lock-torture has more.
+function workflowFor(project: Project): string {
+  const { inRepository, manager } = project;
+  const place = inRepository === '' ? '' : `${inRepository}/`;
+  // A string of JSON is one of YAML.
+  const there =
+    place === '' ? '' : `    defaults:\n      run:\n        working-directory: ${JSON.stringify(inRepository)}\n`;
+  return `# A lock is tortured for every change, and each night with another seed; docs/ci.md of lock-torture has more.
 name: lock-torture
 on:
   push:
@@ -51,24 +88,23 @@ jobs:
   lock:
     runs-on: ubuntu-24.04
     timeout-minutes: 15
-    steps:
+${there}    steps:
       - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
       - uses: actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0
         with:
           node-version: 22
-      # npm ci, once there is a lockfile.
-      - run: npm install
-      # Hosts of a run live in user namespaces, which this machine keeps from ordinary users.
+${installSteps(project)}      # Hosts of a run live in user namespaces, which this machine keeps from ordinary users.
       - run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
       # What is to be tortured stands in the config; --fail-on lock asks for the lock's own mistakes only.
-      - run: npx lock-torture --runtime netns --fail-on lock --time-limit 60s
+      - run: ${RUN[manager]} lock-torture --runtime netns --fail-on lock --time-limit 60s
       - if: always()
         uses: actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0
         with:
           name: lock-torture
-          path: runs/
+          path: ${JSON.stringify(`${place}runs/`)}
           if-no-files-found: warn
 `;
+}
 
 const LOCK = `import { defineLock } from 'lock-torture';
 
@@ -118,11 +154,27 @@ import { expect, test } from 'vitest';
 // The matchers; and time for runs, which take longer than vitest's five seconds.
 import 'lock-torture/vitest';
 
-${SETTINGS}${lock.endsWith('.ts') ? ' as const' : ''};
+${SETTINGS}${lock.endsWith('ts') ? ' as const' : ''};
 
 test('my lock gives back only what is its own', async ({ signal }) => {
   const lock = new URL('./${lock}', import.meta.url);
   expect(await torture({ ...late, lock, signal })).toHaveNoLockMistakes();
+});
+`;
+
+const jestFor = (lock: string) => `import { expect, jest, test } from '@jest/globals';
+import { torture } from 'lock-torture';
+import { matchers } from 'lock-torture/jest';
+
+expect.extend(matchers);
+// A run takes its time limit and some seconds; jest gives a test five.
+jest.setTimeout(300_000);
+
+${SETTINGS};
+
+test('my lock gives back only what is its own', async () => {
+  const lock = new URL('./${lock}', import.meta.url);
+  expect(await torture({ ...late, lock })).toHaveNoLockMistakes();
 });
 `;
 

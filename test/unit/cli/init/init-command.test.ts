@@ -32,24 +32,78 @@ test.each([
   ['CommonJS', {}, ['lock-torture.config.mjs', 'my-lock.mjs', 'my-lock.test.mjs']],
   ['ES modules', { type: 'module' }, ['lock-torture.config.js', 'my-lock.js', 'my-lock.test.mjs']],
   [
-    'TypeScript',
+    'TypeScript in CommonJS, where only .mts is an ES module',
     { devDependencies: { typescript: '5' } },
-    ['lock-torture.config.ts', 'my-lock.test.mjs', 'my-lock.ts'],
+    ['lock-torture.config.mts', 'my-lock.mts', 'my-lock.test.mjs'],
   ],
   [
     'TypeScript with vitest',
-    { devDependencies: { typescript: '5', vitest: '4' } },
+    { type: 'module', devDependencies: { typescript: '5', vitest: '4' } },
     ['lock-torture.config.ts', 'my-lock.test.ts', 'my-lock.ts'],
+  ],
+  [
+    'jest, which takes none of it for its own tests',
+    { devDependencies: { jest: '30' } },
+    ['jest.config.mjs', 'lock-torture.config.mjs', 'my-lock.mjs', 'my-lock.torture.mjs'],
   ],
 ])('%s', async (_what, packageJson, names) => {
   if (packageJson) write('package.json', JSON.stringify(packageJson));
   expect(await initCommand({ yes: true, dryRun: false }, folder)).toBe(0);
-  expect(there().map((path) => path.split('/').at(-1))).toEqual(['lock-torture.yml', ...names]);
+  expect(
+    there()
+      .map((path) => path.split('/').at(-1))
+      .sort(),
+  ).toEqual([...names, 'lock-torture.yml'].sort());
   const lock = names.find((name) => /^my-lock\.[a-z]+$/.test(name))!;
-  expect(readFileSync(join(folder, names[0]!), 'utf8')).toContain(`lock: './lock-torture/${lock}'`);
-  const testFile = join(folder, 'lock-torture', names.find((name) => name.includes('.test.'))!);
+  const config = names.find((name) => name.startsWith('lock-torture.config.'))!;
+  expect(readFileSync(join(folder, config), 'utf8')).toContain(`lock: './lock-torture/${lock}'`);
+  const testFile = join(folder, 'lock-torture', names.find((name) => /\.(test|torture)\./.test(name))!);
   expect(readFileSync(testFile, 'utf8')).toContain(`'./${lock}'`);
   expect(said).toContain('npm install --save-dev lock-torture');
+  // Every file that a command names was written.
+  const [, commands] = /then try: (.*) \(which/.exec(said)!;
+  for (const [path] of commands!.matchAll(/\S+\.mjs/g)) expect(existsSync(join(folder, path)), path).toBe(true);
+});
+
+test.each([
+  [undefined, 'npm install --save-dev lock-torture', /run: npm install\n/, 'npx lock-torture'],
+  ['package-lock.json', 'npm install --save-dev lock-torture', /run: npm ci\n/, 'npx lock-torture'],
+  [
+    'pnpm-lock.yaml',
+    'pnpm add --save-dev lock-torture',
+    /corepack enable\n.*run: pnpm install/,
+    'pnpm exec lock-torture',
+  ],
+  ['yarn.lock', 'yarn add --dev lock-torture', /corepack enable\n.*run: yarn install/, 'yarn lock-torture'],
+])('with %s its package manager is in the hint, the commands and the workflow', async (lockfile, add, install, run) => {
+  if (lockfile) write(lockfile, '');
+  await initCommand({ yes: true, dryRun: false }, folder);
+  expect(said).toContain(`first: ${add}\n`);
+  expect(said).toContain(`then try: ${run}, and `);
+  const workflow = readFileSync(join(folder, '.github/workflows/lock-torture.yml'), 'utf8');
+  expect(workflow).toMatch(install);
+  expect(workflow).toContain(`run: ${run} --runtime netns`);
+});
+
+test('the workflow of a package goes where GitHub looks for it, runs in the package, and takes the lockfile of its workspace', async () => {
+  mkdirSync(join(folder, '.git'));
+  write('pnpm-lock.yaml', '');
+  const own = join(folder, 'packages/mine');
+  mkdirSync(own, { recursive: true });
+  await initCommand({ yes: true, dryRun: false }, own);
+  expect(said).toContain(' ../../.github/workflows/lock-torture-packages-mine.yml\n');
+  const workflow = readFileSync(join(folder, '.github/workflows/lock-torture-packages-mine.yml'), 'utf8');
+  expect(workflow).toContain('working-directory: "packages/mine"\n');
+  expect(workflow).toContain('path: "packages/mine/runs/"\n');
+  expect(workflow).toContain('run: pnpm install --frozen-lockfile\n');
+});
+
+test('a lockfile outside of the repository is none of its own', async () => {
+  write('yarn.lock', '');
+  const own = join(folder, 'repository');
+  mkdirSync(join(own, '.git'), { recursive: true });
+  await initCommand({ yes: true, dryRun: false }, own);
+  expect(said).toContain('then try: npx lock-torture, and ');
 });
 
 test('nothing is overwritten: what is there is kept, and said to be', async () => {
