@@ -1,5 +1,10 @@
-/** What runs on GitHub: actions of others are pinned, and nothing that somebody typed becomes a part of a script. */
-import { readdirSync, readFileSync } from 'node:fs';
+/**
+ * What runs on GitHub: actions of others are pinned, nothing that somebody typed becomes a part of a script, and a job may do what it
+ * needs and no more.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../support/torture.js';
@@ -11,16 +16,16 @@ const files = [
   ...readdirSync(join(ROOT, WORKFLOWS)).map((name) => join(WORKFLOWS, name)),
 ];
 
-/** The lines of every `run:` of a file. */
-function scripts(text: string): string[] {
+/** The lines of every `run:` of a file, script by script. */
+function scripts(text: string): string[][] {
   const lines = text.split('\n');
   return lines.flatMap((line, at) => {
     const [, indent = '', first = ''] = /^( *)(?:- )?run: *(.*)$/.exec(line) ?? [];
     if (!/^ *(?:- )?run:/.test(line)) return [];
-    if (first !== '|') return [first];
+    if (first !== '|') return [[first]];
     const rest = lines.slice(at + 1);
     const end = rest.findIndex((one) => one.trim() !== '' && one.search(/\S/) <= indent.length);
-    return rest.slice(0, end < 0 ? rest.length : end);
+    return [rest.slice(0, end < 0 ? rest.length : end)];
   });
 }
 
@@ -35,14 +40,90 @@ describe.each(files)('%s', (file) => {
 
   it('gives scripts nothing but by the environment', () => {
     expect(scripts(text).length).toBeGreaterThan(0);
-    expect(scripts(text).filter((line) => line.includes('${{'))).toEqual([]);
+    expect(
+      scripts(text)
+        .flat()
+        .filter((line) => line.includes('${{')),
+    ).toEqual([]);
   });
 });
 
 it('a script is found, in one line or in several', () => {
   expect(scripts('  - run: a\n  - name: b\n    run: |\n      c\n      d e\n    env: f\n')).toEqual([
-    'a',
-    '      c',
-    '      d e',
+    ['a'],
+    ['      c', '      d e'],
   ]);
+});
+
+/** Each block of permissions, as lines, and how far it is indented: at 0 it is the whole workflow's. */
+function permissions(text: string): { indent: number; may: string[] }[] {
+  const lines = text.split('\n').filter((line) => !/^ *#/.test(line));
+  return lines.flatMap((line, at) => {
+    const [, indent, inline] = /^( *)permissions:(.*)$/.exec(line) ?? [];
+    if (indent === undefined) return [];
+    const rest = lines.slice(at + 1);
+    const end = rest.findIndex((one) => one.search(/\S/) <= indent.length);
+    const may = rest.slice(0, end < 0 ? rest.length : end).map((one) => one.trim());
+    return [{ indent: indent.length, may: inline!.trim() === '' ? may : [inline!.trim()] }];
+  });
+}
+
+describe('permissions', () => {
+  it.each(files.filter((file) => file !== 'action.yml'))(
+    '%s may read the repository, and a job no more than it says why',
+    (file) => {
+      const found = permissions(readFileSync(join(ROOT, file), 'utf8'));
+      expect(found[0]).toEqual({ indent: 0, may: ['contents: read'] });
+      // The statement of where a package was made is signed for the job that makes it.
+      const jobs = file.endsWith('release.yml') ? [{ indent: 4, may: ['contents: read', 'id-token: write'] }] : [];
+      expect(found.slice(1)).toEqual(jobs);
+    },
+  );
+
+  it.each(files)('%s does nothing with the rights of this repository for what a stranger sends', (file) => {
+    expect(readFileSync(join(ROOT, file), 'utf8')).not.toMatch(/pull_request_target|workflow_run/);
+  });
+
+  it('are found in a block and behind the colon', () => {
+    expect(
+      permissions('permissions: write-all\njobs:\n  a:\n    permissions:\n      # why\n      b: read\n    steps:\n'),
+    ).toEqual([
+      { indent: 0, may: ['write-all'] },
+      { indent: 4, may: ['b: read'] },
+    ]);
+  });
+});
+
+describe('the step of the action that allows user namespaces', () => {
+  const [step] = scripts(readFileSync(join(ROOT, 'action.yml'), 'utf8')).map((lines) => lines.join('\n'));
+  const RESTRICTED = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
+
+  it.each([
+    [
+      '1',
+      'lock-torture gives each host a network of its own: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\nsudo: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\n',
+    ],
+    ['0', ''],
+    [undefined, ''],
+  ])('where the machine says %j', (says, told) => {
+    const folder = mkdtempSync(join(tmpdir(), 'lock-torture-userns-'));
+    try {
+      const file = join(folder, 'restricted');
+      if (says !== undefined) writeFileSync(file, `${says}\n`);
+      writeFileSync(join(folder, 'sudo'), '#!/bin/sh\necho "sudo: $*"\n');
+      chmodSync(join(folder, 'sudo'), 0o755);
+      expect(step).toContain(RESTRICTED);
+      const { status, stdout, stderr } = spawnSync(
+        'bash',
+        ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step!.replace(RESTRICTED, file)],
+        {
+          env: { PATH: `${folder}:${process.env.PATH}` },
+          encoding: 'utf8',
+        },
+      );
+      expect([status, stdout, stderr]).toEqual([0, told, '']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });

@@ -1,26 +1,95 @@
 /**
- * Workflow files as actionlint sees them: types of expressions, inputs of actions, shell scripts. It is a Go module; without Go
- * this is skipped.
+ * Workflow files as actionlint sees them: types of expressions, inputs of actions (of this project's own, too) and, where there is
+ * a shellcheck, shell scripts. It is a Go module; without Go this is skipped.
  */
-import { readdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { filesFor } from '../../../cli/init/templates.js';
 import { findOnPath, runProgram } from '../../../harness/machine/command.js';
 import { ROOT } from '../../support/torture.js';
 
 const ACTIONLINT = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.7';
-const folder = join(ROOT, '.github/workflows');
+const WITHIN_MS = 280_000;
 const go = findOnPath('go');
 
-it('workflow files have no mistake that actionlint knows', { timeout: 300_000 }, async ({ skip }) => {
+/** A repository with this project's action at its root, as a workflow of its own would use it. */
+let repository: string;
+beforeAll(() => {
+  repository = mkdtempSync(join(tmpdir(), 'lock-torture-actionlint-'));
+  mkdirSync(join(repository, '.git'));
+  mkdirSync(join(repository, '.github/workflows'), { recursive: true });
+  copyFileSync(join(ROOT, 'action.yml'), join(repository, 'action.yml'));
+});
+afterAll(() => rmSync(repository, { recursive: true }));
+
+/** Its exit status and what it printed; undefined: it could not be fetched. */
+async function lint(files: readonly string[]) {
+  const argv = ['go', 'run', ACTIONLINT, '-no-color', ...files];
+  const { exitCode, stdout, stderr } = await runProgram(argv, { cwd: repository, timeoutMs: WITHIN_MS });
+  return /dial tcp|no such host|i\/o timeout/.test(stderr) ? undefined : { status: exitCode, stdout, stderr };
+}
+
+function workflow(name: string, text: string): string {
+  const path = join(repository, '.github/workflows', name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** A job that takes the action with these inputs. */
+const using = (inputs: Record<string, string>) =>
+  workflow(
+    'uses.yml',
+    `on: push
+jobs:
+  lock:
+    runs-on: ubuntu-24.04
+    steps:
+      - id: lock
+        uses: ./
+        with: ${JSON.stringify(inputs)}
+      - run: echo "$VERDICT"
+        env:
+          VERDICT: \${{ steps.lock.outputs.verdict }}
+`,
+  );
+
+it('no workflow has a mistake that actionlint knows: neither ours, nor an example, nor what init writes, nor who uses the action', {
+  timeout: WITHIN_MS,
+}, async ({ skip }) => {
   if (!go) skip('there is no Go here');
-  const files = [
-    ...readdirSync(folder).map((name) => join(folder, name)),
+  const written = (['npm', 'pnpm', 'yarn'] as const).flatMap((manager) =>
+    filesFor({
+      ...{ typescript: false, esm: true, runner: 'node', manager, locked: true },
+      inRepository: manager === 'npm' ? '' : `packages/${manager}: 'its' "own" #1`,
+    })
+      .filter(({ path }) => path.endsWith('.yml'))
+      .map(({ text }) => workflow(`init-${manager}.yml`, text)),
+  );
+  expect(written.length).toBe(3);
+  const own = join(ROOT, '.github/workflows');
+  const found = await lint([
+    ...readdirSync(own).map((name) => join(own, name)),
     join(ROOT, 'examples/ci/github-campaign.yml'),
-  ];
-  const { exitCode, stdout, stderr } = await runProgram(['go', 'run', ACTIONLINT, '-no-color', ...files], {
-    timeoutMs: 280_000,
-  });
-  if (/dial tcp|no such host|i\/o timeout/.test(stderr)) skip(`the module could not be fetched: ${stderr}`);
-  expect([exitCode, stdout], stderr).toEqual([0, '']);
+    ...written,
+    using({
+      lock: './my-lock.ts',
+      topologies: 'single',
+      images: 'redis:8',
+      minutes: '2',
+      'fail-on': 'lock',
+      flags: '',
+    }),
+  ]);
+  if (!found) skip('the module could not be fetched');
+  expect([found.status, found.stdout], found.stderr).toEqual([0, '']);
+});
+
+it('an input that the action does not have is a mistake', { timeout: WITHIN_MS }, async ({ skip }) => {
+  if (!go) skip('there is no Go here');
+  const found = await lint([using({ topology: 'single' })]);
+  if (!found) skip('the module could not be fetched');
+  expect(found.status).toBe(1);
+  expect(found.stdout).toMatch(/input "topology" is not defined in action "lock-torture"/);
 });
