@@ -20,6 +20,7 @@ import { replayCommand } from './replay/replay-command.js';
 import { addReplayFlags, addRunFlags, type ReplayFlags, type RunFlags } from './run/flags.js';
 import { type ServerFlags, serverOptions } from './run/machine-flags.js';
 import { configuredRun, runCommand } from './run/run-command.js';
+import { noCommand } from './run/stray-argument.js';
 import { watchCommand } from './run/watch.js';
 
 /** Runs one command; resolves with the process's exit status once all is printed, and never rejects. */
@@ -58,7 +59,10 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
 
   addRunFlags(program.command('run', { isDefault: true }).description('run a torture (the default command)'))
     .addHelpText('after', asCalledHere(REPETITION + EXAMPLES))
+    .allowExcessArguments()
     .action(async (flags: RunFlags, command: Command) => {
+      const [stray] = command.args;
+      if (stray !== undefined) throw noCommand(stray, program.commands);
       const given = (flag: string) => command.getOptionValueSource(flag) === 'cli';
       const invocation = { argv, cwd, given };
       status = await (flags.watch
@@ -186,7 +190,11 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
       status = await runDoctor(flags);
     });
   for (const option of serverOptions('a server to look at')) doctor.addOption(option);
-  for (const command of program.commands) command.exitOverride().showHelpAfterError('(--help lists every option)');
+  for (const command of program.commands) {
+    command.exitOverride();
+    // A program that reads JSON is told in one line.
+    if (!argv.includes('--json')) command.showHelpAfterError('(--help lists every option)');
+  }
   await program.parseAsync([...argv], { from: 'user' });
   return status;
 }

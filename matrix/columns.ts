@@ -26,6 +26,8 @@ export const publishedExceptRedlock4 = [
   'third-party/redlock-5',
   'third-party/sesamecare-redlock',
   'third-party/redis-semaphore-redlock-mutex',
+  // Not tried where this Node is too old for it.
+  'third-party/redlock-universal',
 ].map(on('redlock'));
 export const published = [redlock4, ...publishedExceptRedlock4];
 /** Those that renew what they granted without being asked. */

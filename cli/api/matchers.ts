@@ -2,6 +2,8 @@
  * Matchers about results, in the form that vitest's and jest's `expect.extend` take. "Cannot tell" is neither: then a
  * matcher fails, and so does its `.not`.
  */
+import { CAUSES } from '../../checkers/causes/descriptions.js';
+import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import type { CauseName, ViolationClass } from '../../harness/vocabulary/verdict.js';
 import type { TortureResult } from './torture.js';
 
@@ -40,6 +42,7 @@ export const matchers = {
 
   toBreak(this: { isNot?: boolean }, received: unknown, expected: Breakage = {}) {
     const result = resultOf(received, 'toBreak');
+    mustBeBreakage(expected);
     const found = result.violations.find(
       (one) => (expected.cause ?? one.cause) === one.cause && (expected.class ?? one.class) === one.class,
     );
@@ -92,6 +95,18 @@ function storyOf(result: TortureResult, violation: Violation | undefined): strin
     ...(result.report === null ? [] : [`Report: ${result.report}`]),
     `Repeat: ${result.reproduce}`,
   ];
+}
+
+/** A word that no violation has would make `.not.toBreak` pass for ever. */
+function mustBeBreakage(expected: unknown): void {
+  const known: Record<string, readonly string[]> = { cause: CAUSES, class: CLASSES };
+  const wrong = (what: string) => new TypeError(`toBreak(${JSON.stringify(expected)}): ${what}`);
+  if (typeof expected !== 'object' || expected === null) throw wrong('expected { cause, class }, or nothing');
+  for (const [key, name] of Object.entries(expected)) {
+    if (!Object.hasOwn(known, key)) throw wrong(`"${key}" is neither cause nor class`);
+    if (name !== undefined && !known[key]!.includes(name))
+      throw wrong(`${JSON.stringify(name)} is no ${key}; there are ${known[key]!.join(', ')}`);
+  }
 }
 
 function resultOf(received: unknown, matcher: string): TortureResult {

@@ -3,6 +3,7 @@
  * patched console) reaches a run. The process dies with the one that asked.
  */
 import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { dyingWithUs } from '../../harness/machine/command.js';
 import { exclusively } from '../../harness/machine/exclusively.js';
 import { inProject } from '../../harness/machine/project-files.js';
@@ -61,6 +62,7 @@ export async function callInTurn(argv: readonly string[], options: CallOptions):
 export async function callTool(argv: readonly string[], options: CallOptions): Promise<Told[]> {
   const { cwd = process.cwd(), signal, onProgress } = options;
   signal?.throwIfAborted();
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new LockTortureError(`cwd: ${cwd} is no folder`);
   const tool = [process.execPath, inProject('bin/torture.mjs'), ...argv, '--json'];
   const [command, ...args] = [...(await dyingWithUs()), ...tool];
   // A clone takes from npm where the user stands.
@@ -76,8 +78,9 @@ export async function callTool(argv: readonly string[], options: CallOptions): P
     const lines = (rest + text).split('\n');
     rest = lines.pop()!;
     for (const line of lines) {
-      const one = JSON.parse(line) as Told;
-      if (one.type === 'progress') onProgress?.(String(one.line));
+      const one = toldBy(line);
+      if (one === undefined) onProgress?.(line);
+      else if (one.type === 'progress') onProgress?.(String(one.line));
       else told.push(one);
     }
   });
@@ -94,6 +97,16 @@ export async function callTool(argv: readonly string[], options: CallOptions): P
     throw new LockTortureError(complaint(errors) ?? `lock-torture was ended by ${by ?? `exit status ${code}`}`);
   } finally {
     signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Undefined: it is not of the tool, but of the user's code that it loads. */
+function toldBy(line: string): Told | undefined {
+  try {
+    const one: unknown = JSON.parse(line);
+    return typeof one === 'object' && one !== null ? (one as Told) : undefined;
+  } catch {
+    return undefined; // no JSON
   }
 }
 

@@ -231,7 +231,7 @@ export function matrixSummary(rows: readonly CellRow[], planned: number): Summar
     ['lacks-power', 'did not break as they must (lack of power)'],
     ['cannot-tell', 'prove nothing'],
     ['could-not-run', 'could not run'],
-    ['not-tried', 'not tried, for want of a server'],
+    ['not-tried', 'not tried, for want of what they need'],
   ];
   const tried = planned - counted('not-tried');
   const headline = [

@@ -4,6 +4,7 @@ import { RedisNotFoundError } from '../../harness/machine/redis-binary.js';
 import type { ServerNeeds, WithServerNeeds } from '../../harness/vocabulary/topology.js';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { locks } from '../../lock-impl/index.js';
+import { nodeTooOld } from '../../lock-impl/third-party/library.js';
 import type { Say } from '../common/say.js';
 import { namedServer } from '../run/machine.js';
 import type { BatchOptions } from './batch.js';
@@ -28,7 +29,7 @@ export async function runWhereItCan<Item extends WithServerNeeds & { lock: strin
 ): Promise<void> {
   const needsOf = ({ lock, serverNeeds }: Item) => serverNeeds ?? locks[lock]?.serverNeeds;
   const buildable = items.filter((item) => {
-    const missing = missingTool(item.lock);
+    const missing = missingTool(item.lock, options.machine);
     if (missing !== undefined) lacks(item, missing);
     return missing === undefined;
   });
@@ -41,11 +42,17 @@ export async function runWhereItCan<Item extends WithServerNeeds & { lock: strin
   }
 }
 
-/** Why a lock of another language cannot be built here; undefined: it can, as far as its tools are there. */
-function missingTool(lock: string): string | undefined {
+/**
+ * Why a lock cannot be had here: one of another language for want of its tools, a published library for want of a newer Node.
+ * Undefined: it can, as far as that goes.
+ */
+function missingTool(lock: string, { containers, toolImage }: BatchOptions['machine']): string | undefined {
   const project = externalLock(lock)?.project;
   const missing = project?.needs.find(([program]) => !findOnPath(program));
-  return project && missing && `it needs ${missing[0]}: ${project.remedy}`;
+  if (project && missing) return `it needs ${missing[0]}: ${project.remedy}`;
+  // Clients in containers have the Node of their image.
+  const library = containers || toolImage ? undefined : locks[lock]?.library;
+  return library && nodeTooOld(library);
 }
 
 async function optionsFor(

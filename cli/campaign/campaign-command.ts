@@ -29,6 +29,7 @@ import {
   shardOption,
 } from '../run/flags.js';
 import { identityOf, readKnown, slugOf, writeKnown } from '../run/known.js';
+import { mustBeAtHand } from '../run/lock-at-hand.js';
 import { askServer, MACHINE_SETTINGS } from '../run/machine-flags.js';
 import { SIGNALS, StopRequests } from '../run/supervise.js';
 import {
@@ -125,6 +126,7 @@ export async function campaignCommand(
     throw new UsageError('--min-holds and --min-struck-holds are for runs on real servers, not for --hunt');
   const resumed = flags.resume === undefined ? undefined : resolve(cwd, flags.resume);
   const campaign = resumed === undefined ? begin(extra, flags, settings, cwd) : goOnWith(resumed, extra, typed);
+  for (const lock of new Set(campaign.cells.map((cell) => cell.lock))) await mustBeAtHand(lock, cwd);
   if (campaign.hunt) return huntCampaign(campaign, resumed, flags, cwd);
   const stop = new StopRequests(true, () => [base, ...tries.map(({ base: one }) => one)].forEach(markCutShort));
   const options = { ...(await batchOptions(flags, cwd, say)), stop };

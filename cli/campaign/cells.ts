@@ -9,6 +9,7 @@ import { dashed } from '../common/values.js';
 import { askRun } from '../run/ask-run.js';
 import { fitsTopology, planTopology } from '../run/deployment.js';
 import { parseRunFlags } from '../run/flags.js';
+import { mustBeLock } from '../run/lock-at-hand.js';
 import { MACHINE_SETTINGS } from '../run/machine-flags.js';
 import type { GridCell } from './grid.js';
 
@@ -96,6 +97,7 @@ export function cellsOf(asked: AskedCells): GridCell[] {
   if (taken !== undefined) throw new UsageError(`--${dashed(taken)} is not for the runs of a campaign: it has its own`);
   const cells: GridCell[] = [];
   const fitting = new Set<string>();
+  const refusals = new Map<string, string>();
   for (const topology of asked.topologies) {
     const kind = topologies[topology];
     if (kind && kind.service !== 'redis')
@@ -104,6 +106,7 @@ export function cellsOf(asked: AskedCells): GridCell[] {
       );
     if (!kind) throw new UsageError(`"${topology}" is no topology; there are ${Object.keys(topologies).join(', ')}`);
     for (const lock of asked.locks ?? [kind.defaultLock]) {
+      mustBeLock(lock);
       if (!fitsTopology(lock, kind)) continue;
       for (const workload of asked.workloads) {
         const argv = ['--lock', lock, '--topology', topology, '--workload', workload, ...asked.extra];
@@ -111,15 +114,21 @@ export function cellsOf(asked: AskedCells): GridCell[] {
         const { settings } = askRun(flags, { argv, cwd: asked.cwd, given });
         const plan = planTopology(kind, settings.topologyOptions, settings.clients);
         for (const nemesis of asked.faults ?? defaultsOf(plan)) {
-          if (!fits(nemesis, plan)) continue;
+          const refusal = whyUnfit(nemesis, plan);
+          if (refusal !== undefined) {
+            refusals.set(nemesis, refusal);
+            continue;
+          }
           for (const name of [lock, nemesis]) fitting.add(name);
           cells.push({ lock, topology, nemesis, workload, argv: [...argv, '--nemesis', nemesis] });
         }
       }
     }
   }
-  const idle = [...(asked.locks ?? []), ...(asked.faults ?? [])].find((name) => !fitting.has(name));
-  if (idle !== undefined) throw new UsageError(`${idle} goes together with nothing else of this campaign`);
+  // Faults first: without one that fits no lock does.
+  const idle = [...(asked.faults ?? []), ...(asked.locks ?? [])].find((name) => !fitting.has(name));
+  if (idle !== undefined)
+    throw new UsageError(refusals.get(idle) ?? `${idle} goes together with nothing else of this campaign`);
   return cells;
 }
 
@@ -139,12 +148,13 @@ function defaultsOf(topology: Parameters<typeof defaultFaults>[0]): string[] {
   return ['default', ...each];
 }
 
-function fits(nemesis: string, topology: Parameters<typeof defaultFaults>[0]): boolean {
+/** Undefined: these faults can be struck there. */
+function whyUnfit(nemesis: string, topology: Parameters<typeof defaultFaults>[0]): string | undefined {
   try {
     parseNemesis(nemesis, topology);
-    return true;
+    return undefined;
   } catch (error) {
-    if (error instanceof PlanError) return false;
+    if (error instanceof PlanError) return error.message.replace(/^--nemesis/, '--faults');
     throw error;
   }
 }

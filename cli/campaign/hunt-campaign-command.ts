@@ -10,6 +10,7 @@ import { tellStepSummary } from '../common/step-summary.js';
 import { provideSimulation } from '../hunt/simulation.js';
 import type { ExitStatus } from '../judge/series-summary.js';
 import { fitsTopology } from '../run/deployment.js';
+import { mustBeLock } from '../run/lock-at-hand.js';
 import type { Campaign } from './campaign-folder.js';
 import type { AskedCells } from './cells.js';
 import { type GridCell, jobsPlanned } from './grid.js';
@@ -23,6 +24,7 @@ export function huntCells({ locks, topologies: names, faults, workloads, extra, 
     const kind = topologies[topology];
     if (kind?.service !== 'redis') throw new UsageError(`"${topology}" is no topology of a hunt`);
     for (const lock of locks ?? [kind.defaultLock]) {
+      mustBeLock(lock);
       if (!fitsTopology(lock, kind)) continue;
       for (const workload of workloads) {
         const argv = ['--lock', lock, '--topology', topology, '--workload', workload];

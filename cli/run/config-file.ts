@@ -9,8 +9,8 @@ import type { Command } from 'commander';
 import { privateFolder } from '../../harness/machine/private-folder.js';
 import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import type { Settings } from '../../harness/vocabulary/settings.js';
-import { UsageError } from '../common/errors.js';
-import { flagsOf } from '../common/settings.js';
+import { EXIT_COULD_NOT_RUN, UsageError } from '../common/errors.js';
+import { flagsOf, SETTINGS } from '../common/settings.js';
 import type { Invocation } from './ask-run.js';
 import { bundle } from './bundle.js';
 import { type ConfigFlags, parseFlags } from './flags.js';
@@ -91,7 +91,7 @@ export async function withConfig<Flags extends ConfigFlags>(
   }
 }
 
-/** Its flags, with which a command line begins, so that what was typed comes after. Throws one line that names the file. */
+/** Its flags, to begin a command line with: without those that were typed, unless they add up. Throws one line that names the file. */
 function flagsOfConfig(
   { path, settings }: ConfigFile,
   typed: Invocation['given'],
@@ -102,9 +102,10 @@ function flagsOfConfig(
   const both = { ...others, ...(!typed('nemesis') && { plan }), ...(!typed('plan') && { nemesis }) };
   try {
     // Of what it does not take, too, it is said where that is wrong.
-    const all = flagsOf(both);
-    const isTaken = ([name]: [string, unknown]) => takes?.includes(name as keyof Settings);
-    return takes ? flagsOf(Object.fromEntries(Object.entries(both).filter(isTaken))) : all;
+    flagsOf(both);
+    const isTaken = (name: keyof Settings) =>
+      (takes?.includes(name) ?? true) && (SETTINGS[name] === 'pairs' || !typed(name));
+    return flagsOf(Object.fromEntries(Object.entries(both).filter(([name]) => isTaken(name as keyof Settings))));
   } catch (error) {
     throw new UsageError(`${path}: ${(error as Error).message}`);
   }
@@ -150,12 +151,35 @@ async function load(path: string): Promise<Settings> {
     clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)),
     own: fileURLToPath(new URL('../api/define-config.js', import.meta.url)),
   });
-  const { default: settings } = await import(pathToFileURL(module).href).catch((error) => {
-    throw new UsageError(`${path}: ${error instanceof Error ? error.message : error}`);
-  });
+  const { default: settings } = await loaded(path, module);
   if (typeof settings !== 'object' || settings === null)
     throw new UsageError(`${path}: expected \`export default defineConfig({ ... })\``);
   return settings as Settings;
+}
+
+/**
+ * The module `bundled` of the config at `path`. What it prints goes to standard error, for standard output is the tool's; and where
+ * it ends the process, or never comes to its end, that is no verdict.
+ */
+async function loaded(path: string, bundled: string): Promise<{ default?: unknown }> {
+  const { stdout, stderr } = process;
+  const { write } = stdout;
+  const ended = () => {
+    stderr.write(
+      `lock-torture: ${path}: the program ended while this was loaded (it called exit, or waits for nothing)\n`,
+    );
+    process.exitCode = EXIT_COULD_NOT_RUN;
+  };
+  stdout.write = stderr.write.bind(stderr) as typeof write;
+  process.once('exit', ended);
+  try {
+    return await import(pathToFileURL(bundled).href);
+  } catch (error) {
+    throw new UsageError(`${path}: ${error instanceof Error ? error.message : error}`);
+  } finally {
+    process.off('exit', ended);
+    stdout.write = write;
+  }
 }
 
 /** Paths in it start from its folder. */

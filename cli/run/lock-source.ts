@@ -93,12 +93,17 @@ async function publishedLock(
 
 // ------------------------------------------------------------------------------------------------------------ names
 
+/** Whether it is a module or a program of the user's, and no name. */
+export function isOnesOwn(spec: string): boolean {
+  return spec.startsWith(COMMAND) || looksLikeFile(spec);
+}
+
 /** Whether it is to be taken for a module's path. */
 export function looksLikeFile(spec: string): boolean {
   return spec.startsWith('.') || isAbsolute(spec) || MODULE_EXTENSIONS.includes(extname(spec));
 }
 
-function unknownName(spec: string, names: readonly string[]): string {
+export function unknownName(spec: string, names: readonly string[]): string {
   const near = names.filter((name) => name.includes(spec) || editDistance(spec, name) <= Math.max(2, spec.length / 3));
   const suggestion = near.length > 0 ? `did you mean ${near.join(' or ')}?` : `there are: ${names.join(', ')}`;
   return `unknown lock "${spec}"; ${suggestion} (a lock of your own: ./file.ts, or 'cmd:./program')`;

@@ -13,11 +13,12 @@ import { cacheFolder } from '../../harness/machine/redis-binary.js';
 import { createRunFolder, linkLatest, writeJson } from '../../harness/record/store.js';
 import type { Plan } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
-import { externalLock, externalLocks } from '../../lock-impl/external/index.js';
-import { builtinLock, locks } from '../../lock-impl/index.js';
+import { externalLock } from '../../lock-impl/external/index.js';
+import { builtinLock } from '../../lock-impl/index.js';
 import { UsageError } from '../common/errors.js';
 import { freshId } from '../common/ids.js';
 import type { Say } from '../common/say.js';
+import { LOCK_NAMES } from './lock-at-hand.js';
 import { type LockSource, resolveLock } from './lock-source.js';
 import type { Machine } from './machine.js';
 import { IN_IMAGE } from './tool-image.js';
@@ -114,7 +115,7 @@ async function readLock(request: RunRequest, folder: string, machine: Machine, s
     cwd: request.cwd,
     outFolder: folder,
     builtin: builtinLock,
-    builtinNames: [...Object.keys(locks), ...Object.keys(externalLocks)],
+    builtinNames: LOCK_NAMES,
     external: (name) => startOfExternal(name, machine, say),
     clientMain: fileURLToPath(new URL('../../harness/client/main.js', import.meta.url)),
     node: process.execPath,

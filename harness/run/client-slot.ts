@@ -9,8 +9,9 @@ import type { Endpoint, TopologyDescription } from '../vocabulary/topology.js';
 import type { ClientScript, Instruction, Outcome } from '../vocabulary/workload.js';
 import { AtWork } from './at-work.js';
 import { HandshakeError, LineAllowance } from './client-process.js';
+import type { ClientRun } from './client-run.js';
 import type { HostsClient } from './command-senders.js';
-import { type ClientRun, SlotProcess } from './slot-process.js';
+import { SlotProcess } from './slot-process.js';
 
 export interface SlotOptions extends ClientRun {
   random: Random;

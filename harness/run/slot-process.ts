@@ -1,62 +1,27 @@
 /**
- * One lock client process, and what is recorded of it: every operation as invoke and completion, every notice, its end.
+ * One lock client process, and what is recorded of it: every operation as invoke and completion, and its end (`hold-news.ts` has
+ * what it says without having been asked).
  *
  * An invoke is recorded before its line is sent. An operation whose outcome is not known (`info`: it timed out, threw, or its
  * process died or babbled) condemns the process: it is killed, because it cannot be known what it still holds. A stopped
  * process is late, not dead, and is not condemned for it.
- *
- * It is long because all of that is one state: what an answer or a notice means depends on what was asked, and by which caller.
  */
 
-import type { Recorder } from '../record/recorder.js';
-import { shown } from '../record/schemas/foreign-text.js';
 import type { ClientTarget } from '../vocabulary/faults.js';
 import type { ProtocolBreak } from '../vocabulary/history.js';
 import type { Host, HostProcess } from '../vocabulary/host.js';
-import type { HandshakeValue, Notice } from '../vocabulary/protocol.js';
-import type { Clock } from '../vocabulary/time.js';
-import type { HoldLedger } from '../vocabulary/verdict.js';
+import type { HandshakeValue } from '../vocabulary/protocol.js';
 import type { Instruction, Outcome } from '../vocabulary/workload.js';
 import { withoutGivingUp, withoutStaging } from './asked.js';
 import { CALLERS, callerNames, comingUp } from './callers.js';
 import { ClientProcess, type LineAllowance, type RequestBody } from './client-process.js';
-import { ReleasedLast } from './given-back.js';
+import type { ClientRun } from './client-run.js';
 import { givingHoldUp, givingUp } from './giving-up.js';
+import { HoldNews } from './hold-news.js';
 import { inTime } from './in-time.js';
 import { type HeldOp, judgeReply } from './judge-reply.js';
-import type { StepStops } from './step-stops.js';
-
-/** Notices of a hold that may come before its grant, and are kept until then: a few, since both come in one breath. */
-const EARLY_NOTICES_MAX = 100;
-
-/** What a client process needs of its run. */
-export interface ClientRun {
-  clock: Clock;
-  recorder: Pick<Recorder, 'record'>;
-  /** Has every event that was recorded. */
-  ledger: HoldLedger;
-  /** Raw CLOCK_MONOTONIC nanoseconds of the run's epoch. */
-  epochNs: number;
-  clientArgv: readonly string[];
-  leaseMs: number;
-  /** How many callers there are in a process; absent: one. */
-  callers?: number;
-  /** What an operation may take on top of the wait that it was given, before its outcome is unknown. */
-  operationGraceMs: number;
-  /** Where operations are to stop, beside those that say it themselves. */
-  stops: StepStops;
-  /** One line for people: a client that died by itself, printed garbage, ... */
-  say(line: string): void;
-}
 
 type Operation = Exclude<Instruction, { do: 'idle' | 'abandon' }>;
-
-/** An acquire whose answer is not recorded yet. */
-interface AcquireOnItsWay {
-  sentNs: number;
-  /** Notices about its hold that came with the answer. */
-  early: Notice[];
-}
 
 /** One process in a slot. What it holds stands in the run's ledger. */
 export class SlotProcess implements ClientTarget {
@@ -68,12 +33,7 @@ export class SlotProcess implements ClientTarget {
   private ending: Promise<void> | undefined;
   /** The run is over: its exit is no event. */
   leaving = false;
-  private readonly acquiring = new Map<number, AcquireOnItsWay>();
-  /** Called when the hold with that id is lost. */
-  private readonly wakers = new Map<number, () => void>();
-  /** Whose the acquire with that id is, and the hold that it was granted. */
-  private readonly askedBy = new Map<number, string>();
-  private readonly releasedLast = new ReleasedLast();
+  private readonly news: HoldNews;
   private isUp = false;
   private handshake: HandshakeValue | undefined;
   private isDown = false;
@@ -92,6 +52,11 @@ export class SlotProcess implements ClientTarget {
   ) {
     this.slot = host.name;
     this.callers = callerNames(name, run.callers ?? 1);
+    this.news = new HoldNews(run, {
+      callers: this.callers,
+      isAlive: () => this.isUp && !this.isDown,
+      distrust: (what) => this.client.distrust(what),
+    });
     this.client = new ClientProcess({
       name,
       host,
@@ -99,7 +64,7 @@ export class SlotProcess implements ClientTarget {
       clock: run.clock,
       epochNs: run.epochNs,
       allowance,
-      onNotice: (notice) => this.noticed(notice),
+      onNotice: (notice) => this.news.told(notice),
       onGarbage: (line) => {
         this.broke(line);
         if (this.isUp) void this.condemn(`protocol: ${line}`);
@@ -161,8 +126,10 @@ export class SlotProcess implements ClientTarget {
   /** Carries out one instruction of the nth caller; an operation is recorded as invoke and completion. */
   async perform(instruction: Instruction, stopping?: AbortSignal, caller = 0): Promise<Outcome> {
     const client = this.callers[caller]!;
-    if (instruction.do === 'idle') return this.idle(instruction.ms, instruction.untilLost, stopping, client);
-    if (instruction.do === 'abandon') return this.abandon(instruction.hold, client);
+    // Not on the promise of its exit: that would keep every nap of a long life in memory.
+    if (instruction.do === 'idle')
+      return this.news.idle(instruction.ms, instruction.untilLost, client, [stopping, this.ended.signal]);
+    if (instruction.do === 'abandon') return this.news.abandon(instruction.hold, client);
     const { clock, recorder, epochNs } = this.run;
     const id = this.client.reserveId();
     // First: what it held is in no ledger any more.
@@ -171,10 +138,7 @@ export class SlotProcess implements ClientTarget {
     const hold = 'hold' in instruction ? { hold: instruction.hold } : {};
     const { do: _, ...asked } = withoutStaging(instruction);
     const invoked = recorder.record({ type: 'invoke', client, id, op, ...asked, key });
-    if (op === 'acquire') {
-      this.acquiring.set(id, { sentNs: invoked.atNs, early: [] });
-      this.askedBy.set(id, client);
-    }
+    if (op === 'acquire') this.news.acquireSent(id, client, invoked.atNs);
     this.asking.set(id, { id, op, key });
     if (this.canStop) this.stopping = 'stopAt' in body && body.stopAt !== undefined ? { step: body.stopAt } : undefined;
     const answer = this.client.exchange(id, { ...body, ...(this.callers.length > 1 && { caller: CALLERS[caller] }) });
@@ -186,7 +150,7 @@ export class SlotProcess implements ClientTarget {
       () => void this.client.exchange(this.client.reserveId(), { op: 'cancel', acquire: id }),
     );
     const stops = { clock, process: this.client.process, stopping };
-    givingHoldUp(instruction, answer, stops, (held) => this.abandon(held, client));
+    givingHoldUp(instruction, answer, stops, (held) => this.news.abandon(held, client));
     const reply = await inTime(answer, { ...stops, limitMs, graceMs: this.run.operationGraceMs });
     const readNs = clock.nowNs();
     const cancelledNs = cancelled();
@@ -195,9 +159,9 @@ export class SlotProcess implements ClientTarget {
     this.asking.delete(id);
     if (this.canStop) this.stopping = undefined;
     const given = { ...completion, ...(cancelledNs !== undefined && { cancelledNs }) };
-    if (op === 'release' && type === 'ok' && 'hold' in instruction) this.givenBack(instruction.hold, client);
+    if (op === 'release' && type === 'ok' && 'hold' in instruction) this.news.released(instruction.hold, client);
     recorder.record({ type, client, id, op, key, ...hold, ...given }, readNs);
-    if (op === 'acquire') this.acquired(id, type === 'ok');
+    if (op === 'acquire') this.news.acquireAnswered(id, type === 'ok');
     // Of what its caller gave up nobody has to know how it ended, and what comes of it is to be seen: unless the program is gone.
     const isLeftAlone = cancelledNs !== undefined && broke === undefined && !reply.unanswered;
     if (type === 'info' && !isLeftAlone) await this.condemn(completion.reason ?? 'outcome unknown');
@@ -228,97 +192,6 @@ export class SlotProcess implements ClientTarget {
     const key = this.run.ledger.find(client, instruction.hold)?.key;
     if (key === undefined) throw new Error(`script error: ${op} of ${instruction.hold}, which ${client} does not hold`);
     return { op, key, body, limitMs: operationGraceMs };
-  }
-
-  private async idle(
-    ms: number,
-    untilLost: number | undefined,
-    stopping: AbortSignal | undefined,
-    client: string,
-  ): Promise<Outcome> {
-    const wake = new AbortController();
-    const wakeUp = () => wake.abort();
-    let lost = untilLost !== undefined && this.isLost(untilLost, client);
-    if (untilLost !== undefined)
-      this.wakers.set(untilLost, () => {
-        lost = true;
-        wakeUp();
-      });
-    // Not on the promise of its exit: that would keep every nap of a long life in memory.
-    const signals = [stopping, this.ended.signal];
-    for (const signal of signals) signal?.addEventListener('abort', wakeUp);
-    if (lost || signals.some((signal) => signal?.aborted)) wakeUp();
-    await this.run.clock.sleep(ms, wake.signal);
-    for (const signal of signals) signal?.removeEventListener('abort', wakeUp);
-    if (untilLost !== undefined) this.wakers.delete(untilLost);
-    return { type: 'woke', lost };
-  }
-
-  private abandon(id: number, client: string): Outcome {
-    if (this.run.ledger.find(client, id) && !this.isLost(id, client))
-      this.noticed({
-        type: 'lost',
-        hold: id,
-        at: this.run.clock.nowNs() + this.run.epochNs,
-        reason: 'given up by the client itself',
-      });
-    return { type: 'woke', lost: true };
-  }
-
-  private isLost(id: number, client: string): boolean {
-    return this.run.ledger.find(client, id)?.lostNs !== undefined;
-  }
-
-  private noticed(notice: Notice): void {
-    const { recorder, ledger, epochNs } = this.run;
-    const atNs = notice.at - epochNs;
-    if (this.isDown || !this.isUp) return;
-    // A renewal from the future would lengthen a lease, and so accuse; one of another clock would mean nothing at all.
-    const acquiring = notice.hold === undefined ? undefined : this.acquiring.get(notice.hold);
-    const client = this.askedBy.get(notice.hold ?? -1) ?? this.callers[0]!;
-    const hold = notice.hold === undefined ? undefined : ledger.find(client, notice.hold);
-    const over = notice.type === 'lost' ? this.releasedLast.find(notice.hold) : undefined;
-    // What was never taken cannot be lost: before the attempt left that was granted. Between that and the answer it can.
-    const beganNs = notice.type === 'lost' ? (hold ?? over)?.grantSentNs : hold?.invokedNs;
-    const earliestNs = acquiring?.sentNs ?? beganNs ?? 0;
-    if (atNs < earliestNs || atNs > this.run.clock.nowNs()) {
-      this.client.distrust(`the stamp of a notice is not of its time: ${shown(notice)}`);
-      return;
-    }
-    if (notice.type === 'step') {
-      recorder.record({ type: 'step', client, name: shown(notice.name), clientNs: atNs, hold: notice.hold });
-      return;
-    }
-    // It may share a chunk of output with the acquire's own answer, which is recorded a moment later.
-    if (acquiring && acquiring.early.push(notice) > EARLY_NOTICES_MAX) {
-      this.client.distrust(`more than ${EARLY_NOTICES_MAX} notices of a hold before the answer that grants it`);
-      return;
-    }
-    if (notice.type === 'renewed') {
-      if (!hold) return; // it came after the release: no news
-      const leaseMs = notice.leaseMs ?? this.run.leaseMs;
-      recorder.record({ type: 'renewed', client, hold: notice.hold, key: hold.key, sentNs: atNs, leaseMs });
-      return;
-    }
-    const whose = hold ?? over;
-    if (!whose) return;
-    const reason = notice.reason === undefined ? {} : { reason: shown(notice.reason) };
-    const { key } = whose;
-    recorder.record({ type: 'lost', client: whose.client, hold: notice.hold, key, clientNs: atNs, ...reason });
-    this.wakers.get(notice.hold)?.();
-  }
-
-  private acquired(id: number, granted: boolean): void {
-    const early = this.acquiring.get(id)?.early ?? [];
-    this.acquiring.delete(id);
-    if (!granted) this.askedBy.delete(id);
-    if (granted) for (const notice of early) this.noticed(notice);
-  }
-
-  private givenBack(id: number, client: string): void {
-    const hold = this.run.ledger.find(client, id);
-    if (hold) this.releasedLast.add(id, hold);
-    this.askedBy.delete(id);
   }
 
   /** Releases what a script that was ended early still holds. */

@@ -27,12 +27,18 @@ export function installedVersion({ installedAs }: Library): string | undefined {
   return versionHere(installedAs);
 }
 
+/** In words, where this Node is too old for it. */
+export function nodeTooOld({ nodeMajorMin = 0 }: Library, node = process.version): string | undefined {
+  if (Number.parseInt(node.slice(1), 10) >= nodeMajorMin) return undefined;
+  return `it needs Node.js ${nodeMajorMin} or newer, and this is ${node}`;
+}
+
 /** The library's exports. Rejects with one line when it cannot be loaded. */
 export async function load<Exports>(library: Library, node = process.version): Promise<Exports> {
-  const { installedAs, nodeMajorMin = 0 } = library;
+  const { installedAs } = library;
   const installed = installedVersion(library);
   if (!installed) throw new Error(`${installedAs} is not installed`);
-  if (Number.parseInt(node.slice(1), 10) < nodeMajorMin)
-    throw new Error(`${installed} needs Node.js ${nodeMajorMin} or newer, and this is ${node}`);
+  const tooOld = nodeTooOld(library, node);
+  if (tooOld !== undefined) throw new Error(`${installed}: ${tooOld}`);
   return (await importHere(installedAs)) as Exports;
 }

@@ -14,7 +14,22 @@ const step = { atMs: 100, forMs: 500, fault: 'pause', target: 'primary' };
 
 const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['an unknown flag', () => ['--frobnicate'], /unknown option.*--frobnicate/],
-  ['an unknown command', () => ['tortoise'], /too many arguments|unknown command/],
+  ['an unknown command', () => ['tortoise'], /"tortoise" is no command; there are run, replay, check, /],
+  [
+    'a lock where a command stands',
+    () => ['./my-lock.ts'],
+    /"\.\/my-lock\.ts" is no command; a lock is named by --lock \.\/my-lock\.ts\n/,
+  ],
+  [
+    'a config that ends the process as if all were well',
+    () => ['--config', file('exits.mjs', 'process.exit(0); export default {};')],
+    /exits\.mjs: the program ended while this was loaded/,
+  ],
+  [
+    'a config that waits for nothing',
+    () => ['--config', file('waits.mjs', 'await new Promise(() => {}); export default {};')],
+    /waits\.mjs: the program ended while this was loaded/,
+  ],
   [
     'an unknown topology',
     () => ['--topology', 'ring'],

@@ -82,14 +82,14 @@ it('no workflow has a mistake that actionlint knows: neither ours, nor an exampl
       flags: '',
     }),
   ]);
-  if (!found) skip('the module could not be fetched');
+  if (!found) return skip('the module could not be fetched');
   expect([found.status, found.stdout], found.stderr).toEqual([0, '']);
 });
 
 it('an input that the action does not have is a mistake', { timeout: WITHIN_MS }, async ({ skip }) => {
   if (!go) skip('there is no Go here');
   const found = await lint([using({ topology: 'single' })]);
-  if (!found) skip('the module could not be fetched');
+  if (!found) return skip('the module could not be fetched');
   expect(found.status).toBe(1);
   expect(found.stdout).toMatch(/input "topology" is not defined in action "lock-torture"/);
 });

@@ -23,6 +23,19 @@ it('resolves with a verdict, a report and the command that repeats it; check say
   expect({ verdict, violations }).toEqual({ verdict: result.verdict, violations: result.violations });
 });
 
+it('is not troubled by what a config prints', async () => {
+  const folder = freshFolder();
+  writeFileSync(
+    join(folder, 'noisy.mjs'),
+    "console.log('loud'); setTimeout(() => console.log('late'), 1); export default {};",
+  );
+  const lines: string[] = [];
+  const config = join(folder, 'noisy.mjs');
+  const result = await torture({ ...quick, config, out: folder, onProgress: (line) => lines.push(line) });
+  expect(result.verdict).toMatch(/held|unknown/);
+  expect(lines).toContain('late');
+});
+
 it('is stopped by its signal, after the run was healed and judged', async () => {
   const out = freshFolder();
   const enough = new AbortController();
@@ -54,6 +67,10 @@ it('rejects with one line what cannot run', async () => {
     /^--lock \.\/nowhere\.ts: .* does not exist$/,
   );
   await expect(torture({ ...quick, lock: {} as URL })).rejects.toThrow(/^lock: expected a file, .*, got an object$/);
+  await expect(torture({ ...quick, cwd: '/nowhere' })).rejects.toThrow(/^cwd: \/nowhere is no folder$/);
+  await expect(torture({ ...quick, seed: -1 })).rejects.toThrow(
+    /^option '--seed <n>' argument '-1' is invalid\. [^\n]*$/,
+  );
   await expect(check('nowhere')).rejects.toThrow(/^[^\n]*nowhere[^\n]*$/);
 });
 

@@ -87,7 +87,7 @@ function cannotRunHere(problem: string): boolean {
   const optional = process.env.CI === undefined && problem.includes('is not installed (it is optional)');
   // Of commands that this server has not: `test/redis/lock-impl/newer-servers.test.ts` has one that does.
   const lacks = problem.includes(': this server has no ');
-  return problem.startsWith('handshake: ') && (optional || lacks || problem.includes(' needs Node.js '));
+  return problem.startsWith('handshake: ') && (optional || lacks || problem.includes(': it needs Node.js '));
 }
 
 const missing: (string | undefined)[] = await Promise.all(

@@ -26,6 +26,8 @@ const UID = 54_322;
 const isRoot = process.geteuid?.() === 0;
 
 let home: string;
+/** Where the packages are. */
+let packed: string;
 let project: string;
 let files: string[];
 /** The tool's, then those of its parts in C. */
@@ -35,18 +37,21 @@ let installed: string[];
 
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'lock-torture-installed-'));
+  packed = join(home, 'packed');
   project = join(home, 'project');
   mkdirSync(project);
   // Set-up has been done for these tests, and other files look at dist/ meanwhile.
-  tarballs = JSON.parse(execFileSync(process.execPath, [join(ROOT, 'packages/pack.mjs'), home], { encoding: 'utf8' }));
-  files = execFileSync('tar', ['-tf', join(home, tarballs[0]!)], { encoding: 'utf8' })
+  tarballs = JSON.parse(
+    execFileSync(process.execPath, [join(ROOT, 'packages/pack.mjs'), packed], { encoding: 'utf8' }),
+  );
+  files = execFileSync('tar', ['-tf', join(packed, tarballs[0]!)], { encoding: 'utf8' })
     .trim()
     .split('\n')
     .map((path) => path.replace(/^package\//, ''))
     .sort();
   // As npm would find both in a registry.
   const ours = tarballs.filter((name) => !/-linux-/.test(name) || name.includes(`-linux-${process.arch}-`));
-  installed = ours.map((name) => join(home, name));
+  installed = ours.map((name) => join(packed, name));
   npm(project, 'install', '--save-dev', '--ignore-scripts', '--prefer-offline', ...installed);
 });
 
@@ -75,10 +80,13 @@ describe('the package', () => {
   });
 
   it('has every file that the help, the README or a type leads to', () => {
-    const { exports } = JSON.parse(readFileSync(join(project, 'node_modules/lock-torture/package.json'), 'utf8'));
-    const entries = Object.values(exports as Record<string, string | Record<string, string>>).flatMap((entry) =>
+    const own = JSON.parse(readFileSync(join(project, 'node_modules/lock-torture/package.json'), 'utf8'));
+    const entries = Object.values(own.exports as Record<string, string | Record<string, string>>).flatMap((entry) =>
       typeof entry === 'string' ? [entry] : Object.values(entry),
     );
+    // By these finds them who resolves modules as before there were exports.
+    const before: string[] = [own.types, ...Object.values<string[]>(own.typesVersions['*']).flat()];
+    expect(new Set(before)).toEqual(new Set(entries.filter((path) => path.endsWith('.d.ts'))));
     const named = [readFileSync(join(ROOT, 'README.md'), 'utf8'), readFileSync(join(ROOT, 'cli/main.ts'), 'utf8')]
       .flatMap((text) => [...text.matchAll(/\bdocs\/[\w.-]+\.(?:md|json)/g)])
       .map(([path]) => path);
@@ -104,7 +112,7 @@ describe('the packages of its parts in C', () => {
       '@lock-torture/linux-arm64': version,
     });
     const inside = (name: string) =>
-      execFileSync('tar', ['-tf', join(home, name)], { encoding: 'utf8' })
+      execFileSync('tar', ['-tf', join(packed, name)], { encoding: 'utf8' })
         .trim()
         .split('\n')
         .sort();
@@ -209,7 +217,7 @@ describe.each([
     // What they would find in a registry; of the platforms' packages yarn wants to see all.
     const platforms = tarballs.slice(1).map((name) => {
       const [, platform] = /-(linux-\w+)-/.exec(name)!;
-      return [`@lock-torture/${platform}`, `file:${join(home, name)}`];
+      return [`@lock-torture/${platform}`, `file:${join(packed, name)}`];
     });
     const theirOwn = { name: 'theirs', version: '1.0.0', private: true, resolutions: Object.fromEntries(platforms) };
     writeFileSync(join(theirs, 'package.json'), JSON.stringify(theirOwn));
@@ -238,7 +246,7 @@ describe.each([
 describe('publishing', () => {
   it('is what npm takes without a word of warning, all packages of it', () => {
     for (const name of tarballs) {
-      const { status, stderr } = spawnSync('npm', ['publish', '--dry-run', '--access', 'public', join(home, name)], {
+      const { status, stderr } = spawnSync('npm', ['publish', '--dry-run', '--access', 'public', join(packed, name)], {
         encoding: 'utf8',
       });
       expect(
@@ -268,7 +276,9 @@ describe('init', () => {
     const run = await ended(spawn(process.execPath, [tool, ...flags], options));
     expect([0, 2], run.output).toContain(run.status);
     expect(run.output).toContain(`config ${join(fresh, 'lock-torture.config.mjs')}\n`);
-    const tests = await ended(spawn(process.execPath, ['--test', 'lock-torture/'], options));
+    // As it says itself: what a Node takes a folder for differs.
+    const [, testing] = /node (--test \S+\.mjs) /.exec(written.output)!;
+    const tests = await ended(spawn(process.execPath, testing!.split(' '), options));
     expect(tests.status, tests.output).toBe(1);
     expect(tests.output).toMatch(/removed c\S+ lock:\d from r1 \(DEL\)/);
     expect(tests.output).toContain('Repeat: npx lock-torture --');

@@ -89,6 +89,20 @@ test('the message tells the violation that decided, and the command that repeats
   expect(matchers.toHold.call({}, unknown).message()).toMatch(/^expected the lock to hold, and that cannot be told\n/);
 });
 
+test.each([
+  [
+    { cause: 'failover-lost-writes' },
+    /^toBreak\(\{"cause":"failover-lost-writes"\}\): "failover-lost-writes" is no cause; there are /,
+  ],
+  [{ class: 'exclusive' }, /: "exclusive" is no class; there are exclusion, harm, stale, liveness$/],
+  [{ causes: 'released-by-other' }, /: "causes" is neither cause nor class$/],
+  ['released-by-other', /^toBreak\("released-by-other"\): expected \{ cause, class \}, or nothing$/],
+  [null, /: expected \{ cause, class \}, or nothing$/],
+])('toBreak(%j), which nothing could ever be, is refused in one line, and so is its .not', (expected, line) => {
+  for (const isNot of [false, true])
+    expect(() => matchers.toBreak.call({ isNot }, broken, expected as object)).toThrow(line);
+});
+
 test('anything but a result is refused in one line', () => {
   expect(() => matchers.toHold.call({}, Promise.resolve(held))).toThrow(
     'toHold() is for what torture(), scenario() and check() resolve with (a promise: await it)',

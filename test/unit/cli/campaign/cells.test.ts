@@ -66,6 +66,24 @@ test('a config for another service is refused with the remedy', () => {
   expect(() => askCells({}, { service: 'etcd' }, [], CWD)).toThrow('--no-config');
 });
 
+test.each([
+  [{ locks: 'set-nx-pxx' }, /^unknown lock "set-nx-pxx"; did you mean set-nx-px/],
+  [{ locks: './mine.ts', faults: 'kill,moonquake' }, /^--faults: "moonquake" is not a fault; there are kill, /],
+  [{ faults: 'failover' }, /^--faults: failover makes no sense here: /],
+  [{ locks: 'redlock' }, /^redlock goes together with nothing else of this campaign$/],
+])('%j is refused with the reason', (typed, line) => {
+  expect(() => cellsOf(askCells(typed, {}, [], CWD))).toThrow(line);
+});
+
+test('a fault that makes no sense on one topology is left out there', () => {
+  const cells = cellsOf(askCells({ topologies: 'single,sentinel', faults: 'failover,pause' }, {}, [], CWD));
+  expect(cells.map(({ topology, nemesis }) => `${topology} ${nemesis}`)).toEqual([
+    'single pause',
+    'sentinel failover',
+    'sentinel pause',
+  ]);
+});
+
 test('faults that are struck at once are a cell of their own', () => {
   const cells = cellsOf(askCells({}, { lock: 'set-nx-px', nemesis: 'kill,pause:client', lease: '2s' }, [], CWD));
   expect(cells.map(({ nemesis }) => nemesis)).toEqual(['kill,pause:client', 'kill', 'pause:client']);

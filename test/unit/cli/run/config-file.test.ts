@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { HUNT, type HuntFlags } from '../../../../cli/hunt/flags.js';
 import { readConfigFile, withConfig } from '../../../../cli/run/config-file.js';
 import { parseFlags, parseRunFlags } from '../../../../cli/run/flags.js';
@@ -101,7 +101,35 @@ describe('what it says', () => {
     expect(invocation.given('lease')).toBe(true);
     expect(invocation.argv).toContain('--no-config');
     expect(parseRunFlags(invocation.argv).flags).toEqual(flags);
+    // Once each: what repeats the run is read by people, too.
+    expect(invocation.argv.filter((flag) => flag.startsWith('--time-limit'))).toEqual(['--time-limit']);
     expect((await run('--plan', 'plan.json')).flags).toMatchObject({ plan: 'plan.json', nemesis: 'default' });
+  });
+
+  test('directives of both count', async () => {
+    write(`repo/${NAME}`, "export default { redisConf: { maxmemory: '10mb' } };\n");
+    const { flags } = await run('--redis-conf', 'appendonly=yes');
+    expect(flags.redisConf).toEqual([
+      ['maxmemory', '10mb'],
+      ['appendonly', 'yes'],
+    ]);
+  });
+
+  test('what it prints goes to standard error, where no program reads a verdict', async () => {
+    const printed = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const)
+      vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+        printed[stream] += text;
+        return true;
+      });
+    try {
+      write(`repo/${NAME}`, "process.stdout.write('held\\n');\nexport default { lock: 'fenced' };\n");
+      expect((await read('repo'))?.settings).toEqual({ lock: 'fenced' });
+      process.stdout.write('after\n');
+    } finally {
+      vi.restoreAllMocks();
+    }
+    expect(printed).toEqual({ stdout: 'after\n', stderr: 'held\n' });
   });
 
   test('a command that shares only some of it leaves out the rest, but not what nobody knows', async () => {

@@ -25,7 +25,7 @@ describe.each(Object.entries(libraries))('%s', (_name, library) => {
 
 test('what is not available is refused by name, with the remedy', async () => {
   await expect(load({ installedAs: 'redlock-4', nodeMajorMin: 22 }, 'v20.1.2')).rejects.toThrow(
-    /^redlock@4\S+ needs Node.js 22 or newer, and this is v20.1.2$/,
+    /^redlock@4\S+: it needs Node.js 22 or newer, and this is v20.1.2$/,
   );
   const missing = { installedAs: 'redlock-9' };
   expect(installedVersion(missing)).toBeUndefined();
