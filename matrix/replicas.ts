@@ -11,6 +11,7 @@ import {
   reentrantMutex,
   row,
   waitReplicated,
+  waitsForTheDisk,
 } from './columns.js';
 
 export const replicaRows: readonly Cell[] = [
@@ -37,6 +38,19 @@ export const replicaRows: readonly Cell[] = [
       elsewhere([fencedMutex], 'replica'),
       'harm',
       'the counter of the promoted replica is behind, and gives a token again',
+    ],
+    [
+      elsewhere([waitsForTheDisk], 'replica'),
+      'exclusion',
+      'the grant is on the disks of the primary and of one replica (WAITAOF 1 1), and the other one is promoted',
+      play('waitaof-one-replica-is-not-enough'),
+    ],
+  ]),
+  ...row('promoted-replica-has-had-no-sync', play('promoted-before-its-first-sync'), [
+    [
+      elsewhere([plainMutex, reentrantMutex], 'sentinel'),
+      'exclusion',
+      'it took the place of another one and is promoted before its first sync is done: empty',
     ],
   ]),
   ...row('promoted-replica-has-a-released-lock', play('released-lock-comes-back'), [

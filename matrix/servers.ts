@@ -78,9 +78,16 @@ export const serverRows: readonly Cell[] = [
   ]),
   ...row('restart-with-every-write-on-disk', flags('--nemesis', 'kill', '--persistence', 'aof-always'), [
     [
-      [plainMutex, reentrantMutex, waitReplicated, onRedlock, ...published, publishedMutex, fencedMutex],
+      [plainMutex, reentrantMutex, waitReplicated, onRedlock, ...publishedExceptRedlock4, publishedMutex, fencedMutex],
       'safe',
       noServerForgets,
+    ],
+    [
+      [redlock4],
+      'safe',
+      `${noServerForgets}, as long as nobody extends: an extension that finds no majority, for one node is down and another one was when it was last extended, unlocks every node that answers and tries again for two seconds, while its client works on and the next one is granted`,
+      // With bounds for holds no client extends.
+      flags('--nemesis', 'kill', '--persistence', 'aof-always', '--hold', '0.1x..0.7x'),
     ],
   ]),
   ...row('power-cut-with-a-log-synced-each-second', afterAPowerCut('aof-everysec'), [
@@ -95,6 +102,9 @@ export const serverRows: readonly Cell[] = [
   ]),
   ...row('power-cut-with-every-write-synced', afterAPowerCut('aof-always'), [
     [[plainMutex, reentrantMutex, onRedlock], 'safe', 'a grant was synced before it was answered'],
+  ]),
+  ...row('power-cut-of-one-of-a-bare-majority', play('redlock-node-restarts-late-after-a-power-cut'), [
+    [[onRedlock], 'safe', 'it stays away until every lease that it may have granted is over: delayed restarts'],
   ]),
   ...row('node-hangs', flags('--workload', 'renewal', ...plan('a-node-hangs'), '--lease', '1500ms'), [
     [[onRedlock, ...published], 'safe', 'a command to a node that hangs fails in time, and the others are a majority'],

@@ -14,6 +14,7 @@ import { obituaryOf } from './last-words.js';
 import { mendLog } from './mend-log.js';
 import { monitor } from './monitor.js';
 import { DeploymentError } from './ready.js';
+import { fieldsOf } from './reply-fields.js';
 import { clockMsIn, versionIn } from './server-info.js';
 import { ServerProcess } from './server-process.js';
 import { unforgiving } from './unforgiving.js';
@@ -192,6 +193,10 @@ export class RedisServer implements ServerNode {
     this.current?.signal('SIGKILL');
     await this.current?.exited;
     await this.host.exec(['rm', '-rf', SOCKET, DISK_RECORD]);
+  }
+
+  async fields(...argv: (string | number)[]): Promise<ReadonlyMap<string, string>[]> {
+    return fieldsOf(await this.command(...argv));
   }
 
   async command(...argv: (string | number)[]): Promise<unknown> {

@@ -128,8 +128,9 @@ async function whatIsMissing(nodes: readonly ServerNode[], sentinels: readonly S
 }
 
 async function sentinelTrouble(node: ServerNode, replicas: number, others: number): Promise<string | undefined> {
-  const reply = await node.command('SENTINEL', 'MASTER', MASTER_NAME).catch((error: Error) => [error.message]);
-  const facts = pairs(reply);
+  const told = await node.fields('SENTINEL', 'MASTER', MASTER_NAME).catch((error: Error) => error);
+  if (told instanceof Error) return `${node.name} does not tell of the primary: ${told.message}`;
+  const facts = told[0] ?? new Map<string, string>();
   if (facts.get('flags') !== 'master') return `${node.name} sees the primary as "${facts.get('flags')}"`;
   if (facts.get('num-slaves') !== String(replicas))
     return `${node.name} knows ${facts.get('num-slaves')} of ${replicas} replicas`;
@@ -137,11 +138,6 @@ async function sentinelTrouble(node: ServerNode, replicas: number, others: numbe
   if (known !== String(others)) return `${node.name} knows ${known} of ${others} other Sentinels`;
   const quorum = await node.command('SENTINEL', 'CKQUORUM', MASTER_NAME).catch((error: Error) => error.message);
   return String(quorum).startsWith('OK') ? undefined : `${node.name}: ${String(quorum)}`;
-}
-
-function pairs(reply: unknown): Map<string, string> {
-  const flat = Array.isArray(reply) ? reply.map(String) : [];
-  return new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])));
 }
 
 /** Never written to its file, so told after every start: without them a returning primary stays one for 10 s. */

@@ -120,6 +120,10 @@ export abstract class ServiceServer implements ServerNode {
     return this.onlyRedis('a Redis command');
   }
 
+  fields(): Promise<ReadonlyMap<string, string>[]> {
+    return this.onlyRedis('a Redis command');
+  }
+
   monitor(): Promise<Monitoring> {
     return this.onlyRedis('MONITOR');
   }

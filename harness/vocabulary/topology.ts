@@ -50,6 +50,11 @@ export interface ServerNode {
   /** One command through the channel that no fault cuts; bounded in time. Rejects when the server is dead or stopped. */
   command(...argv: (string | number)[]): Promise<unknown>;
   /**
+   * As `command`, where the answer tells names and values in turn: a map of them, or one for each where it is a list of such.
+   * Names in lower case.
+   */
+  fields(...argv: (string | number)[]): Promise<ReadonlyMap<string, string>[]>;
+  /**
    * Follows every command that the server runs, in its order (MONITOR), through that channel. A server that is started again
    * listens for its clients only once somebody follows it again who has let them in before (`Monitoring.letClientsIn`).
    */

@@ -87,7 +87,7 @@ function anySentinel(context: NemesisContext): ServerNode {
 async function knowsAnHeir(sentinel: ServerNode, masterName: string, context: NemesisContext): Promise<void> {
   let told: string[] = [];
   const knowsOne = async () => {
-    const replicas = ((await sentinel.command('SENTINEL', 'REPLICAS', masterName)) as unknown[][]).map(fieldsIn);
+    const replicas = await sentinel.fields('SENTINEL', 'REPLICAS', masterName);
     told = replicas.map((one) => `${one.get('name')}: ${one.get('flags')}, link ${one.get('master-link-status')}`);
     const isFit = (one: ReadonlyMap<string, string>) =>
       one.get('flags') === 'slave' &&
@@ -116,15 +116,9 @@ async function ownPeriods(node: ServerNode): Promise<Grip> {
   return { proof: await set(PERIODS_MS), effects: [], heal: () => set(before) };
 }
 
-async function periodsMs(node: ServerNode): Promise<Map<string, string>> {
-  const told = await node.command('SENTINEL', 'DEBUG');
-  return fieldsIn(Array.isArray(told) ? told : []);
-}
-
-/** Names in lower case and what follows each. */
-function fieldsIn(flat: readonly unknown[]): Map<string, string> {
-  const names = flat.filter((_, at) => at % 2 === 0);
-  return new Map(names.map((name, nth) => [String(name).toLowerCase(), String(flat[2 * nth + 1])]));
+async function periodsMs(node: ServerNode): Promise<ReadonlyMap<string, string>> {
+  const [told] = await node.fields('SENTINEL', 'DEBUG');
+  return told ?? new Map();
 }
 
 /** The sub-command's options are in no `COMMAND INFO`: its help names them. */

@@ -74,24 +74,36 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
     FIRST_RUN_MS,
   );
 
-  /** Each while others are in force. */
-  const OVERLAPPING = [
-    { atMs: 300, fault: 'delay', target: { names: ['r1'] }, forMs: 16_000, args: { delayMs: 5 } },
-    { atMs: 1_500, fault: 'pause', target: { names: ['c1'] }, forMs: 5_000 },
-    { atMs: 2_500, fault: 'partition', target: { names: ['c2'] }, forMs: 5_000 },
-    { atMs: 4_000, fault: 'power-cut', target: { names: ['r1'] }, forMs: 1_000 },
-    { atMs: 6_500, fault: 'reset', target: { names: ['c3'] }, forMs: 4_000 },
-    { atMs: 8_000, fault: 'kill', target: { names: ['c1'] }, forMs: 4_000 },
-    { atMs: 9_000, fault: 'reset-on-reply', target: { names: ['c2'] }, forMs: 7_000 },
-  ];
+  const names = (...who: string[]) => ({ names: who });
+  /** By topology: each while others are in force. What changes as planned waits until all servers are whole. */
+  const OVERLAPPING = {
+    single: [
+      { atMs: 300, fault: 'delay', target: names('r1'), forMs: 16_000, args: { delayMs: 5 } },
+      { atMs: 1_500, fault: 'pause', target: names('c1'), forMs: 5_000 },
+      { atMs: 2_500, fault: 'partition', target: names('c2'), forMs: 5_000 },
+      { atMs: 4_000, fault: 'power-cut', target: names('r1'), forMs: 1_000 },
+      { atMs: 6_500, fault: 'reset', target: names('c3'), forMs: 4_000 },
+      { atMs: 8_000, fault: 'kill', target: names('c1'), forMs: 4_000 },
+      { atMs: 9_000, fault: 'reset-on-reply', target: names('c2'), forMs: 7_000 },
+    ],
+    cluster: [
+      { atMs: 300, fault: 'delay', target: names('c1'), forMs: 15_000, args: { delayMs: 5 } },
+      { atMs: 600, fault: 'pause', target: names('c2'), forMs: 6_000 },
+      { atMs: 900, fault: 'move-slot', target: names('r1'), forMs: 6_000, args: { until: 'migrating' } },
+      { atMs: 3_000, fault: 'partition', target: names('c3'), forMs: 3_000 },
+      { atMs: 9_500, fault: 'kill', target: names('c2'), forMs: 6_000 },
+      { atMs: 10_000, fault: 'cluster-failover', target: 'primary', forMs: 4_000 },
+    ],
+  };
 
-  it(
-    'has faults of links and disks beside cuts, stops and kills, and heals each',
-    async () => {
+  it.each(Object.entries(OVERLAPPING))(
+    'on %s has faults of links, disks and plans beside cuts, stops and kills, and heals each',
+    async (topology, steps) => {
       const file = join(freshFolder(), 'plan.json');
-      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps: OVERLAPPING }));
-      const flags = ['--topology', 'single', '--lock', 'set-nx-px', '--clients', '3', '--keys', '2', '--plan', file];
-      const whole = start([...inContainers, ...flags, '--persistence', 'aof-always', '--time-limit', '18s']);
+      writeFileSync(file, JSON.stringify({ version: 1, seed: 1, steps }));
+      const flags = ['--topology', topology, '--lock', 'set-nx-px', '--clients', '3', '--keys', '2', '--plan', file];
+      const limit = `${Math.max(...steps.map(({ atMs, forMs }) => atMs + forMs)) + 1_000}ms`;
+      const whole = start([...inContainers, ...flags, '--persistence', 'aof-always', '--time-limit', limit]);
       await whole.ended;
       const told = `${whole.output()}\n${whole.errors()}`;
       const records = historyOf(whole).filter((event) => event.type === 'fault');
@@ -101,7 +113,7 @@ describe.runIf(noDocker === undefined)('a run in containers', () => {
           .map(({ fault }) => fault)
           .sort();
       expect([...of('failed'), ...of('refused')], told).toEqual([]);
-      const all = OVERLAPPING.map(({ fault }) => fault).sort();
+      const all = steps.map(({ fault }) => fault).sort();
       expect(of('strike'), told).toEqual(all);
       expect(of('heal'), told).toEqual(all);
       let inForce = 0;

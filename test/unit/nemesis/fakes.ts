@@ -5,6 +5,7 @@
 import { type Duplex, PassThrough } from 'node:stream';
 import { Ledger } from '../../../harness/record/facts/ledger.js';
 import { createRandom } from '../../../harness/runtimes/random.js';
+import { fieldsOf } from '../../../harness/topologies/reply-fields.js';
 import type { ClientTarget, FaultContext } from '../../../harness/vocabulary/faults.js';
 import type { FaultRecord, HistoryBody, HistoryEvent } from '../../../harness/vocabulary/history.js';
 import type {
@@ -337,6 +338,10 @@ export class FakeNode implements ServerNode {
     if ((await this.process.state()) !== 'dead') throw new Error(`${this.name} must be dead`);
     this.forgotten++;
     this.keys.clear();
+  }
+
+  async fields(...argv: (string | number)[]): Promise<ReadonlyMap<string, string>[]> {
+    return fieldsOf(await this.command(...argv));
   }
 
   async command(...argv: (string | number)[]): Promise<unknown> {
