@@ -90,10 +90,14 @@ function between(earlier: Attempt, from: Node, later: Attempt, to: Node): string
   const ranNs = later.stored.get(to.name)!;
   const cameNs = earlier.reached.get(to.name);
   if (cameNs !== undefined && cameNs <= ranNs) return lostBy(earlier, later, to);
+  return [replacing(from, earlier.stored.get(from.name)!, to, ranNs)];
+}
+
+/** Why a node lacked at an instant what another one had made before: which of the two had been promoted later. */
+function replacing(from: Node, madeNs: number, to: Node, lackedNs: number): string {
   const promotedNs = (node: Node, byNs: number) => node.promotedNs.findLast((ns) => ns <= byNs) ?? -1;
-  // What the first one became after its grant, another grant's primary say, tells nothing of this one.
-  const wasNewer = promotedNs(from, earlier.stored.get(from.name)!) > promotedNs(to, ranNs);
-  return wasNewer ? ['split-brain'] : ['failover-lost-write'];
+  // What the first one became afterwards, another grant's primary say, tells nothing of this one.
+  return promotedNs(from, madeNs) > promotedNs(to, lackedNs) ? 'split-brain' : 'failover-lost-write';
 }
 
 /** How the earlier grant was lost on a node by the time at which the later one was made there. */
@@ -217,9 +221,12 @@ export function trueTokenCauses(earlier: LivedHold, later: LivedHold, lived: Liv
 
 /** The later grant's token was counted up before that was asked for; what befell the lock did not befall the count. */
 function drawnEarly(one: LivedHold['draw'], other: LivedHold['draw'], lived: Lived): Set<string> {
-  if (!one || !other || one.node !== other.node) return new Set();
-  if (other.ns < one.ns) return new Set(['token-drawn-early']);
-  return countLost(lived.nodes.find(({ name }) => name === one.node)!, one.ns, other.ns);
+  if (!one || !other) return new Set();
+  const [from, to] = [one, other].map(({ node }) => lived.nodes.find(({ name }) => name === node)!) as [Node, Node];
+  if (other.ns < one.ns) return new Set(from === to ? ['token-drawn-early'] : []);
+  const lost = countLost(to, one.ns, other.ns);
+  // It came to no more than the first one, so it was without that: it never had it, if it did not lose it.
+  return from === to || lost.size > 0 ? lost : new Set([replacing(from, one.ns, to, other.ns)]);
 }
 
 /** How a node lost the count between the two instants. */
