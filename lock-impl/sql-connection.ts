@@ -85,6 +85,6 @@ export function addressed(
 }
 
 /** Whether an error is this refusal. */
-export function isRefusal(error: unknown, reason: string): boolean {
+export function isRefusedAs(error: unknown, reason: string): boolean {
   return error instanceof Error && error.message === refused(reason).message;
 }

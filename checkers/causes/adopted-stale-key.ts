@@ -36,7 +36,7 @@ import type { Cause, Hold } from '../../harness/vocabulary/verdict.js';
 import { acquiresOf } from './asks.js';
 import { isBelieved } from './believed.js';
 import { ONE_OWNER } from './never-stored.js';
-import { kindOf, type OwnStore, ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
+import { formOf, type OwnStore, ownStoresOf, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 
 /** What a client had stored before its acquire began, and what became of it. */
 interface Kept {
@@ -102,11 +102,11 @@ function outlastsAcquire(
   const stored = observations.line(by.script?.line ?? by.line) as CommandObservation;
   const acquireAt = acquiresOf(history, key);
   const first = acquireAt(by.client!, stored.atNs);
-  const kind = kindOf(stored);
+  const kind = formOf(stored);
   // What is read sooner may be another try of the acquire that stored it.
   for (const [, command] of observations.commands(stored.atNs + READ_WITHIN_NS, fromNs + READ_WITHIN_NS)) {
     const { client, argv, atNs } = command;
-    if (!isOwn(client) || kindOf(command) !== kind || !argv.includes(owner)) continue;
+    if (!isOwn(client) || formOf(command) !== kind || !argv.includes(owner)) continue;
     const acquire = acquireAt(client!, atNs);
     if (acquire !== undefined && acquire !== first) return true;
   }

@@ -45,7 +45,7 @@ import type { Hold } from '../../harness/vocabulary/verdict.js';
 import { isBelieved } from './believed.js';
 import { EvidenceWindows } from './evidence-windows.js';
 import { keptItsData, wasReplicaThroughout } from './meanwhile.js';
-import { kindOf, ownStoresOf, PARTED_NS, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
+import { formOf, ownStoresOf, PARTED_NS, READ_WITHIN_NS, RelatedKeys } from './own-stores.js';
 import { StoredOwners } from './stored-owners.js';
 import { isSeenFromTheStart, lineAfter, mayBeOfAttempt, whyNoVote } from './votes.js';
 
@@ -182,7 +182,7 @@ class Search {
       }
       const here = new Set(stores.map(({ form }) => form));
       forms = forms ? forms.filter((form) => here.has(form)) : [...here];
-      for (const { key, request } of stores) if (key === hold.key) kinds.add(this.kindOf(request));
+      for (const { key, request } of stores) if (key === hold.key) kinds.add(this.formOf(request));
       clients.add(this.owners.slotOf(hold.client));
       shownBy++;
     }
@@ -196,11 +196,11 @@ class Search {
     const asked = evidence.nodes.flatMap((node) =>
       evidence.writes(node, hold.key).filter((write) => mayBeOfAttempt(write, hold, evidence)),
     );
-    return asked.length > 0 && asked.every(({ observation }) => kinds.has(this.kindOf(observation)));
+    return asked.length > 0 && asked.every(({ observation }) => kinds.has(this.formOf(observation)));
   }
 
-  private kindOf(line: number): string {
-    return kindOf(this.input.observations.line(line) as CommandObservation);
+  private formOf(line: number): string {
+    return formOf(this.input.observations.line(line) as CommandObservation);
   }
 
   private suffices(nodes: number): boolean {

@@ -76,7 +76,7 @@ function storedUnder(key: string, node: string, reading: ServerReading, hold: Ho
 }
 
 /** The command; of a script with how many keys and arguments, for the same one is sent by its text and by its hash. */
-export function kindOf({ argv }: CommandObservation): string {
+export function formOf({ argv }: CommandObservation): string {
   const name = argv[0]!.toUpperCase();
   return isScript(name) ? `script ${argv[2]} ${argv.length}` : name;
 }

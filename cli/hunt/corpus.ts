@@ -5,7 +5,7 @@
  */
 import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { Random } from '../../harness/vocabulary/time.js';
-import type { HuntSchedule } from './hunt.js';
+import type { HuntSchedule } from './hunt-schedule.js';
 
 type TimedStep = PlanStep & { atMs: number };
 

@@ -5,13 +5,13 @@
 
 import fc from 'fast-check';
 import { createRandom } from '../../harness/runtimes/random.js';
-import type { PlanStep } from '../../harness/vocabulary/faults.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { mayBeLeftOut, type PlanTopology, searchArbitrary, searchedAs } from '../../nemesis/index.js';
 import { UsageError } from '../common/errors.js';
 import type { WorkShard } from '../common/values.js';
 import { Corpus } from './corpus.js';
 import type { KeptOrder } from './exhaustive/course.js';
+import type { HuntSchedule } from './hunt-schedule.js';
 import { type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
 import { type Shrunk, shrinkSchedule } from './shrink.js';
 import { EndlessScheduleError, type WorldProcess } from './world-process.js';
@@ -73,15 +73,6 @@ export interface HuntTotals {
   struckHolds: number;
   /** What every lock breaks by here: found once, and left out from then on. */
   leftOut: string[];
-}
-
-/** One of a hunt's, counted from 1 on. */
-export interface HuntSchedule {
-  number: number;
-  seed: number;
-  steps: PlanStep[];
-  /** The number of the one that it was made of; absent: it was drawn. */
-  madeOf?: number;
 }
 
 const SEEDS = 2 ** 31;

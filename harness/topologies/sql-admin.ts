@@ -3,7 +3,7 @@
 export type SqlRow = Record<string, unknown>;
 
 /** A connection of a database's own client library. */
-export interface SqlConnection {
+export interface AdminConnection {
   /** The rows. Bounded in time. */
   query(sql: string, values: readonly unknown[]): Promise<SqlRow[]>;
   /** At once; never rejects. */
@@ -13,12 +13,12 @@ export interface SqlConnection {
 }
 
 export class SqlAdmin {
-  private connection: Promise<SqlConnection> | undefined;
+  private connection: Promise<AdminConnection> | undefined;
   private last: Promise<unknown> = Promise.resolve();
 
   /** `isAnswer`: whether an error is what the server answered, after which the connection is as good as before. */
   constructor(
-    private readonly connect: () => Promise<SqlConnection>,
+    private readonly connect: () => Promise<AdminConnection>,
     private readonly isAnswer: (error: unknown) => boolean,
   ) {}
 
@@ -46,7 +46,7 @@ export class SqlAdmin {
     }
   }
 
-  private open(): Promise<SqlConnection> {
+  private open(): Promise<AdminConnection> {
     const opened = this.connect();
     const forget = () => {
       if (this.connection === opened) this.connection = undefined;

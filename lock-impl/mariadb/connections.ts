@@ -8,7 +8,7 @@ import { addressed, type SqlConnection, sqlConnection } from '../sql-connection.
 type Answer = { rows: Record<string, unknown>[]; changed: number };
 export type MariaConnection = SqlConnection<Answer>;
 
-export const TOPOLOGIES = ['mariadb', 'mariadb-semi-sync', 'mariadb-single'];
+export const MARIADB_TOPOLOGIES = ['mariadb', 'mariadb-semi-sync', 'mariadb-single'];
 
 /** What a server that is going answers with: shutdown, killed; it may have committed. */
 const GOING = new Set(['ER_SERVER_SHUTDOWN', 'ER_CONNECTION_KILLED', 'ER_QUERY_INTERRUPTED']);
@@ -22,7 +22,7 @@ export async function loadMysql() {
 }
 
 /** Connects to `where`: to the primary unless given. Rejects with a refusal. */
-export async function connect(access: TopologyAccess, where?: Endpoint): Promise<MariaConnection> {
+export async function connectMariadb(access: TopologyAccess, where?: Endpoint): Promise<MariaConnection> {
   const { host, port, user, password } = addressed(access, 'mariadb', 'MariaDB', where);
   const { createConnection } = await loadMysql();
   const open = async (end: (why: string) => void) => {

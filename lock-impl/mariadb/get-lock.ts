@@ -2,19 +2,19 @@
 import type { LockDefinition, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { Endpoint } from '../../harness/vocabulary/topology.js';
 import { type LockSession, type SessionLock, sessionLock } from '../session-lock.js';
-import { connect, loadMysql, TOPOLOGIES } from './connections.js';
+import { connectMariadb, loadMysql, MARIADB_TOPOLOGIES } from './connections.js';
 
 interface GetLock extends Pick<SessionLock, 'name' | 'server'> {
   /** Where it makes sense; on all of MariaDB's unless given. */
   topologies?: readonly string[];
 }
 
-export function getLock({ topologies = TOPOLOGIES, ...rest }: GetLock): LockDefinition {
+export function getLock({ topologies = MARIADB_TOPOLOGIES, ...rest }: GetLock): LockDefinition {
   return sessionLock({ ...rest, topologies, load: loadMysql, connect: session });
 }
 
 async function session(access: TopologyAccess, where?: Endpoint): Promise<LockSession> {
-  const maria = await connect(access, where);
+  const maria = await connectMariadb(access, where);
   return {
     ended: maria.ended,
     end: maria.end,

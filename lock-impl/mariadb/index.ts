@@ -1,6 +1,6 @@
 /** Locks on MariaDB. */
 import { type BuiltinLock, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
-import { TOPOLOGIES as topologies } from './connections.js';
+import { MARIADB_TOPOLOGIES } from './connections.js';
 
 export const mariadbLocks: Record<string, BuiltinLock> = {
   'mariadb-row': {
@@ -10,7 +10,7 @@ export const mariadbLocks: Record<string, BuiltinLock> = {
     summary:
       'MariaDB: a row with owner, expiry and a counter, taken by an UPDATE if it is still what was read; the counter is the fencing token',
     claims: 'exclusion and rising tokens while the server keeps what it committed; an asynchronous failover loses it',
-    topologies,
+    topologies: MARIADB_TOPOLOGIES,
   },
   'mariadb-row-plain': {
     module: './mariadb/mariadb-row-plain.js',
@@ -18,7 +18,7 @@ export const mariadbLocks: Record<string, BuiltinLock> = {
     forms: WITH_EXTEND,
     summary: 'mariadb-row without its fencing tokens',
     claims: 'as mariadb-row, for resources that check nothing',
-    topologies,
+    topologies: MARIADB_TOPOLOGIES,
   },
   'mariadb-get-lock': {
     module: './mariadb/mariadb-get-lock.js',
@@ -26,7 +26,7 @@ export const mariadbLocks: Record<string, BuiltinLock> = {
     forms: ONE_TRY,
     summary: "MariaDB: GET_LOCK, a session's lock, which is kept alive",
     claims: 'exclusion while the server runs; a failover forgets it, however replicas are told; no tokens',
-    topologies,
+    topologies: MARIADB_TOPOLOGIES,
   },
   'mariadb-get-lock-anywhere': {
     module: './mariadb/mariadb-get-lock-anywhere.js',
@@ -44,7 +44,7 @@ export const mariadbLocks: Record<string, BuiltinLock> = {
     forms: ONE_TRY,
     summary: 'MariaDB: a SELECT, then an UPDATE that does not ask again',
     claims: 'nothing: two clients that read at once both hold it; mariadb-row is its twin',
-    topologies,
+    topologies: MARIADB_TOPOLOGIES,
     lacks: ['ownership'],
   },
 };

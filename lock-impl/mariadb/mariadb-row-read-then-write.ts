@@ -1,6 +1,10 @@
 /** `mariadb-row` in two statements: a SELECT ("is it free?"), then an UPDATE that does not ask again. */
 import { readThenWriteLock } from '../row-lock.js';
-import { TOPOLOGIES } from './connections.js';
-import { openRows } from './rows.js';
+import { MARIADB_TOPOLOGIES } from './connections.js';
+import { openMariadbRows } from './rows.js';
 
-export default readThenWriteLock({ name: 'mariadb-row-read-then-write', topologies: TOPOLOGIES, open: openRows });
+export default readThenWriteLock({
+  name: 'mariadb-row-read-then-write',
+  topologies: MARIADB_TOPOLOGIES,
+  open: openMariadbRows,
+});

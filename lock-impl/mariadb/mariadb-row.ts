@@ -1,6 +1,6 @@
 /** `rowLock` on MariaDB. */
 import { rowLock } from '../row-lock.js';
-import { TOPOLOGIES } from './connections.js';
-import { openRows } from './rows.js';
+import { MARIADB_TOPOLOGIES } from './connections.js';
+import { openMariadbRows } from './rows.js';
 
-export default rowLock({ name: 'mariadb-row', topologies: TOPOLOGIES, open: openRows });
+export default rowLock({ name: 'mariadb-row', topologies: MARIADB_TOPOLOGIES, open: openMariadbRows });

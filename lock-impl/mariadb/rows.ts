@@ -7,8 +7,8 @@
  */
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { BlindRowStore } from '../row-lock.js';
-import { isRefusal, kept } from '../sql-connection.js';
-import { connect, loadMysql, type MariaConnection } from './connections.js';
+import { isRefusedAs, kept } from '../sql-connection.js';
+import { connectMariadb, loadMysql, type MariaConnection } from './connections.js';
 
 const LEASE = 'UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND';
 const MAKE = 'INSERT IGNORE INTO lock_rows (lock_key) VALUES (?)';
@@ -27,9 +27,9 @@ const OVERWRITE = `
 /** The error of a row that somebody else is about to change. */
 const LOCKED = 'ER_LOCK_WAIT_TIMEOUT';
 
-export async function openRows(access: TopologyAccess): Promise<() => Promise<BlindRowStore>> {
+export async function openMariadbRows(access: TopologyAccess): Promise<() => Promise<BlindRowStore>> {
   await loadMysql();
-  const connection = kept(() => connect(access));
+  const connection = kept(() => connectMariadb(access));
   return async () => rows(await connection());
 }
 
@@ -45,7 +45,7 @@ function rows(maria: MariaConnection): BlindRowStore {
       try {
         return (await changes(TAKE, [owner, microseconds(leaseMs), key, token])) ? token + 1 : undefined;
       } catch (error) {
-        if (isRefusal(error, LOCKED)) return undefined;
+        if (isRefusedAs(error, LOCKED)) return undefined;
         throw error;
       }
     },

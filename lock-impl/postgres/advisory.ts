@@ -2,8 +2,8 @@
 import type { LockDefinition, TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { Endpoint } from '../../harness/vocabulary/topology.js';
 import { type LockSession, type SessionLock, sessionLock } from '../session-lock.js';
-import { isRefusal } from '../sql-connection.js';
-import { connect, loadPg, TOPOLOGIES } from './connections.js';
+import { isRefusedAs } from '../sql-connection.js';
+import { connectPostgres, loadPg, POSTGRES_TOPOLOGIES } from './connections.js';
 
 interface Advisory extends Pick<SessionLock, 'name' | 'server'> {
   /** Of the session, or of a transaction that is kept open under the lock. */
@@ -16,13 +16,13 @@ interface Advisory extends Pick<SessionLock, 'name' | 'server'> {
 const NOT_AVAILABLE = '55P03';
 
 /** Its time-out is `idle_session_timeout`, or its like within a transaction. */
-export function advisoryLock({ of, topologies = TOPOLOGIES, ...rest }: Advisory): LockDefinition {
+export function advisoryLock({ of, topologies = POSTGRES_TOPOLOGIES, ...rest }: Advisory): LockDefinition {
   const open = (access: TopologyAccess, where?: Endpoint) => session(access, of === 'transaction', where);
   return sessionLock({ ...rest, topologies, load: loadPg, connect: open });
 }
 
 async function session(access: TopologyAccess, inTransaction: boolean, where?: Endpoint): Promise<LockSession> {
-  const pg = await connect(access, where);
+  const pg = await connectPostgres(access, where);
   const take = inTransaction ? 'pg_advisory_xact_lock' : 'pg_advisory_lock';
   const timeout = inTransaction ? 'idle_in_transaction_session_timeout' : 'idle_session_timeout';
   return {
@@ -39,7 +39,7 @@ async function session(access: TopologyAccess, inTransaction: boolean, where?: E
         await pg.query(`SELECT ${take}(hashtextextended($1, 0))`, [key], patienceMs);
         return true;
       } catch (error) {
-        if (!isRefusal(error, NOT_AVAILABLE)) throw error;
+        if (!isRefusedAs(error, NOT_AVAILABLE)) throw error;
         // Its transaction has failed.
         if (inTransaction) pg.end();
         return false;

@@ -7,7 +7,7 @@ import { addressed, type SqlConnection, sqlConnection } from '../sql-connection.
 type PgRow = Record<string, unknown>;
 export type PgConnection = SqlConnection<PgRow[]>;
 
-export const TOPOLOGIES = ['postgres', 'postgres-sync', 'postgres-single'];
+export const POSTGRES_TOPOLOGIES = ['postgres', 'postgres-sync', 'postgres-single'];
 
 /** The client library, an optional peer of this package. A lock loads it before it is ready, for that takes time. */
 export async function loadPg() {
@@ -18,7 +18,7 @@ export async function loadPg() {
 }
 
 /** Connects to `where`: to the primary unless given. Rejects with a refusal. */
-export async function connect(access: TopologyAccess, where?: Endpoint): Promise<PgConnection> {
+export async function connectPostgres(access: TopologyAccess, where?: Endpoint): Promise<PgConnection> {
   const { host, port, user, password } = addressed(access, 'postgres', 'PostgreSQL', where);
   const pg = await loadPg();
   const client = new pg.Client({

@@ -1,6 +1,6 @@
 /** Locks on PostgreSQL. */
 import { type BuiltinLock, ONE_TRY, WITH_EXTEND } from '../builtin-lock.js';
-import { TOPOLOGIES as topologies } from './connections.js';
+import { POSTGRES_TOPOLOGIES } from './connections.js';
 
 export const postgresLocks: Record<string, BuiltinLock> = {
   'pg-row': {
@@ -11,7 +11,7 @@ export const postgresLocks: Record<string, BuiltinLock> = {
       'PostgreSQL: a row with owner, expiry and a counter, taken by SKIP LOCKED; the counter is the fencing token',
     claims:
       'exclusion and rising tokens while the server keeps what it committed; a failover without synchronous replication loses it',
-    topologies,
+    topologies: POSTGRES_TOPOLOGIES,
   },
   'pg-row-plain': {
     module: './postgres/pg-row-plain.js',
@@ -19,7 +19,7 @@ export const postgresLocks: Record<string, BuiltinLock> = {
     forms: WITH_EXTEND,
     summary: 'pg-row without its fencing tokens',
     claims: 'as pg-row, for resources that check nothing',
-    topologies,
+    topologies: POSTGRES_TOPOLOGIES,
   },
   'pg-advisory': {
     module: './postgres/pg-advisory.js',
@@ -27,7 +27,7 @@ export const postgresLocks: Record<string, BuiltinLock> = {
     forms: ONE_TRY,
     summary: 'PostgreSQL: the advisory lock of a session, which is kept alive',
     claims: 'exclusion while the server runs; a failover forgets it; no tokens',
-    topologies,
+    topologies: POSTGRES_TOPOLOGIES,
   },
   'pg-advisory-xact': {
     module: './postgres/pg-advisory-xact.js',
@@ -35,7 +35,7 @@ export const postgresLocks: Record<string, BuiltinLock> = {
     forms: ONE_TRY,
     summary: 'PostgreSQL: the advisory lock of a transaction that is kept open',
     claims: 'as pg-advisory',
-    topologies,
+    topologies: POSTGRES_TOPOLOGIES,
   },
   'pg-advisory-anywhere': {
     module: './postgres/pg-advisory-anywhere.js',
@@ -53,7 +53,7 @@ export const postgresLocks: Record<string, BuiltinLock> = {
     forms: ONE_TRY,
     summary: 'PostgreSQL: a SELECT, then an UPDATE that does not ask again',
     claims: 'nothing: two clients that read at once both hold it; pg-row is its twin',
-    topologies,
+    topologies: POSTGRES_TOPOLOGIES,
     lacks: ['ownership'],
   },
 };

@@ -1,6 +1,6 @@
 /** `rowLock` on PostgreSQL. */
 import { rowLock } from '../row-lock.js';
-import { TOPOLOGIES } from './connections.js';
-import { openRows } from './rows.js';
+import { POSTGRES_TOPOLOGIES } from './connections.js';
+import { openPostgresRows } from './rows.js';
 
-export default rowLock({ name: 'pg-row', topologies: TOPOLOGIES, open: openRows });
+export default rowLock({ name: 'pg-row', topologies: POSTGRES_TOPOLOGIES, open: openPostgresRows });

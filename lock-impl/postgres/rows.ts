@@ -2,7 +2,7 @@
 import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import type { BlindRowStore } from '../row-lock.js';
 import { kept } from '../sql-connection.js';
-import { connect, loadPg, type PgConnection } from './connections.js';
+import { connectPostgres, loadPg, type PgConnection } from './connections.js';
 
 const LEASE = "clock_timestamp() + $3 * interval '1 millisecond'";
 const MAKE = 'INSERT INTO lock_rows (key) VALUES ($1) ON CONFLICT DO NOTHING';
@@ -25,9 +25,9 @@ const OVERWRITE = `
   INSERT INTO lock_rows (key, owner, token, expires) VALUES ($1, $2, 1, ${LEASE})
   ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, token = lock_rows.token + 1, expires = excluded.expires`;
 
-export async function openRows(access: TopologyAccess): Promise<() => Promise<BlindRowStore>> {
+export async function openPostgresRows(access: TopologyAccess): Promise<() => Promise<BlindRowStore>> {
   await loadPg();
-  const connection = kept(() => connect(access));
+  const connection = kept(() => connectPostgres(access));
   return async () => rows(await connection());
 }
 

@@ -1,6 +1,6 @@
 /** A MariaDB server as its failover manager reaches it: over TCP at its own address, as anybody else. */
 import { MariaAdmin } from '../mariadb/admin.js';
-import { ROLE, roleIn, sequenceOf } from '../mariadb/sql.js';
+import { gtidSequenceOf, MARIADB_ROLE, mariadbRoleIn } from '../mariadb/sql.js';
 import type { Saying } from './decide.js';
 import type { Order } from './messages.js';
 import { WatchedDatabase } from './watched.js';
@@ -21,14 +21,14 @@ export class WatchedMariadb extends WatchedDatabase {
 
   protected async saying(): Promise<Saying> {
     const [row] = await this.admin.ask(
-      `SELECT r.*, @@gtid_binlog_pos AS written, @@gtid_current_pos AS current FROM (${ROLE}) r`,
+      `SELECT r.*, @@gtid_binlog_pos AS written, @@gtid_current_pos AS current FROM (${MARIADB_ROLE}) r`,
     );
-    const { role, term } = roleIn(row!);
+    const { role, term } = mariadbRoleIn(row!);
     if (role === 'primary') {
       const writer = Number(String(row!.current).split('-')[1] ?? term);
       return {
         role,
-        offset: sequenceOf(row!.written),
+        offset: gtidSequenceOf(row!.written),
         stream: streamOf(term),
         // Promoted, and not written to yet.
         ...(writer !== term && { formerStream: streamOf(writer) }),
@@ -39,7 +39,7 @@ export class WatchedMariadb extends WatchedDatabase {
       role: 'replica',
       // Whom it is to follow, be it that it cannot reach it now.
       ...(status && { follows: String(status.Master_Host) }),
-      offset: sequenceOf(status?.Gtid_IO_Pos ?? row!.current),
+      offset: gtidSequenceOf(status?.Gtid_IO_Pos ?? row!.current),
       stream: streamOf(term),
     };
   }

@@ -2,13 +2,13 @@
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'mysql2';
 import { loadOptional } from '../optional-package.js';
-import { SqlAdmin, type SqlConnection, type SqlRow } from '../sql-admin.js';
+import { type AdminConnection, SqlAdmin, type SqlRow } from '../sql-admin.js';
 
 /** Whom lock clients log in as. It may not write to a replica. */
-export const USER = 'lock_torture';
+export const MARIADB_USER = 'lock_torture';
 /** Whom replicas and their failover manager log in as. */
 export const OPERATOR = 'lock_torture_operator';
-export const DATABASE = 'locks';
+export const LOCKS_DATABASE = 'locks';
 
 /** `through`: a stream that is open already, as the server's own administrator; or where to connect to, as its operator. */
 type Through = (() => Promise<Duplex>) | { host: string; port: number; password: string };
@@ -23,7 +23,7 @@ export class MariaAdmin extends SqlAdmin {
   }
 }
 
-async function connect(through: Through, timeoutMs: number): Promise<SqlConnection> {
+async function connect(through: Through, timeoutMs: number): Promise<AdminConnection> {
   const options: ConnectionOptions = {
     connectTimeout: timeoutMs,
     ...(typeof through === 'function' ? { user: 'root', stream: await through() } : { user: OPERATOR, ...through }),

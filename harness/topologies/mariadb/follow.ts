@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../../vocabulary/time.js';
 import type { ServiceNews } from '../../vocabulary/topology.js';
-import { DATABASE, type MariaAdmin } from './admin.js';
+import { LOCKS_DATABASE, type MariaAdmin } from './admin.js';
 
 const KEYS = "JSON_TABLE(?, '$[*]' COLUMNS (lock_key varchar(190) COLLATE utf8mb4_bin PATH '$')) AS k";
 
@@ -19,14 +19,14 @@ const SESSIONS = `
 
 /** Numbers are drawn before a commit, so a lower one may be seen later. */
 const CHANGES = `
-  SELECT l.id, l.lock_key, l.owner, l.server FROM ${DATABASE}.lock_log l JOIN ${KEYS} ON k.lock_key = l.lock_key
+  SELECT l.id, l.lock_key, l.owner, l.server FROM ${LOCKS_DATABASE}.lock_log l JOIN ${KEYS} ON k.lock_key = l.lock_key
   WHERE l.id > ? ORDER BY l.id`;
 const SEEN_LATER = 100;
 
 /** How long a key is stored on this server yet, in milliseconds; `id`: of whose session a lock of it is. */
-export const LEFT_MS = `
+export const MARIADB_LEFT_MS = `
   SELECT IS_USED_LOCK(?) AS id, (
-    SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), expires) / 1000 FROM ${DATABASE}.lock_rows
+    SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), expires) / 1000 FROM ${LOCKS_DATABASE}.lock_rows
     WHERE lock_key = ? AND owner <> ''
   ) AS left_ms`;
 
@@ -39,7 +39,7 @@ interface Following {
 }
 
 /** Asks once with every call. */
-export function followLocks(admin: MariaAdmin, following: Following): () => Promise<void> {
+export function followMariadbLocks(admin: MariaAdmin, following: Following): () => Promise<void> {
   const { keys, heard, clock } = following;
   const wanted = JSON.stringify(keys);
   const log = `sessions of ${following.node} (process ${following.runId})`;

@@ -11,8 +11,8 @@ import type { Monitoring, ServerRole, ServiceNews } from '../../vocabulary/topol
 import { DeploymentError } from '../ready.js';
 import { ServiceServer, type ServiceServerOptions } from '../service-server.js';
 import { MariaAdmin, OPERATOR } from './admin.js';
-import { followLocks, LEFT_MS } from './follow.js';
-import { ROLE, roleIn, SCHEMA, SMALL, settingsOf } from './sql.js';
+import { followMariadbLocks, MARIADB_LEFT_MS } from './follow.js';
+import { MARIADB_ROLE, MARIADB_SCHEMA, mariadbRoleIn, mariadbSettings, SMALL } from './sql.js';
 
 export interface MariaServerOptions extends ServiceServerOptions {
   password: string;
@@ -66,13 +66,13 @@ export class MariaServer extends ServiceServer {
   }
 
   async roleNow(): Promise<ServerRole> {
-    const [row] = await this.admin.ask(ROLE);
-    return { ...roleIn(row!), runId: String(this.process.pid) };
+    const [row] = await this.admin.ask(MARIADB_ROLE);
+    return { ...mariadbRoleIn(row!), runId: String(this.process.pid) };
   }
 
   /** How long it will have the key, milliseconds: below 0 if it has none, Infinity if until somebody's session ends. */
   async lifetimeMs(key: string): Promise<number> {
-    const [row] = await this.admin.ask(LEFT_MS, [key, key]);
+    const [row] = await this.admin.ask(MARIADB_LEFT_MS, [key, key]);
     return row!.id !== null ? Number.POSITIVE_INFINITY : Number(row!.left_ms ?? -1);
   }
 
@@ -94,7 +94,7 @@ export class MariaServer extends ServiceServer {
   follow(keys: readonly string[], heard: (news: ServiceNews) => void): Promise<Monitoring> {
     const own = new MariaAdmin(() => this.dialed(), ANSWER_TIMEOUT_MS);
     const { name: node, process } = this;
-    const look = followLocks(own, { node, runId: String(process.pid), keys, heard, clock: this.options.clock });
+    const look = followMariadbLocks(own, { node, runId: String(process.pid), keys, heard, clock: this.options.clock });
     return this.followByAsking(look, () => own.close());
   }
 
@@ -102,7 +102,7 @@ export class MariaServer extends ServiceServer {
   async prepareDatabase(): Promise<void> {
     const patient = new MariaAdmin(() => this.dialed(), PROGRAM_TIMEOUT_MS);
     try {
-      for (const statement of SCHEMA)
+      for (const statement of MARIADB_SCHEMA)
         await patient.ask(statement, statement.includes('?') ? [this.options.password] : []);
       // Before, there was no replica yet that a commit could wait for.
       if (this.options.synchronous) await patient.ask('SET GLOBAL rpl_semi_sync_master_enabled = ON');
@@ -143,7 +143,7 @@ export class MariaServer extends ServiceServer {
 
   protected flags(): string[] {
     const isReplica = this.options.primary() !== undefined;
-    const settings = settingsOf(this.options.synchronous).map(
+    const settings = mariadbSettings(this.options.synchronous).map(
       ({ name, value }) => `--${name.replaceAll('_', '-')}=${value}`,
     );
     return [
@@ -193,7 +193,7 @@ export class MariaServer extends ServiceServer {
     const unfinished = `${EMPTY}.unfinished`;
     await this.run(['mkdir', unfinished]);
     const program = [...(binary.loader ?? []), binary.path];
-    const settings = settingsOf(false)
+    const settings = mariadbSettings(false)
       .filter(({ name }) => /^(innodb|debug)/.test(name))
       .map(({ name, value }) => `--${name.replaceAll('_', '-')}=${value}`);
     const process = this.host.spawn(

@@ -3,9 +3,9 @@
 import { findProgram, findProgramHere, type ServiceProgram } from '../../machine/service-program.js';
 import type { Service } from '../../vocabulary/topology.js';
 import { databaseKind } from '../primary-replica.js';
-import { USER } from './admin.js';
+import { MARIADB_USER } from './admin.js';
 import { MariaServer } from './mariadb-server.js';
-import { settingsOf } from './sql.js';
+import { mariadbSettings } from './sql.js';
 
 const kind = (name: string, servers: readonly string[], synchronous: boolean, summary: string) =>
   databaseKind<MariaServer>({
@@ -18,8 +18,8 @@ const kind = (name: string, servers: readonly string[], synchronous: boolean, su
     parts(password, { redis: binary, clock }) {
       let last = 0;
       return {
-        user: USER,
-        settings: settingsOf(synchronous).map((setting) => ({ where: 'mariadb', ...setting })),
+        user: MARIADB_USER,
+        settings: mariadbSettings(synchronous).map((setting) => ({ where: 'mariadb', ...setting })),
         server: (host, primary) =>
           new MariaServer({ host, binary, clock, password, synchronous, primary, nextNumber: () => ++last }),
         prepareDatabase: (primary) => primary.prepareDatabase(),

@@ -1,36 +1,36 @@
 /** What is asked of MariaDB, and how its servers are set. */
 import type { ServerRole, Setting } from '../../vocabulary/topology.js';
 import type { SqlRow } from '../sql-admin.js';
-import { DATABASE, OPERATOR, USER } from './admin.js';
+import { LOCKS_DATABASE, MARIADB_USER, OPERATOR } from './admin.js';
 
 /**
  * A row a key, which stays when its holder has gone, so that the token goes on rising; and its own record: every change, with the
  * number of the server that made it. Made by whoever sets up; each takes the password for its `?`.
  */
-export const SCHEMA: readonly string[] = [
-  `CREATE DATABASE ${DATABASE}`,
-  `CREATE TABLE ${DATABASE}.lock_rows (
+export const MARIADB_SCHEMA: readonly string[] = [
+  `CREATE DATABASE ${LOCKS_DATABASE}`,
+  `CREATE TABLE ${LOCKS_DATABASE}.lock_rows (
      lock_key varchar(190) COLLATE utf8mb4_bin PRIMARY KEY,
      owner varchar(190) COLLATE utf8mb4_bin NOT NULL DEFAULT '',
      token bigint NOT NULL DEFAULT 0,
      expires datetime(6) NOT NULL DEFAULT '1970-01-01'
    ) ENGINE=InnoDB`,
-  `CREATE TABLE ${DATABASE}.lock_log (
+  `CREATE TABLE ${LOCKS_DATABASE}.lock_log (
      id bigint AUTO_INCREMENT PRIMARY KEY,
      lock_key varchar(190) COLLATE utf8mb4_bin NOT NULL,
      owner varchar(190) COLLATE utf8mb4_bin NOT NULL,
      server int unsigned NOT NULL
    ) ENGINE=InnoDB`,
-  `CREATE TRIGGER ${DATABASE}.log_made AFTER INSERT ON ${DATABASE}.lock_rows FOR EACH ROW
-     INSERT INTO ${DATABASE}.lock_log (lock_key, owner, server) VALUES (NEW.lock_key, NEW.owner, @@server_id)`,
-  `CREATE TRIGGER ${DATABASE}.log_changed AFTER UPDATE ON ${DATABASE}.lock_rows FOR EACH ROW
+  `CREATE TRIGGER ${LOCKS_DATABASE}.log_made AFTER INSERT ON ${LOCKS_DATABASE}.lock_rows FOR EACH ROW
+     INSERT INTO ${LOCKS_DATABASE}.lock_log (lock_key, owner, server) VALUES (NEW.lock_key, NEW.owner, @@server_id)`,
+  `CREATE TRIGGER ${LOCKS_DATABASE}.log_changed AFTER UPDATE ON ${LOCKS_DATABASE}.lock_rows FOR EACH ROW
      IF NEW.owner <> OLD.owner THEN
-       INSERT INTO ${DATABASE}.lock_log (lock_key, owner, server) VALUES (NEW.lock_key, NEW.owner, @@server_id);
+       INSERT INTO ${LOCKS_DATABASE}.lock_log (lock_key, owner, server) VALUES (NEW.lock_key, NEW.owner, @@server_id);
      END IF`,
-  `CREATE TRIGGER ${DATABASE}.log_removed AFTER DELETE ON ${DATABASE}.lock_rows FOR EACH ROW
-     INSERT INTO ${DATABASE}.lock_log (lock_key, owner, server) VALUES (OLD.lock_key, '', @@server_id)`,
-  `CREATE USER '${USER}'@'%' IDENTIFIED BY ?`,
-  `GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER ON ${DATABASE}.* TO '${USER}'@'%'`,
+  `CREATE TRIGGER ${LOCKS_DATABASE}.log_removed AFTER DELETE ON ${LOCKS_DATABASE}.lock_rows FOR EACH ROW
+     INSERT INTO ${LOCKS_DATABASE}.lock_log (lock_key, owner, server) VALUES (OLD.lock_key, '', @@server_id)`,
+  `CREATE USER '${MARIADB_USER}'@'%' IDENTIFIED BY ?`,
+  `GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER ON ${LOCKS_DATABASE}.* TO '${MARIADB_USER}'@'%'`,
   `CREATE USER '${OPERATOR}'@'%' IDENTIFIED BY ?`,
   `GRANT ALL ON *.* TO '${OPERATOR}'@'%'`,
 ];
@@ -39,23 +39,23 @@ export const SCHEMA: readonly string[] = [
  * Every server that is built has a number that is greater than those before, and a replica is built after its primary: so the
  * number of whoever is primary rises with every promotion, and names what it wrote. A replica's is of whose writes it had last.
  */
-export const ROLE = `
+export const MARIADB_ROLE = `
   SELECT @@read_only AS is_replica,
     IF(@@read_only, SUBSTRING_INDEX(SUBSTRING_INDEX(@@gtid_slave_pos, '-', 2), '-', -1), @@server_id) AS writer`;
 
-export function roleIn({ is_replica, writer }: SqlRow): Omit<ServerRole, 'runId'> {
+export function mariadbRoleIn({ is_replica, writer }: SqlRow): Omit<ServerRole, 'runId'> {
   return { role: Number(is_replica) === 1 ? 'replica' : 'primary', term: Number(writer ?? 0) };
 }
 
 /** The number in a position such as `0-1-57`: how much has been written. */
-export function sequenceOf(gtid: unknown): number {
+export function gtidSequenceOf(gtid: unknown): number {
   return Number(String(gtid ?? '').split('-')[2] ?? 0);
 }
 
 type Given = Omit<Setting, 'where'>;
 
 /** For people and for the server. `isSynchronous`: a commit waits until the replica has it. */
-export function settingsOf(isSynchronous: boolean): readonly Given[] {
+export function mariadbSettings(isSynchronous: boolean): readonly Given[] {
   return [
     {
       name: 'bind_address',

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientConfig } from 'pg';
 import { loadOptional } from '../optional-package.js';
-import { SqlAdmin, type SqlConnection, type SqlRow } from '../sql-admin.js';
+import { type AdminConnection, SqlAdmin, type SqlRow } from '../sql-admin.js';
 
 export const USER = 'lock_torture';
 export const DATABASE = 'postgres';
@@ -21,7 +21,7 @@ export class PgAdmin extends SqlAdmin {
 async function connect(
   through: (() => Promise<Duplex>) | { host: string; port: number; password: string },
   timeoutMs: number,
-): Promise<SqlConnection> {
+): Promise<AdminConnection> {
   const config: ClientConfig = {
     user: USER,
     database: DATABASE,

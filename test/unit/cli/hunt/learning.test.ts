@@ -1,7 +1,8 @@
 /** The search itself, with worlds that play nothing: what they find is a function of the schedule. */
 import { expect, test } from 'vitest';
 import { Corpus } from '../../../../cli/hunt/corpus.js';
-import { type HuntOptions, type HuntSchedule, hunt } from '../../../../cli/hunt/hunt.js';
+import { type HuntOptions, hunt } from '../../../../cli/hunt/hunt.js';
+import type { HuntSchedule } from '../../../../cli/hunt/hunt-schedule.js';
 import type { ScheduleResult } from '../../../../cli/hunt/schedule.js';
 import type { WorldProcess } from '../../../../cli/hunt/world-process.js';
 import { createRandom } from '../../../../harness/runtimes/random.js';
