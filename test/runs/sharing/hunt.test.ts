@@ -138,6 +138,16 @@ test('an answer that is lost with its connection: what is sent again takes a loc
   expect(status).toBe(1);
 });
 
+test('a stop between a look at the clock and what is sent then shows whose release trusts its clock; others do not', async () => {
+  const lock = ['--lock', 'test/fixtures/locks/trusts-its-clock.mjs', '--runs', '1', '--seed', '35'];
+  const within = await hunted([...lock, '--faults', 'gc']);
+  expect(within.output).toMatch(/^the lock's mistake, after 1 schedule .*; replayed 3 of 3$/m);
+  expect(within.output).toMatch(/c\d(\.\d)? removed c\d(\.\d)?'s lock:0 from r1 \(DEL\)/);
+  expect(within.status).toBe(1);
+  const between = await hunted([...lock, '--runs', '8', '--faults', 'pause']);
+  expect(between.output).not.toContain("the lock's mistake");
+});
+
 test('what a lock protects is simulated too: a stale holder harms a resource that trusts it', async () => {
   const resource = ['--workload', 'fenced-resource', '--resource', 'trusting', '--lease', '470ms', '--wait', '300ms'];
   const { status, output } = await hunted([...resource, '--faults', 'pause', '--runs', '1', '--seed', '3']);
