@@ -75,7 +75,7 @@ export function decideByFlags(
   };
 }
 
-/** Undefined: the user asked to stop before it began. */
+/** Undefined: the user asked to stop before it began, or before it had found anything: what a short run does not find proves nothing. */
 async function oneRun(
   decide: (seed: number) => ReturnType<DecideRun<unknown>>,
   { base, machine, stop }: BatchOptions,
@@ -88,7 +88,7 @@ async function oneRun(
     const { runId, reproduce } = prepared.config;
     Object.assign(run, { folder: prepared.folder, runId, reproduce });
     const ended = await supervise(prepared, { json: false, quiet: true }, stop);
-    if (ended === 'not-begun') return undefined;
+    if (ended === 'not-begun' || (stop.asked && ended.results?.verdict !== 'violated')) return undefined;
     return ended.results ? { ...run, results: ended.results } : { ...run, error: 'it could not run' };
   } catch (error) {
     return { ...run, error: (error as Error).message };

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { freshFolder, start } from '../../support/torture.js';
+import { freshFolder, historyOf, start, until } from '../../support/torture.js';
 
 async function selftest(...args: string[]) {
   const out = freshFolder();
@@ -29,6 +29,19 @@ test('catches canaries by the checkers that are named for them, accuses no twin,
   const summary = JSON.parse(readFileSync(join(path, '..', 'selftest.json'), 'utf8'));
   expect(summary).toMatchObject({ exitStatus: 0 });
   expect(summary.rows).toHaveLength(6);
+});
+
+test('a run that Ctrl-C cuts short has not passed: it was not made', async () => {
+  const out = freshFolder();
+  const run = start(['--quick', '--only', 'broken/part-kept-mended', '--jobs', '1', '--out', out], {
+    command: 'selftest',
+  });
+  const begun = () => historyOf({ ...run, out }).some((event) => event.type === 'phase' && event.phase === 'torture');
+  await until('the first run', begun, 100_000);
+  run.child.kill('SIGINT');
+  const { code } = await run.ended;
+  expect(run.output()).toMatch(/0 of 0 canaries caught, 0 of 0 sound runs accused, .*1 were not made/);
+  expect(code).toBe(2);
 });
 
 test('a name that it does not know: one clear line, exit status 3', async () => {
