@@ -87,7 +87,8 @@ export class ReentrantLock {
   #renames = 0;
   /** The innermost last. */
   #grants: OwnerHold[] = [];
-  #lost = new AbortController();
+  /** Of each hold its own: one that was given back is not lost any more, whatever becomes of later ones. */
+  readonly #losses = new WeakMap<OwnerHold, AbortController>();
   #watchdog: Watchdog | undefined;
 
   constructor(options: ReentrantLockOptions) {
@@ -220,7 +221,9 @@ export class ReentrantLock {
     if (!taken.granted) return taken;
     // The first hold on the server: whatever we believed to hold is gone.
     if (taken.depth === 1) this.#lose('not the owner any more');
-    const grant: OwnerHold = { sentNs, leaseMs, watched, lost: this.#lost.signal };
+    const lost = new AbortController();
+    const grant: OwnerHold = { sentNs, leaseMs, watched, lost: lost.signal };
+    this.#losses.set(grant, lost);
     this.#grants.push(grant);
     if (validForMs(access, sentNs, leaseMs) <= 0) {
       // Useless to the caller, so it is given back. If that fails the lease ends by itself.
@@ -253,10 +256,9 @@ export class ReentrantLock {
 
   #lose(reason: string): void {
     this.#stopWatchdog();
-    if (this.#grants.length === 0) return;
+    const lost = this.#grants;
     this.#grants = [];
-    this.#lost.abort(reason);
-    this.#lost = new AbortController();
+    for (const grant of lost) this.#losses.get(grant)!.abort(reason);
   }
 
   /** All holds of the owner share one expiry. `grant`: the one that did it, which knows already. */

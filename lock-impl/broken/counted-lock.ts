@@ -66,7 +66,7 @@ class CountedLock {
   #leftBehind = false;
   #holds: LockHold[] = [];
   #renewing: AbortController | undefined;
-  #lost = new AbortController();
+  readonly #losses = new WeakMap<LockHold, AbortController>();
 
   constructor(
     private readonly access: TopologyAccess,
@@ -97,7 +97,9 @@ class CountedLock {
     }
     if (!this.parts.renewed) return { hold: Object.assign(hold, { validForMs: validMs }) };
     if (!this.#renewing) void this.#renewAgainAndAgain(leaseMs);
-    return { hold: Object.assign(hold, { lost: this.#lost.signal }) };
+    const lost = new AbortController();
+    this.#losses.set(hold, lost);
+    return { hold: Object.assign(hold, { lost: lost.signal }) };
   }
 
   async #release(hold: LockHold, leaseMs: number): Promise<boolean> {
@@ -134,10 +136,9 @@ class CountedLock {
 
   #lose(): void {
     this.#stopRenewing();
-    if (this.#holds.length === 0) return;
+    const lost = this.#holds;
     this.#holds = [];
-    this.#lost.abort('not the owner any more');
-    this.#lost = new AbortController();
+    for (const hold of lost) this.#losses.get(hold)?.abort('not the owner any more');
   }
 
   async #renewAgainAndAgain(leaseMs: number): Promise<void> {
