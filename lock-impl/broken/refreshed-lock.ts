@@ -3,11 +3,12 @@
  * refresh the connection is tried, as pools do that lend them: so a release may overtake it. What a refresh that finds nothing
  * then means is what canaries get wrong.
  */
-import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
-import { type Attempt, tryUntilGranted } from '../attempts.js';
+import type { Redis } from 'ioredis';
+import type { LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
+import { tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
-import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey, prolong, take } from '../owned-key.js';
-import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
+import { answerOf } from '../owned-key.js';
+import { attempt, PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 const REFRESH_EVERY_MS = 5;
 
@@ -23,21 +24,13 @@ export function refreshedLock(name: string, parts: RefreshParts): LockDefinition
     features: ['renews'],
     async connect(access) {
       const redis = await access.redis();
-      const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
-        const mine = { redis, key, owner: access.randomValue() };
-        const sentNs = access.nowNs();
-        const result = await answerOrRefusal(take(mine, leaseMs));
-        if ('refusedBecause' in result) return result;
-        if (!result.answer) return { refusedBecause: 'held' };
-        if (heldKey(access, mine, sentNs, leaseMs).validForMs > 0) {
-          return { hold: refreshedHold(access, mine, sentNs, leaseMs, parts) };
-        }
-        await answerOf(giveBack(mine));
-        return { refusedBecause: 'granted-late' };
-      };
       return {
-        acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs)),
+        async acquire(key, options) {
+          const hold = await tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () =>
+            attempt(access, redis, key, options.leaseMs),
+          );
+          return refreshedHold(access, redis, hold, options.leaseMs, parts);
+        },
       };
     },
   });
@@ -45,20 +38,19 @@ export function refreshedLock(name: string, parts: RefreshParts): LockDefinition
 
 function refreshedHold(
   access: TopologyAccess,
-  mine: OwnedKey,
-  grantSentNs: number,
+  redis: Redis,
+  plain: LockHold,
   leaseMs: number,
   { heedsTheRelease }: RefreshParts,
 ): LockHold {
   const stopped = new AbortController();
   const lost = new AbortController();
-  const { release } = heldKey(access, mine, grantSentNs, leaseMs);
   const hold: LockHold = {
-    grantSentNs,
+    grantSentNs: plain.grantSentNs!,
     lost: lost.signal,
     release() {
       stopped.abort();
-      return release();
+      return plain.release();
     },
   };
 
@@ -66,10 +58,10 @@ function refreshedHold(
     for (;;) {
       await access.sleep(REFRESH_EVERY_MS, stopped.signal);
       if (stopped.signal.aborted) return;
-      const lent = await answerOf(mine.redis.ping().then(() => true));
+      const lent = await answerOf(redis.ping().then(() => true));
       if (lent.is !== 'yes') continue;
       const sentNs = access.nowNs();
-      const answer = await answerOf(prolong(mine, leaseMs));
+      const answer = await answerOf(plain.extend!(leaseMs).then((extended) => extended !== null));
       if (heedsTheRelease && stopped.signal.aborted) return;
       if (answer.is === 'no') return lost.abort('not the owner any more');
       if (answer.is === 'yes') access.renewed(hold, sentNs, leaseMs);

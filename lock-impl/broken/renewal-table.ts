@@ -4,11 +4,11 @@
  *
  * A renewal that fails, for whatever reason, is the end of the hold, and its client is told.
  */
-import type { AcquireOptions, LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
-import { type Attempt, tryUntilGranted } from '../attempts.js';
+import type { LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
+import { tryUntilGranted } from '../attempts.js';
 import { defineLock } from '../define-lock.js';
-import { answerOf, answerOrRefusal, giveBack, heldKey, type OwnedKey, prolong, take } from '../owned-key.js';
-import { PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
+import { answerOf } from '../owned-key.js';
+import { attempt, PAUSE_BETWEEN_TRIES } from '../set-nx-px.js';
 
 export interface TableParts {
   /** Whether the entry of a lock whose renewal failed is taken out. */
@@ -25,21 +25,13 @@ export function renewalTable(name: string, parts: TableParts): LockDefinition {
     async connect(access) {
       const redis = await access.redis();
       const table = new Map<string, AbortController>();
-      const attempt = async (key: string, leaseMs: number): Promise<Attempt> => {
-        const mine = { redis, key, owner: access.randomValue() };
-        const sentNs = access.nowNs();
-        const result = await answerOrRefusal(take(mine, leaseMs));
-        if ('refusedBecause' in result) return result;
-        if (!result.answer) return { refusedBecause: 'held' };
-        if (heldKey(access, mine, sentNs, leaseMs).validForMs > 0) {
-          return { hold: tabledHold(access, mine, sentNs, leaseMs, table, parts) };
-        }
-        await answerOf(giveBack(mine));
-        return { refusedBecause: 'granted-late' };
-      };
       return {
-        acquire: (key: string, options: AcquireOptions) =>
-          tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () => attempt(key, options.leaseMs)),
+        async acquire(key, options) {
+          const hold = await tryUntilGranted(access, options, PAUSE_BETWEEN_TRIES, () =>
+            attempt(access, redis, key, options.leaseMs),
+          );
+          return tabledHold(access, key, hold, options.leaseMs, table, parts);
+        },
       };
     },
   });
@@ -47,26 +39,24 @@ export function renewalTable(name: string, parts: TableParts): LockDefinition {
 
 function tabledHold(
   access: TopologyAccess,
-  mine: OwnedKey,
-  grantSentNs: number,
+  key: string,
+  plain: LockHold,
   leaseMs: number,
   table: Map<string, AbortController>,
   { forgetsTheLost, room }: TableParts,
 ): LockHold {
-  const { key } = mine;
   const lost = new AbortController();
-  const { release } = heldKey(access, mine, grantSentNs, leaseMs);
   const drop = (name: string) => {
     table.get(name)?.abort();
     table.delete(name);
   };
   const hold: LockHold = {
-    grantSentNs,
+    grantSentNs: plain.grantSentNs!,
     lost: lost.signal,
     async release() {
       if (lost.signal.aborted) return false;
       drop(key);
-      return release();
+      return plain.release();
     },
   };
 
@@ -75,7 +65,7 @@ function tabledHold(
       await access.sleep(leaseMs / 3, stopped);
       if (stopped.aborted) return;
       const sentNs = access.nowNs();
-      const answer = await answerOf(prolong(mine, leaseMs));
+      const answer = await answerOf(plain.extend!(leaseMs).then((extended) => extended !== null));
       if (stopped.aborted) return;
       if (answer.is !== 'yes') break;
       access.renewed(hold, sentNs, leaseMs);

@@ -4,8 +4,7 @@
  *
  * The log of the table is of all servers, each entry with the number of who wrote it; sessions' locks are of a server's own process.
  */
-import type { Clock } from '../../vocabulary/time.js';
-import type { ServiceNews } from '../../vocabulary/topology.js';
+import { type Following, followDatabase } from '../follow-database.js';
 import { LOCKS_DATABASE, type MariaAdmin } from './admin.js';
 
 const KEYS = "JSON_TABLE(?, '$[*]' COLUMNS (lock_key varchar(190) COLLATE utf8mb4_bin PATH '$')) AS k";
@@ -17,11 +16,9 @@ const SESSIONS = `
   ) AS program
   FROM ${KEYS}`;
 
-/** Numbers are drawn before a commit, so a lower one may be seen later. */
 const CHANGES = `
   SELECT l.id, l.lock_key, l.owner, l.server FROM ${LOCKS_DATABASE}.lock_log l JOIN ${KEYS} ON k.lock_key = l.lock_key
   WHERE l.id > ? ORDER BY l.id`;
-const SEEN_LATER = 100;
 
 /** How long a key is stored on this server yet, in milliseconds; `id`: of whose session a lock of it is. */
 export const MARIADB_LEFT_MS = `
@@ -30,37 +27,28 @@ export const MARIADB_LEFT_MS = `
     WHERE lock_key = ? AND owner <> ''
   ) AS left_ms`;
 
-interface Following {
-  node: string;
-  runId: string;
-  keys: readonly string[];
-  heard: (news: ServiceNews) => void;
-  clock: Clock;
-}
-
 /** Asks once with every call. */
 export function followMariadbLocks(admin: MariaAdmin, following: Following): () => Promise<void> {
-  const { keys, heard, clock } = following;
-  const wanted = JSON.stringify(keys);
-  const log = `sessions of ${following.node} (process ${following.runId})`;
-  const sessions = new Map<string, string | undefined>();
-  const seen = new Set<number>();
-  let last = 0;
-  return async () => {
-    for (const row of await admin.ask(CHANGES, [wanted, last - SEEN_LATER])) {
-      const position = Number(row.id);
-      if (seen.has(position)) continue;
-      seen.add(position);
-      last = Math.max(last, position);
-      const { lock_key: key, owner, server } = row as { lock_key: string; owner: string; server: number };
-      heard({ key, log: `rows of server ${server}`, position, ...(owner !== '' && { owner }) });
-    }
-    for (const { lock_key, id, program } of await admin.ask(SESSIONS, [wanted])) {
-      const key = String(lock_key);
-      const session = id === null ? undefined : `${program ?? 'session'}:${id}`;
-      if (sessions.has(key) && sessions.get(key) === session) continue;
-      sessions.set(key, session);
-      heard({ key, log, position: clock.nowNs(), isSampled: true, ...(session !== undefined && { owner: session }) });
-    }
-  };
+  const wanted = JSON.stringify(following.keys);
+  return followDatabase(
+    {
+      async changes(position) {
+        const rows = await admin.ask(CHANGES, [wanted, position]);
+        return rows.map(({ id, lock_key, owner, server }) => ({
+          position: Number(id),
+          key: String(lock_key),
+          owner: String(owner),
+          log: `rows of server ${server}`,
+        }));
+      },
+      async sessions() {
+        const rows = await admin.ask(SESSIONS, [wanted]);
+        return rows.map(({ lock_key, id, program }) => ({
+          key: String(lock_key),
+          session: id === null ? undefined : `${program ?? 'session'}:${id}`,
+        }));
+      },
+    },
+    following,
+  );
 }

@@ -5,8 +5,7 @@
  *
  * The log of the table is of all servers of a timeline; advisory locks are of a server's own process.
  */
-import type { Clock } from '../../vocabulary/time.js';
-import type { ServiceNews } from '../../vocabulary/topology.js';
+import { type Following, followDatabase } from '../follow-database.js';
 import type { PgAdmin } from './admin.js';
 
 /** As the locks hash a key. */
@@ -20,9 +19,7 @@ const SESSIONS = `
   )
   SELECT keys.key, held.session FROM keys LEFT JOIN held ON held.hash = ${HASH}`;
 
-/** Numbers are drawn before a commit, so a lower one may be seen later. */
 const CHANGES = 'SELECT id, key, owner, timeline FROM lock_log WHERE id > $1 AND key = ANY ($2::text[]) ORDER BY id';
-const SEEN_LATER = 100;
 
 /** How long a key is stored on this server yet. */
 export const LEFT_MS = `
@@ -32,34 +29,28 @@ export const LEFT_MS = `
       AND (classid::bigint << 32 | objid::bigint) = hashtextextended(k.key, 0)) AS is_locked
   FROM (SELECT $1::text AS key) k`;
 
-interface Following {
-  node: string;
-  runId: string;
-  keys: readonly string[];
-  heard: (news: ServiceNews) => void;
-  clock: Clock;
-}
-
-export function followLocks(admin: PgAdmin, following: Following): () => Promise<void> {
-  const { keys, heard, clock } = following;
-  const log = `sessions of ${following.node} (process ${following.runId})`;
-  const sessions = new Map<string, string | null>();
-  const seen = new Set<number>();
-  let last = 0;
-  return async () => {
-    for (const row of await admin.ask(CHANGES, [last - SEEN_LATER, keys])) {
-      const position = Number(row.id);
-      if (seen.has(position)) continue;
-      seen.add(position);
-      last = Math.max(last, position);
-      const { key, owner, timeline } = row as { key: string; owner: string; timeline: number };
-      heard({ key, log: `rows, timeline ${timeline}`, position, ...(owner !== '' && { owner }) });
-    }
-    const rows = (await admin.ask(SESSIONS, [keys])) as { key: string; session: string | null }[];
-    for (const { key, session } of rows) {
-      if (sessions.get(key) === session) continue;
-      sessions.set(key, session);
-      heard({ key, log, position: clock.nowNs(), isSampled: true, ...(session !== null && { owner: session }) });
-    }
-  };
+/** Asks once with every call. */
+export function followPostgresLocks(admin: PgAdmin, following: Following): () => Promise<void> {
+  const { keys } = following;
+  return followDatabase(
+    {
+      async changes(position) {
+        const rows = await admin.ask(CHANGES, [position, keys]);
+        return rows.map(({ id, key, owner, timeline }) => ({
+          position: Number(id),
+          key: String(key),
+          owner: String(owner),
+          log: `rows, timeline ${timeline}`,
+        }));
+      },
+      async sessions() {
+        const rows = await admin.ask(SESSIONS, [keys]);
+        return rows.map(({ key, session }) => ({
+          key: String(key),
+          session: session === null ? undefined : String(session),
+        }));
+      },
+    },
+    following,
+  );
 }

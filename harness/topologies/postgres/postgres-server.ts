@@ -12,7 +12,7 @@ import { asFamily } from '../process-family.js';
 import { DeploymentError } from '../ready.js';
 import { ServiceServer, type ServiceServerOptions } from '../service-server.js';
 import { PgAdmin, USER } from './admin.js';
-import { followLocks, LEFT_MS } from './follow.js';
+import { followPostgresLocks, LEFT_MS } from './follow.js';
 import { ROLE, roleIn, SCHEMA, settingsOf } from './sql.js';
 
 export interface PostgresServerOptions extends ServiceServerOptions {
@@ -94,7 +94,7 @@ export class PostgresServer extends ServiceServer {
 
   follow(keys: readonly string[], heard: (news: ServiceNews) => void): Promise<Monitoring> {
     const own = new PgAdmin(() => this.host.dial(SOCKET), ANSWER_TIMEOUT_MS);
-    const look = followLocks(own, {
+    const look = followPostgresLocks(own, {
       node: this.name,
       runId: String(this.process.pid),
       keys,
