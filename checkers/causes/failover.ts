@@ -135,8 +135,9 @@ function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): Ca
 }
 
 /**
- * Whether the node that a primary was made a replica of never had the owner: it was primary meanwhile and watched since before
- * that was granted, and neither the link nor any client stored it there. Until then nothing removed the key from the one that had it, and its time was not over.
+ * Whether the node that a primary was made a replica of never had the owner: it was primary meanwhile and watched since before that
+ * was granted, and neither the link nor any client stored it there. Until then nothing removed the key from the one that had it, and
+ * its time was not over.
  */
 function neverCame({ earlier, later, key, tenure }: Contest, evidence: Evidence, asReplicaNs: number): boolean {
   const { node, value } = earlier.write;

@@ -125,7 +125,8 @@ function mayMeddle(
 ): boolean {
   const { operations: ops } = history;
   const { callNs, returnNs } = intervalsOf(history);
-  const rows = [...Array(ops.count).keys()].filter((row) => ops.clients[ops.client[row]!] === client);
+  const who = ops.clients.indexOf(client);
+  const rows = [...Array(ops.count).keys()].filter((row) => ops.client[row] === who);
   const during = seen.map(({ ranNs, atNs }) =>
     rows.find((row) => callNs[row]! <= ranNs + RECKONING_NS && returnNs[row]! >= Math.min(ranNs, atNs) - RECKONING_NS),
   );

@@ -75,7 +75,10 @@ export function decideByFlags(
   };
 }
 
-/** Undefined: the user asked to stop before it began, or before it had found anything: what a short run does not find proves nothing. */
+/**
+ * Undefined: the user asked to stop before it began, or before it had found anything, for what a run does not find that was cut short
+ * proves nothing.
+ */
 async function oneRun(
   decide: (seed: number) => ReturnType<DecideRun<unknown>>,
   { base, machine, stop }: BatchOptions,
