@@ -18,6 +18,7 @@ const FOR_USERS = new Set([
   'HandshakeError',
   'UnfitLockError',
   'DeploymentError',
+  'HostError',
   'LockSpecError',
   'PlanError',
   'DamagedHistory',

@@ -30,6 +30,14 @@ import { ALONE, NetnsProcess } from './netns-process.js';
 import { diskRecordEnv, diskRecordTrouble, losePower } from './power-cut.js';
 import { monotonicNs } from './real-clock.js';
 
+/** A host could not be made or taken down; the message says what did not work, and what to do. */
+export class HostError extends Error {
+  override name = 'HostError';
+}
+
+/** A command that did not end in time tells of the machine, not of a mistake. */
+const IS_IT_BUSY = 'if the machine is busy, make fewer runs at once (--jobs 1)';
+
 export interface NetnsOptions {
   /** The run's folder: hosts get `hosts/<name>/` and `logs/<name>.log` below it. */
   folder: string;
@@ -53,7 +61,6 @@ const SPARE_ADDRESS = '10.77.255.1';
 const EXEC_TIMEOUT_MS = 5_000;
 /** Of what prepares the network, before anything is measured: a busy machine may take its time. */
 const PREPARING_TIMEOUT_MS = 30_000;
-const HOLDER_TIMEOUT_MS = 10_000;
 /** What lock clients may print on standard error, host by host: one that does so for ever must not fill the disk. */
 const LONGEST_LOG_BYTES = 8 << 20;
 
@@ -133,15 +140,16 @@ class NetnsHost implements Host {
    * ourselves, and we be named.
    */
   async namespacesReady(clock: Clock): Promise<void> {
-    const giveUpNs = clock.nowNs() + HOLDER_TIMEOUT_MS * 1e6;
+    const giveUpNs = clock.nowNs() + PREPARING_TIMEOUT_MS * 1e6;
     while (!['net', 'uts'].every((kind) => isOutside(this.holder.pid, kind))) {
       if (this.holder.exitCode !== null)
-        throw new Error(`host ${this.name}: unshare --net --uts exited with ${this.holder.exitCode}`);
-      if (clock.nowNs() > giveUpNs) throw new Error(`host ${this.name}: no namespaces after ${HOLDER_TIMEOUT_MS} ms`);
+        throw new HostError(`host ${this.name}: unshare --net --uts exited with ${this.holder.exitCode}`);
+      if (clock.nowNs() > giveUpNs)
+        throw new HostError(`host ${this.name} had no namespaces after ${PREPARING_TIMEOUT_MS} ms; ${IS_IT_BUSY}`);
       await clock.sleep(2);
     }
     const { exitCode, stderr } = await this.exec(['hostname', this.name]);
-    if (exitCode !== 0) throw new Error(`host ${this.name} cannot be given its name: ${stderr}`);
+    if (exitCode !== 0) throw new HostError(`host ${this.name} cannot be given its name: ${stderr}`);
   }
 
   /** Commands for the run's own namespace that connect this host to the bridge. */
@@ -281,7 +289,8 @@ async function ip(commands: readonly (readonly string[])[], inside: readonly str
     timeout: PREPARING_TIMEOUT_MS,
     input: `${commands.map((words) => words.join(' ')).join('\n')}\n`,
   });
-  if (result.exitCode !== 0) throw new Error(`ip: ${result.stderr || result.shortMessage}`);
+  if (result.timedOut) throw new HostError(`ip did not end within ${PREPARING_TIMEOUT_MS} ms; ${IS_IT_BUSY}`);
+  if (result.exitCode !== 0) throw new HostError(`ip: ${result.stderr || result.shortMessage}`);
 }
 
 /** Whether a process has left our own namespace of a kind. */
