@@ -21,7 +21,7 @@ import { type Configurable, withConfig } from '../run/config-file.js';
 import {
   type ConfigFlags,
   configOptions,
-  KNOWN_OK,
+  knownOkOptions,
   type LeastFlags,
   leastOf,
   leastOptions,
@@ -97,7 +97,7 @@ export function addCampaignFlags(command: Command): Command {
     shardOption(),
     new Option('--known <folder>', 'findings that are known: their runs are repeated first'),
     new Option('--known-tries <n>', 'how often each').argParser(wholeNumberIn(1, 1_000)).default(3),
-    new Option(...KNOWN_OK).default(false, 'no'),
+    ...knownOkOptions(),
     ...leastOptions(
       'a cell of which nothing is found cannot tell with fewer holds than this, over all its runs',
       'the same of holds that a fault struck, in a cell with faults',

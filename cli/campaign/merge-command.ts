@@ -1,11 +1,11 @@
 /** `merge`: one report, and one exit status, of what several machines did of the same. */
 import { existsSync, rmSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { createRunFolder } from '../../harness/record/store.js';
 import { mergeBatches, partsIn, partsKind } from '../batches/merge-batches.js';
 import { UsageError } from '../common/errors.js';
-import { KNOWN_OK } from '../run/flags.js';
+import { knownOkOptions } from '../run/flags.js';
 import { slugOf } from '../run/known.js';
 import { campaignText, write } from './campaign-command.js';
 import { type Campaign, cellRunsIn, finishedIn, isCampaign, readCampaign, triesFolder } from './campaign-folder.js';
@@ -18,13 +18,14 @@ export interface MergeFlags {
 }
 
 export function addMergeFlags(command: Command): Command {
-  return command
+  command
     .argument(
       '<folders...>',
       'of campaigns, series, scenarios, matrices or self-tests, or the --out folders they lie in',
     )
-    .requiredOption('--out <folder>', 'where the report goes: a folder that is not there yet')
-    .addOption(new Option(...KNOWN_OK).default(false, 'no'));
+    .requiredOption('--out <folder>', 'where the report goes: a folder that is not there yet');
+  for (const option of knownOkOptions()) command.addOption(option);
+  return command;
 }
 
 /** Prints what they came to together, and gives the exit status. */

@@ -62,7 +62,8 @@ function flagOf(key: keyof Settings, value: unknown): string[] {
   switch (SETTINGS[key]) {
     case 'switch':
       if (typeof value !== 'boolean') throw refused('true or false');
-      return value ? [flag] : [];
+      // Said where it is off, too: a config file or a workload may have it on.
+      return [value ? flag : `--no-${dashed(key)}`];
     case 'duration':
       if (typeof value === 'number') return said(`${value}ms`);
       break;

@@ -182,7 +182,7 @@ export function addRunFlags(command: Command): Command {
       MIXED_HOLDS,
       'nearly always 1 to 30 ms; now and then a third of the lease to 0.9x of it',
     ),
-    new Option('--careless', 'clients ignore how long the lock says it is valid, and `lost`').default(false, 'careful'),
+    ...switchOptions('careless', 'clients ignore how long the lock says it is valid, and `lost`', 'careful'),
     value(
       '--resource <mode>',
       'what the lock protects, in workloads that write to it: trusting | checking (of fencing tokens)',
@@ -201,7 +201,7 @@ export function addRunFlags(command: Command): Command {
     value('--persistence <mode>', PERSISTENCE.join(' | '), nameAmong(PERSISTENCE), 'rdb'),
     value('--min-replicas-to-write <n>', 'replicas that a primary must see to take a write', wholeNumberIn(0, 5), 0),
     value('--maxmemory-policy <policy>', 'what a full server throws away (see --nemesis evict)', nameAmong(EVICTION)),
-    new Option('--auth', 'every node and Sentinel asks for a password').default(false, 'no password'),
+    ...switchOptions('auth', 'every node and Sentinel asks for a password', 'no password'),
     value('--redis-conf <key=value>', 'a directive for every Redis node (repeatable)', keyValue, [], 'none'),
     value(
       '--fail-on <list>',
@@ -211,9 +211,9 @@ export function addRunFlags(command: Command): Command {
       'all of them',
     ),
     new Option('--known <folder>', "findings that are known (a campaign's known/): they are told as such"),
-    new Option(...KNOWN_OK).default(false, 'no'),
+    ...knownOkOptions(),
     ...leastOptions('fewer holds than this cannot tell that it held', 'fewer holds that a fault struck, with faults'),
-    new Option('--stop-at-first', 'end the run as soon as something that fails it is found').default(false, 'no'),
+    ...switchOptions('stop-at-first', 'end the run as soon as something that fails it is found'),
     ...repetition(
       'runs, with the seeds --seed, +1, +2, ...; then a table of all',
       'end after the first run that is violated',
@@ -280,11 +280,18 @@ export function shardOption(of = 'of it'): Option {
   ).argParser(workShard);
 }
 
+/**
+ * A switch that a config file or a workload may have on, with what takes it back: `--no-` and its name, which --help tells
+ * once, of all of them. `off`: what --help says of it where it is not given.
+ */
+function switchOptions(name: string, description: string, off = 'no'): Option[] {
+  return [new Option(`--${name}`, description).default(false, off), new Option(`--no-${name}`).hideHelp()];
+}
+
 /** For whoever takes it. */
-export const KNOWN_OK = [
-  '--known-ok',
-  'findings that were known before fail nothing (they are told all the same)',
-] as const;
+export function knownOkOptions(): Option[] {
+  return switchOptions('known-ok', 'findings that were known before fail nothing (they are told all the same)');
+}
 
 /** What a pass must be worth. */
 export function leastOptions(holds: string, struckHolds: string): Option[] {
@@ -307,7 +314,7 @@ export function leastOf({ minHolds, minStruckHolds }: LeastFlags): LeastHolds | 
 export function configOptions(): Option[] {
   return [
     new Option('--config <file>', 'settings to begin with (default: lock-torture.config.ts of your project)'),
-    new Option('--no-config', 'without it'),
+    new Option('--no-config', 'without it; of it alone, --no-auth and the like take back a switch'),
   ];
 }
 

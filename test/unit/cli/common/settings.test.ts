@@ -9,7 +9,8 @@ import { defineLock } from '../../../../lock-impl/define-lock.js';
 test('there is one for every flag of run, but for how often and when, how it is printed, where settings are, and the older name of --server', () => {
   const flags = addRunFlags(new Command()).options.map((option) => option.attributeName());
   const others = ['times', 'untilViolation', 'shard', 'json', 'redis', 'config', 'watch'];
-  expect(Object.keys(SETTINGS).toSorted()).toEqual(flags.filter((name) => !others.includes(name)).toSorted());
+  const settings = new Set(flags.filter((name) => !others.includes(name)));
+  expect(Object.keys(SETTINGS).toSorted()).toEqual([...settings].toSorted());
 });
 
 test('what they say is what the flags say', () => {
@@ -44,6 +45,15 @@ test('what they say is what the flags say', () => {
     workload: 'mutex',
   });
 });
+
+test.each(['careless', 'auth', 'knownOk', 'stopAtFirst'] as const)(
+  '%s that is said to be off is off, whatever was said before',
+  (name) => {
+    const { flags, given } = parseRunFlags([...flagsOf({ [name]: true }), ...flagsOf({ [name]: false })]);
+    expect(flags[name]).toBe(false);
+    expect(given(name)).toBe(true);
+  },
+);
 
 test.each([
   [{ lok: 'x' }, /^"lok" is no setting; there are lock, topology, /],
