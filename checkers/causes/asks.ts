@@ -49,8 +49,9 @@ export function asksOf({ history, observations, config }: CheckInput, key: strin
       continue;
     }
     running.delete(node);
-    const row = client !== undefined && isOfKey(argv) ? acquireAt(client, atNs) : undefined;
-    if (client === undefined || row === undefined) continue;
+    if (client === undefined || !isOfKey(argv)) continue;
+    const row = acquireAt(client, atNs);
+    if (row === undefined) continue;
     const name = argv[0]!.toUpperCase();
     const script = isScript(name);
     const ask = { line, atNs, node, client, row, looks: script ? [] : [command] };
