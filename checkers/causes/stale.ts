@@ -52,13 +52,12 @@ function grantedLate(hold: Hold, evidence: Evidence): Cause | undefined {
  */
 function carriedOutLate(hold: Hold, evidence: Evidence): CauseLink[] {
   const { majority = 1, voters } = evidence;
-  const grants = evidence.grantsOf(hold);
-  const late = grants.filter(
-    ({ took, write }) => took && evidence.isPlaced(write) && write.ranNs - RECKONING_NS > hold.leaseEndNs,
-  );
+  const late = evidence
+    .grantsOf(hold)
+    .filter(({ took, write }) => took && evidence.isPlaced(write) && write.ranNs - RECKONING_NS > hold.leaseEndNs);
   const isLate = (node: string) => late.some((grant) => grant.node === node);
-  const asked = evidence.majority === undefined ? grants.map(({ node }) => node) : voters;
-  const inTime = asked.filter((node) => !isLate(node) && mayHaveGranted(node, hold, evidence));
+  // Where one server answers for the key, what it granted late it did not grant in time.
+  const inTime = voters.filter((node) => !isLate(node) && mayHaveGranted(node, hold, evidence));
   if (inTime.length >= majority) return [];
   return late.map(({ node, write }) => ({
     atNs: write.ranNs,
@@ -68,12 +67,15 @@ function carriedOutLate(hold: Hold, evidence: Evidence): CauseLink[] {
 }
 
 function clientPaused(hold: Hold, evidence: Evidence): Cause | undefined {
-  const links = pauseLinks(hold, evidence);
-  if (links.length === 0) return undefined;
+  const span = pauseOf(hold, evidence);
+  if (!span) return undefined;
+  const then = ranAgain(span, hold)
+    ? 'went on when it ran again'
+    : `is not known to have run again by ${moment(hold.untilNs)}`;
   return {
     name: 'client-paused',
-    sentence: `${hold.client} was paused when its lease ended at ${moment(hold.leaseEndNs)}, and went on when it ran again.`,
-    chain: inOrder([granted(hold), ...links, leaseEnd(hold), acted(hold)]),
+    sentence: `${hold.client} was paused when its lease ended at ${moment(hold.leaseEndNs)}, and ${then}.`,
+    chain: inOrder([granted(hold), ...pauseLinks(hold, evidence), leaseEnd(hold), acted(hold)]),
   };
 }
 
@@ -112,12 +114,9 @@ function cutsOff({ client, leaseEndNs }: Hold, evidence: Evidence): EffectSpan[]
   const cutFrom = (node: string) =>
     cuts.find(({ effect }) => effect.pairs.some((pair) => pair.includes(host) && pair.includes(node)));
   const isPrimary = (node: string) => evidence.lastSample(node, leaseEndNs)?.[1].role === 'primary';
-  const primaries = evidence.nodes.filter(isPrimary);
-  // Where no server is known to be the only one to ask, any of them may have passed it on.
-  const one =
-    primaries.length > 0 || evidence.nodes.some((node) => evidence.lastSample(node, leaseEndNs))
-      ? primaries
-      : evidence.nodes;
+  const wasLookedAt = evidence.nodes.some((node) => evidence.lastSample(node, leaseEndNs));
+  // Where nobody looked which server is the one to ask, any of them may have passed it on.
+  const one = wasLookedAt ? evidence.nodes.filter(isPrimary) : evidence.nodes;
   const asked = majority === undefined ? one : voters;
   const found = asked.flatMap((node) => cutFrom(node) ?? []);
   const needed = majority ?? 1;
@@ -186,20 +185,25 @@ function notTold(hold: Hold, evidence: Evidence, input: CheckInput): Cause | und
   };
 }
 
-/** That it was stopped over the lease's end. */
+/** What stopped it over the lease's end. */
+function pauseOf(hold: Hold, { effects }: Evidence): EffectSpan | undefined {
+  return effects.on('stopped', hold.client).find(isInForceAt(hold.leaseEndNs));
+}
+
+/** Whether it certainly ran again while it held. One that died may have died before it did. */
+function ranAgain({ untilNs, latestNs }: EffectSpan, hold: Hold): boolean {
+  return (hold.endedBy === 'client-down' ? latestNs : untilNs) <= hold.untilNs;
+}
+
 function pauseLinks(hold: Hold, evidence: Evidence): CauseLink[] {
-  const span = evidence.effects.on('stopped', hold.client).find(isInForceAt(hold.leaseEndNs));
+  const span = pauseOf(hold, evidence);
   if (!span) return [];
-  const { record, end } = span;
+  const { record, end, fromNs, untilNs } = span;
   // One of many stops is reported by the heal, whose words are about something else.
-  const told = record.state === 'heal';
+  const did = record.state === 'heal' ? `${hold.client} was stopped` : record.did;
   return [
-    {
-      atNs: told ? span.fromNs : record.atNs,
-      text: told ? `${hold.client} was stopped` : record.did,
-      history: record.i,
-    },
-    ...(end ? [{ atNs: span.untilNs, text: `${hold.client} ran again`, history: end.i }] : []),
+    { atNs: fromNs, text: did, history: record.i },
+    ...(end && ranAgain(span, hold) ? [{ atNs: untilNs, text: `${hold.client} ran again`, history: end.i }] : []),
   ];
 }
 

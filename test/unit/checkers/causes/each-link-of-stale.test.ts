@@ -1,0 +1,87 @@
+/** What is said of a client that acted on after its lease had ended: for each link of it a story that lacks only that one. */
+import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
+import { Story } from '../build.js';
+
+const causeOf = (story: Story) => mutualExclusion.check(story.input()).violations[0]!.cause;
+const nameOf = (story: Story) => causeOf(story).name;
+const texts = (story: Story) => causeOf(story).chain.map(({ text }) => text);
+/** c1's lease ends at 5.998 s, c2 is granted at 6.1 s. */
+const stale = (features: string[] = []) =>
+  new Story().up('c1', features).up('c2').grant('c1', 1).grant('c2', 6.1).release('c2', 9);
+const STOP: FaultEffect = { kind: 'stopped', who: ['c1'] };
+const stopped = (story: Story, from: number) => story.fault(from, 0, 'pause', 'strike', { effects: [STOP] });
+const goesOn = (story: Story, began: number, at: number) =>
+  story.fault(at, 0, 'pause', 'heal', { targets: ['c1'], beganNs: began * 1e9 });
+
+describe('a client that was stopped when its lease ended', () => {
+  const went = /, and went on when it ran again\.$/;
+  const unknown = (at: string) => new RegExp(`, and is not known to have run again by ${at} s\\.$`);
+
+  it('went on where it ran again while it held, and not where it was stopped to the end', () => {
+    expect(causeOf(goesOn(stopped(stale(), 3), 7, 7.01)).sentence).toMatch(went);
+    expect(causeOf(stopped(stale(), 3)).sentence).toMatch(unknown('9\\.003'));
+    expect(texts(stopped(stale(), 3))).not.toContain('c1 ran again');
+  });
+
+  it('did not go on where it died before it certainly ran', () => {
+    const died = (at: number, began: number, done: number) => goesOn(stopped(stale().down('c1', at), 3), began, done);
+    expect(causeOf(died(8, 7, 7.01)).sentence).toMatch(went);
+    expect(texts(died(8, 7, 7.01))).toContain('c1 ran again');
+    for (const story of [died(8, 7.995, 8.005), died(8, 8.5, 8.51)]) {
+      expect(causeOf(story).sentence).toMatch(unknown('8\\.000'));
+      expect(texts(story)).not.toContain('c1 ran again');
+    }
+    // What ended with its release was given back by a client that ran.
+    expect(causeOf(goesOn(stopped(stale().release('c1', 8), 3), 7.995, 8.005)).sentence).toMatch(went);
+  });
+});
+
+describe('a client that was cut off', () => {
+  const cut = (story: Story, ...nodes: string[]) =>
+    nameOf(
+      story.release('c1', 8, { sent: 7.9 }).fault(3, 0, 'partition', 'strike', {
+        effects: [{ kind: 'cut', pairs: nodes.map((node): [string, string] => ['c1', node]) }],
+      }),
+    );
+  const asked = () => stale(['renews']).watch(0, 'r1');
+
+  it('from all servers could ask none, though nobody looked which one to ask', () => {
+    expect(cut(asked().watch(0, 'r2'), 'r1', 'r2')).toBe('client-cut-off');
+    expect(cut(asked().watch(0, 'r2'), 'r1')).toBe('unexplained');
+  });
+
+  it('from replicas may have asked a primary of which nothing was seen', () => {
+    expect(cut(asked().sample(5, 'r1', { role: 'replica' }), 'r1')).toBe('unexplained');
+    expect(cut(asked().sample(5, 'r1'), 'r1')).toBe('client-cut-off');
+    // Nobody had looked by the end of the lease.
+    expect(cut(asked().sample(6.5, 'r1', { role: 'replica' }), 'r1')).toBe('client-cut-off');
+  });
+});
+
+it('a client that was slow is shown when it was told to release, if it was', () => {
+  const told = 'c1 was told to release';
+  expect(texts(stale().release('c1', 8, { sent: 4 }))).toContain(told);
+  expect(texts(stale())).not.toContain(told);
+});
+
+it('a client was not told in time, though it was stopped when all was over', () => {
+  const story = stale(['renews']).release('c1', 8, { sent: 7.9 }).grant('c1', 6.3, { key: 'another' });
+  const after = (at: number) => goesOn(stopped(story, at), 8.6, 8.7);
+  expect(nameOf(after(8.5))).toBe('not-told');
+});
+
+describe('a grant that came when its lease was over', () => {
+  /** c1's attempt left at 1 s, r1 carried it out at 6.4 s, by when the lease had ended. */
+  const late = (took: boolean) => {
+    const story = new Story().up('c1').up('c2').sample(0.5, 'r1').grant('c1', 6.5, { grantSent: 1 }).release('c1', 9);
+    if (took) story.watch(0, 'r1');
+    return texts(story.take(6.4, 'r1', 'c1').grant('c2', 6.6).release('c2', 9));
+  };
+
+  it('was carried out late by a server that was watched, for else it may have been in time', () => {
+    expect(late(true)).toContain('r1 carried out the request');
+    expect(late(false)).not.toContain('r1 carried out the request');
+  });
+});
