@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   foundNone,
+  hadTimeLeft,
+  isByRightClocks,
   isReplicated,
   keptItsData,
   lastProlonged,
@@ -9,9 +11,12 @@ import {
   mayHaveBeenReplaced,
   overMeanwhile,
   ranAnew,
+  wasMovedBetween,
   wasPrimaryThroughout,
+  wasReplicaThroughout,
 } from '../../../../checkers/causes/meanwhile.js';
 import { Evidence } from '../../../../harness/record/facts/evidence.js';
+import type { FaultEffect } from '../../../../harness/vocabulary/history.js';
 import type { Hold } from '../../../../harness/vocabulary/verdict.js';
 import { EPOCH_WALL_MS, KEY, ns, Story } from '../build.js';
 
@@ -76,6 +81,19 @@ it('was primary throughout where it was never seen to be anything else', () => {
   expect(was(new Story().looks(1.9, 3, 'r1').sample(2.55, 'r1', REPLICA))).toBe(false);
 });
 
+it('is not shown to be primary by what its clients read: a replica answers that, too', () => {
+  const story = (...argv: string[]) => {
+    const told = new Story().looks(1.7, 2, 'r1').looks(2.8, 3, 'r1');
+    return told.times(8, (one, n) => one.command(2 + n / 10, 'r1', 'c1', argv));
+  };
+  const was = (told: Story) => wasPrimaryThroughout('r1', KEY, ns(2), ns(3), evidenceOf(told));
+  expect(was(story('SET', KEY, 'value-of-c1'))).toBe(true);
+  expect(was(story('GET', KEY))).toBe(false);
+  const replica = new Story().looks(1.9, 3.1, 'r1', REPLICA).command(2.5, 'r1', 'c1', ['GET', KEY]);
+  expect(wasReplicaThroughout('r1', KEY, ns(2), ns(3), evidenceOf(replica))).toBe(true);
+  expect(wasReplicaThroughout('r1', KEY, ns(2), ns(3), evidenceOf(replica.sample(2.55, 'r1')))).toBe(false);
+});
+
 it('kept its data as a replica of one that kept its own, and that it never lost', () => {
   const kept = (story: Story) => keptItsData('r1', KEY, ns(2), ns(3), evidenceOf(story.sample(1.9, 'r2')));
   const link = (linkUp: boolean) => ({ ...REPLICA, linkUp });
@@ -85,6 +103,9 @@ it('kept its data as a replica of one that kept its own, and that it never lost'
   expect(kept(new Story().looks(1.9, 2.5, 'r1', link(false)).looks(2.5, 3, 'r1', link(true)))).toBe(false);
   const again = new Story().looks(1.9, 3, 'r1', link(true)).sample(2.5, 'r2', { runId: 'run-2' });
   expect(kept(again)).toBe(false);
+  // Of two primaries one may be made the other's replica at any time, and promoted again.
+  expect(kept(new Story().looks(1.9, 2.5, 'r1').looks(2.5, 2.8, 'r1', REPLICA).looks(2.8, 3, 'r1'))).toBe(false);
+  expect(kept(new Story().looks(1.9, 2.5, 'r1', REPLICA).looks(2.5, 3, 'r1'))).toBe(true);
 });
 
 it('ran anew where a look shows another process than the last look before', () => {
@@ -92,6 +113,8 @@ it('ran anew where a look shows another process than the last look before', () =
     ranAnew('r1', ns(2), ns(3), evidenceOf(new Story().sample(1.5, 'r1').sample(2.5, 'r1', { runId })));
   expect(anew('run-1')).toBe(false);
   expect(anew('run-2')).toBe(true);
+  // Of one that was not looked at before it is not known.
+  expect(ranAnew('r1', ns(2), ns(3), evidenceOf(new Story().sample(2.5, 'r1')))).toBe(false);
 });
 
 it('found none where it asked, and stored what the holder had not', () => {
@@ -101,6 +124,19 @@ it('found none where it asked, and stored what the holder had not', () => {
   };
   expect(found('value-of-c2')).toBe(true);
   expect(found('value-of-c1')).toBe(false);
+});
+
+it('did not find none where a script went by what another key held, too', () => {
+  const found = (...asked: string[]) => {
+    const story = watched()
+      .take(1, 'r1', 'c1')
+      .command(3, 'r1', 'c2', ['EVAL', 'take', '2', KEY, `${KEY}:mode`]);
+    for (const key of asked) story.command(3, 'r1', 'lua', ['exists', key]);
+    const evidence = evidenceOf(story.command(3, 'r1', 'lua', ['set', KEY, 'value-of-c2', 'PX', '5000']));
+    return foundNone({ reached: writeAt(evidence, 1), gone: writeAt(evidence, 3) });
+  };
+  expect(found(KEY)).toBe(true);
+  expect(found(KEY, `${KEY}:mode`)).toBe(false);
 });
 
 describe('a key was prolonged last', () => {
@@ -163,4 +199,66 @@ it('was over by a clock that was seen ahead, not by the mere course of time, nor
   expect(over(2, 5_000)).toEqual([true, true]);
   expect(over(2, 1_000)).toEqual([false, false]);
   expect(over(7, 0)).toEqual([false, false]);
+});
+
+describe('the time that c1 set on r1 at 1 s, until 6 s,', () => {
+  const clock = (effect: Partial<FaultEffect>, from: number, until: number) =>
+    watched()
+      .sample(0.5, 'r1')
+      .take(1, 'r1', 'c1')
+      .fault(from, 0, 'clock', 'strike', { effects: [{ who: ['r1'], ...effect } as FaultEffect] })
+      .fault(until, 0, 'clock', 'heal');
+  const overBy = (at: number, story: Story) => {
+    const evidence = evidenceOf(story);
+    return mayHaveBeenOver(writeAt(evidence, 1), 'r1', ns(at), evidence);
+  };
+
+  it('may have been over while its clock ran fast, though no look shows it', () => {
+    const fast = () => clock({ kind: 'clock-drifts', ratePpm: 1_000_000, gainedMs: 0 }, 2, 4.5);
+    expect(overBy(4.4, fast())).toBe(true);
+    expect(overBy(3, fast())).toBe(false);
+    expect(overBy(4.4, clock({ kind: 'clock-drifts', ratePpm: 100_000, gainedMs: 0 }, 2, 4.5))).toBe(false);
+    // The mere course of time is no doing of the clock.
+    expect(overBy(7, watched().sample(0.5, 'r1').take(1, 'r1', 'c1'))).toBe(false);
+  });
+
+  it('was left at a look that came before its end', () => {
+    const left = (at: number, wallMs?: [number, number]) => {
+      const evidence = evidenceOf(watched().sample(0.5, 'r1').take(1, 'r1', 'c1').sample(at, 'r1', { wallMs }));
+      return hadTimeLeft(writeAt(evidence, 1), evidence.lastSample('r1', ns(at))![1], evidence);
+    };
+    expect(left(5.9)).toBe(true);
+    expect(left(6.1)).toBe(false);
+    expect(left(5.9, [EPOCH_WALL_MS + 6_000, EPOCH_WALL_MS + 6_100])).toBe(false);
+  });
+});
+
+it('a clock was moved where a fault may have done it between, or two looks saw it differently far off', () => {
+  const looks = (...skewsMs: number[]) =>
+    skewsMs.reduce((story, skewMs, n) => story.sample(2 + n / 10, 'r1', { skewMs }), new Story());
+  const moved = (story: Story) => wasMovedBetween('r1', ns(2), ns(3), evidenceOf(story));
+  expect(moved(looks(5, 5, 5))).toBe(false);
+  expect(moved(looks(5, 5, 56))).toBe(true);
+  expect(moved(looks(5, 5, -46))).toBe(true);
+  expect(moved(looks(5, 5, 54))).toBe(false);
+  const jumps = (at: number, who = 'r1') =>
+    looks(5, 5).fault(at, 0, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: [who], offsetMs: 40 }] });
+  expect(moved(jumps(2.5))).toBe(true);
+  expect(moved(jumps(2.5, 'r2'))).toBe(false);
+  expect(moved(jumps(1.5))).toBe(false);
+});
+
+it('a time of day is its client’s own doing by two clocks that are right', () => {
+  const right = (client: string | undefined, story = watched(), skewMs = 0) => {
+    const set = { untilTimeOfDay: true, serverWallMs: EPOCH_WALL_MS + 2_000 + skewMs, atNs: ns(2) };
+    return isByRightClocks({ ...set, ...(client && { client }) }, ns(2), evidenceOf(story));
+  };
+  const jumps = (at: number) =>
+    watched().fault(at, 0, 'clock', 'strike', { effects: [{ kind: 'clock-jumped', who: ['c1'], offsetMs: 3_000 }] });
+  expect(right('c1')).toBe(true);
+  expect(right('c1', watched(), 60)).toBe(false);
+  expect(right('c1', jumps(1))).toBe(false);
+  expect(right('c1', jumps(3))).toBe(true);
+  // Who asked for what comes over the replication link is not known, nor by whose clock it was reckoned.
+  expect(right(undefined)).toBe(false);
 });
