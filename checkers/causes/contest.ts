@@ -94,8 +94,8 @@ function decides({ first, second }: Overlap, contests: readonly Contest[], evide
 
 function contest(one: Party, other: Party, evidence: Evidence): Contest {
   const sameNode = one.write.node === other.write.node;
-  // On one node its own order counts; between nodes, who had the answer first.
-  const oneFirst = sameNode ? one.write.observation < other.write.observation : one.hold.fromNs <= other.hold.fromNs;
+  // On one node its own order counts; between nodes, who had the answer first, as overlaps are told.
+  const oneFirst = !sameNode || one.write.observation < other.write.observation;
   const [earlier, later] = oneFirst ? [one, other] : [other, one];
   const key = later.hold.key;
   const { node, value } = earlier.write;

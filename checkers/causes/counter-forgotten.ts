@@ -22,7 +22,6 @@ import { wholeEvidenceOf } from './whole-evidence.js';
 
 /** `first` was granted before `second`, with a token that is as high or higher. */
 export function counterForgotten(first: Hold, second: Hold, input: CheckInput): Cause | undefined {
-  if (!(first.token! >= second.token!)) return undefined;
   const evidence = wholeEvidenceOf(input);
   if (!evidence || evidence.majority !== undefined || evidence.nodes.length !== 1) return undefined;
   const [node] = evidence.nodes as [string];

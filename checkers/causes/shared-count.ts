@@ -21,6 +21,7 @@ import { stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import type { CommandObservation } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
@@ -154,9 +155,9 @@ function expiredCount(
   if (wasMovedBetween(node, set.ranFromNs, loss.atNs, evidence)) return undefined;
   const { by } = set;
   // Nor by a jump that nobody told of, and that no look has shown yet.
-  const shows = observations.line(loss.line);
+  const shows = observations.line(loss.line) as CommandObservation;
   const passedMs = (loss.atNs - set.atNs) / 1e6;
-  if (shows?.type !== 'command' || shows.serverWallMs - by.serverWallMs > passedMs + READING_MS) return undefined;
+  if (shows.serverWallMs - by.serverWallMs > passedMs + READING_MS) return undefined;
   const time = `by the time that ${by.client} had set for it (${by.name})`;
   return {
     name: 'count-expired',
@@ -176,7 +177,7 @@ function lastTimed(list: readonly Change[], end: number): Change | undefined {
   return undefined;
 }
 
-/** That the number had expired, which a later command shows; `before`: the first change that came after it. */
+/** That the number had expired, which the line of a command shows; `before`: the first change that came after it. */
 interface Loss {
   readonly before: number;
   readonly line: number;

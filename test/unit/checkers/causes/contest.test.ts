@@ -17,6 +17,35 @@ it('of two nodes the one whose client had the answer first granted first, althou
   expect(causeNames(story)).toEqual(['failover-lost-write']);
 });
 
+describe('of independent nodes', () => {
+  /** c1 asked r1, r2, r3, and c2 r3, r4, r5: r3 granted both. */
+  const redlock = (r3: (story: Story) => Story) => {
+    const story = twoGrants().independent();
+    for (const node of ['r1', 'r2', 'r4', 'r5']) story.watch(0, node).sample(0.5, node);
+    for (const node of ['r1', 'r2']) story.take(FIRST_TAKE, node, 'c1');
+    r3(story);
+    for (const node of ['r3', 'r4', 'r5']) story.take(SECOND_TAKE, node, 'c2');
+    return story;
+  };
+  it('one that refused the first of the two needs no explanation', () => {
+    const held = (story: Story) => story.take(0.7, 'r4', 'c3').take(FIRST_TAKE, 'r4', 'c1').unlock(1.5, 'r4', 'c3');
+    const granted = (story: Story) => story.watch(0, 'r3').sample(0.5, 'r3').take(FIRST_TAKE, 'r3', 'c1');
+    expect(causeNames(redlock((story) => held(granted(story)).evicted(2, 'r3')))).toEqual(['evicted']);
+  });
+
+  it('one of which it is not known whether it granted the first explains nothing, though the owner was there', () => {
+    // It may have been there before: then that grant was refused, and c1 holds by two nodes of five.
+    const asked = (story: Story) =>
+      story
+        .command(FIRST_TAKE, 'r3', 'c1', ['EVAL', 'take', '1', KEY, 'value-of-c1'])
+        .command(FIRST_TAKE, 'r3', 'lua', ['hset', KEY, 'mode', 'write'])
+        .command(FIRST_TAKE, 'r3', 'lua', ['hsetnx', KEY, 'value-of-c1', '1'])
+        .evicted(2, 'r3');
+    expect(causeNames(redlock((story) => asked(story.watch(0, 'r3').sample(0.5, 'r3'))))).toEqual(['evicted']);
+    expect(causeNames(redlock((story) => asked(story.watch(0.9, 'r3'))))).toEqual(['unexplained']);
+  });
+});
+
 it('a grant that never came to the new primary is no other grant of the same value', () => {
   const story = twoGrants().watch(0, 'r1').watch(0, 'r2').sample(0.1, 'r1').sample(0.1, 'r2', REPLICA);
   story.take(0.2, 'r1', 'c1').unlock(0.3, 'r1', 'c1').take(FIRST_TAKE, 'r1', 'c1').sample(2, 'r2', REPLICA);
@@ -56,6 +85,18 @@ describe('a key that came to the new primary', () => {
     expect(causeNames(through({ before: earlier, value: 'mine' }))).toEqual(['released-by-other']);
   });
 
+  it('is of this grant, although the one before of that value had come, too, where the new primary lost it itself', () => {
+    const earlier = (story: Story) => story.take(0.2, 'r1', 'c1', 'mine').unlock(0.3, 'r1', 'c1', 'mine');
+    const copied = (story: Story) =>
+      earlier(story).command(0.21, 'r2', 'link', copyOf('mine')).command(0.31, 'r2', 'link', ['DEL', KEY]);
+    const onR2 = (story: Story) =>
+      story.looks(2.05, 2.25, 'r2', { owner: 'mine' }).command(2.3, 'r2', 'c3', ['DEL', KEY]).looks(2.35, 2.95, 'r2');
+    const told = (before: (story: Story) => Story) => through({ before, value: 'mine', onR1: (story) => story, onR2 });
+    expect(causeNames(told(copied))).toEqual(['released-by-other']);
+    // What came may be the one before.
+    expect(causeNames(told(earlier))).toEqual(['unexplained']);
+  });
+
   it('is of this grant, although its client had stored that value before, and removed it in the same script', () => {
     const tried = (story: Story) =>
       story
@@ -83,6 +124,18 @@ describe('a key that came to the new primary', () => {
 
     it('was overwritten by it on the one before', () => {
       expect(causeNames(through({ onR1: set(2, 'c3'), onR2: came }))).toEqual(['overwritten']);
+    });
+
+    it('was not for certain, if the new primary was not looked at meanwhile: it may have had what a third one had', () => {
+      const story = (untilR2: number) => {
+        const told = twoGrants().watch(0, 'r1').watch(0, 'r2').looks(0.1, 0.9, 'r1').looks(0.1, 0.9, 'r2', REPLICA);
+        told.take(FIRST_TAKE, 'r1', 'c1').command(1, 'r2', 'link', copyOf('value-of-c1'));
+        const owner = 'value-of-c1';
+        told.looks(1.1, 1.9, 'r1', { owner }).looks(1.1, untilR2, 'r2', { ...REPLICA, owner });
+        return came(set(2, 'c3')(told)).sample(2.5, 'r2').take(SECOND_TAKE, 'r2', 'c2');
+      };
+      expect(causeNames(story(1.9))).toEqual(['overwritten']);
+      expect(causeNames(story(1.2))).toEqual(['unexplained']);
     });
 
     it('was not, if it took it there only later, or was a third one', () => {

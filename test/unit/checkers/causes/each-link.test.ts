@@ -296,7 +296,8 @@ describe('failover-lost-write', () => {
 
     it('needs the grant to have been read before that', () => {
       const late = twoGrants().watch(0, 'r1').watch(0, 'r2').sample(0.5, 'r1').sample(0.4, 'r2', { role: 'replica' });
-      late.looks(0.6, 1.6, 'r1').sample(1.6, 'r1', { role: 'replica' }).take(1.65, 'r1', 'c1', 'value-of-c1', -651);
+      late.looks(0.6, 1.6, 'r1').sample(1.6, 'r1', { role: 'replica' });
+      late.command(1.65, 'r1', 'c1', ['SET', KEY, 'value-of-c1', 'PX', '5000'], -651);
       const unwatched = late.watch(1.8, 'r1', false).watch(1.9, 'r1');
       expect(retaken(promoted(unwatched))).toBe(false);
     });

@@ -135,6 +135,14 @@ describe('readers', () => {
     expect(name({ between: out })).toBe('returned-too-often');
   });
 
+  it('not where the number, which fell with each, had been filled up again before it expired', () => {
+    const falls = { first: [['DECR', READERS]], second: [['DECR', READERS], setsTime] };
+    const before: Telling = (s) => by(s, 0.55, 'c4', 'DECR', READERS);
+    const out: Telling = (s) => before(s).times(3, (_, n) => by(s, 1.4 + n / 10, 'c4', 'INCR', READERS));
+    expect(name({ ...falls, between: before })).toBe('count-expired');
+    expect(name({ ...falls, between: out })).toBe('returned-too-often');
+  });
+
   it('not where the lock may go by what the readers stored beside, or by what was not seen', () => {
     const named = ['HSET', `${READERS}:names`, 'me', '1'];
     expect(name({ first: [['INCR', READERS], named], second: [['INCR', READERS], named, setsTime] })).toBe(
