@@ -58,6 +58,35 @@ it('says nothing of an acquire whose client was gone, or of which no command was
   expect(kinds(tried({ commandsAt: [1] }))).toEqual([]);
 });
 
+it('counts only what its own client sent, on this key: of anything else its acquire is not known to have waited', () => {
+  const beside = (by: string, key: string) =>
+    found(tried({ commandsAt: [] }).command(23, 'r1', by, ['SET', key, 'value', 'NX']));
+  expect(beside('c1', KEY)).toHaveLength(1);
+  expect(beside('c1', 'lock:1')).toEqual([]);
+  expect(beside('c2', KEY)).toEqual([]);
+  expect(beside('stranger', KEY)).toEqual([]);
+});
+
+it('says nothing of what is no acquire, or has no answer', () => {
+  const about = { client: 'c1', id: 1, op: 'acquire', key: KEY } as const;
+  const asked = () => new Story().up('c1').watch(0, 'r1').command(20, 'r1', 'c1', ['SET', KEY, 'value', 'NX']);
+  const unanswered = asked().event(20, { type: 'invoke', ...about, leaseMs: LEASE_MS, waitMs: 0 });
+  expect(kinds(unanswered)).toEqual([]);
+  // A release may take as long as it will: nobody told it when to give up.
+  const released = asked().grant('c1', 20.01).command(21, 'r1', 'c1', ['DEL', KEY]).release('c1', 21, { read: 29 });
+  expect(kinds(released.event(29.1, { type: 'phase', phase: 'end' }))).toEqual([]);
+  expect(kinds(released.release('c1', [30, 39]).command(31, 'r1', 'c1', ['DEL', KEY]))).toEqual([]);
+});
+
+it('says nothing of a run that something befell that was not the lock', () => {
+  const full = { mishap: 'disk', did: 'the disk was full' } as const;
+  expect(overstayed.check(tried().fault(30, -1, 'none', 'failed', full).input())).toMatchObject({
+    notJudged: 'something befell the run that was not the lock',
+    violations: [],
+  });
+  expect(overstayed.check(tried({ commandsAt: [] }).input()).notJudged).toBe('no command of any client was observed');
+});
+
 it('says nothing of a lock that has no notion of a wait', () => {
   const { notJudged, violations } = overstayed.check(tried({ features: ['no-wait'] }).input());
   expect({ notJudged, violations }).toEqual({ notJudged: 'the lock has no notion of a wait', violations: [] });
@@ -86,9 +115,17 @@ describe('an excuse', () => {
     expect(kinds(with_(struck('c2', 21, 22)))).toEqual(['overstayed']);
   });
 
+  it('is one that struck its client beside another, and one that does not say whom it struck', () => {
+    const both = (names: string[]) => [21, [{ kind: 'stopped', who: names }], 22] as ReturnType<typeof struck>;
+    expect(kinds(with_(both(['c2', 'c1'])))).toEqual([]);
+    expect(kinds(with_([21, [], 22]))).toEqual([]);
+    expect(kinds(with_([5, [], 9.9]))).toEqual(['overstayed']);
+  });
+
   it('is a harness or a machine that stalled', () => {
     expect(kinds(tried().disturbed(23, 'harness-stall', 300))).toEqual([]);
     expect(kinds(tried().disturbed(19, 'harness-stall', 300))).toEqual(['overstayed']);
+    expect(kinds(tried().disturbed(24.1, 'harness-stall', 300))).toEqual(['overstayed']);
   });
 });
 
@@ -103,6 +140,30 @@ describe('the cause', () => {
 
   it('is unknown where it sent nothing that late', () => {
     expect(found(tried({ commandsAt: [20, 22.2] }))).toMatchObject([{ cause: { name: 'unexplained' } }]);
+  });
+
+  it('is unknown where that command may have run before, as late as it was read', () => {
+    // By the server's clock it ran 2 s after the first, which may have run at 20 s already. All is excused until 22.25 s.
+    expect(found(tried({ commandsAt: [20.5, 22.5] }))).toMatchObject([{ cause: { name: 'unexplained' } }]);
+    expect(found(tried({ commandsAt: [20.5, 22.8] }))).toMatchObject([{ cause: { name: 'went-on-trying' } }]);
+  });
+
+  it('is told by how much later than its first the same server ran it, and not after it was read', () => {
+    const second = (at: number, node: string, skewMs = 0) =>
+      found(tried({ commandsAt: [20] }).command(at, node, 'c1', ['SET', KEY, 'value', 'NX'], skewMs))[0]!.cause.name;
+    expect(second(23, 'r1')).toBe('went-on-trying');
+    expect(second(23, 'r2')).toBe('unexplained');
+    expect(second(22.2, 'r1', 1_000)).toBe('unexplained');
+  });
+
+  it("is unknown where the next operation's command may be that", () => {
+    const next = (at: number) =>
+      found(
+        tried({ until: 22.8, commandsAt: [20.5] })
+          .command(23, 'r1', 'c1', ['SET', KEY, 'value', 'NX'])
+          .grant('c1', 24, { sent: at, began: at, grantSent: at }),
+      )[0]!.cause.name;
+    expect([next(22.9), next(23.1)]).toEqual(['unexplained', 'went-on-trying']);
   });
 
   /** Beside the SET of 20 s one that ran at 23.999 s and was read 6 ms later, when c1 had its answer. */

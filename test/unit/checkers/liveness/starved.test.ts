@@ -4,7 +4,7 @@ import { liveness } from '../../../../checkers/liveness/liveness.js';
 import { starved } from '../../../../checkers/liveness/starved.js';
 import { waiting } from '../../../../checkers/liveness/waiting.js';
 import type { Deadlines, LockModel } from '../../../../harness/vocabulary/protocol.js';
-import { KEY, LEASE_MS, ns, type Story } from '../build.js';
+import { KEY, LEASE_MS, ns, Story } from '../build.js';
 import { abandoned, asksInQueue, asksSet, begun, QUEUE, wants } from './starving.js';
 
 /** With a lease of 5 s, what c1 held until 2 s is free from 7 s on at the latest; from there it takes 7 s more. */
@@ -82,6 +82,8 @@ describe('is silent where', () => {
         .event(11, { type: 'invoke', ...about, leaseMs: LEASE_MS, waitMs: 0 })
         .event(12, { type: 'fail', ...about, reason });
     expect(found(other('noreplicas')).verdict).toBe('valid');
+    expect(found(other('no-quorum')).verdict).toBe('valid');
+    expect(found(other('queued-behind')).verdict).toBe('invalid');
     expect(found(other('held')).verdict).toBe('invalid');
   });
 
@@ -103,6 +105,20 @@ describe('is silent where', () => {
     expect(struck(['c1'], 'killed', 6.1, 6.2)).toBe('valid');
     expect(struck(['c1'], 'killed', 0.4, 0.5, abandoned(begun(['r1'], { place: 'never' })))).toBe('valid');
     expect(struck(['c1'], 'killed', 0.4, 0.5, abandoned(begun(['r1'], { place: 100 })))).toBe('invalid');
+  });
+
+  it('only a client that was struck itself had not been answered meanwhile: it asked for nothing', () => {
+    const bridged = (who: string, kind: 'stopped' | 'off-network' = 'stopped') => {
+      const story = abandoned();
+      asksInQueue(story, 10.1, 'c2', 'one', true).refused('c2', 10, 10.2);
+      asksInQueue(story, 19.5, 'c2', 'two', true).refused('c2', 19.4, 19.6);
+      story.fault(0.4, 0, 'any', 'strike', { targets: [who], effects: [{ kind, who: [who] }] });
+      return found(story.refused('c1', 9.5, 21)).verdict;
+    };
+    expect(bridged('c1')).toBe('valid');
+    expect(bridged('c1', 'off-network')).toBe('valid');
+    expect(bridged('c3')).toBe('invalid');
+    expect(bridged('c3', 'off-network')).toBe('invalid');
   });
 
   it('the machine or the harness stood still, or leases were made longer', () => {
@@ -198,12 +214,55 @@ it('without a blocker: not where clients take parts of it from each other, or wr
     .command(10, 'r1', 'c3', ['SET', `${KEY}:b`, 'x'])
     .command(10.1, 'r1', 'c3', ['DEL', `${KEY}:b`]);
   expect(found(parts).verdict).toBe('valid');
+  // What was so before they asked, or came after, is no part taken meanwhile; nor is what a look found, or what was gone.
+  const taken = (at: number, ...argv: string[]) => found(plain().command(at, 'r1', 'c3', argv)).verdict;
+  expect(taken(10, 'SET', `${KEY}:b`, 'x')).toBe('valid');
+  expect(taken(6, 'SET', `${KEY}:b`, 'x')).toBe('invalid');
+  expect(taken(20, 'SET', `${KEY}:b`, 'x')).toBe('invalid');
+  expect(taken(10, 'DEL', `${KEY}:b`)).toBe('invalid');
+  expect(taken(10, 'SET', `${KEY}:b`, 'x', 'XX')).toBe('invalid');
+  expect(taken(10, 'SET', 'other', 'x')).toBe('invalid');
   const few = plain().configured({
     topologyOptions: { nodes: 3, persistence: 'none', minReplicasToWrite: 1, redisConf: [] },
   });
   expect(found(few).verdict).toBe('valid');
   expect(found(plain().sample(12, 'r1', { role: 'replica' })).verdict).toBe('valid');
   expect(found(plain().sample(12, 'r1', { runId: 'another' })).verdict).toBe('valid');
+});
+
+describe('without a blocker: not where its server may not have been the one that answers for the key, which', () => {
+  /** Asks that show nothing of what they look at, for a key of which samples tell nothing. */
+  const opaqueAt = (node: string) => (story: Story, at: number, client: string) =>
+    story.command(at, node, client, ['FCALL', 'acquire', '0', KEY]);
+  const asked = (story = begun()) => wants(story, 20, 6, opaqueAt('r1')).configured({ keys: [] });
+
+  it('was watched, and itself, throughout', () => {
+    expect(causes(asked())).toEqual(['unexplained']);
+    expect(found(asked().watch(9, 'r1', false).watch(9.1, 'r1')).verdict).toBe('valid');
+    expect(found(asked().watch(5, 'r1', false)).verdict).toBe('valid');
+    expect(found(asked().sample(12, 'r1', { runId: 'another' })).verdict).toBe('valid');
+    expect(found(asked().sample(12, 'r1', { role: 'replica' })).verdict).toBe('valid');
+  });
+
+  it('was one of several that were asked', () => {
+    const two = (other: string) => {
+      const story = begun().watch(0.2, other).refused('c2', 6, 20);
+      for (let n = 0; n < 28; n++) opaqueAt(n % 2 ? 'r1' : other)(story, 6.01 + n / 2, 'c2');
+      return found(story.configured({ keys: [] })).verdict;
+    };
+    expect([two('r1'), two('r2')]).toEqual(['invalid', 'valid']);
+  });
+
+  it('was never looked at', () => {
+    const story = new Story().watch(0.2, 'r1').grant('c1', 1).release('c1', 2);
+    expect(found(asked(story)).verdict).toBe('valid');
+    for (let at = 0.5; at < 25; at += 0.5) story.sample(at, 'r1');
+    expect(found(story).verdict).toBe('invalid');
+  });
+
+  it('was one of independent nodes, of which the others may have been asked unseen', () => {
+    expect(found(asked(begun(['r1', 'r2', 'r3']))).verdict).toBe('valid');
+  });
 });
 
 describe('of independent nodes', () => {
