@@ -247,6 +247,7 @@ describe('without a blocker: not where its server may not have been the one that
   it('was one of several that were asked', () => {
     const two = (other: string) => {
       const story = begun().watch(0.2, other).refused('c2', 6, 20);
+      for (let at = 0.5; at < 25; at += 0.5) story.sample(at, other);
       for (let n = 0; n < 28; n++) opaqueAt(n % 2 ? 'r1' : other)(story, 6.01 + n / 2, 'c2');
       return found(story.configured({ keys: [] })).verdict;
     };
