@@ -257,7 +257,7 @@ Exit status: 0 nothing is wrong (there may be advice), 1 mistakes were found, 2 
 
 const MATRIX = `
 Every cell is a lock under a fault, with the expected result and the reason for it (matrix/index.ts): safe, exclusion, stale,
-harm or deadlock. A cell that must break has --seeds runs to do so; if it does not, the test lacks power, which proves nothing.
+harm or liveness. A cell that must break has --seeds runs to do so; if it does not, the test lacks power, which proves nothing.
 The table links to the report of each cell's last run.
 
 Examples:

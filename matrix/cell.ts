@@ -10,8 +10,8 @@ export type CellOutcome =
   | 'stale'
   /** What the lock protects took a stale write or lost an update, or a token was repeated. */
   | 'harm'
-  /** No client gets the lock again. */
-  | 'deadlock';
+  /** The lock stands still, keeps clients waiting or leaves something behind; and nothing of the above. */
+  | 'liveness';
 
 /** One lock under one fault, what must come of it, and why. */
 export interface Cell {

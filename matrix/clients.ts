@@ -76,12 +76,12 @@ export const clientRows: readonly Cell[] = [
       'safe',
       'the lease ends, and the lock is free again',
     ],
-    [[onSingle('setnx')], 'deadlock', 'without an expiry nothing frees what a dead client held'],
+    [[onSingle('setnx')], 'liveness', 'without an expiry nothing frees what a dead client held'],
   ]),
   ...row('client-crash-between-two-commands', play('crash-between-setnx-and-expire'), [
     [
       [onSingle('setnx-expire')],
-      'deadlock',
+      'liveness',
       'a client that dies between SETNX and EXPIRE leaves a lock without an expiry',
     ],
   ]),

@@ -61,7 +61,7 @@ export const externalRows: readonly Cell[] = [
       'safe',
       'the lease ends, and the lock is free again',
     ],
-    [[plainSemaphore], 'deadlock', 'a permit has no lease: that of a client that died is lost for ever'],
+    [[plainSemaphore], 'liveness', 'a permit has no lease: that of a client that died is lost for ever'],
   ]),
   ...row('node-forgets', flags('--nemesis', 'amnesia', '--persistence', 'none', ...LONG), [
     [plainLocks, 'exclusion', 'the server comes back empty and grants again'],

@@ -16,6 +16,8 @@ export interface CellRow {
   expect: CellOutcome;
   /** What came of the runs; absent: nothing that could be judged. */
   came?: CellOutcome;
+  /** Kinds of what was found of that class; absent: it is safe, or the row was written before rows had them. */
+  kinds?: string[];
   shown: 'as-expected' | 'otherwise' | 'lacks-power' | 'cannot-tell' | 'could-not-run' | 'not-tried';
   why: string;
   reason: string;
@@ -37,11 +39,9 @@ export function decideCell(
 
 function argvOf({ lock, topology, expect }: Cell, { flags }: Flags, timeLimitMs: number): string[] {
   // Of a cell that must break the first finding of its class is enough.
-  const early = expect === 'safe' ? [] : ['--stop-at-first', '--fail-on', CLASS_OF[expect]];
+  const early = expect === 'safe' ? [] : ['--stop-at-first', '--fail-on', expect];
   return ['--lock', lock, '--topology', topology, ...flags, '--time-limit', `${timeLimitMs}ms`, ...early];
 }
-
-const CLASS_OF = { exclusion: 'exclusion', stale: 'stale', harm: 'harm', deadlock: 'liveness' } as const;
 
 /** A cell of which nothing is known yet. */
 export function begun(cell: Cell, server?: string): CellRow {
@@ -81,6 +81,8 @@ export function judgeCell(row: CellRow, run: BatchRun): void {
   }
   const shown = came === row.expect ? 'as-expected' : came === 'safe' ? 'lacks-power' : 'otherwise';
   Object.assign(row, { came, shown, why });
+  if (came === 'safe') delete row.kinds;
+  else row.kinds = [...new Set(results.violations.filter((one) => one.class === came).map(({ kind }) => kind))];
 }
 
 /** The gravest of what was found; undefined: nothing was, and the run proves nothing. */
@@ -89,7 +91,7 @@ function outcomeOf({ found, verdict }: Results, expect: CellOutcome): CellOutcom
   if (expect === 'harm' && times('harm') > 0) return 'harm';
   if (times('exclusion') > 0) return 'exclusion';
   if (times('harm') > 0) return 'harm';
-  if (times('liveness') > 0) return 'deadlock';
+  if (times('liveness') > 0) return 'liveness';
   if (times('stale') > 0) return 'stale';
   return verdict === 'unknown' ? undefined : 'safe';
 }

@@ -189,7 +189,10 @@ function choose({ locks, faults, topologies, shard: part }: MatrixFlags): Cell[]
 /** What `--locks` calls all of those together. */
 const EXTERNAL = 'external';
 
-const cellOutcome = z.enum(['safe', 'exclusion', 'stale', 'harm', 'deadlock']);
+/** Files written before rows had kinds call every finding of liveness a deadlock. */
+const cellOutcome = z
+  .enum(['safe', 'exclusion', 'stale', 'harm', 'liveness', 'deadlock'])
+  .transform((name) => (name === 'deadlock' ? 'liveness' : name));
 
 export const cellRow = describes<CellRow>()(
   z.object({
@@ -200,6 +203,7 @@ export const cellRow = describes<CellRow>()(
     topology: z.string(),
     expect: cellOutcome,
     came: cellOutcome.optional(),
+    kinds: z.array(z.string()).optional(),
     shown: z.enum(['as-expected', 'otherwise', 'lacks-power', 'cannot-tell', 'could-not-run', 'not-tried']),
     why: z.string(),
     reason: z.string(),
@@ -215,8 +219,8 @@ export const cellRow = describes<CellRow>()(
 );
 const resumable = z.object({ version: z.literal(2), rows: z.array(cellRow) });
 
-/** Cells of another matrix that need not be run again. */
-function rowsOf(folder: string): CellRow[] {
+/** Cells of another matrix that need not be run again; throws a `UsageError` where the folder has none that can be read. */
+export function rowsOf(folder: string): CellRow[] {
   const path = join(folder, 'matrix.json');
   if (!existsSync(path)) throw new UsageError(`${folder} has no matrix.json to resume`);
   const { value, problem } = conformText(readFileSync(path, 'utf8'), (data) => conform(resumable, inVersion2(data)));
@@ -314,8 +318,10 @@ function cameOutCell(row: CellRow): SheetCell {
   return { text: cameOutAs(row), good: row.shown === 'as-expected' };
 }
 
-function cameOutAs({ expect, came, shown }: CellRow): string {
-  return shown === 'as-expected' ? expect : `${came ?? 'nothing'} (${inWords(shown)})`;
+function cameOutAs({ came, kinds, shown }: CellRow): string {
+  // Of liveness its kinds tell what it was: a key that is left for a lease is no deadlock.
+  const what = came === 'liveness' && kinds?.length ? `${came}: ${kinds.map(inWords).join(', ')}` : (came ?? 'nothing');
+  return shown === 'as-expected' ? what : `${what} (${inWords(shown)})`;
 }
 
 function inWords(name: string): string {

@@ -16,7 +16,7 @@ export const measuredSchema = z.object({
       lock: z.string(),
       fault: z.string(),
       topology: z.string(),
-      came: z.enum(['safe', 'exclusion', 'stale', 'harm', 'deadlock']),
+      came: z.enum(['safe', 'exclusion', 'stale', 'harm', 'liveness']),
       headline: z.string(),
       reproduce: z.string(),
     }),
@@ -50,7 +50,7 @@ const WORDS: Record<MeasuredCell['came'], string> = {
   exclusion: '**exclusion**',
   stale: 'stale holder',
   harm: '**harm**',
-  deadlock: '**deadlock**',
+  liveness: '**liveness**',
 };
 const HOW = 'docs/published-libraries.md';
 

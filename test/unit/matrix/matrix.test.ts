@@ -1,7 +1,11 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BatchOptions, BatchRun } from '../../../cli/batches/batch.js';
 import { begun, decideCell, judgeCell } from '../../../cli/batches/matrix-cells.js';
+import { matrixSheet, matrixSummary, rowsOf } from '../../../cli/batches/matrix-command.js';
+import { mergeBatches } from '../../../cli/batches/merge-batches.js';
 import type { RedisBinary } from '../../../harness/vocabulary/topology.js';
 import type { Results } from '../../../harness/vocabulary/verdict.js';
 import { externalLocks } from '../../../lock-impl/external/index.js';
@@ -51,14 +55,16 @@ const cell: Cell = {
   reason: 'because it is',
 };
 
-function came(expect: Cell['expect'], results: Partial<Results> | undefined) {
+function judged(expect: Cell['expect'], results: Partial<Results> | undefined) {
   const row = begun({ ...cell, expect });
   judgeCell(row, {
     seed: 1,
-    results: results && { found: {}, headline: 'h', ...results },
+    results: results && { found: {}, headline: 'h', violations: [], ...results },
   } as unknown as BatchRun);
-  return row.shown;
+  return row;
 }
+
+const came = (...of: Parameters<typeof judged>) => judged(...of).shown;
 
 describe('the outcome of a cell', () => {
   test.each([
@@ -69,7 +75,7 @@ describe('the outcome of a cell', () => {
     ['stale', { verdict: 'violated', found: { stale: 1 } }, 'as-expected'],
     ['stale', { verdict: 'violated', found: { stale: 1, exclusion: 1 } }, 'otherwise'],
     ['harm', { verdict: 'violated', found: { harm: 1, exclusion: 1 } }, 'as-expected'],
-    ['deadlock', { verdict: 'violated', found: { liveness: 1 } }, 'as-expected'],
+    ['liveness', { verdict: 'violated', found: { liveness: 1 } }, 'as-expected'],
     ['safe', { verdict: 'held' }, 'as-expected'],
     ['safe', { verdict: 'violated', found: { stale: 1 } }, 'otherwise'],
     ['safe', { verdict: 'unknown' }, 'cannot-tell'],
@@ -77,5 +83,42 @@ describe('the outcome of a cell', () => {
     ['safe', undefined, 'could-not-run'],
   ] as const)('must be %s, and was %j: %s', (expected, results, shown) => {
     expect(came(expected, results as Partial<Results> | undefined)).toBe(shown);
+  });
+});
+
+describe('liveness', () => {
+  const violations = [
+    { class: 'stale', kind: 'stale-holder' },
+    { class: 'liveness', kind: 'left-behind' },
+    { class: 'liveness', kind: 'left-behind' },
+  ] as Results['violations'];
+  const left = judged('safe', { verdict: 'violated', found: { liveness: 2, stale: 1 }, violations });
+
+  test('is told with what of it was found, in the data and in the table: not all of it is a deadlock', () => {
+    expect(left).toMatchObject({ came: 'liveness', kinds: ['left-behind'], shown: 'otherwise' });
+    const texts = (row: typeof left) => JSON.stringify(matrixSheet(matrixSummary([row], 1), 'id'));
+    expect(texts(left)).toContain('"liveness: left behind (otherwise)"');
+    expect(texts(judged('liveness', { verdict: 'violated', found: { liveness: 2 }, violations }))).toContain(
+      '"liveness: left behind"',
+    );
+    expect(judged('safe', { verdict: 'held' })).not.toHaveProperty('kinds');
+  });
+
+  test('was called a deadlock, whatever it was, by older versions, whose files are read all the same', () => {
+    const { kinds, ...row } = { ...left, expect: 'deadlock', came: 'deadlock', cell: nameOf(cells[0]!) };
+    const folder = mkdtempSync(join(tmpdir(), 'lock-torture-matrix-'));
+    try {
+      const summary = matrixSummary([row as never], 1);
+      writeFileSync(join(folder, 'matrix.json'), JSON.stringify(summary));
+      expect(kinds).toEqual(['left-behind']);
+      expect(rowsOf(folder)).toMatchObject([{ expect: 'liveness', came: 'liveness' }]);
+      const target = mkdtempSync(join(folder, 'merged-'));
+      mergeBatches([folder], target);
+      expect(JSON.parse(readFileSync(join(target, 'matrix.json'), 'utf8')).rows).toMatchObject([
+        { expect: 'liveness', came: 'liveness' },
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
