@@ -75,7 +75,7 @@ interface Summary {
 /** Runs, prints the table, and resolves with the exit status. */
 export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }): Promise<number> {
   const chosen = choose(flags);
-  const done = flags.resume.flatMap((folder) => rowsOf(resolve(cwd, folder)));
+  const done = flags.resume.flatMap((folder) => cellsOfFolder(resolve(cwd, folder)));
   const known = done.filter((row, n) => {
     const cell = cells.find((one) => nameOf(one) === row.cell);
     return cell?.expect === row.expect && done.findIndex((other) => isSame(other, row)) === n;
@@ -220,7 +220,7 @@ export const cellRow = describes<CellRow>()(
 const resumable = z.object({ version: z.literal(2), rows: z.array(cellRow) });
 
 /** Cells of another matrix that need not be run again; throws a `UsageError` where the folder has none that can be read. */
-export function rowsOf(folder: string): CellRow[] {
+export function cellsOfFolder(folder: string): CellRow[] {
   const path = join(folder, 'matrix.json');
   if (!existsSync(path)) throw new UsageError(`${folder} has no matrix.json to resume`);
   const { value, problem } = conformText(readFileSync(path, 'utf8'), (data) => conform(resumable, inVersion2(data)));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BatchOptions, BatchRun } from '../../../cli/batches/batch.js';
 import { begun, decideCell, judgeCell } from '../../../cli/batches/matrix-cells.js';
-import { matrixSheet, matrixSummary, rowsOf } from '../../../cli/batches/matrix-command.js';
+import { cellsOfFolder, matrixSheet, matrixSummary } from '../../../cli/batches/matrix-command.js';
 import { mergeBatches } from '../../../cli/batches/merge-batches.js';
 import type { RedisBinary } from '../../../harness/vocabulary/topology.js';
 import type { Results } from '../../../harness/vocabulary/verdict.js';
@@ -111,7 +111,7 @@ describe('liveness', () => {
       const summary = matrixSummary([row as never], 1);
       writeFileSync(join(folder, 'matrix.json'), JSON.stringify(summary));
       expect(kinds).toEqual(['left-behind']);
-      expect(rowsOf(folder)).toMatchObject([{ expect: 'liveness', came: 'liveness' }]);
+      expect(cellsOfFolder(folder)).toMatchObject([{ expect: 'liveness', came: 'liveness' }]);
       const target = mkdtempSync(join(folder, 'merged-'));
       mergeBatches([folder], target);
       expect(JSON.parse(readFileSync(join(target, 'matrix.json'), 'utf8')).rows).toMatchObject([
