@@ -222,6 +222,9 @@ it('without a blocker: not where clients take parts of it from each other, or wr
   expect(taken(10, 'DEL', `${KEY}:b`)).toBe('invalid');
   expect(taken(10, 'SET', `${KEY}:b`, 'x', 'XX')).toBe('invalid');
   expect(taken(10, 'SET', 'other', 'x')).toBe('invalid');
+  // What a server evicted may be what the lock is asked by.
+  const before = (story: Story) => found(story.command(5, 'r1', 'c3', ['SET', `${KEY}:b`, 'x'])).verdict;
+  expect([before(plain()), before(plain().evicted(10, 'r1', `${KEY}:b`))]).toEqual(['invalid', 'valid']);
   const few = plain().configured({
     topologyOptions: { nodes: 3, persistence: 'none', minReplicasToWrite: 1, redisConf: [] },
   });
@@ -332,6 +335,14 @@ describe('the same is reported once', () => {
     expect(kinds('lock:1', 6, 20)).toEqual(['slept']);
     expect(kinds(KEY, 21, 33)).toEqual(['slept']);
   });
+});
+
+it('says nothing of a run that something befell that was not the lock, or of whose commands none was seen', () => {
+  const full = wants(abandoned()).fault(30, -1, 'none', 'failed', { mishap: 'disk', did: 'the disk was full' });
+  const notJudged = 'something befell the run that was not the lock';
+  expect(found(full)).toMatchObject({ verdict: 'valid', notJudged, violations: [] });
+  const unseen = begun().refused('c2', 6, 20);
+  expect(found(unseen)).toMatchObject({ notJudged: 'no command of any client was observed', violations: [] });
 });
 
 it('cannot tell, and says so, where there are more commands than are followed from the beginning', () => {
