@@ -152,6 +152,11 @@ export class ClientProcess {
     });
   }
 
+  /** Whether a request was sent whose answer has not been read yet. */
+  awaits(id: number): boolean {
+    return this.pending.has(id);
+  }
+
   /** The program's own wall clock, or undefined where it cannot tell in time. */
   async wallMs(): Promise<number | undefined> {
     if (!this.features.includes('clock')) return undefined;

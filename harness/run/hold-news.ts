@@ -9,13 +9,13 @@ import type { Outcome } from '../vocabulary/workload.js';
 import type { ClientRun } from './client-run.js';
 import { type ReleasedHold, ReleasedLast } from './given-back.js';
 
-/** Notices of a hold that may come before its grant, and are kept until then: a few, since both come in one breath. */
+/** Notices of a hold that may come before the answer that grants it, and are kept until then: a few, since both come in one breath. */
 const EARLY_NOTICES_MAX = 100;
 
 /** An acquire whose answer is not recorded yet. */
 interface AcquireOnItsWay {
   sentNs: number;
-  /** Notices about its hold that came with the answer. */
+  /** Notices about its hold. */
   early: Notice[];
 }
 
@@ -25,6 +25,8 @@ export interface Teller {
   callers: readonly string[];
   /** Whether it is up, and not down: nothing else can tell anything. */
   isAlive(): boolean;
+  /** Whether the answer to this request has not been read yet. */
+  awaits(id: number): boolean;
   /** Takes down that a line of it cannot be true. */
   distrust(what: string): void;
 }
@@ -80,8 +82,9 @@ export class HoldNews {
       recorder.record({ type: 'step', client, name: shown(notice.name), clientNs: atNs, hold: notice.hold });
       return;
     }
-    // It may share a chunk of output with the acquire's own answer, which is recorded a moment later.
-    if (acquiring && acquiring.early.push(notice) > EARLY_NOTICES_MAX) {
+    // What shares a chunk of output with the acquire's own answer waits for it, too: that is recorded a moment later. It is early only
+    // where it stands before the answer, for we may have stood still while they piled up.
+    if (acquiring && acquiring.early.push(notice) > EARLY_NOTICES_MAX && this.teller.awaits(notice.hold!)) {
       this.teller.distrust(`more than ${EARLY_NOTICES_MAX} notices of a hold before the answer that grants it`);
       return;
     }

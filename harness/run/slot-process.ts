@@ -55,6 +55,7 @@ export class SlotProcess implements ClientTarget {
     this.news = new HoldNews(run, {
       callers: this.callers,
       isAlive: () => this.isUp && !this.isDown,
+      awaits: (id) => this.client.awaits(id),
       distrust: (what) => this.client.distrust(what),
     });
     this.client = new ClientProcess({

@@ -54,5 +54,5 @@ export function fakeRun(
     const lines = readFileSync(history, 'utf8').split('\n').slice(0, -1);
     return lines.map((line) => JSON.parse(line));
   };
-  return { scheduler, recorder, ledger, clock, said, events, history };
+  return { scheduler, recorder, ledger, clock, epochNs, said, events, history };
 }
