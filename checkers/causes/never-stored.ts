@@ -288,25 +288,23 @@ class Search {
 
   /** By the places of clients, what their commands did to a key, or may have done. */
   private changesOfSlots(changes: KeyChanges): ReadonlyMap<string, readonly Change[]> {
-    let known = this.bySlot.get(changes);
-    if (!known) {
-      known = new Map();
-      for (const change of changes.list)
-        if (change.by?.client !== undefined && change.applied !== 'no')
-          appendTo(known, this.owners.slotOf(change.by.client), change);
-      this.bySlot.set(changes, known);
-    }
+    const known = this.bySlot.get(changes) ?? this.sortedBySlot(changes);
+    this.bySlot.set(changes, known);
     return known;
+  }
+
+  private sortedBySlot({ list }: KeyChanges): Map<string, Change[]> {
+    const sorted = new Map<string, Change[]>();
+    for (const change of list)
+      if (change.by?.client !== undefined && change.applied !== 'no')
+        appendTo(sorted, this.owners.slotOf(change.by.client), change);
+    return sorted;
   }
 
   /** Whether a key was only ever counted, looked at, prolonged and removed: it counts tokens, say, and names no owner. */
   private isCount(changes: KeyChanges): boolean {
-    let known = this.counts.get(changes);
-    if (known === undefined) {
-      const commands = changes.list.flatMap(({ by, applied }) => (by && applied !== 'no' ? [by.name] : []));
-      known = commands.some((name) => COUNTS.test(name)) && commands.every((name) => KEEPS_A_COUNT.test(name));
-      this.counts.set(changes, known);
-    }
+    const known = this.counts.get(changes) ?? onlyCounts(changes);
+    this.counts.set(changes, known);
     return known;
   }
 
@@ -331,15 +329,14 @@ class Search {
   }
 }
 
+function onlyCounts({ list }: KeyChanges): boolean {
+  const commands = list.flatMap(({ by, applied }) => (by && applied !== 'no' ? [by.name] : []));
+  return commands.some((name) => COUNTS.test(name)) && commands.every((name) => KEEPS_A_COUNT.test(name));
+}
+
 /** Whether what was stored then was the node's own until the answer: it cannot have loaded another's data unseen. */
-function keepsIts(
-  { beganNs, change }: StateSpan,
-  node: string,
-  key: string,
-  { fromNs }: Hold,
-  evidence: Evidence,
-): boolean {
-  if (!evidence.isReplicated || !change || beganNs.until >= fromNs) return true;
+function keepsIts({ beganNs }: StateSpan, node: string, key: string, { fromNs }: Hold, evidence: Evidence): boolean {
+  if (!evidence.isReplicated || beganNs.until >= fromNs) return true;
   return keptItsData(node, key, beganNs.until, fromNs, evidence);
 }
 

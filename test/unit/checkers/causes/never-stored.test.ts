@@ -35,6 +35,12 @@ describe('how the lock stores its grants is not shown', () => {
     expect(found(inTurn('slow'))).toEqual([]);
   });
 
+  it('and it does show where each was stored by its own client, and nothing is left to say', () => {
+    const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(7, 'r1');
+    for (const [n, client] of ['c1', 'c2', 'c1'].entries()) held(story, client, 1 + n);
+    expect(notJudged(story)).toBeUndefined();
+  });
+
   it('where no command of any client was observed', () => {
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').grant('c1', 1).release('c1', 2);
     expect(notJudged(story)).toBe('no command of any client was observed');
@@ -113,6 +119,26 @@ describe('a claim is not refuted', () => {
     expect(prolonged(4.515)).toEqual(SECOND_OF_C2);
   });
 
+  it('where a line of before, when the clock was ahead for a moment, makes what it changed look as if that ran later', () => {
+    // All three are read 100 ms late, in the order in which they ran.
+    const prolonged = (firstBy: string, secondBy: string) => {
+      const story = beside(run()).command(4.6, 'r1', firstBy, ['PEXPIRE', KEY, '5000'], -50);
+      story.command(4.6, 'r1', secondBy, ['PEXPIRE', KEY, '5000'], -101);
+      return found(story.sample(4.61, 'r1', { owner: 'c1@4' }));
+    };
+    expect(prolonged('c3', 'c3')).toEqual(SECOND_OF_C2);
+    expect(prolonged('c3', 'c2')).toEqual([]);
+    expect(prolonged('c2', 'c2')).toEqual([]);
+    expect(prolonged('c2', 'c3')).toEqual(SECOND_OF_C2);
+  });
+
+  it('not by what it changed a second later and more, by a clock that was put back by then', () => {
+    const jump: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: -3_000 };
+    const story = beside(run()).command(5.8, 'r1', 'c2', ['PEXPIRE', KEY, '5000']).sample(6, 'r1', { owner: 'c1@4' });
+    story.fault(6.1, 0, 'clock', 'strike', { effects: [jump] }).sample(6.15, 'r1', { owner: 'c1@4', skewMs: -3_000 });
+    expect(found(story.command(6.2, 'r1', 'c2', ['PEXPIRE', KEY, '5000'], -3_000))).toEqual(SECOND_OF_C2);
+  });
+
   it('by what began to be unknown just after the answer', () => {
     const unknown = (at: number) => found(run().command(at, 'r1', 'c3', ['SOMETHING', KEY, 'x']));
     expect(unknown(4.505)).toEqual([]);
@@ -122,7 +148,10 @@ describe('a claim is not refuted', () => {
   it('by a key that was touched first after the answer, unless not all was seen from the start', () => {
     const touched = (story: Story) => found(story.command(4.9, 'r1', 'c3', ['DEL', `${KEY}:mark`]));
     expect(touched(run())).toEqual(SECOND_OF_C2);
-    expect(touched(run().watch(0.7, 'r1', false).watch(0.8, 'r1'))).toEqual([]);
+    // A look says what was there of the resource itself, and not of other keys that are named after it.
+    const unseen = () => run().watch(1.6, 'r1', false).watch(1.7, 'r1');
+    expect(found(unseen())).toEqual(SECOND_OF_C2);
+    expect(touched(unseen())).toEqual([]);
   });
 
   it('where it was not known what was there until just before the attempt left, by what stamps may be off', () => {
@@ -145,6 +174,21 @@ describe('a claim is not refuted', () => {
     };
     expect(beside(false)).toEqual([]);
     expect(beside(true)).toEqual(SECOND_OF_C2);
+  });
+
+  it('not for want of looks between its answer and what was stored just after that', () => {
+    const later = (lookedAt: number) => {
+      const story = run()
+        .watch(0.2, 'r2')
+        .looks(3, 4.6, 'r2', OF_ITS_ROLE)
+        .sample(7, 'r2')
+        .looks(3, 3.9, 'r1', OF_ITS_ROLE);
+      story.sample(lookedAt, 'r1').sample(4.6, 'r1', OF_ITS_ROLE);
+      story.grant('c3', 4.504, { grantSent: 4.499 }).take(4.502, 'r1', 'c3', 'c3@4.5').release('c3', 5);
+      return found(story.unlock(5.001, 'r1', 'c3', 'c3@4.5'));
+    };
+    expect(later(4.001)).toEqual(SECOND_OF_C2);
+    expect(later(3.999)).toEqual([]);
   });
 
   it('where its own earlier key, or that of its predecessor in the same place, was there; others are', () => {
@@ -201,6 +245,9 @@ describe('a claim is not refuted', () => {
       ['UNLINK', FENCE],
     ])
       expect(counted([3.2, 'c3', argv]), argv[0]).toEqual(SECOND_OF_C2);
+    // A lock may make sure each time that there is a count: where there is one that does nothing.
+    expect(counted([0.6, 'c3', ['DEL', FENCE]], [3.2, 'c3', ['SETNX', FENCE, '0']])).toEqual(SECOND_OF_C2);
+    expect(counted([0.6, 'c3', ['DEL', FENCE]], [0.7, 'c3', ['SETNX', FENCE, '0']])).toEqual([]);
     for (const argv of [
       ['SET', FENCE, '7'],
       ['APPEND', FENCE, '7'],
@@ -356,16 +403,27 @@ describe('whose it is that was stored', () => {
 
     it('is not known beside another value that a third one was given: it may be, too', () => {
       const given = (story: Story) =>
-        names(story, 'c1', 8)
+        story
           .command(8.1, 'r1', 'c3', ['SET', KEY, 'given', 'PX', '5000'])
           .command(8.3, 'r1', 'c1', ['EVALSHA', 'abc', '1', KEY, 'given'])
           .command(8.3, 'r1', 'lua', ['get', KEY])
           .command(9.6, 'r1', 'c3', ['DEL', KEY]);
-      expect(found(left())).toEqual(SECOND_OF_C2);
+      expect(found(given(left()))).toEqual(SECOND_OF_C2);
       const claimed = (story: Story) => given(story).grant('c2', 8.5).release('c2', 8.6).sample(10, 'r1');
       expect(found(claimed(left()))).toEqual([]);
       // What c1 had stored for its own hold is c1's in any case.
       expect(found(claimed(beside(run())))).toEqual(SECOND_OF_C2);
+    });
+
+    it('is not known where another one was given such a value beside its own', () => {
+      const claimed = (...given: string[]) => {
+        const story = left().command(0.6, 'r1', 'c3', ['DEL', QUEUE]);
+        for (const value of given) story.command(8.1, 'r1', 'c3', ['SADD', QUEUE, value]);
+        story.command(8.2, 'r1', 'c2', ['SADD', QUEUE, 'place of c2']);
+        return found(story.grant('c2', 8.5).release('c2', 8.6).sample(10, 'r1'));
+      };
+      expect(claimed()).toEqual(SECOND_OF_C2);
+      expect(claimed('given')).toEqual([]);
     });
 
     it('is not where a third one ever named it', () => {
@@ -405,6 +463,12 @@ describe('whose it is that was stored', () => {
     expect(found(story)).toEqual(['c3 at 7.5']);
   });
 
+  it('is not known of what only a look showed: the others are judged', () => {
+    const story = run().watch(4.1, 'r1', false).watch(4.2, 'r1').sample(4.3, 'r1', { owner: 'x' });
+    story.command(4.4, 'r1', 'c3', ['GET', KEY]).command(6.5, 'r1', 'c3', ['DEL', KEY]);
+    expect(found(story.grant('c3', 7.5).release('c3', 7.6).sample(9, 'r1'))).toEqual(['c3 at 7.5']);
+  });
+
   it("is not the holder's what it stored for the next one while it held", () => {
     const handed = (at: number, until: number) =>
       run()
@@ -421,6 +485,7 @@ describe('whose it is that was stored', () => {
     // c3 claims it when nothing at all is stored any more.
     expect(found(handed(4.3, 4.9))).toEqual(['c3 at 7.5']);
     expect(found(handed(4.002, 4.001))).toEqual(['c3 at 7.5']);
+    expect(found(handed(4.007, 6.4))).toEqual(['c3 at 7.5']);
   });
 
   it("is the holder's what it stored for itself, though that was read when it had died", () => {
@@ -516,6 +581,31 @@ describe('an overlap is explained by it where fewer grants show how the lock sto
     expect(two((story) => story.take(0.999, 'r1', 'c1'))).toEqual(['unexplained']);
   });
 
+  it('not where the lock was seen to hand on what it stores', () => {
+    const third = (handed: boolean) => {
+      const story = new Story().up('c1').up('c2').up('c3').watch(0, 'r1').sample(0.5, 'r1').sample(12, 'r1');
+      story.grant('c1', 1).grant('c2', 2).release('c2', 3).release('c1', 3.5);
+      script(script(story, 0.999, 'c1', false), 1.999, 'c2', true).unlock(3.501, 'r1', 'c1');
+      if (handed) story.command(3.502, 'r1', 'c1', ['SET', KEY, 'value-of-c3', 'PX', '50000']);
+      return causesOf(script(story.grant('c3', 5).release('c3', 6), 4.999, 'c3', true));
+    };
+    expect(third(false)).toEqual(['never-granted']);
+    expect(third(true)).toEqual(['unexplained']);
+  });
+
+  it('not by a kind of request that was seen to store something else', () => {
+    const story = (asks: string[]) => {
+      const told = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(6, 'r1');
+      told.grant('c1', 1).grant('c2', 2).release('c2', 3).release('c1', 3.5);
+      told.command(0.6, 'r1', 'c1', ['DEL', QUEUE]).take(0.999, 'r1', 'c1');
+      told.command(0.9995, 'r1', 'c1', ['EVALSHA', 'mark', '1', QUEUE, 'c1']);
+      told.command(0.9995, 'r1', 'lua', ['sadd', QUEUE, 'c1']);
+      return causesOf(told.command(1.999, 'r1', 'c2', asks));
+    };
+    expect(story(['SET', KEY, 'value-of-c2', 'PX', '5000', 'NX'])).toEqual(['never-granted']);
+    expect(story(['EVALSHA', 'take', '1', KEY, 'c2'])).toEqual(['unexplained']);
+  });
+
   it('is not what a checker accuses by', () => {
     const story = new Story().up('c1').up('c2').watch(0, 'r1').sample(0.5, 'r1').sample(6, 'r1');
     story.grant('c1', 1).grant('c2', 2).release('c2', 3).release('c1', 3.5);
@@ -539,6 +629,24 @@ describe('an overlap is explained by it where fewer grants show how the lock sto
 describe('an overlap is explained by it', () => {
   const causes = (story: Story) =>
     mutualExclusion.check(story.input()).violations.map(({ cause }) => `${cause.name}: ${cause.sentence}`);
+
+  it('by what was stored meanwhile, each once', () => {
+    const links = (story: Story) => {
+      const [violation] = neverGrantedHolds.check(story.input()).violations;
+      return violation!.cause.chain.map(({ text }) => text).filter((text) => text.includes('stored'));
+    };
+    const again = beside(run()).command(4.499, 'r1', 'c3', ['PEXPIRE', KEY, '5000']);
+    expect(links(again)).toEqual([`r1 stored c1's own under ${KEY}`]);
+    const passed = run()
+      .grant('c1', 4)
+      .take(4 - MS, 'r1', 'c1', 'c1@4')
+      .release('c1', 4.4975)
+      .unlock(4.498, 'r1', 'c1', 'c1@4');
+    expect(links(held(passed, 'c3', 4.5002))).toEqual([
+      `r1 stored c1's own under ${KEY}`,
+      `r1 stored c3's own under ${KEY}`,
+    ]);
+  });
 
   it('whichever of the two had not been granted', () => {
     const second = beside(run()).take(4.499, 'r1', 'c2', 'c2@4.5');
