@@ -314,7 +314,7 @@ export function leastOf({ minHolds, minStruckHolds }: LeastFlags): LeastHolds | 
 export function configOptions(): Option[] {
   return [
     new Option('--config <file>', 'settings to begin with (default: lock-torture.config.ts of your project)'),
-    new Option('--no-config', 'without it; of it alone, --no-auth and the like take back a switch'),
+    new Option('--no-config', 'without it; --no-auth and the like take back one switch of it'),
   ];
 }
 
