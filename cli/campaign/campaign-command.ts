@@ -273,7 +273,8 @@ async function carryOut({ campaign, folder, finished, options, tries, flags, cwd
 /** Writes the report into `folder`, where its links begin. */
 export function write(folder: string, tally: Tally, earlier: readonly EarlierCampaign[] = []): CampaignSummary {
   const summary = summariseCampaign(tally);
-  const folders = new Map(tally.runs.map(({ runId, folder: of }) => [runId, relative(folder, of)]));
+  const all = [...tally.runs, ...tally.known.flatMap(({ tries }) => tries)];
+  const folders = new Map(all.map(({ runId, folder: of }) => [runId, relative(folder, of)]));
   const sheet = campaignSheet(tally, summary, (run) => folders.get(run)!, earlier);
   writeJson(folder, 'summary.json', summary);
   writeWhole(join(folder, 'summary.md'), sheetMarkdown(sheet));

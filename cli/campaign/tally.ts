@@ -71,7 +71,7 @@ const GRAVITY = ['lock', 'unexplained', 'deployment', 'lease'];
 export function summariseCampaign(tally: Tally): CampaignSummary {
   const runs = [...tally.runs].sort(byBeginning);
   const known = new Set(tally.known.map((one) => identityOf(one.known)));
-  const findings = findingsIn(tally.cells, runs, known);
+  const findings = findingsIn(ranIn(tally, runs), known);
   const tried = tally.known.map(triedAgain);
   const statuses = [
     ...runs.map((run) => statusOf(run, tally.cells[run.cell]!, known, tally.knownOk)),
@@ -98,16 +98,29 @@ export function summariseCampaign(tally: Tally): CampaignSummary {
   };
 }
 
-function findingsIn(
-  cells: readonly GridCell[],
-  runs: readonly CellRun[],
-  known: ReadonlySet<string>,
-): TalliedFinding[] {
+/** A run with what was run. */
+interface Ran {
+  run: FinishedRun;
+  what: Pick<KnownFinding, 'lock' | 'topology' | 'argv'>;
+  /** Whether it was made to see a known finding again, for which it is counted elsewhere. */
+  isTry: boolean;
+}
+
+/** Those of cells, and those that tried what is known: they, too, may find what is new. */
+function ranIn({ cells, known }: Tally, runs: readonly CellRun[]): Ran[] {
+  return [
+    ...runs.map((run) => ({ run, what: cells[run.cell]!, isTry: false })),
+    ...known.flatMap((one) => one.tries.map((run) => ({ run, what: one.known, isTry: true }))),
+  ].sort((a, b) => byBeginning(a.run, b.run));
+}
+
+function findingsIn(ran: readonly Ran[], known: ReadonlySet<string>): TalliedFinding[] {
   const all = new Map<string, TalliedFinding>();
-  for (const run of runs) {
-    const { lock, topology, argv } = cells[run.cell]!;
+  for (const { run, what, isTry } of ran) {
+    const { lock, topology, argv } = what;
     for (const { fingerprint, sentence, fails } of run.found) {
       const identity = identityOf({ lock, topology, fingerprint });
+      if (isTry && known.has(identity)) continue;
       const { seed, faults, runId, reproduce, startedAt } = run;
       const here = { sentence, argv, seed, faults, runId, reproduce };
       const before: TalliedFinding = all.get(identity) ?? {
@@ -116,7 +129,9 @@ function findingsIn(
         topology,
         fingerprint,
         state: known.has(identity) ? 'known' : 'new',
-        of: runs.filter((one) => cells[one.cell]!.lock === lock && cells[one.cell]!.topology === topology).length,
+        of: ran.filter(
+          (one) => one.what.lock === lock && one.what.topology === topology && !(one.isTry && known.has(identity)),
+        ).length,
         firstSeen: startedAt,
         lastSeen: startedAt,
         ...here,

@@ -76,6 +76,16 @@ it('says the same in whatever order the runs come', () => {
   expect(summariseCampaign(tally([...runs].reverse()))).toEqual(summariseCampaign(tally(runs)));
 });
 
+it('tells what is new in a run that tried what is known, which fails it', () => {
+  const other = { fingerprint: 'lock/exclusion/overlap/released-by-itself', sentence: 'how', fails: true };
+  const tries = [violated(2, 1), { ...violated(3, 1), found: [...violated(3, 1).found, other] }];
+  const { findings, exitStatus, headline } = summariseCampaign(
+    tally([run(1)], { known: [{ known, tries }], knownOk: true }),
+  );
+  expect(findings).toMatchObject([{ state: 'new', fingerprint: other.fingerprint, runId: 'r3', runs: 1, of: 3 }]);
+  expect([exitStatus, headline]).toEqual([1, '1 of 1 run made, 1 new finding']);
+});
+
 it('says of what is known whether it is still there, and lets it pass only where that is asked for', () => {
   const tried = (tries: CellRun[]) => ({ known: [{ known, tries }] });
   const again = tally([violated(1, 1)], tried([violated(2, 1), run(3)]));
