@@ -44,6 +44,12 @@ export async function isListening(stage: Stage, key: string): Promise<void> {
   });
 }
 
+/** How many scripts by their digests `node` has run since it was started. */
+export async function scriptsRun(node: ServerNode): Promise<number> {
+  const told = String(await node.command('INFO', 'commandstats'));
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(told)?.[1] ?? 0);
+}
+
 /**
  * Resolves with the grant once `client` has it. It asks again and again: while a server is away, and while the answer to a
  * question is lost with a connection that has died and of which the client had not heard yet.

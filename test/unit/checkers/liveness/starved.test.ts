@@ -71,8 +71,18 @@ describe('is silent where', () => {
     expect(found(wants(abandoned()).grant('c1', 12).release('c1', 12.1)).verdict).toBe('valid');
     expect(found(wants(abandoned()).refused('c1', 11, 12, 'info')).verdict).toBe('valid');
     expect(found(wants(abandoned(), 16).refused('c1', 2.5, 3, 'info').down('c1', 3)).verdict).toBe('valid');
+    // Nobody knows what became of that one, and its client lives.
+    expect(found(wants(abandoned()).refused('c1', 2.5, 3, 'info')).verdict).toBe('valid');
     expect(found(wants(abandoned()).refused('c1', 11, 12, 'fail', 'lock:1')).verdict).toBe('invalid');
     expect(found(wants(abandoned()).grant('c1', 12, { key: 'lock:1' })).verdict).toBe('invalid');
+  });
+
+  it('a release was answered late, or who held it died: from then on a lease counts, of the dead and grace besides', () => {
+    const again = () => abandoned().grant('c1', 4.5);
+    const answered = (read: number) => found(wants(again().release('c1', 4.6, { read, stamps: false }))).verdict;
+    expect([answered(4.7), answered(12)]).toEqual(['invalid', 'valid']);
+    const died = (until: number) => found(wants(again().down('c1', 9), until)).verdict;
+    expect([died(23), died(24)]).toEqual(['valid', 'invalid']);
   });
 
   it('it was refused for another reason: what was tried may have left something', () => {
@@ -100,6 +110,10 @@ describe('is silent where', () => {
     expect(struck(['r1'], 'stopped', 20.5, 21)).toBe('invalid');
     expect(struck(['c2'], 'stopped', 12, 12.1)).toBe('valid');
     expect(struck(['c1'], 'stopped', 12, 30)).toBe('valid');
+    // It is not known what was done to c1.
+    const somehow = { targets: ['c1'] };
+    const done = wants(abandoned()).fault(0.4, 0, 'any', 'strike', somehow).fault(1, 0, 'any', 'heal', somehow);
+    expect(found(done).verdict).toBe('valid');
     // A dead client's lease and grace are over at 7.4 s.
     expect(struck(['c1'], 'killed', 0.4, 0.5)).toBe('invalid');
     expect(struck(['c1'], 'killed', 6.1, 6.2)).toBe('valid');
@@ -124,6 +138,8 @@ describe('is silent where', () => {
   it('the machine or the harness stood still, or leases were made longer', () => {
     expect(found(wants(abandoned()).disturbed(12, 'harness-stall', 500)).verdict).toBe('valid');
     expect(found(wants(abandoned()).disturbed(6, 'wall-clock-step', -5_000)).verdict).toBe('valid');
+    const longer = (ms: number) => found(wants(abandoned(), 22).disturbed(6, 'wall-clock-step', ms)).verdict;
+    expect([longer(-5_000), longer(-500)]).toEqual(['valid', 'invalid']);
     expect(found(wants(abandoned()).disturbed(22, 'harness-stall', 500)).verdict).toBe('invalid');
   });
 
