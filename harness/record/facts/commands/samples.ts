@@ -155,7 +155,9 @@ export function settle(changes: readonly Change[], key: string, { keys, wall }: 
   const [winner] = won;
   // A client that stores what others have stored before cannot be distinguished from them.
   const alone =
-    won.length === 1 && !changes.some((one) => one !== winner!.change && stores(one.after, stored.owner) === 'yes');
+    won.length === 1 &&
+    !changes.some((one) => one !== winner!.change && stores(one.after, stored.owner) === 'yes') &&
+    !hasLessLeft(stored, wall, winner!);
   for (const { change, lastsUntilMs } of open) {
     if (won.some((one) => one.change === change)) continue;
     const until = alone && change.line < winner!.change.line ? winner!.change.by!.serverWallMs : wall.untilMs;
@@ -174,6 +176,11 @@ export function settle(changes: readonly Change[], key: string, { keys, wall }: 
     change.after = known(change.after);
     if (change !== winner!.change) change.before = known(change.before);
   }
+}
+
+/** Whether less time is left than if that take had stored it: it was there before, from an attempt that was not seen. */
+function hasLessLeft({ pttlMs }: StoredSample, wall: Times, { lastsUntilMs }: OpenTake): boolean {
+  return pttlMs >= 0 && Math.ceil(wall.untilMs) + pttlMs < lastsUntilMs - NEAR_MS;
 }
 
 interface OpenTake {

@@ -45,6 +45,18 @@ describe('of independent nodes', () => {
     expect(causeNames(redlock(endingIn(200)))).toEqual(['evicted']);
     expect(causeNames(redlock(endingIn(299)))).toEqual(['unexplained']);
   });
+
+  it('one that has less of the owner’s time left than it was asked for had not granted it: it was there before', () => {
+    const found = (pttlMs: number) => (story: Story) =>
+      story
+        .watch(0.9, 'r3')
+        .take(FIRST_TAKE, 'r3', 'c1')
+        .sample(1.2, 'r3', { owner: 'value-of-c1', pttlMs })
+        .command(1.5, 'r3', 'c3', ['GET', KEY])
+        .evicted(2, 'r3');
+    expect(causeNames(redlock(found(4_799)))).toEqual(['evicted']);
+    expect(causeNames(redlock(found(1_000)))).toEqual(['unexplained']);
+  });
 });
 
 it('a grant that never came to the new primary is no other grant of the same value', () => {
