@@ -47,13 +47,19 @@ export const expiredEarly: Reason = (contest, evidence) => {
   // By the machine's own clock there was time left.
   if (leftMs > 0)
     return movedMs > Math.max(READING_MS, leftMs - READING_MS) && leftMs > mayBeReadLateMs(contest, origin, evidence)
-      ? clockMoved(contest, moveNamed(contest, origin, movedMs, leftMs, evidence), movedMs, evidence)
+      ? clockMoved(
+          contest,
+          moveNamed(contest, origin, movedMs, leftMs, evidence),
+          movedMs,
+          ahead ? gone : origin,
+          evidence,
+        )
       : undefined;
   // When the next one asked it was over by any clock.
   const ranByNs = evidence.isPlaced(origin) ? origin.ranNs : origin.atNs;
   const overMs = (ranFrom(gone) - ranByNs) / 1e6 - (origin.expiresWallMs - origin.serverWallMs);
   const isOver = overMs > BLUR_MS && (leftMs < -READING_MS || Math.abs(movedMs) < READING_MS);
-  const isSteady = Math.abs(movedMs) < READING_MS && foundNone(contest) && wasSteady(origin, gone, evidence);
+  const isSteady = Math.abs(movedMs) < READING_MS && wasSteady(origin, gone, evidence);
   const { ttlMs = Number.POSITIVE_INFINITY } = origin;
   const isShort = ttlMs < earlier.hold.leaseMs * 0.9 && isByRightClocks(origin, origin.ranNs, evidence);
   return (isOver || isSteady) && isShort ? tooShort(contest, origin, ttlMs) : undefined;
@@ -80,13 +86,18 @@ function wasSteady({ ranNs, atNs, node }: KeyWrite, gone: KeyWrite, evidence: Ev
   );
 }
 
+/** By how much what set the time may have run before the instant that its line is put at, milliseconds. */
+function mayBeReadLateMs(contest: Contest, origin: KeyWrite, evidence: Evidence): number {
+  return evidence.isPlaced(origin) ? 0 : (ranFrom(origin) - earliestRunNs(contest, origin)) / 1e6;
+}
+
 /**
- * By how much the grant may have run before the instant that its line is put at, milliseconds: as long before as its attempt had
- * left, if its server's clock was off, as it is while it drifts, for then only its reading says when it ran.
+ * When what set the time ran at the earliest where its server's clock was off, as it is while it drifts: a line that was read late is
+ * not put in its place then. A grant ran when its attempt had left.
  */
-function mayBeReadLateMs({ earlier }: Contest, origin: KeyWrite, evidence: Evidence): number {
-  if (origin !== earlier.write || evidence.isPlaced(origin)) return 0;
-  return Math.max(0, ranFrom(origin) - earlier.hold.grantSentNs) / 1e6;
+function earliestRunNs({ earlier }: Contest, origin: KeyWrite): number {
+  const ranNs = ranFrom(origin);
+  return origin === earlier.write ? Math.min(ranNs, earlier.hold.grantSentNs) : ranNs - READ_LATE_NS;
 }
 
 /** How much a node's clock gained on the machine's between two commands. */
@@ -99,16 +110,15 @@ function movedBetween(first: KeyWrite, second: KeyWrite): number {
  * time that was left, or the only drift had been, before anything else moved the clock.
  */
 function moveNamed(
-  { earlier, gone }: Contest,
+  contest: Contest,
   origin: KeyWrite,
   movedMs: number,
   leftMs: number,
   evidence: Evidence,
 ): 'clock-jumped' | 'clock-ran-fast' | undefined {
-  const ranNs = ranFrom(origin);
+  const { gone } = contest;
   if (origin.node !== gone.node) return moveOfTwo(origin, gone, evidence);
-  // While a clock drifts, a line that was read late is not put in its place.
-  const earliestNs = origin === earlier.write ? Math.min(ranNs, earlier.hold.grantSentNs) : ranNs - READ_LATE_NS;
+  const [ranNs, earliestNs] = [ranFrom(origin), earliestRunNs(contest, origin)];
   const gains = evidence.clockGains(gone.node, earliestNs, gone.atNs);
   const sum = (all: readonly ClockGain[]) =>
     all.reduce((sumMs, { ratePpm, gainedMs }) => (ratePpm > 0 ? sumMs + gainedMs : sumMs), 0);
@@ -164,21 +174,23 @@ function moveOfTwo(
     clockMovesOf(effects, node).filter(({ span }) => span.earliestNs < atNs),
   );
   if (moves.every(({ ratePpm }) => ratePpm === 0)) return 'clock-jumped';
-  return moves.every(({ ratePpm }) => ratePpm !== 0) ? 'clock-ran-fast' : undefined;
+  return moves.every(({ ratePpm }) => ratePpm > 0) ? 'clock-ran-fast' : undefined;
 }
 
 function clockMoved(
   contest: Contest,
   name: 'clock-jumped' | 'clock-ran-fast' | undefined,
   movedMs: number,
+  /** Of what it was ahead: of that write's server, as that was when the time was set. */
+  { node }: KeyWrite,
   evidence: Evidence,
 ): Explanation | undefined {
   if (!name) return undefined;
-  const { earlier, later, key } = contest;
-  const { node } = later.write;
+  const { earlier, later, key, gone } = contest;
+  const than = node === gone.node ? 'it' : `${node}'s`;
   return {
     name,
-    sentence: `${node}'s clock was ${seconds(movedMs)} ahead of where it was at the first grant, so ${earlier.hold.client}'s ${key} had expired there before its lease had, and ${later.hold.client} was granted it.`,
+    sentence: `${gone.node}'s clock was ${seconds(movedMs)} ahead of where ${than} was when ${earlier.hold.client}'s ${key} was last given time, so it had expired there before its lease had, and ${later.hold.client} was granted it.`,
     chain: [
       grantLink(earlier),
       ...jumpLinks(contest, movedMs, evidence),

@@ -5,11 +5,23 @@ import { EPOCH_WALL_MS, KEY, Story } from '../build.js';
 import { causeNames, FIRST_TAKE, grantedByR1, overwrites, SECOND_TAKE, twoGrants } from './two-grants.js';
 
 const watched = () => twoGrants().watch(0, 'r1').sample(0.5, 'r1');
-const asked = (ttlMs: number, story = watched()) => story.take(FIRST_TAKE, 'r1', 'c1', 'value-of-c1', 0, ttlMs);
+const asked = (ttlMs: number, story = watched(), skewMs = 0) =>
+  story.take(FIRST_TAKE, 'r1', 'c1', 'value-of-c1', skewMs, ttlMs);
 const retaken = (story: Story, skewMs = 0) => causeNames(story.take(SECOND_TAKE, 'r1', 'c2', 'value-of-c2', skewMs));
 /** Finds the key gone: there is nothing to prolong. */
 const prolongs = (story: Story, at: number, skewMs = 0) =>
   story.command(at, 'r1', 'c3', ['PEXPIRE', KEY, '5000'], skewMs);
+
+/**
+ * r1 is always 30 ms ahead, and the grant was read 5 ms after it ran, so that it may have run as late as that: when c2 asks the time
+ * is over by r1's clock, and to the millisecond by the machine's.
+ */
+const granted = (ttlMs = 1_994) =>
+  twoGrants()
+    .watch(0, 'r1')
+    .sample(0.5, 'r1', { skewMs: 30 })
+    .command(1.004, 'r1', 'c1', ['SET', KEY, 'value-of-c1', 'PX', String(ttlMs), 'NX'], 25);
+const ahead = (until: (story: Story) => Story) => retaken(until(granted()), 30);
 
 /** The take of c2 by a script that looks at the key, whatever it finds, and stores its own there. */
 function takesOver(story: Story, skewMs = 0): Story {
@@ -65,12 +77,6 @@ describe('a key that expired early', () => {
 
   it('is told from the little that a clock may have moved', () => {
     expect(causeNames(overwrites(asked(1_990)))).toEqual(['lease-too-short']);
-    // A server that is always 30 ms ahead; the grant was read 5 ms after it ran, so that it may have run as late as that.
-    const ahead = (until: (story: Story) => Story) => {
-      const sent = ['SET', KEY, 'value-of-c1', 'PX', '1994', 'NX'];
-      const story = twoGrants().watch(0, 'r1').sample(0.5, 'r1', { skewMs: 30 }).command(1.004, 'r1', 'c1', sent, 25);
-      return retaken(until(story), 30);
-    };
     const looked = (skewMs: number) =>
       ahead((story) =>
         story.sample(2, 'r1', { skewMs, unseen: [KEY] }).sample(2.5, 'r1', { skewMs: 30, unseen: [KEY] }),
@@ -106,5 +112,74 @@ describe('a key that expired early', () => {
     const behind = (at: number) => until(wallMs + 1_900, 0).fault(at, 0, 'clock', 'strike', { effects: [jumps] });
     expect(retaken(behind(0.7))).toEqual(['unexplained']);
     expect(retaken(behind(2))).toEqual(['lease-too-short']);
+  });
+
+  it('was still its own on its node: nothing is said of one that may have got what another server had meanwhile', () => {
+    const copied = (tell: (story: Story) => Story) => {
+      const story = asked(500)
+        .looks(0.6, 1.9, 'r1', { unseen: [KEY] })
+        .sample(0.5, 'r2', { role: 'replica' });
+      return retaken(tell(prolongs(story, 1.6)));
+    };
+    expect(copied((story) => story.looks(1.95, 3, 'r1', { unseen: [KEY] }))).toEqual(['lease-too-short']);
+    // r2 was primary for a while, and what r1 has then is r2's.
+    const replaced = (story: Story) => story.sample(1.95, 'r1', { role: 'replica' }).sample(1.95, 'r2');
+    expect(copied((story) => replaced(story).sample(2.1, 'r1'))).toEqual(['unexplained']);
+    // Nobody looked at r1 for so long that it may have been.
+    const unseen = retaken(asked(500).sample(0.6, 'r2', { role: 'replica' }));
+    expect(unseen).toEqual(['unexplained']);
+  });
+
+  it("was not removed by the holder's own request in another way than by the time that it gave", () => {
+    const script = watched().command(FIRST_TAKE, 'r1', 'c1', ['EVALSHA', 'abc', '1', KEY, 'value-of-c1']);
+    const sets = (story: Story, value: string, ...time: string[]) =>
+      story.command(FIRST_TAKE, 'r1', 'lua', ['set', KEY, value, ...time]);
+    // Others store the same to say that it is locked, so it is nobody's.
+    const others = script
+      .command(0.6, 'r1', 'c3', ['SET', KEY, 'locked'])
+      .command(0.65, 'r1', 'c4', ['SET', KEY, 'locked']);
+    others.command(0.7, 'r1', 'c4', ['DEL', KEY]);
+    expect(retaken(sets(sets(others, 'value-of-c1', 'PX', '500'), 'locked', 'PX', '600'))).toEqual(['unexplained']);
+  });
+
+  it('is reckoned from when the command ran that gave the time, not from when it was read', () => {
+    // Read 30 ms after it ran; its time was over 10 ms before a SET came that asks for nothing.
+    const story = new Story().up('c1').up('c2').grant('c1', 1, { grantSent: 0.968 }).release('c1', 4).grant('c2', 3);
+    const late = asked(2_020, story.release('c2', 4).watch(0, 'r1').sample(0.5, 'r1'), -30);
+    // Its clock went to and back meanwhile, so that it was not there to the last millisecond shows nothing.
+    const jumps: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 6_000 };
+    late.fault(2, 0, 'clock', 'strike', { effects: [jumps] }).fault(2.01, 0, 'clock', 'heal');
+    expect(causeNames(overwrites(late))).toEqual(['lease-too-short']);
+  });
+
+  it('was over to the millisecond only by a clock that nothing moved meanwhile, be it to and back', () => {
+    const jumps: FaultEffect = { kind: 'clock-jumped', who: ['r1'], offsetMs: 6_000 };
+    const jumped = (at: number) =>
+      ahead((story) =>
+        story.fault(at, 0, 'clock', 'strike', { effects: [jumps] }).fault(at + 0.01, 0, 'clock', 'heal'),
+      );
+    expect(jumped(3.5)).toEqual(['lease-too-short']);
+    expect(jumped(2)).toEqual(['unexplained']);
+    // Of two servers' clocks that of the first says nothing of the other's.
+    const promoted = (ttlMs: number) => {
+      const until = String(EPOCH_WALL_MS + 1_029 + ttlMs);
+      const story = granted(ttlMs).watch(0, 'r2').sample(0.5, 'r2', { role: 'replica', skewMs: 30 });
+      story
+        .command(1.005, 'r2', 'link', ['SET', KEY, 'value-of-c1', 'PXAT', until], 30)
+        .looks(0.6, 2.4, 'r2', { role: 'replica', skewMs: 30, unseen: [KEY] });
+      return causeNames(
+        story.sample(2.5, 'r2', { skewMs: 30, unseen: [KEY] }).take(SECOND_TAKE, 'r2', 'c2', 'value-of-c2', 30),
+      );
+    };
+    expect(promoted(1_980)).toEqual(['lease-too-short']);
+    expect(promoted(1_994)).toEqual(['unexplained']);
+  });
+
+  it('is not said where the next grant was only found stored, on a server that was not watched then', () => {
+    const story = twoGrants().independent(3);
+    for (const node of ['r1', 'r2', 'r3']) story.watch(0, node).sample(0.5, node);
+    asked(500, story).take(FIRST_TAKE, 'r2', 'c1');
+    prolongs(story, 1.6).watch(2.5, 'r1', false).take(SECOND_TAKE, 'r3', 'c2');
+    expect(causeNames(story.sample(3.1, 'r1', { owner: 'value-of-c2' }))).toEqual(['unexplained']);
   });
 });
