@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const MODULE = join(import.meta.dirname, '../../../dist/cli/common/closed-output.js');
+const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 const BYTES = 1_000_000;
 
 /** Prints a megabyte into a pipe that takes 64 KiB at a time, and exits. */
@@ -31,6 +32,16 @@ it('a slow reader gets all that was printed before the exit, and the exit status
   const exited = once(child, 'exit');
   expect(await readSlowly(child)).toBe(BYTES);
   expect(await exited).toEqual([7, null]);
+});
+
+it('every command waits for it before it ends', async () => {
+  const child = printing(`
+    const { main } = await import(${JSON.stringify(MAIN)});
+    process.stdout.write('x'.repeat(${BYTES}));
+    process.exit(await main(['--help']));`);
+  const exited = once(child, 'exit');
+  expect(await readSlowly(child)).toBeGreaterThan(2 * BYTES);
+  expect(await exited).toEqual([0, null]);
 });
 
 it('an exit that does not wait cuts it off', async () => {
