@@ -9,8 +9,12 @@
  * Example: `waitMs` is 0, and the lock tries twice, 3 s apart. Of its two commands each may take 500 ms, of what the observer
  * cannot see (a WAIT, a PUBLISH) as much again; 2.25 s would be excused, 3 s are not.
  *
- * The cause is named where the record shows that the lock itself went on: its client sent a command on the key when all of
- * that was over. A client that merely answered late may have been kept from it by anything.
+ * The cause is named where the record shows that the lock itself went on: when all of that was over it sent the server a
+ * command, over the same connection on which this had run that very command when the wait was over already. One late command
+ * shows nothing: a client that was stopped between its look at the clock and that command has broken no promise. Nor do the
+ * commands of a client that was stopped before it began to wait: the wait must be over by what the server saw of it although
+ * the longest pause between two of them is not counted. And the first of the two was answered before the second left: the
+ * server was looked at twice in between, and so did not keep what had come to it.
  *
  * Excludes: locks that have no notion of a wait, which say so by the feature `no-wait`; acquires of which no command was seen,
  * since nothing then bounds what they may have been waiting for; and runs whose servers were not watched.
@@ -24,7 +28,7 @@ import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { mayHaveBeenTroubled } from '../../harness/record/facts/troubled.js';
 import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { CommandObservation, History } from '../../harness/vocabulary/history.js';
+import type { CommandObservation, History, Observations } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
@@ -63,7 +67,7 @@ function findOverstays(input: CheckInput): CheckerFindings {
     const overstay = isExcused(history, row) ? undefined : overstayOf(input, row);
     if (overstay) found.add(overstay);
   }
-  const violations = found.list().map((one) => violation(one, history));
+  const violations = found.list().map((one) => violation(one, input));
   return {
     verdict: violations.length > 0 ? 'invalid' : 'valid',
     notes: [],
@@ -169,7 +173,8 @@ function nextCallNs(history: History, row: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-function violation(overstay: Overstay, history: History): Violation {
+function violation(overstay: Overstay, input: CheckInput): Violation {
+  const { history } = input;
   const { row, commands } = overstay;
   const { operations: ops } = history;
   const k = holdsOf(history).ofRow[row]!;
@@ -192,14 +197,15 @@ function violation(overstay: Overstay, history: History): Violation {
     holds: k >= 0 ? [holdsOf(history).hold(k)] : [],
     evidence: [ops.invokeLine[row]!, ops.completionLine[row]!],
     proof: `${client} asked for ${key} at ${moment(callNs)} ${waitInWords(waitMs)} and ${answer} at ${moment(untilNs)}, ${duration(untilNs - callNs)} later; ${plural(commands.length, 'command')} of its own and ${UNSEEN_COMMANDS} unseen ones may have taken ${durationOfMs((commands.length + UNSEEN_COMMANDS) * COMMAND_TIMEOUT_MS)} at most.`,
-    cause: causeOf(overstay, history),
+    cause: causeOf(overstay, input),
   };
 }
 
 const waitInWords = (waitMs: number) => (waitMs > 0 ? `with a wait of ${durationOfMs(waitMs)}` : 'without a wait');
 
-/** The lock itself went on, where it sent a command after everything that excuses the acquire was over. */
-function causeOf({ row, commands, dueNs }: Overstay, history: History): Cause {
+/** The lock itself went on, where it tried again after everything that excuses the acquire was over. */
+function causeOf(overstay: Overstay, { history, observations }: CheckInput): Cause {
+  const { row } = overstay;
   const { operations: ops } = history;
   const client = ops.clients[ops.client[row]!]!;
   const waitMs = ops.waitMs[row] || 0;
@@ -213,15 +219,61 @@ function causeOf({ row, commands, dueNs }: Overstay, history: History): Cause {
     text: `${client}'s acquire ended`,
     history: ops.completionLine[row]!,
   };
-  // What may have run when the client had gone on to something else may be that's.
-  const nextNs = nextCallNs(history, row);
-  const last = commands.findLast(({ ranByNs }) => ranByNs <= nextNs);
-  if (!last || last.ranFromNs <= dueNs) return unexplained([told, answered]);
-  const name = last.command.argv[0]?.toUpperCase();
-  const sent = { atNs: last.ranByNs, text: `${client} sent ${name} again`, observation: last.line };
+  const retry = retryOf(overstay, waitMs, history, observations);
+  if (!retry) return unexplained([told, answered]);
+  const { first, again } = retry;
+  const name = again.command.argv[0]?.toUpperCase();
   return {
     name: 'went-on-trying',
-    sentence: `${client}'s lock went on trying: it sent another ${name} ${duration(last.ranByNs - (told.atNs + waitMs * 1e6))} after its wait was over.`,
-    chain: [told, sent, answered],
+    sentence: `${client}'s lock went on trying: it sent another ${name} ${duration(again.ranByNs - (told.atNs + waitMs * 1e6))} after its wait was over.`,
+    chain: [
+      told,
+      { atNs: first.ranByNs, text: `${client} had sent ${name} when its wait was over`, observation: first.line },
+      { atNs: again.ranByNs, text: `${client} sent ${name} again`, observation: again.line },
+      answered,
+    ],
   };
+}
+
+/** Two tries that were both made when the wait was over: the second was made in spite of the first one's answer. */
+function retryOf(
+  { row, commands, dueNs }: Overstay,
+  waitMs: number,
+  history: History,
+  observations: Observations,
+): { first: Sent; again: Sent } | undefined {
+  // What may have run when the client had gone on to something else may be that's.
+  const nextNs = nextCallNs(history, row);
+  const again = commands.findLast(({ ranByNs }) => ranByNs <= nextNs);
+  if (!again || again.ranFromNs <= dueNs) return undefined;
+  const { node } = again.command;
+  let [began, last, longestMs] = [Number.NaN, Number.NaN, 0];
+  for (const first of commands) {
+    if (first === again) return undefined;
+    if (first.command.node !== node) continue;
+    const atMs = first.command.serverWallMs;
+    if (Number.isNaN(began)) began = atMs;
+    else longestMs = Math.max(longestMs, atMs - last);
+    last = atMs;
+    const wasOver = atMs - began - longestMs >= waitMs;
+    if (!wasOver || !isSame(first.command, again.command)) continue;
+    // Between later ones there are no more looks.
+    return looksBetween(first, again, observations) >= 2 ? { first, again } : undefined;
+  }
+  return undefined;
+}
+
+/** Of a script the name and of others the command; what is stored may differ from try to try. */
+function isSame(one: CommandObservation, other: CommandObservation): boolean {
+  const nameOf = ({ argv: [command = '', script] }: CommandObservation) =>
+    /^(EVAL|FCALL)/i.test(command) ? `${command} ${script}` : command;
+  return one.source === other.source && nameOf(one).toUpperCase() === nameOf(other).toUpperCase();
+}
+
+/** How often a node was certainly looked at between two of its commands; of two looks the second was begun after the first. */
+function looksBetween(first: Sent, again: Sent, { rare }: Observations): number {
+  return rare.filter(
+    ([, { type, node, atNs }]) =>
+      type === 'sample' && node === again.command.node && atNs >= first.ranByNs && atNs <= again.ranFromNs,
+  ).length;
 }

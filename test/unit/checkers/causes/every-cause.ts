@@ -59,7 +59,7 @@ export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: strin
     tests: 'liveness/false-loss.test.ts',
   },
   'went-on-trying': {
-    why: 'it is one command that was seen too late of an acquire that no model has: one that waits, whose commands may take their time',
+    why: 'it is two tries of an acquire that no model has: one that waits, whose commands may take their time',
     tests: 'liveness/overstayed.test.ts',
   },
   'removed-early': {

@@ -130,16 +130,69 @@ describe('an excuse', () => {
 });
 
 describe('the cause', () => {
-  it('is that the lock went on trying, where it sent a command after every excuse had ended', () => {
-    expect(found(tried())[0]!.cause).toMatchObject({
+  /** r1 was looked at when the harness did so. */
+  const looked = (story: Story, at: readonly number[] = [21, 22]) =>
+    at.reduce((sofar, one) => sofar.sample(one, 'r1'), story);
+  const causes = (story: Story) => found(story).map(({ cause }) => cause.name);
+
+  it('is that the lock went on trying, where it sent the same again after every excuse had ended', () => {
+    expect(found(looked(tried()))[0]!.cause).toMatchObject({
       name: 'went-on-trying',
       sentence: "c1's lock went on trying: it sent another SET 3 s after its wait was over.",
-      chain: [{ history: 3 }, { text: 'c1 sent SET again', observation: 2 }, { history: 4 }],
+      chain: [
+        { history: 3 },
+        { text: 'c1 had sent SET when its wait was over', observation: 1 },
+        { text: 'c1 sent SET again', observation: 4 },
+        { history: 4 },
+      ],
     });
   });
 
   it('is unknown where it sent nothing that late', () => {
-    expect(found(tried({ commandsAt: [20, 22.2] }))).toMatchObject([{ cause: { name: 'unexplained' } }]);
+    expect(causes(looked(tried({ commandsAt: [20, 22.2] })))).toEqual(['unexplained']);
+  });
+
+  it('is unknown of one late command: its client may have been stopped since it had looked at its clock', () => {
+    expect(causes(looked(tried({ commandsAt: [23] })))).toEqual(['unexplained']);
+    const waits = { waitMs: 300, until: 24.5 };
+    expect(causes(looked(tried({ ...waits, commandsAt: [20, 20.1, 20.2, 24] })))).toEqual(['unexplained']);
+    // Nor of one that is another one than it had sent before, on another server, or over another connection.
+    const late = (node: string, argv: string[], source?: string) =>
+      causes(looked(tried({ commandsAt: [20] })).command(23, node, 'c1', argv, 0, source));
+    expect(late('r1', ['SET', KEY, 'another', 'NX'])).toEqual(['went-on-trying']);
+    expect(late('r1', ['DEL', KEY])).toEqual(['unexplained']);
+    expect(late('r2', ['SET', KEY, 'value', 'NX'])).toEqual(['unexplained']);
+    expect(late('r1', ['SET', KEY, 'value', 'NX'], '10.77.0.21:41000')).toEqual(['unexplained']);
+  });
+
+  it('is unknown of several ones that one stop of the client made late', () => {
+    // Its wait began when it was asked, or when its first try had been refused; and it was stopped before.
+    const waits = (commandsAt: number[], lookedAt: number[]) =>
+      causes(looked(tried({ waitMs: 300, until: 25.9, commandsAt }), lookedAt));
+    expect(waits([24, 24.1, 24.2], [24.05, 24.06])).toEqual(['unexplained']);
+    expect(waits([20, 24, 24.1, 24.2], [24.05, 24.06, 24.15, 24.16])).toEqual(['unexplained']);
+    const steady = [20, 20.8, 21.6, 22.4, 23.2, 24, 24.8, 25.6];
+    expect(waits(steady, [22, 23])).toEqual(['went-on-trying']);
+  });
+
+  it('is unknown where the server may have kept the second one while it ran the first', () => {
+    expect(causes(tried())).toEqual(['unexplained']);
+    expect(causes(looked(tried(), [21]))).toEqual(['unexplained']);
+    expect(causes(looked(tried(), [19.8, 21]))).toEqual(['unexplained']);
+    expect(causes(looked(tried(), [21, 23.1]))).toEqual(['unexplained']);
+    expect(causes(looked(tried(), [21, 22.9]))).toEqual(['went-on-trying']);
+  });
+
+  it('of a script is known by its name', () => {
+    const script = (names: [string, string]) =>
+      causes(
+        names.reduce(
+          (story, name, n) => story.command(20 + 3 * n, 'r1', 'c1', ['EVALSHA', name, '1', KEY]),
+          looked(tried({ commandsAt: [] })),
+        ),
+      );
+    expect(script(['aa', 'AA'])).toEqual(['went-on-trying']);
+    expect(script(['aa', 'bb'])).toEqual(['unexplained']);
   });
 
   it('is unknown where that command may have run before, as late as it was read', () => {
@@ -169,13 +222,17 @@ describe('the cause', () => {
   /** Beside the SET of 20 s one that ran at 23.999 s and was read 6 ms later, when c1 had its answer. */
   const readLate = (then: (story: Story) => Story = (story) => story, ranAt = 23.999) =>
     found(
-      then(tried({ commandsAt: [20] }).command(24.005, 'r1', 'c1', ['SET', KEY, 'x', 'NX'], (ranAt - 24.005) * 1_000)),
+      looked(
+        then(
+          tried({ commandsAt: [20] }).command(24.005, 'r1', 'c1', ['SET', KEY, 'x', 'NX'], (ranAt - 24.005) * 1_000),
+        ),
+      ),
     );
 
   it('is known by a command that was read after the answer, and ran before', () => {
     const [violation] = readLate();
     expect(violation!.proof).toContain('2 commands of its own');
-    expect(violation!.cause).toMatchObject({ name: 'went-on-trying', chain: [{}, { observation: 2 }, {}] });
+    expect(violation!.cause).toMatchObject({ name: 'went-on-trying', chain: [{}, {}, { observation: 4 }, {}] });
     // Also where its client has gone on meanwhile.
     const goesOn = (at: number) => (story: Story) => story.grant('c1', at + 1, { sent: at, began: at, grantSent: at });
     expect(readLate(goesOn(24.0005))).toMatchObject([{ cause: { name: 'went-on-trying' } }]);
