@@ -104,10 +104,25 @@ export class Accounts {
     return new Map(accounts.map(({ client, account }) => [client, account]));
   }
 
+  /**
+   * What a client took and gave back before a change; undefined: it may have taken more in something of which it is not known what
+   * it was.
+   */
+  ofClient(client: string, end: number, mayHaveTaken: (untold: Change) => boolean): Account | undefined {
+    const untold = this.untold.slice(0, placeOf(this.untold, end));
+    if (untold.some((at) => mayHaveTaken(this.list[at]!))) return undefined;
+    const { at, returned } = this.clients.get(client) ?? { at: [], returned: [] };
+    const high = placeOf(at, end);
+    const back = returned[high - 1] ?? 0;
+    return { taken: high - back, returned: back };
+  }
+
   private add(at: number, change: Change, count: Count): void {
-    const step = stepOf(change, count);
+    const step = countStep(change, count);
     if (step === 0) return;
     const client = change.by?.client;
+    // What a stranger gives back is nobody's, and makes nobody's count any less wrong.
+    if (client === undefined && change.how === 'command' && step < 0) return;
     if (client === undefined || Math.abs(step) !== 1) {
       this.untold.push(at);
       return;
@@ -125,6 +140,6 @@ function placeOf(rising: readonly number[], least: number): number {
 }
 
 /** How many were counted in; below 0: out; NaN: it cannot be told. */
-function stepOf({ before, after }: Change, { direction, absent }: Count): number {
+export function countStep({ before, after }: Change, { direction, absent }: Count): number {
   return (numberIn(after, absent) - numberIn(before, absent)) * direction;
 }

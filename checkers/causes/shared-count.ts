@@ -8,10 +8,13 @@
  * Example: c1 gives its permit back, and a timer of c1 does so again. Two permits are free, and c2 and c3 take them beside c4.
  *
  * Named where a server was seen to count the holders, each for its own client and within the attempt that was granted, which
- * stored nothing else; everything is known that became of the number; and the grant that should not have been made found it free.
- * `count-expired`: it expired between the count of a holder and that grant, when nobody had given back more than it had taken since
- * the number was made, and the server's clock was not moved since that time was set. `returned-too-often`: of what a client had
- * taken it had given back more than it could have by then, with what it held, and time had taken no number of before.
+ * stored nothing else; everything is known that became of the numbers in question; and the grant that should not have been made found
+ * it free. `count-expired`: a holder was counted in a number that expired when it stood for somebody, and whose time was set by a
+ * client; the server's clock was not moved since. The holder still holds at that grant, or it gave back to the next number, which
+ * had never counted it: by a release that began when that number was there and was answered before that grant. Each such loss alone
+ * would have let that grant through, whatever else befell the number. `returned-too-often`: to one number a client gave back more
+ * than it had taken of it, what it holds aside, and could have held when that number was made. Where a number stood for nobody when
+ * it expired, or was removed by who counts, the reason is looked for in that number.
  *
  * Excludes numbers that were lost in any other way, or that strangers and replication links had a hand in; independent nodes; and
  * locks that keep holders by name, or in more than one number.
@@ -20,27 +23,21 @@ import type { Change } from '../../harness/record/facts/commands/changes.js';
 import { stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
+import { holdsOf } from '../../harness/record/facts/holds.js';
+import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
-import type { CommandObservation } from '../../harness/vocabulary/history.js';
+import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
+import type { CommandObservation, History } from '../../harness/vocabulary/history.js';
 import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
+import { type Counted, countOf, directionOf } from './counted-holds.js';
 import { READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
-import { type Account, accountsOf, type Count, type Direction, numberIn } from './shared-accounts.js';
-import { countsUp } from './token-counts.js';
+import { accountsOf, type Count, countStep, numberIn } from './shared-accounts.js';
 import { wholeEvidenceOf } from './whole-evidence.js';
-
-/** Where a holder was counted. */
-interface Counted {
-  readonly hold: Hold;
-  readonly node: string;
-  readonly key: string;
-  /** All that became of the number. */
-  readonly list: readonly Change[];
-  readonly at: number;
-}
 
 export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefined {
   const { model } = input;
@@ -52,53 +49,12 @@ export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefi
   const [one] = counted;
   if (!one || !counted.every((other) => other?.node === one.node && other.key === one.key)) return undefined;
   const holders = (counted as Counted[]).sort((a, b) => a.at - b.at);
-  const direction = directionOf(holders);
+  const direction = directionOf(holders, overlap.second, input, evidence, related);
   if (direction === undefined) return undefined;
   const count: Count = { direction, absent: model.kind === 'semaphore' && direction < 0 ? model.permits : 0 };
   const wrong = wrongGrant(overlap.second, one, count, model, evidence, related);
   if (!wrong || holders.some(({ at }) => at >= wrong.until)) return undefined;
-  return expiredCount(holders, wrong, overlap, count, evidence, input) ?? excessReturn(holders, wrong, overlap, count);
-}
-
-/** The only change of a number by one that the client made in the attempt that was granted, in which it stored nothing else. */
-function countOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Counted | undefined {
-  const found: Counted[] = [];
-  for (const node of evidence.nodes) {
-    const reading = evidence.readingOf(node);
-    const keys = reading && related.of(hold.key, reading);
-    if (!keys) return undefined;
-    for (const key of keys) {
-      const { list } = reading.changes(key);
-      // What was read before the attempt left ran before it.
-      for (let at = firstIndex(list.length, (n) => list[n]!.atNs >= hold.grantSentNs); at < list.length; at++) {
-        const { by, applied, ranFromNs } = list[at]!;
-        if (ranFromNs > hold.fromNs) break;
-        if (applied !== 'no' && by?.client === hold.client) found.push({ hold, node, key, list, at });
-      }
-    }
-  }
-  const [count, ...others] = found.filter(({ list, at }) => isCount(list[at]!));
-  if (!count || others.length > 0) return undefined;
-  // What it stored beside may be what the lock goes by.
-  return found.every(({ node, key }) => node === count.node && key === count.key) ? count : undefined;
-}
-
-/** Whether it certainly made the number one more or one less, or made it. */
-function isCount({ before, after }: Change): boolean {
-  if (after.exists !== 'yes') return false;
-  return before.exists === 'no' ? !Number.isNaN(numberIn(after)) : Math.abs(numberIn(after) - numberIn(before)) === 1;
-}
-
-/** Undefined: the grants do not agree. A number that a grant makes says nothing, unless it counts up. */
-function directionOf(holders: readonly Counted[]): Direction | undefined {
-  const directions = new Set<Direction>();
-  for (const { list, at } of holders) {
-    const change = list[at]!;
-    if (change.before.exists === 'yes') directions.add(numberIn(change.after) > numberIn(change.before) ? 1 : -1);
-    else if (countsUp(change)) directions.add(1);
-  }
-  const [direction, ...others] = directions;
-  return others.length === 0 ? direction : undefined;
+  return wrongBy(holders, wrong, overlap, count, evidence, input, related);
 }
 
 /** The grant that should not have been made, beside what became of the number. */
@@ -137,19 +93,96 @@ function wrongGrant(
   return left && numberIn(left) === 0 ? { until, left, line, atNs } : undefined;
 }
 
-function expiredCount(
+/**
+ * A holder whom the next number never counted: it was counted in the one before. It holds still, or it gave back since to the next
+ * one, which so counts one less than hold.
+ */
+interface Missing {
+  readonly counted: Counted;
+  /** How it gave back to the new one, if it did. */
+  readonly back?: Change;
+}
+
+function wrongBy(
   holders: readonly Counted[],
   wrong: Wrong,
   overlap: Overlap,
   count: Count,
   evidence: Evidence,
+  input: CheckInput,
+  related: RelatedKeys,
+): Cause | undefined {
+  const { list } = holders[0]!;
+  const accounts = accountsOf(list, count);
+  /** Why a holder was missing in the next number: that was lost, or it stood for none by then, and that has a reason of its own. */
+  const whyMissing = (missing: Missing): Cause | undefined => {
+    const { at } = missing.counted;
+    const loss = lossOf(missing.counted, wrong, count);
+    if (loss && loss.stood > 0) return causeOfLoss(missing, loss, overlap, evidence, input);
+    if (loss) return whyLess(accounts.madeAt(at), loss.before, loss.atNs);
+    // Whoever removes the number gives back what it stood for.
+    const gone = accounts.goneAfter(at);
+    return gone < wrong.until ? whyLess(accounts.madeAt(at), gone + 1, list[gone]!.atNs) : undefined;
+  };
+  /** Why a number came to say less than it should, between the change that made it and another one. */
+  const whyLess = (made: number, end: number, endNs: number): Cause | undefined => {
+    if (made < 0 || made >= end || !accounts.between(made, end)) return undefined;
+    return (
+      firstOf(gaveBackLate(holders, list.slice(made, end), endNs, count, input, evidence, related), whyMissing) ??
+      excessReturn(holders, made, end, overlap, count, input)
+    );
+  };
+  const made = wrong.left.exists === 'no' ? wrong.until : wrong.until > 0 ? accounts.madeAt(wrong.until - 1) : -1;
+  if (made < 0) return undefined;
+  const held = holders.filter(({ at }) => at < made).map((counted): Missing => ({ counted }));
+  return firstOf(held, whyMissing) ?? whyLess(made, wrong.until, wrong.atNs);
+}
+
+function firstOf<T>(all: readonly T[], why: (one: T) => Cause | undefined): Cause | undefined {
+  for (const one of all) {
+    const cause = why(one);
+    if (cause) return cause;
+  }
+  return undefined;
+}
+
+/** Who held when a number was made, had been counted before, and gave back to it and was told so by `endNs`. `steps`: of that number. */
+function gaveBackLate(
+  holders: readonly Counted[],
+  steps: readonly Change[],
+  endNs: number,
+  count: Count,
+  { history }: CheckInput,
+  evidence: Evidence,
+  related: RelatedKeys,
+): Missing[] {
+  const { list, node, key, hold: one } = holders[0]!;
+  const { atNs: madeNs } = steps[0]!;
+  const made = list.indexOf(steps[0]!);
+  const holds = holdsOf(history);
+  const answeredNs = releasesAnsweredNs(history);
+  const found: Missing[] = [];
+  for (let k = 0; k < holds.count; k++) {
+    if (holds.fromNs[k]! > madeNs || holds.untilNs[k]! < madeNs || answeredNs[k]! > endNs) continue;
+    const hold = holds.hold(k);
+    if (hold.key !== one.key || hold.endedBy !== 'release' || hold.released !== 'ok') continue;
+    const back = steps.find(
+      (step) => step.by?.client === hold.client && step.atNs >= hold.untilNs && countStep(step, count) === -1,
+    );
+    const counted = back && countOf(hold, evidence, related);
+    if (counted?.node === node && counted.key === key && counted.at < made) found.push({ counted, back });
+  }
+  return found;
+}
+
+function causeOfLoss(
+  { counted, back }: Missing,
+  loss: Loss,
+  overlap: Overlap,
+  evidence: Evidence,
   { observations }: CheckInput,
 ): Cause | undefined {
-  // Whoever was counted in a number that is there no more was counted before the others.
-  const [loss, ...others] = holders.map((one) => fateOf(one, holders, wrong, count));
-  if (typeof loss !== 'object' || others.includes(undefined)) return undefined;
-  const one = holders[0]!;
-  const { hold, node, key, list } = one;
+  const { hold, node, key, list } = counted;
   const set = lastTimed(list, loss.before);
   if (set?.by?.client === undefined) return undefined;
   if (wasMovedBetween(node, set.ranFromNs, loss.atNs, evidence)) return undefined;
@@ -159,14 +192,16 @@ function expiredCount(
   const passedMs = (loss.atNs - set.atNs) / 1e6;
   if (shows.serverWallMs - by.serverWallMs > passedMs + READING_MS) return undefined;
   const time = `by the time that ${by.client} had set for it (${by.name})`;
+  const text = back && `${hold.client} gave back to the next ${key} on ${node}, which had not counted it`;
   return {
     name: 'count-expired',
-    sentence: `${node} had counted ${hold.client} in ${key}, which expired while ${hold.client} held ${hold.key}, ${time}; ${overlap.second.client} was granted it after that.`,
+    sentence: `${node} had counted ${hold.client} in ${key}, which expired while ${hold.client} held ${hold.key}, ${time}; ${text ? `${text}; ` : ''}${overlap.second.client} was granted it after that.`,
     chain: [
-      countedLink(one),
+      countedLink(counted),
       { atNs: loss.atNs, text: `${key} had expired on ${node}, ${time}`, observation: loss.line },
+      ...(text ? [{ atNs: back.atNs, text, observation: back.line }] : []),
       grantedLink(overlap),
-      leaseLink({ hold }),
+      ...(back ? [] : [leaseLink({ hold })]),
     ].sort((a, b) => a.atNs - b.atNs),
   };
 }
@@ -182,49 +217,53 @@ interface Loss {
   readonly before: number;
   readonly line: number;
   readonly atNs: number;
+  /** For how many it stood. */
+  readonly stood: number;
 }
 
 /**
- * Whether the number that a holder was counted in was there still at that grant, or was lost by its time; undefined: neither, or
- * somebody took out what was not its own, so that the number would have been wrong without that it expired.
+ * That the number in which a holder was counted was lost by its time, and for how many it stood; undefined: it was not, or it is not
+ * known.
  */
-function fateOf(
-  { list, at }: Counted,
-  holders: readonly Counted[],
-  { until, left, line, atNs }: Wrong,
-  count: Count,
-): Loss | 'counted' | undefined {
+function lossOf({ list, at }: Counted, { until, left, line, atNs }: Wrong, count: Count): Loss | undefined {
   const accounts = accountsOf(list, count);
-  const from = accounts.madeAt(at);
-  const gone = accounts.goneAfter(at);
-  const isGone = gone < until;
-  const end = isGone ? gone : until;
-  const balance = accounts.between(Math.max(from, 0), end);
-  const inIt = holders.filter((holder) => holder.at >= from && holder.at < end);
-  if (!balance || excessIn(balance, inIt)) return undefined;
-  if (!isGone) return left.exists === 'no' ? { before: until, line, atNs } : 'counted';
+  const gone = Math.min(accounts.goneAfter(at), until);
+  if (!accounts.between(Math.max(accounts.madeAt(at), 0), gone)) return undefined;
+  const stood = Math.max(0, (numberIn(list[gone - 1]!.after) - count.absent) * count.direction);
+  if (Number.isNaN(stood)) return undefined;
+  if (gone === until) return left.exists === 'no' ? { before: until, line, atNs, stood } : undefined;
   const change = list[gone]!;
-  return change.how === 'expired' ? { before: gone, line: change.line, atNs: change.atNs } : undefined;
+  // What time took of none is no loss; nor is it what a removal took.
+  if (stood > 0 && change.how !== 'expired') return undefined;
+  return { before: gone, line: change.line, atNs: change.atNs, stood };
 }
 
+/** Who gave back more, while a number was there, than it had taken of it and could have held when it was made. */
 function excessReturn(
   holders: readonly Counted[],
-  { until, left }: Wrong,
+  made: number,
+  end: number,
   overlap: Overlap,
   count: Count,
+  { history }: CheckInput,
 ): Cause | undefined {
-  // Where time had taken the number nobody had made it wrong.
   const { list, node, key } = holders[0]!;
-  const before = list[until - 1]?.after;
-  if (left.exists !== 'yes' && before?.exists === 'yes' && numberIn(before) !== count.absent) return undefined;
-  // Nor is it told whose all was where time took an earlier one: who had taken of that may have given back to the next.
-  const balance = accountsOf(list, count).between(0, until);
-  const excess = balance && excessIn(balance, holders);
+  const accounts = accountsOf(list, count);
+  const since = accounts.between(made, end);
+  const held = (client: string, from: number, until: number) =>
+    heldBy(
+      client,
+      holders.filter(({ at }) => at >= from && at < until),
+    );
+  const excess = [...(since ?? [])].find(([client, { taken, returned }]) => {
+    const old = accounts.ofClient(client, made, (untold) => mayHaveTaken(client, overlap.second.key, untold, history));
+    const mayHaveHeld = old && Math.max(0, old.taken - old.returned - held(client, 0, made));
+    return mayHaveHeld !== undefined && returned - (taken - held(client, made, end)) > mayHaveHeld;
+  });
   if (!excess) return undefined;
   const [client, { taken, returned, last }] = excess;
-  const held = heldBy(client, holders);
-  const holding = held > 0 ? `, of which it held ${held}` : '';
-  const text = `by then ${client} had given back ${returned} of ${overlap.second.key}, and had taken ${taken}${holding}`;
+  const holding = held(client, made, end);
+  const text = `by then ${client} had given back ${returned} of ${overlap.second.key}, and had taken ${taken}${holding > 0 ? `, of which it held ${holding}` : ''}`;
   return {
     name: 'returned-too-often',
     sentence: `${node} counts who holds in ${key}: ${text}; so ${overlap.second.client} was granted it beside ${holders.map(({ hold }) => hold.client).join(' and ')}.`,
@@ -236,9 +275,23 @@ function excessReturn(
   };
 }
 
-/** The first that gave back more than it had taken and did not hold. */
-function excessIn(balance: ReadonlyMap<string, Account>, holders: readonly Counted[]): [string, Account] | undefined {
-  return [...balance].find(([client, { taken, returned }]) => returned > taken - heldBy(client, holders));
+/** Whether a client may have been counted in while something happened of which it is not known what: it was asking for the key. */
+function mayHaveTaken(client: string, key: string, { how, ranFromNs, atNs }: Change, history: History): boolean {
+  if (how !== 'gap' && how !== 'sample') return true;
+  const { operations: ops } = history;
+  const { callNs, returnNs } = intervalsOf(history);
+  const [who, what] = [ops.clients.indexOf(client), ops.keys.indexOf(key)];
+  for (let row = 0; row < ops.count; row++)
+    if (
+      ops.client[row] === who &&
+      ops.key[row] === what &&
+      ops.op[row] === OP.acquire &&
+      ops.outcome[row] !== OUTCOME.fail &&
+      callNs[row]! <= atNs &&
+      (ops.outcome[row] !== OUTCOME.ok || returnNs[row]! >= ranFromNs)
+    )
+      return true;
+  return false;
 }
 
 function heldBy(client: string, holders: readonly Counted[]): number {

@@ -16,6 +16,7 @@ import { effectsOf, type Footprint, SETTLE_NS } from '../../harness/record/facts
 import { holdsOf } from '../../harness/record/facts/holds.js';
 import { intervalsOf } from '../../harness/record/facts/intervals.js';
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
+import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
 import { NOTICE, OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
 
@@ -142,19 +143,6 @@ function takenByKey(history: History): Span[][] {
 
 function isTaken({ operations: { outcome, reason, reasons } }: History, row: number): boolean {
   return outcome[row] === OUTCOME.fail && TAKEN.has(reasons[reason[row]!] ?? '');
-}
-
-/** By hold: when the last answer to a release of it was there. */
-export function releasesAnsweredNs(history: History): Float64Array {
-  const { operations: ops } = history;
-  const holds = holdsOf(history);
-  const { returnNs } = intervalsOf(history);
-  const answeredNs = new Float64Array(holds.count).fill(Number.NEGATIVE_INFINITY);
-  for (let row = 0; row < ops.count; row++) {
-    const k = ops.op[row] === OP.release ? holds.about(row) : -1;
-    if (k >= 0 && returnNs[row]! > answeredNs[k]! && Number.isFinite(returnNs[row]!)) answeredNs[k] = returnNs[row]!;
-  }
-  return answeredNs;
 }
 
 export function longestLeaseMs({ operations: ops, notices }: History): number {

@@ -7,11 +7,11 @@ import { ServerReading } from '../../harness/record/facts/commands/server-readin
 import type { StoredState } from '../../harness/record/facts/commands/state.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
+import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
 import { OUTCOME } from '../../harness/record/history-table.js';
 import type { CommandObservation, History } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import { acquiresOf } from '../causes/asks.js';
-import { releasesAnsweredNs } from './free-and-asked.js';
 
 /** What is still on its way after a try has ended has come by then. */
 export const SETTLED_NS = 250e6;

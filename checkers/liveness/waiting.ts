@@ -32,21 +32,14 @@ import { type Intervals, intervalsOf } from '../../harness/record/facts/interval
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { attemptSentNs, trustedClients } from '../../harness/record/facts/operations.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
+import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
 import { duration, durationOfMs, moment, plural } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
-import {
-  blockedBy,
-  endsOfClients,
-  endsWithProcess,
-  GRACE_NS,
-  longestLeaseMs,
-  releasesAnsweredNs,
-  silenceNs,
-} from './free-and-asked.js';
+import { blockedBy, endsOfClients, endsWithProcess, GRACE_NS, longestLeaseMs, silenceNs } from './free-and-asked.js';
 import { type Starvation, starvationsOf } from './starvation.js';
 
 /** A sample may be older than its line by this much. */

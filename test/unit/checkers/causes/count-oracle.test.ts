@@ -13,14 +13,19 @@ const judged = (setup: Setup) => {
   return mutualExclusion
     .check(run.input)
     .violations.filter(({ class: name }) => name === 'exclusion')
-    .map((finding) => ({ finding, truth: trueCauses(finding.holds, run) }));
+    .map((finding) => {
+      const truth = trueCauses(finding.holds, run);
+      // Of numbers it is not named that a clock was moved: what is wrong by that alone is not asked for.
+      const isByClock = truth.has('clock-jumped') && ORACLES['count-oracle.test.ts'].every((name) => !truth.has(name));
+      return { finding, truth, isHidden: isByClock || !run.isTold };
+    });
 };
 const named = (isWhole: boolean) => tried(50, setups(isWhole), judged);
 
 it('names only causes that were true, of a record that is whole', () => {
   const { told, share, names } = named(true);
-  // Far from all: once the number is wrong it stays so, and whose mistake it was is told of the plain cases only.
-  expect(share, told).toBeGreaterThan(0.2);
+  // Not all: what a client may have given back to an earlier number, or to none, is not told, nor what several ends did together.
+  expect(share, told).toBeGreaterThan(0.83);
   for (const cause of ORACLES['count-oracle.test.ts'])
     expect(names.get(cause) ?? 0, `${cause}: ${told}`).toBeGreaterThan(0);
 });

@@ -7,6 +7,8 @@ import { cases, SEED } from '../../../support/drawn.js';
 export interface Tried {
   finding: Violation;
   truth: ReadonlySet<string>;
+  /** Whether the model says that no record could tell any of them. */
+  isHidden?: boolean;
 }
 
 export interface Told {
@@ -28,10 +30,10 @@ export function tried<Setup>(sample: number, setups: fc.Arbitrary<Setup>, judged
   let [explicable, explained] = [0, 0];
   fc.assert(
     fc.property(setups, (setup) => {
-      for (const { finding, truth } of judged(setup)) {
+      for (const { finding, truth, isHidden } of judged(setup)) {
         const { name, sentence, chain } = finding.cause;
-        if (truth.size > 0) explicable++;
-        if (truth.size > 0 && name !== 'unexplained') explained++;
+        if (truth.size > 0 && !isHidden) explicable++;
+        if (truth.size > 0 && !isHidden && name !== 'unexplained') explained++;
         names.set(name, (names.get(name) ?? 0) + 1);
         if (name === 'unexplained' || truth.has(name)) continue;
         const links = chain.map(({ atNs, text }) => `${atNs / 1e9} s: ${text}`).join('\n');

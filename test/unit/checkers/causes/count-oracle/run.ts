@@ -57,25 +57,39 @@ export function setups(isWhole: boolean): fc.Arbitrary<Setup> {
   });
 }
 
-/** What became of the number. */
-type Happened =
-  | { how: 'counted'; client: string; id: number; ns: number }
-  | { how: 'returned'; client: string; isExtra: boolean; ns: number }
-  /** `byClock`: it would have been there by a clock that nothing had moved. */
-  | { how: 'expired'; byClock: boolean; ns: number }
-  | { how: 'lost'; ns: number };
+/**
+ * What a holder's client knows not: since when the number says less than it should because of it, and why. The number is right as
+ * long as it counts all who hold. Who was counted in one that is gone is missing in the next, be it that it still holds, or that it
+ * gave back to the next what that had never counted.
+ */
+interface Holding {
+  /** Undefined: the number that is there counts it. */
+  missing?: ReadonlySet<string>;
+}
+
+/** Why the number said less than the holders were. */
+interface Wrong {
+  returned: ReadonlySet<string>;
+  /** By hold that it did not count. */
+  missing: ReadonlyMap<string, ReadonlySet<string> | undefined>;
+}
 
 export interface Run {
   input: CheckInput;
-  happened: readonly Happened[];
-  setup: Setup;
+  /** By grant: why the number said less than the holders were when it was made. */
+  wrong: ReadonlyMap<string, Wrong>;
+  /** Whether no command came so near to when the number expired that a millisecond decides, of which no record tells. */
+  isTold: boolean;
 }
 
 export function play(setup: Setup): Run {
   const sim = new Simulation(setup.noise);
   const events: { atNs: number; body: HistoryBody }[] = [];
   const lines: Observation[] = [];
-  const happened: Happened[] = [];
+  const wrong = new Map<string, Wrong>();
+  const holding = new Map<string, Holding>();
+  /** Why the number that is there says less than it should, beside what it never counted. */
+  let returned = new Set<string>();
   const direction = setup.counts === 'out' ? 1 : -1;
   const absent = setup.counts === 'out' ? 0 : setup.permits;
   let number: number | undefined;
@@ -106,13 +120,25 @@ export function play(setup: Setup): Run {
     line({ type: 'watch', watching }, readNs);
     if (watching) look();
   };
+  let isTold = true;
   const expire = () => {
+    if (Math.abs(wallMs() - expiresMs) <= 2) isTold = false;
     if (number === undefined || Math.floor(wallMs()) <= expiresMs) return;
-    // A number that says what is said by none is no loss.
-    if (number !== absent) happened.push({ how: 'expired', byClock: sim.nowNs < dueNs, ns: sim.nowNs });
-    number = undefined;
-    [expiresMs, dueNs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    // It would have been there by a clock that nothing had moved.
+    const isByClock = sim.nowNs < dueNs;
+    const tooShort = setup.ttlFactor < 0.9 ? ['lease-too-short'] : [];
+    lose([isByClock ? 'clock-jumped' : 'count-expired', ...tooShort]);
   };
+  function lose(why: readonly string[]): void {
+    if (number === undefined) return;
+    // A number that says what is said by none is no loss.
+    const isLoss = (number - absent) * direction > 0;
+    const missing = new Set([...returned, ...(isLoss ? why : [])]);
+    for (const hold of holding.values()) hold.missing ??= missing;
+    number = undefined;
+    returned = new Set();
+    [expiresMs, dueNs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  }
   function look(): void {
     if (isDown) return;
     expire();
@@ -149,19 +175,24 @@ export function play(setup: Setup): Run {
       expiresMs = Math.floor(wallMs()) + ttlMs;
       dueNs = sim.nowNs + ttlMs * MS;
     }
-    happened.push({ how: 'counted', client, id, ns: sim.nowNs });
+    const missing = new Map([...holding].map(([hold, about]) => [hold, about.missing]));
+    wrong.set(`${client} ${id}`, { returned, missing });
+    holding.set(`${client} ${id}`, {});
     return true;
   };
-  /** Gives back where there is a number. */
-  const giveBack = (client: string | undefined, source: string, isExtra: boolean) => {
+  /** Gives back where there is a number. `hold`: undefined where there is nothing to give back. */
+  const giveBack = (client: string | undefined, source: string, hold?: string) => {
     if (isDown) return;
     command(client, source, ['EVALSHA', 'return', '1', KEY]);
     expire();
     inner('exists', KEY);
+    const { missing } = holding.get(hold ?? '') ?? {};
+    holding.delete(hold ?? '');
     if (number === undefined) return;
+    const extra = client === undefined ? [] : ['returned-too-often'];
+    returned = new Set([...returned, ...(hold === undefined ? extra : (missing ?? []))]);
     inner(direction > 0 ? 'decr' : 'incr', KEY);
     number -= direction;
-    if (client !== undefined) happened.push({ how: 'returned', client, isExtra, ns: sim.nowNs });
   };
 
   const client = (name: string, source: string) => {
@@ -191,9 +222,9 @@ export function play(setup: Setup): Run {
       event({ type: 'invoke', ...about });
       const beganNs = sim.nowNs;
       const isTwice = sim.chance() * 1_000 < setup.twicePerMille;
-      sim.after(sim.between(0.1, 0.4), () => giveBack(name, source, false));
+      sim.after(sim.between(0.1, 0.4), () => giveBack(name, source, `${name} ${hold}`));
       // A timer of it that nobody stopped.
-      if (isTwice) sim.after(sim.between(5, 300), () => giveBack(name, source, true));
+      if (isTwice) sim.after(sim.between(5, 300), () => giveBack(name, source));
       sim.after(1, () => {
         event({ type: 'ok', ...about, beganNs, endedNs: sim.nowNs }, 0.2);
         sim.after(sim.between(5, 120), acquire);
@@ -221,20 +252,18 @@ export function play(setup: Setup): Run {
   for (const { kind, atMs, isRecorded } of setup.faults)
     sim.after(atMs, () => {
       const stranger = '10.77.0.99:51000';
-      if (kind === 'stranger-returns') giveBack(undefined, stranger, false);
+      if (kind === 'stranger-returns') giveBack(undefined, stranger);
       else if (kind === 'del' && !isDown) {
         expire();
         command(undefined, stranger, ['DEL', KEY]);
-        if (number !== undefined && number !== absent) happened.push({ how: 'lost', ns: sim.nowNs });
-        number = undefined;
+        lose([]);
       } else if (kind === 'jump') {
         offsetMs += 700;
         if (isRecorded) struck('jump', [{ kind: 'clock-jumped', who: ['r1'], offsetMs: 700 }]);
       } else if (kind === 'restart' && !isDown) {
         expire();
         watch(false);
-        if (number !== undefined && number !== absent) happened.push({ how: 'lost', ns: sim.nowNs });
-        [number, expiresMs, dueNs] = [undefined, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+        lose([]);
         runId = `${runId}+`;
         isDown = true;
         const who = ['r1'];
@@ -272,26 +301,17 @@ export function play(setup: Setup): Run {
     plan: { version: 1, seed: 1, steps: [] },
     model: { kind: 'semaphore', permits: setup.permits },
   };
-  return { input, happened, setup };
+  return { input, wrong, isTold };
 }
 
-/** Why one client more was counted in than there are permits: all that befell the number while the others held. */
-export function trueCauses(holds: readonly { client: string; id: number }[], { happened, setup }: Run): Set<string> {
-  const found = new Set<string>();
-  const places = holds.map(({ client, id }) =>
-    happened.findIndex((one) => one.how === 'counted' && one.client === client && one.id === id),
-  );
-  const last = Math.max(...places);
-  const first = Math.min(...places);
-  for (const [at, one] of happened.entries()) {
-    if (at >= last) break;
-    if (at > first && one.how === 'expired') {
-      found.add(one.byClock ? 'clock-jumped' : 'count-expired');
-      if (setup.ttlFactor < 0.9) found.add('lease-too-short');
-    }
-    if (one.how === 'returned' && one.isExtra) found.add('returned-too-often');
-    // What came before there was a new number is gone with the old one.
-    if (one.how === 'expired' || one.how === 'lost') found.delete('returned-too-often');
-  }
-  return found;
+/**
+ * Why one client more was counted in than there are permits: what the number lacked of those who held, and what was given back to it
+ * that it had not counted. The names of causes, beside what has none.
+ */
+export function trueCauses(holds: readonly { client: string; id: number }[], { wrong }: Run): Set<string> {
+  const counts = [...wrong];
+  const names = holds.map(({ client, id }) => `${client} ${id}`);
+  const last = Math.max(...names.map((name) => counts.findIndex(([hold]) => hold === name)));
+  const { returned, missing } = counts[last]![1];
+  return new Set([...returned, ...names.flatMap((name) => [...(missing.get(name) ?? [])])]);
 }

@@ -1,0 +1,83 @@
+/**
+ * By which change of a number each holder of a shared lock was counted, and whether the number is of those that are out or of those
+ * that are free. Said only of a grant that stored nothing else, on any server.
+ */
+import type { Change } from '../../harness/record/facts/commands/changes.js';
+import type { Evidence } from '../../harness/record/facts/evidence.js';
+import { firstIndex } from '../../harness/record/facts/first-index.js';
+import { holdsOf } from '../../harness/record/facts/holds.js';
+import type { CheckInput } from '../../harness/vocabulary/run.js';
+import type { Hold } from '../../harness/vocabulary/verdict.js';
+import type { RelatedKeys } from './own-stores.js';
+import { type Direction, numberIn } from './shared-accounts.js';
+import { countsUp } from './token-counts.js';
+
+/** Where a holder was counted. */
+export interface Counted {
+  readonly hold: Hold;
+  readonly node: string;
+  readonly key: string;
+  /** All that became of the number. */
+  readonly list: readonly Change[];
+  readonly at: number;
+}
+
+/** The only change of a number by one that the client made in the attempt that was granted, in which it stored nothing else. */
+export function countOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Counted | undefined {
+  const found: Counted[] = [];
+  for (const node of evidence.nodes) {
+    const reading = evidence.readingOf(node);
+    const keys = reading && related.of(hold.key, reading);
+    if (!keys) return undefined;
+    for (const key of keys) {
+      const { list } = reading.changes(key);
+      // What was read before the attempt left ran before it.
+      for (let at = firstIndex(list.length, (n) => list[n]!.atNs >= hold.grantSentNs); at < list.length; at++) {
+        const { by, applied, ranFromNs } = list[at]!;
+        if (ranFromNs > hold.fromNs) break;
+        if (applied !== 'no' && by?.client === hold.client) found.push({ hold, node, key, list, at });
+      }
+    }
+  }
+  const [count, ...others] = found.filter(({ list, at }) => isCount(list[at]!));
+  if (!count || others.length > 0) return undefined;
+  // What it stored beside may be what the lock goes by.
+  return found.every(({ node, key }) => node === count.node && key === count.key) ? count : undefined;
+}
+
+/** Whether it certainly made the number one more or one less, or made it. */
+function isCount({ before, after }: Change): boolean {
+  if (after.exists !== 'yes') return false;
+  return before.exists === 'no' ? !Number.isNaN(numberIn(after)) : Math.abs(numberIn(after) - numberIn(before)) === 1;
+}
+
+/**
+ * Undefined: the grants do not agree, or none shows it. A number that a grant makes may say nothing, and then another grant does:
+ * of one permit in two 1 is left and 1 is out.
+ */
+export function directionOf(
+  holders: readonly Counted[],
+  second: Hold,
+  { history, model }: CheckInput,
+  evidence: Evidence,
+  related: RelatedKeys,
+): Direction | undefined {
+  const permits = model.kind === 'semaphore' ? model.permits : Number.NaN;
+  const { node, key } = holders[0]!;
+  const shown = ({ list, at }: Counted): Direction | undefined => {
+    const change = list[at]!;
+    const number = numberIn(change.after);
+    if (change.before.exists === 'yes') return number > numberIn(change.before) ? 1 : -1;
+    if (countsUp(change) || (number === 1 && permits !== 2)) return 1;
+    return number === permits - 1 && number !== 1 ? -1 : undefined;
+  };
+  const directions = new Set(holders.map(shown).filter((one) => one !== undefined));
+  if (directions.size > 0) return directions.size === 1 ? [...directions][0] : undefined;
+  const others = [second, ...holdsOf(history)];
+  for (const hold of others) {
+    const counted = hold.key === second.key ? countOf(hold, evidence, related) : undefined;
+    const direction = counted?.node === node && counted.key === key ? shown(counted) : undefined;
+    if (direction !== undefined) return direction;
+  }
+  return undefined;
+}
