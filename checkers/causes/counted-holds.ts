@@ -23,7 +23,7 @@ export interface Counted {
 }
 
 /** The only change of a number by one that the client made in the attempt that was granted, in which it stored nothing else. */
-export function countOf(hold: Hold, evidence: Evidence, related: RelatedKeys): Counted | undefined {
+export function countedBy(hold: Hold, evidence: Evidence, related: RelatedKeys): Counted | undefined {
   const found: Counted[] = [];
   for (const node of evidence.nodes) {
     const reading = evidence.readingOf(node);
@@ -75,7 +75,7 @@ export function directionOf(
   if (directions.size > 0) return directions.size === 1 ? [...directions][0] : undefined;
   const others = [second, ...holdsOf(history)];
   for (const hold of others) {
-    const counted = hold.key === second.key ? countOf(hold, evidence, related) : undefined;
+    const counted = hold.key === second.key ? countedBy(hold, evidence, related) : undefined;
     const direction = counted?.node === node && counted.key === key ? shown(counted) : undefined;
     if (direction !== undefined) return direction;
   }

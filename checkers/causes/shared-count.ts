@@ -33,7 +33,7 @@ import type { LockModel } from '../../harness/vocabulary/protocol.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CauseLink, Hold } from '../../harness/vocabulary/verdict.js';
 import { leaseLink } from './contest.js';
-import { type Counted, countOf, directionOf } from './counted-holds.js';
+import { type Counted, countedBy, directionOf } from './counted-holds.js';
 import { READING_MS, wasMovedBetween } from './meanwhile.js';
 import { RelatedKeys } from './own-stores.js';
 import { accountsOf, type Count, countStep, numberIn } from './shared-accounts.js';
@@ -45,7 +45,7 @@ export function sharedCount(overlap: Overlap, input: CheckInput): Cause | undefi
   const evidence = wholeEvidenceOf(input);
   if (!evidence || evidence.majority !== undefined) return undefined;
   const related = new RelatedKeys(input.history.operations.keys);
-  const counted = [overlap.first, ...overlap.others].map((hold) => countOf(hold, evidence, related));
+  const counted = [overlap.first, ...overlap.others].map((hold) => countedBy(hold, evidence, related));
   const [one] = counted;
   if (!one || !counted.every((other) => other?.node === one.node && other.key === one.key)) return undefined;
   const holders = (counted as Counted[]).sort((a, b) => a.at - b.at);
@@ -77,7 +77,7 @@ function wrongGrant(
   related: RelatedKeys,
 ): Wrong | undefined {
   if (model.kind === 'semaphore') {
-    const own = countOf(second, evidence, related);
+    const own = countedBy(second, evidence, related);
     if (own?.node !== node || own.key !== key) return undefined;
     const { line, atNs, before: left, after } = list[own.at]!;
     const isFull = direction < 0 ? numberIn(after) < 0 : numberIn(after) > model.permits;
@@ -169,7 +169,7 @@ function gaveBackLate(
     const back = steps.find(
       (step) => step.by?.client === hold.client && step.atNs >= hold.untilNs && countStep(step, count) === -1,
     );
-    const counted = back && countOf(hold, evidence, related);
+    const counted = back && countedBy(hold, evidence, related);
     if (counted?.node === node && counted.key === key && counted.at < made) found.push({ counted, back });
   }
   return found;
