@@ -77,7 +77,7 @@ export const nodeForgot =
 /**
  * Whether others may have removed it unseen: of what a server runs just before it is killed not all is printed, nor what it runs
  * before it is watched again, with what it had saved. Some of this lock's clients store what others do, or remove what is there
- * whosever it is, or set its time. What came to the node over the replication link is others' as well, if it was a replica meanwhile.
+ * whosever it is, or set its time; that a client was not seen at that yet tells nothing. What came to the node over the replication link is others' as well, if it was a replica meanwhile.
  */
 function mayHaveGoneBefore(
   contest: Contest,
@@ -97,44 +97,48 @@ function mayHaveGoneBefore(
     untilNs: evidence.watchedThroughout(node, backNs, gone.atNs) ? backNs : gone.atNs,
   };
   const wasPrimary = wasPrimaryThroughout(node, key, unseen.fromNs, unseen.untilNs, evidence);
-  const meddles = new Set(['remove', 'prolong']);
+  // The holder's own commands remove what it holds, too, and show how this lock does that.
   const meddling = writes.filter(
-    ({ effect, script, client }) => meddles.has(effect) && !script && client !== hold.client,
+    ({ effect, script, client }) =>
+      !script && (effect === 'remove' || (effect === 'prolong' && client !== hold.client)),
   );
-  return meddling.some(({ client }) =>
-    client === undefined
-      ? !wasPrimary || !meddling.every((one) => one.client !== undefined || isReplicated(one, evidence))
-      : mayMeddle(
-          client,
-          meddling.filter((one) => one.client === client),
-          unseen,
-          history,
-        ),
-  );
+  const named = meddling.filter(({ client }) => client !== undefined);
+  const nameless = meddling.filter(({ client }) => client === undefined);
+  const maybeCopied = nameless.length > 0 && (!wasPrimary || !nameless.every((one) => isReplicated(one, evidence)));
+  return maybeCopied || mayMeddle(named, key, unseen, history);
 }
 
 /**
- * Whether a client may have sent such commands meanwhile as it was seen to send: at any time, if one of them was of no operation of
- * its own; else while an operation of that kind was under way, or may have been, because it was not answered with a yes.
+ * Whether a client may have sent such commands meanwhile as clients of this lock were seen to send: at any time, if one of them was
+ * of no operation of its sender; else while an operation of that kind was under way, or may have been, because it was not answered
+ * with a yes. What one client does the others may do as well, for they run the same lock; only what it was seen to do to no key but
+ * that of its operation they do to no other either.
  */
 function mayMeddle(
-  client: string,
   seen: readonly KeyWrite[],
+  key: string,
   meanwhile: { fromNs: number; untilNs: number },
   history: CheckInput['history'],
 ): boolean {
   const { operations: ops } = history;
   const { callNs, returnNs } = intervalsOf(history);
-  const who = ops.clients.indexOf(client);
-  const rows = [...Array(ops.count).keys()].filter((row) => ops.client[row] === who);
-  const during = seen.map(({ ranNs, atNs }) =>
-    rows.find((row) => callNs[row]! <= ranNs + RECKONING_NS && returnNs[row]! >= Math.min(ranNs, atNs) - RECKONING_NS),
+  const rows = [...Array(ops.count).keys()];
+  const during = seen.map(({ client, ranNs, atNs }) =>
+    rows.find(
+      (row) =>
+        ops.clients[ops.client[row]!] === client &&
+        callNs[row]! <= ranNs + RECKONING_NS &&
+        returnNs[row]! >= Math.min(ranNs, atNs) - RECKONING_NS,
+    ),
   );
   if (during.includes(undefined)) return true;
   const kinds = new Set(during.map((row) => ops.op[row!]));
+  const isOfKey = (row: number) => ops.keys[ops.key[row]!] === key;
+  const anyKey = !during.every((row) => isOfKey(row!));
   return rows.some(
     (row) =>
-      kinds.has(ops.op[row]!) &&
+      kinds.has(ops.op[row]) &&
+      (anyKey || isOfKey(row)) &&
       callNs[row]! <= meanwhile.untilNs &&
       (ops.outcome[row] !== OUTCOME.ok || returnNs[row]! >= meanwhile.fromNs),
   );

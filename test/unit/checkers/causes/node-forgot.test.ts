@@ -160,6 +160,24 @@ describe('who removes what is there whosever it is', () => {
     expect(killed((story) => story.command(1.5, 'r1', 'c3', ['DEL', KEY]))).toEqual(['unexplained']);
   });
 
+  it('may have done so for the first time, where another client of this lock was seen at it', () => {
+    const told = (shows: string | undefined, releases: boolean) => {
+      const story = new Story().up('c1').up('c2').up('c3').watch(0, 'r1').sample(0.05, 'r1');
+      if (shows) story.grant(shows, 0.2).release(shows, [0.3, 0.32]);
+      if (shows) story.take(0.199, 'r1', shows, 'of before').command(0.31, 'r1', shows, ['DEL', KEY]);
+      story.grant('c3', 0.5, { leaseMs: 500 }).take(0.499, 'r1', 'c3', 'value-of-c3', 0, 500);
+      if (releases) story.release('c3', [2.45, 2.55]);
+      story.grant('c1', 2).grant('c2', 4).release('c1', 5).release('c2', 5);
+      story.take(1.999, 'r1', 'c1').sample(2.4, 'r1', { owner: 'value-of-c1' });
+      // c3 worked past its lease, too, which is told first.
+      return causeNames(lostAt(story, 2.5).sample(3, 'r1', back).take(3.999, 'r1', 'c2')).at(-1);
+    };
+    expect(told(undefined, true)).toBe('node-forgot');
+    expect(told('c1', false)).toBe('node-forgot');
+    expect(told('c1', true)).toBe('unexplained');
+    expect(told('c2', true)).toBe('unexplained');
+  });
+
   it('is no primary, whose writes come to its replica only while that is one', () => {
     const copied = (role: 'primary' | 'replica', lookedAt = 2.82) =>
       killed((story) =>
