@@ -8,7 +8,7 @@
  *   the place of such a client.
  *
  * Promises: named only where every link was recorded. The server was watched all the time; what stands in the way was there
- * all the time, stored by one known command of a known client; that client was gone before, and no client has named the
+ * all the time, stored by one known command of a known client that asked for the lock; that client was gone before, and no client has named the
  * value to a server since; at least two of those who ask looked at it, and what they looked at beside a queue was not there.
  * On independent nodes so many must be blocked that no majority is left.
  *
@@ -26,6 +26,7 @@ import type { Cause, CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Ask, runKeyOf } from './asks.js';
 import { Departures, type Gone } from './departures.js';
 import { isByRightClocks } from './meanwhile.js';
+import { isStoredByAsking } from './stored-by-asking.js';
 
 /** A key that was asked for in vain, ns since the epoch. */
 export interface Blocked {
@@ -154,6 +155,7 @@ class AtNode {
       .map((owner) => ({ owner, whose: this.goneOwner(name, changes, owner) }));
     if (owners.length === 0 || owners.some(({ whose }) => !whose || isCount(whose.by))) return undefined;
     if (!this.names(name, changes, this.input)) return undefined;
+    if (!owners.every(({ owner }) => isStoredByAsking(this.blocked.key, owner, this.input))) return undefined;
     const [{ owner, whose }] = owners as [{ owner: string; whose: { by: Origin; gone: Gone } }];
     const { by, gone } = whose!;
     const lasting = this.lastingOf(changes, states.at(-1)!, by, gone);
@@ -190,13 +192,13 @@ class AtNode {
   private lastingOf(changes: KeyChanges, last: StoredState, by: Origin, gone: Gone) {
     if (last.expires.fromMs === Number.POSITIVE_INFINITY)
       return { name: 'key-never-expires', text: 'which has no expiry', chain: [] };
-    const prolonged = changes.list.filter(
+    const longer = changes.list.filter(
       (change) =>
         change.line > by.line &&
-        change.atNs > gone.atNs &&
         change.atNs <= this.untilNs &&
         change.after.expires.fromMs > change.before.expires.untilMs,
     );
+    const prolonged = longer.filter(({ atNs }) => atNs > gone.atNs);
     const who = [...new Set(prolonged.map((change) => change.by?.client))];
     if (prolonged.length > 0) {
       if (who.includes(undefined)) return undefined;
@@ -215,6 +217,8 @@ class AtNode {
         ],
       };
     }
+    // What others had prolonged before was not stored to last that long.
+    if (longer.some((change) => change.by?.client !== by.client)) return undefined;
     const ttlMs = last.expires.fromMs - by.serverWallMs;
     if (ttlMs <= this.input.config.leaseMs || !isByRightClocks(by, by.atNs, this.evidence)) return undefined;
     return { name: 'outlives-its-lease', text: `stored to last for ${durationOfMs(ttlMs)}`, chain: [] };

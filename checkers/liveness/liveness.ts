@@ -15,10 +15,15 @@ import type { History, HistoryEvent } from '../../harness/vocabulary/history.js'
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { Cause, CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { scriptUnknown } from '../causes/script-unknown.js';
+import { isStoredByAsking } from '../causes/stored-by-asking.js';
 import { unexplained } from '../causes/unexplained.js';
 import { Doubts } from '../worth/doubts.js';
+import { patienceOf } from './free-and-asked.js';
 import { doubtAboutProbe, type ProbeEvent } from './probe-doubts.js';
 import { blockerBetween } from './starvation.js';
+
+/** What a server was last seen to have longer ago may be gone. */
+const SEEN_WITHIN_NS = 1e9;
 
 type Recovered = Extract<HistoryEvent, { type: 'recovered' }>;
 
@@ -154,6 +159,8 @@ function reasonsForDoubt(
 function deadlock(probe: ProbeEvent, recovered: Recovered, input: CheckInput): Violation | undefined {
   const proven =
     blockerBetween(input, probe.key, recovered.atNs, probe.atNs) ??
+    // Those who were not done when all was healed may have held it, or waited, before the probe.
+    blockerBetween(input, probe.key, dueNs(probe, input), probe.atNs) ??
     neverExpires(probe, input) ??
     unknownScript(probe, input);
   if (!proven && doubtAboutProbe(probe, recovered.atNs, input) !== undefined) return undefined;
@@ -172,6 +179,11 @@ function deadlock(probe: ProbeEvent, recovered: Recovered, input: CheckInput): V
   };
 }
 
+/** When what was in the way of the probe as it began must have ended. */
+function dueNs({ atNs, afterMs }: ProbeEvent, { history, config }: CheckInput): number {
+  return atNs + (config.leaseMs + patienceOf(history).ms - afterMs) * 1e6;
+}
+
 function unknownScript(
   { client, key, reason, atNs, afterMs, i: line }: ProbeEvent,
   input: CheckInput,
@@ -180,16 +192,19 @@ function unknownScript(
 }
 
 /** The key stands without expiry on the primary, or on so many of the independent nodes that no majority is left. */
-function neverExpires({ key, atNs, i }: ProbeEvent, { history, observations }: CheckInput): Cause | undefined {
+function neverExpires({ key, atNs, i }: ProbeEvent, input: CheckInput): Cause | undefined {
+  const { history, observations } = input;
   const last = new Map<string, readonly [observation: number, sample: SampleObservation]>();
   for (const [line, observation] of observations.rare)
-    if (observation.type === 'sample' && observation.atNs <= atNs) last.set(observation.node, [line, observation]);
+    if (observation.type === 'sample' && observation.atNs <= atNs && observation.atNs >= atNs - SEEN_WITHIN_NS)
+      last.set(observation.node, [line, observation]);
   const primaries = [...last.values()].filter(([, sample]) => sample.role === 'primary');
   const standing = primaries.filter(([, sample]) => sample.keys[key]?.pttlMs === -1);
   const independent = majorityOf(history);
   const others = (independent?.nodes.length ?? primaries.length) - standing.length;
   const enough = independent?.majority ?? 1;
   if (standing.length === 0 || others >= enough) return undefined;
+  if (!standing.every(([, sample]) => isStoredByAsking(key, sample.keys[key]!.owner, input))) return undefined;
   return {
     name: 'key-never-expires',
     sentence: `${key} stands on ${listed(standing.map(([, sample]) => sample.node))} without expiry.`,

@@ -40,6 +40,9 @@ export const ORACLES = {
   'count-oracle.test.ts': ['count-expired', 'returned-too-often'],
 } as const;
 
+/** What was in the way of the probe at the end, by `probe-oracle.test.ts`: some of what `queue-oracle.test.ts` judges in the midst of a run. */
+export const PROBED = ['key-never-expires', 'outlives-its-lease', 'prolonged-too-long', 'queue-head-gone'] as const;
+
 /** Why no oracle judges it, and the tests, from `test/unit/checkers` on, that take each of its links away. */
 export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: string }>> = {
   'asking-unasked': {

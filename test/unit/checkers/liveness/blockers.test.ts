@@ -258,6 +258,7 @@ describe('a key that stands', () => {
       expect(causes(wants(long(), 20, 6, asksSet))).toEqual(['outlives-its-lease']);
       expect(prolonged(9, 'c3', 2 * LONG_MS)).toEqual(['prolonged-for-others']);
       expect(prolonged(1.5, 'c1', 2 * LONG_MS)).toEqual(['outlives-its-lease']);
+      expect(prolonged(1.5, 'c3', 2 * LONG_MS)).toEqual(['unexplained']);
       expect(prolonged(23, 'c3', 2 * LONG_MS)).toEqual(['outlives-its-lease']);
       expect(prolonged(9, 'c3', LONG_MS / 2)).toEqual(['outlives-its-lease']);
     });

@@ -29,10 +29,16 @@ it('rejects a lock that could not be acquired, once everything had recovered', (
   ]);
 });
 
+/** c9 asks for the key from 1 s to 2 s, and stores it for ever. */
+const leaves = (story: Story, ...nodes: string[]) => {
+  for (const node of nodes) story.command(1.5, node, 'c9', ['SET', KEY, 'dead']);
+  return story.refused('c9', 1, 2);
+};
+
 it('names a key that never expires, from the last sample of the primary', () => {
-  const stuck = () => new Story().recovered(5).probe(12, false);
+  const stuck = () => leaves(new Story(), 'r1').recovered(5).probe(12, false);
   const cause = judged(stuck().sample(11, 'r1', { owner: 'dead', pttlMs: -1 })).violations[0]!.cause;
-  expect(cause).toMatchObject({ name: 'key-never-expires', chain: [{ observation: 0 }, { history: 2 }] });
+  expect(cause).toMatchObject({ name: 'key-never-expires', chain: [{ observation: 1 }, { history: 4 }] });
   const names = (story: Story) => judged(story).violations.map((violation) => violation.cause.name);
   expect(names(stuck().sample(11, 'r1', { owner: 'alive', pttlMs: 900 }))).toEqual(['unexplained']);
   expect(names(stuck().sample(10, 'r1', { owner: 'dead', pttlMs: -1 }).sample(11, 'r1'))).toEqual(['unexplained']);
@@ -43,9 +49,28 @@ it('names a key that never expires, from the last sample of the primary', () => 
   expect(names(stuck().sample(13, 'r1', { owner: 'dead', pttlMs: -1 }))).toEqual(['unexplained']);
 });
 
+it('names it only where it was seen of late, and where a client stored it that asked for the lock', () => {
+  const named = (tell: (story: Story) => Story, at = 11) =>
+    judged(tell(new Story()).recovered(5).probe(12, false).sample(at, 'r1', { owner: 'dead', pttlMs: -1 }))
+      .violations[0]!.cause.name;
+  const asked = (story: Story) => leaves(story, 'r1');
+  expect(named(asked)).toBe('key-never-expires');
+  expect(named(asked, 10.9)).toBe('unexplained');
+  expect(named((story) => story)).toBe('unexplained');
+  // What a lock stores when it is given back may say that it is free.
+  const released = (at: number) => (story: Story) =>
+    story.grant('c9', 1).release('c9', [1.4, 1.5]).command(at, 'r1', 'c9', ['SET', KEY, 'dead']).refused('c9', 1.6, 2);
+  expect(named(released(1.45))).toBe('unexplained');
+  expect(named((story) => released(1.45)(asked(story)))).toBe('unexplained');
+  expect(named(released(0.999))).toBe('key-never-expires');
+});
+
 it('on independent nodes names it only where no majority is left', () => {
   const story = (nodes: string[]) => {
-    const told = new Story().recovered(5).probe(12, false).independent(3);
+    const told = leaves(new Story(), ...nodes)
+      .recovered(5)
+      .probe(12, false)
+      .independent(3);
     for (const node of ['r1', 'r2', 'r3'])
       told.sample(11, node, nodes.includes(node) ? { owner: 'dead', pttlMs: -1 } : {});
     return judged(told).violations[0]!.cause.name;
@@ -208,7 +233,8 @@ it('nor where the servers stored it for the client, and the lock waited for more
   expect(judged(stored('held')).verdict).toBe('invalid');
   expect(judged(stored('not-synced', 9)).verdict).toBe('invalid');
   expect(judged(tried('not-synced').take(11, 'r1', 'c2').sample(12, 'r1')).verdict).toBe('invalid');
-  const blocked = stored('not-synced').sample(12, 'r1', { owner: 'dead', pttlMs: -1 });
+  const later = stored('not-synced').refused('c9', 11.4, 11.9).command(11.5, 'r1', 'c9', ['SET', KEY, 'dead']);
+  const blocked = later.sample(12, 'r1', { owner: 'dead', pttlMs: -1 });
   expect(judged(blocked).verdict).toBe('invalid');
 });
 

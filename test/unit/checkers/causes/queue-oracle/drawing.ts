@@ -44,3 +44,26 @@ export function setups(isWhole: boolean): fc.Arbitrary<Setup> {
     noise: fc.noShrink(fc.nat()),
   });
 }
+
+/** Runs that end with a probe. Where not all is recorded, the server may not have been looked at for the end of it. */
+export function probedSetups(isWhole: boolean): fc.Arbitrary<Setup> {
+  const drawn = fc.record({
+    setup: setups(isWhole),
+    looksUntilMs: isWhole ? fc.constant(99_000) : one([3, 99_000], [1, 6_600], [1, 4_000]),
+    marksFree: one([3, false], [1, true]),
+    ttlFactor: one([2, undefined], [2, 0], [1, 20]),
+    killedAtMs: one([1, undefined], [1, 3_000], [1, 4_000]),
+    whom: fc.nat({ max: 11 }),
+  });
+  return drawn.map(({ setup, looksUntilMs, marksFree, ttlFactor, killedAtMs, whom }) => ({
+    ...setup,
+    program: { ...setup.program, marksFree, ...(ttlFactor !== undefined && { ttlFactor }) },
+    faults: [
+      ...setup.faults,
+      ...(killedAtMs === undefined
+        ? []
+        : [{ kind: 'kill' as const, atMs: killedAtMs, forMs: 0, whom, isRecorded: true }]),
+    ],
+    probe: { looksUntilMs },
+  }));
+}

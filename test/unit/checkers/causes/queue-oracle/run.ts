@@ -6,7 +6,7 @@ import type { CheckInput } from '../../../../../harness/vocabulary/run.js';
 import { literalConfig } from '../../build.js';
 import { OPENING } from '../oracle/recording.js';
 import { MS, Simulation } from '../oracle/simulation.js';
-import { type Asked, KEY, type Recorder, Server } from './server.js';
+import { type Asked, FREE, KEY, type Recorder, Server } from './server.js';
 
 export const LEASE_MS = 600;
 /** A place ends when its client has not asked for so long. */
@@ -24,6 +24,8 @@ export interface Program {
   prolongs: boolean;
   /** What is held is renewed: until it is released, or on and on, and not released. */
   renews: 'never' | 'soundly' | 'on-and-on';
+  /** Whether a release says in the key that it is free, for ever, and does not remove it. */
+  marksFree?: boolean;
 }
 
 export type FaultKind = 'kill' | 'stop' | 'stranger' | 'jump' | 'restart';
@@ -45,7 +47,13 @@ export interface Setup {
   latePerMille: number;
   breaks: { atMs: number; forMs: number }[];
   noise: number;
+  /** The run ends with a probe; nobody begins anything else after `ENDED_MS`. */
+  probe?: { looksUntilMs: number };
 }
+
+/** When a run that is probed is over, and when all that began before has ended. */
+const [ENDED_MS, PROBED_MS] = [4_400, 6_700];
+const GRACE_MS = 2_000;
 
 /** An acquire, as its client lived through it. */
 export interface LivedAcquire {
@@ -89,21 +97,7 @@ class Playing implements Recorder {
     this.event(OPENING);
     const deployed = { topology: 'single', runtime: 'netns', serverVersion: '7.0.15', settings: [] };
     this.event({ type: 'deployment', ...deployed, quorum: { kind: 'primary' } });
-    for (let n = 1; n <= setup.clients; n++) {
-      const program = { ...setup.program, ...(n === 1 ? setup.older : {}) };
-      const client = new Client(`c${n}`, `10.77.0.${20 + n}`, program, this);
-      this.clients.push(client);
-      this.event({
-        type: 'client-up',
-        client: client.name,
-        slot: client.name,
-        host: client.name,
-        address: client.address,
-        lock: 'oracle',
-        features: program.renews === 'never' ? [] : ['renews'],
-        deadlines: { place: PLACE_MS },
-      });
-    }
+    for (let n = 1; n <= setup.clients; n++) this.up(n);
     this.line({ type: 'watch', watching: true });
     this.sample();
     for (const client of this.clients) sim.after(sim.between(20, 60), () => client.acquire());
@@ -111,6 +105,10 @@ class Playing implements Recorder {
     for (const { atMs, forMs } of setup.breaks) {
       sim.after(atMs, () => this.watch(false));
       sim.after(atMs + forMs, () => this.watch(true));
+    }
+    if (setup.probe) {
+      sim.after(ENDED_MS, () => this.event({ type: 'recovered', afterMs: 1, missing: [] }));
+      sim.after(PROBED_MS, () => this.probe());
     }
     sim.run(LENGTH_MS * MS);
     this.event({ type: 'phase', phase: 'end' });
@@ -149,8 +147,47 @@ class Playing implements Recorder {
     this.line({ type: 'watch', watching }, this.readNs);
   }
 
+  /** As the harness does: the same client tries again and again, until it is granted the lock or the grace is over. */
+  private probe(): void {
+    const { sim } = this;
+    // What a client sends of its own old hold while it asks anew cannot be told from what it asks.
+    const client = this.clients.findLast((one) => !one.isDead && !one.isForgetful) ?? this.up(this.clients.length + 1);
+    const beganNs = sim.nowNs;
+    const giveUpNs = beganNs + (LEASE_MS + PLACE_MS + GRACE_MS) * MS;
+    const tryOnce = () =>
+      client.acquire(500, (isGranted) => {
+        if (!isGranted && sim.nowNs < giveUpNs) return tryOnce();
+        const afterMs = Math.round((sim.nowNs - beganNs) / MS);
+        const told = { client: client.name, key: KEY, acquired: isGranted, afterMs };
+        return this.event({ type: 'probe', ...told, ...(!isGranted && { reason: 'held' }) }, 0.3);
+      });
+    tryOnce();
+  }
+
+  /** Whether nothing new is begun any more. */
+  get isOver(): boolean {
+    return this.setup.probe !== undefined && this.sim.nowNs > ENDED_MS * MS;
+  }
+
+  private up(n: number): Client {
+    const program = { ...this.setup.program, ...(n === 1 ? this.setup.older : {}) };
+    const client = new Client(`c${n}`, `10.77.0.${20 + n}`, program, this);
+    this.clients.push(client);
+    this.event({
+      type: 'client-up',
+      client: client.name,
+      slot: client.name,
+      host: client.name,
+      address: client.address,
+      lock: 'oracle',
+      features: program.renews === 'never' ? [] : ['renews'],
+      deadlines: { place: PLACE_MS },
+    });
+    return client;
+  }
+
   private sample(): void {
-    if (!this.server.isDown) this.look();
+    if (!this.server.isDown && this.sim.nowNs < (this.setup.probe?.looksUntilMs ?? LENGTH_MS) * MS) this.look();
     this.sim.after(this.sim.between(100, 112), () => this.sample());
   }
 
@@ -168,8 +205,8 @@ class Playing implements Recorder {
         runId: server.runId,
         skewMs: server.aheadMs,
         wallMs: [Math.floor(wallMs), Math.ceil(wallMs + 1)],
-        ...(!lock && server.queue.length === 0 && { isEmpty: true }),
-        keys: lock ? { [KEY]: { owner: lock.name, pttlMs, type: 'string' } } : {},
+        ...(!lock && !server.isMarkedFree && server.queue.length === 0 && { isEmpty: true }),
+        keys: lock || server.isMarkedFree ? { [KEY]: { owner: lock?.name ?? FREE, pttlMs, type: 'string' } } : {},
       },
       sim.nowNs + 1 * MS,
     );
@@ -267,6 +304,11 @@ class Client {
     private readonly run: Playing,
   ) {}
 
+  /** It goes on renewing what it has given up. */
+  get isForgetful(): boolean {
+    return this.program.renews === 'on-and-on';
+  }
+
   die(): void {
     this.isDead = true;
     for (const one of this.lived) one.overNs = Math.min(one.overNs, this.run.world.sim.nowNs);
@@ -291,10 +333,12 @@ class Client {
     });
   }
 
-  acquire(): void {
+  /** `told` hears whether it was granted, where it is a probe; else the client goes on to its next one. */
+  acquire(ofMs?: number, told?: (isGranted: boolean) => void): void {
     const { sim } = this.run.world;
+    if (this.run.isOver && !told) return;
     const id = ++this.ids;
-    const waitMs = sim.between(300, 1_500);
+    const waitMs = ofMs ?? sim.between(300, 1_500);
     const invoke = { client: this.name, id, op: 'acquire' as const, key: KEY, leaseMs: LEASE_MS, waitMs };
     this.run.event({ type: 'invoke', ...invoke });
     const acquire: LivedAcquire = {
@@ -309,23 +353,33 @@ class Client {
     const source = `${this.address}:40000`;
     const score = Math.round(sim.nowNs / 1_000);
     const asked: Asked = { client: this.name, source, acquire: id, place: `${this.name}-${id}`, score };
-    this.later(0.3, () => this.ask(acquire, asked, sim.nowNs, sim.nowNs + waitMs * MS, true));
+    this.later(0.3, () => this.ask(acquire, asked, sim.nowNs, sim.nowNs + waitMs * MS, true, told));
   }
 
-  private ask(acquire: LivedAcquire, asked: Asked, beganNs: number, untilNs: number, isFirst: boolean): void {
+  private ask(
+    acquire: LivedAcquire,
+    asked: Asked,
+    beganNs: number,
+    untilNs: number,
+    isFirst: boolean,
+    told?: (isGranted: boolean) => void,
+  ): void {
     const { sim, server } = this.run.world;
-    const { queues, ttlFactor, prolongs, sweepsAfterMs } = this.program;
+    const { queues, ttlFactor, prolongs, sweepsAfterMs, marksFree } = this.program;
     const ttlMs = ttlFactor === 0 ? undefined : Math.round(LEASE_MS * ttlFactor);
     const sentNs = sim.nowNs;
     const stamps = { client: this.name, id: acquire.id, op: 'acquire' as const, key: KEY };
     sim.after(sim.between(0.1, 0.4), () => {
       const isGranted =
-        queues === 'jumps' ? server.jumpIn(asked, ttlMs) : server.ask(asked, ttlMs, { prolongs, sweepsAfterMs });
+        queues === 'jumps'
+          ? server.jumpIn(asked, ttlMs)
+          : server.ask(asked, ttlMs, { prolongs, sweepsAfterMs, marksFree });
       this.later(sim.between(0.1, 0.4), () => {
         if (isGranted) {
           acquire.grantSentNs = sentNs;
           this.run.event({ type: 'ok', ...stamps, beganNs, endedNs: sim.nowNs, grantSentNs: sentNs }, 0.2);
           this.work(acquire, asked);
+          told?.(true);
           return;
         }
         if (isFirst && queues !== 'jumps') {
@@ -333,14 +387,15 @@ class Client {
           this.run.event({ type: 'step', ...step }, 0.2);
         }
         if (sim.nowNs < untilNs) {
-          this.later(sim.between(60, 120), () => this.ask(acquire, asked, beganNs, untilNs, false));
+          this.later(sim.between(60, 120), () => this.ask(acquire, asked, beganNs, untilNs, false, told));
           return;
         }
         if (queues === 'soundly') sim.after(sim.between(0.1, 0.4), () => server.giveUp(asked));
         this.later(1, () => {
           acquire.overNs = sim.nowNs;
           this.run.event({ type: 'fail', ...stamps, beganNs, endedNs: sim.nowNs, reason: 'held' }, 0.2);
-          this.later(sim.between(5, 60), () => this.acquire());
+          if (told) told(false);
+          else this.later(sim.between(5, 60), () => this.acquire());
         });
       });
     });
@@ -348,7 +403,7 @@ class Client {
 
   private work(acquire: LivedAcquire, asked: Asked): void {
     const { sim } = this.run.world;
-    const { renews } = this.program;
+    const { renews, marksFree } = this.program;
     let isOver = false;
     const renew = () => {
       if (isOver && renews === 'soundly') return;
@@ -363,7 +418,8 @@ class Client {
       this.run.event({ type: 'invoke', ...about });
       const beganNs = sim.nowNs;
       // It forgets the lock, which its renewal does not, and asks for it no more.
-      if (renews !== 'on-and-on') sim.after(sim.between(0.1, 0.4), () => this.run.world.server.release(asked));
+      if (renews !== 'on-and-on')
+        sim.after(sim.between(0.1, 0.4), () => this.run.world.server.release(asked, marksFree));
       this.later(1, () => {
         acquire.overNs = sim.nowNs;
         this.run.event({ type: 'ok', ...about, beganNs, endedNs: sim.nowNs }, 0.2);

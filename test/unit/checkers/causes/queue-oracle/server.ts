@@ -7,6 +7,9 @@ import { EPOCH_WALL_MS, MS, type Simulation } from '../oracle/simulation.js';
 export const KEY = 'lock:0';
 export const QUEUE = `{${KEY}}:queue`;
 
+/** What a lock that does not remove its key stores in it when it is given back. */
+export const FREE = 'free';
+
 /** A grant as it is stored, or a place in the queue. */
 export interface Entry {
   readonly name: string;
@@ -52,6 +55,8 @@ export interface Asked {
 export class Server {
   lock: Entry | undefined;
   queue: (Entry & { score: number })[] = [];
+  /** The key is there, and says that nobody holds. */
+  isMarkedFree = false;
   runId = 'run-1';
   /** It is not there: whoever asks is refused, and nothing is carried out. */
   isDown = false;
@@ -84,6 +89,7 @@ export class Server {
     for (const place of this.queue) this.end(place, undefined);
     this.lock = undefined;
     this.queue = [];
+    this.isMarkedFree = false;
     this.runId = `${this.runId}+`;
     this.isDown = true;
     this.recorder.died();
@@ -94,7 +100,11 @@ export class Server {
   }
 
   /** A script that queues its client where it is not queued, and grants it the lock when that is free and it is the first. */
-  ask(by: Asked, ttlMs: number | undefined, { prolongs = false, sweepsAfterMs = Number.POSITIVE_INFINITY }): boolean {
+  ask(
+    by: Asked,
+    ttlMs: number | undefined,
+    { prolongs = false, sweepsAfterMs = Number.POSITIVE_INFINITY, marksFree = false },
+  ): boolean {
     if (this.isDown) return false;
     this.show(by, ['EVALSHA', 'ask', '2', KEY, QUEUE, by.place, String(ttlMs ?? 0)]);
     this.expire();
@@ -108,7 +118,7 @@ export class Server {
       this.inner(['zrem', QUEUE, head.name]);
       this.leave(head, by.client);
     }
-    this.inner(['exists', KEY]);
+    this.inner([marksFree ? 'get' : 'exists', KEY]);
     if (this.lock && prolongs && ttlMs !== undefined) {
       this.inner(['pexpire', KEY, String(ttlMs)]);
       this.prolong(by.client, ttlMs);
@@ -146,13 +156,14 @@ export class Server {
     if (own) this.leave(own, by.client);
   }
 
-  release(by: Asked): boolean {
+  release(by: Asked, marksFree = false): boolean {
     if (this.isDown) return false;
     this.show(by, ['EVALSHA', 'release', '1', KEY, by.place]);
     this.expire();
     this.inner(['get', KEY]);
     if (this.lock?.name !== by.place) return false;
-    this.inner(['del', KEY]);
+    this.inner(marksFree ? ['set', KEY, FREE] : ['del', KEY]);
+    this.isMarkedFree = marksFree;
     this.end(this.lock, by.client);
     this.lock = undefined;
     return true;
@@ -193,6 +204,7 @@ export class Server {
   private store(by: Asked, ttlMs: number | undefined): void {
     this.inner(['set', KEY, by.place, ...(ttlMs === undefined ? [] : ['PX', String(ttlMs)])]);
     this.lock = this.entry(by, ttlMs);
+    this.isMarkedFree = false;
     this.grants.push(this.lock);
   }
 

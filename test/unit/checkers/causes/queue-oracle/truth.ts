@@ -43,3 +43,8 @@ function kindsOf({ ns, lock, head }: Refusal, untilNs: number, overNs: (entry: E
   } else if (!lock && head && isGone(head)) kinds.add('queue-head-gone');
   return kinds;
 }
+
+/** What was in the way of a probe to its end, when all that may rightly be in the way had long ended. */
+export function trueDeadlock(probedNs: number, run: Run): Set<string> {
+  return trueBlocker(probedNs - 1_500 * MS, probedNs, run);
+}
