@@ -37,6 +37,7 @@ export const ORACLES = {
     'prolonged-too-long',
     'queue-head-gone',
   ],
+  'slot-oracle.test.ts': ['asking-unasked'],
   'count-oracle.test.ts': ['count-expired', 'returned-too-often'],
 } as const;
 
@@ -45,10 +46,6 @@ export const PROBED = ['key-never-expires', 'outlives-its-lease', 'prolonged-too
 
 /** Why no oracle judges it, and the tests, from `test/unit/checkers` on, that take each of its links away. */
 export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: string }>> = {
-  'asking-unasked': {
-    why: 'no model has slots of a Cluster on their way from one node to another, which answer ASK and take ASKING',
-    tests: 'causes/asking-unasked.test.ts',
-  },
   'granted-beside': {
     why: 'no model has a lock whose record names several at once, readers and writers, and grants by it',
     tests: 'causes/granted-beside.test.ts',
