@@ -8,8 +8,9 @@
  *   the place of such a client.
  *
  * Promises: named only where every link was recorded. The server was watched all the time; what stands in the way was there
- * all the time, stored by one known command of a known client that asked for the lock; that client was gone before, and no client has named the
- * value to a server since; at least two of those who ask looked at it, and what they looked at beside a queue was not there.
+ * all the time, stored by one known command of a known client that asked for the lock; that client was gone before, and no
+ * client has named the value to a server since; at least two of those who ask looked at it, and what they looked at beside a
+ * queue was not there.
  * On independent nodes so many must be blocked that no majority is left.
  *
  * Excludes values that name no owner (counts, a semaphore's permits), keys of which something is not known, and servers whose

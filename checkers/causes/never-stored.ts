@@ -36,6 +36,7 @@ import { nestedHolds } from '../../harness/record/facts/hold-order.js';
 import { type Holds, holdsOf } from '../../harness/record/facts/holds.js';
 import { RECKONING_NS } from '../../harness/record/facts/key-writes.js';
 import { appendTo } from '../../harness/record/facts/listed-by-name.js';
+import { once } from '../../harness/record/facts/once.js';
 import { trustedClients } from '../../harness/record/facts/operations.js';
 import { majorityOf } from '../../harness/record/facts/quorum.js';
 import type { CommandObservation } from '../../harness/vocabulary/history.js';
@@ -118,8 +119,8 @@ class Search {
   private readonly majority: number | undefined;
   /** Of other keys no command is in the record. */
   private readonly observed: ReadonlySet<string>;
-  private readonly bySlot = new WeakMap<KeyChanges, Map<string, Change[]>>();
-  private readonly counts = new WeakMap<KeyChanges, boolean>();
+  private readonly changesOfSlots = once((changes: KeyChanges) => this.sortedBySlot(changes));
+  private readonly isCount = once(onlyCounts);
 
   constructor(private readonly input: CheckInput) {
     const { history } = input;
@@ -287,25 +288,12 @@ class Search {
   }
 
   /** By the places of clients, what their commands did to a key, or may have done. */
-  private changesOfSlots(changes: KeyChanges): ReadonlyMap<string, readonly Change[]> {
-    const known = this.bySlot.get(changes) ?? this.sortedBySlot(changes);
-    this.bySlot.set(changes, known);
-    return known;
-  }
-
-  private sortedBySlot({ list }: KeyChanges): Map<string, Change[]> {
+  private sortedBySlot({ list }: KeyChanges): ReadonlyMap<string, readonly Change[]> {
     const sorted = new Map<string, Change[]>();
     for (const change of list)
       if (change.by?.client !== undefined && change.applied !== 'no')
         appendTo(sorted, this.owners.slotOf(change.by.client), change);
     return sorted;
-  }
-
-  /** Whether a key was only ever counted, looked at, prolonged and removed: it counts tokens, say, and names no owner. */
-  private isCount(changes: KeyChanges): boolean {
-    const known = this.counts.get(changes) ?? onlyCounts(changes);
-    this.counts.set(changes, known);
-    return known;
   }
 
   private lookAtState(node: string, key: string, changes: KeyChanges, span: StateSpan, hold: Hold): Look {
@@ -329,6 +317,7 @@ class Search {
   }
 }
 
+/** Whether a key was only ever counted, looked at, prolonged and removed: it counts tokens, say, and names no owner. */
 function onlyCounts({ list }: KeyChanges): boolean {
   const commands = list.flatMap(({ by, applied }) => (by && applied !== 'no' ? [by.name] : []));
   return commands.some((name) => COUNTS.test(name)) && commands.every((name) => KEEPS_A_COUNT.test(name));

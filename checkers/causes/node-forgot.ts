@@ -9,7 +9,7 @@
 import { clockMovesOf, mayMoveBetween } from '../../harness/record/facts/clock-moves.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isOthersToo } from '../../harness/record/facts/grants.js';
-import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { intervalsOf, mayTakeEffectWithin } from '../../harness/record/facts/intervals.js';
 import {
   isHidden,
   type KeyWrite,
@@ -17,7 +17,6 @@ import {
   RECKONING_NS,
   type SampleObservation,
 } from '../../harness/record/facts/key-writes.js';
-import { OUTCOME } from '../../harness/record/history-table.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
 import { type Contest, goneLink, grantLink, type Reason, ranFrom } from './contest.js';
@@ -77,7 +76,8 @@ export const nodeForgot =
 /**
  * Whether others may have removed it unseen: of what a server runs just before it is killed not all is printed, nor what it runs
  * before it is watched again, with what it had saved. Some of this lock's clients store what others do, or remove what is there
- * whosever it is, or set its time; that a client was not seen at that yet tells nothing. What came to the node over the replication link is others' as well, if it was a replica meanwhile.
+ * whosever it is, or set its time; that a client was not seen at that yet tells nothing. What came to the node over the replication
+ * link is others' as well, if it was a replica meanwhile.
  */
 function mayHaveGoneBefore(
   contest: Contest,
@@ -139,8 +139,7 @@ function mayMeddle(
     (row) =>
       kinds.has(ops.op[row]) &&
       (anyKey || isOfKey(row)) &&
-      callNs[row]! <= meanwhile.untilNs &&
-      (ops.outcome[row] !== OUTCOME.ok || returnNs[row]! >= meanwhile.fromNs),
+      mayTakeEffectWithin(history, row, meanwhile.fromNs, meanwhile.untilNs),
   );
 }
 

@@ -24,7 +24,7 @@ import { stateBy } from '../../harness/record/facts/commands/state.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { firstIndex } from '../../harness/record/facts/first-index.js';
 import { holdsOf } from '../../harness/record/facts/holds.js';
-import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { mayTakeEffectWithin } from '../../harness/record/facts/intervals.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { releasesAnsweredNs } from '../../harness/record/facts/releases-answered.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
@@ -128,7 +128,7 @@ function wrongBy(
   const whyLess = (made: number, end: number, endNs: number): Cause | undefined => {
     if (made < 0 || made >= end || !accounts.between(made, end)) return undefined;
     return (
-      firstOf(gaveBackLate(holders, list.slice(made, end), endNs, count, input, evidence, related), whyMissing) ??
+      firstOf(gaveBackLate(holders, made, end, endNs, count, input, evidence, related), whyMissing) ??
       excessReturn(holders, made, end, overlap, count, input)
     );
   };
@@ -146,10 +146,11 @@ function firstOf<T>(all: readonly T[], why: (one: T) => Cause | undefined): Caus
   return undefined;
 }
 
-/** Who held when a number was made, had been counted before, and gave back to it and was told so by `endNs`. `steps`: of that number. */
+/** Who held when a number was made, had been counted before, and gave back to it before the change `end`, and was told so by `endNs`. */
 function gaveBackLate(
   holders: readonly Counted[],
-  steps: readonly Change[],
+  made: number,
+  end: number,
   endNs: number,
   count: Count,
   { history }: CheckInput,
@@ -157,8 +158,8 @@ function gaveBackLate(
   related: RelatedKeys,
 ): Missing[] {
   const { list, node, key, hold: one } = holders[0]!;
-  const { atNs: madeNs } = steps[0]!;
-  const made = list.indexOf(steps[0]!);
+  const { atNs: madeNs } = list[made]!;
+  const steps = list.slice(made, end);
   const holds = holdsOf(history);
   const answeredNs = releasesAnsweredNs(history);
   const found: Missing[] = [];
@@ -279,7 +280,6 @@ function excessReturn(
 function mayHaveTaken(client: string, key: string, { how, ranFromNs, atNs }: Change, history: History): boolean {
   if (how !== 'gap' && how !== 'sample') return true;
   const { operations: ops } = history;
-  const { callNs, returnNs } = intervalsOf(history);
   const [who, what] = [ops.clients.indexOf(client), ops.keys.indexOf(key)];
   for (let row = 0; row < ops.count; row++)
     if (
@@ -287,8 +287,7 @@ function mayHaveTaken(client: string, key: string, { how, ranFromNs, atNs }: Cha
       ops.key[row] === what &&
       ops.op[row] === OP.acquire &&
       ops.outcome[row] !== OUTCOME.fail &&
-      callNs[row]! <= atNs &&
-      (ops.outcome[row] !== OUTCOME.ok || returnNs[row]! >= ranFromNs)
+      mayTakeEffectWithin(history, row, ranFromNs, atNs)
     )
       return true;
   return false;

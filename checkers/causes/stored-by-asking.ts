@@ -5,7 +5,7 @@
  * Promises: said only where clients were seen to store it, each while it had asked for the key, and while it gave nothing back.
  */
 import { ownersBy } from '../../harness/record/facts/commands/changes.js';
-import { intervalsOf } from '../../harness/record/facts/intervals.js';
+import { mayTakeEffectWithin } from '../../harness/record/facts/intervals.js';
 import { ownerIs } from '../../harness/record/facts/key-writes.js';
 import { OP } from '../../harness/record/history-table.js';
 import type { History } from '../../harness/vocabulary/history.js';
@@ -37,11 +37,9 @@ export function isStoredByAsking(key: string, stored: string, input: CheckInput)
 /** What is read late may have run in an operation before. */
 function isReleasing(client: string, fromNs: number, untilNs: number, history: History): boolean {
   const { operations: ops } = history;
-  const { callNs, returnNs } = intervalsOf(history);
+  const who = ops.clients.indexOf(client);
   for (let row = 0; row < ops.count; row++)
-    if (ops.op[row] === OP.release && ops.clients[ops.client[row]!] === client)
-      if (callNs[row]! <= untilNs && !(returnNs[row]! < fromNs))
-        // One that was never answered returned at no time.
-        return true;
+    if (ops.client[row] === who && ops.op[row] === OP.release && mayTakeEffectWithin(history, row, fromNs, untilNs))
+      return true;
   return false;
 }

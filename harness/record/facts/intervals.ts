@@ -5,6 +5,7 @@
  * was called" is never said wrongly.
  */
 import type { History } from '../../vocabulary/history.js';
+import { OUTCOME } from '../history-table.js';
 import { once } from './once.js';
 import { trustedClients } from './operations.js';
 
@@ -31,3 +32,9 @@ export const intervalsOf = once((history: History): Intervals => {
   }
   return { callNs, returnNs };
 });
+
+/** Whether an operation may have taken effect between two instants: it was under way, or had not been answered with a yes before. */
+export function mayTakeEffectWithin(history: History, row: number, fromNs: number, untilNs: number): boolean {
+  const { callNs, returnNs } = intervalsOf(history);
+  return callNs[row]! <= untilNs && (history.operations.outcome[row] !== OUTCOME.ok || returnNs[row]! >= fromNs);
+}

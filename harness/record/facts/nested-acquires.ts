@@ -7,7 +7,7 @@ import { appendTo } from './listed-by-name.js';
 import { once } from './once.js';
 
 /** By key and client: when the harness sent each acquire, ns since the epoch, in order. */
-const acquiresSent = once(({ operations: ops }): ReadonlyMap<string, readonly number[]> => {
+const acquiresSent = once(({ operations: ops }: History): ReadonlyMap<string, readonly number[]> => {
   const sent = new Map<string, number[]>();
   for (let row = 0; row < ops.count; row++)
     if (ops.op[row] === OP.acquire)

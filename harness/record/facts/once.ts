@@ -1,11 +1,9 @@
-import type { History } from '../../vocabulary/history.js';
-
-/** Makes it once for each history: several checkers and the report want the same, and of a long run it is large. */
-export function once<T>(make: (history: History) => T): (history: History) => T {
-  const made = new WeakMap<History, { value: T }>();
-  return (history) => {
-    const known = made.get(history) ?? { value: make(history) };
-    made.set(history, known);
+/** Makes it once for each of what it is asked of, a history say: several checkers and the report want the same, and of a long run it is large. */
+export function once<Of extends object, T>(make: (of: Of) => T): (of: Of) => T {
+  const made = new WeakMap<Of, { value: T }>();
+  return (of) => {
+    const known = made.get(of) ?? { value: make(of) };
+    made.set(of, known);
     return known.value;
   };
 }

@@ -1,4 +1,5 @@
 /** How often locks renew, by what their clients were seen to do in this run. */
+import type { History } from '../../vocabulary/history.js';
 import { holdsOf } from './holds.js';
 import { once } from './once.js';
 import { toldRenewals } from './renewals.js';
@@ -7,7 +8,7 @@ import { toldRenewals } from './renewals.js';
  * The usual time from a grant or a renewal until the next renewal leaves, in parts of the lease: the median over all holds.
  * Undefined where none was renewed.
  */
-export const renewalPace = once((history): number | undefined => {
+export const renewalPace = once((history: History): number | undefined => {
   const holds = holdsOf(history);
   const renewals = toldRenewals(history, holds.ofRow).filter(({ known }) => known);
   renewals.sort((a, b) => a.k - b.k || a.sentNs - b.sentNs);
