@@ -44,16 +44,16 @@ const until = async (clock: Clock, condition: () => boolean) => {
   while (!condition()) await clock.sleep(0.2);
 };
 
-/** How many seconds last one of the runs below: a busy machine must not turn a flood into what is allowed. */
+/** How many seconds one of a flood's run lasts: a busy machine must not turn that into what is allowed. */
 const SLOWER = 20;
 
-/** One client that is up, with the request that it must answer. `at`: a stamp of now. */
-async function asked() {
+/** One client that is up, with the request that it must answer, and time so much slower. `at`: a stamp of now. */
+async function asked(slower = 1) {
   const begunNs = monotonicNs();
   const real = realClock(begunNs);
   const slow = {
-    nowNs: () => real.nowNs() / SLOWER,
-    sleep: (ms: number, signal?: AbortSignal) => real.sleep(ms * SLOWER, signal),
+    nowNs: () => real.nowNs() / slower,
+    sleep: (ms: number, signal?: AbortSignal) => real.sleep(ms * slower, signal),
   };
   const one = world(['c1'], slow, fakeHost);
   const at = () => Math.floor(one.epochNs + one.clock.nowNs());
@@ -79,7 +79,7 @@ describe('floods', () => {
   ];
 
   test.each(FLOODS)('endless %s end the client, and the history stays small', async (_, line, reason) => {
-    const { client, request, events, history, clock, at } = await asked();
+    const { client, request, events, history, clock, at } = await asked(SLOWER);
     for (let n = 0; n < 20_000; n++) client.print(`${line(request.id, at())}\n`);
     await until(clock, () => events().some((event) => event.type === 'client-down'));
     expect(events().find((event) => event.type === 'client-down')).toMatchObject({
@@ -90,7 +90,7 @@ describe('floods', () => {
   });
 
   test('renewals that piled up behind the answer while nobody read are not early', async () => {
-    const { client, request, events, clock, at } = await asked();
+    const { client, request, events, clock, at } = await asked(SLOWER);
     const sent = at();
     const grant = { id: request.id, type: 'ok', began: sent, ended: sent, value: { grantSent: sent } };
     const renewal = JSON.stringify({ type: 'renewed', hold: request.id, at: sent });
@@ -101,7 +101,7 @@ describe('floods', () => {
   });
 
   test("a client's limit of output is not reset by its next process", async () => {
-    const { client, request, hosts, events, clock, at } = await asked();
+    const { client, request, hosts, events, clock, at } = await asked(SLOWER);
     const flood = (process: FakeProcess) => {
       for (let n = 0; n < 6_000; n++) process.print(`${JSON.stringify({ type: 'step', name: 'x', at: at() })}\n`);
     };
