@@ -117,16 +117,36 @@ export function wasReplicaThroughout(
 }
 
 /**
+ * Whether a replica that had lost its primary at one sight, and was primary itself at the next, may have found one again in
+ * between, and loaded all that it had: another node was primary, did not die with the link, and was in reach at some time.
+ */
+function mayHaveSynced(node: string, lost: Sight, promoted: Sight, evidence: Evidence): boolean {
+  return evidence.nodes.some((other) => {
+    const before = other === node ? undefined : evidence.lastSample(other, lost.atNs)?.[1];
+    if (before?.role !== 'primary') return false;
+    const after = evidence.firstSample(other, lost.atNs, () => true)?.[1];
+    // One that dies is not watched any more.
+    const lived = evidence.watchedThroughout(other, lost.atNs, lost.atNs) || after?.runId === before.runId;
+    return lived && evidence.effects.whyNoVote(other, node, lost.atNs, promoted.atNs) === undefined;
+  });
+}
+
+/**
  * Whether a node took over no other's data as a whole between the two instants: it was seen all the time, and never to be made
- * a replica or to have found its primary again; nor did any that it may have followed start again, or take over.
+ * a replica or to have found its primary again, nor can it have just before it was made primary itself; nor did any that it may
+ * have followed start again, or take over.
  */
 export function keptItsData(node: string, key: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
   if (mayHaveBeenReplaced(node, fromNs, untilNs, evidence)) return false;
   const sights = sightsOf(node, key, fromNs, untilNs, evidence);
   return (
-    sights?.every(({ role, linkUp }, n) => {
+    sights?.every((sight, n) => {
+      const { role, linkUp } = sight;
       const last = sights[n - 1];
-      return !last || ((role === 'primary' || last.role !== 'primary') && !(linkUp === true && last.linkUp === false));
+      if (!last) return true;
+      if (role !== 'primary' && last.role === 'primary') return false;
+      if (last.linkUp !== false) return true;
+      return role === 'primary' ? !mayHaveSynced(node, last, sight, evidence) : linkUp === false;
     }) ?? false
   );
 }

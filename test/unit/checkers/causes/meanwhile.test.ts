@@ -108,6 +108,38 @@ it('kept its data as a replica of one that kept its own, and that it never lost'
   expect(kept(new Story().looks(1.9, 2.5, 'r1', REPLICA).looks(2.5, 3, 'r1'))).toBe(true);
 });
 
+describe('a replica without a link at 2.4 s that was primary at 2.6 s kept its data', () => {
+  const CUT: FaultEffect = { kind: 'cut', pairs: [['r1', 'r2']] };
+  const promoted = () =>
+    new Story()
+      .watch(0, 'r2')
+      .sample(1.9, 'r2')
+      .looks(1.9, 2.5, 'r1', { ...REPLICA, linkUp: false })
+      .looks(2.6, 3, 'r1');
+  const kept = (story: Story) => keptItsData('r1', KEY, ns(2), ns(3), evidenceOf(story));
+
+  it('unless a primary was in reach, from which it may have loaded', () => {
+    expect(kept(promoted())).toBe(false);
+    const cut = (fromS: number, untilS: number) =>
+      kept(
+        promoted()
+          .fault(fromS, 0, 'partition', 'strike', { effects: [CUT] })
+          .fault(untilS, 0, 'partition', 'heal'),
+      );
+    expect(cut(2.3, 2.7)).toBe(true);
+    expect(cut(2.5, 2.7)).toBe(false);
+    expect(cut(2.3, 2.5)).toBe(false);
+  });
+
+  it('where the other one was a replica itself, or had died with the link', () => {
+    expect(kept(promoted().sample(2.3, 'r2', REPLICA))).toBe(true);
+    expect(kept(promoted().watch(2.3, 'r2', false))).toBe(true);
+    // It was only not watched.
+    expect(kept(promoted().watch(2.3, 'r2', false).sample(2.7, 'r2'))).toBe(false);
+    expect(kept(promoted().watch(2.3, 'r2', false).sample(2.9, 'r2', { runId: 'run-2' }))).toBe(true);
+  });
+});
+
 it('ran anew where a look shows another process than the last look before', () => {
   const anew = (runId: string) =>
     ranAnew('r1', ns(2), ns(3), evidenceOf(new Story().sample(1.5, 'r1').sample(2.5, 'r1', { runId })));

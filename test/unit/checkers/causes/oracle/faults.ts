@@ -180,14 +180,13 @@ function lag({ forMs, delayMs }: Fault, { sim, nodes, recording }: Stage): void 
     [primary.name, name],
     [name, primary.name],
   ]);
-  for (const { name } of replicas) primary.cutFrom.add(name);
+  const cut = new Set(replicas.map(({ name }) => name));
+  primary.cuts.add(cut);
   const heal = recording.struck('lag', [primary.name], [{ kind: 'cut', pairs }]);
   sim.after(delayMs + forMs / 2, () => {
     heal();
-    for (const replica of replicas) {
-      primary.cutFrom.delete(replica.name);
-      primary.pump(replica);
-    }
+    primary.cuts.delete(cut);
+    for (const replica of replicas) primary.pump(replica);
   });
 }
 
@@ -208,8 +207,13 @@ function failover(fault: Fault, stage: Stage): void {
       [old.name, name],
       [name, old.name],
     ]);
-    for (const { name } of others) old.cutFrom.add(name);
-    heal = recording.struck('partition', [old.name], [{ kind: 'cut', pairs }]);
+    const cut = new Set(others.map(({ name }) => name));
+    old.cuts.add(cut);
+    const told = recording.struck('partition', [old.name], [{ kind: 'cut', pairs }]);
+    heal = () => {
+      told();
+      old.cuts.delete(cut);
+    };
   }
   sim.after(fault.kind === 'failover-planned' ? 1 : sim.between(20, 150), () => {
     fresh.promote();
@@ -222,7 +226,6 @@ function failover(fault: Fault, stage: Stage): void {
     const comesBackMs = fault.kind === 'failover-planned' ? 0.5 : 20 + fault.forMs;
     sim.after(comesBackMs, () => {
       heal();
-      for (const node of nodes) old.cutFrom.delete(node.name);
       const primary = newestPrimary(nodes);
       const follow = () => {
         if (primary !== old && primary.alive) old.follow(primary);

@@ -54,8 +54,8 @@ export class Node {
   readonly promotedNs: number[] = [];
   /** Whether it has taken over the data of whom it replicates from. */
   private isSynced = false;
-  /** Whom it cannot reach. */
-  readonly cutFrom = new Set<string>();
+  /** What cuts it off, each from whom: where two overlap, the end of one is not that of the other. */
+  readonly cuts = new Set<ReadonlySet<string>>();
   readonly replicas = new Set<Node>();
   private readonly clocks: { ns: number; jumpedMs: number; drift: Drift }[] = [];
   private readonly seen = new Set<Attempt>();
@@ -271,7 +271,11 @@ export class Node {
   }
 
   reaches(other: Node): boolean {
-    return !this.cutFrom.has(other.name) && !other.cutFrom.has(this.name);
+    return !this.isCutFrom(other) && !other.isCutFrom(this);
+  }
+
+  private isCutFrom(other: Node): boolean {
+    return [...this.cuts].some((names) => names.has(other.name));
   }
 
   /** Takes over the data of another as a whole, once it reaches it, and all that it does from then on. */
