@@ -3,8 +3,7 @@
 // any moment, the next start finishes the job; two starts at once take turns.
 // Excludes: everything that the tool itself needs from the machine (Redis, a C compiler): see `doctor`.
 //
-// Plain JavaScript without dependencies, in a form that old versions of Node can at least parse: it runs before there
-// is anything else, and has to be able to say that Node is too old.
+// Plain JavaScript without dependencies: it runs before there is anything else.
 
 import { createHash } from 'node:crypto';
 import {
@@ -20,8 +19,8 @@ import {
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { nodeTooOld } from './node-version.mjs';
 
-const NODE_MAJOR_MIN = 20;
 const PROJECT = realpathSync(fileURLToPath(new URL('..', import.meta.url)));
 const NODE_MODULES = join(PROJECT, 'node_modules');
 const DIST = join(PROJECT, 'dist');
@@ -35,12 +34,8 @@ export class SetUpError extends Error {}
  * @param {{ say: (line: string) => void }} options
  */
 export async function setUp({ say }) {
-  const major = Number(process.versions.node.split('.')[0]);
-  if (major < NODE_MAJOR_MIN) {
-    throw new SetUpError(
-      `Node.js ${NODE_MAJOR_MIN} or newer is needed and this is ${process.version}: install a current version from https://nodejs.org/ or with your version manager, then run the same command again`,
-    );
-  }
+  const tooOld = nodeTooOld();
+  if (tooOld) throw new SetUpError(tooOld);
   // npm never packs this file: an installed package has its packages beside it, and is compiled.
   if (!statIfThere(join(PROJECT, 'package-lock.json'))) return;
   if (!whyInstall() && !whyCompile()) return;

@@ -1,16 +1,11 @@
 #!/usr/bin/env node
-// The command: makes sure that there is something to run, then runs it in this same process, so that between the
-// terminal and the tool there is nothing else that could be killed apart from it.
+// The command. What follows is loaded only by a Node that can read it: an older one would end with a SyntaxError of ours.
 
-import { setUpOrExit } from './setup.mjs';
-import { watchNpm } from './watch-npm.mjs';
+import { nodeTooOld } from './node-version.mjs';
 
-// First of all: set-up, too, must not go on for somebody who is gone. What runs inside a run ends with this process.
-watchNpm(() => {
-  process.stderr.write('lock-torture: npm was killed; what a run had recorded can be checked (check latest)\n');
+const tooOld = nodeTooOld();
+if (tooOld) {
+  process.stderr.write(`lock-torture: ${tooOld}\n`);
   process.exit(3);
-});
-
-await setUpOrExit();
-const { main } = await import('../dist/cli/main.js');
-process.exit(await main(process.argv.slice(2)));
+}
+import('./start.mjs');

@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { transformSync } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diagnose } from '../../../harness/machine/doctor.js';
 import { cacheFolder } from '../../../harness/machine/redis-binary.js';
@@ -89,8 +90,10 @@ interface Start {
   exitCode: Promise<number | null>;
 }
 
-function start(env: Record<string, string | undefined> = {}, nodeFlags: string[] = []): Start {
-  const child = spawn(process.execPath, [...nodeFlags, join(project, 'bin', 'setup.mjs')], {
+type Env = Record<string, string | undefined>;
+
+function start(env: Env = {}, nodeFlags: string[] = [], program = 'setup.mjs'): Start {
+  const child = spawn(process.execPath, [...nodeFlags, join(project, 'bin', program)], {
     // Like a user's shell, not like the npm that runs these tests.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
@@ -103,8 +106,8 @@ function start(env: Record<string, string | undefined> = {}, nodeFlags: string[]
   return { child, said: () => said, exitCode: once(child, 'close').then(([code]) => code) };
 }
 
-async function setUp(env: Record<string, string | undefined> = {}, nodeFlags: string[] = []) {
-  const { said, exitCode } = start(env, nodeFlags);
+async function setUp(...asked: Parameters<typeof start>) {
+  const { said, exitCode } = start(...asked);
   return { exitCode: await exitCode, said: said() };
 }
 
@@ -293,12 +296,26 @@ describe('what it cannot do', () => {
     expect(stderr).toMatch(/^lock-torture: .* cannot be written to: copy it to a folder of yours, or .*\n$/);
   });
 
-  it('says to install a newer Node', async () => {
+  it.each(['setup.mjs', 'torture.mjs'])('says to install a newer Node: %s', async (program) => {
     const older = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.19.0'}})";
-    const { exitCode, said } = await setUp({}, ['--import', `data:text/javascript,${older}`]);
+    const { exitCode, said } = await setUp({}, ['--import', `data:text/javascript,${older}`], program);
     expect(exitCode).toBe(3);
-    expect(said).toMatch(/^lock-torture: Node\.js 20 or newer is needed .*: install a current version/);
+    expect(said).toMatch(/^lock-torture: Node\.js 20 or newer is needed [^\n]*: install a current version [^\n]*\n$/);
     expect(existsSync(join(project, 'node_modules'))).toBe(false);
+  });
+
+  it('says so in words that an old Node can read', () => {
+    // Only these two are read before Node's version is looked at.
+    const [entry, itsImport] = ['torture.mjs', 'node-version.mjs'].map((name) =>
+      readFileSync(join(BIN, name), 'utf8').replace(/^#!.*/, ''),
+    );
+    expect([...entry!.matchAll(/^import .*/gm)].map(String)).toEqual([
+      "import { nodeTooOld } from './node-version.mjs';",
+    ]);
+    expect(itsImport).not.toMatch(/^import /m);
+    // What a newer syntax is, esbuild knows: it would have to write it in another way, or cannot.
+    for (const text of [entry!, itsImport!])
+      expect(transformSync(text, { target: 'node12.22' }).code).toBe(transformSync(text, { target: 'esnext' }).code);
   });
 });
 
