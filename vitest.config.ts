@@ -22,6 +22,8 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           testTimeout: isDeep ? 7_200_000 : 60_000,
           maxWorkers: 2,
+          // A worker loads a module once for all its files: to load them for each anew took as long as the tests themselves.
+          isolate: false,
           sequence: { groupOrder: 0 },
         },
       },

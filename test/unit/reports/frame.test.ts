@@ -1,8 +1,11 @@
-import { expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { markup } from '../../../reports/markup.js';
 import { pageFrame } from '../../../reports/page/frame.js';
 import { tagsOf } from './reading.js';
 
+// Modules are loaded anew with the false one, and are not left to the files that come after.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 vi.mock('../../../reports/page/script.js', () => ({
   pageScript: () => {
     throw new Error('no bundler <b>here</b>');

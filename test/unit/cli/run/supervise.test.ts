@@ -3,12 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { judgeRun } from '../../../../cli/judge/judge.js';
 import { enterNamespaces, type InnerEnd } from '../../../../cli/run/enter-namespaces.js';
 import { StopRequests, supervise } from '../../../../cli/run/supervise.js';
 import { readConfig, readPlan } from '../../../../harness/record/store.js';
 
+// Modules are loaded anew with the false one, and are not left to the files that come after.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 vi.mock('../../../../cli/run/enter-namespaces.js');
 
 let folder: string;

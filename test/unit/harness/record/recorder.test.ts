@@ -3,7 +3,7 @@ import type * as Fs from 'node:fs';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readHistory } from '../../../../harness/record/history.js';
 import { readObservations } from '../../../../harness/record/observations.js';
 import { Recorder } from '../../../../harness/record/recorder.js';
@@ -12,6 +12,9 @@ import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 
 /** Bytes that the disk still takes; giving back the reserve makes room. */
 const disk = vi.hoisted(() => ({ room: Number.POSITIVE_INFINITY, givenBack: 0 }));
+// Modules are loaded anew with the false one, and are not left to the files that come after.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof Fs>();
   return {
