@@ -34,6 +34,8 @@ export default defineConfig({
           name: 'redis',
           include: ['test/redis/**/*.test.ts'],
           maxWorkers: 4,
+          // What is compiled is loaded as it is.
+          server: { deps: { external: [/\/dist\//] } },
           sequence: { groupOrder: 1 },
         },
       },

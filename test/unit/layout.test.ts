@@ -204,18 +204,28 @@ test('no file is longer than 350 lines without a reason in its header', () => {
   expect(tooLong.map(({ path }) => path)).toEqual([]);
 });
 
-test('a test that puts a false module in place has modules loaded anew before it and after it: workers keep them for all their files', () => {
-  const tests = (readdirSync(join(ROOT, 'test/unit'), { recursive: true, encoding: 'utf8' }) as string[])
-    .filter((path) => path.endsWith('.test.ts'))
-    .map((path) => ({ path, text: code(readFileSync(join(ROOT, 'test/unit', path), 'utf8')) }))
-    .filter(({ text }) => /^\s*vi\.(?:mock|doMock)\(/m.test(text));
-  expect(tests.length).toBeGreaterThan(2);
-  const left = tests.filter(
-    ({ text }) =>
-      !text.includes('vi.hoisted(() => vi.resetModules());') ||
-      !text.includes('afterAll(() => void vi.resetModules());'),
-  );
-  expect(left.map(({ path }) => path)).toEqual([]);
+describe('workers keep modules for all their files', () => {
+  const files = (readdirSync(join(ROOT, 'test/unit'), { recursive: true, encoding: 'utf8' }) as string[])
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => ({ path, text: code(readFileSync(join(ROOT, 'test/unit', path), 'utf8')) }));
+
+  test('a test that puts a false module in place has modules loaded anew before it and after it', () => {
+    const mocking = files.filter(({ text }) => /^\s*vi\.(?:mock|doMock)\(/m.test(text));
+    expect(mocking.length).toBeGreaterThan(2);
+    const left = mocking.filter(
+      ({ text }) =>
+        !text.includes('vi.hoisted(() => vi.resetModules());') ||
+        !text.includes('afterAll(() => void vi.resetModules());'),
+    );
+    expect(left.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('what tests share has no hooks: they would be called for the first file that loads it only', () => {
+    const shared = files.filter(({ path }) => !path.endsWith('.test.ts'));
+    expect(shared.length).toBeGreaterThan(10);
+    const hooked = shared.filter(({ text }) => /^(?:before|after)(?:All|Each)\(/m.test(text));
+    expect(hooked.map(({ path }) => path)).toEqual([]);
+  });
 });
 
 test('what is compiled is every folder: set-up looks for changes nowhere else', () => {

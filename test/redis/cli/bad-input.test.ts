@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { freshFolder, torture } from '../../support/torture.js';
+import { tortureHere } from '../../support/torture-here.js';
 
 const folder = freshFolder();
 const file = (name: string, text: string) => {
@@ -88,13 +89,37 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['a redis that is none', () => ['--redis', '/bin/true'], /\/bin\/true/],
 ];
 
+/** As a user starts it: of each kind of mistake one, and what would end the test's own process. */
+const AS_A_PROCESS = [
+  'an unknown flag',
+  'a lock where a command stands',
+  'a config that ends the process as if all were well',
+  'a config that waits for nothing',
+  'an unknown fault in a plan',
+  'a lock file without default export',
+  'a lock file that throws',
+  'a program that is missing',
+  'a redis that is none',
+];
+
+function expectOneLine({ status, errors }: { status: number | null; errors: string }, says: RegExp): void {
+  const lines = errors.trim().split('\n');
+  expect(errors).toMatch(says);
+  expect(errors).not.toMatch(/\n\s+at /);
+  expect(lines.filter((line) => !line.startsWith('(--help'))).toHaveLength(1);
+  expect(status).toBe(3);
+}
+
 describe('bad input', () => {
-  test.each(BAD)('%s', async (_, args, says) => {
-    const run = await torture(args());
-    const lines = run.errors.trim().split('\n');
-    expect(run.errors).toMatch(says);
-    expect(run.errors).not.toMatch(/\n\s+at /);
-    expect(lines.filter((line) => !line.startsWith('(--help'))).toHaveLength(1);
-    expect(run.status).toBe(3);
+  test.each(BAD.filter(([what]) => AS_A_PROCESS.includes(what)))('%s, given to a process', async (_, args, says) => {
+    expectOneLine(await torture(args()), says);
+  });
+
+  test.each(BAD.filter(([what]) => !AS_A_PROCESS.includes(what)))('%s', async (_, args, says) => {
+    expectOneLine(await tortureHere(args()), says);
+  });
+
+  test('every kind that is tried as a process is there', () => {
+    expect(AS_A_PROCESS.filter((what) => !BAD.some(([one]) => one === what))).toEqual([]);
   });
 });

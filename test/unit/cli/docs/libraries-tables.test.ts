@@ -1,11 +1,13 @@
 /** The tables of libraries say what was measured, and each cell that is not safe leads to the command that shows it. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { librariesPage, type Measured, readmePage } from '../../../../cli/docs/libraries-tables.js';
-import { freshFolder } from '../../../support/torture.js';
 
 const ROOT = join(import.meta.dirname, '../../../..');
+const scratch = mkdtempSync(join(tmpdir(), 'libraries-tables-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
 
 it.each([
   ['README.md', readmePage],
@@ -31,7 +33,7 @@ const measured: Measured = {
 };
 
 it('a table for a language, with versions, and a dash where nothing is known', () => {
-  const path = join(freshFolder(), 'README.md');
+  const path = join(scratch, 'README.md');
   writeFileSync(
     path,
     'before\n<!-- libraries of other languages -->\nold\n<!-- end of libraries of other languages -->\n',
@@ -49,7 +51,7 @@ it('a table for a language, with versions, and a dash where nothing is known', (
 });
 
 it('the list has the place that a cell leads to, and the command', () => {
-  const path = join(freshFolder(), 'page.md');
+  const path = join(scratch, 'page.md');
   writeFileSync(path, '<!-- how each is repeated -->\n<!-- end of how each is repeated -->\n');
   const page = librariesPage(path, measured);
   expect(page).toContain('<a id="spring-shedlock-client-paused"></a>');

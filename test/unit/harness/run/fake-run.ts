@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { Ledger } from '../../../../harness/record/facts/ledger.js';
 import { Recorder } from '../../../../harness/record/recorder.js';
 import { Scheduler, type SchedulerOptions } from '../../../../harness/run/scheduler.js';
@@ -11,11 +11,6 @@ import { monotonicNs, realClock } from '../../../../harness/runtimes/real-clock.
 import type { HistoryEvent } from '../../../../harness/vocabulary/history.js';
 import type { Host } from '../../../../harness/vocabulary/host.js';
 import type { Clock } from '../../../../harness/vocabulary/time.js';
-
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
 
 /** Not started yet. `changed`: what the clock does otherwise than the real one. */
 export function fakeRun(
@@ -27,7 +22,7 @@ export function fakeRun(
   const epochNs = monotonicNs();
   const clock = { ...realClock(epochNs), ...changed };
   const folder = mkdtempSync(join(tmpdir(), 'lock-torture-'));
-  folders.push(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const recorder = new Recorder(folder, clock);
   const ledger = new Ledger();
   recorder.subscribe((event) => ledger.event(event));
