@@ -75,6 +75,8 @@ export interface Copy {
   told?: { untilMs: number; offMs: number };
   /** Every end that was given to this value while it was there, by that node's clock, in order, and who gave it. */
   ends: { by: string; expiresMs: number }[];
+  /** Until when it would be there, by that node's clock, had the node not forgotten who prolonged it. */
+  forgottenUntilMs?: number | undefined;
 }
 
 /** A hold, as its client lived through it. */

@@ -158,7 +158,8 @@ export class Node {
     } else if (effect.type === 'prolong') {
       const { expiresMs, asked, told } = effect;
       const ends = [...(this.copy?.ends ?? []), { by: asked.by, expiresMs }];
-      if (this.copy) Object.assign(this.copy, { expiresMs, asked, ends, ...(told && { told }) });
+      if (this.copy)
+        Object.assign(this.copy, { expiresMs, asked, ends, forgottenUntilMs: undefined, ...(told && { told }) });
     } else if (effect.type === 'count') {
       this.count = effect.to;
       this.countExpiresMs = effect.expiresMs;
@@ -245,7 +246,8 @@ export class Node {
     }
     if (count < this.count) this.loseCount({ how: 'forgot' });
     // A snapshot may hold what had been removed since.
-    this.copy = copy && { ...copy };
+    const forgot = kept && before.expiresMs > copy.expiresMs && { forgottenUntilMs: before.expiresMs };
+    this.copy = copy && { ...copy, ...forgot };
     this.count = count;
     this.countExpiresMs = countExpiresMs;
     this.runId = `${this.name}-run-${++this.starts}`;

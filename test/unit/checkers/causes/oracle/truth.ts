@@ -155,6 +155,7 @@ function expiredBy(loss: Extract<Loss, { how: 'expired' }>, { client, leaseMs }:
   const jumpedMs = loss.jumpedMs - asked.jumpedMs;
   const driftedMs = loss.driftedMs - asked.driftedMs;
   const names: string[] = [];
+  if (copy.forgottenUntilMs !== undefined && copy.forgottenUntilMs > loss.wallMs) names.push('node-forgot');
   // By the last of those that others gave it in a row, and not by the one before one of them.
   const last = copy.ends.findLastIndex(({ by }) => by === client);
   if (copy.ends.slice(last, -1).some(({ expiresMs }) => expiresMs > loss.wallMs)) names.push('shortened-by-other');
