@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './test/support/longest-first.js';
 
 const isDeep = process.env.LOCK_TORTURE_DEEP === '1';
 // A busy machine may take many times longer: a time-out here is for what hangs.
@@ -14,6 +15,7 @@ const serial = { ...real, fileParallelism: false };
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/layer-times.ts'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         // No process but the test's own.

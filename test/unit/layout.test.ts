@@ -1,7 +1,8 @@
 /** The import rules and house rules that the layout promises (docs/ARCHITECTURE.md): broken ones are found here. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { LONGEST } from '../support/longest.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -202,6 +203,10 @@ test('no file is longer than 350 lines without a reason in its header', () => {
     ({ text }) => text.trimEnd().split('\n').length > 350 && !/^\/\*\*[\s\S]*?\blong because\b[\s\S]*?\*\//.test(text),
   );
   expect(tooLong.map(({ path }) => path)).toEqual([]);
+});
+
+test('what is said to take long is there', () => {
+  expect(LONGEST.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
 describe('workers keep modules for all their files', () => {

@@ -1,0 +1,20 @@
+/** Files that take longer than their size says, longest first in each layer; all others follow as Vitest has them. */
+export const LONGEST = [
+  'test/unit/recorded-runs.test.ts',
+  'test/unit/harness/run/scheduler-limits.test.ts',
+  'test/unit/cli/judge/hostile-fields.test.ts',
+  'test/unit/checkers/many-commands.test.ts',
+  'test/unit/harness/record/facts/ledger.test.ts',
+  'test/unit/checkers/linearizability/search.test.ts',
+  'test/unit/checkers/causes/oracle.test.ts',
+  'test/unit/checkers/linearizability/against-brute-force.test.ts',
+
+  'test/redis/lock-impl/third-party.test.ts',
+  'test/redis/harness/machine/link-shaper.test.ts',
+  'test/redis/harness/client/client.test.ts',
+  'test/redis/lock-impl/locks.test.ts',
+  'test/redis/lock-impl/shared-locks.test.ts',
+  'test/redis/bin/setup.test.ts',
+
+  'test/runs/sharing/hunt.test.ts',
+];
