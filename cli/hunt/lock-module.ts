@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, stop } from 'esbuild';
 import { externalLock } from '../../lock-impl/external/index.js';
 import { builtinLock, locks } from '../../lock-impl/index.js';
 import { UsageError } from '../common/errors.js';
+import { withEsbuild } from '../run/esbuild.js';
 import { resolveLock } from '../run/lock-source.js';
 
 /** Resolves with the module's path, below `folder`. Rejects, with one line for the user, where there is no such lock. */
@@ -30,8 +30,8 @@ export async function putLockModule(lock: string, cwd: string, folder: string): 
   });
   if (source.kind === 'command') throw refused();
   const path = join(folder, 'lock.cjs');
-  try {
-    const { outputFiles } = await build({
+  const { outputFiles } = await withEsbuild((esbuild) =>
+    esbuild.build({
       entryPoints: [source.clientArgv.at(-1)!],
       bundle: true,
       write: false,
@@ -41,10 +41,8 @@ export async function putLockModule(lock: string, cwd: string, folder: string): 
       logLevel: 'silent',
       // One for all clients: it keeps nothing of theirs, and it is what takes longest to load.
       external: ['ioredis'],
-    });
-    await writeFile(path, outputFiles[0]!.text);
-  } finally {
-    await stop();
-  }
+    }),
+  );
+  await writeFile(path, outputFiles[0]!.text);
   return path;
 }

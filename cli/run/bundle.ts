@@ -16,6 +16,7 @@ import type {
   OnResolveResult,
   Plugin,
 } from 'esbuild';
+import { withEsbuild } from './esbuild.js';
 
 /** A lock that cannot be used; the message is one line for the user. */
 export class LockSpecError extends Error {
@@ -71,28 +72,25 @@ async function build(
   plugins: readonly Plugin[],
   output: BuildOptions,
 ): Promise<BuildResult> {
-  // Loaded only when needed: it costs more than the rest of the start together.
-  const esbuild = await import('esbuild');
+  const options: BuildOptions = {
+    ...output,
+    entryPoints: [file],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    absWorkingDir: dirname(file),
+    logLevel: 'silent',
+    banner: { js: requireFor(file) },
+    define: Object.fromEntries(Object.entries(OWN_PLACE).map(([free, [name]]) => [free, name])),
+    plugins: [...plugins, leavePackagesWhereTheyAre(context), keepOwnPlace],
+  };
   try {
-    return await esbuild.build({
-      ...output,
-      entryPoints: [file],
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      absWorkingDir: dirname(file),
-      logLevel: 'silent',
-      banner: { js: requireFor(file) },
-      define: Object.fromEntries(Object.entries(OWN_PLACE).map(([free, [name]]) => [free, name])),
-      plugins: [...plugins, leavePackagesWhereTheyAre(context), keepOwnPlace],
-    });
+    return await withEsbuild((esbuild) => esbuild.build(options));
   } catch (error) {
     const messages = (error as { errors?: Message[] }).errors;
     if (!messages?.[0]) throw error;
     throw new LockSpecError(describe(messages[0], file, context.cwd));
-  } finally {
-    await esbuild.stop();
   }
 }
 
