@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { addMatrixFlags, type MatrixFlags, matrixCommand } from './batches/matrix-command.js';
 import { addScenarioFlags, type ScenarioFlags, scenarioCommand } from './batches/scenario-command.js';
 import { addSelftestFlags, type SelftestFlags, selftestCommand } from './batches/selftest-command.js';
+import { watchScenarios } from './batches/watch-scenarios.js';
 import { addCampaignFlags, type CampaignFlags, campaignCommand } from './campaign/campaign-command.js';
 import { addMergeFlags, type MergeFlags, mergeCommand } from './campaign/merge-command.js';
 import { drained, surviveClosedOutput } from './common/closed-output.js';
@@ -129,7 +130,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
   )
     .addHelpText('after', asCalledHere(SCENARIO))
     .action(async (names: string[], flags: ScenarioFlags) => {
-      status = await scenarioCommand(names, flags, { cwd });
+      status = await (flags.watch ? watchScenarios : scenarioCommand)(names, flags, { cwd });
     });
   addMatrixFlags(
     program
@@ -299,6 +300,7 @@ Examples:
   npm run torture -- scenario --all
   npm run torture -- scenario failover-loses-the-lock --lock ./my-lock.ts    and my lock?
   npm run torture -- scenario --all --lock reentrant                         wherever that lock makes sense
+  npm run torture -- scenario --all --lock ./my-lock.ts --watch              again after each change, what failed first
 
 With --lock or --topology a scenario is played with something it was not written for. Nothing is expected then; it reports what was found.
 

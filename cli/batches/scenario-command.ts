@@ -29,6 +29,7 @@ export interface ScenarioFlags extends ServersFlags {
   lock?: string;
   topology?: string;
   shard?: WorkShard;
+  watch: boolean;
 }
 
 export function addScenarioFlags(command: Command): Command {
@@ -44,6 +45,9 @@ export function addScenarioFlags(command: Command): Command {
         ),
       )
       .addOption(shardOption())
+      .addOption(
+        new Option('--watch', 'play again when a file of the lock changes, first what failed').default(false, 'no'),
+      )
       .addOption(
         new Option('--topology <name>', 'on another topology than it is written for').argParser(
           nameAmong(topologiesOfService('redis')),
@@ -77,9 +81,20 @@ export async function scenarioCommand(
 ): Promise<number> {
   if (flags.list) return list();
   const say = saying(flags);
-  const chosen = ofShard(choose(names, flags, say), flags.shard);
+  const chosen = ofShard(chosenPlays(names, flags, say), flags.shard);
   if (chosen.length === 0) throw new UsageError('there are fewer scenarios than parts: nothing is left for this one');
+  return (await playScenarios(chosen, flags, cwd)).status;
+}
+
+/** Plays them, prints how each went, and resolves with that and the exit status. */
+export async function playScenarios(
+  chosen: readonly Cast[],
+  flags: ScenarioFlags,
+  cwd: string,
+): Promise<{ status: number; rows: readonly ScenarioRow[] }> {
+  const say = saying(flags);
   const batches = await optionsByServer(flags, cwd, say);
+  using _ = batches[0]!.stop;
   const rows: ScenarioRow[] = [];
   const beganMs = performance.now();
   const planned = chosen.length * batches.length;
@@ -116,7 +131,7 @@ export async function scenarioCommand(
       },
     );
   }
-  return record.end();
+  return { status: record.end(), rows };
 }
 
 export function scenariosSummary(rows: readonly ScenarioRow[], planned: number, seconds?: number) {
@@ -139,7 +154,7 @@ export function scenariosSummary(rows: readonly ScenarioRow[], planned: number, 
 }
 
 /** The plays asked for, with the lock and on the topology asked for. Of all of them those are left out that make no sense so. */
-function choose(names: readonly string[], { all, lock, topology }: ScenarioFlags, say: Say): Cast[] {
+export function chosenPlays(names: readonly string[], { all, lock, topology }: ScenarioFlags, say: Say): Cast[] {
   const named = all ? Object.values(scenarios) : names.map(scenarioNamed);
   if (named.length === 0) throw new UsageError('which scenario? name some, or say --all; --list tells what there is');
   const cast = named.map((scenario) => castWith(scenario, { lock, topology }));

@@ -1,4 +1,4 @@
-/** `--watch`: again after each change of what the lock is made of, first with the seed that failed. */
+/** `--watch`: again after each change of what the lock is made of, first with the seed, or the scenarios, that failed. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -58,6 +58,42 @@ test('a mistake is mended in a file that the lock imports: the seed that found i
   run.child.kill('SIGINT');
   expect(await ended).toEqual({ code: 0, signal: null });
 }, 120_000);
+
+test('of scenarios that which failed is played first, then the others; Ctrl-C ends it', async () => {
+  const folder = freshFolder();
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  // It waits, as plays ask it to.
+  const waiting = LOCK.replace('{ leaseMs }', '{ leaseMs, waitMs }')
+    .replace('if ((await', 'const endNs = topology.nowNs() + waitMs * 1e6;\n        while ((await')
+    .replace('return null;', '{ if (topology.nowNs() > endNs) return null; await topology.sleep(10); }');
+  write(
+    'lock.ts',
+    waiting.replace('redis.del(key)', 'release(redis, key, owner)').replace('ONLY_NEW }', 'ONLY_NEW, release }'),
+  );
+  const release = (how: string) =>
+    write(
+      'only-new.ts',
+      `export const ONLY_NEW = ['NX'];\nexport const release = (redis: any, key: string, owner: string) => ${how};\n`,
+    );
+  release('redis.del(key)');
+  const plays = ['only-one-holds', 'only-the-owner-releases'];
+  run = start([...plays, '--lock', './lock.ts', '--watch', '--jobs', '1'], { cwd: folder, command: 'scenario' });
+  const { output, ended } = run;
+  const waits = () => output().match(/^watching .*; Ctrl-C ends$/gm)?.length ?? 0;
+  await until('the first round', () => waits() === 1);
+  expect(output()).toContain('violated in 1 of 2, held in 1 of 2');
+
+  release(
+    `redis.eval("return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('del', KEYS[1]) or 0", 1, key, owner)`,
+  );
+  await until('a round in which both hold', () => waits() === 2);
+  const since = output().slice(output().indexOf('changed\n'));
+  expect(since).toMatch(/^changed\nfirst what failed: only-the-owner-releases\n/);
+  expect([...since.matchAll(/^\d\/\d +(\S+) +held: /gm)].map(([, name]) => name)).toEqual([...plays].reverse());
+
+  run.child.kill('SIGINT');
+  expect(await ended).toEqual({ code: 0, signal: null });
+}, 180_000);
 
 test('Ctrl-C during a run ends that run and the watching', async () => {
   const folder = freshFolder();
