@@ -127,7 +127,7 @@ function meetHeld(one: Held | undefined, shown: Held | undefined): Held | null |
     const known = partOf(one, name);
     if (known.there === 'no' || (known.value !== undefined && known.value !== value)) return undefined;
     added ||= known.there !== 'yes' || known.value === undefined;
-    parts.set(name, known.there === 'yes' && known.value !== undefined ? known : { ...known, there: 'yes', value });
+    parts.set(name, { ...known, there: 'yes', value });
   }
   return added ? { type: 'hash', parts, complete: true } : one;
 }
@@ -149,14 +149,14 @@ function meetTimes(one: Times, shown: Times): Times {
  */
 export function settle(changes: readonly Change[], key: string, { keys, wall }: SampleLine): void {
   const stored = keys[key];
-  if (!stored || stored.pttlMs < -1) return;
+  if (!stored) return;
   const open = openTakes(changes);
   const won = open.filter(({ change }) => stores(change.wanted!, stored.owner) === 'yes');
   const [winner] = won;
   // A client that stores what others have stored before cannot be distinguished from them.
   const alone =
     won.length === 1 &&
-    !changes.some((one) => one !== winner!.change && stores(one.after, stored.owner) === 'yes') &&
+    !changes.some(({ after }) => stores(after, stored.owner) === 'yes') &&
     !hasLessLeft(stored, wall, winner!);
   for (const { change, lastsUntilMs } of open) {
     if (won.some((one) => one.change === change)) continue;
@@ -196,7 +196,6 @@ function openTakes(changes: readonly Change[]): OpenTake[] {
     const { how, by, wanted, applied, after, onlyNew } = changes[at]!;
     if (applied !== 'unknown' || isKnown(after.held)) break;
     if (how === 'expired') continue; // perhaps
-    if (how !== 'command') break;
     if (onlyNew) open.push({ change: changes[at]!, lastsUntilMs: lasting(changes, at, wanted!.expires.fromMs) });
     else if (!by?.name.includes('EXPIRE')) break;
   }
