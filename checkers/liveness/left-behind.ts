@@ -27,7 +27,7 @@ import { ownerIs } from '../../harness/record/facts/key-writes.js';
 import { missingObservations } from '../../harness/record/facts/missing-observations.js';
 import { quorumOf } from '../../harness/record/facts/quorum.js';
 import { moment, plural } from '../../harness/record/facts/words.js';
-import type { History, Observation, Observations } from '../../harness/vocabulary/history.js';
+import type { History, Observations } from '../../harness/vocabulary/history.js';
 import type { Checker, CheckInput } from '../../harness/vocabulary/run.js';
 import type { CheckerFindings, Violation } from '../../harness/vocabulary/verdict.js';
 import { unexplained } from '../causes/unexplained.js';
@@ -37,8 +37,6 @@ import { type Candidate, LeftTries, placeOf, SETTLED_NS, type Seen, type Try } f
 
 /** Tries that are reported with evidence and proof; all are counted. */
 const MOST_REPORTED = 200;
-
-type Sample = Extract<Observation, { type: 'sample' }>;
 
 function findLeftBehind(input: CheckInput): CheckerFindings {
   const untold = missingObservations(input) ?? tooManyCommands(input);
@@ -163,7 +161,7 @@ function seenAfter(observations: Observations, candidates: readonly Candidate[])
     for (const [key, { owner }] of Object.entries(look.keys))
       for (const value of valuesIn(owner)) {
         const candidate = byPlace.get(placeOf(node, key, value));
-        if (!candidate || seen.has(candidate) || !shows(look, candidate.left)) continue;
+        if (!candidate || seen.has(candidate) || !shows(owner, candidate.left)) continue;
         if (atNs >= candidate.next.atNs + SETTLED_NS && atNs < candidate.namedNs) seen.set(candidate, { atNs, line });
       }
   }
@@ -174,7 +172,7 @@ function seenAfter(observations: Observations, candidates: readonly Candidate[])
 
 /** All that may be an owner in what a sample shows of a key: the string itself, or what stands in the JSON of a hash. */
 function valuesIn(stored: string): string[] {
-  const words = /^[{[]/.test(stored) ? (stored.match(/"(?:[^"\\]|\\.)*"/g) ?? []) : [];
+  const words = stored.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
   return [stored, ...words.flatMap(parsed)];
 }
 
@@ -186,10 +184,8 @@ function parsed(word: string): string[] {
   }
 }
 
-function shows({ keys }: Sample, { key, value, form }: Try): boolean {
-  const stored = keys[key];
-  if (stored === undefined) return false;
-  return form?.startsWith('hash') ? ownerIs(stored.owner, value) : stored.owner === value;
+function shows(stored: string, { value, form }: Try): boolean {
+  return form?.startsWith('hash') ? ownerIs(stored, value) : stored === value;
 }
 
 function violationOf({ left, next, seen }: Candidate & { seen: Seen }): Violation {

@@ -89,7 +89,7 @@ export class LeftTries {
       for (const key of named) this.firstNamed(command, key);
       const tries = config.keys.flatMap((key) => this.changed(reading.takeChanges(key), node, key));
       if (command.client !== undefined) {
-        if (tries.length === 0) this.named(command);
+        this.named(command);
         for (const key of named) this.asked(command, line, key);
       }
       for (const one of tries) this.tried(one);
@@ -106,8 +106,10 @@ export class LeftTries {
       const [at, one] = next;
       const reading = this.readings.get(one.node);
       const place = { line: at, atNs: one.atNs };
-      if (one.type === 'watch') reading?.gap(place);
-      else if (one.type === 'evicted') reading?.evicted(place, one.key);
+      if (one.type === 'watch') {
+        reading?.gap(place);
+        this.mayBeNamed(one);
+      } else if (one.type === 'evicted') reading?.evicted(place, one.key);
       else if (one.type === 'sample') {
         const process = `${one.runId} ${one.role}`;
         if ((this.processes.get(one.node) ?? process) !== process) reading?.gap(place);
@@ -168,6 +170,13 @@ export class LeftTries {
     for (const argument of argv) if (!rows.has(argument)) rows.set(argument, row);
   }
 
+  /** While it was not watched, any value may have been named to the node. */
+  private mayBeNamed({ node, atNs }: Pick<CommandObservation, 'node' | 'atNs'>): void {
+    for (const [place, { node: of }] of this.open) if (of === node) this.open.delete(place);
+    for (const candidate of this.candidates.values())
+      if (candidate.left.node === node) candidate.namedNs = Math.min(candidate.namedNs, atNs);
+  }
+
   private named({ node, source, atNs, argv }: CommandObservation): void {
     for (const key of this.input.config.keys) {
       for (const argument of argv) {
@@ -180,9 +189,9 @@ export class LeftTries {
   }
 
   /** A client asks again, which need not store anything. */
-  private asked({ node, source, client, atNs, argv }: CommandObservation, line: number, key: string): void {
+  private asked({ node, source, client, atNs }: CommandObservation, line: number, key: string): void {
     const left = this.open.get(`${node} ${source} ${key}`);
-    if (!left || argv.includes(left.value)) return;
+    if (!left) return;
     const row = this.acquireAt.get(key)?.(client!, atNs);
     if (row !== undefined && row > left.row) this.wentOn(left, { atNs, line, row });
   }
@@ -191,7 +200,7 @@ export class LeftTries {
     this.count++;
     const place = `${now.node} ${now.source} ${now.key}`;
     const before = this.open.get(place);
-    if (before && before.value !== now.value) this.wentOn(before, now);
+    if (before) this.wentOn(before, now);
     this.open.set(place, now);
   }
 

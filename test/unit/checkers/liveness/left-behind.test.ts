@@ -95,6 +95,25 @@ it('accepts where the node may have turned its client away because another was i
   expect(killed('r3', 2.1, 0, three)).toBe('invalid');
   expect(killed('r3', 1.5, 0, ['r1'])).toBe('invalid');
   expect(killed('c2', 1.5, 0, three)).toBe('invalid');
+
+  const beside = (told: Story) => found(told.sample(2.5, 'r1', { owner: 'one' })).verdict;
+  const primaries = (told: Story, at: number, nodes = three) =>
+    nodes.reduce((story, node) => story.sample(at, node, { role: 'primary' }), told);
+  const unnamed = (told: Story, at: number) =>
+    told.fault(at, 0, 'latency', 'strike').fault(at + 0.1, 0, 'latency', 'heal');
+  expect(beside(unnamed(primaries(tried().replicated(), 0.1), 1.5))).toBe('valid');
+  // Nodes that know nothing of each other, and one that took over after the trouble, are no shards.
+  expect(beside(unnamed(primaries(tried().independent(3), 0.1), 1.5))).toBe('invalid');
+  const tookOver = primaries(unnamed(primaries(tried().replicated(), 0.1, ['r1']), 1.5), 2.4, ['r2']);
+  expect(beside(tookOver)).toBe('invalid');
+  // What was over ten seconds before.
+  const story = (at: number) => {
+    const later = new Story().up('c1').refused('c1', 10.9, 11.6).refused('c1', 11.9, 12.4);
+    later.take(11, 'r1', 'c1', 'one').take(12, 'r1', 'c1', 'two').sample(12.5, 'r1', { owner: 'one' });
+    return found(unnamed(primaries(later.replicated(), 0.2), at)).verdict;
+  };
+  expect(story(0.5)).toBe('invalid');
+  expect(story(1.5)).toBe('valid');
 });
 
 describe('on a node that carries out late what it was asked, when its client has gone on', () => {
@@ -229,6 +248,7 @@ describe('in scripts that store otherwise than where there is nothing', () => {
     expect(story('S', asked(2.5))).toBe('invalid');
     expect(story('S', asked(2.2))).toBe('valid');
     expect(story('S', (told) => asked(2.5)(told.watch(2.3, 'r1')))).toBe('valid');
+    expect(story('S', (told) => asked(2.5)(told.watch(2.3, 'r2')))).toBe('invalid');
     expect(story('S', (told) => asked(2.5)(told.evicted(2.3, 'r1')))).toBe('valid');
     const restarted = (told: Story) => asked(2.5)(told.sample(0.5, 'r1').sample(2.3, 'r1', { runId: 'another' }));
     expect(story('S', restarted)).toBe('valid');
@@ -251,12 +271,219 @@ describe('in scripts that store otherwise than where there is nothing', () => {
   });
 
   it('not what lists and sorted sets have, nor what is counted under other keys', () => {
-    const told = refusedTwice().up('c2').grant('c2', 0.35, { grantSent: 0.29 });
-    cycle(told, ['RPUSH', KEY, 'theirs'], ['LREM', KEY, '0', 'theirs']);
-    runs(told, 1, 'c1', ['RPUSH', KEY, 'one']).command(2, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, 'two']);
-    expect(found(told.command(2.5, 'r1', 'c2', ['RPUSH', KEY, 'new']))).toMatchObject({
-      verdict: 'valid',
-      notJudged: 'no server was seen to store what names an owner',
+    const story = (add: (value: string) => string[], remove: string[]) => {
+      const told = refusedTwice().up('c2').grant('c2', 0.35, { grantSent: 0.29 });
+      told.command(0.2, 'r1', 'c2', ['DEL', KEY]);
+      cycle(told, add('theirs'), remove);
+      runs(told, 1, 'c1', add('one')).command(2, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, 'two']);
+      return found(told.command(2.5, 'r1', 'c2', add('new')));
+    };
+    const notJudged = 'no server was seen to store what names an owner';
+    const list = story((value) => ['RPUSH', KEY, value], ['LREM', KEY, '0', 'theirs']);
+    expect(list).toMatchObject({ verdict: 'valid', notJudged });
+    const sorted = story((value) => ['ZADD', KEY, '1', value], ['ZREM', KEY, 'theirs']);
+    expect(sorted).toMatchObject({ verdict: 'valid', notJudged });
+  });
+});
+
+describe('what is a try, and whose', () => {
+  const verdictOf = (story: Story, node = 'r1', owner = 'one') => found(story.sample(2.5, node, { owner })).verdict;
+  const set = (value: string) => ['SET', KEY, value, 'PX', '5000'];
+  /** A script that c2 runs, which names no other owner than its own. */
+  const runs = (story: Story, at: number, client: string, argv: string[], named = 'theirs') =>
+    story.command(at, 'r1', client, ['EVALSHA', 'take', '1', KEY, named]).command(at, 'r1', 'lua', argv);
+
+  it('not what was stored while its client asked for nothing', () => {
+    expect(found(new Story().up('c1').take(0.5, 'r1', 'c1', 'one'))).toHaveProperty('notJudged');
+  });
+
+  it('a command that asks for another key is no next try', () => {
+    const story = refusedTwice().take(1, 'r1', 'c1', 'one').command(2, 'r1', 'c1', ['GET', 'lock:1']);
+    expect(verdictOf(story.configured({ keys: [KEY, 'lock:1'] }))).toBe('valid');
+  });
+
+  it('nor is one that asks once more for the same acquire', () => {
+    const story = new Story().up('c1').refused('c1', 0.9, 2.4).take(1, 'r1', 'c1', 'one');
+    expect(verdictOf(story.command(2, 'r1', 'c1', ['GET', KEY]))).toBe('valid');
+  });
+
+  it('only a client can name it, and one that names it again in another try does', () => {
+    expect(verdictOf(tried().command(2.3, 'r1', 'stranger', ['GET', 'one']))).toBe('invalid');
+    expect(verdictOf(tried().take(2.3, 'r1', 'c1', 'one'))).toBe('valid');
+  });
+
+  it('not what another client had stored before', () => {
+    const story = refusedTwice().up('c2').grant('c2', 0.4, { grantSent: 0.29 }).take(0.3, 'r1', 'c2', 'one');
+    expect(verdictOf(story.take(1, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'two'))).toBe('valid');
+  });
+
+  it('clients that take away what others stored, or only prolong their own, show nothing', () => {
+    const story = (by: string, argv: string[]) => {
+      const told = refusedTwice().up('c2').grant('c2', 0.35, { grantSent: 0.29 });
+      runs(runs(told, 0.3, 'c2', set('theirs')), 0.4, by, argv);
+      return verdictOf(
+        runs(told, 1, 'c1', set('one'), 'one').command(2, 'r1', 'c1', ['EVALSHA', 'x', '1', KEY, 'two']),
+      );
+    };
+    expect(story('c2', ['DEL', KEY])).toBe('invalid');
+    expect(story('c1', ['DEL', KEY])).toBe('valid');
+    expect(story('c2', ['PEXPIRE', KEY, '5000'])).toBe('valid');
+  });
+
+  it('an acquire that its caller gave up came to nothing, whatever its outcome', () => {
+    const story = (given: object) => {
+      const about = { client: 'c1', id: 900, op: 'acquire', key: KEY } as const;
+      const told = new Story().up('c1').event(0.9, { type: 'invoke', ...about, leaseMs: 5_000, waitMs: 0 });
+      const ended = { reason: 'timeout', beganNs: 0.9e9, endedNs: 1.6e9, ...given };
+      told.event(1.6, { type: 'info', ...about, ...ended }).refused('c1', 1.9, 2.4);
+      return verdictOf(told.take(1, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'two'));
+    };
+    expect(story({ cancelledNs: 1.2e9 })).toBe('invalid');
+    expect(story({})).toBe('valid');
+  });
+
+  it('what is held is no leftover, though its client names a value of an earlier try after it', () => {
+    const story = new Story().up('c1').refused('c1', 1.1, 1.2).take(1.15, 'r1', 'c1', 'one');
+    story.grant('c1', 1.6, { grantSent: 1.54 }).take(1.55, 'r3', 'c1', 'two');
+    expect(verdictOf(story.refused('c1', 1.9, 2.2).take(2, 'r3', 'c1', 'one'), 'r3', 'two')).toBe('valid');
+  });
+
+  it('belongs to the first acquire that named it, though a later one names it to another node', () => {
+    const story = new Story().up('c1').refused('c1', 1.1, 1.2).take(1.15, 'r1', 'c1', 'one');
+    story.grant('c1', 1.6, { grantSent: 1.54 }).unlock(1.56, 'r1', 'c1', 'one').take(1.57, 'r1', 'c1', 'two');
+    expect(verdictOf(story.take(2, 'r3', 'c1', 'one').take(2.001, 'r3', 'c1', 'two'), 'r3')).toBe('invalid');
+  });
+
+  describe('in a set', () => {
+    /** c1 left `one` in a set that clients leave by themselves; then something happens, and c2 finds what is there. */
+    const story = (then: (told: Story) => Story, at = [2.5]) => {
+      const told = refusedTwice()
+        .up('c2')
+        .grant('c2', 0.35, { grantSent: 0.29 })
+        .command(0.2, 'r1', 'c2', ['DEL', KEY]);
+      runs(runs(told, 0.3, 'c2', ['SADD', KEY, 'theirs']), 0.4, 'c2', ['SREM', KEY, 'theirs']);
+      runs(told, 1, 'c1', ['SADD', KEY, 'one'], 'one').command(2, 'r1', 'c1', ['EVALSHA', 'take', '1', KEY, 'two']);
+      then(told);
+      for (const one of at) told.command(one, 'r1', 'c2', ['SADD', KEY, `new at ${one}`]);
+      return found(told);
+    };
+
+    it('the first command that finds it is what shows it, from a quarter of a second on', () => {
+      expect(story((told) => told, [2.25, 2.7]).violations).toMatchObject([{ untilNs: 2.25e9 }]);
+    });
+
+    it('a look at the server that is the same process changes nothing', () => {
+      expect(story((told) => told.sample(0.5, 'r1').sample(2.3, 'r1')).verdict).toBe('invalid');
+    });
+
+    it('not what is stored there anew, nor what may have been taken away', () => {
+      const anew = (told: Story) => runs(told.command(2.1, 'r1', 'c2', ['DEL', KEY]), 2.2, 'c2', ['SADD', KEY, 'one']);
+      expect(story(anew).verdict).toBe('valid');
+      const perhaps = (told: Story) =>
+        runs(told, 2.1, 'c2', ['SADD', KEY, 'x']).command(2.2, 'r1', 'c2', ['SPOP', KEY]);
+      expect(story(perhaps).verdict).toBe('valid');
+    });
+
+    it('so it is of a semaphore, of which only a number is none', () => {
+      expect(story((told) => told.promised({ kind: 'semaphore', permits: 2 })).verdict).toBe('invalid');
     });
   });
+});
+
+describe('what a finding says, and how many there are', () => {
+  it('counts all where it tells of some', () => {
+    const told = (count: number) => {
+      const story = refusedTwice();
+      story.times(count, (one, n) => one.take(1, `r${n}`, 'c1', 'one').take(2, `r${n}`, 'c1', 'two'));
+      story.times(count, (one, n) => one.sample(2.5, `r${n}`, { owner: 'one' }));
+      return found(story);
+    };
+    const [most, more] = [told(200), told(201)];
+    expect(most).toMatchObject({ stats: { leftBehind: 200 } });
+    expect(most).not.toHaveProperty('found');
+    expect(more).toMatchObject({ stats: { leftBehind: 201 }, found: { liveness: 201 } });
+    expect(more.violations).toHaveLength(200);
+  });
+
+  it('says of one and of several what they are', () => {
+    const headline = leftBehind.properties[0]!.kinds['left-behind']!.headline as (count: number) => string;
+    expect(headline(1)).toBe(
+      'Left behind: 1 failed try stayed on a server, though the client could have taken it back',
+    );
+    expect(headline(2)).toMatch(/^Left behind: 2 failed tries .* taken them back$/);
+  });
+
+  it('is judged where a server stored what names an owner, and else not', () => {
+    expect(found(tried())).not.toHaveProperty('notJudged');
+    expect(found(refusedTwice())).toHaveProperty('notJudged');
+  });
+
+  it('shows the first look by which it was still there', () => {
+    const seen = tried().sample(2.5, 'r1', { owner: 'one' }).sample(2.7, 'r1', { owner: 'one' });
+    expect(found(seen).violations).toMatchObject([{ untilNs: 2.5e9 }]);
+    // A command found it earlier, but a look is what is shown.
+    const emptied = refusedTwice().command(0.2, 'r1', 'c2', ['DEL', KEY]);
+    const asked = emptied.take(1, 'r1', 'c1', 'one').take(2, 'r1', 'c1', 'two').take(2.4, 'r1', 'c2');
+    expect(found(asked).violations).toMatchObject([{ untilNs: 2.4e9 }]);
+    expect(found(asked.sample(2.5, 'r1', { owner: 'one' })).violations).toMatchObject([{ untilNs: 2.5e9 }]);
+  });
+});
+
+describe('at the bounds', () => {
+  const verdictOf = (story: Story) => found(story.sample(2.5, 'r1', { owner: 'one' })).verdict;
+
+  it('a client that was gone when what it gave back would have come, is not accused', () => {
+    expect(verdictOf(tried().down('c1', 2.25))).toBe('valid');
+    expect(verdictOf(tried().down('c1', 2.251))).toBe('invalid');
+  });
+
+  it('nor one that was struck at that moment, or until its try; one that was struck before is', () => {
+    const stopped = (from: number, until: number) => {
+      const effects = [{ kind: 'stopped' as const, who: ['c1'], sinceNs: from * 1e9, untilNs: until * 1e9 }];
+      return tried()
+        .fault(from, 0, 'pause', 'strike', { effects: [{ kind: 'stopped', who: ['c1'], sinceNs: from * 1e9 }] })
+        .fault(until, 0, 'pause', 'heal', { effects });
+    };
+    expect(verdictOf(stopped(0.3, 0.4))).toBe('invalid');
+    expect(verdictOf(stopped(0.3, 1.1))).toBe('valid');
+  });
+
+  it('a look counts from a quarter of a second after the next try', () => {
+    const at = (atS: number) => found(tried().sample(atS, 'r1', { owner: 'one' })).verdict;
+    expect(at(2.249)).toBe('valid');
+    expect(at(2.25)).toBe('invalid');
+  });
+
+  it('that was before the value was named', () => {
+    const named = (atS: number) => verdictOf(tried().unlock(atS, 'r1', 'c1', 'one'));
+    expect(named(2.5)).toBe('valid');
+  });
+
+  it('a node that was a replica only after the next try had come heard both', () => {
+    const replicaAt = (atS: number) => verdictOf(tried().sample(atS, 'r1', { role: 'replica', owner: 'one' }));
+    expect(replicaAt(2)).toBe('invalid');
+    expect(replicaAt(1.999)).toBe('valid');
+    expect(replicaAt(2.1)).toBe('invalid');
+  });
+});
+
+it('accepts where the node was not watched for a while: the value may have been named then', () => {
+  const unwatched = (at: number, node = 'r1') => {
+    const story = refusedTwice();
+    if (at < 1) story.watch(at, node);
+    story.take(1, 'r1', 'c1', 'one');
+    if (at > 1 && at < 2) story.watch(at, node);
+    story.take(2, 'r1', 'c1', 'two');
+    if (at > 2) story.watch(at, node).command(2.45, 'r1', 'c2', ['PING']);
+    return found(story.sample(2.5, 'r1', { owner: 'one' })).verdict;
+  };
+  expect(unwatched(1.5)).toBe('valid');
+  expect(unwatched(2.4)).toBe('valid');
+  expect(unwatched(0.5)).toBe('invalid');
+  expect(unwatched(1.5, 'r2')).toBe('invalid');
+  expect(unwatched(2.4, 'r2')).toBe('invalid');
+});
+
+it('accepts a hash that has in it what was stored as a string', () => {
+  expect(found(tried().sample(2.5, 'r1', { owner: JSON.stringify({ one: '1' }) })).verdict).toBe('valid');
 });
