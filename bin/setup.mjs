@@ -47,7 +47,7 @@ export async function setUp({ say }) {
 
   const { exclusively } = await import('./exclusive.mjs');
   const waiting = () => say('waiting for another lock-torture to finish its set-up…');
-  await exclusively(`set-up of ${PROJECT}`, waiting, async (turn) => {
+  const setting = exclusively(`set-up of ${PROJECT}`, waiting, async (turn) => {
     // Asked again: the one that we waited for may have done it all.
     const install = whyInstall();
     if (install) {
@@ -60,6 +60,24 @@ export async function setUp({ say }) {
       await compileSources(turn);
     }
   });
+  await setting.catch((error) => {
+    throw error.syscall && NOT_WRITTEN[error.code] ? notWritten(error) : error;
+  });
+}
+
+const OWNERSHIP = 'mend its ownership or copy the project to a folder of yours';
+const NOT_WRITTEN = {
+  EACCES: OWNERSHIP,
+  EPERM: OWNERSHIP,
+  EROFS: OWNERSHIP,
+  ENOSPC: 'free about 300 MB',
+};
+
+/** Part of it may be another user's: who ran it first as root has left such a dist/ or node_modules/. */
+function notWritten({ code, message }) {
+  return new SetUpError(
+    `${PROJECT} cannot be set up (${message}): ${NOT_WRITTEN[code]}, then run the same command again`,
+  );
 }
 
 // ------------------------------------------------------------------------------------------------------------ packages

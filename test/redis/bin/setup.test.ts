@@ -6,6 +6,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { once } from 'node:events';
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -294,6 +295,21 @@ describe('what it cannot do', () => {
     });
     expect(status).toBe(3);
     expect(stderr).toMatch(/^lock-torture: .* cannot be written to: copy it to a folder of yours, or .*\n$/);
+  });
+
+  it.runIf(process.getuid!() === 0)('says in one line that what it compiled is of another user', async () => {
+    await setUp();
+    chmodSync(project, 0o755);
+    for (const path of [project, join(project, 'compiler-runs')]) chownSync(path, 65534, 65534);
+    write('src/more.ts', 'more');
+    const asAnother = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath];
+    const { status, stderr } = spawnSync('setpriv', [...asAnother, join(project, 'bin', 'setup.mjs')], {
+      encoding: 'utf8',
+    });
+    expect(status).toBe(3);
+    expect(stderr).toMatch(
+      /^lock-torture: compiling .*\nlock-torture: \S+ cannot be set up \(EACCES.*\): mend its ownership or copy .*\n$/,
+    );
   });
 
   it.each(['setup.mjs', 'torture.mjs'])('says to install a newer Node: %s', async (program) => {

@@ -1,4 +1,5 @@
 /** By what each cause is judged: by which oracle, or why by none and by which tests of its links then. */
+import type { Program } from './queue-oracle/run.js';
 
 /** What each oracle must name in the deep layer, where its model says that it was true. */
 export const ORACLES = {
@@ -41,8 +42,23 @@ export const ORACLES = {
   'count-oracle.test.ts': ['count-expired', 'returned-too-often'],
 } as const;
 
-/** What was in the way of the probe at the end, by `probe-oracle.test.ts`: some of what `queue-oracle.test.ts` judges in the midst of a run. */
-export const PROBED = ['key-never-expires', 'outlives-its-lease', 'prolonged-too-long', 'queue-head-gone'] as const;
+/**
+ * What was in the way of the probe at the end, by `probe-oracle.test.ts`, and the mistake of a program by which its model must
+ * come to it: some of what `queue-oracle.test.ts` judges in the midst of a run.
+ */
+export const PROBED = {
+  'key-never-expires': { ttlFactor: 0 },
+  'outlives-its-lease': { ttlFactor: 20 },
+  'prolonged-too-long': { renews: 'on-and-on' },
+  'queue-head-gone': { queues: 'abandons', sweepsAfterMs: Number.POSITIVE_INFINITY },
+} as const satisfies Record<string, Partial<Program>>;
+
+/** Of those whom it judges in the midst of a run, who cannot be in the way of the probe, and why. */
+export const NEVER_PROBED: Readonly<Record<string, string>> = {
+  'granted-past-queue': 'it is a grant out of turn, and a probe that is refused has none',
+  'place-removed': 'as for granted-past-queue',
+  'prolonged-for-others': 'who asks and is refused prolongs it: the others have ended before the probe asks',
+};
 
 /** Why no oracle judges it, and the tests, from `test/unit/checkers` on, that take each of its links away. */
 export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: string }>> = {

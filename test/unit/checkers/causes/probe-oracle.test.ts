@@ -6,31 +6,40 @@ import { expect, it } from 'vitest';
 import { liveness } from '../../../../checkers/liveness/liveness.js';
 import { PROBED } from './every-cause.js';
 import { probedSetups } from './queue-oracle/drawing.js';
-import { play } from './queue-oracle/run.js';
+import { play, type Setup } from './queue-oracle/run.js';
 import { trueDeadlock } from './queue-oracle/truth.js';
-import { isDeep, tried } from './tried.js';
+import { type Tried, tried } from './tried.js';
 
 /** So many of either sort of record, and a hundred times as many in the deep layer. */
 const RUNS = 50;
 
-/** Each comes about by itself in every draw. */
-const EVERY = ['key-never-expires', 'prolonged-too-long', 'queue-head-gone'];
+function judged(setup: Setup): Tried[] {
+  const run = play(setup);
+  return liveness.check(run.input).violations.map((finding) => {
+    const truth = trueDeadlock(finding.untilNs, run);
+    // A string that stands beside the queue may always be what refuses them, as far as the record tells.
+    const isHidden = setup.program.marksFree === true && truth.has('queue-head-gone');
+    return { finding, truth, isHidden };
+  });
+}
 
 it.each([
   ['whole', true],
   ['full of gaps', false],
 ])('names only what was in the way of the probe, of a record that is %s', (_, isWhole) => {
-  const { told, share, names } = tried(RUNS, probedSetups(isWhole), (setup) => {
-    const run = play(setup);
-    return liveness.check(run.input).violations.map((finding) => {
-      const truth = trueDeadlock(finding.untilNs, run);
-      // A string that stands beside the queue may always be what refuses them, as far as the record tells.
-      const isHidden = setup.program.marksFree === true && truth.has('queue-head-gone');
-      return { finding, truth, isHidden };
-    });
+  const { told, share } = tried(RUNS, probedSetups(isWhole), judged);
+  if (isWhole) expect(share, told).toBeGreaterThan(0.9);
+});
+
+/** So many runs of a program with one mistake come to each. */
+const OF_EACH = 10;
+
+it.each(Object.entries(PROBED))('names %s where a program comes to it', (cause, mistake) => {
+  const sound = { ttlFactor: 1, renews: 'never', prolongs: false, queues: 'soundly', marksFree: false } as const;
+  const setups = probedSetups(true).map((setup): Setup => {
+    const program = { ...setup.program, ...sound, ...mistake };
+    return { ...setup, program, older: {} };
   });
-  if (!isWhole) return;
-  expect(share, told).toBeGreaterThan(0.9);
-  for (const cause of isDeep ? PROBED : EVERY)
-    expect(names.get(cause) ?? 0, `${cause}: ${told}`).toBeGreaterThanOrEqual(1);
+  const { told, names } = tried(OF_EACH, setups, judged);
+  expect(names.get(cause) ?? 0, told).toBeGreaterThanOrEqual(1);
 });
