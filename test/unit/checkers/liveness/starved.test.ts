@@ -83,6 +83,10 @@ describe('is silent where', () => {
     expect([answered(4.7), answered(12)]).toEqual(['invalid', 'valid']);
     const died = (until: number) => found(wants(again().down('c1', 9), until)).verdict;
     expect([died(23), died(24)]).toEqual(['valid', 'invalid']);
+    // It was told nothing more after 5 s, and renewed what it had until it was gone.
+    const gaveUp = () => again().extend('c1', 4.9, LEASE_MS, { type: 'info', read: 5 });
+    const gone = (until: number) => found(wants(gaveUp().down('c1', 9), until)).verdict;
+    expect([gone(23), gone(24)]).toEqual(['valid', 'invalid']);
   });
 
   it('it was refused for another reason: what was tried may have left something', () => {
