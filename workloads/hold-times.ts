@@ -24,6 +24,7 @@ export const MIXED_HOLDS: MixedHolds = {
   longShare: 0.35,
   longOn: 0.5,
   briefWaitMs: { min: 1, max: 50 },
+  briefTries: 0.25,
   pauseMs: { min: 0, max: 5 },
   habits: {
     keptOn: 0.4,
@@ -134,13 +135,19 @@ class MixedTimes implements TurnTimes {
     return this.isLong ? keys.slice(0, Math.ceil(keys.length * longOn)) : keys;
   }
 
-  /** Who wants the lock for a moment gives up soon: else all would stand before what is held for long. */
+  /**
+   * Who wants the lock for a moment gives up soon, or at once, as who only skips what another is at: else all would stand before
+   * what is held for long.
+   */
   waitMs(): number {
     const { mixed, random } = this;
     const { waitMs, leaseMs } = this.options;
-    const { briefWaitMs, habits } = mixed;
+    const { briefWaitMs, briefTries, habits } = mixed;
     if (!briefWaitMs) return waitMs;
-    if (!this.isLong) return logUniform(briefWaitMs, random);
+    if (!this.isLong) {
+      const isTry = briefTries !== undefined && random.float() < briefTries;
+      return isTry ? 0 : logUniform(briefWaitMs, random);
+    }
     const longestMs = PATIENT * leaseMs;
     // Its predecessor's key ends with its lease: what is asked for once is not asked for again.
     if (this.resumes !== undefined) return longestMs;

@@ -50,12 +50,15 @@ const BESIDE_LONG_HOLDS = { clients: 8, keys: 8 };
 /** Where holds are mixed: what goes with them, as far as nobody has `decided` otherwise. */
 function withContenders(flags: RunFlags, decided: (flag: keyof RunFlags) => boolean): RunFlags {
   if (!isMixed(flags.hold)) return flags;
-  const { briefWaitMs, ...hold } = flags.hold;
+  const { briefWaitMs, briefTries, ...hold } = flags.hold;
   return {
     ...flags,
     ...(!decided('clients') && { clients: BESIDE_LONG_HOLDS.clients }),
     ...(!decided('keys') && { keys: BESIDE_LONG_HOLDS.keys }),
-    hold: decided('wait') || !briefWaitMs ? hold : { ...hold, briefWaitMs },
+    hold:
+      decided('wait') || !briefWaitMs
+        ? hold
+        : { ...hold, briefWaitMs, ...(briefTries !== undefined && { briefTries }) },
   };
 }
 

@@ -42,6 +42,8 @@ export interface MixedHolds {
   longOn?: number;
   /** How long an acquire for a brief hold waits, milliseconds, drawn like the hold; absent: as long as one for a long hold. */
   briefWaitMs?: MinMax;
+  /** Of acquires for a brief hold, the part that does not wait at all; absent: none, as before this was said. */
+  briefTries?: number;
   /** Of a client between two turns, milliseconds. */
   pauseMs: MinMax;
   /** What else than to work and to release is done under some holds; absent: nothing, as before this was said. */

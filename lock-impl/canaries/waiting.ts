@@ -22,7 +22,7 @@ export const waitingPairs: Record<string, CanaryPair> = {
   'overstayed-try': {
     topologies: ONE_SERVER,
     forms: WITH_EXTEND,
-    summary: 'tries four times, a second and a half apart, whatever wait it was given',
+    summary: 'tries twice, three seconds apart, whatever wait it was given',
     claims: 'a try without a wait is answered after seconds',
     mended: 'the same, with as many tries as fit into the wait',
     mendedClaims: 'exclusion, and an answer in time',

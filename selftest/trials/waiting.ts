@@ -25,7 +25,7 @@ export const waitingTrials: readonly Trial[] = [
     limitMs: 20_000,
     quickMs: 8_000,
     caught: { checker: 'overstayed', class: 'liveness', kind: 'overstayed', cause: 'went-on-trying' },
-    story: 'a client that asked not to wait is answered four seconds later',
+    story: 'a client that asked not to wait is answered three seconds later',
   },
   {
     canary: 'abandoned-ticket',

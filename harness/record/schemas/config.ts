@@ -45,6 +45,7 @@ const mixedHolds = z.object({
   longShare: positive.max(1),
   longOn: positive.max(1).optional(),
   briefWaitMs: z.object({ min: positive, max: positive }).optional(),
+  briefTries: part.optional(),
   pauseMs: bounds,
   habits: holdHabits.optional(),
 });

@@ -88,12 +88,24 @@ describe('a mixture', () => {
       expect(waitMs).toBeLessThanOrEqual(1.2 * LEASE_MS);
       expect(pauseMs).toBeLessThanOrEqual(5);
     }
+    const brief = turns.filter(({ workMs }) => workMs <= 30);
+    expect(brief.filter(({ waitMs }) => waitMs === 0).length / brief.length).toBeCloseTo(0.25, 1);
     const waiting = long(turns).filter(({ waitMs }) => waitMs > 1_000);
     expect(waiting.length / long(turns).length).toBeCloseTo(0.5, 0);
     for (const { waitMs, workMs } of turnsIn(5, 15, { waitMs: 9_000 })) if (workMs > 30) expect(waitMs).toBe(9_000);
     const { briefWaitMs: _, ...patient } = MIXED_HOLDS;
     const times = turnTimes(options(patient), createRandom(1));
     expect(times.waitMs()).toBe(1_000);
+  });
+
+  test('without a word of tries, as of an older run, always waits, and draws nothing for them', () => {
+    const { briefTries: _, ...older } = MIXED_HOLDS;
+    const times = turnTimes(options(older), createRandom(1));
+    const random = createRandom(1);
+    // What is drawn first is when the first long hold is due.
+    random.float();
+    const { min, max } = MIXED_HOLDS.briefWaitMs!;
+    for (let turn = 0; turn < 20; turn++) expect(times.waitMs()).toBeCloseTo(min * (max / min) ** random.float());
   });
 
   test('who was refused wants the lock for long still', () => {

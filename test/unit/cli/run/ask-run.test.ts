@@ -54,7 +54,7 @@ describe('what is asked for', () => {
     for (const workload of ['renewal', 'singleton-job', 'late-release', 'try', 'multi'])
       expect(asked('--workload', workload).settings.hold).toMatchObject({ min: expect.any(Number) });
     const { hold: fairHold, keys: fairKeys, waitMs: fairWaitMs } = asked('--workload', 'fair').settings;
-    const { briefWaitMs: _, ...waitsItsTurn } = MIXED_HOLDS;
+    const { briefWaitMs: _wait, briefTries: _tries, ...waitsItsTurn } = MIXED_HOLDS;
     expect({ hold: fairHold, keys: fairKeys, waitMs: fairWaitMs }).toEqual({
       hold: waitsItsTurn,
       keys: ['lock:0'],
@@ -67,6 +67,7 @@ describe('what is asked for', () => {
     const { hold, waitMs } = asked('--wait', '50ms').settings;
     expect(waitMs).toBe(50);
     expect(hold).not.toHaveProperty('briefWaitMs');
+    expect(hold).not.toHaveProperty('briefTries');
     expect(hold).toHaveProperty('briefMs');
   });
 
