@@ -122,7 +122,8 @@ export function wasReplicaThroughout(
  */
 function mayHaveSynced(node: string, lost: Sight, promoted: Sight, evidence: Evidence): boolean {
   return evidence.nodes.some((other) => {
-    const before = other === node ? undefined : evidence.lastSample(other, lost.atNs)?.[1];
+    // Itself it was a replica.
+    const before = evidence.lastSample(other, lost.atNs)?.[1];
     if (before?.role !== 'primary') return false;
     const after = evidence.firstSample(other, lost.atNs, () => true)?.[1];
     // One that dies is not watched any more.

@@ -90,7 +90,8 @@ export class StepWatch {
     const { clock } = this.context;
     const { pause } = this.levers;
     // Taken at once: the next client that comes there is not meant.
-    const taken = due.filter((one) => one.take());
+    const taken = [...due];
+    for (const one of taken) one.take();
     const withdraw = pause.announce(client.process);
     let giveUpNs = clock.nowNs() + STANDS_WITHIN_MS * 1e6;
     for (;;) {
@@ -142,12 +143,10 @@ class Waiting {
     return this.count >= this.after.count;
   }
 
-  /** Whether the step that was just reached is its own now, and no other any more. */
-  take(): boolean {
-    if (this.isTaken) return false;
+  /** The step that was just reached is its own now, and no other any more. */
+  take(): void {
     this.isTaken = true;
     this.disarm?.();
-    return true;
   }
 
   end(how: AtStep | string): void {

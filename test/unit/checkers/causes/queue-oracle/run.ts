@@ -59,7 +59,8 @@ const GRACE_MS = 2_000;
 export interface LivedAcquire {
   readonly client: string;
   readonly id: number;
-  readonly calledNs: number;
+  /** When its client had that, and could ask for anything at all. */
+  beganNs: number;
   /** Until it was over: given up, released, or its client died. */
   overNs: number;
   grantSentNs: number;
@@ -344,7 +345,7 @@ class Client {
     const acquire: LivedAcquire = {
       client: this.name,
       id,
-      calledNs: sim.nowNs,
+      beganNs: Number.POSITIVE_INFINITY,
       overNs: Number.POSITIVE_INFINITY,
       grantSentNs: Number.POSITIVE_INFINITY,
     };
@@ -353,7 +354,10 @@ class Client {
     const source = `${this.address}:40000`;
     const score = Math.round(sim.nowNs / 1_000);
     const asked: Asked = { client: this.name, source, acquire: id, place: `${this.name}-${id}`, score };
-    this.later(0.3, () => this.ask(acquire, asked, sim.nowNs, sim.nowNs + waitMs * MS, true, told));
+    this.later(0.3, () => {
+      acquire.beganNs = sim.nowNs;
+      this.ask(acquire, asked, sim.nowNs, sim.nowNs + waitMs * MS, true, told);
+    });
   }
 
   private ask(

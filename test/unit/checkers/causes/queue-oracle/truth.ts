@@ -7,7 +7,7 @@ import type { Entry, Refusal } from './server.js';
 export function truePassing(waiter: LivedAcquire, by: LivedAcquire, { server }: Run): Set<string> {
   const isOf = (one: LivedAcquire) => (entry: Entry) => entry.client === one.client && entry.acquire === one.id;
   const grant = server.grants.find(isOf(by))!;
-  const places = server.places.filter(isOf(waiter)).filter(({ storedNs }) => storedNs < by.calledNs);
+  const places = server.places.filter(isOf(waiter)).filter(({ storedNs }) => storedNs < by.beganNs);
   const ofBy = server.places.filter(isOf(by));
   const found = new Set<string>();
   for (const place of places) {
