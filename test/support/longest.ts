@@ -8,13 +8,4 @@ export const LONGEST = [
   'test/unit/checkers/linearizability/search.test.ts',
   'test/unit/checkers/causes/oracle.test.ts',
   'test/unit/checkers/linearizability/against-brute-force.test.ts',
-
-  'test/redis/lock-impl/third-party.test.ts',
-  'test/redis/harness/machine/link-shaper.test.ts',
-  'test/redis/harness/client/client.test.ts',
-  'test/redis/lock-impl/locks.test.ts',
-  'test/redis/lock-impl/shared-locks.test.ts',
-  'test/redis/bin/setup.test.ts',
-
-  'test/runs/sharing/hunt.test.ts',
 ];
