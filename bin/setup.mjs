@@ -151,10 +151,10 @@ function installFailure(output) {
     return `the packages could not be installed because the package registry cannot be reached: check the network (or npm's proxy settings), then run the same command again. npm said:\n${detail}`;
   }
   if (/\bENOSPC\b/.test(output)) {
-    return `the packages could not be installed because the disk is full: free about 300 MB, then run the same command again. npm said:\n${detail}`;
+    return `the packages could not be installed because the disk is full: ${NOT_WRITTEN.ENOSPC}, then run the same command again. npm said:\n${detail}`;
   }
   if (/\b(EACCES|EPERM|EROFS)\b/.test(output)) {
-    return `the packages could not be installed because ${PROJECT} or npm's cache is not writable for this user: mend its ownership or copy the project to a folder of yours, then run the same command again. npm said:\n${detail}`;
+    return `the packages could not be installed because ${PROJECT} or npm's cache is not writable for this user: ${OWNERSHIP}, then run the same command again. npm said:\n${detail}`;
   }
   return `the packages could not be installed: "npm ci" in ${PROJECT} failed. npm said:\n${detail}`;
 }

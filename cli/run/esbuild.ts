@@ -6,8 +6,8 @@ let building = 0;
 
 /** Loaded only when needed: it costs more than the rest of the start together. */
 export async function withEsbuild<T>(build: (esbuild: typeof import('esbuild')) => Promise<T>): Promise<T> {
-  building++;
   const esbuild = await import('esbuild');
+  building++;
   try {
     return await build(esbuild);
   } finally {

@@ -55,10 +55,7 @@ function withContenders(flags: RunFlags, decided: (flag: keyof RunFlags) => bool
     ...flags,
     ...(!decided('clients') && { clients: BESIDE_LONG_HOLDS.clients }),
     ...(!decided('keys') && { keys: BESIDE_LONG_HOLDS.keys }),
-    hold:
-      decided('wait') || !briefWaitMs
-        ? hold
-        : { ...hold, briefWaitMs, ...(briefTries !== undefined && { briefTries }) },
+    hold: decided('wait') ? hold : flags.hold,
   };
 }
 

@@ -9,13 +9,10 @@ import { LONGEST } from './longest.js';
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const layers = [...new Set(sorted.map(({ project }) => project))];
     const place = ({ moduleId }: TestSpecification) => {
       const at = LONGEST.indexOf(relative(this.ctx.config.root, moduleId));
       return at < 0 ? LONGEST.length : at;
     };
-    return layers.flatMap((layer) =>
-      sorted.filter(({ project }) => project === layer).sort((a, b) => place(a) - place(b)),
-    );
+    return sorted.sort((a, b) => place(a) - place(b));
   }
 }

@@ -1,4 +1,4 @@
-/** Files that take longer than their size says, longest first in each layer; all others follow as Vitest has them. */
+/** Files that take longer than their size says, longest first; all others follow as Vitest has them. */
 export const LONGEST = [
   'test/unit/recorded-runs.test.ts',
   'test/unit/harness/run/scheduler-limits.test.ts',
