@@ -26,7 +26,7 @@ export interface OwnStore {
   readonly line: number;
   /** That of the request: the command, or the script that called it. */
   readonly request: number;
-  /** Whether it was certainly stored for this hold, and not when that was released, say. */
+  /** Whether it was certainly stored for this hold, and not when that was released, say, or in a try before, and read late. */
   readonly inTime: boolean;
 }
 
@@ -59,7 +59,8 @@ function storedUnder(key: string, node: string, reading: ServerReading, hold: Ho
     const { atNs, ranFromNs, line, after, by } = change;
     // What ran after the answer is of a later try, and then the answer rests on nothing.
     if (ranFromNs > fromNs + PARTED_NS) break;
-    const inTime = ranFromNs <= fromNs && Math.min(atNs, ranFromNs + PARTED_NS) <= untilNs;
+    const ranByNs = Math.min(atNs, ranFromNs + PARTED_NS);
+    const inTime = ranFromNs <= fromNs && ranByNs <= untilNs && ranByNs >= grantSentNs - RECKONING_NS;
     for (const owner of ownersBy(after, line))
       if (staysUntil(fromNs, owner, changes.list, at + 1))
         stored.push({

@@ -22,6 +22,8 @@ const sets =
 it('is what ran before the answer, or within what stamps may be off after it, of which it is not known what for', () => {
   expect(stored(sets(0.999, 'a'))).toEqual([['a', true]]);
   expect(stored((story) => story.command(1.9, 'r1', 'c1', ['HSET', KEY, 'a', '1'], -901))).toEqual([['a', true]]);
+  // What ran in a try before is read late.
+  expect(stored((story) => story.command(1.9, 'r1', 'c1', ['HSET', KEY, 'a', '1'], -930))).toEqual([['a', false]]);
   expect(stored(sets(1.012, 'b'))).toEqual([['b', false]]);
   expect(stored(sets(1.015, 'b'))).toEqual([]);
 });
