@@ -161,6 +161,7 @@ function installFailure(output) {
 
 // ------------------------------------------------------------------------------------------------------------- compile
 
+const BUNDLER = join(PROJECT, 'bin', 'bundle.mjs');
 const COMPILED_STAMP = join(DIST, '.stamp');
 /** Beside dist/, so that source maps made here point to the right place once it is renamed. */
 const DIST_NEW = join(PROJECT, 'dist.new');
@@ -187,6 +188,7 @@ function sourcesStamp() {
     }
   };
   note('package.json');
+  note('bin/bundle.mjs');
   note('tsconfig.json');
   const { include } = JSON.parse(readFileSync(join(PROJECT, 'tsconfig.json'), 'utf8'));
   include.forEach(visit);
@@ -210,30 +212,14 @@ async function compileSources(turn) {
   renameSync(DIST_NEW, DIST);
 }
 
-/**
- * Makes one file of each program that package.json names, with everything that it imports, packages too: a run starts it
- * once for every client, and Node takes twice as long to find and load a hundred small files.
- */
+/** In a process of its own, which loads what was only just installed. */
 async function bundlePrograms(turn) {
-  const { bundledPrograms = [] } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-  if (bundledPrograms.length === 0) return;
-  // Some packages are CommonJS and ask for `require`.
-  const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
-  // Errors of packages are told apart by the names of their classes.
-  const options = ['--bundle', '--platform=node', '--format=esm', '--target=node20', '--keep-names'];
-  const maps = ['--sourcemap', '--sources-content=false'];
-  const output = [`--outdir=${DIST_NEW}`, `--outbase=${DIST_NEW}`, '--allow-overwrite', '--log-level=error'];
-  const programs = bundledPrograms.map((path) => join(DIST_NEW, path));
-  const bundled = await run([...bundler(), ...programs, ...options, ...maps, ...output, `--banner:js=${banner}`], turn);
-  if (bundled.status !== 0) {
-    throw new SetUpError(`the compiled programs cannot be bundled; esbuild said:\n${bundled.output.trim()}`);
+  const { bundledPrograms } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+  if (bundledPrograms === undefined) return;
+  const { status, output } = await run([process.execPath, BUNDLER, DIST_NEW], turn);
+  if (status !== 0) {
+    throw new SetUpError(`the compiled programs cannot be bundled; esbuild said:\n${output.trim()}`);
   }
-}
-
-/** A script that finds the program, or the program itself in that place where npm ran the package's install script. */
-function bundler() {
-  const path = join(NODE_MODULES, 'esbuild', 'bin', 'esbuild');
-  return readFileSync(path).subarray(0, 2).toString('latin1') === '#!' ? [process.execPath, path] : [path];
 }
 
 /** The compiler itself where its package tells the way, not the script that starts it: that one would outlive a kill. */

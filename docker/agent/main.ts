@@ -137,7 +137,7 @@ function exec({ argv, cwd, timeoutMs }: Extract<Call, { do: 'exec' }>): Promise<
   });
 }
 
-function start(id: number, { argv, cwd, env, logStdout, alone }: Extract<Call, { do: 'spawn' }>): Promise<Spawned> {
+function start(id: number, { argv, cwd, env, logStdout, alone }: Extract<Call, { do: 'spawn' }>): Spawned {
   if (alone) leadUpToRoundNumber();
   const child = spawn(argv[0]!, argv.slice(1), { cwd, env: { ...process.env, ...env }, stdio: 'pipe' });
   children.set(id, child);
@@ -156,16 +156,14 @@ function start(id: number, { argv, cwd, env, logStdout, alone }: Extract<Call, {
     children.delete(id);
     send(KIND.exit, id, JSON.stringify({ code, signal }));
   });
-  return new Promise((resolve) => {
-    child.once('spawn', () => resolve({ pid: child.pid! }));
-    child.once('error', (error) => {
-      if (child.pid !== undefined) return; // a signal that came too late
-      children.delete(id);
-      toLog(Buffer.from(`${argv[0]} cannot be started in this container: ${error.message}\n`));
-      send(KIND.exit, id, JSON.stringify({ code: COULD_NOT_START, signal: null }));
-      resolve({ pid: -1 });
-    });
+  child.once('error', (error) => {
+    if (child.pid !== undefined) return; // a signal that came too late
+    children.delete(id);
+    toLog(Buffer.from(`${argv[0]} cannot be started in this container: ${error.message}\n`));
+    send(KIND.exit, id, JSON.stringify({ code: COULD_NOT_START, signal: null }));
   });
+  // At once, for a question about the process may lie in the same read: its answer must not come before this one.
+  return { pid: child.pid ?? -1 };
 }
 
 /** For a reader who looks for the last words of a server on its own host. */

@@ -251,7 +251,7 @@ test('what runs inside hosts loads no schemas, and no packages but what is bundl
     mains.forEach(visit);
     return [...reached];
   };
-  const bundled: string[] = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).bundledPrograms.map(
+  const bundled: string[] = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).bundledPrograms.inOneFile.map(
     (path: string) => path.replace(/\.js$/, '.ts'),
   );
   const locks = [...byPath.keys()].filter((path) => path.startsWith('lock-impl/'));

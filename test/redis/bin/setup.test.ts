@@ -20,7 +20,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diagnose } from '../../../harness/machine/doctor.js';
@@ -140,18 +140,29 @@ describe('set-up', () => {
     expect(await setUp()).toEqual({ exitCode: 0, said: COMPILING });
   });
 
-  it("bundles with esbuild's script, and with the program that its install script puts there", async () => {
-    const SCRIPT = `#!/usr/bin/env node\nrequire('node:fs').writeFileSync('bundled-by', 'script');`;
+  it('bundles programs in one file and in parts, and each module still knows its place', async () => {
     await setUp();
-    const bundler = 'node_modules/esbuild/bin/esbuild';
-    write('package.json', { ...JSON.parse(read('package.json')), bundledPrograms: ['a.js'] });
-    write(bundler, SCRIPT);
+    cpSync(join(BIN, '../node_modules/esbuild'), join(project, 'node_modules/esbuild'), { recursive: true });
+    cpSync(join(BIN, '../node_modules/@esbuild'), join(project, 'node_modules/@esbuild'), { recursive: true });
+    const bundledPrograms = { inOneFile: ['a.js'], inParts: ['b.js', 'c.js'] };
+    write('package.json', { ...JSON.parse(read('package.json')), bundledPrograms });
+    write('src/shared.ts', 'export const place = import.meta.url;');
+    write('src/a.ts', `import { place } from './shared.js'; console.log('a', typeof place);`);
+    for (const name of ['b', 'c'])
+      write(`src/${name}.ts`, `import { place } from './shared.js'; console.log(place, import.meta.url);`);
     expect(await setUp()).toEqual({ exitCode: 0, said: CHANGED });
-    expect(read('bundled-by')).toBe('script');
-    // Node could not read this one.
-    cpSync('/bin/true', join(project, bundler));
-    write('src/a.ts', 'a, longer');
-    expect(await setUp()).toEqual({ exitCode: 0, said: CHANGED });
+    rmSync(join(project, 'dist/shared.js'));
+    const says = (program: string): string =>
+      execFileSync(process.execPath, [join(project, 'dist', program)], { encoding: 'utf8' });
+    expect(says('a.js')).toBe('a string\n');
+    const urlOf = (name: string): string => pathToFileURL(join(project, 'dist', name)).href;
+    for (const name of ['b.js', 'c.js']) expect(says(name)).toBe(`${urlOf('shared.js')} ${urlOf(name)}\n`);
+
+    write('src/b.ts', `import './nowhere.js';`);
+    const { exitCode, said } = await setUp();
+    expect(exitCode).toBe(3);
+    expect(said).toContain('cannot be bundled; esbuild said:');
+    expect(said).toContain('Could not resolve "./nowhere.js"');
   });
 
   it('compiles again when a source changed, and leaves no output of a deleted one', async () => {

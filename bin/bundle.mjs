@@ -1,0 +1,66 @@
+// Promises: each program that package.json names under `bundledPrograms` is few files instead of the hundreds that it was compiled
+// to, in the same place: Node takes a millisecond to find and load a file, however small, and a run starts such programs again and
+// again. Those `inOneFile` have their packages in it, too, for they run in containers, where there are none. Those `inParts` share
+// what several of them need (`parts/`), and load packages as before.
+// Excludes: what is loaded by a path that is made while it runs (locks); it stays as it was compiled.
+//
+// Argument: the folder that was compiled to. It is used when its name is `dist`, whatever it is called now.
+
+import { readFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const compiled = resolve(process.argv[2]);
+const project = fileURLToPath(new URL('..', import.meta.url));
+const { bundledPrograms } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
+
+const common = {
+  absWorkingDir: project,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  // Errors are told apart by the names of their classes.
+  keepNames: true,
+  sourcemap: true,
+  sourcesContent: false,
+  outdir: compiled,
+  outbase: compiled,
+  allowOverwrite: true,
+  logLevel: 'error',
+};
+const paths = (programs = []) => programs.map((path) => join(compiled, path));
+
+/** A module still finds what lies beside the place where it was compiled to, whatever file it is part of now. */
+const knowsItsPlace = {
+  name: 'knows its place',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.js$/ }, async ({ path }) => {
+      if (!path.startsWith(`${compiled}/`) || path.includes('/node_modules/')) return undefined;
+      const code = await readFile(path, 'utf8');
+      const url = `new URL(${JSON.stringify(relative(compiled, path))}, compiledFolder).href`;
+      return { contents: code.replaceAll('import.meta.url', url) };
+    });
+  },
+};
+
+try {
+  await build({
+    ...common,
+    entryPoints: paths(bundledPrograms.inOneFile),
+    // Some packages are CommonJS and ask for `require`.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  });
+  await build({
+    ...common,
+    entryPoints: paths(bundledPrograms.inParts),
+    splitting: true,
+    packages: 'external',
+    chunkNames: 'parts/[name]-[hash]',
+    plugins: [knowsItsPlace],
+    banner: { js: 'const compiledFolder = /^.*\\/dist\\//.exec(import.meta.url)[0];' },
+  });
+} catch {
+  process.exit(1); // esbuild has said why
+}
