@@ -9,18 +9,17 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 const compiled = resolve(process.argv[2]);
 const project = fileURLToPath(new URL('..', import.meta.url));
 const { bundledPrograms } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
 
+const language = { format: 'esm', platform: 'node', target: 'node20' };
 const common = {
+  ...language,
   absWorkingDir: project,
   bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
   // Errors are told apart by the names of their classes.
   keepNames: true,
   sourcemap: true,
@@ -39,8 +38,11 @@ const knowsItsPlace = {
     onLoad({ filter: /\.js$/ }, async ({ path }) => {
       if (!path.startsWith(`${compiled}/`) || path.includes('/node_modules/')) return undefined;
       const code = await readFile(path, 'utf8');
+      if (!code.includes('import.meta.url')) return undefined;
+      // By the parser: in a text the words stay what they are.
+      const itsOwn = await transform(code, { ...language, define: { 'import.meta.url': 'moduleUrl' } });
       const url = `new URL(${JSON.stringify(relative(compiled, path))}, compiledFolder).href`;
-      return { contents: code.replaceAll('import.meta.url', url) };
+      return { contents: `const moduleUrl = ${url};\n${itsOwn.code}` };
     });
   },
 };

@@ -149,14 +149,18 @@ describe('set-up', () => {
     write('src/shared.ts', 'export const place = import.meta.url;');
     write('src/a.ts', `import { place } from './shared.js'; console.log('a', typeof place);`);
     for (const name of ['b', 'c'])
-      write(`src/${name}.ts`, `import { place } from './shared.js'; console.log(place, import.meta.url);`);
+      write(
+        `src/${name}.ts`,
+        `import { place } from './shared.js'; console.log(place, import.meta.url, 'import.meta.url');`,
+      );
     expect(await setUp()).toEqual({ exitCode: 0, said: CHANGED });
     rmSync(join(project, 'dist/shared.js'));
     const says = (program: string): string =>
       execFileSync(process.execPath, [join(project, 'dist', program)], { encoding: 'utf8' });
     expect(says('a.js')).toBe('a string\n');
     const urlOf = (name: string): string => pathToFileURL(join(project, 'dist', name)).href;
-    for (const name of ['b.js', 'c.js']) expect(says(name)).toBe(`${urlOf('shared.js')} ${urlOf(name)}\n`);
+    for (const name of ['b.js', 'c.js'])
+      expect(says(name)).toBe(`${urlOf('shared.js')} ${urlOf(name)} import.meta.url\n`);
 
     write('src/b.ts', `import './nowhere.js';`);
     const { exitCode, said } = await setUp();
