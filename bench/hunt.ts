@@ -138,7 +138,7 @@ async function repeated(
   );
   try {
     return await inWorlds(asked, repetition, simulation, async (worlds, config) =>
-      (await playAll(worlds, schedules, config)).map(digestOf),
+      (await playAll(worlds, schedules, config)).map((played) => digestOf(played!)),
     );
   } finally {
     for (const one of busy) one.kill('SIGKILL');

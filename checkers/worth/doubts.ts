@@ -12,7 +12,7 @@
 import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { durationOfMs, moment } from '../../harness/record/facts/words.js';
-import { OP } from '../../harness/record/history-table.js';
+import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
@@ -31,6 +31,8 @@ export class Doubts {
   private readonly steps: Disturbance[] = [];
   private readonly stalls: Disturbance[] = [];
   private readonly releaseSentNs = new Map<string, number>();
+  /** Of a hold: for how long the harness stood still while the answers that began or prolonged it waited to be read. */
+  private readonly unreadNs = new Map<string, number>();
 
   private readonly ledByHand: boolean;
 
@@ -43,10 +45,15 @@ export class Doubts {
     }
     if (this.stalls.length === 0) return;
     for (let row = 0; row < ops.count; row++) {
-      const hold = ops.hold[row]!;
-      if (ops.op[row] !== OP.release || hold < 0) continue;
+      const hold = ops.op[row] === OP.acquire ? row : ops.hold[row]!;
+      if (hold < 0) continue;
       const name = nameOf(ops.clients[ops.client[row]!]!, ops.id[hold]!);
-      if (!this.releaseSentNs.has(name)) this.releaseSentNs.set(name, ops.sentNs[row]!);
+      if (ops.op[row] === OP.release) {
+        if (!this.releaseSentNs.has(name)) this.releaseSentNs.set(name, ops.sentNs[row]!);
+      } else if (ops.outcome[row] === OUTCOME.ok) {
+        const stoodNs = this.stoodStillNs(ops.endedNs[row]!, ops.readNs[row]!);
+        if (stoodNs > 0) this.unreadNs.set(name, (this.unreadNs.get(name) ?? 0) + stoodNs);
+      }
     }
   }
 
@@ -116,18 +123,28 @@ export class Doubts {
     return `the machine's own clock ${stepped(steps)}`;
   }
 
+  private stoodStillNs(fromNs: number, untilNs: number): number {
+    return this.stalls.reduce((sum, one) => {
+      const ns = Math.min(untilNs, endOf(one)) - Math.max(fromNs, one.beganNs);
+      return ns > 0 ? sum + ns : sum;
+    }, 0);
+  }
+
   /**
    * A release that was sent in time is the client's to carry out, however long the harness stood still before or after. One
-   * that was sent after the lease's end is the harness's fault if it stood still between that end and the sending.
+   * that was sent after the lease's end is the harness's fault if it stood still between that end and the sending; or for as long
+   * before, while it was to read that the client held or had prolonged: from then on it counts how long the hold is to be.
    */
   private stallBehind(hold: Hold): string | undefined {
     const sentNs = this.releaseSentNs.get(nameOf(hold.client, hold.id)) ?? hold.untilNs;
     if (sentNs <= hold.leaseEndNs) return undefined;
     const stall = this.stalls.find((one) => one.beganNs <= sentNs && endOf(one) >= hold.leaseEndNs);
-    return (
-      stall &&
-      `the harness stood still for ${durationOfMs(stall.ms)} from ${moment(stall.beganNs)} on, when it had to end ${hold.client}'s hold`
-    );
+    if (stall)
+      return `the harness stood still for ${durationOfMs(stall.ms)} from ${moment(stall.beganNs)} on, when it had to end ${hold.client}'s hold`;
+    const unreadNs = this.unreadNs.get(nameOf(hold.client, hold.id)) ?? 0;
+    return unreadNs < sentNs - hold.leaseEndNs
+      ? undefined
+      : `the harness stood still for ${durationOfMs(unreadNs / 1e6)} before it read that ${hold.client} held, and ended its hold by so much later`;
   }
 
   private lateDeathBehind({ first, second, others }: Overlap): string | undefined {

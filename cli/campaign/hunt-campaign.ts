@@ -230,7 +230,10 @@ async function keepReplays({ campaign, folder, say }: Playing, theirs: readonly 
       say(`note: ${fingerprint} was not found again when its schedule was played once more`);
       continue;
     }
-    const shrunk = await shrinkFinding(at.worlds[0]!, schedule, at.config, fingerprint, () => {});
+    const shrunk = await shrinkFinding(at.worlds[0]!, schedule, at.config, fingerprint, {
+      onEndless() {},
+      isStopped: () => false,
+    });
     const { clients, timeLimitMs } = shrunk;
     const config = { ...at.config, runId: slug, clients, timeLimitMs, reproduce: commandLine(['replay', place]) };
     const finding = {

@@ -68,7 +68,8 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
     const beganMs = performance.now();
     const seconds = () => (performance.now() - beganMs) / 1e3;
     const kept: Discovery[] = [];
-    const goesOn = () => !stop.signal.aborted && (asked.forMs === undefined || seconds() * 1e3 < asked.forMs);
+    const isStopped = () => stop.signal.aborted;
+    const goesOn = () => !isStopped() && (asked.forMs === undefined || seconds() * 1e3 < asked.forMs);
     const onFinding = async (finding: NewFinding) => {
       kept.push(finding.found);
       const after = seconds();
@@ -76,10 +77,12 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
       const reproduce = commandLine(['replay', shownPath(place, where.cwd)]);
       const { clients, timeLimitMs } = finding.shrunk;
       const whole = { ...config, runId: `${id}-${kept.length}`, seed: finding.seed, reproduce, clients, timeLimitMs };
-      const { minimal, replayed, messages } = await keepFinding(place, whole, finding, options);
+      const { minimal, replayed, messages } = await keepFinding(place, whole, finding, options, isStopped);
       const { fingerprint } = finding;
       const confirmed =
-        asked.confirm && (await confirmOnServers({ place, config: whole, fingerprint, times: asked.confirm }));
+        asked.confirm &&
+        !isStopped() &&
+        (await confirmOnServers({ place, config: whole, fingerprint, times: asked.confirm }));
       const again = [replayed, ...(confirmed ? [confirmed] : [])].join('; ');
       say(findingText({ ...finding, found: minimal }, { after, again, reproduce, messages }));
     };
@@ -110,6 +113,7 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
       shard: asked.shard,
       ...(asked.runs !== undefined && { runs: asked.runs }),
       goesOn,
+      isStopped,
       onSchedule: ({ number: schedule, seed, madeOf }, { digest, verdict, found, virtualMs }) => {
         const fingerprints = [...new Set(found.map(fingerprintOf))];
         const line = {
@@ -126,7 +130,7 @@ export async function huntCommand(typed: HuntFlags, invocation: Invocation): Pro
       onEndless: (schedule, why) => say(`schedule ${schedule}: ${why}`),
       onFinding,
     });
-    say(summaryText(totals, kept.length, seconds(), stop.signal.aborted));
+    say(summaryText(totals, kept.length, seconds(), isStopped()));
     return statusOf(totals, kept, settings.failOn, asked.faults.length > 0);
   } finally {
     await Promise.all(worlds.map((world) => world.close()));

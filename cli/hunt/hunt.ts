@@ -13,7 +13,7 @@ import { Corpus } from './corpus.js';
 import type { KeptOrder } from './exhaustive/course.js';
 import type { HuntSchedule } from './hunt-schedule.js';
 import { type Discovery, fingerprintOf, type ScheduleResult } from './schedule.js';
-import { type Shrunk, shrinkSchedule } from './shrink.js';
+import { type Shrinkable, type Shrunk, shrinkSchedule } from './shrink.js';
 import { EndlessScheduleError, type WorldProcess } from './world-process.js';
 
 /**
@@ -39,6 +39,8 @@ export interface HuntOptions {
   runs?: number;
   /** Whether there is to be another generation. */
   goesOn(): boolean;
+  /** Whether the user wants it to end: no schedule is begun, and nothing is shrunk any further. */
+  isStopped(): boolean;
   /** Of every schedule that ended, before anything is done about what it found, in order. */
   onSchedule(schedule: HuntSchedule, result: ScheduleResult): void;
   /** Of everything that is new; it must be kept when this resolves. */
@@ -78,7 +80,7 @@ export interface HuntTotals {
 const SEEDS = 2 ** 31;
 
 export async function hunt(options: HuntOptions): Promise<HuntTotals> {
-  const { worlds, config, topology, goesOn } = options;
+  const { worlds, config, topology, goesOn, isStopped } = options;
   const known = new Set<string>();
   const leftOut = new Set<string>();
   const corpus = new Corpus();
@@ -95,10 +97,11 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
   for (let generation = 0; goesOn(); generation++) {
     const schedules = generationOf(generation, options, leftOut, corpus);
     if (schedules.length === 0) break;
-    const results = await playAll(worlds, schedules, config);
+    const results = await playAll(worlds, schedules, config, isStopped);
     for (const [n, schedule] of schedules.entries()) {
       const { number, seed, steps } = schedule;
-      const result = results[n]!;
+      const result = results[n];
+      if (result === undefined) continue;
       totals.schedules++;
       if (result instanceof EndlessScheduleError) {
         totals.endless++;
@@ -111,7 +114,8 @@ export async function hunt(options: HuntOptions): Promise<HuntTotals> {
       for (const found of freshIn(result, known)) {
         const fingerprint = fingerprintOf(found);
         known.add(fingerprint);
-        const shrunk = await shrinkFinding(worlds[0]!, schedule, config, fingerprint, () => totals.endlessShrinking++);
+        const onEndless = () => totals.endlessShrinking++;
+        const shrunk = await shrinkFinding(worlds[0]!, schedule, config, fingerprint, { onEndless, isStopped });
         await options.onFinding({ found, fingerprint, schedule: number, seed, faults: steps.length, shrunk });
         // Of several faults it is not known which of them breaks every lock by itself.
         const [step, ...others] = shrunk.steps;
@@ -130,10 +134,10 @@ export function shrinkFinding(
   schedule: HuntSchedule,
   config: Omit<RunConfig, 'seed'>,
   fingerprint: string,
-  onEndless: () => void,
+  { onEndless, isStopped }: { onEndless(): void; isStopped(): boolean },
 ): Promise<Shrunk> {
   const { clients, timeLimitMs } = config;
-  return shrinkSchedule({ steps: schedule.steps, clients, timeLimitMs }, async ({ steps, ...less }) => {
+  const finds = async ({ steps, ...less }: Shrinkable) => {
     const again = await playInWorld(world, { ...schedule, steps }, { ...config, ...less }).catch((error) => {
       // Not every workload can do with fewer clients: what cannot be played does not find it.
       if (error instanceof UsageError) return undefined;
@@ -143,7 +147,8 @@ export function shrinkFinding(
       return again?.found.some((one) => fingerprintOf(one) === fingerprint) === true;
     onEndless();
     return false;
-  });
+  };
+  return shrinkSchedule({ steps: schedule.steps, clients, timeLimitMs }, finds, isStopped);
 }
 
 /**
@@ -199,16 +204,18 @@ export function scheduleOf(
 
 type PlayResult = ScheduleResult | EndlessScheduleError;
 
-/** Results in the order of the schedules. Whoever is free plays the next. */
+/** Results in the order of the schedules; none of those that were not begun when it was stopped. Whoever is free plays the next. */
 export async function playAll(
   worlds: readonly WorldProcess[],
   schedules: readonly HuntSchedule[],
   config: Omit<RunConfig, 'seed'>,
-): Promise<PlayResult[]> {
-  const results: PlayResult[] = [];
+  isStopped: () => boolean = () => false,
+): Promise<(PlayResult | undefined)[]> {
+  const results: (PlayResult | undefined)[] = [];
   let next = 0;
   const plays = async (world: WorldProcess) => {
-    for (let n = next++; n < schedules.length; n = next++) results[n] = await playInWorld(world, schedules[n]!, config);
+    for (let n = next++; n < schedules.length && !isStopped(); n = next++)
+      results[n] = await playInWorld(world, schedules[n]!, config);
   };
   await Promise.all(worlds.map(plays));
   return results;

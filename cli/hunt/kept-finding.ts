@@ -18,18 +18,22 @@ const REPLAYS = 3;
 /** Of a finding's messages. */
 const MOST_LINES = 36;
 
-/** Keeps the minimal schedule with its run, and plays it again; resolves with what it finds, and how often it did again. */
+/**
+ * Keeps the minimal schedule with its run, and plays it again until it is stopped; resolves with what it finds, and how often it did
+ * again.
+ */
 export async function keepFinding(
   place: string,
   config: RunConfig,
   { found, fingerprint, schedule, shrunk, order }: NewFinding,
   options: { workFolder: string; shim: string; lock: string },
+  isStopped: () => boolean = () => false,
 ): Promise<{ minimal: Discovery; replayed: string; messages: string }> {
   const plan = { version: 1 as const, seed: config.seed, steps: shrunk.steps };
   const digests: string[] = [];
   let minimal: Discovery | undefined;
   let foundAgain = 0;
-  for (let n = 0; n <= REPLAYS; n++) {
+  for (let n = 0; n <= REPLAYS && (n === 0 || !isStopped()); n++) {
     const world = new WorldProcess(options);
     try {
       const result = await world.play(config, plan, {
@@ -50,10 +54,11 @@ export async function keepFinding(
   writeJson(place, FINDING, { version: 1, fingerprint, digest, schedule, pins, ...(order && { order }) });
   const judged = await judgeRun(place);
   const identical = digests.slice(1).filter((one) => one === digest).length;
-  const same = identical === REPLAYS ? '' : `, ${identical} of ${REPLAYS} identical`;
+  const replays = digests.length - 1;
+  const same = identical === replays ? '' : `, ${identical} of ${replays} identical`;
   return {
     minimal: minimal ?? found,
-    replayed: `replayed ${foundAgain} of ${REPLAYS}${same}`,
+    replayed: `replayed ${foundAgain} of ${replays}${same}`,
     messages: messagesOf(judged, fingerprint),
   };
 }
@@ -87,7 +92,7 @@ export function findingText(
   const after = `after ${schedule} schedule${schedule === 1 ? '' : 's'} (${told.after.toFixed(1)} s)`;
   const shrinking = order
     ? `with ${count(faults)}`
-    : `shrunk from ${count(faults)} to ${shrunk.steps.length} in ${shrunk.executions} executions${shrunk.isMinimal ? '' : ', and not further for want of time'}`;
+    : `shrunk from ${count(faults)} to ${shrunk.steps.length} in ${shrunk.executions} executions${shrunk.isMinimal ? '' : ', and not further'}`;
   const minimal = order
     ? `  in this order: ${order.course.join('; ')}`
     : `  minimal: ${shrunk.clients} clients, ${shrunk.timeLimitMs / 1e3} s, ${shrunk.steps.length === 0 ? 'no fault at all' : shrunk.steps.map(stepText).join('; ')}`;

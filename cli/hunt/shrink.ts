@@ -26,14 +26,18 @@ export interface Shrinkable {
 
 export interface Shrunk extends Shrinkable {
   executions: number;
-  /** Whether there was time for all of it. */
+  /** Whether all of it was tried. */
   isMinimal: boolean;
 }
 
 type Finds = (tried: Shrinkable) => Promise<boolean>;
 
-/** `finds` plays a schedule, and says whether it still finds it; of `found` it is known. */
-export async function shrinkSchedule(found: Shrinkable, finds: Finds): Promise<Shrunk> {
+/** `finds` plays a schedule, and says whether it still finds it; of `found` it is known. Once it is stopped nothing more is played. */
+export async function shrinkSchedule(
+  found: Shrinkable,
+  finds: Finds,
+  isStopped: () => boolean = () => false,
+): Promise<Shrunk> {
   let executions = 0;
   const known = new Map([[JSON.stringify(found), true]]);
   const stillFinds: Finds = async (tried) => {
@@ -41,7 +45,7 @@ export async function shrinkSchedule(found: Shrinkable, finds: Finds): Promise<S
     const before = known.get(key);
     if (before !== undefined) return before;
     // What was not tried does not find it, as far as anybody knows: so shrinking comes to its end.
-    if (executions >= MOST_EXECUTIONS) return false;
+    if (executions >= MOST_EXECUTIONS || isStopped()) return false;
     executions++;
     const does = await finds(tried);
     known.set(key, does);
@@ -50,7 +54,7 @@ export async function shrinkSchedule(found: Shrinkable, finds: Finds): Promise<S
   const needed = await withoutWhatIsNotNeeded(found, stillFinds);
   const small = await inLessTime(await withFewerClients(needed, stillFinds), stillFinds);
   const least = await rounded(await shortened(small, stillFinds), stillFinds);
-  return { ...least, executions, isMinimal: executions < MOST_EXECUTIONS };
+  return { ...least, executions, isMinimal: executions < MOST_EXECUTIONS && !isStopped() };
 }
 
 /** Without any step that can be left out, one after the other, until none can. */

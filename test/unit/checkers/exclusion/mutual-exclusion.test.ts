@@ -210,6 +210,28 @@ describe('cannot tell', () => {
     expect(judged(late(7.99).disturbed(8.1, 'harness-stall', 500)).verdict).toBe('invalid');
   });
 
+  it('a stale holder whose grant the harness read too late by as much, but by no less', () => {
+    const read = (at: number) =>
+      new Story().grant('c1', 1, { grantSent: 1, read: at }).grant('c2', 6.1).release('c1', 6.6).release('c2', 9);
+    const result = judged(read(2.8).disturbed(1.05, 'harness-stall', 1_700));
+    expect(result).toMatchObject({ verdict: 'unknown', violations: [] });
+    expect(result.notes[0]).toMatch(/stood still for 1.7\d* s before it read that c1 held/);
+    // It lasted for 0.6 s after its lease.
+    expect(judged(read(1.5).disturbed(1.01, 'harness-stall', 480)).verdict).toBe('invalid');
+    // The client was slow to tell: nothing stood still.
+    expect(judged(read(2.8).disturbed(3, 'harness-stall', 1_700)).verdict).toBe('invalid');
+    // Prolonged, and only that was read late.
+    const prolonged = (at: number) =>
+      new Story()
+        .grant('c1', 1, { grantSent: 1 })
+        .extend('c1', 2, 5_000, { read: at })
+        .grant('c2', 7.1)
+        .release('c1', 7.6)
+        .release('c2', 9);
+    expect(judged(prolonged(3.8).disturbed(2.05, 'harness-stall', 1_700)).verdict).toBe('unknown');
+    expect(judged(prolonged(2.5).disturbed(2.05, 'harness-stall', 400)).verdict).toBe('invalid');
+  });
+
   it('and in a scenario, where nothing but the play ends a hold', () => {
     const played = late(7.99).disturbed(4, 'harness-stall', 3_980).configured({ scenario: 'a play' });
     expect(judged(played).verdict).toBe('invalid');

@@ -44,6 +44,7 @@ async function played(worlds: readonly WorldProcess[], runs: number, shard = { i
     faults: ['pause', 'delay', 'kill'],
     endMs: END_MS,
     goesOn: () => true,
+    isStopped: () => false,
     onSchedule: (schedule, { digest }) => all.push({ schedule, digest }),
     onFinding: async () => {},
     onEndless: () => {},
