@@ -32,19 +32,19 @@ function world(show: (plan: Plan) => string[], afterMs = () => 0): WorldProcess 
   return { play } as unknown as WorldProcess;
 }
 
-async function played(worlds: readonly WorldProcess[], runs: number, shard = { index: 1, of: 1 }, seed = 7) {
+async function played(worlds: readonly WorldProcess[], runs: number, isStopped = () => false) {
   const all: { schedule: HuntSchedule; digest: string }[] = [];
   const options: HuntOptions = {
     worlds,
-    seed,
-    shard,
+    seed: 7,
+    shard: { index: 1, of: 1 },
     runs,
     config: { leaseMs: 470 } as HuntOptions['config'],
     topology,
     faults: ['pause', 'delay', 'kill'],
     endMs: END_MS,
     goesOn: () => true,
-    isStopped: () => false,
+    isStopped,
     onSchedule: (schedule, { digest }) => all.push({ schedule, digest }),
     onFinding: async () => {},
     onEndless: () => {},
@@ -79,6 +79,17 @@ test('the first generation is drawn; of the later ones about half is made of wha
   expect(made.length / 96).toBeGreaterThan(0.35);
   expect(made.length / 96).toBeLessThan(0.65);
   for (const { number, madeOf } of made) expect(Math.ceil(madeOf! / 16)).toBeLessThan(Math.ceil(number / 16));
+});
+
+test('once it is stopped no schedule is begun, and those that were played count', async () => {
+  let begun = 0;
+  const counting = () => {
+    begun++;
+    return 0;
+  };
+  const all = await played([world(showsDepth, counting)], 64, () => begun >= 20);
+  expect(begun).toBe(20);
+  expect(all.map(({ schedule }) => schedule.number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
 });
 
 test('where nothing new is shown, all are drawn', async () => {

@@ -61,6 +61,16 @@ test('it comes to its end where nothing can be left out, and says so where it ra
   expect(shrunk.executions).toBeLessThanOrEqual(300);
 });
 
+test('once it is stopped nothing more is played, and what is left may not be the least', async () => {
+  const { steps } = drawn(() => true);
+  let plays = 0;
+  const finds = async () => ++plays > 0;
+  const shrunk = await shrinkSchedule(whole(steps), finds, () => plays >= 2);
+  expect(plays).toBe(2);
+  expect(shrunk).toMatchObject({ executions: 2, isMinimal: false });
+  expect(shrunk.steps).toHaveLength(steps.length - 2);
+});
+
 test('as few clients and as little time are left as do, and of clients all that are struck', async () => {
   const step = (names: string[], atMs: number, forMs: number): PlanStep => ({
     fault: 'pause',
