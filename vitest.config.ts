@@ -41,9 +41,13 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      // What each canary and each published library does by itself: as many processes, and no run.
+      {
+        test: { ...real, name: 'locks', include: ['test/locks/*.test.ts'], maxWorkers: 4, sequence: { groupOrder: 3 } },
+      },
       // Whole runs: some that show every main capability, which `npm test` has too, and the others.
       { test: { ...serial, name: 'smoke', include: ['test/runs/smoke/*.test.ts'], sequence: { groupOrder: 2 } } },
-      { test: { ...serial, name: 'runs', include: ['test/runs/*.test.ts'], sequence: { groupOrder: 3 } } },
+      { test: { ...serial, name: 'runs', include: ['test/runs/*.test.ts'], sequence: { groupOrder: 4 } } },
       {
         // Runs and deployments of which nothing is asked that a busy machine could change: no run must be HELD, nothing is
         // timed.
@@ -52,7 +56,7 @@ export default defineConfig({
           name: 'sharing',
           include: ['test/runs/sharing/*.test.ts'],
           maxWorkers: 3,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],

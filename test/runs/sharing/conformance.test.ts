@@ -85,7 +85,7 @@ async function findingsOn(topology: string, claimants: Job['locks']): Promise<Fi
 /** A lock may want another server; a published library another Node.js, or to be installed, which optional ones need not be. */
 function cannotRunHere(problem: string): boolean {
   const optional = process.env.CI === undefined && problem.includes('is not installed (it is optional)');
-  // Of commands that this server has not: `test/redis/lock-impl/newer-servers.test.ts` has one that does.
+  // Of commands that this server has not: `test/locks/newer-servers.test.ts` has one that does.
   const lacks = problem.includes(': this server has no ');
   return problem.startsWith('handshake: ') && (optional || lacks || problem.includes(': it needs Node.js '));
 }

@@ -1,4 +1,4 @@
-/** Canaries and their twins whose difference shows in what they make of answers and clocks. The others: test/redis/lock-impl/canaries.test.ts. */
+/** Canaries and their twins whose difference shows in what they make of answers and clocks. The others: test/locks/canaries.test.ts. */
 import { describe, expect, test } from 'vitest';
 import type { LockDefinition, LockHold } from '../../../harness/vocabulary/lock.js';
 import deletedUntilGone from '../../../lock-impl/broken/deleted-until-gone.js';

@@ -6,9 +6,9 @@
  */
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { TopologyDescription } from '../../../harness/vocabulary/topology.js';
-import { publishedLocks } from '../../../lock-impl/third-party/index.js';
-import { installedVersion, libraries } from '../../../lock-impl/third-party/library.js';
+import type { TopologyDescription } from '../../harness/vocabulary/topology.js';
+import { publishedLocks } from '../../lock-impl/third-party/index.js';
+import { installedVersion, libraries } from '../../lock-impl/third-party/library.js';
 import {
   fileServer,
   fileServers,
@@ -17,11 +17,11 @@ import {
   ownServers,
   redlockOf,
   SHORT_LEASE_MS,
-} from '../../support/file-servers.js';
-import { connectedClient, nowNs, startClient } from '../../support/lock-client.js';
-import { withClients } from '../../support/lock-clients.js';
-import { single } from '../../support/locks-here.js';
-import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
+} from '../support/file-servers.js';
+import { connectedClient, nowNs, startClient } from '../support/lock-client.js';
+import { withClients } from '../support/lock-clients.js';
+import { single } from '../support/locks-here.js';
+import { startRedis, type TestRedis, until } from '../support/redis-server.js';
 
 const { nodeMajorMin } = libraries['redlock-universal'];
 const haveUniversal =

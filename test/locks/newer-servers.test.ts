@@ -1,13 +1,13 @@
 /** Locks of commands that not every server has, on a server that has them; and on one that has not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cacheFolder, findRedis } from '../../../harness/machine/redis-binary.js';
-import { inspectServer } from '../../../harness/machine/server-commands.js';
-import { fileServer, goneFrom, SHORT_LEASE_MS } from '../../support/file-servers.js';
-import { connectedClient, startClient } from '../../support/lock-client.js';
-import { withClients } from '../../support/lock-clients.js';
-import { single } from '../../support/locks-here.js';
-import { namedServerHere } from '../../support/named-server.js';
-import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
+import { cacheFolder, findRedis } from '../../harness/machine/redis-binary.js';
+import { inspectServer } from '../../harness/machine/server-commands.js';
+import { fileServer, goneFrom, SHORT_LEASE_MS } from '../support/file-servers.js';
+import { connectedClient, startClient } from '../support/lock-client.js';
+import { withClients } from '../support/lock-clients.js';
+import { single } from '../support/locks-here.js';
+import { namedServerHere } from '../support/named-server.js';
+import { startRedis, type TestRedis, until } from '../support/redis-server.js';
 
 const old = fileServer();
 const valkey = await namedServerHere('valkey@9');

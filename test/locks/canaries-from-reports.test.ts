@@ -4,15 +4,15 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import takenOverByClock from '../../../lock-impl/broken/taken-over-by-clock.js';
-import takenOverByClockMended from '../../../lock-impl/broken/taken-over-by-clock-mended.js';
-import { canary } from '../../support/canary-pairs.js';
-import { ownServers, RENEWED_LEASE_MS, SHORT_LEASE_MS } from '../../support/file-servers.js';
-import type { LockClientProcess } from '../../support/lock-client.js';
-import { connectedClient } from '../../support/lock-client.js';
-import { clientHere, now, single } from '../../support/locks-here.js';
-import { type TestRedis, until } from '../../support/redis-server.js';
-import { startProxy } from '../../support/tcp-proxy.js';
+import takenOverByClock from '../../lock-impl/broken/taken-over-by-clock.js';
+import takenOverByClockMended from '../../lock-impl/broken/taken-over-by-clock-mended.js';
+import { canary } from '../support/canary-pairs.js';
+import { ownServers, RENEWED_LEASE_MS, SHORT_LEASE_MS } from '../support/file-servers.js';
+import type { LockClientProcess } from '../support/lock-client.js';
+import { connectedClient } from '../support/lock-client.js';
+import { clientHere, now, single } from '../support/locks-here.js';
+import { type TestRedis, until } from '../support/redis-server.js';
+import { startProxy } from '../support/tcp-proxy.js';
 
 /** Longer than any test. */
 const LONG_MS = 60_000;

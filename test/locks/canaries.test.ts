@@ -5,12 +5,12 @@
  * They mostly wait for leases to end, so they do it side by side: each test has servers of its own.
  */
 import { describe, expect, test } from 'vitest';
-import type { LockMode, Notice } from '../../../harness/vocabulary/protocol.js';
-import { canary } from '../../support/canary-pairs.js';
-import { goneFrom, RENEWED_LEASE_MS, SHORT_LEASE_MS } from '../../support/file-servers.js';
-import { connectedClient, type LockClientProcess } from '../../support/lock-client.js';
-import { overtaken } from '../../support/lock-clients.js';
-import { startRedis, type TestRedis, until } from '../../support/redis-server.js';
+import type { LockMode, Notice } from '../../harness/vocabulary/protocol.js';
+import { canary } from '../support/canary-pairs.js';
+import { goneFrom, RENEWED_LEASE_MS, SHORT_LEASE_MS } from '../support/file-servers.js';
+import { connectedClient, type LockClientProcess } from '../support/lock-client.js';
+import { overtaken } from '../support/lock-clients.js';
+import { startRedis, type TestRedis, until } from '../support/redis-server.js';
 
 /** Longer than any test. */
 const LONG_MS = 60_000;
