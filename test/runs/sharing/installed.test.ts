@@ -62,7 +62,7 @@ describe('the package', () => {
   const KINDS = [
     /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
     /^bin\/[a-z-]+\.mjs$/,
-    /^dist\/(checkers|cli|docker|harness|lock-impl|matrix|nemesis|reports|scenarios|selftest|workloads)\/[\w./-]+\.js$/,
+    /^dist\/(checkers|cli|docker|harness|lock-impl|matrix|nemesis|parts|reports|scenarios|selftest|workloads)\/[\w./-]+\.js$/,
     /^dist\/(cli\/api\/[a-z-]+|harness\/vocabulary\/[a-z-]+|lock-impl\/define-lock)\.d\.ts$/,
     /^docs\/[\w-]+\.(md|schema\.json)$/,
     /^docker\/(client|server)\.Dockerfile$/,
