@@ -4,13 +4,15 @@
  * - A step of the machine's own wall clock reaches every server and client at once, and leases are counted by it. It makes
  *   an overlap doubtful only if it is large enough to have made it: a step of 20 ms does not end a lease that has 4 s left.
  * - A harness that stood still tells a client too late to end its hold. That makes a stale holder, but never moves a client's
- *   own stamps, so it cannot break exclusion. It can also notice the death of a client late. In a scenario no client is late:
+ *   own stamps, so it cannot break exclusion. It can also notice the death of a client late. A client that died by itself may have
+ *   done nothing since it was last heard, however long its process took to end. In a scenario no client is late:
  *   there a hold ends when the play says so, and a play is no better than its author if it keeps a lease by its timing.
  * - What stands still with the harness may have lost its place in a queue (`liveness/lost-place.ts`).
  */
 
 import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
+import { wasEndingBefore } from '../../harness/record/facts/own-end.js';
 import { durationOfMs, moment } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
 import type { HistoryEvent } from '../../harness/vocabulary/history.js';
@@ -34,15 +36,21 @@ export class Doubts {
   /** Of a hold: for how long the harness stood still while the answers that began or prolonged it waited to be read. */
   private readonly unreadNs = new Map<string, number>();
 
+  /** Of a client whose process ended by itself: when it last showed that it ran. */
+  private readonly lastSignNs = new Map<string, number>();
+
   private readonly ledByHand: boolean;
 
-  constructor({ history: { rare, operations: ops }, config }: Pick<CheckInput, 'history' | 'config'>) {
+  constructor({ history, config }: Pick<CheckInput, 'history' | 'config'>) {
+    const { rare, operations: ops } = history;
     this.ledByHand = config.scenario !== undefined;
     for (const event of rare) {
+      if (event.type === 'client-down' && wasEndingBefore(event.reason)) this.lastSignNs.set(event.client, 0);
       if (event.type !== 'disturbance') continue;
       if (event.disturbance === 'harness-stall') this.stalls.push(event);
       else if (Math.abs(event.ms) >= STEP_FROM_MS) this.steps.push(event);
     }
+    this.findLastSigns(history);
     if (this.stalls.length === 0) return;
     for (let row = 0; row < ops.count; row++) {
       const hold = ops.op[row] === OP.acquire ? row : ops.hold[row]!;
@@ -59,7 +67,7 @@ export class Doubts {
 
   /** Whether there is anything at all to be in doubt about. */
   get any(): boolean {
-    return this.steps.length > 0 || this.stalls.length > 0;
+    return this.steps.length > 0 || this.stalls.length > 0 || this.lastSignNs.size > 0;
   }
 
   /** Why it is open whether an overlap is the lock's doing, or undefined. */
@@ -67,6 +75,7 @@ export class Doubts {
     return (
       this.stepsBehind(overlap) ??
       this.lateDeathBehind(overlap) ??
+      this.ownEndBehind(overlap) ??
       (overlap.class === 'stale' && !this.ledByHand ? this.stallBehind(overlap.stale) : undefined)
     );
   }
@@ -145,6 +154,26 @@ export class Doubts {
     return unreadNs < sentNs - hold.leaseEndNs
       ? undefined
       : `the harness stood still for ${durationOfMs(unreadNs / 1e6)} before it read that ${hold.client} held, and ended its hold by so much later`;
+  }
+
+  private findLastSigns({ operations: ops, notices }: CheckInput['history']): void {
+    if (this.lastSignNs.size === 0) return;
+    const sign = (client: string, ns: number) => {
+      const before = this.lastSignNs.get(client);
+      if (before !== undefined && ns > before) this.lastSignNs.set(client, ns);
+    };
+    for (let row = 0; row < ops.count; row++) sign(ops.clients[ops.client[row]!]!, ops.endedNs[row]!);
+    for (let row = 0; row < notices.count; row++) sign(ops.clients[notices.client[row]!]!, notices.clientNs[row]!);
+  }
+
+  private ownEndBehind({ first, second, others, fromNs }: Overlap): string | undefined {
+    const dead = [first, second, ...others].find(
+      ({ client, endedBy }) => endedBy === 'client-down' && (this.lastSignNs.get(client) ?? fromNs) < fromNs,
+    );
+    return (
+      dead &&
+      `${dead.client}'s process ended by itself, seen at ${moment(dead.untilNs)}, and may have done nothing since it was last heard at ${moment(this.lastSignNs.get(dead.client)!)}`
+    );
   }
 
   private lateDeathBehind({ first, second, others }: Overlap): string | undefined {

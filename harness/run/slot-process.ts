@@ -7,6 +7,7 @@
  * process is late, not dead, and is not condemned for it.
  */
 
+import { isOwnEnd, ownEnd } from '../record/facts/own-end.js';
 import type { ClientTarget } from '../vocabulary/faults.js';
 import type { ProtocolBreak } from '../vocabulary/history.js';
 import type { Host, HostProcess } from '../vocabulary/host.js';
@@ -72,7 +73,7 @@ export class SlotProcess implements ClientTarget {
       },
       onExit: (exit) => {
         this.ended.abort();
-        this.down(run.clock.nowNs(), `exited by itself (${exit.signal ?? `status ${exit.code}`})`);
+        this.down(run.clock.nowNs(), ownEnd(exit));
       },
     });
   }
@@ -229,7 +230,7 @@ export class SlotProcess implements ClientTarget {
   private down(endNs: number, reason: string): void {
     if (this.isDown || this.leaving || !this.isUp) return;
     // `condemn` knows the earlier, truer instant; the exit event that its kill causes must not come first.
-    if (this.condemned && reason.startsWith('exited by itself')) return;
+    if (this.condemned && isOwnEnd(reason)) return;
     this.isDown = true;
     const broke = this.protocolBreak;
     for (const client of this.callers)

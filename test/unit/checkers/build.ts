@@ -140,8 +140,8 @@ export class Story {
     });
   }
 
-  down(client: string, at: number): this {
-    return this.event(at + MS, { type: 'client-down', client, endNs: ns(at), reason: 'killed by the nemesis' });
+  down(client: string, at: number, reason = 'killed by the nemesis'): this {
+    return this.event(at + MS, { type: 'client-down', client, endNs: ns(at), reason });
   }
 
   /** `client` has the answer "granted" at `at`. */

@@ -253,6 +253,25 @@ describe('cannot tell', () => {
     expect(judged(story(2.6)).verdict).toBe('invalid');
   });
 
+  it('an overlap with a client whose process ended by itself, if nothing was heard of it while they overlapped', () => {
+    const story = (reason: string) =>
+      new Story().grant('c1', 1).grant('c2', 2.5).release('c2', 3).down('c1', 3.2, reason);
+    const result = judged(story('exited by itself (status 1)'));
+    expect(result).toMatchObject({ verdict: 'unknown', violations: [] });
+    expect(result.notes[0]).toMatch(/c1's process ended by itself, seen at 3.200 s, .* last heard at 1.000 s/);
+    expect(judged(story('exited by itself (SIGSEGV)')).verdict).toBe('invalid');
+    expect(judged(story('killed by the nemesis')).verdict).toBe('invalid');
+    // It prolonged its lease, or said that it did, beside the other.
+    const heard = () => new Story().grant('c1', 1).grant('c2', 2.5);
+    const dies = (story: Story) => story.release('c2', 3).down('c1', 3.2, 'exited by itself (status 1)');
+    expect(judged(dies(heard().extend('c1', 2.7))).verdict).toBe('invalid');
+    expect(judged(dies(heard().renewed('c1', 2.7))).verdict).toBe('invalid');
+    // And a stale holder, whose lease was over.
+    const late = (sign: (story: Story) => Story) =>
+      sign(new Story().grant('c1', 1).grant('c2', 6.1)).release('c2', 7).down('c1', 6.5, 'exited by itself (status 1)');
+    expect(judged(late((story) => story)).verdict).toBe('unknown');
+  });
+
   it('does not say "unknown" for a class that does not fail the run', () => {
     const stalled = late(7.99)
       .disturbed(4, 'harness-stall', 3_980)
