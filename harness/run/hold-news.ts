@@ -131,10 +131,23 @@ export class HoldNews {
       });
     for (const signal of signals) signal?.addEventListener('abort', wakeUp);
     if (lost || signals.some((signal) => signal?.aborted)) wakeUp();
+    const dueNs = this.run.clock.nowNs() + ms * 1e6;
     await this.run.clock.sleep(ms, wake.signal);
+    if (!wake.signal.aborted) this.sleptThroughTheEnd(untilLost, client, dueNs);
     for (const signal of signals) signal?.removeEventListener('abort', wakeUp);
     if (untilLost !== undefined) this.wakers.delete(untilLost);
     return { type: 'woke', lost };
+  }
+
+  /** Who was to wake while the lease ran, and woke after it, makes a stale holder of any lock: takes down that we were late. */
+  private sleptThroughTheEnd(id: number | undefined, client: string, dueNs: number): void {
+    const { clock, ledger, recorder, leaseMs } = this.run;
+    const hold = id === undefined ? undefined : ledger.find(client, id);
+    if (!hold) return;
+    const [endNs, nowNs] = [hold.grantSentNs + leaseMs * 1e6, clock.nowNs()];
+    if (dueNs > endNs || nowNs <= endNs) return;
+    const ms = Math.ceil((nowNs - dueNs) / 1e6);
+    recorder.record({ type: 'disturbance', disturbance: 'harness-stall', ms, beganNs: dueNs });
   }
 
   private isLost(id: number, client: string): boolean {
