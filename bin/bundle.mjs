@@ -36,7 +36,7 @@ const knowsItsPlace = {
   name: 'knows its place',
   setup({ onLoad }) {
     onLoad({ filter: /\.js$/ }, async ({ path }) => {
-      if (!path.startsWith(`${compiled}/`) || path.includes('/node_modules/')) return undefined;
+      if (!path.startsWith(`${compiled}/`)) return undefined;
       const code = await readFile(path, 'utf8');
       if (!code.includes('import.meta.url')) return undefined;
       // By the parser: in a text the words stay what they are.

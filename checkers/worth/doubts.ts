@@ -13,9 +13,10 @@
 import { leaseMarginNs } from '../../harness/record/facts/margin.js';
 import type { Overlap } from '../../harness/record/facts/overlaps.js';
 import { wasEndingBefore } from '../../harness/record/facts/own-end.js';
+import { lastRanNs } from '../../harness/record/facts/ran.js';
 import { durationOfMs, moment } from '../../harness/record/facts/words.js';
 import { OP, OUTCOME } from '../../harness/record/history-table.js';
-import type { HistoryEvent } from '../../harness/vocabulary/history.js';
+import type { History, HistoryEvent } from '../../harness/vocabulary/history.js';
 import type { CheckInput } from '../../harness/vocabulary/run.js';
 import type { Hold } from '../../harness/vocabulary/verdict.js';
 
@@ -36,21 +37,22 @@ export class Doubts {
   /** Of a hold: for how long the harness stood still while the answers that began or prolonged it waited to be read. */
   private readonly unreadNs = new Map<string, number>();
 
-  /** Of a client whose process ended by itself: when it last showed that it ran. */
-  private readonly lastSignNs = new Map<string, number>();
+  /** Clients whose process ended by itself. */
+  private readonly ownEnds = new Set<string>();
 
   private readonly ledByHand: boolean;
+  private readonly history: History;
 
   constructor({ history, config }: Pick<CheckInput, 'history' | 'config'>) {
     const { rare, operations: ops } = history;
+    this.history = history;
     this.ledByHand = config.scenario !== undefined;
     for (const event of rare) {
-      if (event.type === 'client-down' && wasEndingBefore(event.reason)) this.lastSignNs.set(event.client, 0);
+      if (event.type === 'client-down' && wasEndingBefore(event.reason)) this.ownEnds.add(event.client);
       if (event.type !== 'disturbance') continue;
       if (event.disturbance === 'harness-stall') this.stalls.push(event);
       else if (Math.abs(event.ms) >= STEP_FROM_MS) this.steps.push(event);
     }
-    this.findLastSigns(history);
     if (this.stalls.length === 0) return;
     for (let row = 0; row < ops.count; row++) {
       const hold = ops.op[row] === OP.acquire ? row : ops.hold[row]!;
@@ -67,7 +69,7 @@ export class Doubts {
 
   /** Whether there is anything at all to be in doubt about. */
   get any(): boolean {
-    return this.steps.length > 0 || this.stalls.length > 0 || this.lastSignNs.size > 0;
+    return this.steps.length > 0 || this.stalls.length > 0 || this.ownEnds.size > 0;
   }
 
   /** Why it is open whether an overlap is the lock's doing, or undefined. */
@@ -156,23 +158,14 @@ export class Doubts {
       : `the harness stood still for ${durationOfMs(unreadNs / 1e6)} before it read that ${hold.client} held, and ended its hold by so much later`;
   }
 
-  private findLastSigns({ operations: ops, notices }: CheckInput['history']): void {
-    if (this.lastSignNs.size === 0) return;
-    const sign = (client: string, ns: number) => {
-      const before = this.lastSignNs.get(client);
-      if (before !== undefined && ns > before) this.lastSignNs.set(client, ns);
-    };
-    for (let row = 0; row < ops.count; row++) sign(ops.clients[ops.client[row]!]!, ops.endedNs[row]!);
-    for (let row = 0; row < notices.count; row++) sign(ops.clients[notices.client[row]!]!, notices.clientNs[row]!);
-  }
-
   private ownEndBehind({ first, second, others, fromNs }: Overlap): string | undefined {
     const dead = [first, second, ...others].find(
-      ({ client, endedBy }) => endedBy === 'client-down' && (this.lastSignNs.get(client) ?? fromNs) < fromNs,
+      ({ client, endedBy }) =>
+        endedBy === 'client-down' && this.ownEnds.has(client) && lastRanNs(client, this.history) < fromNs,
     );
     return (
       dead &&
-      `${dead.client}'s process ended by itself, seen at ${moment(dead.untilNs)}, and may have done nothing since it was last heard at ${moment(this.lastSignNs.get(dead.client)!)}`
+      `${dead.client}'s process ended by itself, seen at ${moment(dead.untilNs)}, and may have done nothing since it was last heard at ${moment(lastRanNs(dead.client, this.history))}`
     );
   }
 

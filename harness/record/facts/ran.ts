@@ -29,6 +29,15 @@ const stampsOf = once((history: History): ReadonlyMap<string, Float64Array> => {
   return new Map([...found].map(([client, stamps]) => [client, Float64Array.from(stamps).sort()]));
 });
 
+/** When it last showed by a stamp of its own that it ran, those of its notices too, ns since the epoch; -Infinity: never. */
+export function lastRanNs(client: string, history: History): number {
+  const { notices, operations } = history;
+  const of = operations.clients.indexOf(client);
+  const told = notices.clientNs.filter((_, row) => notices.client[row] === of);
+  const last = stampsOf(history).get(client)?.at(-1) ?? Number.NEGATIVE_INFINITY;
+  return told.reduce((latest, ns) => Math.max(latest, ns), last);
+}
+
 /**
  * Two instants, ns since the epoch, at which the client ran when its lease was over and it had not been told so, far enough apart
  * that its lock had the time to tell it; undefined where the record does not show them.
