@@ -57,6 +57,8 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
     return [
       // Twice, because one failover finds nothing now and then: the holder of what was lost may just have released it.
       { fault: 'failover', atLeast: 2 },
+      // What every operator does, and what a lock must not notice.
+      ...(faults['move-slot']!.unfit(topology) === undefined ? [{ fault: 'move-slot' }] : []),
       { fault: 'pause', target: 'client' },
       { fault: 'partition', target: 'client' },
       { fault: 'kill', target: 'client' },
@@ -79,7 +81,7 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
     { fault: 'clock' },
     { fault: 'pause', target: 'holder' },
     { fault: 'kill', target: 'holder' },
-    { fault: 'partition', target: 'client' },
+    { fault: 'partition', target: 'holder' },
     { fault: 'clock', target: 'client' },
   ];
 }

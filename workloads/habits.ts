@@ -36,6 +36,8 @@ export function underHabit(
     else if (drawn === 'beside-another') yield* workBesideAnother(options, random, lock, granted, ms, turn);
     // A lock that its owner may take again is its own until it was released as often.
     else if (drawn === 'released-late' && isMutex) return yield* releaseLate(options, lock, granted, ms, turn);
+    // Of what renews by itself nothing ends, as far as its holder knows, before the lock says so.
+    else if (lasting.renews && ms > A_MOMENT_MS.max) yield* workOn(options, granted, ms, lock, granted);
     else yield* work(options, granted, ms);
     yield* release(granted);
   };

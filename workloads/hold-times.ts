@@ -28,7 +28,7 @@ export const MIXED_HOLDS: MixedHolds = {
   pauseMs: { min: 0, max: 5 },
   habits: {
     keptOn: 0.4,
-    kept: { min: 1.1, max: 1.7 },
+    kept: { min: 1.2, max: 2.2 },
     releasedLate: 0.2,
     extended: 0.1,
     besideAnother: 0.05,

@@ -8,6 +8,9 @@ import { type TurnTimes, turnTimes } from './hold-times.js';
 /** When a client extends, in parts of the lease: what is not answered can be tried once more. */
 const EXTEND_AFTER = 1 / 3;
 
+/** How often one whose lock extends by itself shows that it runs, in parts of the lease: whether it could be told is asked later. */
+const SHOWN_AFTER = 1 / 7;
+
 /** An acquire that was granted. */
 export type Granted = Extract<Outcome, { id: number }>;
 
@@ -90,7 +93,8 @@ export function whilePromised(
 
 /**
  * Works for `ms`, extending where the lock does not by itself; careful clients stop as soon as they know that it is lost, and
- * extend sooner, or stop, where the lock promised less than it was asked for. `promise`: what it said last.
+ * extend sooner, or stop, where the lock promised less than it was asked for. Work stands still while the client does; when it
+ * goes on, an extension is what it does next. `promise`: what the lock said last.
  */
 export function* workOn(
   options: Pick<WorkloadOptions, 'leaseMs' | 'careless' | 'nowMs'>,
@@ -107,12 +111,19 @@ export function* workOn(
   for (let leftMs = ms; leftMs > 0; ) {
     const promisedMs = careless || byItself ? Number.POSITIVE_INFINITY : stillPromisedMs(options, said);
     if (promisedMs === 0) return false;
-    const workMs = Math.min(leftMs, byItself ? ms : leaseMs * EXTEND_AFTER, promisedMs);
-    const woke = yield { do: 'idle', ms: workMs, ...untilLost };
+    const workMs = Math.min(leftMs, leaseMs * (byItself ? SHOWN_AFTER : EXTEND_AFTER), promisedMs);
+    const woke = yield { do: 'idle', ms: workMs, ...untilLost, isWork: true };
+    const stood = woke.type === 'woke' ? woke.leftMs : undefined;
     if (woke.type === 'woke' && woke.lost) return false;
-    leftMs -= workMs;
+    leftMs -= workMs - (stood ?? 0);
     if (leftMs <= 0) return true;
-    const extended = yield* extend(options, granted, lock, said);
+    if (byItself) {
+      if (lock.features.includes('clock')) yield { do: 'clock', under: id };
+      continue;
+    }
+    // Who was stopped knows of no time that has passed: its lock tells it whether it has that still.
+    const beside = stood === undefined ? whilePromised(options, granted, lock, said) : {};
+    const extended = yield { do: 'extend', hold: id, leaseMs, ...beside };
     if (extended.type === 'ok') said = extended;
     else if (!careless) return false;
   }

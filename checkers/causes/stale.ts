@@ -165,10 +165,13 @@ function notTold(hold: Hold, evidence: Evidence, input: CheckInput): Cause | und
   // What it was to release by then it need not have kept.
   if (released !== undefined && released.atNs <= leaseEndNs) return undefined;
   if (!evidence.featuresOf(client).includes('renews') || endedBy === 'client-down') return undefined;
-  const ran = ranUntold(hold, input.history);
-  const isMeanwhile = ({ earliestNs, latestNs }: EffectSpan) => earliestNs <= untilNs && latestNs >= leaseEndNs;
   const { effects } = evidence;
-  if (!ran || [...effects.on('stopped', client), ...effects.on('slowed', client)].some(isMeanwhile)) return undefined;
+  // What stopped it later did not keep it from being told before.
+  const hindered = [...effects.on('stopped', client), ...effects.on('slowed', client)]
+    .filter(({ latestNs }) => latestNs >= leaseEndNs)
+    .map(({ earliestNs }) => earliestNs);
+  const ran = ranUntold({ ...hold, untilNs: Math.min(untilNs, ...hindered) }, input.history);
+  if (!ran) return undefined;
   const acts = duration(untilNs - leaseEndNs);
   const then =
     endedBy === 'lost' ? `heard of it only ${acts} after that end` : `acted as the holder for another ${acts}`;

@@ -112,7 +112,7 @@ export class Session {
       case 'write':
         return this.#access(request);
       case 'clock':
-        return { type: 'ok', value: { wallMs: this.#ports.wallMs() } };
+        return this.#clock();
       default:
         return { type: 'fail', reason: `unsupported: operation "${(request as { op?: unknown }).op}"` };
     }
@@ -218,6 +218,11 @@ export class Session {
   }
 
   /** Whoever waited for that acquire waits no more. */
+  #clock(): Answer {
+    const began = this.#ports.nowNs();
+    return { type: 'ok', value: { wallMs: this.#ports.wallMs() }, began, ended: this.#ports.nowNs() };
+  }
+
   #cancel({ acquire }: Extract<Request, { op: 'cancel' }>): Answer {
     const trying = this.#acquiring.get(acquire);
     if (!trying) return { type: 'fail', reason: `answered: acquire ${acquire} is not on its way` };

@@ -59,13 +59,16 @@ export function findOnPath(command: string, path = process.env.PATH ?? ''): stri
   });
 }
 
-let prefix: Promise<string[]> | undefined;
+/** By the PATH on which it was looked for. */
+const prefixes = new Map<string | undefined, Promise<string[]>>();
 
 /** What to put before a command so that the kernel ends it with us; empty where there is no (or only BusyBox's) setpriv. */
 export function dyingWithUs(): Promise<string[]> {
   const argv = ['setpriv', '--pdeathsig', 'KILL'];
-  prefix ??= execa(argv[0]!, [...argv.slice(1), 'true'], { reject: false }).then(({ exitCode }) =>
-    exitCode === 0 ? argv : [],
-  );
+  const { PATH } = process.env;
+  const prefix =
+    prefixes.get(PATH) ??
+    execa(argv[0]!, [...argv.slice(1), 'true'], { reject: false }).then(({ exitCode }) => (exitCode === 0 ? argv : []));
+  prefixes.set(PATH, prefix);
   return prefix;
 }

@@ -1,8 +1,8 @@
 /** What of an instruction the lock is asked for, and what is only how it is staged. */
 
-/** How an operation is staged is no part of what was asked of the lock. */
+/** How an operation is staged, and under which hold it shows that the process runs, is no part of what was asked of the lock. */
 export function withoutStaging<One extends object>(instruction: One): One {
-  const { stopAt: _, ...asked } = withoutGivingUp(instruction) as One & { stopAt?: string };
+  const { stopAt: _, under: __, ...asked } = withoutGivingUp(instruction) as One & { stopAt?: string; under?: number };
   return asked as One;
 }
 

@@ -300,6 +300,8 @@ export function valueFields(op: OpName, value: unknown, epochNs: number): Confor
       return conform(readValueSchema, given);
     case 'write':
       return conform(writeValueSchema, given);
+    case 'clock':
+      return conform(clockValueSchema, given);
     default:
       return { value: {} };
   }

@@ -5,7 +5,7 @@
 import { shown } from '../record/schemas/foreign-text.js';
 import type { Notice } from '../vocabulary/protocol.js';
 import type { OpenHold } from '../vocabulary/verdict.js';
-import type { Outcome } from '../vocabulary/workload.js';
+import type { Outcome, Woke } from '../vocabulary/workload.js';
 import type { ClientRun } from './client-run.js';
 import { type ReleasedHold, ReleasedLast } from './given-back.js';
 
@@ -120,7 +120,7 @@ export class HoldNews {
     untilLost: number | undefined,
     client: string,
     signals: readonly (AbortSignal | undefined)[],
-  ): Promise<Outcome> {
+  ): Promise<Woke> {
     const wake = new AbortController();
     const wakeUp = () => wake.abort();
     let lost = untilLost !== undefined && this.isLost(untilLost, client);

@@ -21,6 +21,7 @@ import { givingHoldUp, givingUp } from './giving-up.js';
 import { HoldNews } from './hold-news.js';
 import { inTime } from './in-time.js';
 import { type HeldOp, judgeReply } from './judge-reply.js';
+import { napOrStandStill } from './standing-still.js';
 
 type Operation = Exclude<Instruction, { do: 'idle' | 'abandon' }>;
 
@@ -129,8 +130,13 @@ export class SlotProcess implements ClientTarget {
   async perform(instruction: Instruction, stopping?: AbortSignal, caller = 0): Promise<Outcome> {
     const client = this.callers[caller]!;
     // Not on the promise of its exit: that would keep every nap of a long life in memory.
-    if (instruction.do === 'idle')
-      return this.news.idle(instruction.ms, instruction.untilLost, client, [stopping, this.ended.signal]);
+    if (instruction.do === 'idle') {
+      const { ms, untilLost, isWork } = instruction;
+      const nap = (forMs: number, ...more: AbortSignal[]) =>
+        this.news.idle(forMs, untilLost, client, [stopping, this.ended.signal, ...more]);
+      if (!isWork) return nap(ms);
+      return napOrStandStill(ms, { clock: this.run.clock, process: this.client.process, stopping }, nap);
+    }
     if (instruction.do === 'abandon') return this.news.abandon(instruction.hold, client);
     const { clock, recorder, epochNs } = this.run;
     const id = this.client.reserveId();
@@ -172,7 +178,8 @@ export class SlotProcess implements ClientTarget {
 
   /** With the step at which it is to stop, if it is to stop at one. */
   private staged(instruction: Operation): Operation {
-    if (instruction.do === 'read' || instruction.do === 'write' || instruction.stopAt !== undefined) return instruction;
+    if (!('key' in instruction || instruction.do === 'extend' || instruction.do === 'release')) return instruction;
+    if (instruction.stopAt !== undefined) return instruction;
     const stopAt = this.canStop ? this.run.stops.next(this.slot) : undefined;
     return stopAt === undefined ? instruction : { ...instruction, stopAt };
   }
@@ -191,9 +198,10 @@ export class SlotProcess implements ClientTarget {
     const operationGraceMs = Math.max(this.run.operationGraceMs, this.handshake?.answersWithinMs ?? 0);
     if (instruction.do === 'acquire')
       return { op, key: instruction.key, body, limitMs: instruction.waitMs + operationGraceMs };
-    const key = this.run.ledger.find(client, instruction.hold)?.key;
-    if (key === undefined) throw new Error(`script error: ${op} of ${instruction.hold}, which ${client} does not hold`);
-    return { op, key, body, limitMs: operationGraceMs };
+    const hold = instruction.do === 'clock' ? instruction.under : instruction.hold;
+    const key = this.run.ledger.find(client, hold)?.key;
+    if (key === undefined) throw new Error(`script error: ${op} of ${hold}, which ${client} does not hold`);
+    return { op, key, body: instruction.do === 'clock' ? { op: 'clock' } : body, limitMs: operationGraceMs };
   }
 
   /** Releases what a script that was ended early still holds. */

@@ -71,7 +71,10 @@ interface GivingUp {
   givesUp?: { hold: number; afterMs: number };
 }
 
-/** What a client is to do next. `idle` ends early when `until` names a hold and that hold is reported lost. */
+/**
+ * What a client is to do next. `idle` ends early when `untilLost` names a hold and that hold is reported lost; where it `isWork` of
+ * the client's process, also when that was stopped meanwhile, and runs again.
+ */
 export type Instruction =
   | ({
       do: 'acquire';
@@ -88,15 +91,21 @@ export type Instruction =
   /** Of what the lock protects; only in a workload with a resource. */
   | { do: 'read'; hold: number }
   | { do: 'write'; hold: number; value: number }
+  /** The program is asked for the time, at work under a hold: its stamps are the record that it ran. */
+  | { do: 'clock'; under: number }
   /** Work under it is over, though it is not released yet: recorded as `lost`, which ends the hold. */
   | { do: 'abandon'; hold: number }
-  | { do: 'idle'; ms: number; untilLost?: number };
+  | { do: 'idle'; ms: number; untilLost?: number; isWork?: true };
 
 /** How an instruction ended, as the script sees it. */
-export type Outcome =
-  | ({ type: 'ok' | 'fail' | 'info'; id: number } & Completion)
-  /** After `idle` and `abandon`. */
-  | { type: 'woke'; lost: boolean };
+export type Outcome = ({ type: 'ok' | 'fail' | 'info'; id: number } & Completion) | Woke;
+
+/** After `idle` and `abandon`. `leftMs`: what was left of work when its client was stopped, which runs again now. */
+export interface Woke {
+  type: 'woke';
+  lost: boolean;
+  leftMs?: number;
+}
 
 /** A client's behaviour: yields instructions, is sent their outcomes. Pure; ends when it returns. */
 export type ClientScript = Generator<Instruction, void, Outcome>;

@@ -234,7 +234,7 @@ describe.concurrent('renewed', () => {
   canary(
     'extend-error-releases',
     'one of five nodes is down: %s; the others still have it: %s',
-    { broken: ['info', 0], mended: ['ok', 1], clients: 1, servers: 5 },
+    { broken: ['fail', 0], mended: ['ok', 1], clients: 1, servers: 5 },
     async ({ a, key, nodes }, extended, left) => {
       const { id } = await a.acquire(key, LONG_MS);
       await nodes[4]!.kill();

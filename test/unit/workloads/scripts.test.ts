@@ -116,10 +116,35 @@ describe('contenders whose holds are a mixture', () => {
     const extended = long.findIndex(({ instruction }) => instruction.do === 'extend');
     expect(long[extended - 1]!.instruction).toMatchObject({ do: 'idle', ms: expect.closeTo(4_700 / 3) });
     expect(what(mixed(true, RENEWS))).not.toContain('extend');
-    const outlasts = mixed(true, RENEWS).filter(
-      ({ instruction }) => instruction.do === 'idle' && instruction.ms > 4_700,
-    );
-    expect(outlasts.length).toBeGreaterThan(10);
+    const renewed = mixed(true, { ...RENEWS, features: ['renews', 'clock'] });
+    // Shows again and again that it runs, until its work is done.
+    const shown = renewed.flatMap(({ instruction }) => (instruction.do === 'clock' ? [instruction.under] : []));
+    const times = (id: number) => shown.filter((one) => one === id).length;
+    expect(Math.max(...shown.map(times))).toBeGreaterThanOrEqual(8);
+    expect(what(mixed(true, RENEWS))).not.toContain('clock');
+  });
+
+  test('stand still while their client is stopped, and then do what was left: after an extension, where the lock does not renew', () => {
+    let stopped = 0;
+    const stands = (instruction: Instruction): Outcome | undefined =>
+      instruction.do === 'idle' && instruction.isWork && stopped++ % 5 === 0
+        ? { type: 'woke', lost: false, leftMs: instruction.ms / 2 }
+        : undefined;
+    for (const lock of [EXTENDS, RENEWS]) {
+      const steps = mixed(true, lock, stands);
+      const stood = [...steps.keys()].filter((at) => {
+        const { outcome } = steps[at]!;
+        return outcome.type === 'woke' && outcome.leftMs !== undefined;
+      });
+      expect(stood.length).toBeGreaterThan(10);
+      for (const at of stood) {
+        const next = steps[at + 1]!.instruction;
+        if (lock === RENEWS) expect(next).toMatchObject({ do: 'idle', isWork: true });
+        // Whatever its lock says: it knows of no time that has passed.
+        else expect(next).toMatchObject({ do: 'extend', hold: expect.any(Number) });
+        expect(next).not.toHaveProperty('givesUp');
+      }
+    }
   });
 
   test('stop where an extension fails, midway in brief work, too', () => {
