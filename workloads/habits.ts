@@ -28,11 +28,12 @@ export function underHabit(
   const { features, model } = lock;
   const isMutex = (model?.kind ?? 'mutex') === 'mutex';
   const lasting: Lasting = { renews: features.includes('renews'), extends: features.includes('extend') };
-  return function* (granted, workMs, turn, habit: TurnTimes['habit']) {
-    const drawn = habit(lasting);
+  return function* (granted, workMs, turn, times: Pick<TurnTimes, 'habit' | 'cutShort'>) {
+    const drawn = times.habit(lasting);
     const ms = workMs();
-    if (drawn === 'kept-on') yield* keepOn(options, random, lock, granted, ms, turn);
-    else if (drawn === 'extended') yield* extendMidway(options, lock, granted, ms);
+    if (drawn === 'kept-on') {
+      if (!(yield* keepOn(options, random, lock, granted, ms, turn))) times.cutShort(turn.key);
+    } else if (drawn === 'extended') yield* extendMidway(options, lock, granted, ms);
     else if (drawn === 'beside-another') yield* workBesideAnother(options, random, lock, granted, ms, turn);
     // A lock that its owner may take again is its own until it was released as often.
     else if (drawn === 'released-late' && isMutex) return yield* releaseLate(options, lock, granted, ms, turn);
@@ -43,7 +44,7 @@ export function underHabit(
   };
 }
 
-/** For longer than the lease; in half of the cases another key is taken for a moment first. */
+/** For longer than the lease; in half of the cases another key is taken for a moment first. Whether it was held to the end. */
 function* keepOn(
   options: WorkloadOptions,
   random: Random,
@@ -51,9 +52,9 @@ function* keepOn(
   granted: Granted,
   ms: number,
   turn: Turn,
-): ScriptPart<void> {
+): ScriptPart<boolean> {
   if (random.float() < 0.5) yield* takeAnother(options, random, lock, granted, turn);
-  yield* workOn(options, granted, ms, lock, granted);
+  return yield* workOn(options, granted, ms, lock, granted);
 }
 
 /** Long before it would be over: who asks for more time may have plenty left. */

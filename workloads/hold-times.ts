@@ -12,7 +12,7 @@
  *
  * What only some applications do, some of the holds do: they outlast the lease, as far as the lock lets them, are extended
  * before they need it, have another key beside theirs, are released too late, or were waited for for longer than a lease. And
- * who comes up in the place of one that died takes up its work.
+ * who comes up in the place of one that died takes up its work, as who lost its lock in the midst of its work does its own.
  */
 import type { Random } from '../harness/vocabulary/time.js';
 import type { HoldHabits, HoldTimes, MinMax, MixedHolds, WorkloadOptions } from '../harness/vocabulary/workload.js';
@@ -63,6 +63,8 @@ export interface TurnTimes {
   habit(lock: Lasting): Habit;
   /** How long to work under it; asked once it is granted. */
   workMs(): number;
+  /** Work that was to outlast the lease ended with the lock: the next turn begins it anew. */
+  cutShort(key: string): void;
   /** How long to leave it to others, when the turn is over. */
   pauseMs(): number;
 }
@@ -96,6 +98,7 @@ function boundedTimes(hold: MinMax, { keys, leaseMs, waitMs }: WorkloadOptions, 
       const span = (hold.max - hold.min) * (short ? 0.1 : 1);
       return leaseMs * (hold.min + random.float() * span);
     },
+    cutShort() {},
     pauseMs: () => random.int(PAUSE_MS.min, PAUSE_MS.max),
   };
 }
@@ -109,6 +112,8 @@ class MixedTimes implements TurnTimes {
   private isKept = false;
   /** What is to be taken up again, until it was. */
   private resumes: string | undefined;
+  /** Its own, which is to outlast the lease as before. */
+  private wasCutShort = false;
 
   constructor(
     private readonly mixed: MixedHolds,
@@ -157,7 +162,11 @@ class MixedTimes implements TurnTimes {
 
   habit(lock: Lasting): Habit {
     const { habits } = this.mixed;
-    // Work that is taken up again is done in the usual way.
+    if (this.wasCutShort) {
+      this.isKept = true;
+      return 'kept-on';
+    }
+    // A predecessor's work that is taken up again is done in the usual way.
     if (!habits || this.resumes !== undefined) return 'none';
     return this.isLong ? this.longHabit(habits, lock) : this.briefHabit(habits, lock);
   }
@@ -181,12 +190,18 @@ class MixedTimes implements TurnTimes {
     const { leaseMs, nowMs } = this.options;
     const shortestLongMs = leaseMs * mixed.long.min;
     this.resumes = undefined;
+    this.wasCutShort = false;
     // Of a lease of milliseconds, brief is what is not long.
     if (!this.isLong) return Math.min(logUniform(mixed.briefMs, random), shortestLongMs);
     const workMs = leaseMs * between(isKept ? mixed.habits!.kept : mixed.long, random);
     const usualMs = (leaseMs * (mixed.long.min + mixed.long.max)) / 2;
     this.dueMs = nowMs() + workMs + this.gap * (isKept ? workMs : usualMs) * (0.5 + random.float());
     return workMs;
+  }
+
+  cutShort(key: string): void {
+    this.resumes = key;
+    this.wasCutShort = true;
   }
 
   pauseMs(): number {

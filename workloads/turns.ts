@@ -32,12 +32,17 @@ export interface Turn {
 
 /**
  * For ever: takes what `next` says of the keys that are for this turn and, where it is granted, does `under`, which lets it go.
- * `workMs` draws how long the work of this turn takes, `habit` how it is done.
+ * `workMs` draws how long the work of this turn takes, `times` how it is done; it is told of what was cut short.
  */
 export function* turns(
   options: WorkloadOptions,
   random: Random,
-  under: (granted: Granted, workMs: () => number, turn: Turn, habit: TurnTimes['habit']) => ScriptPart<void>,
+  under: (
+    granted: Granted,
+    workMs: () => number,
+    turn: Turn,
+    times: Pick<TurnTimes, 'habit' | 'cutShort'>,
+  ) => ScriptPart<void>,
   next: (keys: readonly string[]) => Turn = (keys) => ({ key: random.pick(keys) }),
 ): ClientScript {
   const times = turnTimes(options, random);
@@ -45,13 +50,7 @@ export function* turns(
   for (;;) {
     const turn = next(times.keys());
     const granted = yield { do: 'acquire', leaseMs, waitMs: times.waitMs(), ...turn };
-    if (granted.type === 'ok')
-      yield* under(
-        granted,
-        () => times.workMs(),
-        turn,
-        (lock) => times.habit(lock),
-      );
+    if (granted.type === 'ok') yield* under(granted, () => times.workMs(), turn, times);
     yield { do: 'idle', ms: times.pauseMs() };
   }
 }

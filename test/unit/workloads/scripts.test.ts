@@ -147,6 +147,17 @@ describe('contenders whose holds are a mixture', () => {
     }
   });
 
+  test('take up again, for as long, what was cut short because the lock was lost', () => {
+    const lost = (instruction: Instruction): Outcome | undefined =>
+      instruction.do === 'idle' && instruction.isWork ? { type: 'woke', lost: true } : undefined;
+    const again = mixed(true, RENEWS, lost).flatMap(({ instruction }) =>
+      instruction.do === 'acquire' && Math.abs(instruction.waitMs - 1.2 * 4_700) < 1e-6 ? [instruction.key] : [],
+    );
+    // From the first that was to outlast the lease on, every turn is for that.
+    expect(again.length).toBeGreaterThan(100);
+    expect(new Set(again).size).toBe(1);
+  });
+
   test('stop where an extension fails, midway in brief work, too', () => {
     for (const due of [true, false]) {
       const refused = (instruction: Instruction, id: number): Outcome | undefined =>
