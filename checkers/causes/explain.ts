@@ -31,6 +31,7 @@ import { overwritten } from './overwritten.js';
 import { goneLinkOf, ownRecordCause } from './own-record.js';
 import { releasedByItself } from './released-by-itself.js';
 import { releasedByOther } from './released-by-other.js';
+import { failoverLostRenewal } from './renewal-lost.js';
 import { sharedCount } from './shared-count.js';
 import { shortenedByOther } from './shortened-by-other.js';
 import { staleReasons } from './stale.js';
@@ -51,6 +52,7 @@ function reasonsFor(input: CheckInput): readonly Reason[] {
     nodeForgot(input),
     failoverLostWrite,
     splitBrain,
+    failoverLostRenewal,
     shortenedByOther,
     expiredEarly,
     overwritten,

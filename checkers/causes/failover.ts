@@ -83,7 +83,7 @@ export const splitBrain: Reason = (contest, evidence) => {
  * Whether the two may be of different shards: then neither ever took the other's place. A slot that was moved says that its
  * keys were granted by nodes of both.
  */
-function mayHaveMoved({ earlier, later }: Contest, { effects }: Evidence): boolean {
+export function mayHaveMoved({ earlier, later }: Contest, { effects }: Evidence): boolean {
   const untilNs = Math.max(ranBy(earlier), ranBy(later));
   return effects.spans('slot-moves').some(({ earliestNs }) => earliestNs <= untilNs);
 }
@@ -93,7 +93,7 @@ function mayHaveMoved({ earlier, later }: Contest, { effects }: Evidence): boole
  * before the look, or that one had been primary from the look on. Where nobody had looked at that one before, from the first look at
  * it on, if that came soon: else two would have been made primary in the place of another one after the other at once.
  */
-function isNewer(look: SampleObservation, other: string, grant: Party, evidence: Evidence): boolean {
+export function isNewer(look: SampleObservation, other: string, grant: Party, evidence: Evidence): boolean {
   const lookedNs = look.atNs - ANSWERED_WITHIN_NS;
   const grantedNs = ranBy(grant);
   const seen = evidence.lastSample(other, lookedNs) ? undefined : evidence.firstSample(other, lookedNs, () => true);

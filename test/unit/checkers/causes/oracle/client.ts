@@ -196,6 +196,7 @@ export class LockClient {
       stored: new Map(),
       reached: new Map(),
       losses: [],
+      prolonged: [],
       adoptedOn: new Map(),
     };
     const ttlMs = program.ttlFactor === 0 ? undefined : Math.max(1, Math.round(program.leaseMs * program.ttlFactor));

@@ -52,6 +52,8 @@ export interface Attempt {
   /** By node: when it came there, be it by replication. */
   readonly reached: Map<string, number>;
   readonly losses: Loss[];
+  /** Every end that a client had a node give it, by that node's clock. */
+  readonly prolonged: { node: string; ns: number; by: string; ttlMs: number; expiresMs: number }[];
   /** What was there, of its client's own, and was taken for this grant, which stored nothing. */
   adopted?: Adopted;
   /** On independent nodes: where it was so. */

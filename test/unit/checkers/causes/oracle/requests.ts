@@ -213,7 +213,9 @@ export function renew(
 
 function prolong(node: Node, by: string, ttlMs: number, told?: Copy['told']): void {
   const asked = node.asked(ttlMs, by);
-  node.change({ type: 'prolong', expiresMs: Math.floor(asked.wallMs) + ttlMs, asked, ...(told && { told }) });
+  const expiresMs = Math.floor(asked.wallMs) + ttlMs;
+  node.look()?.attempt.prolonged.push({ node: node.name, ns: asked.ns, by, ttlMs, expiresMs });
+  node.change({ type: 'prolong', expiresMs, asked, ...(told && { told }) });
 }
 
 /** Removes the key: `plainly`, or if the value is still there. `of`: the grant of the hold that is released so, if one is. */

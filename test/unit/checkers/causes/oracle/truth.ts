@@ -89,8 +89,21 @@ function contest(a: Attempt, b: Attempt, node: Node): string[] {
 function between(earlier: Attempt, from: Node, later: Attempt, to: Node): string[] {
   const ranNs = later.stored.get(to.name)!;
   const cameNs = earlier.reached.get(to.name);
-  if (cameNs !== undefined && cameNs <= ranNs) return lostBy(earlier, later, to);
+  if (cameNs !== undefined && cameNs <= ranNs)
+    return [...lostBy(earlier, later, to), ...renewalLost(earlier, from, to, ranNs)];
   return [replacing(from, earlier.stored.get(from.name)!, to, ranNs)];
+}
+
+/** Its time was over where the next one took it, and would not have been, had that node had what its client was given elsewhere. */
+function renewalLost({ client, losses, prolonged }: Attempt, from: Node, to: Node, takenNs: number): string[] {
+  const loss = losses.findLast(({ node, atNs }) => node === to.name && atNs <= takenNs);
+  if (loss?.how !== 'expired') return [];
+  const came = new Set(loss.copy.ends.map(({ expiresMs }) => expiresMs));
+  const wouldHaveLasted = prolonged.some(
+    ({ node, by, ns, ttlMs, expiresMs }) =>
+      node === from.name && by === client && ns <= takenNs && !came.has(expiresMs) && ns + ttlMs * MS > takenNs,
+  );
+  return wouldHaveLasted ? ['failover-lost-write'] : [];
 }
 
 /** Why a node lacked at an instant what another one had made before: which of the two had been promoted later. */

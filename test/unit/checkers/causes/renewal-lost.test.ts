@@ -1,0 +1,122 @@
+/** That a failover lost a renewal: for each link of it a story that lacks only that one. */
+import { describe, expect, it } from 'vitest';
+import { mutualExclusion } from '../../../../checkers/exclusion/mutual-exclusion.js';
+import { EPOCH_WALL_MS, KEY, Story } from '../build.js';
+
+const OWNER = 'value-of-c1';
+/** When c1's time is over where nothing came after its grant. */
+const OVER_MS = 5_999;
+const causeOf = (story: Story) => mutualExclusion.check(story.input()).violations[0]!.cause;
+
+interface Told {
+  /** What came to r2 of c1's grant. */
+  ttlMs?: number;
+  /** c1's renewal at 3 s, as r1 carries it out; absent: not at all. */
+  renewal?: string[] | null;
+  renewedBy?: string;
+  /** Whether r1 was looked at after that. */
+  looked?: boolean;
+  /** When c2 takes it on r2. */
+  takenAt?: number;
+  /** Of r2's last look at it. */
+  pttlMs?: number;
+  skewMs?: number;
+  /** What else happened. */
+  and?(story: Story): Story;
+}
+
+/** r1 grants c1 five seconds at 1 s, which r2 stores, and five more at 3 s; r2 takes over at 2.5 s, and grants it to c2 at 6.5 s. */
+function story({
+  ttlMs = 5_000,
+  renewal = ['PEXPIRE', KEY, '5000'],
+  renewedBy = 'c1',
+  looked = true,
+  takenAt = 6.5,
+  pttlMs = 199,
+  skewMs = 0,
+  and = (one) => one,
+}: Told = {}): Story {
+  const told = new Story()
+    .replicated()
+    .up('c1')
+    .up('c2')
+    .grant('c1', 1)
+    .extend('c1', 3)
+    .grant('c2', takenAt)
+    .release('c1', 7.5)
+    .release('c2', 9)
+    .watch(0, 'r1')
+    .watch(0, 'r2')
+    .looks(0.5, 0.9, 'r1')
+    .looks(1.05, 2.9, 'r1', { owner: OWNER });
+  told
+    .take(0.999, 'r1', 'c1', OWNER, 0, ttlMs)
+    .command(1.001, 'r2', 'link', ['SET', KEY, OWNER, 'PXAT', String(EPOCH_WALL_MS + 999 + ttlMs)])
+    .looks(0.5, 0.9, 'r2', { role: 'replica' });
+  const wallMs = (at: number): [number, number] => {
+    const ms = Math.floor(EPOCH_WALL_MS + at * 1_000 + skewMs);
+    return [ms, ms + 1];
+  };
+  for (let at = 1.1; at < 5.75; at += 0.1) {
+    const role = at < 2.45 ? 'replica' : 'primary';
+    told.sample(at, 'r2', { role, owner: OWNER, pttlMs: Math.round(OVER_MS - at * 1_000), wallMs: wallMs(at) });
+  }
+  if (renewal) told.command(2.999, 'r1', renewedBy, renewal);
+  if (looked) told.sample(3.15, 'r1', { owner: OWNER });
+  told.sample(5.8, 'r2', { owner: OWNER, pttlMs, wallMs: wallMs(5.8), skewMs });
+  for (let at = 6.01; at < takenAt; at += 0.1) told.sample(at, 'r2', { wallMs: wallMs(at), skewMs });
+  return and(told).take(takenAt - 0.001, 'r2', 'c2', 'value-of-c2', skewMs);
+}
+
+describe('a renewal that a failover lost', () => {
+  it('is the reason, with the look that shows what the new primary had', () => {
+    expect(OVER_MS).toBeLessThan(6_500);
+    const { name, sentence, chain } = causeOf(story());
+    expect(name).toBe('failover-lost-write');
+    expect(sentence).toBe(
+      "r2 replaced r1 as primary without the time that r1 had given c1's lock:0 since: it was over there, and r2 granted it to c2.",
+    );
+    expect(chain.map(({ text }) => text)).toEqual([
+      'r1 granted lock:0 to c1 (SET)',
+      'r2 stored it, too',
+      'r2 was a replica',
+      'r2 was primary',
+      "r1 gave c1's lock:0 more time (PEXPIRE)",
+      'r2 had it for another 199 ms',
+      'r2 granted lock:0 to c2 (SET)',
+      "until 8.000 s c1's lease would have run",
+    ]);
+  });
+
+  const not: [string, Told][] = [
+    ['there was none', { renewal: null }],
+    ['somebody else renewed', { renewedBy: 'c2' }],
+    ['it would have been over, too', { renewal: ['PEXPIRE', KEY, '3000'] }],
+    ['the old primary was not seen to have it afterwards', { looked: false }],
+    [
+      'it came to the new primary',
+      { and: (one) => one.command(3.01, 'r2', 'link', ['PEXPIREAT', KEY, String(EPOCH_WALL_MS + 7_999)]) },
+    ],
+    ['the grant was for less than the lease', { ttlMs: 4_000, pttlMs: 0, and: (one) => one.sample(4.9, 'r2') }],
+    ['the last look shows another end', { pttlMs: 400 }],
+    ['the new primary was not watched after that', { and: (one) => one.watch(6.1, 'r2', false).watch(6.2, 'r2') }],
+    ['it was removed', { and: (one) => one.command(5.9, 'r2', 'c2', ['DEL', KEY]) }],
+    [
+      'a slot had been moved',
+      {
+        and: (one) =>
+          one.fault(0.6, 0, 'move-slot', 'strike', {
+            effects: [{ kind: 'slot-moves', who: ['r1', 'r2'], slot: 7_495 }],
+          }),
+      },
+    ],
+  ];
+  it.each(not)('is not where %s', (_, told) => {
+    expect(causeOf(story(told)).sentence).not.toMatch(/had given/);
+  });
+
+  it('is not where the clock of the new primary had moved, and its time was not over', () => {
+    const early = story({ takenAt: 5.9, skewMs: 500, pttlMs: 0 });
+    expect(causeOf(early).sentence).not.toMatch(/had given/);
+  });
+});
