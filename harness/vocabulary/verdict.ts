@@ -206,6 +206,13 @@ export interface Results {
    * gravest, one of each kind and cause.
    */
   violations: Violation[];
+  /**
+   * Whether anything is the lock's own mistake, whatever fails the run; `unknown`: it cannot be told. What `--fail-on lock` decides
+   * by. Absent in results of earlier versions.
+   */
+  ownMistakes?: 'found' | 'none' | 'unknown';
+  /** What cannot be told of what may fail the run: where nothing fails it, it is unknown for these. Absent: nothing. */
+  open?: string[];
   checkers: CheckerResult[];
   /** Violations by class, all of them, failing or not. */
   found: Partial<Record<ViolationClass, number>>;
@@ -242,6 +249,8 @@ export interface JsonSummary {
     blame: Blame | null;
     known: NonNullable<Violation['known']> | null;
   }[];
+  /** Whether anything is the lock's own mistake, whatever fails the run; `unknown`: it cannot be told. */
+  ownMistakes: 'found' | 'none' | 'unknown';
   checkers: Record<string, 'valid' | 'invalid' | 'unknown'>;
   stats: Record<string, number>;
   /** The run's own. */
