@@ -202,8 +202,8 @@ export interface Results {
   /** Why unknown, what weakens the verdict, what was left out. */
   reasons: string[];
   /**
-   * In the order in which they are reported and numbered (`facts/classes.ts`): the lock's own mistakes first, of these the
-   * gravest, one of each kind and cause.
+   * In the order in which they are reported and numbered (`facts/classes.ts`): what fails the run first, of that the lock's own
+   * mistakes, of these one of each kind and cause, the gravest first.
    */
   violations: Violation[];
   /**
