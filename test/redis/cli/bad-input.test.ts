@@ -38,6 +38,21 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ],
   ['a duration without unit', () => ['--time-limit', '20'], /"20" is not a duration; write 500ms/],
   ['a time limit that is no time', () => ['--time-limit', '1s'], /at least 2000 ms/],
+  [
+    'a matrix whose runs have no time',
+    () => ['matrix', '--faults', 'client-paused', '--locks', 'set-nx-px', '--time-limit', '1s', '--out', folder],
+    /--time-limit must be at least 2000 ms/,
+  ],
+  [
+    'nothing to merge',
+    () => ['merge', '/nowhere', '--out', join(folder, 'merged')],
+    /\/nowhere: there is no such folder/,
+  ],
+  [
+    'what nobody can merge',
+    () => ['merge', folder, '--out', join(folder, 'merged')],
+    /nothing to merge: neither a campaign's folder nor one of a series, scenarios, a matrix or a self-test/,
+  ],
   ['a count that is none', () => ['--clients', 'six'], /"six" is not a whole number from 1 to 200/],
   ['no clients', () => ['--clients', '0'], /from 1 to 200/],
   ['a hold without x', () => ['--hold', '0.5'], /write 0\.5x/],
@@ -100,6 +115,9 @@ const AS_A_PROCESS = [
   'a lock file that throws',
   'a program that is missing',
   'a redis that is none',
+  'a matrix whose runs have no time',
+  'nothing to merge',
+  'what nobody can merge',
 ];
 
 function expectOneLine({ status, errors }: { status: number | null; errors: string }, says: RegExp): void {
