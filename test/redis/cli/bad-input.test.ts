@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { command, freshFolder, torture } from '../../support/torture.js';
+import { freshFolder, start, torture } from '../../support/torture.js';
 import { tortureHere } from '../../support/torture-here.js';
 
 const folder = freshFolder();
@@ -142,7 +142,7 @@ describe('bad input', () => {
   });
 
   test.each(OF_OTHERS)('%s', async (_, name, args, says) => {
-    const { ended, errors } = command(name, args());
+    const { ended, errors } = start(args(), { command: name });
     expectOneLine({ status: (await ended).code, errors: errors() }, says);
   });
 
