@@ -41,7 +41,7 @@ export function headlineOf(
   const struck = stats.struckHolds ? `, ${stats.struckHolds} struck by a fault` : '';
   const holds = `${plural(stats.holds ?? 0, 'hold')}${struck}`;
   if (findings.violations.length > 0)
-    return `Nothing that fails this run was found in ${holds}; but ${alsoFound(findings.found)}.`;
+    return `Nothing that fails this run was found in ${holds}; but ${alsoBlamed(findings.violations, untoldOf(findings.violations, findings.found))}.`;
   if (judged.exclusion) return `The lock held: ${holds}, ${neverHeld(judged.model)}.`;
   // Holders may well have held side by side: that was not asked, or cannot be determined and does not fail this run.
   const refused = stats.refusedStale ? `, ${plural(stats.refusedStale, 'stale write')} refused` : '';
@@ -112,8 +112,4 @@ export function findingKind(judges: readonly Checker[], { class: name, kind }: V
   return judges
     .flatMap(({ properties }) => properties)
     .find((property) => property.class === name && Object.hasOwn(property.kinds, kind))?.kinds[kind];
-}
-
-function alsoFound(found: Results['found']): string {
-  return CLASSES.flatMap((name) => (found[name] ? [countOfClass(found[name], name)] : [])).join(' and ');
 }

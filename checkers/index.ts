@@ -115,15 +115,11 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
     results.flatMap((result) => result.violations),
     config.failOn,
   );
-  const failing = violations.filter((violation) => bearingOf(violation, config.failOn) === 'fails');
   const found = totals(results);
   const missing = missingObservations(input);
-  const open = [
-    ...incomplete(input, judges),
-    ...notBlamed(results, violations, config),
-    ...results.flatMap((result) => leftOpen(result, config.failOn)),
-  ];
-  const verdict = failing.length > 0 ? 'violated' : open.length > 0 ? 'unknown' : 'held';
+  const cutShort = incomplete(input, judges);
+  const { verdict, failing, open } = weigh(results, violations, config, cutShort);
+  const own = weigh(results, violations, { ...config, failOn: ['lock'] }, cutShort);
   const stats = Object.assign({}, ...results.map((result) => result.stats)) as Record<string, number>;
   const exclusion = results.some(({ checker, verdict: told }) => checker === 'mutual-exclusion' && told === 'valid');
   const strength = verdict === 'held' && violations.length === 0 ? strengthOfRun(input, stats) : undefined;
@@ -140,13 +136,15 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
     }),
     reasons: [
       ...new Set([
-        ...open,
+        ...open.filter((why) => why !== NO_REASON || verdict === 'unknown'),
         ...results.flatMap(({ notes }) => notes.filter((note) => note !== PROCEDURE)),
         ...failedFaults(input),
         ...(missing === undefined ? [] : [missing]),
       ]),
     ],
     violations: [...violations],
+    ownMistakes: OWN_MISTAKES[own.verdict],
+    ...(open.length > 0 && { open }),
     checkers: results,
     found,
     readings,
@@ -154,6 +152,31 @@ export function judge(input: CheckInput, judges: readonly Checker[], between: ()
     stats,
     reproduce: config.reproduce,
   };
+}
+
+const OWN_MISTAKES: Record<Results['verdict'], Results['ownMistakes']> = {
+  violated: 'found',
+  unknown: 'unknown',
+  held: 'none',
+};
+const NO_REASON = 'a checker cannot tell whether there is more, and gives no reason';
+
+/** What fails the run, and what is open of what may fail it: that makes it unknown where nothing fails it. */
+function weigh(
+  results: readonly CheckerResult[],
+  violations: readonly Violation[],
+  { failOn, known }: Pick<RunConfig, 'failOn' | 'known'>,
+  cutShort: readonly string[],
+): { verdict: Results['verdict']; failing: Violation[]; open: string[] } {
+  const failing = violations.filter((violation) => bearingOf(violation, failOn) === 'fails');
+  const leavesOpen = results.filter((result) => isLeftOpen(result, failOn));
+  const told = [
+    ...cutShort,
+    ...notBlamed(results, violations, { failOn, known }),
+    ...leavesOpen.flatMap(({ notes }) => notes.filter((note) => note !== PROCEDURE)),
+  ];
+  const open = told.length === 0 && leavesOpen.length > 0 ? [NO_REASON] : told;
+  return { verdict: failing.length > 0 ? 'violated' : open.length > 0 ? 'unknown' : 'held', failing, open };
 }
 
 /** What one checker finds, each violation with whose mistake it is. */
@@ -179,7 +202,7 @@ function knownAs(
 function notBlamed(
   results: readonly CheckerResult[],
   violations: readonly Violation[],
-  { failOn, known }: RunConfig,
+  { failOn, known }: Pick<RunConfig, 'failOn' | 'known'>,
 ): string[] {
   const open = violations.filter((violation) => bearingOf(violation, failOn) === 'open');
   const [first] = open;
@@ -218,11 +241,14 @@ function wordsOf({ class: name, holds, broken }: CheckerProperty): PropertyWords
   return { ...(name && { class: name }), holds, broken };
 }
 
-/** What one that cannot tell leaves open of what fails the run, or of whether the run counts at all. */
-function leftOpen({ verdict, properties = [], notes }: CheckerResult, failOn: readonly FailOn[]): string[] {
+/**
+ * Whether one that cannot tell, or not of all that there may be beside what it found, leaves open something that would fail the run,
+ * or whether the run counts at all.
+ */
+function isLeftOpen({ verdict, properties = [], open = [] }: CheckerResult, failOn: readonly FailOn[]): boolean {
+  if (verdict !== 'unknown') return open.some((name) => canFail(name, failOn));
   const classes = properties.flatMap((property) => property.class ?? []);
-  const matters = classes.length === 0 || classes.some((name) => canFail(name, failOn));
-  return verdict === 'unknown' && matters ? notes.filter((note) => note !== PROCEDURE) : [];
+  return classes.length === 0 || classes.some((name) => canFail(name, failOn));
 }
 
 function failedFaults({ history }: CheckInput): string[] {

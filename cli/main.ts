@@ -95,7 +95,7 @@ async function parseAndRun(argv: readonly string[]): Promise<number> {
     });
   program
     .command('report')
-    .description('write report.html and junit.xml of a run again and print where they are')
+    .description('write the reports of a run again (report.html, summary.md, junit.xml, ...) and print where they are')
     .argument('[run]', 'a run folder, its id, or latest', 'latest')
     .action(async (run: string) => {
       status = await reportCommand(run, { cwd, base: RUNS_FOLDER });

@@ -127,6 +127,7 @@ export function jsonSummary(results: Results, folder: string, reportPath?: strin
       blame: violation.blame ?? null,
       known: violation.known ?? null,
     })),
+    ownMistakes: results.ownMistakes ?? 'unknown',
     checkers: Object.fromEntries(results.checkers.map((one) => [one.checker, one.verdict])),
     stats: results.stats,
     folder,

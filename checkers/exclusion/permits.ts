@@ -65,6 +65,7 @@ function findLeaks(input: CheckInput): CheckerFindings {
     verdict: violations.length > 0 ? 'invalid' : notes.length > 0 ? 'unknown' : 'valid',
     notes,
     violations,
+    ...(notes.length > 0 && { open: ['liveness' as const] }),
     stats: { permitLeaks: violations.length },
   };
 }

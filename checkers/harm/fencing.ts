@@ -78,6 +78,7 @@ function findTokensNotRisen(input: CheckInput): CheckerFindings {
     notes,
     violations,
     ...(accused.count > violations.length && { found: { harm: accused.count } }),
+    ...(notes.length > 0 && { open: ['harm' as const] }),
     ...(grants.judged === 0 && { notJudged: 'no grant came with a fencing token' }),
     stats: {
       tokens: grants.judged,

@@ -77,6 +77,7 @@ function findLostUpdates(input: CheckInput): CheckerFindings {
     notes,
     violations,
     ...(harm > violations.length && { found: { harm } }),
+    ...(notes.length > 0 && { open: ['harm' as const] }),
     stats: { ...stats, lostUpdates: lost.count },
   };
 }

@@ -82,6 +82,7 @@ function findStaleWrites(input: CheckInput): CheckerFindings {
     notes,
     violations,
     ...(late.count > violations.length && { found: { harm: late.count } }),
+    ...(notes.length > 0 && { open: ['harm' as const] }),
     stats: { ...stats, staleWrites: late.count },
   };
 }

@@ -45,6 +45,7 @@ function findDeadlocks(input: CheckInput): CheckerFindings {
     verdict: violations.length > 0 ? 'invalid' : unknown.length > 0 ? 'unknown' : 'valid',
     notes: unknown,
     violations,
+    ...(unknown.length > 0 && { open: ['liveness' as const] }),
     stats: {
       probes: probes.length,
       deadlocks: violations.length,

@@ -10,7 +10,10 @@ import type { TortureResult } from './torture.js';
 export interface LockMatchers<R = unknown> {
   /** Nothing was found that fails the run, and the run was strong enough to say so. */
   toHold(): R;
-  /** Whatever was found is the deployment's or the lease's doing, or known and allowed (`knownOk`); none of it the lock's own mistake. */
+  /**
+   * Whatever was found is the deployment's or the lease's doing, or known and allowed (`knownOk`); none of it the lock's own mistake,
+   * and no checker leaves open whether there is one.
+   */
   toHaveNoLockMistakes(): R;
   /** Something was found: any, or of this cause and class. */
   toBreak(expected?: Breakage): R;
@@ -36,7 +39,7 @@ export const matchers = {
     const violations = result.violations.filter(({ known }) => known !== 'allowed');
     const mistake = violations.find(({ blame }) => blame?.on === 'lock');
     const open = violations.find(({ blame }) => (blame?.on ?? 'unexplained') === 'unexplained');
-    const answer = mistake ? 'no' : open || result.verdict === 'unknown' ? 'cannot tell' : 'yes';
+    const answer = ({ none: 'yes', found: 'no', unknown: 'cannot tell' } as const)[result.ownMistakes];
     return outcome(this, answer, result, "no mistake of the lock's own", mistake ?? open);
   },
 

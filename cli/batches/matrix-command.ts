@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { PROJECT } from '../../harness/machine/project-files.js';
+import { plural } from '../../harness/record/facts/words.js';
 import { conform, conformText } from '../../harness/record/schemas/conform.js';
 import { describes } from '../../harness/record/schemas/describes.js';
 import { inVersion2 } from '../../harness/record/version-1.js';
@@ -14,6 +15,7 @@ import { scenarios } from '../../scenarios/index.js';
 import { UsageError } from '../common/errors.js';
 import { saying } from '../common/say.js';
 import { durationMs, ofShard, type WorkShard, wholeNumberIn } from '../common/values.js';
+import { mustHaveTime } from '../run/ask-run.js';
 import { shardOption } from '../run/flags.js';
 import { namedServer } from '../run/machine.js';
 import { type BatchOptions, runBatch } from './batch.js';
@@ -74,6 +76,7 @@ interface Summary {
 
 /** Runs, prints the table, and resolves with the exit status. */
 export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }): Promise<number> {
+  mustHaveTime(flags.timeLimit);
   const chosen = choose(flags);
   const done = flags.resume.flatMap((folder) => cellsOfFolder(resolve(cwd, folder)));
   const known = done.filter((row, n) => {
@@ -96,7 +99,7 @@ export async function matrixCommand(flags: MatrixFlags, { cwd }: { cwd: string }
   const { base } = batches[0]!.options;
   const record = recordBatch({ base, name: 'matrix', json: flags.json }, summarise, matrixSheet);
   const takenOver = rows.length > 0 ? `; ${rows.length} taken over` : '';
-  say(`matrix ${record.id}: ${planned - rows.length} cells, ${flags.jobs} at once${takenOver}`);
+  say(`matrix ${record.id}: ${plural(planned - rows.length, 'cell')}, ${flags.jobs} at once${takenOver}`);
   for (const { options, server, open } of batches) {
     const ended = (row: CellRow) => {
       rows.push(row);

@@ -75,6 +75,8 @@ export interface FinishedRun {
   faults: number;
   /** Each thing once. */
   found: RunFinding[];
+  /** Were it not for what fails it, it could not tell. Absent: it could, or nothing fails it. */
+  open?: true;
 }
 
 /** `cell`: which of the grid's. */
@@ -164,7 +166,14 @@ export function finishedRun(folder: string): FinishedRun {
     struckHolds: stats.struckHolds ?? 0,
     faults: readPlan(folder).steps.length,
     found: [...found.values()],
+    ...(isOpen(results) && { open: true as const }),
   };
+}
+
+/** Of what is only counted, nobody knows what it is. */
+function isOpen({ verdict, open, found, violations }: Results): boolean {
+  const all = Object.values(found).reduce((sum, times) => sum + times, 0);
+  return verdict === 'violated' && (open !== undefined || all > violations.length);
 }
 
 export function isFinished(folder: string): boolean {

@@ -34,7 +34,8 @@ export interface PlayedSchedule {
   digest: string;
   holds: number;
   struckHolds: number;
-  found: { fingerprint: string; sentence: string; fails: boolean }[];
+  /** `open`: it may be the lock's mistake, which would fail it. */
+  found: { fingerprint: string; sentence: string; fails: boolean; open?: true }[];
 }
 
 const playedSchema = describes<PlayedSchedule>()(
@@ -44,7 +45,14 @@ const playedSchema = describes<PlayedSchedule>()(
     digest: z.string(),
     holds: z.number(),
     struckHolds: z.number(),
-    found: z.array(z.object({ fingerprint: z.string(), sentence: z.string(), fails: z.boolean() })),
+    found: z.array(
+      z.object({
+        fingerprint: z.string(),
+        sentence: z.string(),
+        fails: z.boolean(),
+        open: z.literal(true).optional(),
+      }),
+    ),
   }),
 );
 
@@ -188,9 +196,10 @@ async function play(
   const found = new Map<string, PlayedSchedule['found'][number]>();
   for (const one of result.found) {
     const fingerprint = fingerprintOf(one);
-    const fails = bearingOf({ class: one.class, blame: { on: one.blame } }, config.failOn) === 'fails';
+    const bearing = bearingOf({ class: one.class, blame: { on: one.blame } }, config.failOn);
     const { sentence } = found.get(fingerprint) ?? one;
-    found.set(fingerprint, { fingerprint, sentence, fails: fails || found.get(fingerprint)?.fails === true });
+    const fails = bearing === 'fails' || found.get(fingerprint)?.fails === true;
+    found.set(fingerprint, { fingerprint, sentence, fails, ...(bearing === 'open' && { open: true }) });
   }
   return { job, verdict, digest, holds, struckHolds, found: [...found.values()] };
 }

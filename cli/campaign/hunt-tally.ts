@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { strengthOf } from '../../checkers/index.js';
 import { plural } from '../../harness/record/facts/words.js';
+import { BLAMES } from '../../harness/record/schemas/blame.js';
+import type { BlameName } from '../../harness/vocabulary/verdict.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import type { ExitStatus } from '../judge/series-summary.js';
 import { identityOf } from '../run/known.js';
@@ -17,6 +19,8 @@ export interface HuntCampaignSummary {
   findings: {
     state: 'new' | 'known';
     fails: boolean;
+    /** It may be the lock's mistake, which would fail it. */
+    open?: true;
     lock: string;
     topology: string;
     fingerprint: string;
@@ -65,6 +69,7 @@ export function summariseHunts(
     return {
       state: isKnown.has(identity) ? ('known' as const) : ('new' as const),
       fails: told.some(({ fails }) => fails),
+      ...(told.some(({ open }) => open) && { open: true as const }),
       ...{ lock, topology, fingerprint },
       sentence: told[0]!.sentence,
       schedules: seen.length,
@@ -74,16 +79,19 @@ export function summariseHunts(
       replay: replayOf(slug),
     };
   });
-  const rank = ({ state, fails }: (typeof findings)[number]) => (state === 'new' ? 0 : 2) + (fails ? 0 : 1);
+  const rank = ({ state, fails, fingerprint }: (typeof findings)[number]) =>
+    (state === 'new' ? 0 : 20) + (fails ? 0 : 10) + BLAMES.indexOf(fingerprint.split('/')[0] as BlameName);
   findings.sort((a, b) => rank(a) - rank(b) || a.first - b.first || (a.fingerprint < b.fingerprint ? -1 : 1));
-  const failing = findings.filter(({ fails, state }) => fails && !(knownOk && state === 'known'));
+  const counting = findings.filter(({ state }) => !(knownOk && state === 'known'));
+  const failing = counting.filter(({ fails }) => fails);
+  const isOpen = counting.some(({ open }) => open);
   const struck = played.reduce((sum, { struckHolds }) => sum + struckHolds, 0);
   const isMissing = planned !== undefined && played.length < planned;
   const isWeak = struck < ENOUGH_STRUCK_HOLDS || played.some(({ verdict }) => verdict === 'endless');
   const count = (state: 'new' | 'known') => findings.filter((one) => one.state === state).length;
   return {
     version: 1,
-    exitStatus: failing.length > 0 ? 1 : isMissing || isWeak ? 2 : 0,
+    exitStatus: failing.length > 0 ? 1 : isMissing || isWeak || isOpen ? 2 : 0,
     headline: [
       `${planned === undefined ? plural(played.length, 'schedule') : `${played.length} of ${plural(planned, 'schedule')}`} played in virtual time`,
       plural(count('new'), 'new finding'),

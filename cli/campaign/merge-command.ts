@@ -28,13 +28,16 @@ export function addMergeFlags(command: Command): Command {
   return command;
 }
 
+const NO_PART = "nothing to merge: neither a campaign's folder nor one of a series, scenarios, a matrix or a self-test";
+
 /** Prints what they came to together, and gives the exit status. */
 export function mergeCommand(folders: readonly string[], { out, knownOk }: MergeFlags, cwd: string): number {
   const isPart = (folder: string) => isCampaign(folder) || partsKind(folder) !== undefined;
   const places = [...new Set(folders.flatMap((folder) => partsIn(resolve(cwd, folder), isPart)))];
   const target = resolve(cwd, out);
   if (existsSync(target)) throw new UsageError(`--out ${out}: it is there already`);
-  if (!isPart(places[0]!)) readCampaign(places[0]!);
+  const odd = places.find((place) => !isPart(place));
+  if (odd !== undefined) throw new UsageError(`${odd}: ${existsSync(odd) ? NO_PART : 'there is no such folder'}`);
   // Before anything is written: parts that do not belong together leave nothing.
   const campaigns = isCampaign(places[0]!)
     ? places.map((folder) => ({ folder, campaign: partIn(folder, places[0]!) }))

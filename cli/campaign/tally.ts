@@ -1,7 +1,9 @@
 /** What a campaign's finished runs say together. Pure: the same runs give the same, in whatever order and from however many machines. */
 import { strengthOf } from '../../checkers/index.js';
 import { plural } from '../../harness/record/facts/words.js';
+import { BLAMES } from '../../harness/record/schemas/blame.js';
 import type { LeastHolds } from '../../harness/vocabulary/run.js';
+import type { BlameName } from '../../harness/vocabulary/verdict.js';
 import type { Sheet, SheetCell } from '../../reports/index.js';
 import { type ExitStatus, exitStatusOf } from '../judge/series-summary.js';
 import { identityOf, type KnownFinding } from '../run/known.js';
@@ -65,8 +67,6 @@ interface Coverage {
   /** Set where the runs that can tell have fewer holds than were asked for: how many of how many. */
   tooFew?: string;
 }
-
-const GRAVITY = ['lock', 'unexplained', 'deployment', 'lease'];
 
 export function summariseCampaign(tally: Tally): CampaignSummary {
   const runs = [...tally.runs].sort(byBeginning);
@@ -148,20 +148,20 @@ function findingsIn(ran: readonly Ran[], known: ReadonlySet<string>): TalliedFin
     }
   }
   const rank = ({ state, fails, fingerprint }: TalliedFinding) =>
-    (state === 'new' ? 0 : 20) + (fails ? 0 : 10) + GRAVITY.indexOf(fingerprint.split('/')[0]!);
+    (state === 'new' ? 0 : 20) + (fails ? 0 : 10) + BLAMES.indexOf(fingerprint.split('/')[0] as BlameName);
   return [...all.values()].sort((a, b) => rank(a) - rank(b) || (identityOf(a) < identityOf(b) ? -1 : 1));
 }
 
-/** A violated run counts as none where all that fails it is known, and known is allowed. */
+/** A violated run counts as what it is without what fails it where all of that is known, and known is allowed. */
 function statusOf(
-  { exitStatus, found }: FinishedRun,
+  { exitStatus, found, open }: FinishedRun,
   { lock, topology }: Pick<GridCell, 'lock' | 'topology'>,
   known: ReadonlySet<string>,
   knownOk: boolean,
 ): ExitStatus {
   const failing = found.filter(({ fails }) => fails);
   const isKnown = failing.every(({ fingerprint }) => known.has(identityOf({ lock, topology, fingerprint })));
-  return exitStatus === 1 && knownOk && failing.length > 0 && isKnown ? 0 : exitStatus;
+  return exitStatus === 1 && knownOk && failing.length > 0 && isKnown ? (open ? 2 : 0) : exitStatus;
 }
 
 function triedAgain({ known, tries }: TriedAgain): CampaignSummary['known'][number] {

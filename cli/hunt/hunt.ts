@@ -4,6 +4,8 @@
  */
 
 import fc from 'fast-check';
+import { BLAMES } from '../../harness/record/schemas/blame.js';
+import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import { createRandom } from '../../harness/runtimes/random.js';
 import type { RunConfig } from '../../harness/vocabulary/run.js';
 import { mayBeLeftOut, type PlanTopology, searchArbitrary, searchedAs } from '../../nemesis/index.js';
@@ -233,13 +235,16 @@ export function playInWorld(
   });
 }
 
-/** The lock's own mistakes first, each fingerprint once. */
+/** In the order of telling: by whom it blames, then by class; each fingerprint once. */
 function freshIn({ found }: ScheduleResult, known: ReadonlySet<string>): Discovery[] {
   const fresh = new Map(found.map((one) => [fingerprintOf(one), one]));
   return [...fresh]
     .filter(([fingerprint]) => !known.has(fingerprint))
     .map(([, one]) => one)
-    .sort((a, b) => Number(b.blame === 'lock') - Number(a.blame === 'lock'));
+    .sort(
+      (a, b) =>
+        BLAMES.indexOf(a.blame) - BLAMES.indexOf(b.blame) || CLASSES.indexOf(a.class) - CLASSES.indexOf(b.class),
+    );
 }
 
 function add(totals: HuntTotals, { verdict, virtualMs, holds, struckHolds }: ScheduleResult): void {

@@ -187,8 +187,6 @@ ${SETTINGS};
 test('my lock gives back only what is its own', { timeout: 300_000 }, async ({ signal }) => {
   const lock = new URL('./${lock}', import.meta.url);
   const result = await torture({ ...late, lock, signal });
-  const mistakes = result.violations.filter(({ blame }) => blame?.on !== 'deployment' && blame?.on !== 'lease');
-  assert.equal(mistakes.length, 0, story(result));
-  assert.notEqual(result.verdict, 'unknown', story(result));
+  assert.equal(result.ownMistakes, 'none', story(result));
 });
 `;

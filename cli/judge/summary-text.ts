@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { className } from '../../harness/record/facts/classes.js';
 import { plural } from '../../harness/record/facts/words.js';
+import { BLAMES } from '../../harness/record/schemas/blame.js';
 import { visible } from '../../harness/record/schemas/foreign-text.js';
 import { CLASSES } from '../../harness/record/schemas/violation-class.js';
 import type { ViolationClass } from '../../harness/vocabulary/verdict.js';
@@ -162,13 +163,19 @@ function causesCell(row: SeriesRow): string {
   return [...new Set(classesOf(row).flatMap(({ causes }) => causes))].join(', ');
 }
 
-/** What a run found, gravest class first. */
+/** What a run found: first the classes of the lock's own mistakes, then of what others did; of these the gravest first. */
 function classesOf({ found, findings }: SeriesRow): { name: ViolationClass; times: number; causes: string[] }[] {
-  return CLASSES.filter((name) => (found[name] ?? 0) > 0).map((name) => ({
-    name,
-    times: found[name]!,
-    causes: findings.filter((finding) => finding.class === name).map(({ cause }) => cause),
-  }));
+  const blame = ({ blame: on }: Pick<SeriesRow['findings'][number], 'blame'>) => BLAMES.indexOf(on);
+  const told = [...findings].sort((a, b) => blame(a) - blame(b));
+  // Of what is counted only, nothing is known of whose it is.
+  const first = (name: ViolationClass) => blame(told.find((one) => one.class === name) ?? { blame: 'unexplained' });
+  return CLASSES.filter((name) => (found[name] ?? 0) > 0)
+    .sort((a, b) => first(a) - first(b))
+    .map((name) => ({
+      name,
+      times: found[name]!,
+      causes: [...new Set(told.filter((finding) => finding.class === name).map(({ cause }) => cause))],
+    }));
 }
 
 export function markdownCell(text: string): string {

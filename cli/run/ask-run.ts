@@ -115,12 +115,16 @@ function topologyOptions(flags: RunFlags): TopologyOptions {
   return { nodes, persistence, minReplicasToWrite, ...(maxmemoryPolicy && { maxmemoryPolicy }), redisConf };
 }
 
+/** Throws one line where a run would be too short for its warm-up and a fault. */
+export function mustHaveTime(timeLimitMs: number): void {
+  if (timeLimitMs >= LEAST_TIME_LIMIT_MS) return;
+  throw new UsageError(
+    `--time-limit must be at least ${LEAST_TIME_LIMIT_MS} ms: ${WARM_UP_MS} ms of it are a clean warm-up`,
+  );
+}
+
 function checkFlags(flags: RunFlags, kind: TopologyKind): void {
-  if (flags.timeLimit < LEAST_TIME_LIMIT_MS) {
-    throw new UsageError(
-      `--time-limit must be at least ${LEAST_TIME_LIMIT_MS} ms: ${WARM_UP_MS} ms of it are a clean warm-up`,
-    );
-  }
+  mustHaveTime(flags.timeLimit);
   if (flags.plan !== undefined && flags.nemesis !== 'default') {
     throw new UsageError('--plan already says which faults strike; leave out --nemesis');
   }

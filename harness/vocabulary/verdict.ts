@@ -202,10 +202,17 @@ export interface Results {
   /** Why unknown, what weakens the verdict, what was left out. */
   reasons: string[];
   /**
-   * In the order in which they are reported and numbered (`facts/classes.ts`): the lock's own mistakes first, of these the
-   * gravest, one of each kind and cause.
+   * In the order in which they are reported and numbered (`facts/classes.ts`): what fails the run first, of that the lock's own
+   * mistakes, of these one of each kind and cause, the gravest first.
    */
   violations: Violation[];
+  /**
+   * Whether anything is the lock's own mistake, whatever fails the run; `unknown`: it cannot be told. What `--fail-on lock` decides
+   * by. Absent in results of earlier versions.
+   */
+  ownMistakes?: 'found' | 'none' | 'unknown';
+  /** What cannot be told of what may fail the run: where nothing fails it, it is unknown for these. Absent: nothing. */
+  open?: string[];
   checkers: CheckerResult[];
   /** Violations by class, all of them, failing or not. */
   found: Partial<Record<ViolationClass, number>>;
@@ -242,6 +249,8 @@ export interface JsonSummary {
     blame: Blame | null;
     known: NonNullable<Violation['known']> | null;
   }[];
+  /** Whether anything is the lock's own mistake, whatever fails the run; `unknown`: it cannot be told. */
+  ownMistakes: 'found' | 'none' | 'unknown';
   checkers: Record<string, 'valid' | 'invalid' | 'unknown'>;
   stats: Record<string, number>;
   /** The run's own. */

@@ -169,8 +169,18 @@ export const resultsSchema = describes<Results>()(
       violations: z
         .array(violation)
         .describe(
-          "The lock's own mistakes first, then the unexplained, the deployment's and the lease's. Of many the first of each class; `found` counts all.",
+          "What fails the run, then what may, then the rest; of each the lock's own mistakes first, then the unexplained, the deployment's and the lease's. Of many the first of each class; `found` counts all.",
         ),
+      ownMistakes: z
+        .enum(['found', 'none', 'unknown'])
+        .describe(
+          "Whether anything is the lock's own mistake, whatever fails the run; unknown: it cannot be told. Earlier versions do not have it.",
+        )
+        .optional(),
+      open: z
+        .array(z.string())
+        .describe('What cannot be told of what may fail the run: where nothing fails it, it is unknown for these.')
+        .optional(),
       checkers: z.array(checker),
       found: foundSchema,
       readings: z

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { freshFolder, torture } from '../../support/torture.js';
+import { freshFolder, start, torture } from '../../support/torture.js';
 import { tortureHere } from '../../support/torture-here.js';
 
 const folder = freshFolder();
@@ -89,6 +89,28 @@ const BAD: [what: string, args: () => string[], says: RegExp][] = [
   ['a redis that is none', () => ['--redis', '/bin/true'], /\/bin\/true/],
 ];
 
+/** The same of other commands. */
+const OF_OTHERS: [what: string, command: string, args: () => string[], says: RegExp][] = [
+  [
+    'a matrix whose runs have no time',
+    'matrix',
+    () => ['--faults', 'client-paused', '--locks', 'set-nx-px', '--time-limit', '1s', '--out', folder],
+    /--time-limit must be at least 2000 ms/,
+  ],
+  [
+    'nothing to merge',
+    'merge',
+    () => ['/nowhere', '--out', join(folder, 'merged')],
+    /\/nowhere: there is no such folder/,
+  ],
+  [
+    'what nobody can merge',
+    'merge',
+    () => [folder, '--out', join(folder, 'merged')],
+    /nothing to merge: neither a campaign's folder nor one of a series, scenarios, a matrix or a self-test/,
+  ],
+];
+
 /** As a user starts it: of each kind of mistake one, and what would end the test's own process. */
 const AS_A_PROCESS = [
   'an unknown flag',
@@ -117,6 +139,11 @@ describe('bad input', () => {
 
   test.each(BAD.filter(([what]) => !AS_A_PROCESS.includes(what)))('%s', async (_, args, says) => {
     expectOneLine(await tortureHere(args()), says);
+  });
+
+  test.each(OF_OTHERS)('%s', async (_, name, args, says) => {
+    const { ended, errors } = start(args(), { command: name });
+    expectOneLine({ status: (await ended).code, errors: errors() }, says);
   });
 
   test('every kind that is tried as a process is there', () => {

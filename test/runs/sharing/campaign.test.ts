@@ -96,7 +96,7 @@ test('merging what is no campaign: one line with the remedy, exit status 3, and 
   const merging = command('merge', [freshFolder(), '--out', out]);
   expect((await merging.ended).code).toBe(3);
   expect(merging.errors().trim()).toMatch(
-    /^lock-torture: \S+ is no campaign's folder \(it has no campaign\.json\): name /,
+    /^lock-torture: \S+: nothing to merge: neither a campaign's folder nor one of a series, /,
   );
   expect(existsSync(out)).toBe(false);
 });

@@ -118,7 +118,9 @@ describe('the lock held', () => {
         .configured({ failOn: ['exclusion'] }),
     );
     expect(result).toMatchObject({ verdict: 'held', exitStatus: 0, found: { stale: 1 } });
-    expect(result.headline).toBe('Nothing that fails this run was found in 14 holds; but 1 stale holder.');
+    expect(result.headline).toBe(
+      "Nothing that fails this run was found in 14 holds; but 1 stale holder (the lease's).",
+    );
     expect(result.strength).toBeUndefined();
     expect(result.violations).toHaveLength(1);
   });
@@ -271,6 +273,40 @@ describe("the lock's own mistakes", () => {
     expect(found([], { failOn: LOCK_FAILS, unknown: true })).toMatchObject({ verdict: 'unknown', exitStatus: 2 });
   });
 
+  it('cannot be told where more may be hidden beside what does not fail the run', () => {
+    const beside = (one: Violation, failOn: RunConfig['failOn'], why = ['a second one may be']) =>
+      found([one], { failOn, open: ['exclusion'], notes: why });
+    expect(beside(deployment, LOCK_FAILS)).toMatchObject({
+      verdict: 'unknown',
+      exitStatus: 2,
+      headline: 'Cannot tell: a second one may be.',
+    });
+    expect(beside(deployment, LOCK_FAILS, []).verdict).toBe('unknown');
+    expect(beside(lease, ['exclusion']).verdict).toBe('unknown');
+    expect(beside(lease, ['harm']).verdict).toBe('held');
+    expect(beside(own, LOCK_FAILS).verdict).toBe('violated');
+  });
+
+  it.each([
+    ['found', [own, unexplained], {}],
+    ['unknown', [unexplained, deployment], {}],
+    ['none', [deployment, lease], {}],
+    ['none', [], {}],
+    ['unknown', [lease], { counted: { stale: 2 } }],
+    ['unknown', [lease], { open: ['stale'] }],
+    ['unknown', [], { unknown: true }],
+    ['found', [own], { failOn: ['stale'] }],
+  ] as const)('are told apart whatever fails the run: %s', (ownMistakes, violations, more) => {
+    expect(found(violations, more as Findings).ownMistakes).toBe(ownMistakes);
+  });
+
+  it('are told with what else is open where something fails the run', () => {
+    expect(found([own], { open: ['exclusion'], notes: ['a second one may be'] }).open).toEqual(['a second one may be']);
+    expect(found([own], { open: ['exclusion'] }).open).toHaveLength(1);
+    expect(found([own], { open: ['exclusion'] }).reasons).toEqual([]);
+    expect(found([own]).open).toBeUndefined();
+  });
+
   it.each([
     [['lock', 'stale'], [lease], 1],
     [['lock', 'stale'], [own], 1],
@@ -295,7 +331,9 @@ describe("the lock's own mistakes", () => {
       const allowed = found([own, unexplained], { known: known(true) });
       expect(allowed).toMatchObject({ verdict: 'held', exitStatus: 0 });
       expect(allowed.violations.map((one) => one.known)).toEqual(['allowed', 'allowed']);
-      expect(allowed.headline).toBe('Nothing that fails this run was found in 0 holds; but 2 overlaps of two holders.');
+      expect(allowed.headline).toBe(
+        "Nothing that fails this run was found in 0 holds; but 1 overlap of two holders (the lock's mistake) and 1 overlap of two holders (unexplained).",
+      );
     });
 
     it('hide nothing else: of another cause, class or blame, or counted only', () => {
@@ -320,7 +358,7 @@ describe("the lock's own mistakes", () => {
   /** What comes of these findings, of a checker that is only here. */
   function found(
     violations: readonly Violation[],
-    { failOn = ALL_CLASSES, counted, unknown = false, known }: Findings = {},
+    { failOn = ALL_CLASSES, counted, unknown = false, known, open, notes = [] }: Findings = {},
   ): Results {
     const property = (name: ViolationClass) => ({
       class: name,
@@ -335,7 +373,8 @@ describe("the lock's own mistakes", () => {
       judges: { models: 'all', plays: true },
       check: () => ({
         verdict: unknown ? 'unknown' : violations.length > 0 ? 'invalid' : 'valid',
-        notes: unknown ? ['it is not known'] : [],
+        notes: unknown ? ['it is not known'] : [...notes],
+        ...(open && { open: [...open] }),
         violations: [...violations],
         ...(counted && { found: counted }),
         stats: {},
@@ -356,6 +395,8 @@ interface Findings {
   counted?: Results['found'];
   unknown?: boolean;
   known?: RunConfig['known'];
+  open?: readonly ViolationClass[];
+  notes?: readonly string[];
 }
 
 const ALL_CLASSES: RunConfig['failOn'] = ['exclusion', 'stale', 'harm', 'liveness'];

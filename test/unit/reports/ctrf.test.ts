@@ -22,9 +22,9 @@ describe('ctrf', () => {
       ['mutual-exclusion', 'failed', 'violated'],
       ['vacuity', 'passed', 'passed'],
       ['liveness', 'passed', 'passed'],
-      ['verdict', 'passed', 'passed'],
+      ['verdict', 'failed', 'violated'],
     ]);
-    expect(summary).toMatchObject({ tests: 4, passed: 3, failed: 1, skipped: 0, other: 0 });
+    expect(summary).toMatchObject({ tests: 4, passed: 2, failed: 2, skipped: 0, other: 0 });
     expect(summary.stop - summary.start).toBe(tests.at(-1).duration);
     expect(tests[0].message).toMatch(/^exclusion broken, the deployment's: c2/);
     expect(tests[0].trace).toContain('Reproduce: npm run torture -- --topology sentinel --seed 42');

@@ -33,10 +33,10 @@ describe('junit', () => {
       ['mutual-exclusion', 'failure', 'failure', 'failure'],
       ['vacuity'],
       ['liveness'],
-      ['verdict'],
+      ['verdict', 'failure'],
     ]);
     expect(xml).toContain(
-      '<testsuite name="lock-torture 20260314-092653-sentinel" tests="4" failures="1" errors="0" skipped="0">',
+      '<testsuite name="lock-torture 20260314-092653-sentinel" tests="4" failures="2" errors="0" skipped="0">',
     );
     expect(xml).toContain('type="exclusion">exclusion broken, the deployment&apos;s: c2');
     expect(xml).toContain('Reproduce: npm run torture -- --topology sentinel --seed 42');
@@ -69,6 +69,31 @@ describe('junit', () => {
 
   it('a violated run is red even where no checker says why', () => {
     expect(cases(junitXml({ ...held, verdict: 'violated', exitStatus: 1 })).at(-1)).toEqual(['verdict', 'failure']);
+  });
+
+  it('tells the gravest mistake first, within a case and among the cases, and cuts off none of the lock', () => {
+    const [first, vacuity, liveness] = results.checkers;
+    const blamed = (on: BlameName, at: number, kind = 'overlap') => {
+      const blame = { on, theory: '' };
+      return { ...first!.violations[0]!, kind, blame, fromNs: at * 1e9, untilNs: (at + 1) * 1e9 };
+    };
+    const many = Array.from({ length: 150 }, (_, n) => blamed('deployment', n));
+    const mixed = { ...first!, violations: [blamed('lease', 1), ...many, blamed('lock', 200)] };
+    const late = { ...liveness!, verdict: 'invalid' as const, violations: [blamed('lock', 300, 'deadlock')] };
+    const xml = junitXml({ ...results, checkers: [{ ...mixed, violations: many }, vacuity!, late] });
+    expect(cases(xml).map(([name]) => name)).toEqual(['liveness', 'mutual-exclusion', 'vacuity', 'verdict']);
+    const [told] = junitXml({ ...results, checkers: [mixed] }).match(/<failure [^>]*>/)!;
+    expect(told).toContain('the lock&apos;s mistake');
+  });
+
+  it('what is counted only may be known: an error where what is known does not fail the run', () => {
+    const [first, ...others] = results.checkers;
+    const violations = first!.violations.map((one) => ({ ...one, known: 'allowed' as const }));
+    const checkers = [{ ...first!, violations, found: { exclusion: 50, stale: 1 } }, ...others];
+    const xml = junitXml({ ...results, verdict: 'unknown', exitStatus: 2, violations, checkers });
+    expect(cases(xml)[0]).toEqual(['mutual-exclusion', 'error']);
+    expect(xml).toContain('48 findings more than are explained one by one');
+    expect(xml).toContain('allowed, does not fail this run: exclusion broken');
   });
 
   it('prints what was allowed without failing', () => {

@@ -38,6 +38,13 @@ it('rejects a try that was refused although only one of two permits can have bee
   );
 });
 
+it('says that more may be lost where another semaphore was not tried', () => {
+  const story = [...died, recovered(5), acquire('c2', 1, { at: 8 }), refused('c3', 1, 9)];
+  expect(judged(story).open).toBeUndefined();
+  const other = [acquire('c4', 1, { at: 1, key: 'lock:1' }), release('c4', 2, { at: 2, hold: 1, key: 'lock:1' })];
+  expect(judged([...other, ...story])).toMatchObject({ verdict: 'invalid', open: ['liveness'] });
+});
+
 it('rejects the same of a lock whose permits nothing ends: that is how they are lost', () => {
   const up = clientUpWithoutLeases('c1');
   const told = [up, ...died, recovered(5), acquire('c2', 1, { at: 8 }), refused('c3', 1, 9)];

@@ -95,6 +95,13 @@ it("holds a client without stamps to the harness's, which lie further apart", ()
   expect(grants(false).verdict).toBe('valid');
 });
 
+it('says that more may be wrong where not every grant had a token, though one had none higher', () => {
+  const falls = [acquire('c1', 1, { at: 1, token: 7 }), acquire('c2', 1, { at: 3, token: 5 })];
+  expect(judged(...falls)).toMatchObject({ verdict: 'invalid' });
+  expect(judged(...falls).open).toBeUndefined();
+  expect(judged(...falls, acquire('c3', 1, { at: 5 })).open).toEqual(['harm']);
+});
+
 it('cannot tell where a fenced lock gave no tokens, or not with every grant', () => {
   expect(judged(acquire('c1', 1, { at: 1 }), acquire('c2', 1, { at: 3 }))).toMatchObject({
     verdict: 'unknown',

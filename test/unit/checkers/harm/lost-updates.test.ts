@@ -158,6 +158,15 @@ it('cannot tell whether the last update stands after a write that may have burie
   expect(story(look('c3', 6, 1, 1))).toMatchObject({ verdict: 'valid', notes: [] });
 });
 
+it('says that more may be lost where one of two keys cannot be told', () => {
+  const lost = [turn('c1', 1, START, 2, 'ok', 9), turn('c2', 7, START, 1)];
+  expect(judged(lost)).toMatchObject({ verdict: 'invalid' });
+  expect(judged(lost).open).toBeUndefined();
+  const unseen = write('c3', 3, { at: 12, hold: 1, key: 'lock:1', value: 1, version: 1 });
+  const told = [...acquire('c3', 1, { at: 11, key: 'lock:1' }), ...unseen];
+  expect(judged([...lost, told])).toMatchObject({ verdict: 'invalid', open: ['harm'] });
+});
+
 it('cannot tell for what is no counter, for a resource that contradicts itself, and for no accesses at all', () => {
   const notOneMore = [
     ...acquire('c1', 1, { at: 1 }),

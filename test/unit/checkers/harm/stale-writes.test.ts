@@ -303,7 +303,11 @@ it('cannot tell where nothing was written, where holders share, and where the re
   });
   // What time proves stands all the same, whatever the versions say.
   const late = write('c1', 3, { at: 9, hold: 1, value: 0, version: 0 });
-  expect(judged([...forgetful, late])).toMatchObject({ verdict: 'invalid', stats: { staleWrites: 1 } });
+  expect(judged([...forgetful, late])).toMatchObject({
+    verdict: 'invalid',
+    open: ['harm'],
+    stats: { staleWrites: 1 },
+  });
 });
 
 it('cannot tell where a stalled harness may have made the holder stale', () => {

@@ -109,6 +109,9 @@ it('cannot tell where the run ended before the probe, or before all of it', () =
     verdict: 'unknown',
     notes: [expect.stringMatching(/ended before lock:1 could be tried/)],
   });
+  // A deadlock of another key is found all the same, and the rest is open.
+  const dead = new Story().recovered(5).probe(12, false).grant('c1', 1, { key: 'lock:1' }).release('c1', 2);
+  expect(judged(dead)).toMatchObject({ verdict: 'invalid', open: ['liveness'] });
 });
 
 it('a lock that could not be acquired is no deadlock where the deployment was not as configured', () => {

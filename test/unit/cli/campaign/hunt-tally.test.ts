@@ -46,6 +46,37 @@ it('tells each thing once a lock, with the first that found it; known ones are a
   expect(summariseHunts({ cells, known }, all, 4, true).exitStatus).toBe(2);
 });
 
+it("tells the lock's mistakes first, and cannot tell where what may be one is unexplained", () => {
+  const all = [0, 1, 2, 3, 4, 5].map((job) => played(job));
+  const with_ = (job: number, ...found: PlayedSchedule['found']) => ({ ...all[job]!, found });
+  const lease = { fingerprint: 'lease/stale/overlap/client-paused', sentence: '', fails: false };
+  const open = {
+    fingerprint: 'unexplained/stale/overlap/unexplained',
+    sentence: '',
+    fails: false,
+    open: true as const,
+  };
+  const own = { fingerprint: LOST, sentence: '', fails: true };
+  const order = summariseHunts(asked, [with_(0, lease), with_(1, { ...lease, fails: true }), with_(2, own)], 3, false);
+  expect(order.findings.map(({ fingerprint }) => fingerprint.split('/')[0])).toEqual(['lock', 'lease', 'lease']);
+  const allowed = [with_(0, lease), ...all.slice(1)];
+  expect(summariseHunts(asked, allowed, 6, false).exitStatus).toBe(0);
+  expect(summariseHunts(asked, [...allowed.slice(0, 5), with_(5, open)], 6, false).exitStatus).toBe(2);
+  const known = cells.map(({ lock, topology }) => ({
+    ...{
+      version: 1 as const,
+      lock,
+      topology,
+      fingerprint: open.fingerprint,
+      sentence: '',
+      argv: [],
+      seed: 1,
+      faults: 1,
+    },
+  }));
+  expect(summariseHunts({ cells, known }, [...allowed.slice(0, 5), with_(5, open)], 6, true).exitStatus).toBe(0);
+});
+
 it('has another digest where one schedule was played otherwise', () => {
   const [one, other] = [[played(0)], [played(0, { digest: 'x' })]].map((all) => summariseHunts(asked, all, 1, false));
   expect(one!.digest).not.toBe(other!.digest);

@@ -103,6 +103,14 @@ it('says of what is known whether it is still there, and lets it pass only where
   expect(text).toBe('not seen: 0 of 3 tries violated; at most 63 % at 95 %');
 });
 
+it('cannot tell of a run that only what is known fails, where it left something open', () => {
+  const again = (open: boolean) =>
+    summariseCampaign(
+      tally([{ ...violated(1, 1), ...(open && { open }) }], { known: [{ known, tries: [] }], knownOk: true }),
+    );
+  expect([again(false).exitStatus, again(true).exitStatus]).toEqual([0, 2]);
+});
+
 it('cannot tell of a cell with fewer holds than asked for, over the runs that can tell, unless something is found in it', () => {
   const atLeast = { holds: 100, struckHolds: 30 };
   const runs = [run(1), run(2), run(3, { cell: 1, struckHolds: 0 }), run(4, { cell: 1, struckHolds: 0 })];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Corpus } from '../../../../cli/hunt/corpus.js';
 import { type HuntOptions, hunt } from '../../../../cli/hunt/hunt.js';
 import type { HuntSchedule } from '../../../../cli/hunt/hunt-schedule.js';
-import type { ScheduleResult } from '../../../../cli/hunt/schedule.js';
+import type { Discovery, ScheduleResult } from '../../../../cli/hunt/schedule.js';
 import type { WorldProcess } from '../../../../cli/hunt/world-process.js';
 import { createRandom } from '../../../../harness/runtimes/random.js';
 import type { Plan } from '../../../../harness/vocabulary/faults.js';
@@ -21,18 +21,23 @@ const topology = {
 const END_MS = 3_000;
 
 /** `show`: the orders of commands that a plan shows. */
-function world(show: (plan: Plan) => string[], afterMs = () => 0): WorldProcess {
+function world(show: (plan: Plan) => string[], afterMs = () => 0, found: readonly Discovery[] = []): WorldProcess {
   const play = async (config: RunConfig, plan: Plan): Promise<ScheduleResult> => {
     const ms = afterMs();
     if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
     const shown = show(plan);
     const digest = JSON.stringify([config.seed, plan.steps]);
-    return { digest, virtualMs: 1, verdict: 'held', found: [], holds: 1, struckHolds: 0, shown, reasons: [] };
+    return { digest, virtualMs: 1, verdict: 'held', found: [...found], holds: 1, struckHolds: 0, shown, reasons: [] };
   };
   return { play } as unknown as WorldProcess;
 }
 
-async function played(worlds: readonly WorldProcess[], runs: number, isStopped = () => false) {
+async function played(
+  worlds: readonly WorldProcess[],
+  runs: number,
+  isStopped = () => false,
+  onFinding: HuntOptions['onFinding'] = async () => {},
+) {
   const all: { schedule: HuntSchedule; digest: string }[] = [];
   const options: HuntOptions = {
     worlds,
@@ -46,7 +51,7 @@ async function played(worlds: readonly WorldProcess[], runs: number, isStopped =
     goesOn: () => true,
     isStopped,
     onSchedule: (schedule, { digest }) => all.push({ schedule, digest }),
-    onFinding: async () => {},
+    onFinding,
     onEndless: () => {},
   };
   await hunt(options);
@@ -90,6 +95,32 @@ test('once it is stopped no schedule is begun, and those that were played count'
   const all = await played([world(showsDepth, counting)], 64, () => begun >= 20);
   expect(begun).toBe(20);
   expect(all.map(({ schedule }) => schedule.number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+});
+
+test("of what one schedule finds the lock's mistakes are told first, then unexplained, deployment and lease, each by class", async () => {
+  const what = (blame: Discovery['blame'], of: Discovery['class']): Discovery => ({
+    ...{ checker: 'any', class: of, kind: 'some', cause: 'some', blame, sentence: '', proof: '' },
+  });
+  const found = [
+    what('lease', 'stale'),
+    what('deployment', 'exclusion'),
+    what('unexplained', 'liveness'),
+    what('unexplained', 'exclusion'),
+    what('lock', 'liveness'),
+    what('lock', 'harm'),
+  ];
+  const told: string[] = [];
+  await played([world(() => [], undefined, found)], 1, undefined, async ({ found: one }) => {
+    told.push(`${one.blame} ${one.class}`);
+  });
+  expect(told).toEqual([
+    'lock harm',
+    'lock liveness',
+    'unexplained exclusion',
+    'unexplained liveness',
+    'deployment exclusion',
+    'lease stale',
+  ]);
 });
 
 test('where nothing new is shown, all are drawn', async () => {

@@ -59,6 +59,10 @@ test.each([
   expect(readFileSync(join(folder, config), 'utf8')).toContain(`lock: './lock-torture/${lock}'`);
   const testFile = join(folder, 'lock-torture', names.find((name) => /\.(test|torture)\./.test(name))!);
   expect(readFileSync(testFile, 'utf8')).toContain(`'./${lock}'`);
+  // Whatever the runner: what cannot be told passes nothing, nor does what is counted only.
+  expect(readFileSync(testFile, 'utf8')).toMatch(
+    /toHaveNoLockMistakes\(\)|assert\.equal\(result\.ownMistakes, 'none', story\(result\)\)/,
+  );
   expect(said).toContain('npm install --save-dev lock-torture');
   // Every file that a command names was written.
   const [, commands] = /then try: (.*) \(which/.exec(said)!;

@@ -2,11 +2,11 @@
 
 import type { Original } from '../../../../cli/judge/reproduction.js';
 import { type SeriesRow, seriesRowOf } from '../../../../cli/judge/series-summary.js';
-import type { Results, Violation, ViolationClass } from '../../../../harness/vocabulary/verdict.js';
+import type { BlameName, Results, Violation, ViolationClass } from '../../../../harness/vocabulary/verdict.js';
 
-/** `exclusion failover-lost-write`: a violation of that class and cause. */
+/** `exclusion failover-lost-write lock`: a violation of that class and cause, and whom it blames where that is said. */
 function violation(text: string): Violation {
-  const [name, cause] = text.split(' ');
+  const [name, cause, on] = text.split(' ');
   return {
     class: name as ViolationClass,
     kind: 'overlap',
@@ -17,6 +17,7 @@ function violation(text: string): Violation {
     evidence: [],
     proof: '',
     cause: { name: cause!, sentence: '', chain: [] },
+    ...(on !== undefined && { blame: { on: on as BlameName, theory: '' } }),
   };
 }
 

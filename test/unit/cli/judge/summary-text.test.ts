@@ -14,6 +14,13 @@ describe('a line for each run', () => {
     );
   });
 
+  test("the lock's mistakes before what others did, whatever their classes", () => {
+    const mixed = results(['exclusion evicted deployment', 'exclusion unexplained', 'liveness key-never-expires lock']);
+    expect(rowLine(row(1, mixed), 5)).toBe(
+      'run 1 of 5, seed 40: violated, liveness × 1 (key-never-expires), exclusion × 2 (unexplained, evicted)',
+    );
+  });
+
   test('nothing found, no end in sight, cut short, could not run', () => {
     expect(rowLine(row(1, results([])), undefined)).toBe('run 1, seed 40: held');
     expect(rowLine(row(1, results([], 'unknown'), { cutShort: true }), 2)).toBe(
