@@ -52,6 +52,13 @@ const descriptions: Record<string, Description> = {
       'https://redis.io/docs/latest/commands/wait/',
     ),
   },
+  'failover-lost-renewal': {
+    phrase: 'failover lost the renewal',
+    blame: deployment(
+      'Redis replicates after it has answered, so a failover may lose the renewal that was granted last: WAIT and min-replicas-to-write only make that rarer; a majority of independent nodes, which needs no replication, prevents it.',
+      'https://redis.io/docs/latest/commands/wait/',
+    ),
+  },
   'split-brain': {
     phrase: 'two nodes took themselves for primary',
     blame: deployment(

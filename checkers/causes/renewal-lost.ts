@@ -1,5 +1,5 @@
 /**
- * `failover-lost-write` of a renewal: the node that took over had the grant, and not the time that its client was given since by the
+ * `failover-lost-renewal`: the node that took over had the grant, and not the time that its client was given since by the
  * node that it replaced; so its time was over there, and the next client was granted it.
  *
  * Example: r1 grants c1 a lease of 5 s at 1 s, and is cut off from its replica r2 at 2 s; c1 renews at 3 s, and r1 says yes. r2 is
@@ -35,7 +35,7 @@ export const failoverLostRenewal: Reason = (contest, evidence) => {
   const promoted = evidence.firstSample(to, asReplica[1].atNs, ({ role }) => role === 'primary');
   if (!promoted || promoted[1].atNs > gone.atNs) return undefined;
   return {
-    name: 'failover-lost-write',
+    name: 'failover-lost-renewal',
     sentence: `${to} replaced ${from} as primary without the time that ${from} had given ${client}'s ${key} since: it was over there, and ${to} granted it to ${later.hold.client}.`,
     chain: [
       grantLink(earlier),

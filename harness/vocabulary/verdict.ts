@@ -76,6 +76,7 @@ export interface HoldLedger {
 
 export type CauseName =
   | 'failover-lost-write'
+  | 'failover-lost-renewal'
   | 'node-forgot'
   | 'clock-jumped'
   | 'released-by-other'

@@ -86,6 +86,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
   ],
   deployment: [
     'failover-lost-write',
+    'failover-lost-renewal',
     'split-brain',
     'node-forgot',
     'evicted',

@@ -13,6 +13,7 @@ export const ORACLES = {
     'counter-expired',
     'counter-removed',
     'evicted',
+    'failover-lost-renewal',
     'failover-lost-write',
     'granted-late',
     'lease-too-short',

@@ -72,7 +72,7 @@ describe('a renewal that a failover lost', () => {
   it('is the reason, with the look that shows what the new primary had', () => {
     expect(OVER_MS).toBeLessThan(6_500);
     const { name, sentence, chain } = causeOf(story());
-    expect(name).toBe('failover-lost-write');
+    expect(name).toBe('failover-lost-renewal');
     expect(sentence).toBe(
       "r2 replaced r1 as primary without the time that r1 had given c1's lock:0 since: it was over there, and r2 granted it to c2.",
     );

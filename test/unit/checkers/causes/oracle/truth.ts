@@ -103,7 +103,7 @@ function renewalLost({ client, losses, prolonged }: Attempt, from: Node, to: Nod
     ({ node, by, ns, ttlMs, expiresMs }) =>
       node === from.name && by === client && ns <= takenNs && !came.has(expiresMs) && ns + ttlMs * MS > takenNs,
   );
-  return wouldHaveLasted ? ['failover-lost-write'] : [];
+  return wouldHaveLasted ? ['failover-lost-renewal'] : [];
 }
 
 /** Why a node lacked at an instant what another one had made before: which of the two had been promoted later. */
