@@ -8,6 +8,8 @@ const real = {
   testTimeout: isDeep ? 7_200_000 : 300_000,
   hookTimeout: 300_000,
 };
+/** What is compiled is loaded as it is. */
+const compiledAsItIs = { server: { deps: { external: [/\/dist\//] } } };
 // One file at a time, because two runs on two cores would disturb each other's timing.
 const serial = { ...real, fileParallelism: false };
 
@@ -36,8 +38,7 @@ export default defineConfig({
           name: 'redis',
           include: ['test/redis/**/*.test.ts'],
           maxWorkers: 4,
-          // What is compiled is loaded as it is.
-          server: { deps: { external: [/\/dist\//] } },
+          ...compiledAsItIs,
           sequence: { groupOrder: 1 },
         },
       },
@@ -56,6 +57,7 @@ export default defineConfig({
           name: 'sharing',
           include: ['test/runs/sharing/*.test.ts'],
           maxWorkers: 3,
+          ...compiledAsItIs,
           sequence: { groupOrder: 5 },
         },
       },

@@ -247,11 +247,7 @@ describe('servers that do not stay', () => {
     return run.errors.trim();
   };
 
-  test("a directive that Redis refuses: Redis's own message, in one line", async () => {
-    const run = await torture([...BUSY, '--redis-conf', 'frobnicate=1']);
-    expect(oneLine(run)).toMatch(/^lock-torture: r1: .*exit status 1.*frobnicate.*Bad directive.*logs\/r1\.log/);
-  });
-
+  // One that Redis does not know: sharing/handshake.test.ts.
   test("a port that is taken: Redis's own message, in one line", async () => {
     // The first process gets the port; no other can be in the node's namespace before its Redis. On the machine itself, where the
     // tool tries what a Redis can do, it must not be begun: it would stay there.

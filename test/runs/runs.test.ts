@@ -3,38 +3,27 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { havePython } from '../support/needs.js';
-import { freshFolder, namedCauses, ROOT, torture } from '../support/torture.js';
+import { freshFolder, namedCauses, ROOT, RUN_FILES, torture } from '../support/torture.js';
 
 const classes = (results: { found: object }) => Object.keys(results.found);
 
+// On single: smoke/held.test.ts.
 describe('no fault, no accusation', () => {
-  test.each([['single'], ['sentinel'], ['redlock'], ['cluster']])('%s with its default lock', async (topology) => {
+  test.each([['sentinel'], ['redlock'], ['cluster']])('%s with its default lock', async (topology) => {
     const run = await torture([
       '--topology',
       topology,
       '--nemesis',
       'none',
       '--time-limit',
-      '8s',
+      '6s',
       '--hold',
       '0.01x..0.05x',
     ]);
     expect(run.output + run.errors).toContain('HELD');
     expect(run.status).toBe(0);
     expect(run.results.violations).toEqual([]);
-    for (const file of [
-      'config.json',
-      'plan.json',
-      'history.jsonl',
-      'observations.jsonl',
-      'results.json',
-      'report.html',
-      'junit.xml',
-      'ctrf.json',
-      'logs/r1.log',
-    ]) {
-      expect(existsSync(join(run.folder, file)), file).toBe(true);
-    }
+    expect(RUN_FILES.filter((file) => !existsSync(join(run.folder, file)))).toEqual([]);
   });
 });
 
@@ -49,18 +38,12 @@ describe('what a fault breaks is found', () => {
   });
 
   test('paused clients: a stale holder and nothing else; --fail-on: known and accepted, it does not fail the run', async () => {
-    const run = await torture([
-      '--topology',
-      'single',
-      '--nemesis',
-      'pause:client',
-      '--lease',
-      '2s',
-      '--seed',
-      '3',
-      '--fail-on',
-      'exclusion,liveness',
-    ]);
+    const plan = join(freshFolder(), 'plan.json');
+    // Each for longer than the lease, which others wait for.
+    const steps = [300, 4_000].map((atMs) => ({ atMs, forMs: 3_000, fault: 'pause', target: 'holder' }));
+    writeFileSync(plan, JSON.stringify({ version: 1, seed: 1, steps }));
+    const flags = ['--plan', plan, '--time-limit', '8s', '--lease', '2s', '--hold', '0.4x..0.7x', '--keys', '2'];
+    const run = await torture(['--topology', 'single', ...flags, '--fail-on', 'exclusion,liveness']);
     expect(classes(run.results)).toEqual(['stale']);
     expect(run.status).toBe(0);
   });
@@ -82,7 +65,7 @@ describe('canaries are caught, their twins are not', () => {
     const broken = await torture(['--lock', `broken/${name}`, '--topology', topology, ...common, ...caught, ...flags]);
     expect(broken.status, broken.output).toBe(1);
     expect(broken.results.found.exclusion).toBeGreaterThan(0);
-    const sound = ['--lock', `broken/${name}-mended`, '--time-limit', '8s'];
+    const sound = ['--lock', `broken/${name}-mended`, '--time-limit', '6s'];
     const mended = await torture([...sound, '--topology', topology, ...common, ...flags]);
     expect(mended.status, mended.output).toBe(0);
     expect(mended.results.found.exclusion ?? 0).toBe(0);

@@ -56,13 +56,14 @@ test('counter: no update is lost under a lock that holds, and some are under one
     'broken/shared-owner',
     '--fail-on',
     'harm',
+    '--stop-at-first',
   ]);
   expectStatus(broken, 1);
   expect(by(broken, 'lost-updates').violations[0]).toMatchObject({ class: 'harm', kind: 'lost-update' });
 });
 
 test('fenced-resource: a resource that trusts takes what a stale holder writes, one that checks does not', async () => {
-  const run = (resource: string) =>
+  const run = (resource: string, ...flags: string[]) =>
     torture([
       ...[
         '--topology',
@@ -76,9 +77,9 @@ test('fenced-resource: a resource that trusts takes what a stale holder writes, 
         '--keys',
         '1',
       ],
-      ...['--careless', '--hold', '0.5x..0.9x', '--plan', pausedHolders(), '--time-limit', '10s'],
+      ...['--careless', '--hold', '0.5x..0.9x', '--plan', pausedHolders(), '--time-limit', '10s', ...flags],
     ]);
-  const trusting = await run('trusting');
+  const trusting = await run('trusting', '--fail-on', 'harm', '--stop-at-first');
   expectStatus(trusting, 1);
   expect(by(trusting, 'stale-writes').violations[0]).toMatchObject({ class: 'harm', cause: { name: 'client-paused' } });
 

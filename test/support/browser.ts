@@ -1,9 +1,7 @@
 /** Pages in a real browser, which is watched: whatever a page logs, throws or asks the network for is noted. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type BrowserContext, chromium as engine, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium as engine, type Page } from 'playwright-core';
+import { afterAll } from 'vitest';
 import { chromium } from './needs.js';
 
 const FLAGS = [
@@ -16,6 +14,9 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
+
+/** For a page that never comes; on a busy machine the first one comes late. */
+const PAGE_WITHIN_MS = 120_000;
 
 export interface Look {
   width?: number;
@@ -30,20 +31,23 @@ export interface Watched extends AsyncDisposable {
   trouble: string[];
 }
 
-/** Opens a file in a browser of its own. */
+/** One for all pages of a file of tests: to start it takes longer than most of them. */
+let browser: Promise<Browser> | undefined;
+afterAll(async () => {
+  const started = browser;
+  browser = undefined;
+  await (await started)?.close();
+});
+
+/** Opens a file in a context of its own, which shares nothing with others. */
 export async function open(file: string, look: Look = {}): Promise<Watched> {
-  const profile = mkdtempSync(join(tmpdir(), 'lock-torture-browser-'));
-  const context = await engine.launchPersistentContext(profile, {
-    executablePath: chromium,
-    args: FLAGS,
+  browser ??= engine.launch({ executablePath: chromium, args: FLAGS });
+  const context = await (await browser).newContext({
     viewport: { width: look.width ?? 1280, height: 900 },
     colorScheme: look.dark ? 'dark' : 'light',
     javaScriptEnabled: look.scripts ?? true,
   });
-  const dispose = async () => {
-    await context.close();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 3 });
-  };
+  const dispose = () => context.close();
   try {
     return { ...(await watched(context, file, look)), [Symbol.asyncDispose]: dispose };
   } catch (error) {
@@ -54,6 +58,7 @@ export async function open(file: string, look: Look = {}): Promise<Watched> {
 
 async function watched(context: BrowserContext, file: string, look: Look): Promise<Pick<Watched, 'page' | 'trouble'>> {
   const page = await context.newPage();
+  page.setDefaultNavigationTimeout(PAGE_WITHIN_MS);
   const url = pathToFileURL(file).href;
   const trouble: string[] = [];
   page.on('console', (message) => {

@@ -1,6 +1,6 @@
 /**
- * Which files of a layer begin first: those that take longest, because one that begins last is waited for while all other
- * workers stand still. Vitest knows what they took only where it ran before; in a fresh clone it goes by their sizes.
+ * Which files of a layer begin first: by and large those that take longest, because one that begins last is waited for while all
+ * other workers stand still. Vitest knows what they took only where it ran before; in a fresh clone it goes by their sizes.
  */
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';

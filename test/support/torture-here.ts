@@ -12,8 +12,8 @@ export interface Said {
   errors: string;
 }
 
-/** `lock-torture run` with these flags, to its end. Not for what ends its process. */
-export async function tortureHere(args: readonly string[]): Promise<Said> {
+/** `lock-torture run`, or another command, with these flags, to its end. Not for what ends its process. */
+export async function tortureHere(args: readonly string[], command: 'run' | 'hunt' = 'run'): Promise<Said> {
   const { main } = (await import(join(ROOT, 'dist/cli/main.js'))) as typeof import('../../cli/main.js');
   const streams = [process.stdout, process.stderr];
   const listening = streams.map((stream) => stream.listeners('error'));
@@ -27,7 +27,8 @@ export async function tortureHere(args: readonly string[]): Promise<Said> {
     }) as typeof stream.write),
   );
   try {
-    const status = await main(['run', '--out', freshFolder(), '--runtime', 'netns', ...args]);
+    const runtime = command === 'run' ? ['--runtime', 'netns'] : [];
+    const status = await main([command, '--out', freshFolder(), ...runtime, ...args]);
     return { status, output: said[0]!, errors: said[1]! };
   } finally {
     for (const spy of spies) spy.mockRestore();

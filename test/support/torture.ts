@@ -13,6 +13,19 @@ const MARK = 'LOCK_TORTURE_TEST_MARK';
 /** A run without faults, of which nothing is to be found. */
 export const QUIET = ['--topology', 'single', '--nemesis', 'none', '--hold', '0.01x..0.05x'];
 
+/** What a run that came to its end leaves in its folder, on whatever topology of Redis. */
+export const RUN_FILES = [
+  'config.json',
+  'plan.json',
+  'history.jsonl',
+  'observations.jsonl',
+  'results.json',
+  'report.html',
+  'junit.xml',
+  'ctrf.json',
+  'logs/r1.log',
+];
+
 export interface Torture {
   child: ChildProcess;
   /** In the environment of every process of this run. */

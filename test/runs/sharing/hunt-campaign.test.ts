@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { endAll, freshFolder, start, type Torture, until } from '../../support/torture.js';
 
-const RUNS = 8;
+const RUNS = 4;
 const KILLS = 3;
 const PARTS = 4;
 
@@ -18,11 +18,15 @@ const command = (name: string, args: readonly string[]) => {
   begun.push(one);
   return one;
 };
+/** Small schedules, which are soon shrunk: what is asked is whether all parts have the same. */
+const SMALL = ['--time-limit', '2s'];
 const campaign = (out: string, ...more: string[]) =>
   command('campaign', [
     ...['--hunt', '--runs', String(RUNS), '--seed', '7', '--locks', 'broken/blind-del,set-nx-px', '--faults', 'pause'],
-    ...['--topologies', 'single', '--no-config', '--jobs', '2', '--out', out, ...more],
+    ...['--topologies', 'single', '--no-config', '--out', out, ...more, '--', ...SMALL],
   ]);
+/** For all but the whole one: each job at once has a world for each cell. */
+const ONE_AT_ONCE = ['--jobs', '1'];
 const folderIn = (out: string) => readdirSync(out).map((name) => join(out, name))[0];
 const linesOf = (folder: string) => {
   const path = join(folder, 'schedules.jsonl');
@@ -33,8 +37,8 @@ const report = (folder: string) =>
 
 test('killed again and again, and in four parts, it comes to the same', { timeout: 1_800_000 }, async () => {
   const [whole, out] = [freshFolder(), freshFolder()];
-  const first = campaign(whole);
-  const killed = campaign(out);
+  const first = campaign(whole, '--jobs', '2');
+  const killed = campaign(out, ...ONE_AT_ONCE);
   const folder = await until(`a campaign: ${killed.errors()}`, () => folderIn(out));
   let running = killed;
   for (let n = 1; n <= KILLS; n++) {
@@ -46,7 +50,7 @@ test('killed again and again, and in four parts, it comes to the same', { timeou
     );
     running.child.kill('SIGKILL');
     await running.ended;
-    running = command('campaign', ['--resume', folder, '--no-config', '--jobs', '2', ...(n % 2 ? ['--json'] : [])]);
+    running = command('campaign', ['--resume', folder, '--no-config', ...ONE_AT_ONCE, ...(n % 2 ? ['--json'] : [])]);
   }
   const { code } = await running.ended;
   expect([0, 1, 2], `${running.output()} ${running.errors()}`).toContain(code);
@@ -55,16 +59,17 @@ test('killed again and again, and in four parts, it comes to the same', { timeou
 
   expect((await first.ended).code, `${first.output()} ${first.errors()}`).toBe(code);
   const made = report(folderIn(whole)!);
-  expect(JSON.parse(made[0]!).headline).toMatch(/^8 of 8 schedules played in virtual time/);
+  expect(JSON.parse(made[0]!).headline).toMatch(/^4 of 4 schedules played in virtual time/);
   expect(report(folder)).toEqual(made);
 
   const parts = Array.from({ length: PARTS }, () => freshFolder());
-  for (const [n, part] of parts.entries()) await campaign(part, '--shard', `${n + 1}/${PARTS}`).ended;
+  for (const [n, part] of parts.entries()) await campaign(part, ...ONE_AT_ONCE, '--shard', `${n + 1}/${PARTS}`).ended;
   const merged = join(freshFolder(), 'merged');
   const merging = command('merge', [...[...parts].reverse(), '--out', merged]);
   expect([(await merging.ended).code, merging.errors()]).toEqual([code, '']);
   expect(report(merged)).toEqual(made);
   // What was found can be played again from there.
-  for (const { replay } of JSON.parse(made[0]!).findings)
-    expect(existsSync(join(merged, replay, 'plan.json'))).toBe(true);
+  const { findings } = JSON.parse(made[0]!);
+  expect(findings.length).toBeGreaterThan(0);
+  for (const { replay } of findings) expect(existsSync(join(merged, replay, 'plan.json'))).toBe(true);
 });

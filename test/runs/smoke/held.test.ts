@@ -1,12 +1,27 @@
 /** A run that holds, what it prints as JSON, and what becomes of its record when that is damaged. */
-import { appendFileSync, cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { type Ended, freshFolder, QUIET, torture } from '../../support/torture.js';
+import { type Ended, freshFolder, QUIET, RUN_FILES, torture } from '../../support/torture.js';
 
 let run: Ended;
 beforeAll(async () => {
   run = await torture(['--json', ...QUIET, '--time-limit', '5s']);
+});
+
+test('no fault, no accusation: it holds, and leaves every file', () => {
+  expect(run.results, run.output + run.errors).toMatchObject({ verdict: 'held', violations: [] });
+  expect(run.status).toBe(0);
+  expect(RUN_FILES.filter((file) => !existsSync(join(run.folder, file)))).toEqual([]);
 });
 
 test('--json: every line is an object, the last one the verdict', () => {

@@ -1,7 +1,7 @@
 /** Locks on MariaDB. */
 import { describe } from 'vitest';
-import { runsOnDatabase } from '../support/database-runs.js';
-import { lacking } from '../support/needs-service.js';
+import { runsOnDatabase } from '../../support/database-runs.js';
+import { lacking } from '../../support/needs-service.js';
 
 const missing = await lacking('mariadb');
 

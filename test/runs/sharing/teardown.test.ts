@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { freshFolder, QUIET, torture } from '../support/torture.js';
+import { freshFolder, QUIET, torture } from '../../support/torture.js';
 
 test('an `ip` that hangs when links are deleted', async () => {
   const tools = freshFolder();

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RedisBinary } from '../../harness/vocabulary/topology.js';
+import type { RedisBinary } from '../../../harness/vocabulary/topology.js';
 
 let folder: string;
 let tools: string;
@@ -36,7 +36,7 @@ beforeAll(async () => {
           (found) => console.log('found ' + JSON.stringify(found)),
           (error) => console.log('error ' + error.message),
         );`,
-      resolveDir: fileURLToPath(new URL('../../harness/machine', import.meta.url)),
+      resolveDir: fileURLToPath(new URL('../../../harness/machine', import.meta.url)),
       loader: 'ts',
     },
     bundle: true,

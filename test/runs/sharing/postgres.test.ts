@@ -1,8 +1,8 @@
 /** Locks on PostgreSQL. */
 import { describe, expect, it } from 'vitest';
-import { runsOnDatabase } from '../support/database-runs.js';
-import { lacking } from '../support/needs-service.js';
-import { torture } from '../support/torture.js';
+import { runsOnDatabase } from '../../support/database-runs.js';
+import { lacking } from '../../support/needs-service.js';
+import { torture } from '../../support/torture.js';
 
 const missing = await lacking('postgres');
 

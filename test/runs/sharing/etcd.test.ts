@@ -1,7 +1,7 @@
 /** Locks on etcd: real members, real leaders killed and cut off; and a lock that is broken, told from one that is not. */
 import { describe, expect, it } from 'vitest';
-import { lacking } from '../support/needs-service.js';
-import { torture } from '../support/torture.js';
+import { lacking } from '../../support/needs-service.js';
+import { torture } from '../../support/torture.js';
 
 const noEtcd = await lacking('etcd');
 
@@ -24,7 +24,8 @@ describe.runIf(noEtcd === undefined)('etcd', () => {
   it('catches a lock that reads and then puts, on one member', async () => {
     const { output, errors, status, results } = await torture([
       ...['--service', 'etcd', '--topology', 'single', '--lock', 'etcd-read-then-put'],
-      ...['--nemesis', 'none', '--time-limit', '5s', '--stop-at-first'],
+      // However long it takes on a busy machine.
+      ...['--nemesis', 'none', '--time-limit', '60s', '--stop-at-first'],
     ]);
     expect(status, `${output}\n${errors}`).toBe(1);
     expect(results.violations[0]).toMatchObject({ class: 'exclusion', cause: { name: 'overwritten' } });
