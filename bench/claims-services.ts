@@ -37,6 +37,20 @@ export const SERVICE_CANARIES: Record<string, { argv: readonly string[]; cause: 
     cause: 'client-cut-off',
     twin: 'etcd-lock-api',
   },
+  'zk-lost-create': {
+    // What was under way is carried out when it goes on, and its clients have given up by then.
+    argv: ['--service', 'zookeeper', '--topology', 'single', '--nemesis', 'pause:primary', '--time-limit', '20s'],
+    cause: 'unexplained',
+    twin: 'zk-lock',
+  },
+  'zk-no-session-check': {
+    argv: [
+      ...['--service', 'zookeeper', '--nemesis', 'partition:client', '--lease', '2s', '--hold', '1.5x..3x'],
+      ...['--time-limit', '20s'],
+    ],
+    cause: 'session-expired',
+    twin: 'zk-lock',
+  },
   'pg-row-read-then-write': {
     argv: ['--service', 'postgres', '--topology', 'single', '--nemesis', 'none', '--time-limit', '8s'],
     cause: 'overwritten',
@@ -62,16 +76,20 @@ export const SERVICE_CANARIES: Record<string, { argv: readonly string[]; cause: 
 
 export const servicesClaims = [
   {
-    cases: ['etcd-lease', 'etcd-lock-api'].map((lock) => ({
-      name: lock,
-      argv: ['--service', 'etcd', '--lock', lock, '--time-limit', '20s', '--nemesis', QUORUM_FAULTS],
+    cases: [
+      ['etcd', 'etcd-lease'],
+      ['etcd', 'etcd-lock-api'],
+      ['zookeeper', 'zk-lock'],
+    ].map(([service, lock]) => ({
+      name: lock!,
+      argv: ['--service', service!, '--lock', lock!, '--time-limit', '20s', '--nemesis', QUORUM_FAULTS],
     })),
     seeds: TEN,
     claims: [
       {
         what: 'a lock by majority is never held twice while leaders die and are cut off, with at least 5 struck holds',
         of: 'runs' as const,
-        least: 20,
+        least: 30,
         says: ({ found, stats }: Results) => (found.exclusion ?? 0) === 0 && (stats.struckHolds ?? 0) >= 5,
       },
     ],

@@ -34,7 +34,7 @@ export async function enqueue(
   access: TopologyAccess,
   session: ZooSession,
   key: string,
-  findsItsOwn: boolean,
+  { findsItsOwn, untilNs }: { findsItsOwn: boolean; untilNs: number },
 ): Promise<Place> {
   const owner = access.ownerValue();
   const parent = keyPath(key);
@@ -50,7 +50,7 @@ export async function enqueue(
         continue;
       }
       if (!(error instanceof ConnectionLossError) || !error.isSent) throw refused('unreachable');
-      if (!(await session.connected(access.options.commandTimeoutMs))) throw error;
+      if (!(await session.connected(untilNs))) throw error;
       const found = findsItsOwn ? await find(session, parent, owner) : undefined;
       if (found) return { ...found, owner, sentNs };
     }
@@ -66,8 +66,8 @@ async function find(session: ZooSession, parent: string, owner: string) {
   const name = (await session.ask(getChildren(parent))).find((child) => child.startsWith(`${owner}-`));
   if (name === undefined) return undefined;
   const path = `${parent}/${name}`;
-  const { czxid } = await session.ask(setData(path, owner));
-  return { path, token: Number(czxid) };
+  const stat = await session.ask(setData(path, owner)).catch(unlessGone);
+  return stat && { path, token: Number(stat.czxid) };
 }
 
 /**
@@ -78,12 +78,12 @@ export async function firstInLine(
   access: TopologyAccess,
   session: ZooSession,
   { path }: Place,
-  { giveUpNs, stop }: { giveUpNs: number; stop: AbortSignal },
+  { giveUpNs, untilNs, stop }: { giveUpNs: number; untilNs: number; stop: AbortSignal },
 ): Promise<void> {
   for (;;) {
     if (stop.aborted) throw refused('no-longer-asked');
     // Also one that is behind the others has whatever was there before this place was made.
-    if (!(await session.connected(access.options.commandTimeoutMs)))
+    if (!(await session.connected(untilNs)))
       throw new ConnectionLossError('no server went on with the session', false);
     const before = await nextBefore(session, path).catch(unlessLost);
     if (before === FIRST) return;
@@ -96,6 +96,9 @@ export async function firstInLine(
     if (isThere) await access.sleep(leftMs, AbortSignal.any([changed, stop]));
   }
 }
+
+/** Command time-outs. */
+const PATIENCE = 4;
 
 const FIRST = Symbol('nobody is before it');
 
@@ -111,7 +114,11 @@ async function nextBefore(session: ZooSession, path: string): Promise<string | t
 
 /** What it is asked about has gone, or the connection: to be asked anew. Anything else is thrown on. */
 function unlessLost(error: unknown): undefined {
-  if (error instanceof ConnectionLossError || (error instanceof ZooError && error.code === NO_NODE)) return undefined;
+  return error instanceof ConnectionLossError ? undefined : unlessGone(error);
+}
+
+function unlessGone(error: unknown): undefined {
+  if (error instanceof ZooError && error.code === NO_NODE) return undefined;
   throw error;
 }
 
@@ -124,7 +131,7 @@ export async function isStillThere(
   session: ZooSession,
   { path, owner }: Place,
 ): Promise<boolean> {
-  await session.connected(access.options.commandTimeoutMs);
+  await session.connected(patient(access));
   try {
     await session.ask(setData(path, owner));
     return true;
@@ -136,6 +143,7 @@ export async function isStillThere(
 
 /** Gives the place up: false, it was not there any more. In doubt it asks once more, and then rejects. */
 export async function leave(access: TopologyAccess, session: ZooSession, { path }: Place): Promise<boolean> {
+  const untilNs = patient(access);
   let mayBeDone = false;
   for (let tries = 2; ; tries--) {
     try {
@@ -145,9 +153,14 @@ export async function leave(access: TopologyAccess, session: ZooSession, { path 
       if (error instanceof ZooError && error.code === NO_NODE) return mayBeDone;
       if (!(error instanceof ConnectionLossError) || tries === 1) throw error;
       mayBeDone ||= error.isSent;
-      if (!(await session.connected(access.options.commandTimeoutMs))) throw error;
+      if (!(await session.connected(untilNs))) throw error;
     }
   }
+}
+
+/** Until when a session that has no server may look for one: as long as a new leader takes. */
+export function patient({ nowNs, options }: TopologyAccess): number {
+  return nowNs() + PATIENCE * options.commandTimeoutMs * 1e6;
 }
 
 /** Grants nothing, so that nobody need know what became of it. */

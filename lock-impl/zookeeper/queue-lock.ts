@@ -7,7 +7,7 @@ import type { LockDefinition, LockHold, TopologyAccess } from '../../harness/voc
 import { defineLock } from '../define-lock.js';
 import { keepRenewed } from '../renewal.js';
 import { ConnectionLossError } from './connection.js';
-import { enqueue, firstInLine, isStillThere, leave, type Place } from './places.js';
+import { enqueue, firstInLine, isStillThere, leave, type Place, patient } from './places.js';
 import { ping } from './protocol.js';
 import { ZooSession } from './session.js';
 
@@ -31,23 +31,23 @@ export function queueLock({ name, findsItsOwn, checksSession }: QueueLock): Lock
     async connect(access) {
       /** By what they last for; no lock is held by them. */
       const idle = new Map<number, ZooSession[]>();
-      const { commandTimeoutMs } = access.options;
       const take = async (timeoutMs: number) => {
         const known = idle.get(timeoutMs)?.pop();
-        if (known && (await known.connected(commandTimeoutMs))) return known;
+        if (known && (await known.connected(access.nowNs() + access.options.commandTimeoutMs * 1e6))) return known;
         known?.end();
         return ZooSession.open(access, { timeoutMs, replacesEnded: !checksSession });
       };
       return {
         async acquire(key, { leaseMs, waitMs, signal }) {
           const giveUpNs = access.nowNs() + waitMs * 1e6;
+          const untilNs = patient(access) + waitMs * 1e6;
           const session = await take(leaseMs);
           const back = () => {
             idle.set(leaseMs, [...(idle.get(leaseMs) ?? []), session]);
           };
           let place: Place;
           try {
-            place = await enqueue(access, session, key, findsItsOwn);
+            place = await enqueue(access, session, key, { findsItsOwn, untilNs });
           } catch (error) {
             // A node that may be there goes with its session.
             if (error instanceof ConnectionLossError) session.end();
@@ -77,7 +77,8 @@ export function queueLock({ name, findsItsOwn, checksSession }: QueueLock): Lock
           });
           const lost = AbortSignal.any([watchdog.lost, session.over]);
           try {
-            await firstInLine(access, session, place, { giveUpNs, stop: AbortSignal.any([signal, lost]) });
+            const stop = AbortSignal.any([signal, lost]);
+            await firstInLine(access, session, place, { giveUpNs, untilNs, stop });
           } catch (error) {
             watchdog.stop();
             await left();

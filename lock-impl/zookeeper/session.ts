@@ -65,13 +65,14 @@ export class ZooSession {
     return answer;
   }
 
-  /** Resolves with whether it is connected, at the latest after `patienceMs`. */
-  async connected(patienceMs: number): Promise<boolean> {
+  /** Resolves with whether it is connected, at the latest then. */
+  async connected(untilNs: number): Promise<boolean> {
     if (!this.connection && !this.over.aborted) {
       const came = new AbortController();
       const wake = () => came.abort();
       this.comeBack.add(wake);
-      await this.access.sleep(patienceMs, AbortSignal.any([came.signal, this.over]));
+      const leftMs = (untilNs - this.access.nowNs()) / 1e6;
+      await this.access.sleep(Math.max(0, leftMs), AbortSignal.any([came.signal, this.over]));
       this.comeBack.delete(wake);
     }
     return this.connection !== undefined && !this.over.aborted;

@@ -27,9 +27,9 @@ const VERSIONED = 'data/version-2';
 const SETTINGS = 'zoo.cfg';
 const SOCKET = 'admin.sock';
 const ANSWER_TIMEOUT_MS = 1_000;
-/** Its unit of time: servers that hear nothing of each other for five of them part. */
-export const TICK_MS = 200;
-export const SYNC_LIMIT_TICKS = 5;
+/** Its unit of time, and after how many servers part that hear nothing of each other. */
+export const TICK_MS = 250;
+export const SYNC_LIMIT_TICKS = 6;
 const LONGEST_SESSION_MS = 3_600_000;
 
 /** One connection after another, each led to the server. */
@@ -47,6 +47,8 @@ net.createServer({ allowHalfOpen: true }, (from) => {
 export class ZooServer extends ServiceServer {
   readonly kind = 'zookeeper';
   readonly port = CLIENT_PORT;
+  /** Half a second on a quiet machine; Java is slow where many share the cores. */
+  protected override readonly startTimeoutMs = 60_000;
   private lead: HostProcess | undefined;
 
   constructor(protected override readonly options: ZooServerOptions) {
@@ -139,7 +141,7 @@ function settingsFor(members: readonly Host[]): string {
     `clientPort=${CLIENT_PORT}`,
     `tickTime=${TICK_MS}`,
     // Followers that start beside a busy machine's other work may take their time.
-    'initLimit=50',
+    'initLimit=40',
     `syncLimit=${SYNC_LIMIT_TICKS}`,
     `maxSessionTimeout=${LONGEST_SESSION_MS}`,
     'maxClientCnxns=0',
