@@ -112,8 +112,7 @@ export const servicesClaims = [
       of: 'runs' as const,
       least: 9,
       says: ({ violations }: Results, name: string) =>
-        name === canary &&
-        violations.some((one) => one.cause.name === cause && (of === undefined || one.class === of)),
+        name === canary && violations.some((one) => one.cause.name === cause && (of === undefined || one.class === of)),
     })),
   },
   {

@@ -94,7 +94,12 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
 }
 
 /** Its session had been ended for its silence, and the lock kept another alive for it: what it confirmed after was nobody's. */
-function sessionExpired({ hold, entry }: Stored, later: Stored, after: StoredEntry, input: CheckInput): Cause | undefined {
+function sessionExpired(
+  { hold, entry }: Stored,
+  later: Stored,
+  after: StoredEntry,
+  input: CheckInput,
+): Cause | undefined {
   const keptAlive = hold.evidence
     .map((line) => input.history.event(line))
     .find((event) => event?.type === 'renewed' && event.sentNs > after.atNs);
@@ -105,7 +110,11 @@ function sessionExpired({ hold, entry }: Stored, later: Stored, after: StoredEnt
     chain: inOrder([
       storedLink(entry),
       grantedLink(hold),
-      { atNs: after.atNs, text: `${after.node} says that it ended the session (${at(after)})`, observation: after.line },
+      {
+        atNs: after.atNs,
+        text: `${after.node} says that it ended the session (${at(after)})`,
+        observation: after.line,
+      },
       { atNs: keptAlive.sentNs, text: `${hold.client} says that it keeps ${hold.key}`, history: keptAlive.i },
       storedLink(later.entry),
       grantedLink(later.hold),

@@ -133,7 +133,10 @@ export class ZooConnection {
 
   private read(frame: Frame): void {
     const head = readHead(frame);
-    if (head.number === EVENT) return this.heard.changed(readEvent(head.rest));
+    if (head.number === EVENT) {
+      this.heard.changed(readEvent(head.rest));
+      return;
+    }
     if (head.zxid > 0n) this.heard.seen(head.zxid);
     // Answers come in the order of questions, but those to pings, which overtake.
     const at = this.waiting.findIndex(({ number }) => number === head.number);

@@ -83,8 +83,7 @@ export async function firstInLine(
   for (;;) {
     if (stop.aborted) throw refused('no-longer-asked');
     // Also one that is behind the others has whatever was there before this place was made.
-    if (!(await session.connected(untilNs)))
-      throw new ConnectionLossError('no server went on with the session', false);
+    if (!(await session.connected(untilNs))) throw new ConnectionLossError('no server went on with the session', false);
     const before = await nextBefore(session, path).catch(unlessLost);
     if (before === FIRST) return;
     const leftMs = (giveUpNs - access.nowNs()) / 1e6;

@@ -3,7 +3,7 @@
  * numbers; who has the lowest number holds, and everybody else watches the node right before its own, so that one that goes
  * wakes one.
  */
-import type { LockDefinition, LockHold, TopologyAccess } from '../../harness/vocabulary/lock.js';
+import type { LockDefinition, LockHold } from '../../harness/vocabulary/lock.js';
 import { defineLock } from '../define-lock.js';
 import { keepRenewed } from '../renewal.js';
 import { ConnectionLossError } from './connection.js';

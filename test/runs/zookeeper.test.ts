@@ -27,8 +27,14 @@ describe.runIf(noZookeeper === undefined)('ZooKeeper', () => {
       ...['--nemesis', 'pause:holder', '--time-limit', '12s', '--seed', '1'],
     ]);
     const told = `${output}\n${errors}`;
-    expect(results.violations.map((one) => [one.class, one.cause.name]), told).toContainEqual(['stale', 'client-paused']);
-    expect(results.violations.filter((one) => one.class === 'exclusion'), told).toEqual([]);
+    expect(
+      results.violations.map((one) => [one.class, one.cause.name]),
+      told,
+    ).toContainEqual(['stale', 'client-paused']);
+    expect(
+      results.violations.filter((one) => one.class === 'exclusion'),
+      told,
+    ).toEqual([]);
     // By the servers' own log.
     expect(JSON.stringify(results.violations), told).toContain('ended by time');
   });
@@ -40,7 +46,10 @@ describe.runIf(noZookeeper === undefined)('ZooKeeper', () => {
     ]);
     const told = `${output}\n${errors}`;
     expect(status, told).toBe(1);
-    expect(results.violations.map((one) => one.class), told).toContain('liveness');
+    expect(
+      results.violations.map((one) => one.class),
+      told,
+    ).toContain('liveness');
   });
 
   it('catches a lock that takes a new session for the one that it held by', async () => {

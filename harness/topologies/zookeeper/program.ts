@@ -7,13 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { findOnPath, runProgram } from '../../machine/command.js';
 import { haveDebianPackages, PackageError } from '../../machine/debian-packages.js';
 import { type DownloadableProgram, downloadedProgram, downloadProgram } from '../../machine/downloaded-program.js';
-import {
-  downloadedNamed,
-  downloadNamed,
-  isNamed,
-  type ServerName,
-  serverName,
-} from '../../machine/named-server.js';
+import { downloadedNamed, downloadNamed, isNamed, type ServerName, serverName } from '../../machine/named-server.js';
 import { ServerNotFoundError } from '../../machine/service-program.js';
 import type { FindServer, RedisBinary } from '../../vocabulary/topology.js';
 
@@ -23,7 +17,6 @@ const JAR = 'usr/share/java/zookeeper.jar';
 const COMPANIONS = ['zookeeper-jute', 'slf4j-api', 'slf4j-simple', 'metrics-core', 'snappy-java'];
 /** Those that a release has beside, and that would log all that the server does. */
 const LOGGERS = /^(logback-|slf4j-reload4j|slf4j-log4j12|reload4j|log4j)/;
-
 
 const PACKAGED: DownloadableProgram = {
   name: 'zookeeper',

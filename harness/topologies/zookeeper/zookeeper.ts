@@ -124,9 +124,7 @@ export function leaderShard(nodes: readonly ServerNode[], answers: readonly Answ
   const serving = answers.flatMap((answer) => (answer instanceof Error || !answer.serving ? [] : [answer]));
   const epoch = Math.max(...serving.map((answer) => answer.epoch));
   const isOfNow = (answer: Answer) => !(answer instanceof Error) && !!answer.serving && answer.epoch === epoch;
-  const leader = answers.findIndex(
-    (answer) => isOfNow(answer) && (answer as ServerState).serving!.mode !== 'follower',
-  );
+  const leader = answers.findIndex((answer) => isOfNow(answer) && (answer as ServerState).serving!.mode !== 'follower');
   const ofNow = answers.filter(isOfNow);
   return leader >= 0 && ofNow.length > nodes.length / 2 ? [oneShard(nodes[leader]!, nodes)] : [];
 }

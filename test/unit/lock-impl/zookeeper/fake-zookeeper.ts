@@ -88,7 +88,10 @@ export class FakeZookeeper implements AsyncDisposable {
     const isOver = known !== 0n && !this.sessions.has(known);
     const session = known === 0n ? ++this.sessionCount : known;
     if (!isOver) this.sessions.add(session);
-    const answer = new JuteWriter().int(0).int(isOver ? 0 : timeoutMs).long(session);
+    const answer = new JuteWriter()
+      .int(0)
+      .int(isOver ? 0 : timeoutMs)
+      .long(session);
     socket.write(framed(answer.buffer(Buffer.alloc(16)).bool(false).bytes()));
     return session;
   }
@@ -98,11 +101,9 @@ export class FakeZookeeper implements AsyncDisposable {
     const [number, type] = [asked.int(), asked.int()];
     this.asked.push(type);
     const answer = (error: number, body = Buffer.alloc(0)) =>
-      socket.write(
-        framed(Buffer.concat([new JuteWriter().int(number).long(this.zxid).int(error).bytes(), body])),
-      );
+      socket.write(framed(Buffer.concat([new JuteWriter().int(number).long(this.zxid).int(error).bytes(), body])));
     const path = ABOUT_A_NODE.has(type) ? asked.text() : '';
-    if (type === 15) return this.create(socket, session, path, asked, answer);
+    if (type === 15) return void this.create(socket, session, path, asked, answer);
     if ((type === 2 || type === 5 || type === 12) && !this.nodes.has(path)) return void answer(NO_NODE);
     if (type === 2) {
       this.nodes.delete(path);
@@ -126,11 +127,11 @@ export class FakeZookeeper implements AsyncDisposable {
     session: bigint,
     asked: string,
     rest: JuteReader,
-    answer: (error: number, body?: Buffer) => void,
+    answer: (error: number, body?: Buffer) => unknown,
   ): void {
     const isPlace = asked.endsWith('-');
-    if (!this.nodes.has(asked.slice(0, asked.lastIndexOf('/')) || '/')) return answer(NO_NODE);
-    if (this.nodes.has(asked)) return answer(NODE_EXISTS);
+    if (!this.nodes.has(asked.slice(0, asked.lastIndexOf('/')) || '/')) return void answer(NO_NODE);
+    if (this.nodes.has(asked)) return void answer(NODE_EXISTS);
     rest.text();
     this.zxid++;
     const path = isPlace ? `${asked}${String(this.zxid).padStart(10, '0')}` : asked;
