@@ -100,7 +100,7 @@ export class FakeZookeeper implements AsyncDisposable {
     const asked = new JuteReader(frame);
     const [number, type] = [asked.int(), asked.int()];
     this.asked.push(type);
-    const answer = (error: number, body = Buffer.alloc(0)) =>
+    const answer = (error: number, body: Buffer = Buffer.alloc(0)) =>
       socket.write(framed(Buffer.concat([new JuteWriter().int(number).long(this.zxid).int(error).bytes(), body])));
     const path = ABOUT_A_NODE.has(type) ? asked.text() : '';
     if (type === 15) return void this.create(socket, session, path, asked, answer);
