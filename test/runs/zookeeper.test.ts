@@ -52,15 +52,6 @@ describe.runIf(noZookeeper === undefined)('ZooKeeper', () => {
     ).toContain('liveness');
   });
 
-  it('catches a lock that takes a new session for the one that it held by', async () => {
-    const { results, output, errors } = await torture([
-      ...['--service', 'zookeeper', '--topology', 'single', '--lock', 'zk-no-session-check', '--lease', '2s'],
-      ...['--hold', '1.5x..3x', '--nemesis', 'pause:holder', '--time-limit', '14s', '--seed', '1'],
-    ]);
-    const causes = results.violations.map((one) => [one.class, one.cause.name]);
-    expect(causes, `${output}\n${errors}`).toContainEqual(['exclusion', 'session-expired']);
-  });
-
   it.each([
     [['--nemesis', 'clock'], /clock is not possible here: ZooKeeper times sessions by a clock that nobody sets/],
     [['--nemesis', 'failover'], /failover is not possible here: ZooKeeper replaces its leader by itself/],
