@@ -54,12 +54,11 @@ export const SERVICE_CANARIES: Record<string, ServiceCanary> = {
     twin: 'zk-lock',
   },
   'zk-no-session-check': {
-    // Who goes on for as long as it likes, whatever its lock says, still holds when it runs again.
     argv: [
-      ...['--service', 'zookeeper', '--nemesis', 'pause:holder', '--lease', '2s', '--hold', '4x..6x', '--careless'],
-      ...['--clients', '3', '--keys', '1', '--time-limit', '20s'],
+      ...['--service', 'zookeeper', '--nemesis', 'partition:client', '--lease', '2s', '--hold', '1.5x..3x'],
+      ...['--time-limit', '20s'],
     ],
-    cause: 'session-expired',
+    cause: 'client-cut-off',
     twin: 'zk-lock',
   },
   'pg-row-read-then-write': {
