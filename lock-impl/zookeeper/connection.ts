@@ -13,13 +13,13 @@ import {
   framed,
   PING,
   ping,
-  type Question,
   readEvent,
   readHead,
   readWelcome,
   requestFrame,
   type SessionIdentity,
   type Welcome,
+  type ZooQuestion,
 } from './protocol.js';
 
 /** The server answered that it did not do it, and why (`NO_NODE`, ...): certainly not done. */
@@ -51,7 +51,7 @@ interface Waiting {
 }
 
 /** What a connection tells of besides answers. */
-export interface Heard {
+export interface ConnectionNews {
   /** A watch on this path is over. */
   changed(path: string): void;
   /** Something was answered: the last change that the server had made by then. */
@@ -69,7 +69,7 @@ export class ZooConnection {
     private readonly access: TopologyAccess,
     private readonly node: Endpoint,
     private readonly socket: Socket,
-    private readonly heard: Heard,
+    private readonly heard: ConnectionNews,
   ) {}
 
   /**
@@ -80,7 +80,7 @@ export class ZooConnection {
     access: TopologyAccess,
     node: Endpoint,
     asked: { session: SessionIdentity; timeoutMs: number; seenZxid: bigint },
-    heard: Heard,
+    heard: ConnectionNews,
   ): Promise<{ connection: ZooConnection; welcome: Welcome }> {
     const socket = createConnection({ host: node.host, port: node.port, noDelay: true });
     const connection = new ZooConnection(access, node, socket, heard);
@@ -106,7 +106,7 @@ export class ZooConnection {
   }
 
   /** Rejects with a ZooError where it was certainly not carried out, with a ConnectionLossError where nobody knows. */
-  ask<Answer>(question: Question<Answer>): Promise<Answer> {
+  ask<Answer>(question: ZooQuestion<Answer>): Promise<Answer> {
     const { name } = this.node;
     if (this.ended.aborted) return Promise.reject(new ConnectionLossError(String(this.ended.reason), false));
     const number = question.type === ping.type ? PING : ++this.number;

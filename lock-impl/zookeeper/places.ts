@@ -15,7 +15,7 @@ import {
 } from './protocol.js';
 import type { ZooSession } from './session.js';
 
-export interface Place {
+export interface ZooPlace {
   /** Of its own node. */
   path: string;
   /** What is stored there, which no other place has. */
@@ -35,7 +35,7 @@ export async function enqueue(
   session: ZooSession,
   key: string,
   { findsItsOwn, untilNs }: { findsItsOwn: boolean; untilNs: number },
-): Promise<Place> {
+): Promise<ZooPlace> {
   const owner = access.ownerValue();
   const parent = keyPath(key);
   for (;;) {
@@ -77,7 +77,7 @@ async function find(session: ZooSession, parent: string, owner: string) {
 export async function firstInLine(
   access: TopologyAccess,
   session: ZooSession,
-  { path }: Place,
+  { path }: ZooPlace,
   { giveUpNs, untilNs, stop }: { giveUpNs: number; untilNs: number; stop: AbortSignal },
 ): Promise<void> {
   for (;;) {
@@ -128,7 +128,7 @@ function unlessGone(error: unknown): undefined {
 export async function isStillThere(
   access: TopologyAccess,
   session: ZooSession,
-  { path, owner }: Place,
+  { path, owner }: ZooPlace,
 ): Promise<boolean> {
   await session.connected(patient(access));
   try {
@@ -141,7 +141,7 @@ export async function isStillThere(
 }
 
 /** Gives the place up: false, it was not there any more. In doubt it asks once more, and then rejects. */
-export async function leave(access: TopologyAccess, session: ZooSession, { path }: Place): Promise<boolean> {
+export async function leave(access: TopologyAccess, session: ZooSession, { path }: ZooPlace): Promise<boolean> {
   const untilNs = patient(access);
   let mayBeDone = false;
   for (let tries = 2; ; tries--) {

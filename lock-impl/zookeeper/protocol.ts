@@ -52,43 +52,43 @@ export interface Stat {
 }
 
 /** A request, and how its answer is read. */
-export interface Question<Answer> {
+export interface ZooQuestion<Answer> {
   type: number;
   body: Buffer;
   read(reader: JuteReader): Answer;
 }
 
-export function create(path: string, data: string, flags: number): Question<{ path: string; stat: Stat }> {
+export function create(path: string, data: string, flags: number): ZooQuestion<{ path: string; stat: Stat }> {
   // Everybody may do everything.
   const acl = (writer: JuteWriter) => writer.int(1).int(31).text('world').text('anyone');
   const body = acl(new JuteWriter().text(path).text(data)).int(flags).bytes();
   return { type: OP.create2, body, read: (reader) => ({ path: reader.text(), stat: readStat(reader) }) };
 }
 
-export function remove(path: string): Question<void> {
+export function remove(path: string): ZooQuestion<void> {
   return { type: OP.delete, body: new JuteWriter().text(path).int(-1).bytes(), read: () => {} };
 }
 
 /** Its czxid tells when the node was made. */
-export function setData(path: string, data: string): Question<Stat> {
+export function setData(path: string, data: string): ZooQuestion<Stat> {
   return { type: OP.setData, body: new JuteWriter().text(path).text(data).int(-1).bytes(), read: readStat };
 }
 
 /** The names of its children. A watch on them is told when one comes or goes, or the node itself goes: once. */
-export function getChildren(path: string, watch = false): Question<string[]> {
+export function getChildren(path: string, watch = false): ZooQuestion<string[]> {
   const body = new JuteWriter().text(path).bool(watch).bytes();
   return { type: OP.getChildren2, body, read: (reader) => reader.list((item) => item.text()) };
 }
 
 /** Answered when the server has all that the leader had carried out by then. */
-export function sync(path: string): Question<void> {
+export function sync(path: string): ZooQuestion<void> {
   return { type: OP.sync, body: new JuteWriter().text(path).bytes(), read: () => {} };
 }
 
-export const ping: Question<void> = { type: OP.ping, body: Buffer.alloc(0), read: () => {} };
-export const closeSession: Question<void> = { type: OP.closeSession, body: Buffer.alloc(0), read: () => {} };
+export const ping: ZooQuestion<void> = { type: OP.ping, body: Buffer.alloc(0), read: () => {} };
+export const closeSession: ZooQuestion<void> = { type: OP.closeSession, body: Buffer.alloc(0), read: () => {} };
 
-export function requestFrame(number: number, { type, body }: Question<unknown>): Frame {
+export function requestFrame(number: number, { type, body }: ZooQuestion<unknown>): Frame {
   return Buffer.concat([new JuteWriter().int(number).int(type).bytes(), body]);
 }
 

@@ -7,7 +7,7 @@ import type { LockDefinition, LockHold } from '../../harness/vocabulary/lock.js'
 import { defineLock } from '../define-lock.js';
 import { keepRenewed } from '../renewal.js';
 import { ConnectionLossError } from './connection.js';
-import { enqueue, firstInLine, isStillThere, leave, type Place, patient } from './places.js';
+import { enqueue, firstInLine, isStillThere, leave, patient, type ZooPlace } from './places.js';
 import { ping } from './protocol.js';
 import { ZooSession } from './session.js';
 
@@ -21,7 +21,7 @@ export interface QueueLock {
 
 export const ZOOKEEPER_TOPOLOGIES = ['zookeeper', 'zookeeper-single'];
 
-export function queueLock({ name, findsItsOwn, checksSession }: QueueLock): LockDefinition {
+export function zooQueueLock({ name, findsItsOwn, checksSession }: QueueLock): LockDefinition {
   return defineLock({
     name,
     topologies: ZOOKEEPER_TOPOLOGIES,
@@ -45,7 +45,7 @@ export function queueLock({ name, findsItsOwn, checksSession }: QueueLock): Lock
           const back = () => {
             idle.set(leaseMs, [...(idle.get(leaseMs) ?? []), session]);
           };
-          let place: Place;
+          let place: ZooPlace;
           try {
             place = await enqueue(access, session, key, { findsItsOwn, untilNs });
           } catch (error) {

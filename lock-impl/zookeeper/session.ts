@@ -8,7 +8,7 @@ import type { TopologyAccess } from '../../harness/vocabulary/lock.js';
 import { randomPauseMs } from '../attempts.js';
 import { refused } from '../define-lock.js';
 import { ConnectionLossError, ZooConnection } from './connection.js';
-import { closeSession, NO_SESSION, ping, type Question, type SessionIdentity } from './protocol.js';
+import { closeSession, NO_SESSION, ping, type SessionIdentity, type ZooQuestion } from './protocol.js';
 
 export interface SessionOptions {
   /** The server ends it when it has heard nothing of it for so long. */
@@ -56,7 +56,7 @@ export class ZooSession {
   }
 
   /** Rejects with a ZooError where it was certainly not done, with a ConnectionLossError where that is not known. */
-  async ask<Answer>(question: Question<Answer>): Promise<Answer> {
+  async ask<Answer>(question: ZooQuestion<Answer>): Promise<Answer> {
     const { connection } = this;
     if (!connection || this.over.aborted) throw new ConnectionLossError('not connected', false);
     const sentNs = this.access.nowNs();

@@ -7,6 +7,6 @@
  * is found again by its name and leaves nobody waiting, and that a client is told `lost` when its session is over. One that
  * sleeps for longer than its session is a stale holder.
  */
-import { queueLock } from './queue-lock.js';
+import { zooQueueLock } from './queue-lock.js';
 
-export default queueLock({ name: 'zk-lock', findsItsOwn: true, checksSession: true });
+export default zooQueueLock({ name: 'zk-lock', findsItsOwn: true, checksSession: true });

@@ -2,6 +2,6 @@
  * `zk-lock` that takes any session for its own: one that has ended is replaced by a new one when it connects again, which is kept
  * alive in its stead, and nobody looks whether the node is still there.
  */
-import { queueLock } from './queue-lock.js';
+import { zooQueueLock } from './queue-lock.js';
 
-export default queueLock({ name: 'zk-no-session-check', findsItsOwn: true, checksSession: false });
+export default zooQueueLock({ name: 'zk-no-session-check', findsItsOwn: true, checksSession: false });

@@ -18,7 +18,7 @@ export interface ZooServerOptions extends ServiceServerOptions {
   record: LockRecord;
 }
 
-export const CLIENT_PORT = 2181;
+export const ZOOKEEPER_PORT = 2181;
 const PEER_PORT = 2888;
 const ELECTION_PORT = 3888;
 const DATA = 'data';
@@ -36,7 +36,7 @@ const LONGEST_SESSION_MS = 3_600_000;
 const LEAD = `
 const net = require('node:net');
 net.createServer({ allowHalfOpen: true }, (from) => {
-  const to = net.connect(${CLIENT_PORT}, '127.0.0.1');
+  const to = net.connect(${ZOOKEEPER_PORT}, '127.0.0.1');
   const end = () => { from.destroy(); to.destroy(); };
   for (const one of [from, to]) { one.on('error', end); one.on('close', end); }
   from.pipe(to);
@@ -46,7 +46,7 @@ net.createServer({ allowHalfOpen: true }, (from) => {
 
 export class ZooServer extends ServiceServer {
   readonly kind = 'zookeeper';
-  readonly port = CLIENT_PORT;
+  readonly port = ZOOKEEPER_PORT;
   /** Half a second on a quiet machine; Java is slow where many share the cores. */
   protected override readonly startTimeoutMs = 60_000;
   private lead: HostProcess | undefined;
@@ -138,7 +138,7 @@ function settingsFor(members: readonly Host[]): string {
   const peers = members.map((host, n) => `server.${n + 1}=${host.address}:${PEER_PORT}:${ELECTION_PORT}`);
   return [
     `dataDir=./${DATA}`,
-    `clientPort=${CLIENT_PORT}`,
+    `clientPort=${ZOOKEEPER_PORT}`,
     `tickTime=${TICK_MS}`,
     // Followers that start beside a busy machine's other work may take their time.
     'initLimit=40',

@@ -15,7 +15,7 @@ import { oneShard } from '../replication.js';
 import type { ServerState } from './four-letters.js';
 import { LockRecord } from './lock-record.js';
 import { findZookeeper, findZookeeperHere } from './program.js';
-import { CLIENT_PORT, SYNC_LIMIT_TICKS, TICK_MS, ZooServer } from './zookeeper-server.js';
+import { SYNC_LIMIT_TICKS, TICK_MS, ZOOKEEPER_PORT, ZooServer } from './zookeeper-server.js';
 
 const UNAVAILABLE: Partial<Record<Capability, string>> = {
   redis: 'it is for Redis and Valkey only',
@@ -96,19 +96,19 @@ async function start(
     replacedPrimary: 'leave',
     describe: () => ({
       kind: 'zookeeper',
-      nodes: nodes.map((node) => ({ name: node.name, host: node.host.address, port: CLIENT_PORT })),
+      nodes: nodes.map((node) => ({ name: node.name, host: node.host.address, port: ZOOKEEPER_PORT })),
     }),
-    shards: async () => leaderShard(nodes, await answers(nodes)),
-    missing: async () => missingOf(nodes, await answers(nodes)),
+    shards: async () => zooLeaderShard(nodes, await answers(nodes)),
+    missing: async () => missingOfQuorum(nodes, await answers(nodes)),
     [Symbol.asyncDispose]: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
   };
   return startedOrThrow(topology, clock, context.readyTimeoutMs);
 }
 
 /** Of one server: what it says of itself, and in which leader's time. */
-export type Answer = (ServerState & { epoch: number }) | Error;
+export type ZooAnswer = (ServerState & { epoch: number }) | Error;
 
-function answers(nodes: readonly ZooServer[]): Promise<Answer[]> {
+function answers(nodes: readonly ZooServer[]): Promise<ZooAnswer[]> {
   return Promise.all(
     nodes.map((node) =>
       node.state().then(
@@ -120,24 +120,24 @@ function answers(nodes: readonly ZooServer[]): Promise<Answer[]> {
 }
 
 /** The leader in the newest time of which a majority serves; empty while there is none. */
-export function leaderShard(nodes: readonly ServerNode[], answers: readonly Answer[]): Shard[] {
+export function zooLeaderShard(nodes: readonly ServerNode[], answers: readonly ZooAnswer[]): Shard[] {
   const serving = answers.flatMap((answer) => (answer instanceof Error || !answer.serving ? [] : [answer]));
   const epoch = Math.max(...serving.map((answer) => answer.epoch));
-  const isOfNow = (answer: Answer) => !(answer instanceof Error) && !!answer.serving && answer.epoch === epoch;
+  const isOfNow = (answer: ZooAnswer) => !(answer instanceof Error) && !!answer.serving && answer.epoch === epoch;
   const leader = answers.findIndex((answer) => isOfNow(answer) && (answer as ServerState).serving!.mode !== 'follower');
   const ofNow = answers.filter(isOfNow);
   return leader >= 0 && ofNow.length > nodes.length / 2 ? [oneShard(nodes[leader]!, nodes)] : [];
 }
 
 /** What keeps the servers from being one deployment, in words. */
-export function missingOf(nodes: readonly ServerNode[], answers: readonly Answer[]): string[] {
+export function missingOfQuorum(nodes: readonly ServerNode[], answers: readonly ZooAnswer[]): string[] {
   const missing = nodes.flatMap(({ name }, n) => {
     const answer = answers[n]!;
     if (answer instanceof Error) return [`${name} does not answer (${answer.message})`];
     return answer.serving ? [] : [`${name} has no leader`];
   });
   if (missing.length > 0) return missing;
-  const [shard] = leaderShard(nodes, answers);
+  const [shard] = zooLeaderShard(nodes, answers);
   if (!shard) return ['no server is the leader of a majority'];
   const { epoch } = answers[nodes.indexOf(shard.primary)] as { epoch: number };
   return nodes.flatMap(({ name }, n) =>

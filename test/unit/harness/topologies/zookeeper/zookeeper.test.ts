@@ -6,14 +6,21 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { services } from '../../../../../harness/topologies/services.js';
 import { stateIn } from '../../../../../harness/topologies/zookeeper/four-letters.js';
 import { jarsOf } from '../../../../../harness/topologies/zookeeper/program.js';
-import { type Answer, leaderShard, missingOf } from '../../../../../harness/topologies/zookeeper/zookeeper.js';
+import {
+  missingOfQuorum,
+  type ZooAnswer,
+  zooLeaderShard,
+} from '../../../../../harness/topologies/zookeeper/zookeeper.js';
 import type { ServerNode } from '../../../../../harness/vocabulary/topology.js';
 
 const nodes = ['z1', 'z2', 'z3'].map((name) => ({ name }) as ServerNode);
-const says = (mode: 'leader' | 'follower', epoch: number): Answer => ({ serving: { version: '3.8.0', mode }, epoch });
-const alone: Answer = { epoch: 2 };
+const says = (mode: 'leader' | 'follower', epoch: number): ZooAnswer => ({
+  serving: { version: '3.8.0', mode },
+  epoch,
+});
+const alone: ZooAnswer = { epoch: 2 };
 const silent = new Error('no answer within 1000 ms');
-const leader = (...answers: Answer[]) => leaderShard(nodes, answers)[0]?.primary.name;
+const leader = (...answers: ZooAnswer[]) => zooLeaderShard(nodes, answers)[0]?.primary.name;
 
 it('is the one that takes itself for it, in the newest time, with a majority', () => {
   expect(leader(says('leader', 1), says('follower', 1), says('follower', 1))).toBe('z1');
@@ -30,12 +37,12 @@ it('is nobody where no majority serves, or the leader itself was not heard', () 
 });
 
 it('says what is missing, in words', () => {
-  expect(missingOf(nodes, [says('leader', 1), says('follower', 1), says('follower', 1)])).toEqual([]);
-  expect(missingOf(nodes, [says('leader', 2), says('follower', 2), silent])).toEqual([
+  expect(missingOfQuorum(nodes, [says('leader', 1), says('follower', 1), says('follower', 1)])).toEqual([]);
+  expect(missingOfQuorum(nodes, [says('leader', 2), says('follower', 2), silent])).toEqual([
     'z3 does not answer (no answer within 1000 ms)',
   ]);
-  expect(missingOf(nodes, [says('leader', 2), says('follower', 2), alone])).toEqual(['z3 has no leader']);
-  expect(missingOf(nodes, [says('leader', 2), says('follower', 2), says('follower', 1)])).toEqual([
+  expect(missingOfQuorum(nodes, [says('leader', 2), says('follower', 2), alone])).toEqual(['z3 has no leader']);
+  expect(missingOfQuorum(nodes, [says('leader', 2), says('follower', 2), says('follower', 1)])).toEqual([
     'z3 does not follow z1',
   ]);
 });
