@@ -8,6 +8,7 @@ import { postgresLocks } from './postgres/index.js';
 import { expiringFields, waitsForDisks } from './server-needs.js';
 import { publishedLocks } from './third-party/index.js';
 import type { Library } from './third-party/library.js';
+import { zookeeperLocks } from './zookeeper/index.js';
 
 export type { BuiltinLock } from './builtin-lock.js';
 
@@ -127,6 +128,7 @@ export const locks: Record<string, BuiltinLock> = {
     topologies: ONE_SERVER,
   },
   ...etcdLocks,
+  ...zookeeperLocks,
   ...postgresLocks,
   ...mariadbLocks,
   redlock: {

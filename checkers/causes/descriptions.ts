@@ -124,6 +124,13 @@ const descriptions: Record<string, Description> = {
       FENCING,
     ),
   },
+  'session-expired': {
+    phrase: 'its session had expired and another was kept alive',
+    blame: lock(
+      'What is held goes with its session: who connects again must look whether the server goes on with that session, or with a new one by which nothing is held.',
+      'https://zookeeper.apache.org/doc/current/zookeeperProgrammers.html#ch_zkSessions',
+    ),
+  },
   'session-lost': {
     phrase: 'the session was lost with its server',
     blame: deployment(

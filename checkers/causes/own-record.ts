@@ -76,7 +76,7 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
       chain: inOrder([storedLink(entry), storedLink(after), grantedLink(hold), grantedLink(later.hold)]),
     };
   }
-  if (after.how === 'timed-out') return undefined;
+  if (after.how === 'timed-out') return sessionExpired(earlier, later, after, input);
   // Its own client may have begun to release it, and have had no answer.
   if (hold.endedBy === 'release' && hold.untilNs <= after.atNs) return undefined;
   const lease = hold.leaseEndNs === Number.POSITIVE_INFINITY ? '' : `, ${duration(earlyNs)} before its lease was over`;
@@ -87,6 +87,35 @@ function oneLog(earlier: Stored, later: Stored, record: ServiceRecord, input: Ch
       storedLink(entry),
       grantedLink(hold),
       { atNs: after.atNs, text: `${after.node} says that ${hold.key} is gone (${at(after)})`, observation: after.line },
+      storedLink(later.entry),
+      grantedLink(later.hold),
+    ]),
+  };
+}
+
+/** Its session had been ended for its silence, and the lock kept another alive for it: what it confirmed after was nobody's. */
+function sessionExpired(
+  { hold, entry }: Stored,
+  later: Stored,
+  after: StoredEntry,
+  input: CheckInput,
+): Cause | undefined {
+  const keptAlive = hold.evidence
+    .map((line) => input.history.event(line))
+    .find((event) => event?.type === 'renewed' && event.sentNs > after.atNs);
+  if (keptAlive?.type !== 'renewed' || leaseKindOf(input.history) !== 'session') return undefined;
+  return {
+    name: 'session-expired',
+    sentence: `The session by which ${hold.client} held ${hold.key} had ended for its silence at ${moment(after.atNs)}; its lock took what it kept alive at ${moment(keptAlive.sentNs)} for that session, and ${hold.client} held on.`,
+    chain: inOrder([
+      storedLink(entry),
+      grantedLink(hold),
+      {
+        atNs: after.atNs,
+        text: `${after.node} says that it ended the session (${at(after)})`,
+        observation: after.line,
+      },
+      { atNs: keptAlive.sentNs, text: `${hold.client} says that it keeps ${hold.key}`, history: keptAlive.i },
       storedLink(later.entry),
       grantedLink(later.hold),
     ]),

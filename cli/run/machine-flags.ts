@@ -50,7 +50,7 @@ export function serverOptions(what: string): Option[] {
   return [
     new Option(
       '--server <server>',
-      `${what}: redis@7.0, redis@8.0, valkey@8.1, valkey@9, etcd@3.5, mariadb@11.8, … as the distribution has them, or a path`,
+      `${what}: redis@7.0, redis@8.0, valkey@8.1, valkey@9, etcd@3.5, zookeeper@3.8, mariadb@11.8, … as the distribution has them, or a path`,
     ),
     new Option('--redis <path>', '--server by its older name').hideHelp(),
   ];

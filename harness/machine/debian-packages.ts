@@ -227,6 +227,8 @@ async function withoutInstalled(names: readonly string[]): Promise<string[]> {
 
 /** What is not there; for a program with a loader of its own, also what only the machine has. */
 async function missingLibraries(program: string, unpacked: Unpacked): Promise<string[]> {
+  // What a Java program loads, Java loads: who wants it names the packages.
+  if (program.endsWith('.jar')) return [];
   const { loader, root } = unpacked;
   if (loader === undefined) {
     const { stdout } = await mustRun(['ldd', program], { LD_LIBRARY_PATH: libraryPath(unpacked) });

@@ -26,7 +26,7 @@ interface Product {
   alike?: readonly ProductName[];
 }
 
-type ProductName = 'redis' | 'valkey' | 'etcd' | 'mariadb';
+type ProductName = 'redis' | 'valkey' | 'etcd' | 'zookeeper' | 'mariadb';
 
 const PRODUCTS: Readonly<Record<ProductName, Product>> = {
   redis: {
@@ -42,6 +42,11 @@ const PRODUCTS: Readonly<Record<ProductName, Product>> = {
     alike: ['redis'],
   },
   etcd: { package: 'etcd-server', program: 'usr/bin/etcd' },
+  zookeeper: {
+    package: 'libzookeeper-java',
+    more: ['libslf4j-java', 'libdropwizard-metrics-java', 'libsnappy-java'],
+    program: 'usr/share/java/zookeeper.jar',
+  },
   mariadb: { package: 'mariadb-server-core', program: 'usr/sbin/mariadbd' },
 };
 

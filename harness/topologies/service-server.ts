@@ -24,7 +24,6 @@ export interface ServiceServerOptions {
   clock: Clock;
 }
 
-const START_TIMEOUT_MS = 15_000;
 const POLL_MS = 20;
 const FOLLOW_EVERY_MS = 10;
 
@@ -35,6 +34,8 @@ export abstract class ServiceServer implements ServerNode {
   abstract readonly port: number;
   /** Hears of every end of the running server that the harness did not bring about. */
   onOwnEnd: (exit: ProcessExit) => void = () => {};
+  /** How long it may take to answer once it was started. */
+  protected readonly startTimeoutMs: number = 15_000;
   private current: ServerProcess | undefined;
 
   constructor(protected readonly options: ServiceServerOptions) {
@@ -156,7 +157,7 @@ export abstract class ServiceServer implements ServerNode {
 
   private async answering(process: ServerProcess): Promise<void> {
     const { clock } = this.options;
-    const giveUpNs = clock.nowNs() + START_TIMEOUT_MS * 1e6;
+    const giveUpNs = clock.nowNs() + this.startTimeoutMs * 1e6;
     for (;;) {
       try {
         await this.ping();
@@ -166,7 +167,7 @@ export abstract class ServiceServer implements ServerNode {
           throw new DeploymentError(`${this.name} ended at once: ${await this.obituary(await process.exited)}`);
         if (clock.nowNs() > giveUpNs)
           throw new DeploymentError(
-            `${this.name}: no answer within ${START_TIMEOUT_MS} ms (${(error as Error).message})`,
+            `${this.name}: no answer within ${this.startTimeoutMs} ms (${(error as Error).message})`,
           );
       }
       await clock.sleep(POLL_MS);

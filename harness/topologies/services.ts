@@ -8,6 +8,7 @@ import { mariadb } from './mariadb/mariadb.js';
 import { postgres } from './postgres/postgres.js';
 import { replica } from './replica.js';
 import { sentinel } from './sentinel.js';
+import { zookeeper } from './zookeeper/zookeeper.js';
 
 /** Valkey too, which takes the same settings and commands: `--server` says which. */
 const redis: Service = {
@@ -18,4 +19,4 @@ const redis: Service = {
   findHere: findRedisHere,
 };
 
-export const services: Readonly<Record<ServiceName, Service>> = { redis, etcd, postgres, mariadb };
+export const services: Readonly<Record<ServiceName, Service>> = { redis, etcd, zookeeper, postgres, mariadb };

@@ -4,6 +4,7 @@ import type { OtherService } from '../../vocabulary/topology.js';
 /** What people call each. */
 export const TITLES: Readonly<Record<OtherService, string>> = {
   etcd: 'etcd',
+  zookeeper: 'ZooKeeper',
   postgres: 'PostgreSQL',
   mariadb: 'MariaDB',
 };

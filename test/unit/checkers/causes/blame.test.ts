@@ -60,6 +60,7 @@ const BY_CAUSE: Record<BlameName, readonly string[]> = {
     'overwritten',
     'removed-early',
     'local-to-one-server',
+    'session-expired',
     'lease-too-short',
     'taken-over-by-clock',
     'minority-granted',

@@ -83,6 +83,10 @@ export const WITHOUT_ORACLE: Readonly<Record<string, { why: string; tests: strin
     why: 'services beside Redis tell themselves who removed what and when: there is no reading of commands that a model could refute',
     tests: 'causes/own-record.test.ts',
   },
+  'session-expired': {
+    why: 'as for removed-early: the record says that the service ended the session, and when',
+    tests: 'causes/own-record.test.ts',
+  },
   'session-lost': {
     why: 'as for removed-early: the record says which session held it, and when its server was gone',
     tests: 'causes/own-record.test.ts',

@@ -66,6 +66,24 @@ describe('one log', () => {
     expect(names(removed(2, { how: 'timed-out' }))).toEqual(['unexplained']);
   });
 
+  it('names a session that another was taken for, where the lock confirmed the hold after it had ended', () => {
+    const expired = (lease: LeaseKind, confirmed: number) => {
+      const story = new Story().up('c1', [], lease).up('c2', [], lease).watch(0, 'e1').grant('c1', 1);
+      story.renewed('c1', confirmed).grant('c2', 3).release('c1', 4).release('c2', 4);
+      story.stored(0.999, 'e1', 5, 'c1:a').stored(2, 'e1', 6, undefined, { how: 'timed-out' });
+      return story.stored(2.999, 'e1', 7, 'c2:b');
+    };
+    expect(found(expired('session', 2.5))).toMatchObject([
+      {
+        class: 'exclusion',
+        cause: { name: 'session-expired', sentence: expect.stringContaining('had ended for its silence at 2.000 s') },
+      },
+    ]);
+    // It may have been confirmed before, and ended all the same.
+    expect(names(expired('session', 1.5))).toEqual(['unexplained']);
+    expect(names(expired('timed', 2.5))).toEqual(['unexplained']);
+  });
+
   it('does not take for overwritten what was no longer good', () => {
     const late = new Story()
       .up('c1')
