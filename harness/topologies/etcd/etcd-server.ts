@@ -9,7 +9,7 @@ export interface EtcdServerOptions extends ServiceServerOptions {
   members: readonly Host[];
 }
 
-export const CLIENT_PORT = 2379;
+const CLIENT_PORT = 2379;
 const PEER_PORT = 2380;
 /** etcd takes the address for the name of the file, port and all. */
 const SOCKET = 'admin:0';

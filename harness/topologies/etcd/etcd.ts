@@ -2,10 +2,10 @@
 
 import { findProgram, findProgramHere, type ServiceProgram } from '../../machine/service-program.js';
 import type { Capability } from '../../vocabulary/host.js';
-import type { ServerNode, Service, Shard, Topology, TopologyContext, TopologyKind } from '../../vocabulary/topology.js';
-import { startedOrThrow } from '../ready.js';
+import type { ServerNode, Service, Shard } from '../../vocabulary/topology.js';
+import { ownQuorum } from '../own-quorum.js';
 import { oneShard } from '../replication.js';
-import { CLIENT_PORT, EtcdServer } from './etcd-server.js';
+import { EtcdServer } from './etcd-server.js';
 import type { MemberStatus } from './gateway.js';
 
 const UNAVAILABLE: Partial<Record<Capability, string>> = {
@@ -15,17 +15,6 @@ const UNAVAILABLE: Partial<Record<Capability, string>> = {
   clock: 'etcd is a Go program, which asks the kernel for the time: no shim reaches it',
   disk: 'what etcd syncs is not recorded, so nobody knows what a power cut would leave',
 };
-
-const CLIENT_FAULTS = ['pause:holder', 'partition:client', 'kill:client'];
-
-const single = etcdKind('etcd-single', 'one etcd member', ['e1'], ['kill', ...CLIENT_FAULTS]);
-const quorum = etcdKind(
-  'etcd',
-  'three etcd members, of which two make a quorum',
-  ['e1', 'e2', 'e3'],
-  // The leader is the primary.
-  ['kill:primary', ...CLIENT_FAULTS, 'partition:primary', '?pause:primary', '?partition:minority'],
-);
 
 /** The first with `/v3/` in its gateway. */
 const PROGRAM: ServiceProgram = {
@@ -41,65 +30,26 @@ const PROGRAM: ServiceProgram = {
 export const etcd: Service = {
   name: 'etcd',
   title: 'etcd',
-  topologies: { quorum, single },
+  topologies: ownQuorum({
+    service: 'etcd',
+    called: { one: 'etcd member', many: 'etcd members' },
+    letter: 'e',
+    defaultLock: 'etcd-lease',
+    unavailable: UNAVAILABLE,
+    settings: [],
+    servers: (hosts, { clock, redis: binary }) =>
+      hosts.map((host) => new EtcdServer({ host, members: hosts, binary, clock })),
+    answers: statuses,
+    shards: leaderShard,
+    missing: missingOf,
+  }),
   find: (options) => findProgram(PROGRAM, options),
   findHere: (options) => findProgramHere(PROGRAM, options),
 };
 
-function etcdKind(
-  name: string,
-  summary: string,
-  members: readonly string[],
-  defaultFaults: readonly string[],
-): TopologyKind {
-  const replicated = members.length > 1;
-  return {
-    name,
-    service: 'etcd',
-    unavailable: UNAVAILABLE,
-    summary,
-    defaultLock: 'etcd-lease',
-    defaultFaults,
-    replicated,
-    quorum: 'primary',
-    hosts: () => ({ nodes: [...members], sentinels: [], managers: [] }),
-    start: (hosts, _options, context) => start(name, replicated, hosts, context),
-  };
-}
-
-async function start(
-  name: string,
-  replicated: boolean,
-  hosts: Parameters<TopologyKind['start']>[0],
-  context: TopologyContext,
-): Promise<Topology> {
-  const { clock, redis: binary } = context;
-  const nodes = hosts.map((host) => new EtcdServer({ host, members: hosts, binary, clock }));
-  await Promise.all(nodes.map((node) => node.start()));
-  const topology: Topology = {
-    name,
-    nodes,
-    sentinels: [],
-    watchers: [],
-    settings: [],
-    replicated,
-    quorum: { kind: 'primary' },
-    // A leader that hears of no majority answers nobody any more.
-    replacedPrimary: 'leave',
-    describe: () => ({
-      kind: 'etcd',
-      nodes: nodes.map((node) => ({ name: node.name, host: node.host.address, port: CLIENT_PORT })),
-    }),
-    shards: async () => leaderShard(nodes, await statuses(nodes)),
-    missing: async () => missingOf(nodes, await statuses(nodes)),
-    [Symbol.asyncDispose]: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
-  };
-  return startedOrThrow(topology, clock, context.readyTimeoutMs);
-}
-
 type Answers = readonly (MemberStatus | Error)[];
 
-function statuses(nodes: readonly EtcdServer[]): Promise<Answers> {
+function statuses(nodes: readonly EtcdServer[]): Promise<(MemberStatus | Error)[]> {
   return Promise.all(nodes.map((node) => node.status().catch((error: Error) => error)));
 }
 

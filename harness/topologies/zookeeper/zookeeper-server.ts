@@ -18,7 +18,7 @@ export interface ZooServerOptions extends ServiceServerOptions {
   record: LockRecord;
 }
 
-export const ZOOKEEPER_PORT = 2181;
+const ZOOKEEPER_PORT = 2181;
 const PEER_PORT = 2888;
 const ELECTION_PORT = 3888;
 const DATA = 'data';

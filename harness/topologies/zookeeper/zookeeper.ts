@@ -1,21 +1,13 @@
 /** ZooKeeper: one server, or a quorum of three. Roles are asked of the servers, which agree on a leader by majority. */
 
 import type { Capability } from '../../vocabulary/host.js';
-import type {
-  ServerNode,
-  Service,
-  Setting,
-  Shard,
-  Topology,
-  TopologyContext,
-  TopologyKind,
-} from '../../vocabulary/topology.js';
-import { startedOrThrow } from '../ready.js';
+import type { ServerNode, Service, Setting, Shard } from '../../vocabulary/topology.js';
+import { ownQuorum } from '../own-quorum.js';
 import { oneShard } from '../replication.js';
 import type { ServerState } from './four-letters.js';
 import { LockRecord } from './lock-record.js';
 import { findZookeeper, findZookeeperHere } from './program.js';
-import { SYNC_LIMIT_TICKS, TICK_MS, ZOOKEEPER_PORT, ZooServer } from './zookeeper-server.js';
+import { SYNC_LIMIT_TICKS, TICK_MS, ZooServer } from './zookeeper-server.js';
 
 const UNAVAILABLE: Partial<Record<Capability, string>> = {
   redis: 'it is for Redis and Valkey only',
@@ -24,17 +16,6 @@ const UNAVAILABLE: Partial<Record<Capability, string>> = {
   clock: 'ZooKeeper times sessions by a clock that nobody sets, and does not tell the time of day',
   disk: 'what ZooKeeper syncs is not recorded, so nobody knows what a power cut would leave',
 };
-
-const CLIENT_FAULTS = ['pause:holder', 'partition:client', 'kill:client'];
-
-const single = zookeeperKind('zookeeper-single', 'one ZooKeeper server', ['z1'], ['kill', ...CLIENT_FAULTS]);
-const quorum = zookeeperKind(
-  'zookeeper',
-  'three ZooKeeper servers, of which two make a quorum',
-  ['z1', 'z2', 'z3'],
-  // The leader is the primary.
-  ['kill:primary', ...CLIENT_FAULTS, 'partition:primary', '?pause:primary', '?partition:minority'],
-);
 
 const SETTINGS: readonly Setting[] = [
   {
@@ -48,62 +29,24 @@ const SETTINGS: readonly Setting[] = [
 export const zookeeper: Service = {
   name: 'zookeeper',
   title: 'ZooKeeper',
-  topologies: { quorum, single },
+  topologies: ownQuorum({
+    service: 'zookeeper',
+    called: { one: 'ZooKeeper server', many: 'ZooKeeper servers' },
+    letter: 'z',
+    defaultLock: 'zk-lock',
+    unavailable: UNAVAILABLE,
+    settings: SETTINGS,
+    servers(hosts, { clock, redis: binary }) {
+      const record = new LockRecord(hosts.length);
+      return hosts.map((host) => new ZooServer({ host, members: hosts, record, binary, clock }));
+    },
+    answers,
+    shards: zooLeaderShard,
+    missing: missingOfQuorum,
+  }),
   find: findZookeeper,
   findHere: findZookeeperHere,
 };
-
-function zookeeperKind(
-  name: string,
-  summary: string,
-  members: readonly string[],
-  defaultFaults: readonly string[],
-): TopologyKind {
-  const replicated = members.length > 1;
-  return {
-    name,
-    service: 'zookeeper',
-    unavailable: UNAVAILABLE,
-    summary,
-    defaultLock: 'zk-lock',
-    defaultFaults,
-    replicated,
-    quorum: 'primary',
-    hosts: () => ({ nodes: [...members], sentinels: [], managers: [] }),
-    start: (hosts, _options, context) => start(name, replicated, hosts, context),
-  };
-}
-
-async function start(
-  name: string,
-  replicated: boolean,
-  hosts: Parameters<TopologyKind['start']>[0],
-  context: TopologyContext,
-): Promise<Topology> {
-  const { clock, redis: binary } = context;
-  const record = new LockRecord(hosts.length);
-  const nodes = hosts.map((host) => new ZooServer({ host, members: hosts, record, binary, clock }));
-  await Promise.all(nodes.map((node) => node.start()));
-  const topology: Topology = {
-    name,
-    nodes,
-    sentinels: [],
-    watchers: [],
-    settings: SETTINGS,
-    replicated,
-    quorum: { kind: 'primary' },
-    // A leader that hears of no majority answers nobody any more.
-    replacedPrimary: 'leave',
-    describe: () => ({
-      kind: 'zookeeper',
-      nodes: nodes.map((node) => ({ name: node.name, host: node.host.address, port: ZOOKEEPER_PORT })),
-    }),
-    shards: async () => zooLeaderShard(nodes, await answers(nodes)),
-    missing: async () => missingOfQuorum(nodes, await answers(nodes)),
-    [Symbol.asyncDispose]: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
-  };
-  return startedOrThrow(topology, clock, context.readyTimeoutMs);
-}
 
 /** Of one server: what it says of itself, and in which leader's time. */
 export type ZooAnswer = (ServerState & { epoch: number }) | Error;
