@@ -12,9 +12,9 @@ const lines = <T>(folder: string, file: string): T[] =>
     .map((line) => JSON.parse(line));
 
 test('single, volatile-ttl: exclusion broken because the server evicted the lock; all settings restored', async () => {
-  // Two keys, so that each one that is evicted is waited for.
+  // Two keys, which are held for long, so that each one that is evicted is held still, and waited for.
   const flags = ['--maxmemory-policy', 'volatile-ttl', '--nemesis', 'evict', '--time-limit', '9s', '--keys', '2'];
-  const run = await torture(flags);
+  const run = await torture([...flags, '--hold', '0.4x..0.7x']);
   expect(run.output + run.errors).toContain('a full server evicted it');
   expect(run.status).toBe(1);
   expect(Object.keys(run.results.found)).toEqual(['exclusion']);
