@@ -59,10 +59,13 @@ export const failoverLostRenewal: Reason = (contest, evidence) => {
   };
 };
 
-/** Whether the last time that came to the new node was a whole lease, and over by the machine's clock when the next one came. */
+/**
+ * Whether the last time that came to the new node was a whole lease, and over by the machine's clock when the next one came, who may
+ * have been waiting for just that.
+ */
 function wasOver({ ttlMs, untilTimeOfDay, ranNs, atNs }: KeyWrite, { earlier, gone }: Contest): boolean {
   if (ttlMs === undefined || untilTimeOfDay || ttlMs < earlier.hold.leaseMs * 0.9) return false;
-  return (ranFrom(gone) - Math.max(ranNs, atNs)) / 1e6 > ttlMs + BLUR_MS;
+  return (ranFrom(gone) - Math.max(ranNs, atNs)) / 1e6 > ttlMs - READING_MS;
 }
 
 /** The last look at the new node that shows it there. */
@@ -77,7 +80,7 @@ function showsEndOf({ expiresWallMs }: KeyWrite, { wallMs, keys }: SampleObserva
   if (!wallMs) return false;
   const [fromMs, untilMs] = wallMs.map((ms) => ms + keys[key]!.pttlMs) as [number, number];
   const isIt = expiresWallMs >= fromMs - READING_MS && expiresWallMs <= untilMs + READING_MS;
-  return isIt && gone.serverWallMs > Math.max(untilMs, expiresWallMs) + BLUR_MS;
+  return isIt && gone.serverWallMs > expiresWallMs - BLUR_MS;
 }
 
 /** By which the holder would have had it still, and which the old node had carried out: it was seen there afterwards. */

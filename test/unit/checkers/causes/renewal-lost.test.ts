@@ -115,6 +115,10 @@ describe('a renewal that a failover lost', () => {
     expect(causeOf(story(told)).sentence).not.toMatch(/had given/);
   });
 
+  it('is where the next one was waiting for the end of the grant', () => {
+    expect(causeOf(story({ takenAt: 6.003 })).name).toBe('failover-lost-renewal');
+  });
+
   it('is not where the clock of the new primary had moved, and its time was not over', () => {
     const early = story({ takenAt: 5.9, skewMs: 500, pttlMs: 0 });
     expect(causeOf(early).sentence).not.toMatch(/had given/);
