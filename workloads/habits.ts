@@ -2,7 +2,7 @@
 import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
 import type { Random } from '../harness/vocabulary/time.js';
 import type { MinMax, WorkloadOptions } from '../harness/vocabulary/workload.js';
-import { briefOn, type Lasting, type TurnTimes } from './hold-times.js';
+import type { Lasting, TurnTimes } from './hold-times.js';
 import {
   extend,
   type Granted,
@@ -84,7 +84,7 @@ function* takeAnother(
   first: Granted,
   { key }: Turn,
 ): ScriptPart<void> {
-  const others = briefOn(options).filter((other) => other !== key);
+  const others = options.keys.filter((other) => other !== key);
   if (others.length === 0) return;
   const momentMs = () => random.int(A_MOMENT_MS.min, A_MOMENT_MS.max);
   const { leaseMs } = options;

@@ -8,8 +8,7 @@
  * each client takes its next long hold when the time for it has come, however often it was granted the lock meanwhile.
  *
  * Long holds follow one another on some of the keys. What a client does wrong that wakes when its lease is over it does to
- * whoever holds its key by then; that shows where a third client is let in while that holder is still at work. On one of these
- * keys there are no others: who waits there is woken by nobody who came for a moment, and nobody sets right what is wrong with it.
+ * whoever holds its key by then; that shows where a third client is let in while that holder is still at work.
  *
  * What only some applications do, some of the holds do: they outlast the lease, as far as the lock lets them, are extended
  * before they need it, have another key beside theirs, are released too late, or were waited for for longer than a lease. And
@@ -24,7 +23,6 @@ export const MIXED_HOLDS: MixedHolds = {
   long: { min: 1 / 3, max: 0.9 },
   longShare: 0.35,
   longOn: 0.5,
-  longOnly: 0.125,
   briefWaitMs: { min: 1, max: 50 },
   briefTries: 0.25,
   pauseMs: { min: 0, max: 5 },
@@ -74,11 +72,6 @@ export interface TurnTimes {
 export function turnTimes(options: WorkloadOptions, random: Random): TurnTimes {
   const { hold } = options;
   return isMixed(hold) ? new MixedTimes(hold, options, random) : boundedTimes(hold, options, random);
-}
-
-/** The keys that are held briefly, too. */
-export function briefOn({ hold, keys }: Pick<WorkloadOptions, 'hold' | 'keys'>): readonly string[] {
-  return isMixed(hold) ? keys.slice(Math.floor(keys.length * (hold.longOnly ?? 0))) : keys;
 }
 
 /** Whether most holds are brief and a few are long. */
@@ -144,7 +137,7 @@ class MixedTimes implements TurnTimes {
       return [this.resumes];
     }
     this.isLong = nowMs() >= this.dueMs;
-    return this.isLong ? keys.slice(0, Math.ceil(keys.length * longOn)) : briefOn(this.options);
+    return this.isLong ? keys.slice(0, Math.ceil(keys.length * longOn)) : keys;
   }
 
   /**

@@ -40,8 +40,6 @@ export interface MixedHolds {
   longShare: number;
   /** On which part of the keys they are, the first ones; absent: on any, as before this was said. */
   longOn?: number;
-  /** On which part of the keys there are no others, the first ones; absent: on none, as before this was said. */
-  longOnly?: number;
   /** How long an acquire for a brief hold waits, milliseconds, drawn like the hold; absent: as long as one for a long hold. */
   briefWaitMs?: MinMax;
   /** Of acquires for a brief hold, the part that does not wait at all; absent: none, as before this was said. */

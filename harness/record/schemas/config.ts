@@ -44,7 +44,6 @@ const mixedHolds = z.object({
   long: bounds,
   longShare: positive.max(1),
   longOn: positive.max(1).optional(),
-  longOnly: positive.max(1).optional(),
   briefWaitMs: z.object({ min: positive, max: positive }).optional(),
   briefTries: part.optional(),
   pauseMs: bounds,
