@@ -217,12 +217,13 @@ export class Session {
     return outcome.type === 'ok' ? { type: 'ok', value: undefined, began, ended } : { ...outcome, began, ended };
   }
 
-  /** Whoever waited for that acquire waits no more. */
+  /** With stamps: they are the record that it ran. */
   #clock(): Answer {
     const began = this.#ports.nowNs();
     return { type: 'ok', value: { wallMs: this.#ports.wallMs() }, began, ended: this.#ports.nowNs() };
   }
 
+  /** Whoever waited for that acquire waits no more. */
   #cancel({ acquire }: Extract<Request, { op: 'cancel' }>): Answer {
     const trying = this.#acquiring.get(acquire);
     if (!trying) return { type: 'fail', reason: `answered: acquire ${acquire} is not on its way` };

@@ -178,7 +178,7 @@ export class SlotProcess implements ClientTarget {
 
   /** With the step at which it is to stop, if it is to stop at one. */
   private staged(instruction: Operation): Operation {
-    if (!('key' in instruction || instruction.do === 'extend' || instruction.do === 'release')) return instruction;
+    if (instruction.do === 'read' || instruction.do === 'write' || instruction.do === 'clock') return instruction;
     if (instruction.stopAt !== undefined) return instruction;
     const stopAt = this.canStop ? this.run.stops.next(this.slot) : undefined;
     return stopAt === undefined ? instruction : { ...instruction, stopAt };
