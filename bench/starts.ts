@@ -24,7 +24,7 @@ export async function benchStarts(argv: string[]): Promise<void> {
     .exitOverride();
   command.parse(argv, { from: 'user' });
   const { lock, clients, times } = command.opts<Flags>();
-  const flags = ['--lock', lock, '--clients', String(clients), '--nemesis', 'none', '--time-limit', '1s'];
+  const flags = ['--lock', lock, '--clients', String(clients), '--nemesis', 'none', '--time-limit', '2s'];
   for (let n = 1; n <= times; n++) {
     const folder = mkdtempSync(join(tmpdir(), 'lock-torture-bench-'));
     const [load] = loadavg();
