@@ -2,6 +2,7 @@
  * `npm run bench -- <name>`: what it costs to get a deployment ready, to read and judge a long run and a plain one, to
  * decide a history, to play schedules in virtual time, and how often runs say what they must.
  */
+import { CommanderError } from 'commander';
 import { drained } from '../cli/common/closed-output.js';
 import { couldNotRun, UsageError } from '../cli/common/errors.js';
 import { benchAccept } from './accept.js';
@@ -52,7 +53,7 @@ const benchmarks: Record<string, { summary: string; run(argv: string[]): Promise
 
 const [name = '', ...argv] = process.argv.slice(2);
 const benchmark = Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined;
-if (name === '') {
+if (name === '' || name === '--help') {
   const lines = Object.entries(benchmarks).map(
     ([one, { summary }]) => `  npm run bench -- ${one.padEnd(9)} ${summary}`,
   );
@@ -67,5 +68,7 @@ try {
   await drained();
   process.exit();
 } catch (error) {
+  // Of its flags Commander has told everything when it throws this.
+  if (error instanceof CommanderError && error.exitCode === 0) process.exit();
   process.exit(couldNotRun(error));
 }
