@@ -10,6 +10,7 @@
  *   replicas alone, which nothing else notices; when keys are held that these do not know, it is killed or cut from
  *   everybody who might replace it; and replaced.
  *
+ * The hold should be a young one, for others have to find the new primary before it ends.
  * Where the promotion comes last, a hold is not lost unless it outlives that, and what the successor still knows
  * of the key, which ends with an older lease: so the right moment is when there is a young hold of which that can be hoped.
  *
@@ -39,6 +40,10 @@ const DOWN_AT_LEAST_MS = 1_000;
 const USUAL_FAILOVER_MS = 1_700;
 /** A hold that is to be lost should be younger than this part of its lease when somebody else can have the key. */
 const YOUNG_PARTS = 0.48;
+/** Where it can at once, but by clients that first have to find the new primary: younger than this, if there is one in time. */
+const YOUNG_AT_THE_KILL_PARTS = 0.25;
+/** So long before a primary is struck whatever is held, a hold will do that is not young. */
+const ANY_HOLD_MS = 100;
 /** Time left at the end of `forMs` when a primary is struck whatever is held; the promotion may take longer than that. */
 const DECIDED_BEFORE_MS = 500;
 const ASK_AGAIN_MS = 100;
@@ -249,7 +254,10 @@ async function rightMoment(
   const losing = async ({ key, grantedNs }: OpenHold) => {
     if (!shard.serves(keyName(key))) return false;
     const leftNs = (await goneNs(key)) - clock.nowNs();
-    if (promotionMs === 0) return leftNs < 0;
+    if (promotionMs === 0) {
+      const isYoung = clock.nowNs() - grantedNs <= YOUNG_AT_THE_KILL_PARTS * leaseMs * 1e6;
+      return leftNs < 0 && (isYoung || clock.nowNs() >= byNs - ANY_HOLD_MS * 1e6);
+    }
     const grantableNs = clock.nowNs() + Math.max(promotionMs * 1e6, leftNs);
     return grantableNs - grantedNs <= YOUNG_PARTS * leaseMs * 1e6;
   };

@@ -850,6 +850,19 @@ describe('failover', () => {
     expect(await w.inForce()).toEqual([]);
   });
 
+  it('kill: a young hold is worth waiting for, as long as there is time', async () => {
+    const w = world('sentinel');
+    promoteAndGrant(w, { knownUntilMs: 2_500 });
+    void w.clock.sleep(3_200).then(() => {
+      w.node('r2').keys.delete('lock:2');
+      w.grant('c3', 9, 'lock:2');
+    });
+    const active = await strike(w, 'failover', 'primary', 6_000, { then: 'kill' });
+    expect(active.record.proof).toContain('c3 holds lock:2, granted after the cut and unknown to r2');
+    expect(w.clock.nowNs() / 1e6).toBeGreaterThanOrEqual(3_200);
+    expect(w.clock.nowNs() / 1e6).toBeLessThan(4_500);
+  });
+
   it('kill: does not wait for a hold that was released', async () => {
     const w = world('sentinel');
     promoteAndGrant(w);
