@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import { UsageError } from '../cli/common/errors.js';
 import { runProgram } from '../harness/machine/command.js';
 import { PROJECT } from '../harness/machine/project-files.js';
+import { topologiesOfService } from '../harness/topologies/index.js';
 import { externalLocks } from '../lock-impl/external/index.js';
 import { locks } from '../lock-impl/index.js';
 
@@ -47,8 +48,11 @@ export async function benchConform(argv: string[]): Promise<void> {
   process.exitCode = statuses.includes(3) ? 3 : statuses.includes(1) ? 1 : Math.max(...statuses);
 }
 
-/** Without the broken ones, and those that are another package's. */
-const OUR_OWN = Object.keys(locks).filter((name) => !/^(broken|third-party)\//.test(name));
+const ON_REDIS = topologiesOfService('redis');
+/** Without the broken ones, those that are another package's, and those that are not on Redis, whose commands are not read. */
+const OUR_OWN = Object.keys(locks).filter(
+  (name) => !/^(broken|third-party)\//.test(name) && ON_REDIS.includes(locks[name]!.topologies[0]!),
+);
 
 /** What was found, in a line and one for each mistake. */
 function told(exitCode: number, stdout: string, stderr: string): string {
