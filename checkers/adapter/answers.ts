@@ -145,6 +145,8 @@ function failedReleases(record: AdapterRecord): AdapterFinding[] {
     const { client, key, row, sentNs, readNs, reason } = operation;
     const granted = record.operations[record.ops.hold[row]!];
     if (!granted) return [];
+    // A lock of several keys has lost it with the first that its lease ran out on, and still removes the others.
+    if (readNs >= granted.sentNs + record.ops.leaseMs[granted.row]! * 1e6) return [];
     const values = new Map(record.takes(granted).map(({ node, value }) => [node, value]));
     const removing = record.evidence.nodes.flatMap((node) =>
       record

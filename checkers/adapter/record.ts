@@ -26,6 +26,9 @@ export interface Operation {
   readNs: number;
 }
 
+/** Of permits, or of holders; clients are not told apart by so few digits. */
+const A_COUNT = /^-?\d{1,4}$/;
+
 export class AdapterRecord {
   readonly evidence: Evidence;
   readonly operations: readonly Operation[];
@@ -109,7 +112,7 @@ export class AdapterRecord {
 
   /** Whether what was stored tells who stored it: no other client ever stored the same. A count of free permits does not. */
   private isOwner({ node, value }: KeyWrite, { client, key }: Operation): boolean {
-    if (value === undefined) return false;
+    if (value === undefined || A_COUNT.test(value)) return false;
     const writes = this.evidence.writes(node, key);
     return !writes.some((one) => one.value === value && one.client !== undefined && one.client !== client);
   }

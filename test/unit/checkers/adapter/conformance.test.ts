@@ -158,6 +158,11 @@ describe('releases', () => {
     expect(rules(told)).toEqual([]);
   });
 
+  it('of a permit that nobody else counted alike', () => {
+    const told = story().grant(CLIENT, 1).command(0.999, 'r1', CLIENT, ['SET', KEY, '1', 'PX', '60000']);
+    expect(rules(told.release(CLIENT, 2))).toEqual([]);
+  });
+
   it('of which the end of the record does not show what became are not accused', () => {
     const told = granted(story(), 1).release(CLIENT, 2).whole(3);
     expect(conformance(told.input()).findings).toEqual([]);
@@ -168,6 +173,13 @@ describe('releases', () => {
       .release(CLIENT, 2, { type: 'fail', reason: 'not-owner' })
       .unlock(2.0005, 'r1', CLIENT);
     expect(rules(told)).toEqual(['fail-though-done']);
+  });
+
+  it('that ended when the lease was over may have lost a part and removed the others', () => {
+    const told = granted(story(), 1);
+    const late = 1 + LEASE_MS / 1_000 + 0.1;
+    told.release(CLIENT, late, { type: 'fail', reason: 'not-owner', sent: late - 0.5 });
+    expect(rules(told.unlock(late - 0.4, 'r1', CLIENT))).toEqual([]);
   });
 
   it('of what another had taken by then may fail', () => {
