@@ -15,8 +15,11 @@ const BUILD_MS = 10 * 60_000;
 
 /** The first lock of a project is tried on all its topologies, for the project's way to connect; the others on one. */
 const isFirst = (name: string) => Object.keys(externalLocks).find((one) => folderOf(one) === folderOf(name)) === name;
-/** A lock that several may hold at once is taken for no other. */
-const workloadFor = (name: string) => (/semaphore|permit/.test(name) ? ['--workload', 'semaphore'] : []);
+/** A lock that several may hold at once is taken for no other; one that has tokens shows them to a resource. */
+const workloadFor = (name: string) => {
+  if (/semaphore|permit/.test(name)) return ['--workload', 'semaphore'];
+  return name.endsWith('/fenced') ? ['--workload', 'fenced-resource'] : [];
+};
 const folderOf = (name: string) => name.split('/')[0];
 
 describe.each(Object.entries(externalLocks))('%s', (name, { project, topologies }) => {

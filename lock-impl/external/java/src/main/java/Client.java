@@ -29,7 +29,10 @@ public final class Client {
   private int leaseMs;
   private int timeoutMs;
 
-  private record Held(String key, long thread, Library.Holding holding) {}
+  /** Null in workloads that have none. */
+  private Resource resource;
+
+  private record Held(String key, long thread, Library.Holding holding, Long token) {}
 
   private Client(Library library) {
     this.library = library;
@@ -123,6 +126,7 @@ public final class Client {
             case "acquire" -> acquire(request);
             case "extend" -> extend(request);
             case "release" -> release(request);
+            case "read", "write" -> access(operation, request);
             case "clock" -> Map.of("wallMs", System.currentTimeMillis());
             default -> throw new Refused("unsupported: operation " + operation);
           };
@@ -151,6 +155,7 @@ public final class Client {
     JsonObject options = request.getAsJsonObject("options");
     leaseMs = options.get("leaseMs").getAsInt();
     timeoutMs = options.get("commandTimeoutMs").getAsInt();
+    if (options.has("resource")) resource = new Resource(options.getAsJsonObject("resource"), timeoutMs);
     connect(topology);
     // A JVM loads a thousand classes at its first lock: not to be measured as the lock's slowness.
     String own = "lock-torture-warm-up:" + options.get("client").getAsString();
@@ -217,7 +222,7 @@ public final class Client {
         if (operation.inDoubt() && !quorum) throw new IllegalStateException("reconnect: refused after a command without an answer");
         throw new Refused(quorum ? "no-quorum" : "held");
       }
-      holds.put(id, new Held(key, Thread.currentThread().getId(), granted.holding()));
+      holds.put(id, new Held(key, Thread.currentThread().getId(), granted.holding(), granted.token()));
       var value = new LinkedHashMap<String, Object>();
       value.put("grantSent", operation.sentNs(library.claims().several()));
       if (granted.token() != null) value.put("token", granted.token());
@@ -238,6 +243,15 @@ public final class Client {
     ours(request, Library.Holding::giveBack);
     holds.remove(request.get("hold").getAsInt());
     return null;
+  }
+
+  private Object access(String operation, JsonObject request) throws Exception {
+    int hold = request.get("hold").getAsInt();
+    Held held = holds.get(hold);
+    if (held == null) throw new Refused("unknown-hold: " + hold);
+    if (resource == null) throw new Refused("unsupported: init named no resource");
+    Long value = request.has("value") ? request.get("value").getAsLong() : null;
+    return resource.ask(request.get("id").getAsInt(), operation, held.key(), held.token(), value);
   }
 
   private interface Using {

@@ -2,6 +2,7 @@ import com.google.gson.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** A lock library as the protocol needs it. Each project has one, and calls it `Locks`. */
 interface Library extends AutoCloseable {
@@ -14,7 +15,8 @@ interface Library extends AutoCloseable {
     Map<String, Object> handshake() {
       var value = new LinkedHashMap<String, Object>(says);
       value.put("lock", lock);
-      value.put("features", features);
+      // What the lock protects is asked for by `Client`, whatever the lock.
+      value.put("features", Stream.concat(features.stream(), Stream.of("resource")).toList());
       value.put("topologies", topologies);
       return value;
     }
