@@ -81,7 +81,7 @@ describe.runIf(noDocker === undefined)('in local containers', () => {
     const part = (index: number) =>
       carryOut(containerOf(job!), {
         ...{ JOB_COMPLETION_INDEX: String(index), RUNS: '8', TOPOLOGIES: 'single' },
-        FLAGS: '--time-limit 2s --starts-within 60s',
+        FLAGS: '--time-limit 2s --clients 2 --keys 1 --starts-within 60s',
       });
     for (let index = 0; index < completions; index += 2)
       for (const { status, output, errors } of await Promise.all([part(index), part(index + 1)]))
