@@ -41,7 +41,15 @@ const resume = (folder: string, ...more: string[]) =>
 
 async function killedAgainAndAgain(out: string) {
   let running = partOf(out, 1);
-  const folder = await until(`a campaign: ${running.errors()}`, () => folderIn(out), 300_000);
+  const begins = running;
+  const folder = await until(
+    'a campaign',
+    () => {
+      if (begins.child.exitCode !== null) throw new Error(`it ended: ${begins.output()} ${begins.errors()}`);
+      return folderIn(out);
+    },
+    300_000,
+  );
   for (const kill of [1, 2]) {
     // At first within its second schedule, then when all are played and what was found is being shrunk.
     const isReached = () => linesOf(folder).length >= kill;
