@@ -29,38 +29,42 @@ try {
   const { version } = manifestOf(PROJECT);
   const platforms = PLATFORMS.map((platform) => join(PROJECT, 'packages', platform));
   const optionalDependencies = Object.fromEntries(platforms.map((one) => [nameOf(one, version), version]));
-  const tarballs = [
+  const changes = [
     // Its scripts are a clone's; what it is tried with says which versions of lock libraries it knows.
-    amended(PROJECT, ({ scripts: _, ...own }) => ({ ...own, optionalDependencies })),
-    ...platforms.map((one) => amended(one, (own) => own)),
+    ({ scripts: _, ...own }) => ({ ...own, optionalDependencies }),
+    ...platforms.map(() => (own) => own),
   ];
+  const amended = pack([PROJECT, ...platforms], stage).map((tarball, n) => amend(tarball, n, changes[n]));
+  const tarballs = pack(amended, out);
   process.stdout.write(`${JSON.stringify(tarballs)}\n`);
 } finally {
   rmSync(stage, { recursive: true, force: true });
 }
 
-/** Packs a folder with another package.json than it has; the tarball's name. */
-function amended(from, change) {
-  const place = mkdtempSync(join(stage, 'of-'));
-  execFileSync('tar', ['-xf', join(place, pack(from, place)), '-C', place]);
+/** The folder of what was packed, with another package.json. */
+function amend(tarball, n, change) {
+  const place = join(stage, `of-${n}`);
+  mkdirSync(place);
+  execFileSync('tar', ['-xf', join(stage, tarball), '-C', place]);
   const own = change(manifestOf(join(place, 'package')));
   const whole = { ...own, ...(repository && { repository }) };
   writeFileSync(join(place, 'package/package.json'), `${JSON.stringify(whole, null, 2)}\n`);
-  return pack(join(place, 'package'), out);
+  return join(place, 'package');
 }
 
 function manifestOf(place) {
   return JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'));
 }
 
-/** The tarball's name, in `to`. Set-up is not npm's business here: `node bin/setup.mjs` has been run. */
-function pack(from, to) {
-  const said = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', to], {
-    cwd: from,
+/** The tarballs' names, in `to`. Set-up is not npm's business here: `node bin/setup.mjs` has been run. */
+function pack(folders, to) {
+  // One process for all of them: to start npm takes longer than to pack.
+  const said = execFileSync('npm', ['pack', ...folders, '--ignore-scripts', '--json', '--pack-destination', to], {
+    cwd: stage,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return JSON.parse(said)[0].filename;
+  return JSON.parse(said).map(({ filename }) => filename);
 }
 
 function nameOf(platform, version) {

@@ -3,52 +3,81 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
-import { check, scenario, torture } from '../../../cli/api/torture.js';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { check, scenario, type TortureResult, torture } from '../../../cli/api/torture.js';
 import { freshFolder, processesOf, ROOT, until } from '../../support/torture.js';
 
-const quick = { topology: 'single', nemesis: 'none', runtime: 'netns', timeLimit: '3s' } as const;
+const quick = { topology: 'single', nemesis: 'none', runtime: 'netns', timeLimit: '2s', clients: 2, keys: 1 } as const;
+/** For what ends before it would begin. */
+const unqueued = { ...quick, queue: false } as const;
 
-it('resolves with a verdict, a report and the command that repeats it; check says the same of the record', async () => {
+describe('a call that waits for nobody', () => {
   const out = freshFolder();
   const lines: string[] = [];
-  const result = await torture({ ...quick, out, seed: 7, onProgress: (line) => lines.push(line) });
-  expect(result.runId).not.toBe('');
-  expect(result.report).toBe(join(out, result.runId, 'report.html'));
-  expect(existsSync(result.report!)).toBe(true);
-  expect(result.reproduce).toMatch(/--topology=single .*--seed 7$/);
-  expect(result.reproduce).not.toContain('--json');
-  expect(lines.some((line) => line.startsWith('single ready after'))).toBe(true);
-  const { verdict, violations } = await check(result.folder);
-  expect({ verdict, violations }).toEqual({ verdict: result.verdict, violations: result.violations });
-});
-
-it('is not troubled by what a config prints', async () => {
-  const folder = freshFolder();
-  writeFileSync(
-    join(folder, 'noisy.mjs'),
-    "console.log('loud'); setTimeout(() => console.log('late'), 1); export default {};",
-  );
-  const lines: string[] = [];
-  const config = join(folder, 'noisy.mjs');
-  const result = await torture({ ...quick, config, out: folder, onProgress: (line) => lines.push(line) });
-  expect(result.verdict).toMatch(/held|unknown/);
-  expect(lines).toContain('late');
-});
-
-it('is stopped by its signal, after the run was healed and judged', async () => {
-  const out = freshFolder();
-  const enough = new AbortController();
-  const stopped = torture({
-    ...quick,
-    timeLimit: '10m',
-    out,
-    signal: enough.signal,
-    onProgress: (line) => line.includes('clients of lock') && enough.abort(new Error('enough')),
+  let result: TortureResult;
+  // In a test whose timers are fake, with a config that prints: one run shows all of it.
+  beforeAll(async () => {
+    const config = join(out, 'noisy.mjs');
+    writeFileSync(config, "console.log('loud'); setTimeout(() => console.log('late'), 1); export default {};");
+    vi.useFakeTimers();
+    try {
+      result = await torture({ ...quick, config, out, seed: 7, onProgress: (line) => lines.push(line) });
+    } finally {
+      vi.useRealTimers();
+    }
   });
-  await expect(stopped).rejects.toThrow(/^enough$/);
+
+  it('resolves with a verdict, a report and the command that repeats it; check says the same of the record', async () => {
+    expect(result.runId).not.toBe('');
+    expect(result.report).toBe(join(out, result.runId, 'report.html'));
+    expect(existsSync(result.report!)).toBe(true);
+    expect(result.reproduce).toMatch(/--topology=single .*--seed 7$/);
+    expect(result.reproduce).not.toContain('--json');
+    expect(lines.some((line) => line.startsWith('single ready after'))).toBe(true);
+    const { verdict, violations } = await check(result.folder);
+    expect({ verdict, violations }).toEqual({ verdict: result.verdict, violations: result.violations });
+  });
+
+  it('is not troubled by what a config prints', () => {
+    expect(result.verdict).toMatch(/held|unknown/);
+    expect(lines).toContain('late');
+  });
+
+  it('is not reached by fake timers of a test', () => {
+    expect(['held', 'unknown']).toContain(result.verdict);
+  });
+});
+
+it('calls wait for each other, on the whole machine; who is called off while waiting does not wait; the signal of one that runs stops it, after it was healed and judged', async () => {
+  const out = freshFolder();
+  const told: string[] = [];
+  const tell = (name: string) => (line: string) => {
+    if (/ready after|waiting for/.test(line)) told.push(`${name} ${line.split(' ')[0]}`);
+  };
+  const one = torture({ ...quick, out: freshFolder(), onProgress: tell('one') }).then(() => told.push('one ended'));
+  const [stop, callOff] = [new AbortController(), new AbortController()];
+  const two = torture({
+    ...{ ...quick, timeLimit: '10m', out, signal: stop.signal },
+    onProgress: (line) => {
+      tell('two')(line);
+      if (line.includes('clients of lock')) stop.abort(new Error('enough'));
+    },
+  });
+  const three = torture({ ...quick, out, signal: callOff.signal });
+  callOff.abort(new Error('called off'));
+  await expect(three).rejects.toThrow(/^called off$/);
+  const stopped = expect(two).rejects.toThrow(/^enough$/);
+  await Promise.all([one, stopped.then(() => told.push('two ended'))]);
+  // Another file's call may have had its turn meanwhile: then either of them comes first, and both have waited.
+  expect(told).toContain('two waiting');
+  const turns = told.filter((line) => !line.endsWith('waiting'));
+  const turnOf = (name: string) => [`${name} single`, `${name} ended`];
+  expect([
+    [...turnOf('one'), ...turnOf('two')],
+    [...turnOf('two'), ...turnOf('one')],
+  ]).toContainEqual(turns);
   expect(existsSync(join(out, 'latest', 'results.json'))).toBe(true);
-  await expect(torture({ ...quick, out, signal: enough.signal })).rejects.toThrow(/^enough$/);
+  await expect(torture({ ...quick, out, signal: stop.signal })).rejects.toThrow(/^enough$/);
 });
 
 it('plays a scenario with another lock', async () => {
@@ -63,41 +92,14 @@ it('plays a scenario with another lock', async () => {
 });
 
 it('rejects with one line what cannot run', async () => {
-  await expect(torture({ ...quick, lock: './nowhere.ts' })).rejects.toThrow(
-    /^--lock \.\/nowhere\.ts: .* does not exist$/,
-  );
-  await expect(torture({ ...quick, lock: {} as URL })).rejects.toThrow(/^lock: expected a file, .*, got an object$/);
-  await expect(torture({ ...quick, cwd: '/nowhere' })).rejects.toThrow(/^cwd: \/nowhere is no folder$/);
-  await expect(torture({ ...quick, seed: -1 })).rejects.toThrow(
-    /^option '--seed <n>' argument '-1' is invalid\. [^\n]*$/,
-  );
-  await expect(check('nowhere')).rejects.toThrow(/^[^\n]*nowhere[^\n]*$/);
-});
-
-it('calls wait for each other, on the whole machine; who is called off while waiting does not wait', async () => {
-  const out = freshFolder();
-  const told: string[] = [];
-  const tell = (name: string) => (line: string) => {
-    if (/ready after|waiting for/.test(line)) told.push(`${name} ${line.split(' ')[0]}`);
-  };
-  const one = torture({ ...quick, out, onProgress: tell('one') }).then(() => told.push('one ended'));
-  const enough = new AbortController();
-  const two = torture({ ...quick, out, onProgress: tell('two') });
-  const three = torture({ ...quick, out, signal: enough.signal });
-  enough.abort(new Error('enough'));
-  await expect(three).rejects.toThrow(/^enough$/);
-  await Promise.all([one, two]);
-  expect(told).toEqual(['two waiting', 'one single', 'one ended', 'two single']);
-});
-
-it('fake timers of a test do not reach it', async () => {
-  vi.useFakeTimers();
-  try {
-    const { verdict } = await torture({ ...quick, out: freshFolder() });
-    expect(['held', 'unknown']).toContain(verdict);
-  } finally {
-    vi.useRealTimers();
-  }
+  const refused: [Promise<unknown>, RegExp][] = [
+    [torture({ ...unqueued, lock: './nowhere.ts' }), /^--lock \.\/nowhere\.ts: .* does not exist$/],
+    [torture({ ...unqueued, lock: {} as URL }), /^lock: expected a file, .*, got an object$/],
+    [torture({ ...unqueued, cwd: '/nowhere' }), /^cwd: \/nowhere is no folder$/],
+    [torture({ ...unqueued, seed: -1 }), /^option '--seed <n>' argument '-1' is invalid\. [^\n]*$/],
+    [check('nowhere'), /^[^\n]*nowhere[^\n]*$/],
+  ];
+  await Promise.all(refused.map(([call, line]) => expect(call).rejects.toThrow(line)));
 });
 
 it('a process that dies in the middle of a call leaves nothing', async () => {
@@ -115,7 +117,7 @@ it('a process that dies in the middle of a call leaves nothing', async () => {
 it('refuses a lock whose file is a test', async () => {
   const lock = join(freshFolder(), 'a.test.ts');
   writeFileSync(lock, "import { test } from 'vitest';\ntest('x', () => {});\nexport default {};\n");
-  await expect(torture({ ...quick, lock })).rejects.toThrow(
+  await expect(torture({ ...unqueued, lock })).rejects.toThrow(
     /a\.test\.ts:1:\d+: a lock cannot import vitest: every client loads it in a process of its own, [^\n]*$/,
   );
 });

@@ -36,7 +36,7 @@ describe.runIf(noDocker === undefined)('a run in one container', () => {
   });
 
   async function inFullSwing(flags: readonly string[]): Promise<{ run: Torture; folder: string; container: string }> {
-    const begun = start([...IN_ONE, ...QUIET, '--time-limit', '90s', ...flags]);
+    const begun = start([...IN_ONE, ...QUIET, '--clients', '2', '--time-limit', '90s', ...flags]);
     run = begun;
     await until(
       `grants; output so far: ${begun.output()} ${begun.errors()}`,
@@ -104,7 +104,7 @@ describe.runIf(noDocker === undefined)('a run in one container', () => {
   );
 });
 
-describe('what makes no sense with it is refused in one line', () => {
+describe.concurrent('what makes no sense with it is refused in one line', () => {
   it.each([
     [['--server', 'redis@8.0'], '--runtime container has the Redis of its image: leave out --server'],
     [['--image', 'redis:8'], '--runtime container runs all in one image; --client-image names what that is made of'],

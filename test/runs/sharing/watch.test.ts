@@ -1,7 +1,7 @@
 /** `--watch`: again after each change of what the lock is made of, first with the seed, or the scenarios, that failed. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { endAll, freshFolder, historyOf, QUIET, start, type Torture, torture, until } from '../../support/torture.js';
 
 const LOCK = `import { defineLock } from 'lock-torture';
@@ -22,99 +22,112 @@ export default defineLock({
 });
 `;
 
-let run: Torture | undefined;
-afterEach(() => {
-  if (run) endAll(run);
-});
+/** As few clients as can collide, and no longer than a run may be. */
+const SMALL = [...QUIET, '--clients', '2', '--keys', '1', '--time-limit', '2s'];
 
-test('a mistake is mended in a file that the lock imports: the seed that found it, then another; Ctrl-C ends it', async () => {
-  const folder = freshFolder();
-  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
-  write('lock.ts', LOCK);
-  write('only-new.ts', 'export const ONLY_NEW: string[] = [];\n');
-  const flags = ['--lock', join(folder, 'lock.ts'), '--watch', '--stop-at-first', '--time-limit', '3s'];
-  run = start([...QUIET, ...flags], { cwd: folder });
-  const { output, errors, ended } = run;
-  const seeds = () => [...output().matchAll(/, seed (\d+), /g)].map(([, seed]) => seed);
-  const waits = () => output().match(/^watching .*; Ctrl-C ends$/gm)?.length ?? 0;
-  await until('the first run', () => waits() === 1);
-  expect(output()).toContain('VIOLATED');
-  expect(output()).toMatch(/^watching .*(lock|only-new)\.ts and 1 more; Ctrl-C ends$/m);
-  // What repeats a run is that run alone.
-  expect(output()).toMatch(/^Reproduce: (?!.*--watch).*--seed \d+$/m);
+const begun: Torture[] = [];
+afterAll(() => begun.forEach(endAll));
+const begin = (...args: Parameters<typeof start>) => {
+  const run = start(...args);
+  begun.push(run);
+  return run;
+};
 
-  write('only-new.ts', 'export const ONLY_NEW: string[] = [;\n');
-  await until('what is wrong with it', () => waits() === 2);
-  expect(errors()).toMatch(/^lock-torture: .*only-new\.ts:1:\d+: Unexpected ";"$/m);
+// Side by side: each mostly waits.
+describe.concurrent('--watch', () => {
+  test('a mistake is mended in a file that the lock imports: the seed that found it, then another; Ctrl-C ends it', async ({
+    expect,
+  }) => {
+    const folder = freshFolder();
+    const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+    write('lock.ts', LOCK);
+    write('only-new.ts', 'export const ONLY_NEW: string[] = [];\n');
+    const flags = ['--lock', join(folder, 'lock.ts'), '--watch', '--stop-at-first'];
+    const run = begin([...SMALL, ...flags], { cwd: folder });
+    const { output, errors, ended } = run;
+    const seeds = () => [...output().matchAll(/, seed (\d+), /g)].map(([, seed]) => seed);
+    const waits = () => output().match(/^watching .*; Ctrl-C ends$/gm)?.length ?? 0;
+    await until('the first run', () => waits() === 1);
+    expect(output()).toContain('VIOLATED');
+    expect(output()).toMatch(/^watching .*(lock|only-new)\.ts and 1 more; Ctrl-C ends$/m);
+    // What repeats a run is that run alone.
+    expect(output()).toMatch(/^Reproduce: (?!.*--watch).*--seed \d+$/m);
 
-  write('only-new.ts', "export const ONLY_NEW: string[] = ['NX'];\n");
-  await until('two runs in which it holds', () => waits() === 3);
-  expect(output().match(/^HELD /gm)).toHaveLength(2);
-  const [first, again, other] = seeds();
-  expect(again).toBe(first);
-  expect(other).not.toBe(first);
-  expect(output()).toContain(`seed ${first} finds nothing any more: on with another\n`);
+    write('only-new.ts', 'export const ONLY_NEW: string[] = [;\n');
+    await until('what is wrong with it', () => waits() === 2);
+    expect(errors()).toMatch(/^lock-torture: .*only-new\.ts:1:\d+: Unexpected ";"$/m);
 
-  run.child.kill('SIGINT');
-  expect(await ended).toEqual({ code: 0, signal: null });
-}, 120_000);
+    write('only-new.ts', "export const ONLY_NEW: string[] = ['NX'];\n");
+    await until('two runs in which it holds', () => waits() === 3);
+    expect(output().match(/^HELD /gm)).toHaveLength(2);
+    const [first, again, other] = seeds();
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    expect(output()).toContain(`seed ${first} finds nothing any more: on with another\n`);
 
-test('of scenarios that which failed is played first, then the others; Ctrl-C ends it', async () => {
-  const folder = freshFolder();
-  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
-  // It waits, as plays ask it to.
-  const waiting = LOCK.replace('{ leaseMs }', '{ leaseMs, waitMs }')
-    .replace('if ((await', 'const endNs = topology.nowNs() + waitMs * 1e6;\n        while ((await')
-    .replace('return null;', '{ if (topology.nowNs() > endNs) return null; await topology.sleep(10); }');
-  write(
-    'lock.ts',
-    waiting.replace('redis.del(key)', 'release(redis, key, owner)').replace('ONLY_NEW }', 'ONLY_NEW, release }'),
-  );
-  const release = (how: string) =>
+    run.child.kill('SIGINT');
+    expect(await ended).toEqual({ code: 0, signal: null });
+  }, 120_000);
+
+  test('of scenarios that which failed is played first, then the others; Ctrl-C ends it', async () => {
+    const folder = freshFolder();
+    const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+    // It waits, as plays ask it to.
+    const waiting = LOCK.replace('{ leaseMs }', '{ leaseMs, waitMs }')
+      .replace('if ((await', 'const endNs = topology.nowNs() + waitMs * 1e6;\n        while ((await')
+      .replace('return null;', '{ if (topology.nowNs() > endNs) return null; await topology.sleep(10); }');
     write(
-      'only-new.ts',
-      `export const ONLY_NEW = ['NX'];\nexport const release = (redis: any, key: string, owner: string) => ${how};\n`,
+      'lock.ts',
+      waiting.replace('redis.del(key)', 'release(redis, key, owner)').replace('ONLY_NEW }', 'ONLY_NEW, release }'),
     );
-  release('redis.del(key)');
-  const plays = ['only-one-holds', 'only-the-owner-releases'];
-  run = start([...plays, '--lock', './lock.ts', '--watch', '--jobs', '1'], { cwd: folder, command: 'scenario' });
-  const { output, ended } = run;
-  const waits = () => output().match(/^watching .*; Ctrl-C ends$/gm)?.length ?? 0;
-  await until('the first round', () => waits() === 1);
-  expect(output()).toContain('violated in 1 of 2, held in 1 of 2');
+    const release = (how: string) =>
+      write(
+        'only-new.ts',
+        `export const ONLY_NEW = ['NX'];\nexport const release = (redis: any, key: string, owner: string) => ${how};\n`,
+      );
+    release('redis.del(key)');
+    const plays = ['only-one-holds', 'only-the-owner-releases'];
+    const run = begin([...plays, '--lock', './lock.ts', '--watch', '--jobs', '1'], {
+      cwd: folder,
+      command: 'scenario',
+    });
+    const { output, ended } = run;
+    const waits = () => output().match(/^watching .*; Ctrl-C ends$/gm)?.length ?? 0;
+    await until('the first round', () => waits() === 1);
+    expect(output()).toContain('violated in 1 of 2, held in 1 of 2');
 
-  release(
-    `redis.eval("return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('del', KEYS[1]) or 0", 1, key, owner)`,
-  );
-  await until('a round in which both hold', () => waits() === 2);
-  const since = output().slice(output().indexOf('changed\n'));
-  expect(since).toMatch(/^changed\nfirst what failed: only-the-owner-releases\n/);
-  expect([...since.matchAll(/^\d\/\d +(\S+) +held: /gm)].map(([, name]) => name)).toEqual([...plays].reverse());
+    release(
+      `redis.eval("return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('del', KEYS[1]) or 0", 1, key, owner)`,
+    );
+    await until('a round in which both hold', () => waits() === 2);
+    const since = output().slice(output().indexOf('changed\n'));
+    expect(since).toMatch(/^changed\nfirst what failed: only-the-owner-releases\n/);
+    expect([...since.matchAll(/^\d\/\d +(\S+) +held: /gm)].map(([, name]) => name)).toEqual([...plays].reverse());
 
-  run.child.kill('SIGINT');
-  expect(await ended).toEqual({ code: 0, signal: null });
-}, 180_000);
+    run.child.kill('SIGINT');
+    expect(await ended).toEqual({ code: 0, signal: null });
+  }, 180_000);
 
-test('Ctrl-C during a run ends that run and the watching', async () => {
-  const folder = freshFolder();
-  writeFileSync(join(folder, 'lock.ts'), LOCK.replace('...ONLY_NEW', "'NX'").replace(/import { ONLY_NEW.*\n/, ''));
-  run = start([...QUIET, '--lock', join(folder, 'lock.ts'), '--watch', '--time-limit', '60s'], { cwd: folder });
-  const watched = run;
-  await until('grants', () => historyOf(watched).some(({ type }) => type === 'ok'));
-  run.child.kill('SIGINT');
-  expect((await run.ended).code).not.toBe(3);
-  expect(run.output()).not.toContain('Ctrl-C ends');
-}, 60_000);
+  test('Ctrl-C during a run ends that run and the watching', async () => {
+    const folder = freshFolder();
+    writeFileSync(join(folder, 'lock.ts'), LOCK.replace('...ONLY_NEW', "'NX'").replace(/import { ONLY_NEW.*\n/, ''));
+    const run = begin([...SMALL, '--lock', join(folder, 'lock.ts'), '--watch', '--time-limit', '60s'], { cwd: folder });
+    await until('grants', () => historyOf(run).some(({ type }) => type === 'ok'));
+    run.child.kill('SIGINT');
+    expect((await run.ended).code).not.toBe(3);
+    expect(run.output()).not.toContain('Ctrl-C ends');
+  }, 60_000);
 
-test.each([
-  [['--watch'], /^lock-torture: --watch waits for changes of a lock of yours: /],
-  [
-    ['--watch', '--times', '3'],
-    /^lock-torture: --watch makes one run after each change, for reading: leave out --times/,
-  ],
-  [['--watch', '--lock', './none.ts'], /^lock-torture: --lock \.\/none\.ts: .*none\.ts does not exist$/],
-])('%j is refused in one line', async (flags, line) => {
-  const { status, errors } = await torture([...QUIET, ...flags]);
-  expect(status).toBe(3);
-  expect(errors.trim()).toMatch(line);
+  test.each([
+    [['--watch'], /^lock-torture: --watch waits for changes of a lock of yours: /],
+    [
+      ['--watch', '--times', '3'],
+      /^lock-torture: --watch makes one run after each change, for reading: leave out --times/,
+    ],
+    [['--watch', '--lock', './none.ts'], /^lock-torture: --lock \.\/none\.ts: .*none\.ts does not exist$/],
+  ])('%j is refused in one line', async (flags, line) => {
+    const { status, errors } = await torture([...QUIET, ...flags]);
+    expect(status).toBe(3);
+    expect(errors.trim()).toMatch(line);
+  });
 });
