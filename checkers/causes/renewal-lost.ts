@@ -82,7 +82,8 @@ function copied({ earlier, later, reached, gone, key }: Contest, evidence: Evide
   const { hold, write } = earlier;
   const { node, atNs } = later.write;
   const look = evidence.seenStored(node, key, write.value, hold.grantSentNs, atNs);
-  if (look?.[1].role !== 'replica') return undefined;
+  const isAsked = evidence.writes(node, key).some(({ client, value }) => client !== undefined && value === write.value);
+  if (look?.[1].role !== 'replica' || isAsked) return undefined;
   const loaded = evidence.loadedWrite(look, hold, write.value!);
   return { reached: loaded, gone: firstTaken(loaded, earlier, later.write, evidence), isLoaded: true };
 }
