@@ -29,7 +29,7 @@ export const askingUnasked: Reason = ({ earlier, later, key, reached }, evidence
   if (!move || ![sentNs, ranNs].every((atNs) => changes?.storedAt(value, atNs).truth === 'yes')) return undefined;
   // Where the servers have moved all at once the source drops its keys unsaid.
   if (!evidence.seenStored(source, key, value, ranNs, earlier.hold.leaseEndNs)) return undefined;
-  if (!wasPrimaryThroughout(source, key, sentNs, ranNs, evidence)) return undefined;
+  if (!wasPrimaryThroughout(source, sentNs, ranNs, evidence)) return undefined;
   const { atNs, did, i } = move.record;
   return {
     name: 'asking-unasked',

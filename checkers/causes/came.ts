@@ -6,8 +6,10 @@
  * runs c1's write, and yet what r1 lacks was lost by the overwriting.
  *
  * So it had not come where the node was watched, and was seen to load nothing; or where no other node had lost the key, which
- * the node would have loaded with the rest.
+ * the node would have loaded with the rest; or where faults kept everything from it, or everything that the first one sent from
+ * everybody, all that time.
  */
+import type { EffectSpan } from '../../harness/record/facts/effects.js';
 import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { type KeyWrite, removes } from '../../harness/record/facts/key-writes.js';
 import { type Contest, ranBy } from './contest.js';
@@ -17,6 +19,7 @@ import { BLUR_MS, isReplicated, keptItsData, mayHaveBeenOver, ranAnew, wasPrimar
 export function mayHaveCome(contest: Contest, evidence: Evidence, byNs: number): boolean {
   const { earlier, later, key } = contest;
   const { node } = later.write;
+  if (whyApart(contest, evidence, byNs)) return false;
   // Servers that are promoted may break off with whom they serve: by then the write had not come.
   if (!evidence.watchedThroughout(node, earlier.hold.grantSentNs, byNs)) return true;
   // A write whose time was over by this node's clock when it came here removed what was there.
@@ -34,17 +37,34 @@ export function mayHaveCome(contest: Contest, evidence: Evidence, byNs: number):
   if (removedByIt) return true;
   // What came just before a server was killed is in no record, and the server may have forgotten it by that.
   if (ranAnew(node, earlier.write.atNs, ranBy(later), evidence)) return true;
-  if (keptItsData(node, key, earlier.write.atNs, ranBy(later), evidence)) return false;
+  if (keptItsData(node, earlier.write.atNs, ranBy(later), evidence)) return false;
   const untilNs = lastToLoad(contest, evidence, byNs);
   return evidence.nodes.some((other) => other !== node && mayHaveLost(other, contest, evidence, untilNs));
 }
 
+/**
+ * Why nothing that the earlier grant's node sent since can have come to the later one's, by whatever way, as long as that could load
+ * it: that one was out of reach of all others all the time, or all others were of that one's. Undefined where neither is proven.
+ *
+ * A server that is promoted may break off with whom watches it just when the write is made elsewhere; so it need not be watched.
+ */
+export function whyApart(contest: Contest, evidence: Evidence, byNs: number): readonly EffectSpan[] | undefined {
+  const { hold, write } = contest.earlier;
+  const to = contest.later.write.node;
+  const untilNs = Math.max(hold.grantSentNs, lastToLoad(contest, evidence, byNs));
+  const why = (one: string, other: string) => evidence.effects.whyApart(one, other, hold.grantSentNs, untilNs);
+  const isApart =
+    evidence.nodes.every((node) => node === write.node || why(write.node, node)) ||
+    evidence.nodes.every((node) => node === to || why(node, to));
+  return isApart ? why(write.node, to) : undefined;
+}
+
 /** By when the later grant's node was primary for certain and until that grant: it loaded nothing after that. */
-function lastToLoad({ later, key }: Contest, evidence: Evidence, byNs: number): number {
+function lastToLoad({ later }: Contest, evidence: Evidence, byNs: number): number {
   const { node } = later.write;
   const ranNs = ranBy(later);
   const promoted = evidence.firstSample(node, byNs, ({ role }) => role === 'primary')?.[1].atNs ?? ranNs;
-  return promoted < ranNs && wasPrimaryThroughout(node, key, promoted, ranNs, evidence) ? promoted : ranNs;
+  return promoted < ranNs && wasPrimaryThroughout(node, promoted, ranNs, evidence) ? promoted : ranNs;
 }
 
 /** Whether the key may have gone from a node after the earlier grant: by a request, an eviction, its time, or what was not seen. */

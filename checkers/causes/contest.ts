@@ -113,8 +113,13 @@ type Fate = Pick<Contest, 'reached' | 'gone' | 'tenure' | 'followed'>;
  * c2, and c2's release removed c2's own key.
  */
 function fate(reached: KeyWrite, earlier: Party, later: KeyWrite, evidence: Evidence): Fate {
-  const gone = takenAnew(reached, evidence.writesBetween(reached, later, earlier.hold.key)) ?? later;
+  const gone = firstTaken(reached, earlier, later, evidence);
   return { reached, gone, tenure: tenureOf(reached, earlier, evidence, gone) };
+}
+
+/** The write by which somebody else first got the key after one that had stored it: the later grant, if no other did before. */
+export function firstTaken(reached: KeyWrite, { hold }: Party, later: KeyWrite, evidence: Evidence): KeyWrite {
+  return takenAnew(reached, evidence.writesBetween(reached, later, hold.key)) ?? later;
 }
 
 /**

@@ -68,18 +68,18 @@ function isOnlyCounted(key: string, evidence: Evidence): boolean {
 /** The looks that show how the second count's server took the place of the first one's, and kept what it had then. */
 function replacedBy(before: Draw, after: Draw, evidence: Evidence) {
   const { node: from, change: first } = before;
-  const { node: to, change: second, key } = after;
+  const { node: to, change: second } = after;
   const asReplica = evidence.lastAsReplica(to, second.ranFromNs);
   const asPrimary = asReplica && evidence.firstSample(to, asReplica[1].atNs, ({ role }) => role === 'primary');
   if (!asPrimary || asPrimary[1].atNs > second.ranFromNs || evidence.effects.spans('slot-moves').length > 0)
     return undefined;
   const [lookedNs, byNs] = [asReplica[1].atNs, asPrimary[1].atNs];
-  if (!wasPrimaryThroughout(to, key, byNs, second.ranFromNs, evidence)) return undefined;
+  if (!wasPrimaryThroughout(to, byNs, second.ranFromNs, evidence)) return undefined;
   if (ranAnew(to, lookedNs, second.atNs, evidence)) return undefined;
   // It was the later one to be made primary: the other one's count was before it was a replica, or that was primary since.
   const isNewer =
     first.atNs < lookedNs - ANSWERED_WITHIN_NS ||
-    wasPrimaryThroughout(from, key, lookedNs - ANSWERED_WITHIN_NS, first.atNs, evidence);
+    wasPrimaryThroughout(from, lookedNs - ANSWERED_WITHIN_NS, first.atNs, evidence);
   // Nothing that is counted after it was primary comes here, whatever befalls others.
   const isLost =
     first.ranFromNs > byNs || evidence.nodes.every((node) => keptRunning(node, first.ranFromNs, byNs, evidence));

@@ -12,7 +12,7 @@ import type { Evidence } from '../../harness/record/facts/evidence.js';
 import { isHidden, type SampleObservation } from '../../harness/record/facts/key-writes.js';
 import { moment } from '../../harness/record/facts/words.js';
 import type { CauseLink } from '../../harness/vocabulary/verdict.js';
-import { mayHaveCome } from './came.js';
+import { mayHaveCome, whyApart } from './came.js';
 import { type Contest, grantLink, leaseLink, type Reason, ranBy } from './contest.js';
 import { ANSWERED_WITHIN_NS, hadTimeLeft, type Party, ranAnew, wasPrimaryThroughout } from './meanwhile.js';
 import { lostBy } from './tenure.js';
@@ -98,12 +98,13 @@ export function isNewer(look: SampleObservation, other: string, grant: Party, ev
   const grantedNs = ranBy(grant);
   const seen = evidence.lastSample(other, lookedNs) ? undefined : evidence.firstSample(other, lookedNs, () => true);
   const fromNs = seen && seen[1].atNs <= look.atNs + ANSWERED_WITHIN_NS ? seen[1].atNs : lookedNs;
-  return grantedNs < lookedNs || wasPrimaryThroughout(other, grant.hold.key, fromNs, grantedNs, evidence);
+  return grantedNs < lookedNs || wasPrimaryThroughout(other, fromNs, grantedNs, evidence);
 }
 
 /**
  * What shows that the later grant's node did not have the earlier write: a sample of it as primary without the value, while
- * the lease ran; or every command that it ran since, none of them that write. A sample that does show it refutes.
+ * the lease ran; or every command that it ran since, none of them that write; or that nothing could come there. A sample that does
+ * show it refutes.
  */
 function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): CauseLink | undefined {
   const { earlier, later, key } = contest;
@@ -126,12 +127,21 @@ function withoutWrite(contest: Contest, evidence: Evidence, sinceNs: number): Ca
     const instead = sample[1].keys[key] === undefined ? `had no ${key}` : `had another owner for ${key}`;
     return { atNs: sample[1].atNs, text: `${node}, as primary, ${instead}`, observation: sample[0] };
   }
-  if (returned || !evidence.watchedThroughout(node, earlier.hold.grantSentNs, later.write.atNs)) return undefined;
-  return {
-    atNs: later.write.atNs,
-    text: `${node} was watched from ${moment(earlier.hold.grantSentNs)} on and never got ${earlier.hold.client}'s write`,
-    observation: later.write.observation,
-  };
+  if (returned) return undefined;
+  if (evidence.watchedThroughout(node, earlier.hold.grantSentNs, later.write.atNs))
+    return {
+      atNs: later.write.atNs,
+      text: `${node} was watched from ${moment(earlier.hold.grantSentNs)} on and never got ${earlier.hold.client}'s write`,
+      observation: later.write.observation,
+    };
+  const apart = whyApart(contest, evidence, fromNs)?.[0];
+  return (
+    apart && {
+      atNs: earlier.write.atNs,
+      text: `nothing that ${earlier.write.node} sent then came to ${node}, by whatever way (${apart.record.fault})`,
+      history: apart.record.i,
+    }
+  );
 }
 
 /**

@@ -74,16 +74,14 @@ interface Sight {
  * What was seen of a node between the two instants, from the last sight up to the first on; undefined where it was not seen for
  * so long that it may have become something else, and what it was again.
  */
-function sightsOf(node: string, key: string, fromNs: number, untilNs: number, evidence: Evidence): Sight[] | undefined {
+function sightsOf(node: string, fromNs: number, untilNs: number, evidence: Evidence): Sight[] | undefined {
   // One that was seen longer ago was not seen for too long.
   const sinceNs = fromNs - UNSEEN_NS;
-  const writes = evidence.writes(node, key);
-  const first = firstIndex(writes.length, (at) => writes[at]!.atNs >= sinceNs);
+  const served = evidence.servedNs(node);
+  const first = firstIndex(served.length, (at) => served[at]! >= sinceNs);
   const seen: Sight[] = evidence.samples(node, sinceNs, untilNs).map(([, sample]) => sample);
-  for (let at = first; at < writes.length && writes[at]!.atNs <= untilNs; at++) {
-    const { client, effect, atNs } = writes[at]!;
-    if (client !== undefined && effect !== 'none') seen.push({ atNs, role: 'primary' });
-  }
+  for (let at = first; at < served.length && served[at]! <= untilNs; at++)
+    seen.push({ atNs: served[at]!, role: 'primary' });
   seen.sort((a, b) => a.atNs - b.atNs);
   const last = seen.findLastIndex(({ atNs }) => atNs <= fromNs);
   if (last < 0) return undefined;
@@ -93,26 +91,14 @@ function sightsOf(node: string, key: string, fromNs: number, untilNs: number, ev
 }
 
 /** Whether a node was primary all the time between the two instants. */
-export function wasPrimaryThroughout(
-  node: string,
-  key: string,
-  fromNs: number,
-  untilNs: number,
-  evidence: Evidence,
-): boolean {
-  return sightsOf(node, key, fromNs, untilNs, evidence)?.every(({ role }) => role === 'primary') ?? false;
+export function wasPrimaryThroughout(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
+  return sightsOf(node, fromNs, untilNs, evidence)?.every(({ role }) => role === 'primary') ?? false;
 }
 
 /** Whether a node was a replica all the time between the two instants, up to the first look after them. */
-export function wasReplicaThroughout(
-  node: string,
-  key: string,
-  fromNs: number,
-  untilNs: number,
-  evidence: Evidence,
-): boolean {
+export function wasReplicaThroughout(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
   const after = evidence.firstSample(node, untilNs, () => true);
-  const sights = after && sightsOf(node, key, fromNs, after[1].atNs, evidence);
+  const sights = after && sightsOf(node, fromNs, after[1].atNs, evidence);
   return sights?.every(({ role }) => role === 'replica') ?? false;
 }
 
@@ -137,9 +123,9 @@ function mayHaveSynced(node: string, lost: Sight, promoted: Sight, evidence: Evi
  * a replica or to have found its primary again, nor can it have just before it was made primary itself; nor did any that it may
  * have followed start again, or take over.
  */
-export function keptItsData(node: string, key: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
+export function keptItsData(node: string, fromNs: number, untilNs: number, evidence: Evidence): boolean {
   if (mayHaveBeenReplaced(node, fromNs, untilNs, evidence)) return false;
-  const sights = sightsOf(node, key, fromNs, untilNs, evidence);
+  const sights = sightsOf(node, fromNs, untilNs, evidence);
   return (
     sights?.every((sight, n) => {
       const { role, linkUp } = sight;

@@ -108,5 +108,5 @@ function refusedHold(hold: Hold, other: Hold, evidence: Evidence, { history }: C
 function wasThere({ node, observation, atNs }: KeyWrite, key: string, evidence: Evidence): boolean {
   const changes = evidence.readingOf(node)!.changes(key);
   const last = changes.list[changes.firstFrom(observation) - 1]!;
-  return keptItsData(node, key, last.atNs, atNs - 1, evidence);
+  return keptItsData(node, last.atNs, atNs - 1, evidence);
 }

@@ -239,7 +239,7 @@ class Search {
   private lookAt(node: string, hold: Hold, evidence: Evidence): Look {
     if (this.majority !== undefined && whyNoVote(node, hold, evidence)) return [];
     // It turns its clients' writes away, and has what its primary has.
-    if (wasReplicaThroughout(node, hold.key, hold.grantSentNs, hold.fromNs, evidence)) return [];
+    if (wasReplicaThroughout(node, hold.grantSentNs, hold.fromNs, evidence)) return [];
     const after = lineAfter(node, hold, evidence);
     const readWithinNs = after ? after.atNs - hold.fromNs : OBSERVED_WITHIN_NS;
     if (!isBelieved(node, hold.grantSentNs, hold.fromNs, evidence, readWithinNs)) return 'unclear';
@@ -255,7 +255,7 @@ class Search {
       for (const span of changes.spans(hold.grantSentNs - RECKONING_NS, hold.fromNs + RECKONING_NS)) {
         if (!span.change && isSeenFromTheStart(node, hold.fromNs, evidence)) continue;
         if (this.isCount(changes)) continue;
-        if (!keepsIts(span, node, key, hold, evidence)) return 'unclear';
+        if (!keepsIts(span, node, hold, evidence)) return 'unclear';
         const look = this.lookAtState(node, key, changes, span, hold);
         if (look === 'unclear' || look === 'foreign') return look;
         if (look === 'own') own = look;
@@ -324,9 +324,9 @@ function onlyCounts({ list }: KeyChanges): boolean {
 }
 
 /** Whether what was stored then was the node's own until the answer: it cannot have loaded another's data unseen. */
-function keepsIts({ beganNs }: StateSpan, node: string, key: string, { fromNs }: Hold, evidence: Evidence): boolean {
+function keepsIts({ beganNs }: StateSpan, node: string, { fromNs }: Hold, evidence: Evidence): boolean {
   if (!evidence.isReplicated || beganNs.until >= fromNs) return true;
-  return keptItsData(node, key, beganNs.until, fromNs, evidence);
+  return keptItsData(node, beganNs.until, fromNs, evidence);
 }
 
 function isForeign({ looks }: Looked): boolean {

@@ -96,7 +96,7 @@ function mayHaveGoneBefore(
     fromNs: ranFrom(write),
     untilNs: evidence.watchedThroughout(node, backNs, gone.atNs) ? backNs : gone.atNs,
   };
-  const wasPrimary = wasPrimaryThroughout(node, key, unseen.fromNs, unseen.untilNs, evidence);
+  const wasPrimary = wasPrimaryThroughout(node, unseen.fromNs, unseen.untilNs, evidence);
   // The holder's own commands remove what it holds, too, and show how this lock does that.
   const meddling = writes.filter(
     ({ effect, script, client }) =>

@@ -33,8 +33,17 @@ export function lostBy({ losses }: Tenure, how: Change['how']): boolean {
   return losses.length > 0 && losses.every((loss) => loss.how === how);
 }
 
-/** From a write that stored a grant's owner, be it by replication, until another write ran; without one, until the end of the record. */
-export function tenureOf(write: KeyWrite, { hold }: Party, evidence: Evidence, until?: KeyWrite): Tenure {
+/**
+ * From a write that stored a grant's owner, be it by replication, until another write ran; without one, until the end of the record.
+ * `shownNs`: when a look showed the owner there. What nobody else ever stored was the holder's then, whatever had come there before.
+ */
+export function tenureOf(
+  write: KeyWrite,
+  { hold }: Party,
+  evidence: Evidence,
+  until?: KeyWrite,
+  shownNs = write.atNs,
+): Tenure {
   const { node, observation, atNs } = write;
   const value = write.value!;
   const changes = evidence.readingOf(node)?.changes(hold.key);
@@ -69,7 +78,7 @@ export function tenureOf(write: KeyWrite, { hold }: Party, evidence: Evidence, u
   }
   // A server that was made a replica unseen, and primary again, has what another one had.
   const endNs = losses[0]?.atNs ?? until?.atNs ?? hold.untilNs;
-  const isItsOwn = !evidence.isReplicated || keptItsData(node, hold.key, atNs, endNs - 1, evidence);
+  const isItsOwn = !evidence.isReplicated || keptItsData(node, isOnly ? shownNs : atNs, endNs - 1, evidence);
   return held && isItsOwn ? { held, losses } : NO_TENURE;
 }
 

@@ -117,6 +117,14 @@ export class Effects {
   }
 
   /**
+   * Why nothing that `from` sent came to `to` between the two instants: effects that between them were certainly in force for the
+   * whole time, each of which kept the two apart. Undefined where there was an instant at which none of them did.
+   */
+  whyApart(from: string, to: string, fromNs: number, untilNs: number): readonly EffectSpan[] | undefined {
+    return covering(this.between(from, to), fromNs, untilNs);
+  }
+
+  /**
    * Whom faults may have touched, and when at the most: for whatever must not be blamed on a lock. A fault that struck counts
    * as a whole, from the first thing it did to its heal; of one that did not, what it did before it gave up.
    */

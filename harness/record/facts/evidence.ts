@@ -34,6 +34,8 @@ interface NodeEvidence {
   writes: Map<string, KeyWrite[]>;
   /** By key and client, the client's own writes. */
   byClient: Map<string, KeyWrite[]>;
+  /** See `Evidence.servedNs`; absent: nobody has asked yet. */
+  servedNs?: readonly number[];
   /** Absent: no command of it was seen. */
   reading?: ServerReading;
 }
@@ -136,6 +138,18 @@ export class Evidence {
   /** Everything that `node` was seen to do to `key`, in its own order. */
   writes(node: string, key: string): readonly KeyWrite[] {
     return this.byNode.get(node)?.writes.get(key) ?? [];
+  }
+
+  /** When a node carried out what clients asked it to write, whatever the key, in order: a replica turns that away. */
+  servedNs(node: string): readonly number[] {
+    const of = this.byNode.get(node);
+    if (!of) return [];
+    of.servedNs ??= [...of.writes.values()]
+      .flat()
+      .filter(({ client, effect }) => client !== undefined && effect !== 'none')
+      .map((write) => (this.isPlaced(write) ? Math.min(write.ranNs, write.atNs) : write.atNs))
+      .sort((a, b) => a - b);
+    return of.servedNs;
   }
 
   /** What was read of the node's keys, all of them; undefined where none of its commands was seen. */
@@ -307,6 +321,12 @@ export class Evidence {
       const stored = sample.keys[key];
       return stored !== undefined && ownerIs(stored.owner, value);
     });
+  }
+
+  /** What a node had loaded of a hold with all that its primary had, as the first look that shows it tells. */
+  loadedWrite(look: At<SampleObservation>, hold: Hold, value: string): KeyWrite {
+    const { client: _, ...loaded } = storedWrite(look, hold, value, this.epochWallMs ?? 0);
+    return loaded;
   }
 
   /**

@@ -76,7 +76,7 @@ it('may be of the replication link where its node may have been a replica when i
 });
 
 it('was primary throughout where it was never seen to be anything else', () => {
-  const was = (story: Story) => wasPrimaryThroughout('r1', KEY, ns(2), ns(3), evidenceOf(story));
+  const was = (story: Story) => wasPrimaryThroughout('r1', ns(2), ns(3), evidenceOf(story));
   expect(was(new Story().looks(1.9, 3, 'r1'))).toBe(true);
   expect(was(new Story().looks(1.9, 3, 'r1').sample(2.55, 'r1', REPLICA))).toBe(false);
 });
@@ -86,16 +86,16 @@ it('is not shown to be primary by what its clients read: a replica answers that,
     const told = new Story().looks(1.7, 2, 'r1').looks(2.8, 3, 'r1');
     return told.times(8, (one, n) => one.command(2 + n / 10, 'r1', 'c1', argv));
   };
-  const was = (told: Story) => wasPrimaryThroughout('r1', KEY, ns(2), ns(3), evidenceOf(told));
+  const was = (told: Story) => wasPrimaryThroughout('r1', ns(2), ns(3), evidenceOf(told));
   expect(was(story('SET', KEY, 'value-of-c1'))).toBe(true);
   expect(was(story('GET', KEY))).toBe(false);
   const replica = new Story().looks(1.9, 3.1, 'r1', REPLICA).command(2.5, 'r1', 'c1', ['GET', KEY]);
-  expect(wasReplicaThroughout('r1', KEY, ns(2), ns(3), evidenceOf(replica))).toBe(true);
-  expect(wasReplicaThroughout('r1', KEY, ns(2), ns(3), evidenceOf(replica.sample(2.55, 'r1')))).toBe(false);
+  expect(wasReplicaThroughout('r1', ns(2), ns(3), evidenceOf(replica))).toBe(true);
+  expect(wasReplicaThroughout('r1', ns(2), ns(3), evidenceOf(replica.sample(2.55, 'r1')))).toBe(false);
 });
 
 it('kept its data as a replica of one that kept its own, and that it never lost', () => {
-  const kept = (story: Story) => keptItsData('r1', KEY, ns(2), ns(3), evidenceOf(story.sample(1.9, 'r2')));
+  const kept = (story: Story) => keptItsData('r1', ns(2), ns(3), evidenceOf(story.sample(1.9, 'r2')));
   const link = (linkUp: boolean) => ({ ...REPLICA, linkUp });
   expect(kept(new Story().looks(1.9, 3, 'r1', link(true)))).toBe(true);
   expect(kept(new Story().looks(1.9, 3, 'r1', link(false)))).toBe(true);
@@ -116,7 +116,7 @@ describe('a replica without a link at 2.4 s that was primary at 2.6 s kept its d
       .sample(1.9, 'r2')
       .looks(1.9, 2.5, 'r1', { ...REPLICA, linkUp: false })
       .looks(2.6, 3, 'r1');
-  const kept = (story: Story) => keptItsData('r1', KEY, ns(2), ns(3), evidenceOf(story));
+  const kept = (story: Story) => keptItsData('r1', ns(2), ns(3), evidenceOf(story));
 
   it('unless a primary was in reach, from which it may have loaded', () => {
     expect(kept(promoted())).toBe(false);

@@ -11,6 +11,8 @@ const causeOf = (story: Story) => mutualExclusion.check(story.input()).violation
 interface Told {
   /** What came to r2 of c1's grant. */
   ttlMs?: number;
+  /** r2 had no link until 1.3 s, and loaded it then with all that r1 had. */
+  isLoaded?: boolean;
   /** c1's renewal at 3 s, as r1 carries it out; absent: not at all. */
   renewal?: string[] | null;
   renewedBy?: string;
@@ -20,6 +22,8 @@ interface Told {
   takenAt?: number;
   /** Of r2's last look at it. */
   pttlMs?: number;
+  /** When it was to end at the looks before that. */
+  endsMs?: number;
   skewMs?: number;
   /** What else happened. */
   and?(story: Story): Story;
@@ -28,11 +32,13 @@ interface Told {
 /** r1 grants c1 five seconds at 1 s, which r2 stores, and five more at 3 s; r2 takes over at 2.5 s, and grants it to c2 at 6.5 s. */
 function story({
   ttlMs = 5_000,
+  isLoaded = false,
   renewal = ['PEXPIRE', KEY, '5000'],
   renewedBy = 'c1',
   looked = true,
   takenAt = 6.5,
   pttlMs = 199,
+  endsMs = OVER_MS,
   skewMs = 0,
   and = (one) => one,
 }: Told = {}): Story {
@@ -49,17 +55,19 @@ function story({
     .watch(0, 'r2')
     .looks(0.5, 0.9, 'r1')
     .looks(1.05, 2.9, 'r1', { owner: OWNER });
-  told
-    .take(0.999, 'r1', 'c1', OWNER, 0, ttlMs)
-    .command(1.001, 'r2', 'link', ['SET', KEY, OWNER, 'PXAT', String(EPOCH_WALL_MS + 999 + ttlMs)])
-    .looks(0.5, 0.9, 'r2', { role: 'replica' });
+  told.take(0.999, 'r1', 'c1', OWNER, 0, ttlMs);
+  if (isLoaded) told.looks(0.5, 1.25, 'r2', { role: 'replica', linkUp: false });
+  else
+    told
+      .command(1.001, 'r2', 'link', ['SET', KEY, OWNER, 'PXAT', String(EPOCH_WALL_MS + 999 + ttlMs)])
+      .looks(0.5, 0.9, 'r2', { role: 'replica' });
   const wallMs = (at: number): [number, number] => {
     const ms = Math.floor(EPOCH_WALL_MS + at * 1_000 + skewMs);
     return [ms, ms + 1];
   };
-  for (let at = 1.1; at < 5.75; at += 0.1) {
-    const role = at < 2.45 ? 'replica' : 'primary';
-    told.sample(at, 'r2', { role, owner: OWNER, pttlMs: Math.round(OVER_MS - at * 1_000), wallMs: wallMs(at) });
+  for (let at = isLoaded ? 1.3 : 1.1; at < 5.75; at += 0.1) {
+    const role = at < 2.45 ? ({ role: 'replica', linkUp: true } as const) : ({ role: 'primary' } as const);
+    told.sample(at, 'r2', { ...role, owner: OWNER, pttlMs: Math.round(endsMs - at * 1_000), wallMs: wallMs(at) });
   }
   if (renewal) told.command(2.999, 'r1', renewedBy, renewal);
   if (looked) told.sample(3.15, 'r1', { owner: OWNER });
@@ -115,8 +123,75 @@ describe('a renewal that a failover lost', () => {
     expect(causeOf(story(told)).sentence).not.toMatch(/had given/);
   });
 
+  describe('where the new primary was promoted after it had broken off with whom watched it', () => {
+    /** It is watched again from 2.5 s on; r3, which it may have followed, had started again before that. */
+    const unwatched = (one: Story) => one.watch(2.46, 'r2', false).watch(2.48, 'r2');
+    const startedAgain = (one: Story) =>
+      one
+        .sample(0.5, 'r3', { role: 'replica' })
+        .sample(2.2, 'r3', { runId: 'run-2' })
+        .sample(2.4, 'r3', { role: 'replica', runId: 'run-2' });
+    const both = (one: Story) => startedAgain(unwatched(one));
+
+    it('is what the looks since then show, whatever it may have loaded before', () => {
+      expect(causeOf(story({ and: both })).name).toBe('failover-lost-renewal');
+      expect(causeOf(story({ and: startedAgain })).name).toBe('failover-lost-renewal');
+    });
+
+    it('is not, where what they show may be what somebody else had stored', () => {
+      const others = (one: Story) => both(one).take(0.7, 'r1', 'c3', OWNER, 0, 1);
+      expect(causeOf(story({ and: others })).name).toBe('unexplained');
+    });
+
+    it('is not, where it may have loaded something after the last look at it', () => {
+      const late = (one: Story) =>
+        both(one).sample(6.2, 'r2', { role: 'replica' }).sample(6.3, 'r1', { runId: 'run-2' });
+      expect(causeOf(story({ and: late })).sentence).not.toMatch(/had given/);
+    });
+  });
+
   it('is where the next one was waiting for the end of the grant', () => {
     expect(causeOf(story({ takenAt: 6.003 })).name).toBe('failover-lost-renewal');
+  });
+
+  describe('where the new primary had loaded the grant with all that the old one had', () => {
+    it('is the reason, with the first look that shows it', () => {
+      const { name, chain } = causeOf(story({ isLoaded: true }));
+      expect(name).toBe('failover-lost-renewal');
+      expect(chain.map(({ text }) => text)).toEqual([
+        'r1 granted lock:0 to c1 (SET)',
+        'r2 was seen to have it, too',
+        'r2 was a replica',
+        'r2 was primary',
+        "r1 gave c1's lock:0 more time (PEXPIRE)",
+        'r2 had it for another 199 ms',
+        'r2 granted lock:0 to c2 (SET)',
+        "until 8.000 s c1's lease would have run",
+      ]);
+    });
+
+    it('is of the renewal after the one that had come with it', () => {
+      const renewed = (one: Story) => one.command(1.199, 'r1', 'c1', ['PEXPIRE', KEY, '4800']);
+      expect(causeOf(story({ isLoaded: true, and: renewed })).name).toBe('failover-lost-renewal');
+      const others = (one: Story) => one.command(1.199, 'r1', 'c3', ['PEXPIRE', KEY, '4800']);
+      expect(causeOf(story({ isLoaded: true, and: others })).name).toBe('unexplained');
+    });
+
+    it.each([
+      ...not,
+      ['what was loaded was to end when nobody had said', { endsMs: OVER_MS + 400, pttlMs: 599 }],
+      [
+        'somebody else had stored the same value before',
+        { and: (one: Story) => one.take(0.7, 'r1', 'c3', OWNER, 0, 1) },
+      ],
+      [
+        'it was there before its node was seen to be a replica',
+        { and: (one: Story) => one.sample(1.2, 'r2', { owner: OWNER }) },
+      ],
+      ['its own client took it there', { and: (one: Story) => one.take(1.27, 'r2', 'c1', OWNER) }],
+    ] as [string, Told][])('is not where %s', (_, told) => {
+      expect(causeOf(story({ ...told, isLoaded: true })).sentence).not.toMatch(/had given/);
+    });
   });
 
   it('is not where the clock of the new primary had moved, and its time was not over', () => {
