@@ -79,7 +79,8 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
     { fault: 'kill' },
     { fault: 'partition' },
     { fault: 'clock' },
-    { fault: 'pause', target: 'holder' },
+    // Twice, because one sleep finds nothing now and then: nobody may have wanted what the sleeper held.
+    { fault: 'pause', target: 'holder', atLeast: 2 },
     { fault: 'kill', target: 'holder' },
     { fault: 'partition', target: 'holder' },
     { fault: 'clock', target: 'client' },
