@@ -66,8 +66,8 @@ export function planArbitrary(options: PlanOptions, leastSteps = 0): fc.Arbitrar
   const tortureMs = Math.max(0, options.timeLimitMs - options.warmUpMs);
   const entries = options.faults.map((request) => entryOf(request, options));
   const servers = entries.filter((entry) => entry.shape.lane === 'servers');
-  const clients = entries.filter((entry) => entry.shape.lane === 'clients');
-  const lanes = [servers, clients].filter((lane) => lane.length > 0).length;
+  const clientsOnce = entries.filter((entry) => entry.shape.lane === 'clients');
+  const lanes = [servers, clientsOnce].filter((lane) => lane.length > 0).length;
   const frame = {
     anyOrder: false,
     beginMs: 0,
@@ -77,8 +77,10 @@ export function planArbitrary(options: PlanOptions, leastSteps = 0): fc.Arbitrar
   const inPhase = (lane: keyof LanePhases, neededMs: number) =>
     options.phases ? phaseOf(options.phases[lane], neededMs, frame) : frame;
   const serversNeedMs = servers.reduce((sum, { shape }) => sum + shape.leastMs + shape.settleMs, 0);
-  const clientsNeedMs = Math.max(0, ...clients.map(({ shape }) => shape.leastMs));
-  const owed = entries.reduce((sum, entry) => sum + entry.atLeast, 0);
+  const clientsNeedMs = Math.max(0, ...clientsOnce.map(({ shape }) => shape.leastMs));
+  const clientsFrame = inPhase('clients', clientsNeedMs);
+  const clients = clientsOnce.map((entry) => oftenIfTime(entry, clientsFrame));
+  const owed = [...servers, ...clients].reduce((sum, entry) => sum + entry.atLeast, 0);
   const most = Math.min(LONGEST_PLAN_STEPS, Math.ceil((2 * Math.max(0, frame.endMs)) / frame.gapMs) + owed);
   const drafts = draftsArbitrary(leastSteps, most);
   const atOnce = Math.max(1, Math.floor(options.topology.clients.length / (servers.length > 0 ? 3 : 2)));
@@ -87,7 +89,7 @@ export function planArbitrary(options: PlanOptions, leastSteps = 0): fc.Arbitrar
     .map((drawn) =>
       [
         ...layServers(servers, drawn.servers, inPhase('servers', serversNeedMs)),
-        ...layClients(clients, drawn.clients, inPhase('clients', clientsNeedMs), atOnce),
+        ...layClients(clients, drawn.clients, clientsFrame, atOnce),
       ].sort((a, b) => a.atMs - b.atMs),
     );
 }
@@ -98,6 +100,12 @@ function phaseOf({ from, to }: LanePhases['servers'], neededMs: number, frame: F
   const beginMs = Math.max(0, Math.round(Math.min(from * endMs, to * endMs - neededMs)));
   const untilMs = Math.round(Math.min(endMs, Math.max(to * endMs, beginMs + neededMs)));
   return { beginMs, endMs: untilMs, gapMs: (gapMs * (untilMs - beginMs)) / endMs, anyOrder: true };
+}
+
+/** With what is asked for again, if there is time. */
+function oftenIfTime(entry: Entry, { beginMs, endMs }: Frame): Entry {
+  const { request, shape, atLeast } = entry;
+  return request.again && (atLeast + 1) * shape.leastMs <= endMs - beginMs ? { ...entry, atLeast: atLeast + 1 } : entry;
 }
 
 /** Mean time between two faults: enough for a hold to begin and end in between, and for half a dozen faults at least. */

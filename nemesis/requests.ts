@@ -19,6 +19,8 @@ export interface FaultRequest {
   target?: string;
   /** How often at least, as far as time allows; 0: only where time is left. 1 unless given. */
   atLeast?: number;
+  /** Once more than that, where its phase is long enough for both, one after the other. */
+  again?: true;
 }
 
 export type Unavailable = Partial<Record<Capability, string>>;
@@ -79,7 +81,8 @@ export function defaultFaults(topology: PlanTopology): FaultRequest[] {
     { fault: 'kill' },
     { fault: 'partition' },
     { fault: 'clock' },
-    { fault: 'pause', target: 'holder' },
+    // Again, because one sleep finds nothing now and then: nobody may have wanted what the sleeper held.
+    { fault: 'pause', target: 'holder', again: true },
     { fault: 'kill', target: 'holder' },
     { fault: 'partition', target: 'holder' },
     { fault: 'clock', target: 'client' },

@@ -19,14 +19,17 @@ import {
 /** For how long another key is waited for, and held, milliseconds. */
 const A_MOMENT_MS: MinMax = { min: 1, max: 30 };
 
+export function isMutex({ model }: HandshakeValue): boolean {
+  return (model?.kind ?? 'mutex') === 'mutex';
+}
+
 /** What `turns` does under each hold: works as it was drawn, and lets it go. */
 export function underHabit(
   options: WorkloadOptions,
   random: Random,
   lock: HandshakeValue,
 ): Parameters<typeof turns>[2] {
-  const { features, model } = lock;
-  const isMutex = (model?.kind ?? 'mutex') === 'mutex';
+  const { features } = lock;
   const lasting: Lasting = { renews: features.includes('renews'), extends: features.includes('extend') };
   return function* (granted, workMs, turn, times: Pick<TurnTimes, 'habit' | 'cutShort'>) {
     const drawn = times.habit(lasting);
@@ -36,7 +39,7 @@ export function underHabit(
     } else if (drawn === 'extended') yield* extendMidway(options, lock, granted, ms);
     else if (drawn === 'beside-another') yield* workBesideAnother(options, random, lock, granted, ms, turn);
     // A lock that its owner may take again is its own until it was released as often.
-    else if (drawn === 'released-late' && isMutex) return yield* releaseLate(options, lock, granted, ms, turn);
+    else if (drawn === 'released-late' && isMutex(lock)) return yield* releaseLate(options, lock, granted, ms, turn);
     // Of what renews by itself nothing ends, as far as its holder knows, before the lock says so.
     else if (lasting.renews && ms > A_MOMENT_MS.max) yield* workOn(options, granted, ms, lock, granted);
     else yield* work(options, granted, ms);

@@ -33,11 +33,15 @@ export const MIXED_HOLDS: MixedHolds = {
     extended: 0.1,
     besideAnother: 0.05,
     patient: 0.5,
+    cancelled: 0.5,
   },
 };
 
 /** How long a patient acquire waits at most, in parts of the lease: for whoever holds, and then some. */
 const PATIENT = 1.2;
+
+/** After so long, milliseconds, a caller gives up what it asked for: within the time of a command or two. */
+const GIVES_UP_WITHIN_MS: readonly number[] = [3, 10];
 
 /** After a refusal or a release, so that others get their turn. */
 const PAUSE_MS: MinMax = { min: 1, max: 40 };
@@ -59,6 +63,8 @@ export interface TurnTimes {
   keys(): readonly string[];
   /** How long to wait for the lock. */
   waitMs(): number;
+  /** After how long whoever asked for it gives up, milliseconds; undefined: it waits. Asked when it is decided which key to take. */
+  cancelAfterMs(key: string): number | undefined;
   /** How it is done; asked once it is granted, and before `workMs`. */
   habit(lock: Lasting): Habit;
   /** How long to work under it; asked once it is granted. */
@@ -92,6 +98,7 @@ function boundedTimes(hold: MinMax, { keys, leaseMs, waitMs }: WorkloadOptions, 
   return {
     keys: () => keys,
     waitMs: () => waitMs,
+    cancelAfterMs: () => undefined,
     habit: () => 'none',
     workMs() {
       const short = random.float() < 0.5;
@@ -158,6 +165,19 @@ class MixedTimes implements TurnTimes {
     if (this.resumes !== undefined) return longestMs;
     if (!habits || waitMs >= longestMs || random.float() >= habits.patient) return waitMs;
     return logUniform({ min: Math.max(1, waitMs), max: longestMs }, random);
+  }
+
+  /**
+   * Of one key alone: what comes of a try that was given up is not always known, and while it may have left something nothing is
+   * said of a key that nobody can have.
+   */
+  cancelAfterMs(key: string): number | undefined {
+    const { mixed, random, isLong } = this;
+    const { keys } = this.options;
+    const { habits, longOn = 1 } = mixed;
+    const isApart = key === keys.at(-1) && Math.ceil(keys.length * longOn) < keys.length;
+    if (!habits?.cancelled || isLong || !isApart || random.float() >= habits.cancelled) return undefined;
+    return random.pick(GIVES_UP_WITHIN_MS) * random.float();
   }
 
   habit(lock: Lasting): Habit {

@@ -2,7 +2,7 @@
 import type { HandshakeValue } from '../harness/vocabulary/protocol.js';
 import type { Random } from '../harness/vocabulary/time.js';
 import type { ClientScript, Workload, WorkloadOptions } from '../harness/vocabulary/workload.js';
-import { underHabit } from './habits.js';
+import { isMutex, underHabit } from './habits.js';
 import { turns } from './turns.js';
 
 export const mutex: Workload = {
@@ -14,5 +14,10 @@ export const mutex: Workload = {
 
 /** Also what other workloads do with another lock, or under other faults. */
 export function contend(options: WorkloadOptions, random: Random, lock: HandshakeValue): ClientScript {
-  return turns(options, random, underHabit(options, random, lock));
+  const canBeCancelled = isMutex(lock) && lock.features.includes('cancel');
+  return turns(options, random, underHabit(options, random, lock), (keys, times) => {
+    const key = random.pick(keys);
+    const cancelAfterMs = canBeCancelled ? times.cancelAfterMs(key) : undefined;
+    return { key, ...(cancelAfterMs !== undefined && { cancelAfterMs }) };
+  });
 }

@@ -43,12 +43,14 @@ export function* turns(
     turn: Turn,
     times: Pick<TurnTimes, 'habit' | 'cutShort'>,
   ) => ScriptPart<void>,
-  next: (keys: readonly string[]) => Turn = (keys) => ({ key: random.pick(keys) }),
+  next: (keys: readonly string[], times: Pick<TurnTimes, 'cancelAfterMs'>) => Turn = (keys) => ({
+    key: random.pick(keys),
+  }),
 ): ClientScript {
   const times = turnTimes(options, random);
   const { leaseMs } = options;
   for (;;) {
-    const turn = next(times.keys());
+    const turn = next(times.keys(), times);
     const granted = yield { do: 'acquire', leaseMs, waitMs: times.waitMs(), ...turn };
     if (granted.type === 'ok') yield* under(granted, () => times.workMs(), turn, times);
     yield { do: 'idle', ms: times.pauseMs() };

@@ -8,7 +8,7 @@
 import type { CheckInput, FindingKind, OwnMistake } from '../../harness/vocabulary/run.js';
 import type { Blame, Violation } from '../../harness/vocabulary/verdict.js';
 import { blameByCause, NOT_PROVEN } from './descriptions.js';
-import { allLeasesHadEnded, serversKeptAll } from './kept.js';
+import { allLeasesHadEnded, serversKeptAll, type TimeSpan } from './kept.js';
 
 /** `kind`: what the checker says of such findings. */
 export function blameFor(violation: Violation, kind: FindingKind | undefined, input: CheckInput): Blame {
@@ -23,17 +23,20 @@ export function blameFor(violation: Violation, kind: FindingKind | undefined, in
 function isShown({ onlyIf, since }: OwnMistake, violation: Violation, input: CheckInput): boolean {
   if (onlyIf === undefined) return true;
   if (onlyIf === 'all leases had ended') return allLeasesHadEnded(violation, input);
-  const fromNs = since === undefined ? Number.NEGATIVE_INFINITY : firstNs(since, violation, input);
-  const span = { fromNs, untilNs: violation.untilNs };
-  return serversKeptAll(input, span, onlyIf === 'servers kept all, by steady clocks');
+  return serversKeptAll(input, spanOf(since, violation, input), onlyIf === 'servers kept all, by steady clocks');
 }
 
-function firstNs(since: 'its evidence' | 'its holds', { evidence, holds }: Violation, { history }: CheckInput): number {
-  const times =
-    since === 'its holds'
-      ? holds.map(({ grantSentNs }) => grantSentNs)
-      : evidence.map((line) => history.event(line)?.atNs ?? Number.NEGATIVE_INFINITY);
-  return times.length > 0 ? Math.min(...times) : Number.NEGATIVE_INFINITY;
+/** For how long servers must have kept what they had. */
+function spanOf(
+  since: OwnMistake['since'],
+  { evidence, holds, untilNs }: Violation,
+  { history }: CheckInput,
+): TimeSpan {
+  const times = evidence.map((line) => history.event(line)?.atNs ?? Number.NEGATIVE_INFINITY);
+  // What the first holder had was gone when the last one was granted the key, wherever it went: it cannot be there again by itself.
+  if (since === 'its last hold') return { fromNs: holds.at(-1)!.grantSentNs, untilNs: Math.max(...times) };
+  const fromNs = since === undefined || times.length === 0 ? Number.NEGATIVE_INFINITY : Math.min(...times);
+  return { fromNs, untilNs };
 }
 
 function blameOnLock({ theory, link }: OwnMistake): Blame {

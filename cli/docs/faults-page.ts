@@ -113,8 +113,9 @@ function defaults(): string {
     return [
       `\`${kind.name}\``,
       requests
-        .map(({ fault, target, atLeast }) => {
-          const often = atLeast === 0 ? ' (where time is left)' : atLeast === undefined ? '' : ` (${atLeast} times)`;
+        .map(({ fault, target, atLeast, again }) => {
+          const times = atLeast === undefined ? '' : ` (${atLeast} times)`;
+          const often = atLeast === 0 ? ' (where time is left)' : again ? ' (twice where there is time)' : times;
           return `\`${target ? `${fault}:${target}` : fault}\`${often}`;
         })
         .join(', '),

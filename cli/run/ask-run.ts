@@ -47,7 +47,10 @@ export interface AskedRun {
 /** Throws where flags make no sense. */
 export function askRun(asTyped: RunFlags, { argv, cwd, given }: Invocation): AskedRun {
   const kind = kindOf(asTyped, given);
-  const flags = withWorkload({ ...asTyped, topology: kind.name }, given, (lock) => fitsTopology(lock, kind));
+  const flags = withWorkload({ ...asTyped, topology: kind.name }, given, {
+    fits: (lock) => fitsTopology(lock, kind),
+    mixedLeaseMs: kind.mixedLeaseMs,
+  });
   checkFlags(flags, kind);
   const ofRedis = kind.service === 'redis' ? undefined : OF_REDIS.find((flag) => given(flag));
   if (ofRedis) throw new UsageError(`--${dashed(ofRedis)} is for Redis, not for ${services[kind.service].title}`);

@@ -167,7 +167,13 @@ export function addRunFlags(command: Command): Command {
       'how long a client program may take to start, at most 120s (default: 15s, or what it says itself)',
       startDurationMs,
     ),
-    value('--lease <duration>', 'lease of every lock', positiveDurationMs, DEFAULT_LEASE_MS, '4.7s: not whole seconds'),
+    value(
+      '--lease <duration>',
+      'lease of every lock',
+      positiveDurationMs,
+      DEFAULT_LEASE_MS,
+      '4.7s, on single 2.3s without --hold: not whole seconds',
+    ),
     value(
       '--wait <duration>',
       'how long an acquire waits for a lock that is held',

@@ -20,14 +20,22 @@ const FLAG_OF: Record<keyof WorkloadDefaults, keyof RunFlags> = {
   resource: 'resource',
 };
 
+/** What is to be known of the topology. */
+interface Deployment {
+  /** Whether a built-in lock is for it. */
+  fits(lock: string): boolean;
+  /** As `TopologyKind.mixedLeaseMs`. */
+  mixedLeaseMs?: number | undefined;
+}
+
 /**
  * The flags with the workload's own defaults where `given` says that the user gave none. Throws where there is no such
- * workload, or a flag makes no sense for it. `fits`: whether a built-in lock is for the topology.
+ * workload, or a flag makes no sense for it.
  */
 export function withWorkload(
   flags: RunFlags,
   given: (flag: keyof RunFlags) => boolean,
-  fits: (lock: string) => boolean,
+  { fits, mixedLeaseMs }: Deployment,
 ): RunFlags {
   const workload = workloadOf(flags);
   if (flags.resource !== undefined && !workload.resource)
@@ -41,20 +49,26 @@ export function withWorkload(
     if (flag !== 'lock' || fits(value as string)) changed[flag] = value;
   }
   if (workload.resource && flags.resource === undefined) changed.resource ??= 'trusting';
-  return withContenders({ ...flags, ...(changed as Partial<RunFlags>) }, (flag) => given(flag) || flag in changed);
+  const decided = (flag: keyof RunFlags) => given(flag) || flag in changed;
+  return withContenders({ ...flags, ...(changed as Partial<RunFlags>) }, decided, mixedLeaseMs);
 }
 
 /** What suits a mixture of holds: a client and a key stand still under each long one, and there must be enough beside them. */
 const BESIDE_LONG_HOLDS = { clients: 8, keys: 8 };
 
 /** Where holds are mixed: what goes with them, as far as nobody has `decided` otherwise. */
-function withContenders(flags: RunFlags, decided: (flag: keyof RunFlags) => boolean): RunFlags {
+function withContenders(
+  flags: RunFlags,
+  decided: (flag: keyof RunFlags) => boolean,
+  mixedLeaseMs: number | undefined,
+): RunFlags {
   if (!isMixed(flags.hold)) return flags;
   const { briefWaitMs, briefTries, ...hold } = flags.hold;
   return {
     ...flags,
     ...(!decided('clients') && { clients: BESIDE_LONG_HOLDS.clients }),
     ...(!decided('keys') && { keys: BESIDE_LONG_HOLDS.keys }),
+    ...(!decided('lease') && mixedLeaseMs !== undefined && { lease: mixedLeaseMs }),
     hold: decided('wait') ? hold : flags.hold,
   };
 }

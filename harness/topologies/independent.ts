@@ -20,6 +20,8 @@ export const single: TopologyKind = {
   service: 'redis',
   summary: 'one Redis server',
   defaultLock: 'set-nx-px',
+  // Nothing has to outlast a failover here, and in as much time more leases end, are renewed, and are slept past. Not whole seconds.
+  mixedLeaseMs: 2_300,
   replicated: false,
   quorum: 'primary',
   hosts: () => ({ nodes: ['r1'], sentinels: [], managers: [] }),

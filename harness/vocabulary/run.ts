@@ -136,8 +136,8 @@ export interface OwnMistake extends Omit<Blame, 'on'> {
    */
   readonly onlyIf?: 'servers kept all' | 'servers kept all, by steady clocks' | 'all leases had ended';
   /**
-   * From when on they kept all: since the first event that the finding names, or since the first of its holds was asked for by the
-   * attempt that was granted; absent: in the whole run until then.
+   * From when on they kept all: since the first event that the finding names; or since the last of its holds was asked for by the
+   * attempt that was granted, until the last event that it names; absent: in the whole run until then.
    */
-  readonly since?: 'its evidence' | 'its holds';
+  readonly since?: 'its evidence' | 'its last hold';
 }

@@ -235,6 +235,8 @@ export interface TopologyKind {
   readonly defaultLock: string;
   /** What a run is given by default, as `--nemesis` takes it; absent: what suits Redis. A fault after `?` only where time is left. */
   readonly defaultFaults?: readonly string[];
+  /** How long leases are where holds are a mixture and nothing else is said, milliseconds; absent: as everywhere. */
+  readonly mixedLeaseMs?: number;
   readonly replicated: boolean;
   /** Which kind of quorum its deployments have. */
   readonly quorum: Quorum['kind'];

@@ -64,6 +64,11 @@ export interface HoldHabits {
   besideAnother: number;
   /** Of acquires for long, those that wait for up to a lease and a fifth. */
   patient: number;
+  /**
+   * Of acquires for brief holds of the last key, where no long hold is on that, those whose caller gives up while they may be on
+   * their way; absent: none, as before this was said.
+   */
+  cancelled?: number;
 }
 
 /** While it waits for an operation's answer a client may have to give up what it holds, recorded as by `abandon`. */

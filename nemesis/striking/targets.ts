@@ -8,6 +8,7 @@ import type { ServerNode, Shard } from '../../harness/vocabulary/topology.js';
 import { minorityOf, Refusal, waitFor, words } from '../levers/basics.js';
 import type { NemesisContext, PlanTopology } from './context.js';
 import { isSettled } from './grants.js';
+import { weighted } from './weighted.js';
 
 export type Struck = StruckNode | StruckClient;
 
@@ -185,7 +186,8 @@ async function minority(nodes: readonly ServerNode[], context: NemesisContext): 
 
 /**
  * A client that holds a lock now, rather one that has for a while: where most holds last for milliseconds, who has just got
- * one has released it before it is struck. None that gives back all that it holds: it may hold nothing any more. Waits up to
+ * one has released it before it is struck. The longer it has held, up to a lease, the likelier it is struck: of those that renew
+ * or extend what they hold most is to be learned. None that gives back all that it holds: it may hold nothing any more. Waits up to
  * one lease for one.
  */
 async function findHolder(context: NemesisContext): Promise<ClientTarget> {
@@ -198,8 +200,15 @@ async function findHolder(context: NemesisContext): Promise<ClientTarget> {
       holdsOf(client).length > 0 &&
       holdsOf(client).every(({ releaseSentNs, lostNs }) => releaseSentNs !== undefined || lostNs !== undefined);
     const holders = await unstruck(context, (client) => client.holding.length > 0 && !givesBack(client));
-    const lasting = holders.filter((one) => holdsOf(one).some((hold) => isSettled(hold, nowNs, context.leaseMs)));
-    return holders.length > 0 ? pickClient(holders, context, lasting) : undefined;
+    if (holders.length === 0) return undefined;
+    const { leaseMs } = context;
+    const settledMs = (client: ClientTarget) =>
+      holdsOf(client).reduce(
+        (ms, hold) => (isSettled(hold, nowNs, leaseMs) ? Math.max(ms, (nowNs - hold.grantedNs) / 1e6) : ms),
+        0,
+      );
+    const lasting = weighted(holders, (one) => Math.ceil(Math.min(settledMs(one), leaseMs)), context);
+    return pickClient(holders, context, lasting && [lasting]);
   };
   const waitMs = context.leaseMs;
   const holder = await waitFor(read, {

@@ -37,6 +37,7 @@ const holdHabits = z.object({
   extended: part,
   besideAnother: part,
   patient: part,
+  cancelled: part.optional(),
 });
 
 const mixedHolds = z.object({

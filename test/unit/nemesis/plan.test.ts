@@ -52,6 +52,18 @@ describe('a plan', () => {
       }
     });
 
+    it('stops two holders where there is time for one after the other, beside all else', () => {
+      const faultsOf = (seed: number, leaseMs: number) => {
+        const { plan, warnings } = laid(seed, { leaseMs });
+        expect(warnings).toEqual([]);
+        return plan.steps.map(({ fault }) => fault);
+      };
+      const pauses = (leaseMs: number) =>
+        range(50).map((seed) => faultsOf(seed, leaseMs).filter((fault) => fault === 'pause').length);
+      expect(Math.min(...pauses(2_300))).toBe(2);
+      expect(Math.max(...pauses(4_700))).toBe(1);
+    });
+
     it('does so in what time there is, and in all of it where that is too little', () => {
       const steps = laid(1, { timeLimitMs: 60_000 }).plan.steps as At[];
       expect(Math.min(...steps.map(({ atMs }) => atMs))).toBeGreaterThan(10_000);

@@ -175,6 +175,34 @@ describe('a mixture', () => {
       expect(shareOf('beside-another', habits(PLAIN, false))).toBeGreaterThan(0.02);
     });
 
+    test('half of the acquires for brief holds of the last key are given up within moments, and no other', () => {
+      const drawn = (
+        due: boolean,
+        key: string,
+        changed: Partial<WorkloadOptions> = {},
+        hold: HoldTimes = MIXED_HOLDS,
+      ) => {
+        let nowMs = 0;
+        const times = turnTimes(options(hold, { ...changed, nowMs: () => nowMs }), createRandom(5));
+        if (due) nowMs = 600_000;
+        times.keys();
+        return Array.from({ length: 1_000 }, () => times.cancelAfterMs(key));
+      };
+      const given = drawn(false, 'lock:7').filter((ms) => ms !== undefined);
+      expect(given.length / 1_000).toBeCloseTo(0.5, 1);
+      expect(Math.max(...given)).toBeLessThanOrEqual(10);
+      expect(given.filter((ms) => ms < 3).length / given.length).toBeGreaterThan(0.5);
+      const none = Array.from({ length: 1_000 }, () => undefined);
+      expect(drawn(true, 'lock:7')).toEqual(none);
+      expect(drawn(false, 'lock:6')).toEqual(none);
+      // Of one key alone, or where long holds are on any, there is none apart.
+      expect(drawn(false, 'lock:0', { keys: ['lock:0'] })).toEqual(none);
+      const { longOn: _, ...anywhere } = MIXED_HOLDS;
+      expect(drawn(false, 'lock:7', {}, anywhere)).toEqual(none);
+      const { cancelled: __, ...older } = MIXED_HOLDS.habits!;
+      expect(drawn(false, 'lock:7', {}, { ...MIXED_HOLDS, habits: older })).toEqual(none);
+    });
+
     test('and none, nor another wait, in a run of before there were any', () => {
       const { habits: _, ...older } = MIXED_HOLDS;
       for (const { habit } of [...habits(EXTENDED, true, older), ...habits(EXTENDED, false, older)])

@@ -111,6 +111,18 @@ describe('contenders whose holds are a mixture', () => {
       }
   });
 
+  test('give up what they ask for where the lock can be told so, and is no semaphore or queue', () => {
+    const givenUp = (lock: HandshakeValue) =>
+      mixed(false, lock).filter(({ instruction }) => instruction.do === 'acquire' && 'cancelAfterMs' in instruction);
+    const keys = new Set(
+      givenUp({ lock: 'some', features: ['cancel'] }).map(({ instruction }) => 'key' in instruction && instruction.key),
+    );
+    expect([...keys]).toEqual([OPTIONS.keys.at(-1)]);
+    expect(givenUp(EXTENDS)).toEqual([]);
+    for (const model of [{ kind: 'fair' }, { kind: 'semaphore', permits: 2 }] as const)
+      expect(givenUp({ lock: 'some', features: ['cancel'], model })).toEqual([]);
+  });
+
   test('extend a lock every third of the lease where work outlasts it, and let one that renews do so itself', () => {
     const long = mixed(true, EXTENDS);
     const extended = long.findIndex(({ instruction }) => instruction.do === 'extend');

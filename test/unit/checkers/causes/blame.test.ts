@@ -287,18 +287,24 @@ describe('a kind of finding that is the mistake of the lock', () => {
       expect(found(calm().command(1, 'r1', 'stranger', ['GET', KEY]))).toBe('lock');
     });
 
-    it('or since the first of its holds was asked for by the attempt that was granted', () => {
-      const kind: FindingKind = { ...since, ownMistake: { ...since.ownMistake!, since: 'its holds' } };
-      const held = (grantSentS: number) =>
-        blameFor(
+    it('or since the last of its holds was asked for by the attempt that was granted, until the last event that it names', () => {
+      const kind: FindingKind = { ...since, ownMistake: { ...since.ownMistake!, since: 'its last hold' } };
+      const held = (grantSentS: number, lastS = 7) => {
+        const story = between(1, 4, [ahead]).grant('c3', lastS, { key: 'other' });
+        const input = between(7.5, 9, [killed], story).input();
+        const { completionLine } = input.history.operations;
+        return blameFor(
           violation('client-paused', {
-            holds: [hold('c1', { grantSentNs: ns(grantSentS) }), hold('c2', { grantSentNs: ns(6) })],
+            holds: [hold('c1', { grantSentNs: ns(2) }), hold('c2', { grantSentNs: ns(grantSentS) })],
+            evidence: [completionLine[0]!],
           }),
           kind,
-          between(1, 4, [ahead]).input(),
+          input,
         ).on;
+      };
       expect(held(3.9)).toBe('unexplained');
       expect(held(4.1)).toBe('lock');
+      expect(held(4.1, 7.6)).toBe('unexplained');
     });
 
     it('needs a server that was looked at before, was one process until a look after, and was in sight', () => {
@@ -350,8 +356,8 @@ describe('a kind of finding that is the mistake of the lock', () => {
       'lawful-holder-refused: servers kept all, by steady clocks',
       'left-behind: always',
       'permit-leak: servers kept all, by steady clocks',
-      'revived: servers kept all, since its holds',
-      'silent-release: servers kept all, since its holds',
+      'revived: servers kept all, since its last hold',
+      'silent-release: servers kept all, since its last hold',
       'slept: always',
     ]);
   });

@@ -24,7 +24,22 @@ describe('what is asked for', () => {
 
   test('a lease that is not asked for is not whole seconds, so that one in the wrong unit shows', () => {
     expect(asked().settings.leaseMs % 1_000).not.toBe(0);
+    expect(asked('--hold', '0.4x..0.8x').settings.leaseMs % 1_000).not.toBe(0);
     expect(asked('--lease', '5s').settings.leaseMs).toBe(5_000);
+  });
+
+  test('is half as long where holds are mixed and nothing has to outlast a failover', () => {
+    const lease = (...argv: string[]) => asked(...argv).settings.leaseMs;
+    expect(lease()).toBe(2_300);
+    expect(lease('--workload', 'fair')).toBe(2_300);
+    expect(lease('--lease', '3s')).toBe(3_000);
+    expect(lease('--lease', '4700ms')).toBe(4_700);
+    for (const topology of ['replica', 'sentinel', 'cluster', 'redlock'])
+      expect(lease('--topology', topology)).toBe(4_700);
+    expect(lease('--service', 'etcd', '--topology', 'single')).toBe(4_700);
+    expect(lease('--workload', 'try')).toBe(4_700);
+    expect(lease('--workload', 'renewal')).toBe(2_000);
+    expect(lease('--hold', '0.4x..0.8x')).toBe(4_700);
   });
 
   test('a default does not warn of itself; a lease that hides what failovers lose is warned of', () => {

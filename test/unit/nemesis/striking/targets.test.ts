@@ -3,6 +3,9 @@ import type { Target } from '../../../../harness/vocabulary/faults.js';
 import { namesOf, resolveTarget, unfitRole } from '../../../../nemesis/striking/targets.js';
 import { range, type World, world } from '../fakes.js';
 
+/** What is drawn first from small seeds is much the same. */
+const spread = (seed: number) => Math.imul(seed, 0x9e3779b1);
+
 const resolve = async (w: World, target: Target) => namesOf(await w.clock.run(resolveTarget({ target }, w.nemesis)));
 
 describe('resolving a target', () => {
@@ -70,7 +73,7 @@ describe('resolving a target', () => {
 
   it('of several holders strikes one that has held for a while, and of those any; else any that holds', async () => {
     const struck = async (seed: number, ...aWhile: string[]) => {
-      const w = world('single', { seed });
+      const w = world('single', { seed: spread(seed) });
       for (const client of w.clients) client.holding = ['lock:0'];
       for (const client of aWhile) w.grant(client, 1, `lock:${client}`);
       await w.clock.run(w.clock.sleep(0.1 * w.nemesis.leaseMs));
@@ -82,6 +85,29 @@ describe('resolving a target', () => {
     expect(await picks('c3')).toEqual(new Set(['c3']));
     expect(await picks('c2', 'c5')).toEqual(new Set(['c2', 'c5']));
     expect((await picks()).size).toBeGreaterThan(3);
+  });
+
+  it('rather strikes the one that has held for longest, up to a lease', async () => {
+    const struck = async (seed: number, longerParts: number) => {
+      const w = world('single', { seed: spread(seed) });
+      const after = (parts: number) => w.clock.run(w.clock.sleep(parts * w.nemesis.leaseMs));
+      for (const n of [0, 1]) {
+        w.clients[n]!.holding = [`lock:${n}`];
+        w.grant(w.clients[n]!.name, 1, `lock:${n}`);
+        await after(n === 0 ? longerParts : 0.2);
+      }
+      return (await resolve(w, 'holder'))[0]!;
+    };
+    const share = async (longerParts: number) => {
+      const all = await Promise.all(range(200).map((seed) => struck(seed, longerParts)));
+      return all.filter((name) => name === 'c1').length / all.length;
+    };
+    expect(await share(0)).toBeCloseTo(0.5, 1);
+    // Held for 0.8 of a lease, beside 0.2; for 5.2 leases, which count as one.
+    expect(await share(0.6)).toBeGreaterThan(0.7);
+    expect(await share(0.6)).toBeLessThan(0.9);
+    expect(await share(5)).toBeGreaterThan(0.75);
+    expect(await share(5)).toBeLessThan(0.93);
   });
 
   it('strikes no holder that gives back what it holds, if it is not to be struck at just that', async () => {
