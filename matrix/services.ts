@@ -46,9 +46,12 @@ const COMPARED_FAULTS = [
   'whole-restart',
 ];
 
+/** Few clients and long holds: what is lost is asked for while it is still held. */
 const LONG = ['--clients', '4', '--hold', '0.4x..0.9x', '--wait', '3s'];
+/** Holds that a fault strikes, and enough of them in a short run: where nothing is to be found. */
+const MANY = ['--hold', '0.1x..0.5x', '--wait', '2s'];
 const failover = flags('--nemesis', 'failover', ...LONG);
-const restart = ['--nemesis', 'kill:all', ...LONG];
+const restart = ['--nemesis', 'kill:all', ...MANY];
 /** The data of the others are on disk before they answer. */
 const redisRestart = flags(...restart, '--persistence', 'aof-always');
 const amnesia = flags('--nemesis', 'amnesia', ...LONG);
@@ -91,14 +94,19 @@ export const serviceRows: readonly Cell[] = [
       quorums,
       'safe',
       'a grant is answered once a majority has it, and who leads next has it',
-      flags('--nemesis', 'kill:primary,partition:primary,pause:primary', ...LONG),
+      flags('--nemesis', 'kill:primary,partition:primary,pause:primary', ...MANY),
     ],
     [
       [...elsewhere([postgresRow], 'postgres'), mariadbRow],
       'exclusion',
       'the replica that takes over was not told in time',
     ],
-    [elsewhere([postgresRow], 'postgres-sync'), 'safe', 'a commit is answered once the replica has it'],
+    [
+      elsewhere([postgresRow], 'postgres-sync'),
+      'safe',
+      'a commit is answered once the replica has it',
+      flags('--nemesis', 'failover', ...MANY),
+    ],
     [sessions, 'exclusion', 'sessions and their locks are in the memory of one server, and go with it'],
   ]),
   ...row('node-forgets', amnesia, [
@@ -106,7 +114,7 @@ export const serviceRows: readonly Cell[] = [
       [onSentinel],
       'safe',
       'the primary stays away until a replica, which has what it had, has taken its place',
-      flags('--nemesis', 'amnesia:primary', '--persistence', 'none', ...LONG),
+      flags('--nemesis', 'amnesia:primary', '--persistence', 'none', ...MANY),
     ],
     [others, 'refused', 'what makes a server forget is made for Redis'],
   ]),
@@ -114,7 +122,7 @@ export const serviceRows: readonly Cell[] = [
     [[onSentinel], 'exclusion', 'the key expires on the primary before its lease is over'],
     [quorums, 'refused', 'no wall clock of theirs can be set'],
     [rows, 'exclusion', 'the expiry in the row is told by the clock of the server'],
-    [sessions, 'safe', 'nothing of a session is told by the wall clock'],
+    [sessions, 'safe', 'nothing of a session is told by the wall clock', flags('--nemesis', 'clock:primary', ...MANY)],
   ]),
   ...row('planned-failover', plannedFailover, [
     [[plainMutex, onRedlock], 'refused', nothingToReplace],

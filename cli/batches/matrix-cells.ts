@@ -51,7 +51,7 @@ function mustBreak(expect: CellOutcome): boolean {
 }
 
 /** Service and topology, as somebody types them. */
-function argvOfPlace(name: string): string[] {
+export function argvOfPlace(name: string): string[] {
   const kind = topologies[name]!;
   if (kind.service === 'redis') return ['--topology', name];
   const own = Object.entries(services[kind.service].topologies);

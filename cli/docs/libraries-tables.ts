@@ -20,12 +20,12 @@ const HOW = 'docs/published-libraries.md';
 
 /** README.md with its tables made anew. */
 export function readmePage(path: string, of = measured('external')): string {
-  return between(path, 'libraries of other languages', tables(of));
+  return between(path, { 'libraries of other languages': tables(of) });
 }
 
 /** docs/published-libraries.md with its list made anew. */
 export function librariesPage(path: string, of = measured('external')): string {
-  return between(path, 'how each is repeated', list(of));
+  return between(path, { 'how each is repeated': list(of) });
 }
 
 /** A language's libraries, in the order of the registry. */
@@ -77,10 +77,7 @@ function list(of: Measured): string {
     .flatMap(([language, names]) => {
       const cells = names.flatMap((name) => of.cells.filter(({ lock, came }) => lock === name && came !== 'safe'));
       if (cells.length === 0) return [];
-      return [
-        `### ${language}`,
-        ...cells.map((cell) => foundItem(cell, `\`${cell.lock}\`, ${COLUMNS[cell.fault]}`)),
-      ];
+      return [`### ${language}`, ...cells.map((cell) => foundItem(cell, `\`${cell.lock}\`, ${COLUMNS[cell.fault]}`))];
     })
     .join('\n\n');
 }

@@ -70,12 +70,16 @@ function anchorOf({ lock, fault, topology }: MeasuredCell): string {
   return `${lock}-${fault}${where}`.replaceAll('/', '-');
 }
 
-/** A page with the text between its markers of this name made anew. */
-export function between(path: string, name: string, text: string): string {
-  const page = readFileSync(path, 'utf8');
-  const marked = new RegExp(`<!-- ${name} -->[\\s\\S]*?<!-- end of ${name} -->`);
-  if (!marked.test(page)) throw new Error(`${path} has no marker for "${name}"`);
-  return page.replace(marked, () => `<!-- ${name} -->\n\n${text}\n\n<!-- end of ${name} -->`);
+/** A page with the texts between its markers made anew, each by the name of its markers. */
+export function between(path: string, texts: Readonly<Record<string, string>>): string {
+  return Object.entries(texts).reduce(
+    (page, [name, text]) => {
+      const marked = new RegExp(`<!-- ${name} -->[\\s\\S]*?<!-- end of ${name} -->`);
+      if (!marked.test(page)) throw new Error(`${path} has no marker for "${name}"`);
+      return page.replace(marked, () => `<!-- ${name} -->\n\n${text}\n\n<!-- end of ${name} -->`);
+    },
+    readFileSync(path, 'utf8'),
+  );
 }
 
 /** Lines of a table. */
