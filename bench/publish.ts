@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { cellRow } from '../cli/batches/matrix-file.js';
 import { UsageError } from '../cli/common/errors.js';
 import { type Measured, type MeasuredCell, measuredFile, measuredSchema } from '../cli/docs/measured.js';
-import { inProject } from '../harness/machine/project-files.js';
+import { PROJECT } from '../harness/machine/project-files.js';
 import { topologies } from '../harness/topologies/index.js';
 import { services } from '../harness/topologies/services.js';
 import { type Cell, nameOf, type PublishedGroup, publishedGroups } from '../matrix/index.js';
@@ -30,7 +30,7 @@ export async function benchPublish(argv: string[]): Promise<void> {
     folders.map((folder) => resolve(folder)),
     cells,
   );
-  writeFileSync(inProject(file), `${JSON.stringify(measuredSchema.parse(measured), undefined, 2)}\n`);
+  writeFileSync(join(PROJECT, file), `${JSON.stringify(measuredSchema.parse(measured), undefined, 2)}\n`);
   process.stdout.write(`${measured.cells.length} of ${cells.length} cells are in ${file}; now: npm run docs\n`);
 }
 

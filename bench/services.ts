@@ -19,7 +19,7 @@ import {
   ratios,
 } from '../cli/docs/costs.js';
 import { runProgram } from '../harness/machine/command.js';
-import { inProject, PROJECT } from '../harness/machine/project-files.js';
+import { PROJECT } from '../harness/machine/project-files.js';
 import type { Plan } from '../harness/vocabulary/faults.js';
 import type { HistoryEvent } from '../harness/vocabulary/history.js';
 import { comparedColumns } from '../matrix/index.js';
@@ -87,7 +87,7 @@ export async function benchServices(argv: string[]): Promise<void> {
   };
   print(`\n${costsTable(measured, ({ lock, topology }) => `${lock} on ${topology}`)}`);
   if (!keep) return;
-  writeFileSync(inProject(COSTS_FILE), `${JSON.stringify(costsSchema.parse(measured), undefined, 2)}\n`);
+  writeFileSync(join(PROJECT, COSTS_FILE), `${JSON.stringify(costsSchema.parse(measured), undefined, 2)}\n`);
   print(`kept in ${COSTS_FILE}; now: npm run docs`);
 }
 

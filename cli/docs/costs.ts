@@ -4,8 +4,9 @@
  * costs; each ratio is of two runs of the same round.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
-import { inProject } from '../../harness/machine/project-files.js';
+import { PROJECT } from '../../harness/machine/project-files.js';
 import { markdownTable } from './measured.js';
 
 /** What is measured: what the table calls it. */
@@ -42,7 +43,7 @@ export const COSTS_FILE = 'matrix/measured/costs.json';
 
 /** Undefined: none are published. */
 export function costs(): Costs | undefined {
-  const path = inProject(COSTS_FILE);
+  const path = join(PROJECT, COSTS_FILE);
   return existsSync(path) ? costsSchema.parse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
 }
 
